@@ -1,0 +1,199 @@
+//! Saving and loading of states: little-endian numbers in a fixed order, with a name and a version in front.
+
+use crate::KernelError;
+
+/// Writes a state.
+#[derive(Debug, Default)]
+pub struct Writer {
+    bytes: Vec<u8>,
+}
+
+/// Reads a state back, checking every length.
+#[derive(Debug)]
+pub struct Reader<'a> {
+    what: &'static str,
+    bytes: &'a [u8],
+}
+
+impl Writer {
+    /// Start a saved state of the given kind and version.
+    #[must_use]
+    pub fn new(what: &str, version: u32) -> Self {
+        let mut writer = Self::default();
+        writer.text(what);
+        writer.u64(u64::from(version));
+        writer
+    }
+
+    /// Append a number.
+    pub fn u64(&mut self, value: u64) {
+        self.bytes.extend_from_slice(&value.to_le_bytes());
+    }
+
+    /// Append a number.
+    pub fn f64(&mut self, value: f64) {
+        self.u64(value.to_bits());
+    }
+
+    /// Append a column of numbers with its length.
+    pub fn f64s(&mut self, values: &[f64]) {
+        self.u64(values.len() as u64);
+        for &value in values {
+            self.f64(value);
+        }
+    }
+
+    /// Append a column of numbers with its length.
+    pub fn u64s(&mut self, values: impl ExactSizeIterator<Item = u64>) {
+        self.u64(values.len() as u64);
+        for value in values {
+            self.u64(value);
+        }
+    }
+
+    /// Append a text with its length.
+    pub fn text(&mut self, text: &str) {
+        self.u64(text.len() as u64);
+        self.bytes.extend_from_slice(text.as_bytes());
+    }
+
+    /// The bytes written.
+    #[must_use]
+    pub fn finish(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// Open a saved state and check that it is of the given kind and version.
+    ///
+    /// # Errors
+    /// [`KernelError::Saved`] where it is not.
+    pub fn new(what: &'static str, version: u32, bytes: &'a [u8]) -> Result<Self, KernelError> {
+        let mut reader = Self { what, bytes };
+        let length = reader.length(1)?;
+        if reader.take(length)? != what.as_bytes() {
+            return Err(reader.error("it was saved by something else"));
+        }
+        if reader.u64()? != u64::from(version) {
+            return Err(reader.error("it was saved by another version"));
+        }
+        Ok(reader)
+    }
+
+    /// An error about this state.
+    #[must_use]
+    pub fn error(&self, why: &'static str) -> KernelError {
+        KernelError::Saved { what: self.what, why }
+    }
+
+    fn take(&mut self, n: usize) -> Result<&'a [u8], KernelError> {
+        if n > self.bytes.len() {
+            return Err(self.error("it ends too early"));
+        }
+        let (head, rest) = self.bytes.split_at(n);
+        self.bytes = rest;
+        Ok(head)
+    }
+
+    /// Read a length whose items take at least `item` bytes each, so that a damaged one cannot ask for all memory.
+    fn length(&mut self, item: usize) -> Result<usize, KernelError> {
+        let length = self.u64()?;
+        match usize::try_from(length) {
+            Ok(length) if length <= self.bytes.len() / item => Ok(length),
+            _ => Err(self.error("it ends too early")),
+        }
+    }
+
+    /// Read a number.
+    ///
+    /// # Errors
+    /// [`KernelError::Saved`] where the bytes end.
+    pub fn u64(&mut self) -> Result<u64, KernelError> {
+        let mut value = [0; 8];
+        value.copy_from_slice(self.take(8)?);
+        Ok(u64::from_le_bytes(value))
+    }
+
+    /// Read a number that counts or addresses something.
+    ///
+    /// # Errors
+    /// [`KernelError::Saved`] where the bytes end or the number does not fit.
+    pub fn usize(&mut self) -> Result<usize, KernelError> {
+        usize::try_from(self.u64()?).map_err(|_| self.error("a count is too large"))
+    }
+
+    /// Read a number.
+    ///
+    /// # Errors
+    /// [`KernelError::Saved`] where the bytes end.
+    pub fn f64(&mut self) -> Result<f64, KernelError> {
+        Ok(f64::from_bits(self.u64()?))
+    }
+
+    /// Read a column of numbers of any length.
+    ///
+    /// # Errors
+    /// [`KernelError::Saved`] where the bytes end.
+    pub fn f64s(&mut self) -> Result<Vec<f64>, KernelError> {
+        let length = self.length(8)?;
+        (0..length).map(|_| self.f64()).collect()
+    }
+
+    /// Read a column of numbers into one of known length.
+    ///
+    /// # Errors
+    /// [`KernelError::Saved`] where the length differs or the bytes end.
+    pub fn f64s_into(&mut self, values: &mut [f64]) -> Result<(), KernelError> {
+        if self.length(8)? != values.len() {
+            return Err(self.error("a column has another length"));
+        }
+        for value in values {
+            *value = self.f64()?;
+        }
+        Ok(())
+    }
+
+    /// Read a column of numbers of any length.
+    ///
+    /// # Errors
+    /// [`KernelError::Saved`] where the bytes end.
+    pub fn u64s(&mut self) -> Result<Vec<u64>, KernelError> {
+        let length = self.length(8)?;
+        (0..length).map(|_| self.u64()).collect()
+    }
+
+    /// Check that nothing is left.
+    ///
+    /// # Errors
+    /// [`KernelError::Saved`] where something is.
+    pub fn finish(self) -> Result<(), KernelError> {
+        if self.bytes.is_empty() { Ok(()) } else { Err(self.error("it goes on after its end")) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_read_and_damage_is_noticed() {
+        let mut writer = Writer::new("thing", 2);
+        writer.u64(7);
+        writer.f64s(&[1.5, f64::NEG_INFINITY]);
+        let bytes = writer.finish();
+        let mut reader = Reader::new("thing", 2, &bytes).unwrap();
+        assert_eq!(reader.u64().unwrap(), 7);
+        assert_eq!(reader.f64s().unwrap(), [1.5, f64::NEG_INFINITY]);
+        reader.finish().unwrap();
+        assert!(Reader::new("other", 2, &bytes).is_err());
+        assert!(Reader::new("thing", 3, &bytes).is_err());
+        for end in 0..bytes.len() {
+            let cut = Reader::new("thing", 2, &bytes[..end]).and_then(|mut reader| {
+                reader.u64()?;
+                reader.f64s()
+            });
+            assert!(cut.is_err());
+        }
+    }
+}

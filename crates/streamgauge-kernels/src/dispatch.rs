@@ -1,0 +1,112 @@
+//! One binary for every machine: a kernel is compiled for several instruction sets and the best is taken at run time.
+//!
+//! Code below a dispatched closure must be `#[inline(always)]`, so that it is compiled once per instruction set.
+//! The bits do not depend on the path: `mul_add` rounds once on each of them (it is only slower without FMA).
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use pulp::NullaryFnOnce;
+
+/// An instruction set that kernels are compiled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Path {
+    /// What every machine of the target has (on aarch64 that includes NEON with FMA).
+    Baseline = 1,
+    /// AVX2 and FMA (x86-64-v3).
+    Avx2 = 2,
+    /// AVX-512 (x86-64-v4).
+    Avx512 = 3,
+}
+
+/// 0 until the first kernel has run, then a [`Path`].
+static CHOSEN: AtomicU8 = AtomicU8::new(0);
+
+/// The paths this machine can take, slowest first.
+#[must_use]
+pub fn available() -> Vec<Path> {
+    let mut paths = vec![Path::Baseline];
+    #[cfg(target_arch = "x86_64")]
+    {
+        if pulp::x86::V3::try_new().is_some() {
+            paths.push(Path::Avx2);
+        }
+        if pulp::x86::V4::try_new().is_some() {
+            paths.push(Path::Avx512);
+        }
+    }
+    paths
+}
+
+/// The path that kernels take now.
+///
+/// AVX2 is preferred to AVX-512, whose wider vectors gain nothing at the row lengths of streams and lower the clock.
+#[must_use]
+pub fn chosen() -> Path {
+    match CHOSEN.load(Ordering::Relaxed) {
+        1 => Path::Baseline,
+        2 => Path::Avx2,
+        3 => Path::Avx512,
+        _ => {
+            let path = if available().contains(&Path::Avx2) { Path::Avx2 } else { Path::Baseline };
+            CHOSEN.store(path as u8, Ordering::Relaxed);
+            path
+        }
+    }
+}
+
+/// Make all kernels take one path from now on; for tests and benchmarks. Returns false where the machine lacks it.
+pub fn choose(path: Path) -> bool {
+    let possible = available().contains(&path);
+    if possible {
+        CHOSEN.store(path as u8, Ordering::Relaxed);
+    }
+    possible
+}
+
+/// Run a kernel on the chosen path.
+#[inline(always)]
+pub fn run<K: NullaryFnOnce>(kernel: K) -> K::Output {
+    #[cfg(target_arch = "x86_64")]
+    match chosen() {
+        Path::Baseline => {}
+        Path::Avx2 => {
+            if let Some(simd) = pulp::x86::V3::try_new() {
+                return simd.vectorize(kernel);
+            }
+        }
+        Path::Avx512 => {
+            if let Some(simd) = pulp::x86::V4::try_new() {
+                return simd.vectorize(kernel);
+            }
+        }
+    }
+    kernel.call()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wave(values: &[f64]) -> f64 {
+        run(
+            #[inline(always)]
+            || values.iter().fold(0.0_f64, |sum, &v| v.mul_add(v, sum) / 1.000_1),
+        )
+    }
+
+    #[test]
+    fn every_path_gives_the_same_bits() {
+        let values: Vec<f64> = (0..1000).map(|i| f64::from(i).sin()).collect();
+        let before = chosen();
+        let sums: Vec<u64> = available()
+            .into_iter()
+            .map(|path| {
+                assert!(choose(path));
+                wave(&values).to_bits()
+            })
+            .collect();
+        assert!(choose(before));
+        assert!(sums.windows(2).all(|pair| pair[0] == pair[1]));
+    }
+}

@@ -1,0 +1,72 @@
+//! What can go wrong in a kernel.
+
+use thiserror::Error;
+
+/// An error of a kernel, told so that a person can act on it.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum KernelError {
+    /// Two columns that must agree in length do not.
+    #[error("{what} has {found} values where {expected} are needed")]
+    Shape {
+        /// The column at fault.
+        what: &'static str,
+        /// How many values it has.
+        found: usize,
+        /// How many it should have.
+        expected: usize,
+    },
+    /// A value of a row is not what the schema allows.
+    #[error("row {row}, attribute {attribute}: {why}")]
+    Value {
+        /// The row, counted from the start of the batch.
+        row: usize,
+        /// The attribute, counted from 0.
+        attribute: usize,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A label is not a class of the schema.
+    #[error("row {row}: label {label} is not a class code; there are {n_classes} classes, coded from 0")]
+    Label {
+        /// The row, counted from the start of the batch.
+        row: usize,
+        /// The label found.
+        label: i32,
+        /// How many classes there are.
+        n_classes: usize,
+    },
+    /// A weight is negative or not finite.
+    #[error("row {row}: weight {weight} is not a finite number of 0 or more")]
+    Weight {
+        /// The row, counted from the start of the batch.
+        row: usize,
+        /// The weight found.
+        weight: f64,
+    },
+    /// An option is outside its range.
+    #[error("{option} = {found}: {expected}")]
+    Option {
+        /// The option at fault.
+        option: &'static str,
+        /// The value given.
+        found: String,
+        /// What it should have been.
+        expected: &'static str,
+    },
+    /// Saved bytes are damaged, or were written by something else.
+    #[error("these bytes are not a saved {what}: {why}")]
+    Saved {
+        /// What was to be read.
+        what: &'static str,
+        /// Why it could not be.
+        why: &'static str,
+    },
+}
+
+/// Check that a column has the length it must have.
+///
+/// # Errors
+/// [`KernelError::Shape`] where it has not.
+pub fn check_length(what: &'static str, found: usize, expected: usize) -> Result<(), KernelError> {
+    if found == expected { Ok(()) } else { Err(KernelError::Shape { what, found, expected }) }
+}

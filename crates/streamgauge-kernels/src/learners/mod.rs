@@ -1,0 +1,209 @@
+//! Learners: they predict a row, then learn it.
+//!
+//! A learner crosses the language boundary once a batch: [`Learner::interleave`] tests and learns a whole [`Step`],
+//! row by row, exactly as if each row had been predicted and then learnt alone.
+
+use crate::KernelError;
+use crate::error::check_length;
+
+mod majority_class;
+mod no_change;
+
+pub use majority_class::MajorityClass;
+pub use no_change::NoChange;
+
+/// The prediction of a learner that has nothing to say; it is always an error.
+pub const ABSTAINED: i32 = -1;
+/// The label of a row whose class is not known.
+pub const UNLABELLED: i32 = -1;
+
+/// What a learner must know of a stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Schema {
+    /// Per attribute the number of its nominal values, or 0 where it is numeric.
+    pub n_values: Vec<u32>,
+    /// How many classes there are.
+    pub n_classes: usize,
+}
+
+impl Schema {
+    /// How many attributes a row has.
+    #[must_use]
+    pub fn n_attributes(&self) -> usize {
+        self.n_values.len()
+    }
+
+    /// Check every value, label and weight of a batch once, so that learners need not.
+    ///
+    /// # Errors
+    /// The first fault found, with its row and attribute: a missing value where `missing` does not allow it, an
+    /// infinite one, a nominal code or a label that the schema lacks, a weight that is negative or not finite.
+    pub fn check(&self, x: &[f64], y: &[i32], weight: Option<&[f64]>, missing: &[bool]) -> Result<(), KernelError> {
+        let d = self.n_attributes();
+        check_length("missing", missing.len(), d)?;
+        check_length("x", x.len(), y.len() * d)?;
+        for (row, values) in x.chunks_exact(d.max(1)).enumerate() {
+            // An infinite or missing value makes the sum not finite; only then is the culprit looked for.
+            let nominal = self.n_values.iter().any(|&n| n > 0);
+            if nominal || !values.iter().map(|v| v * 0.0).sum::<f64>().eq(&0.0) {
+                self.check_row(row, values, missing)?;
+            }
+        }
+        for (row, &label) in y.iter().enumerate() {
+            if label != UNLABELLED && !(0..self.n_classes as i32).contains(&label) {
+                return Err(KernelError::Label { row, label, n_classes: self.n_classes });
+            }
+        }
+        if let Some(weight) = weight {
+            check_length("weight", weight.len(), y.len())?;
+            if let Some(row) = weight.iter().position(|w| !(*w >= 0.0 && w.is_finite())) {
+                return Err(KernelError::Weight { row, weight: weight[row] });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_row(&self, row: usize, values: &[f64], missing: &[bool]) -> Result<(), KernelError> {
+        for (attribute, (&value, &n)) in values.iter().zip(&self.n_values).enumerate() {
+            let fault = |why: String| Err(KernelError::Value { row, attribute, why });
+            if value.is_nan() {
+                if !missing[attribute] {
+                    return fault("the value is missing (NaN), which the schema does not allow".into());
+                }
+            } else if value.is_infinite() {
+                return fault(format!("{value} is not a finite number"));
+            } else if n > 0 && !(value >= 0.0 && value < f64::from(n) && value.fract() == 0.0) {
+                return fault(format!("{value} is not one of its {n} nominal codes"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What to do with the consecutive rows of a batch in one fold.
+#[derive(Debug, Clone, Copy)]
+pub struct Step<'a> {
+    /// The rows, one after the other; a nominal value is its code, a missing one is NaN.
+    pub x: &'a [f64],
+    /// The labels that may be learnt; [`UNLABELLED`] where there is none.
+    pub y: &'a [i32],
+    /// Which rows to predict; `None` means all.
+    pub test: Option<&'a [bool]>,
+    /// With which weight to learn each row (0: not at all); `None` means 1 for all.
+    pub weight: Option<&'a [f64]>,
+}
+
+impl Step<'_> {
+    /// Whether row `i` is to be predicted.
+    #[inline(always)]
+    #[must_use]
+    pub fn tests(&self, i: usize) -> bool {
+        self.test.is_none_or(|test| test[i])
+    }
+
+    /// The weight with which row `i` is to be learnt: 0 where it is not to be, or has no label.
+    #[inline(always)]
+    #[must_use]
+    pub fn weight(&self, i: usize) -> f64 {
+        if self.y[i] < 0 { 0.0 } else { self.weight.map_or(1.0, |weight| weight[i]) }
+    }
+
+    /// Check the lengths of the columns against each other.
+    ///
+    /// # Errors
+    /// [`KernelError::Shape`] where they do not agree.
+    pub fn check(&self, n_attributes: usize) -> Result<(), KernelError> {
+        let n = self.y.len();
+        check_length("x", self.x.len(), n * n_attributes)?;
+        check_length("test", self.test.map_or(n, <[bool]>::len), n)?;
+        check_length("weight", self.weight.map_or(n, <[f64]>::len), n)
+    }
+}
+
+/// A learner of classes from rows.
+pub trait Learner: Send + Sync {
+    /// What it knows of the stream.
+    fn schema(&self) -> &Schema;
+
+    /// Write its votes for the classes: not negative, larger is likelier, all 0 where it abstains.
+    fn vote(&self, x: &[f64], votes: &mut [f64]);
+
+    /// Learn a row of known class with a weight above 0.
+    fn learn(&mut self, x: &[f64], label: usize, weight: f64);
+
+    /// Predict each tested row, then learn it, one row after the other.
+    ///
+    /// `predictions` has a value per row ([`ABSTAINED`] where it was not tested); `votes`, where wanted, has
+    /// `n_classes` values per row (0 where it was not tested). The columns have been checked ([`Step::check`]).
+    fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], mut votes: Option<&mut [f64]>) {
+        let (d, n_classes) = (self.schema().n_attributes(), self.schema().n_classes);
+        let mut row_votes = vec![0.0; n_classes];
+        for (i, prediction) in predictions.iter_mut().enumerate() {
+            let x = &step.x[i * d..(i + 1) * d];
+            if step.tests(i) {
+                self.vote(x, &mut row_votes);
+                *prediction = winner(&row_votes);
+                if let Some(votes) = &mut votes {
+                    votes[i * n_classes..(i + 1) * n_classes].copy_from_slice(&row_votes);
+                }
+            } else {
+                *prediction = ABSTAINED;
+            }
+            let weight = step.weight(i);
+            if weight > 0.0 {
+                self.learn(x, step.y[i] as usize, weight);
+            }
+        }
+    }
+
+    /// The bytes it holds, on the heap and off it.
+    fn n_bytes(&self) -> usize;
+
+    /// All of its state; [`Learner::load`] of a learner built alike goes on from there, bit for bit.
+    fn save(&self) -> Vec<u8>;
+
+    /// Take over a saved state.
+    ///
+    /// # Errors
+    /// [`KernelError::Saved`] where the bytes are damaged or from a learner built otherwise; it is then unchanged.
+    fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError>;
+}
+
+/// The class with the most votes, the first of equals; [`ABSTAINED`] where no vote is above 0.
+#[inline(always)]
+#[must_use]
+pub fn winner(votes: &[f64]) -> i32 {
+    let (mut best, mut most) = (ABSTAINED, 0.0);
+    for (class, &vote) in votes.iter().enumerate() {
+        if vote > most {
+            best = class as i32;
+            most = vote;
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_winner_is_the_first_of_equals_and_nobody_without_votes() {
+        assert_eq!(winner(&[1.0, 2.0, 2.0]), 1);
+        assert_eq!(winner(&[0.0, 0.0]), ABSTAINED);
+    }
+
+    #[test]
+    fn a_batch_that_breaks_its_schema_is_refused_with_the_culprit() {
+        let schema = Schema { n_values: vec![0, 3], n_classes: 2 };
+        let check = |x: &[f64], y: &[i32]| schema.check(x, y, None, &[false, true]);
+        assert!(check(&[0.5, 2.0, 1.0, f64::NAN], &[0, UNLABELLED]).is_ok());
+        assert!(matches!(check(&[f64::NAN, 0.0], &[0]), Err(KernelError::Value { row: 0, attribute: 0, .. })));
+        assert!(matches!(check(&[f64::INFINITY, 0.0], &[0]), Err(KernelError::Value { row: 0, attribute: 0, .. })));
+        assert!(matches!(check(&[0.0, 3.0], &[0]), Err(KernelError::Value { row: 0, attribute: 1, .. })));
+        assert!(matches!(check(&[0.0, 0.5], &[0]), Err(KernelError::Value { row: 0, attribute: 1, .. })));
+        assert!(matches!(check(&[0.0, 0.0], &[2]), Err(KernelError::Label { row: 0, label: 2, .. })));
+        let weighted = schema.check(&[0.0, 0.0], &[0], Some(&[-1.0]), &[false, true]);
+        assert!(matches!(weighted, Err(KernelError::Weight { row: 0, .. })));
+    }
+}

@@ -1,0 +1,15 @@
+//! The native kernels of streamgauge.
+//!
+//! A kernel is a pure function over columns, or a state with `update(column) -> column`. Nothing here knows
+//! Python, files or plots; `cargo test` alone tests it all. Errors are values ([`KernelError`]).
+//!
+//! The same inputs give the same bits on every instruction set: loops keep a fixed number of lanes, sums are
+//! never reassociated and fused multiply-adds are written out ([`dispatch`]).
+
+pub mod codec;
+pub mod dispatch;
+pub mod error;
+pub mod learners;
+pub mod randomness;
+
+pub use error::KernelError;

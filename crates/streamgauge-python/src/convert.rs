@@ -1,0 +1,34 @@
+//! What every binding needs: leave Python, do the work, come back with the error mapped.
+
+use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use streamgauge_kernels::KernelError;
+
+/// A kernel's error as a Python exception.
+pub fn to_python(error: KernelError) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// Run a kernel without the GIL.
+pub fn work<T: Send>(py: Python<'_>, kernel: impl Send + FnOnce() -> Result<T, KernelError>) -> PyResult<T> {
+    py.detach(kernel).map_err(to_python)
+}
+
+/// The values of a C-contiguous table.
+pub fn table<'a, T: Element>(name: &str, array: &'a PyReadonlyArray2<'_, T>) -> PyResult<&'a [T]> {
+    array.as_slice().map_err(|_| PyValueError::new_err(format!("{name} is not C-contiguous")))
+}
+
+/// The values of a contiguous column.
+pub fn column<'a, T: Element>(name: &str, array: &'a PyReadonlyArray1<'_, T>) -> PyResult<&'a [T]> {
+    array.as_slice().map_err(|_| PyValueError::new_err(format!("{name} is not contiguous")))
+}
+
+/// The values of a contiguous column that may be left out.
+pub fn optional_column<'a, T: Element>(
+    name: &str,
+    array: Option<&'a PyReadonlyArray1<'_, T>>,
+) -> PyResult<Option<&'a [T]>> {
+    array.map(|array| column(name, array)).transpose()
+}

@@ -1,0 +1,43 @@
+//! Which instruction set the kernels use.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use streamgauge_kernels::dispatch::{self, Path};
+
+fn name(path: Path) -> &'static str {
+    match path {
+        Path::Baseline => "baseline",
+        Path::Avx2 => "avx2",
+        Path::Avx512 => "avx512",
+    }
+}
+
+/// The instruction sets this machine has, slowest first.
+#[pyfunction]
+fn instruction_sets() -> Vec<&'static str> {
+    dispatch::available().into_iter().map(name).collect()
+}
+
+/// The instruction set that the kernels use.
+#[pyfunction]
+fn instruction_set() -> &'static str {
+    name(dispatch::chosen())
+}
+
+/// Make the kernels use another instruction set; for tests and benchmarks.
+#[pyfunction]
+fn use_instruction_set(name: &str) -> PyResult<()> {
+    let path = match name {
+        "baseline" => Path::Baseline,
+        "avx2" => Path::Avx2,
+        "avx512" => Path::Avx512,
+        _ => return Err(PyValueError::new_err(format!("{name:?} is not an instruction set known here"))),
+    };
+    if dispatch::choose(path) { Ok(()) } else { Err(PyValueError::new_err(format!("this machine has no {name}"))) }
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(instruction_sets, module)?)?;
+    module.add_function(wrap_pyfunction!(instruction_set, module)?)?;
+    module.add_function(wrap_pyfunction!(use_instruction_set, module)?)
+}

@@ -1,0 +1,131 @@
+//! Native learners: one Python class holds any of them.
+
+use numpy::ndarray::Array2;
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use streamgauge_kernels::error::check_length;
+use streamgauge_kernels::learners::{self as kernels, Learner as Kernel, Schema, Step};
+
+use crate::convert::{column, optional_column, table, to_python, work};
+
+type Predictions = Py<PyArray1<i32>>;
+type Votes = Py<PyArray2<f64>>;
+
+/// A learner in native code.
+#[pyclass(module = "streamgauge._native")]
+struct Learner {
+    kernel: Box<dyn Kernel>,
+}
+
+#[pymethods]
+impl Learner {
+    /// Predict each tested row, then learn it; predictions, and votes where wanted.
+    #[pyo3(signature = (x, y, test, weight, with_votes))]
+    fn interleave(
+        &mut self,
+        py: Python<'_>,
+        x: PyReadonlyArray2<'_, f64>,
+        y: PyReadonlyArray1<'_, i32>,
+        test: Option<PyReadonlyArray1<'_, bool>>,
+        weight: Option<PyReadonlyArray1<'_, f64>>,
+        with_votes: bool,
+    ) -> PyResult<(Predictions, Option<Votes>)> {
+        let step = Step {
+            x: table("x", &x)?,
+            y: column("y", &y)?,
+            test: optional_column("test", test.as_ref())?,
+            weight: optional_column("weight", weight.as_ref())?,
+        };
+        let (n, n_classes) = (step.y.len(), self.kernel.schema().n_classes);
+        let kernel = &mut self.kernel;
+        let (predictions, votes) = work(py, || {
+            step.check(kernel.schema().n_attributes())?;
+            let mut predictions = vec![0; n];
+            let mut votes = with_votes.then(|| vec![0.0; n * n_classes]);
+            kernel.interleave(&step, &mut predictions, votes.as_deref_mut());
+            Ok((predictions, votes))
+        })?;
+        let votes = votes.map(|votes| to_table(py, votes, n, n_classes)).transpose()?;
+        Ok((predictions.into_pyarray(py).unbind(), votes))
+    }
+
+    /// The votes for each row; changes nothing.
+    fn predict(&self, py: Python<'_>, x: PyReadonlyArray2<'_, f64>) -> PyResult<Votes> {
+        let rows = table("x", &x)?;
+        let (d, n_classes) = (self.kernel.schema().n_attributes(), self.kernel.schema().n_classes);
+        let n = x.as_array().nrows();
+        let kernel = &self.kernel;
+        let votes = work(py, || {
+            check_length("x", rows.len(), n * d)?;
+            let mut votes = vec![0.0; n * n_classes];
+            for (i, votes) in votes.chunks_exact_mut(n_classes).enumerate() {
+                kernel.vote(&rows[i * d..(i + 1) * d], votes);
+            }
+            Ok(votes)
+        })?;
+        to_table(py, votes, n, n_classes)
+    }
+
+    /// The bytes it holds.
+    #[getter]
+    fn n_bytes(&self) -> usize {
+        self.kernel.n_bytes()
+    }
+
+    /// All of its state.
+    fn save(&self, py: Python<'_>) -> Py<PyBytes> {
+        PyBytes::new(py, &py.detach(|| self.kernel.save())).unbind()
+    }
+
+    /// Take over a saved state.
+    fn load(&mut self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
+        let kernel = &mut self.kernel;
+        work(py, || kernel.load(state))
+    }
+}
+
+fn to_table(py: Python<'_>, votes: Vec<f64>, n: usize, n_classes: usize) -> PyResult<Votes> {
+    let shape = |_| to_python(streamgauge_kernels::KernelError::Shape { what: "votes", found: 0, expected: n });
+    Ok(Array2::from_shape_vec((n, n_classes), votes).map_err(shape)?.into_pyarray(py).unbind())
+}
+
+fn schema(n_values: &PyReadonlyArray1<'_, u32>, n_classes: usize) -> PyResult<Schema> {
+    Ok(Schema { n_values: column("n_values", n_values)?.to_vec(), n_classes })
+}
+
+/// A learner that predicts the class seen most often.
+#[pyfunction]
+fn majority_class(n_values: PyReadonlyArray1<'_, u32>, n_classes: usize) -> PyResult<Learner> {
+    Ok(Learner { kernel: Box::new(kernels::MajorityClass::new(schema(&n_values, n_classes)?)) })
+}
+
+/// A learner that predicts the class seen last.
+#[pyfunction]
+fn no_change(n_values: PyReadonlyArray1<'_, u32>, n_classes: usize) -> PyResult<Learner> {
+    Ok(Learner { kernel: Box::new(kernels::NoChange::new(schema(&n_values, n_classes)?)) })
+}
+
+/// Check every value, label and weight of a batch against its schema.
+#[pyfunction]
+fn check_batch(
+    py: Python<'_>,
+    n_values: PyReadonlyArray1<'_, u32>,
+    missing: PyReadonlyArray1<'_, bool>,
+    n_classes: usize,
+    x: PyReadonlyArray2<'_, f64>,
+    y: PyReadonlyArray1<'_, i32>,
+    weight: Option<PyReadonlyArray1<'_, f64>>,
+) -> PyResult<()> {
+    let schema = schema(&n_values, n_classes)?;
+    let (x, y) = (table("x", &x)?, column("y", &y)?);
+    let (missing, weight) = (column("missing", &missing)?, optional_column("weight", weight.as_ref())?);
+    work(py, || schema.check(x, y, weight, missing))
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Learner>()?;
+    module.add_function(wrap_pyfunction!(majority_class, module)?)?;
+    module.add_function(wrap_pyfunction!(no_change, module)?)?;
+    module.add_function(wrap_pyfunction!(check_batch, module)?)
+}

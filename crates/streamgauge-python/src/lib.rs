@@ -1,0 +1,19 @@
+//! The compiled half of streamgauge, as Python sees it (`streamgauge._native`).
+//!
+//! Each file binds one module of the kernels. It only converts: columns in, columns out, the GIL released while the
+//! kernel works, every [`KernelError`](streamgauge_kernels::KernelError) a `ValueError`.
+
+use pyo3::prelude::*;
+
+mod convert;
+mod dispatch;
+mod learners;
+mod randomness;
+
+/// The native kernels of streamgauge.
+#[pymodule(gil_used = false)]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    dispatch::register(module)?;
+    learners::register(module)?;
+    randomness::register(module)
+}

@@ -1,0 +1,52 @@
+//! Addressed randomness, a column of consecutive rows at a time.
+
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::prelude::*;
+use streamgauge_kernels::randomness::{self, Draws, Poisson1, Purpose};
+
+/// The draws of `n` rows from `start` on.
+#[pyfunction]
+fn draw(py: Python<'_>, seed: u64, purpose: &str, fold: u64, start: u64, n: usize) -> Py<PyArray1<u64>> {
+    let draws = Draws::new(seed, Purpose::named(purpose), fold);
+    let values: Vec<u64> = py.detach(|| (start..).take(n).map(|row| draws.at(row)).collect());
+    values.into_pyarray(py).unbind()
+}
+
+/// Uniform numbers in [0, 1) for `n` rows from `start` on.
+#[pyfunction]
+fn uniform(py: Python<'_>, seed: u64, purpose: &str, fold: u64, start: u64, n: usize) -> Py<PyArray1<f64>> {
+    let draws = Draws::new(seed, Purpose::named(purpose), fold);
+    let values: Vec<f64> = py.detach(|| (start..).take(n).map(|row| draws.uniform(row)).collect());
+    values.into_pyarray(py).unbind()
+}
+
+/// Whole numbers in `0..limit` for `n` rows from `start` on.
+#[pyfunction]
+fn below(py: Python<'_>, seed: u64, purpose: &str, fold: u64, start: u64, n: usize, limit: u64) -> Py<PyArray1<i64>> {
+    let draws = Draws::new(seed, Purpose::named(purpose), fold);
+    let values: Vec<i64> = py.detach(|| (start..).take(n).map(|row| draws.below(row, limit) as i64).collect());
+    values.into_pyarray(py).unbind()
+}
+
+/// Poisson(1) weights for `n` rows from `start` on.
+#[pyfunction]
+fn poisson(py: Python<'_>, seed: u64, purpose: &str, fold: u64, start: u64, n: usize) -> Py<PyArray1<f64>> {
+    let draws = Draws::new(seed, Purpose::named(purpose), fold);
+    let poisson = Poisson1::default();
+    let values: Vec<f64> = py.detach(|| (start..).take(n).map(|row| f64::from(poisson.of(draws.at(row)))).collect());
+    values.into_pyarray(py).unbind()
+}
+
+/// The seed of a learner in a fold.
+#[pyfunction]
+fn fold_seed(master: u64, fold: u64, learner_seed: u64) -> u64 {
+    randomness::fold_seed(master, fold, learner_seed)
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(draw, module)?)?;
+    module.add_function(wrap_pyfunction!(uniform, module)?)?;
+    module.add_function(wrap_pyfunction!(below, module)?)?;
+    module.add_function(wrap_pyfunction!(poisson, module)?)?;
+    module.add_function(wrap_pyfunction!(fold_seed, module)?)
+}

@@ -1,0 +1,58 @@
+"""What a person did wrong, told so that they can mend it."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class StreamgaugeError(ValueError):
+    """A mistake in what was asked for or given: its text names the culprit and what to do.
+
+    The command line prints the text alone and exits with status 2.
+
+    Examples
+    --------
+    >>> raise StreamgaugeError("window width is 0; it must be at least 1")
+    Traceback (most recent call last):
+    ...
+    streamgauge.errors.StreamgaugeError: window width is 0; it must be at least 1
+    """
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> StreamgaugeError:
+    """Make the error for a name that does not exist, with the nearest one that does.
+
+    Examples
+    --------
+    >>> str(unknown_name("learner", "HoefdingTree", ["HoeffdingTree", "NaiveBayes"]))
+    "there is no learner 'HoefdingTree'; did you mean HoeffdingTree?"
+    """
+    names = sorted(known)
+    by_lower = {candidate.lower(): candidate for candidate in names}
+    near = get_close_matches(name.lower(), by_lower, n=1)
+    hint = f"did you mean {by_lower[near[0]]}?" if near else f"there are {', '.join(names)}"
+    return StreamgaugeError(f"there is no {kind} {name!r}; {hint}")
+
+
+def require_at_least(option: str, value: int, least: int) -> None:
+    """Raise unless a whole number is at least so large.
+
+    Examples
+    --------
+    >>> require_at_least("width", 10, 1)
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        msg = f"{option} = {value!r}: it must be a whole number of at least {least}"
+        raise StreamgaugeError(msg)
+
+
+def require_between(option: str, value: float, low: float, high: float, *, open_low: bool = True) -> None:
+    """Raise unless a number lies in (low, high], or in [low, high] where `open_low` is false.
+
+    Examples
+    --------
+    >>> require_between("factor", 1.0, 0.0, 1.0)
+    """
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (number and (low < value if open_low else low <= value) and value <= high):
+        msg = f"{option} = {value!r}: it must be a number in {'(' if open_low else '['}{low:g}, {high:g}]"
+        raise StreamgaugeError(msg)

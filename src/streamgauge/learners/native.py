@@ -1,0 +1,50 @@
+"""What the native learners share: the wrapper that turns a step into one call of a kernel."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge import _native
+from streamgauge.records import Step
+
+__all__ = ["NativeLearner"]
+
+
+class NativeLearner:
+    """A learner in native code; see `streamgauge.protocols.Learner`.
+
+    Examples
+    --------
+    >>> kernel = _native.no_change(np.zeros(1, dtype=np.uint32), 2)
+    >>> learner = NativeLearner(kernel)
+    >>> learner.learn(np.zeros((1, 1)), np.array([1], dtype=np.int32), None)
+    >>> learner.predict(np.zeros((1, 1))).tolist()
+    [[0.0, 1.0]]
+    """
+
+    def __init__(self, kernel: _native.Learner) -> None:
+        self._kernel = kernel
+
+    def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Vote for the classes of each row; changes nothing."""
+        return self._kernel.predict(x)
+
+    def learn(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
+        """Learn rows of known class, one after the other."""
+        self._kernel.interleave(x, y, np.zeros(len(y), dtype=np.bool_), weight, False)  # noqa: FBT003
+
+    def interleave(self, step: Step, *, with_votes: bool) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
+        """Predict each tested row of a step, then learn it."""
+        return self._kernel.interleave(step.batch.x, step.labels, step.test, step.learning_weight, with_votes)
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory it holds."""
+        return self._kernel.n_bytes
+
+    def save(self) -> bytes:
+        """Give all of its state."""
+        return self._kernel.save()
+
+    def load(self, state: bytes) -> None:
+        """Take over a saved state."""
+        self._kernel.load(state)

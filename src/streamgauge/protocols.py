@@ -1,0 +1,171 @@
+"""The architecture on one page.
+
+```
+Stream --batches--> Scheme --steps--> Labelling --steps--> Learner --votes--> Trace
+Trace --> Forgetting --tallies--> Measure --readings--> Results --> significance --> report
+```
+
+A protocol is satisfied, not inherited.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge.records import Batch, Schema, Step, Tally, Trace
+
+__all__ = [
+    "Backend",
+    "Forgetting",
+    "ForgettingState",
+    "Labelling",
+    "Learner",
+    "LearnerSpec",
+    "Measure",
+    "Scheme",
+    "Stream",
+]
+
+Task = TypeVar("Task")
+Done = TypeVar("Done")
+
+
+@runtime_checkable
+class Stream(Protocol):
+    """Says what the rows are. Re-iterable: it has no cursor, and any start and size give the same rows."""
+
+    @property
+    def schema(self) -> Schema:
+        """What the rows look like."""
+        ...
+
+    @property
+    def n_rows(self) -> int | None:
+        """How many rows there are; None where the stream never ends."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """A short text that differs where the rows do."""
+        ...
+
+    def batches(self, size: int, start: int = 0) -> Iterator[Batch]:
+        """Give the rows from `start` on, `size` at a time."""
+        ...
+
+
+@runtime_checkable
+class Scheme(Protocol):
+    """Says which rows are tested and which are learnt, per fold; runs nothing."""
+
+    @property
+    def n_folds(self) -> int:
+        """How many folds there are."""
+        ...
+
+    def step(self, batch: Batch, fold: int, seed: int) -> Step:
+        """Say what to do with each row of a batch in one fold."""
+        ...
+
+
+@runtime_checkable
+class Labelling(Protocol):
+    """Says which labels a learner may see; only hides."""
+
+    def reveal(self, step: Step, seed: int) -> Step:
+        """Hide labels of a step."""
+        ...
+
+
+class Learner(Protocol):
+    """Predicts a row, then learns it."""
+
+    def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Vote for the classes of each row, float64 [n, c], all 0 where it abstains; changes nothing."""
+        ...
+
+    def learn(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
+        """Learn rows of known class, one after the other; rows of weight 0 are left out."""
+        ...
+
+    def interleave(self, step: Step, *, with_votes: bool) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
+        """Predict each tested row of a step, then learn it, one row after the other; predictions and votes."""
+        ...
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory it holds."""
+        ...
+
+    def save(self) -> bytes:
+        """Give all of its state."""
+        ...
+
+    def load(self, state: bytes) -> None:
+        """Take over a saved state of a learner built alike, and go on from there bit for bit."""
+        ...
+
+
+@runtime_checkable
+class LearnerSpec(Protocol):
+    """A learner's configuration: a frozen value that builds fresh learners."""
+
+    @property
+    def seed(self) -> int:
+        """The option that makes two learners share their randomness."""
+        ...
+
+    @property
+    def seedless(self) -> bool:
+        """Whether its learners use no randomness at all."""
+        ...
+
+    def build(self, schema: Schema, seed: int) -> Learner:
+        """Build a learner that has seen nothing."""
+        ...
+
+
+@runtime_checkable
+class Forgetting(Protocol):
+    """Says how the past fades: a frozen value that builds the state of a cell."""
+
+    def build(self, n_classes: int) -> "ForgettingState":
+        """Build a state that has seen nothing."""
+        ...
+
+
+class ForgettingState(Protocol):
+    """Keeps a tally of one cell, in bounded memory."""
+
+    def update(self, trace: Trace, stops: Sequence[int]) -> list[Tally]:
+        """Take in a trace; give the tally after the rows before each stop (ascending positions in the stream)."""
+        ...
+
+
+@runtime_checkable
+class Measure(Protocol):
+    """A pure function of a tally."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        ...
+
+    @property
+    def greater_is_better(self) -> bool:
+        """Whether a greater value is better."""
+        ...
+
+    def __call__(self, tally: Tally) -> float:
+        """Measure a tally."""
+        ...
+
+
+class Backend(Protocol):
+    """Runs tasks that share nothing and gives their results in the order of the tasks."""
+
+    def map(self, work: Callable[[Task], Done], tasks: Sequence[Task]) -> list[Done]:
+        """Do the work of every task."""
+        ...

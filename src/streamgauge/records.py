@@ -1,0 +1,395 @@
+"""What travels along the line: frozen records of NumPy columns.
+
+Rates are in [0, 1]; classes and nominal values are codes from 0; rows are counted from 0.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge import _native
+from streamgauge.errors import StreamgaugeError
+
+__all__ = [
+    "ABSTAINED",
+    "UNLABELLED",
+    "Attribute",
+    "Batch",
+    "PairSums",
+    "Reading",
+    "Results",
+    "Schema",
+    "Step",
+    "Tally",
+    "Trace",
+]
+
+UNLABELLED = -1
+"""The label of a row whose class is not known."""
+
+ABSTAINED = -1
+"""The prediction of a learner that has nothing to say; it is always an error."""
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One column of a row.
+
+    Parameters
+    ----------
+    name
+        What it is called.
+    values
+        The names of its nominal values, whose positions are their codes; None where it is numeric.
+    missing
+        Whether values may be missing (NaN).
+
+    Examples
+    --------
+    >>> Attribute("day", values=("monday", "tuesday")).is_nominal
+    True
+    """
+
+    name: str
+    values: tuple[str, ...] | None = None
+    missing: bool = False
+
+    @property
+    def is_nominal(self) -> bool:
+        """Whether it has named values rather than numbers."""
+        return self.values is not None
+
+
+@dataclass(frozen=True)
+class Schema:
+    """What the rows of a stream look like.
+
+    Examples
+    --------
+    >>> schema = Schema((Attribute("price"), Attribute("day", ("mo", "tu"))), classes=("up", "down"))
+    >>> schema.n_attributes, schema.n_classes, schema.n_values.tolist()
+    (2, 2, [0, 2])
+    """
+
+    attributes: tuple[Attribute, ...]
+    classes: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        for kind, names in (("attribute", [a.name for a in self.attributes]), ("class", list(self.classes))):
+            repeated = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
+            if repeated:
+                msg = f"two of the schema have the same {kind} name: {sorted(repeated)[0]!r}"
+                raise StreamgaugeError(msg)
+        if not self.classes:
+            msg = "the schema has no classes"
+            raise StreamgaugeError(msg)
+
+    @property
+    def n_attributes(self) -> int:
+        """How many attributes a row has."""
+        return len(self.attributes)
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return len(self.classes)
+
+    @cached_property
+    def n_values(self) -> NDArray[np.uint32]:
+        """Per attribute the number of its nominal values, 0 where it is numeric."""
+        return np.array([len(a.values or ()) for a in self.attributes], dtype=np.uint32)
+
+    @cached_property
+    def missing(self) -> NDArray[np.bool_]:
+        """Per attribute whether its values may be missing."""
+        return np.array([a.missing for a in self.attributes], dtype=np.bool_)
+
+    def check(self, batch: "Batch") -> None:
+        """Raise unless every value, label and weight of a batch is what the schema allows."""
+        if batch.x.shape[1] != self.n_attributes:
+            msg = f"rows have {batch.x.shape[1]} values where the schema has {self.n_attributes} attributes"
+            raise StreamgaugeError(msg)
+        try:
+            _native.check_batch(self.n_values, self.missing, self.n_classes, batch.x, batch.y, batch.weight)
+        except ValueError as error:
+            msg = f"in the batch that starts at row {batch.start}: {error}"
+            raise StreamgaugeError(msg) from None
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Consecutive rows of a stream.
+
+    Parameters
+    ----------
+    start
+        The position of the first row in the stream.
+    x
+        Values, float64 [n, d], C-contiguous; a nominal value is its code, a missing one NaN.
+    y
+        Class codes, int32 [n]; `UNLABELLED` where the class is not known.
+    weight
+        Instance weights, which learners and measures both heed; None means 1 for all.
+    time
+        When each row arrived, in seconds; None where rows carry no time.
+
+    Examples
+    --------
+    >>> len(Batch(0, np.zeros((3, 2)), np.zeros(3, dtype=np.int32)))
+    3
+    """
+
+    start: int
+    x: NDArray[np.float64]
+    y: NDArray[np.int32]
+    weight: NDArray[np.float64] | None = None
+    time: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        if self.x.ndim != 2 or self.y.shape != (len(self.x),):
+            msg = f"a batch needs x of shape [n, d] and y of shape [n], not {self.x.shape} and {self.y.shape}"
+            raise StreamgaugeError(msg)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+
+@dataclass(frozen=True)
+class Step:
+    """What to do with each row of a batch in one fold.
+
+    Parameters
+    ----------
+    batch
+        The rows.
+    test
+        Which rows the learner predicts, before it may learn them; None means all.
+    weight
+        With which weight it learns each row, 0 for not at all; None means 1 for all.
+    revealed
+        Which labels it may see; None means all.
+
+    Examples
+    --------
+    >>> batch = Batch(0, np.zeros((3, 2)), np.array([0, 1, 1], dtype=np.int32))
+    >>> Step(batch, revealed=np.array([True, False, True])).labels.tolist()
+    [0, -1, 1]
+    """
+
+    batch: Batch
+    test: NDArray[np.bool_] | None = None
+    weight: NDArray[np.float64] | None = None
+    revealed: NDArray[np.bool_] | None = None
+
+    @cached_property
+    def labels(self) -> NDArray[np.int32]:
+        """The labels that may be learnt; `UNLABELLED` where one is hidden."""
+        if self.revealed is None:
+            return self.batch.y
+        return np.where(self.revealed, self.batch.y, np.int32(UNLABELLED))
+
+    @cached_property
+    def learning_weight(self) -> NDArray[np.float64] | None:
+        """The weight of each row in learning: that of the fold times that of the instance."""
+        if self.weight is None or self.batch.weight is None:
+            return self.batch.weight if self.weight is None else self.weight
+        return self.weight * self.batch.weight
+
+    @cached_property
+    def scored(self) -> NDArray[np.intp] | None:
+        """The positions in the batch of the rows that are tested and whose class is known; None means all."""
+        known = self.batch.y != UNLABELLED
+        if self.test is not None:
+            known &= self.test
+        return None if known.all() else np.flatnonzero(known)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The scored predictions of one learner in one fold, in the order of the rows.
+
+    Parameters
+    ----------
+    row
+        Position of each row in the stream, int64 [n].
+    y_true, y_pred
+        Class codes, int32 [n]; `y_pred` may be `ABSTAINED`.
+    majority_hit, no_change_hit
+        Whether the majority class so far, and the class seen last, would have been right; bool [n]. Both baselines
+        learn what the fold learns, and predict before they see the label.
+    weight
+        Instance weights; None means 1 for all.
+    votes
+        Votes for the classes, float64 [n, c], where a measure wants them.
+
+    Examples
+    --------
+    >>> hit = np.array([False, True])
+    >>> Trace(np.arange(2), np.array([0, 1]), np.array([0, 0]), hit, hit).correct.tolist()
+    [True, False]
+    """
+
+    row: NDArray[np.int64]
+    y_true: NDArray[np.int32]
+    y_pred: NDArray[np.int32]
+    majority_hit: NDArray[np.bool_]
+    no_change_hit: NDArray[np.bool_]
+    weight: NDArray[np.float64] | None = None
+    votes: NDArray[np.float64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    @property
+    def correct(self) -> NDArray[np.bool_]:
+        """Which predictions were right."""
+        return np.equal(self.y_true, self.y_pred)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """The counts that measures are made of; weighted, and faded or windowed by a forgetting.
+
+    Parameters
+    ----------
+    confusion
+        Weight per true class (first axis) and predicted class (second axis), float64 [c, c].
+    abstained
+        Weight per true class of the rows without a prediction, float64 [c].
+    majority_hits, no_change_hits
+        Weight of the rows that the majority class and the class seen last got right.
+    width
+        How many rows the tally covers: those it holds, whatever their weights.
+
+    Examples
+    --------
+    >>> tally = Tally(np.array([[40.0, 30.0], [5.0, 25.0]]), np.zeros(2), 70.0, 50.0, 100)
+    >>> tally.total, tally.hits
+    (100.0, 65.0)
+    """
+
+    confusion: NDArray[np.float64]
+    abstained: NDArray[np.float64]
+    majority_hits: float
+    no_change_hits: float
+    width: int
+
+    @cached_property
+    def total(self) -> float:
+        """The weight of all rows."""
+        return float(self.confusion.sum() + self.abstained.sum())
+
+    @cached_property
+    def hits(self) -> float:
+        """The weight of the rows predicted right."""
+        return float(np.trace(self.confusion))
+
+    @cached_property
+    def support(self) -> NDArray[np.float64]:
+        """The weight of each true class."""
+        support: NDArray[np.float64] = self.confusion.sum(axis=1) + self.abstained
+        return support
+
+    @cached_property
+    def predicted(self) -> NDArray[np.float64]:
+        """The weight of each predicted class."""
+        predicted: NDArray[np.float64] = self.confusion.sum(axis=0)
+        return predicted
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The value of one measure for one learner in one fold, after `row` rows of the stream.
+
+    Examples
+    --------
+    >>> Reading(1000, "tree", 0, "accuracy", "Landmark()", 0.75).value
+    0.75
+    """
+
+    row: int
+    learner: str
+    fold: int
+    measure: str
+    forgetting: str
+    value: float
+
+
+@dataclass(frozen=True)
+class PairSums:
+    """What is known of the difference of two learners, in memory that does not grow with the stream.
+
+    With ``d[i, t]`` = [first right in fold i on row t] - [second right]:
+
+    Parameters
+    ----------
+    first, second
+        Names of the learners.
+    n_rows
+        Rows that at least one fold scored.
+    n_scored
+        Rows scored per fold, int64 [k].
+    only_first, only_second
+        Rows per fold that only the first, and only the second, got right; int64 [k].
+    sum_squared_means
+        Sum over rows of the squared mean over the folds that scored the row.
+    crossed
+        Whether every fold scored every row, as the two-way test needs.
+
+    Examples
+    --------
+    >>> ones = np.array([10, 12])
+    >>> PairSums("a", "b", 100, np.array([100, 100]), ones, ones - 2, 1.5, True).fold_differences.tolist()
+    [0.02, 0.02]
+    """
+
+    first: str
+    second: str
+    n_rows: int
+    n_scored: NDArray[np.int64]
+    only_first: NDArray[np.int64]
+    only_second: NDArray[np.int64]
+    sum_squared_means: float
+    crossed: bool
+
+    @property
+    def fold_differences(self) -> NDArray[np.float64]:
+        """The difference of the accuracies in each fold."""
+        return (self.only_first - self.only_second) / np.maximum(self.n_scored, 1)
+
+
+@dataclass(frozen=True)
+class Results:
+    """All that an evaluation found.
+
+    Parameters
+    ----------
+    readings
+        Every reading, in the order of the rows.
+    pairs
+        The sums of each pair of learners, for tests.
+    n_rows
+        Rows read from the stream.
+    complete
+        Whether the stream, or the asked number of rows, was read to the end. False: cut short.
+    description
+        What was run: stream, learners, scheme and so on, as a person would write them.
+
+    Examples
+    --------
+    >>> Results((), (), 0, complete=True).learners
+    ()
+    """
+
+    readings: tuple[Reading, ...]
+    pairs: tuple[PairSums, ...]
+    n_rows: int
+    complete: bool
+    description: dict[str, object] = field(default_factory=dict)
+
+    @cached_property
+    def learners(self) -> tuple[str, ...]:
+        """Names of the learners, in the order they were given."""
+        return tuple(dict.fromkeys(reading.learner for reading in self.readings))
