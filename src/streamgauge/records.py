@@ -3,6 +3,7 @@
 Rates are in [0, 1]; classes and nominal values are codes from 0; rows are counted from 0.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge import _native
-from streamgauge.errors import StreamgaugeError
+from streamgauge.errors import StreamgaugeError, unknown_name
 
 __all__ = [
     "ABSTAINED",
@@ -24,6 +25,7 @@ __all__ = [
     "Step",
     "Tally",
     "Trace",
+    "readings_of",
 ]
 
 UNLABELLED = -1
@@ -362,12 +364,16 @@ class PairSums:
 
 @dataclass(frozen=True)
 class Results:
-    """All that an evaluation found.
+    """All that an evaluation found: a value for every stop, learner, fold, forgetting and measure.
 
     Parameters
     ----------
-    readings
-        Every reading, in the order of the rows.
+    rows
+        The stops: after how many rows of the stream each reading was taken, int64 [s], ascending.
+    values
+        The readings, float64 [s, learners, folds, forgettings, measures].
+    learners, forgettings, measures
+        The names along the axes.
     pairs
         The sums of each pair of learners, for tests.
     n_rows
@@ -375,21 +381,71 @@ class Results:
     complete
         Whether the stream, or the asked number of rows, was read to the end. False: cut short.
     description
-        What was run: stream, learners, scheme and so on, as a person would write them.
+        What was run: stream, learners, scheme, seed, versions and so on.
 
     Examples
     --------
-    >>> Results((), (), 0, complete=True).learners
-    ()
+    >>> results = Results(
+    ...     np.array([100]), np.array([[[[[0.75]], [[0.85]]]]]), ("tree",), ("Landmark()",), ("accuracy",), (), 100, True
+    ... )
+    >>> results.curve("tree", "accuracy").tolist()
+    [[0.75, 0.85]]
+    >>> [reading.value for reading in results.readings]
+    [0.75, 0.85]
     """
 
-    readings: tuple[Reading, ...]
+    rows: NDArray[np.int64]
+    values: NDArray[np.float64]
+    learners: tuple[str, ...]
+    forgettings: tuple[str, ...]
+    measures: tuple[str, ...]
     pairs: tuple[PairSums, ...]
     n_rows: int
     complete: bool
     description: dict[str, object] = field(default_factory=dict)
 
-    @cached_property
-    def learners(self) -> tuple[str, ...]:
-        """Names of the learners, in the order they were given."""
-        return tuple(dict.fromkeys(reading.learner for reading in self.readings))
+    @property
+    def n_folds(self) -> int:
+        """How many folds there are."""
+        return self.values.shape[2]
+
+    @property
+    def readings(self) -> Iterator[Reading]:
+        """Every reading, in the order of the rows."""
+        return readings_of(self.rows, self.values, self.learners, self.forgettings, self.measures)
+
+    def curve(self, learner: str, measure: str, forgetting: str | None = None) -> NDArray[np.float64]:
+        """Give the readings of one learner, float64 [s, folds]; the first forgetting where none is named."""
+        forgetting = self.forgettings[0] if forgetting is None else forgetting
+        return self.values[
+            :,
+            _place("learner", learner, self.learners),
+            :,
+            _place("forgetting", forgetting, self.forgettings),
+            _place("measure", measure, self.measures),
+        ]
+
+
+def readings_of(
+    rows: NDArray[np.int64],
+    values: NDArray[np.float64],
+    learners: tuple[str, ...],
+    forgettings: tuple[str, ...],
+    measures: tuple[str, ...],
+) -> Iterator[Reading]:
+    """Give the values of a grid [s, learners, folds, forgettings, measures] one by one.
+
+    Examples
+    --------
+    >>> grid = np.full((1, 1, 1, 1, 1), 0.5)
+    >>> next(readings_of(np.array([10]), grid, ("tree",), ("Landmark()",), ("accuracy",)))
+    Reading(row=10, learner='tree', fold=0, measure='accuracy', forgetting='Landmark()', value=0.5)
+    """
+    for (s, m, k, f, q), value in np.ndenumerate(values):
+        yield Reading(int(rows[s]), learners[m], k, measures[q], forgettings[f], float(value))
+
+
+def _place(kind: str, name: str, names: tuple[str, ...]) -> int:
+    if name not in names:
+        raise unknown_name(kind, name, names)
+    return names.index(name)
