@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from typing import ClassVar
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +49,7 @@ class _Memoriser:
         votes = np.zeros((len(x), self._n_classes))
         for row, values in enumerate(x):
             key = values.tobytes()
-            guess = int(uniform(self._seed, "guess", 0, hash(key) % 2**63)[0] * self._n_classes)
+            guess = int(uniform(self._seed, "guess", 0, crc32(key))[0] * self._n_classes)
             votes[row, self._known.get(key, guess)] = 1.0
         return votes
 
