@@ -1,0 +1,131 @@
+"""Tables for the terminal: where each learner stands, and which differences are real."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from streamgauge.records import Results
+from streamgauge.reports.comparisons import Comparison, by_pair
+from streamgauge.reports.panels import Panel, panels
+from streamgauge.reports.wording import and_list, count, p_text, percent, points, printable, spread
+
+__all__ = ["pairs_table", "results_table", "summary"]
+
+
+def summary(results: Results, comparisons: Sequence[Comparison] = ()) -> RenderableType:
+    """Show an evaluation: a line if it was cut short, the results, the pairs and the verdict of each in a sentence.
+
+    Examples
+    --------
+    >>> from rich.console import Console
+    >>> Console().print(summary(Results((), (), 250, complete=False)))
+    Cut short after 250 rows: every number is of these rows only.
+    There are no readings.
+    """
+    parts: list[RenderableType] = []
+    if not results.complete:
+        parts.append(Text(f"Cut short after {count(results.n_rows, 'row')}: every number is of these rows only.", "bold"))
+    parts.append(results_table(results))
+    if comparisons:
+        parts.append(pairs_table(comparisons))
+        parts.extend(_sentence(pair[0].sentence) for pair in by_pair(comparisons))
+    return Group(*parts)
+
+
+def results_table(results: Results) -> RenderableType:
+    """Tabulate per learner the mean over folds of each measure at the last row, a table for each forgetting.
+
+    Rates are in percent, with the standard deviation over folds; the best mean of a column is bold and starred.
+
+    Examples
+    --------
+    >>> from rich.console import Console
+    >>> from streamgauge.records import Reading
+    >>> readings = tuple(Reading(99, "tree", fold, "kappa", "Landmark()", 0.5 + fold / 10) for fold in (0, 1))
+    >>> Console(width=60).print(results_table(Results(readings, (), 99, complete=True)))
+    After 99 rows, over Landmark()
+    <BLANKLINE>
+      learner       kappa % 
+     ───────────────────────
+      tree     55.00 ±7.07* 
+    <BLANKLINE>
+    Mean over 2 folds ± standard deviation, in percent; * is the
+    best mean.
+    """
+    shown = panels(results)
+    if not shown:
+        return Text("There are no readings.")
+    tables = [_forgetting_table(list(group)) for _, group in groupby(shown, key=lambda panel: panel.forgetting)]
+    return Group(*tables, _legend(shown))
+
+
+def pairs_table(comparisons: Sequence[Comparison]) -> Table:
+    """Tabulate the difference of each pair of learners, its interval and the p-value of each test.
+
+    Examples
+    --------
+    >>> pairs_table([]).row_count
+    0
+    """
+    tests = list(dict.fromkeys(comparison.test for comparison in comparisons))
+    table = _plain_table()
+    table.add_column("pair", overflow="fold")
+    table.add_column("difference,\n% points", justify="right")
+    table.add_column("interval", justify="center")
+    for test in tests:
+        table.add_column(Text.assemble("p, ", printable(test)), justify="right")
+    for pair in by_pair(comparisons):
+        p_values = {comparison.test: p_text(comparison.p_value) for comparison in pair}
+        estimate = next((comparison for comparison in pair if comparison.interval is not None), pair[0])
+        low_high = ", ".join(points(bound) for bound in estimate.interval) if estimate.interval else ""
+        names = Text(f"{printable(pair[0].first)}\nless {printable(pair[0].second)}")
+        interval = f"[{low_high}]" if low_high else ""
+        table.add_row(names, points(estimate.difference), Text(interval), *(p_values.get(test, "") for test in tests))
+    return table
+
+
+def _forgetting_table(of_forgetting: Sequence[Panel]) -> Table:
+    table = _plain_table()
+    first = of_forgetting[0]
+    table.title = Text(f"After {count(int(first.rows[-1]), 'row')}, over {printable(first.forgetting)}", "bold")
+    table.add_column("learner", overflow="fold")
+    for panel in of_forgetting:
+        table.add_column(Text(f"{printable(panel.measure)} %"), justify="right", no_wrap=True)
+    learners = dict.fromkeys(learner for panel in of_forgetting for learner in panel.values)
+    for learner in learners:
+        table.add_row(Text(printable(learner)), *(_final_text(panel, learner) for panel in of_forgetting))
+    return table
+
+
+def _final_text(panel: Panel, learner: str) -> Text:
+    final = panel.finals.get(learner)
+    if final is None:
+        return Text("")
+    folds = f" ({final.n_defined}/{len(final.folds)})" if 0 < final.n_defined < len(final.folds) else ""
+    value = f"{percent(final.mean)} {spread(final.deviation)}".strip() + folds
+    best = learner in panel.best and len(panel.values) > 0
+    return Text(value + ("*" if best else " "), style="bold" if best else "")
+
+
+def _legend(shown: Sequence[Panel]) -> Text:
+    n_folds = max(len(final.folds) for panel in shown for final in panel.finals.values())
+    value = f"Mean over {n_folds} folds ± standard deviation" if n_folds > 1 else "One fold"
+    partial = sorted({panel.measure for panel in shown for final in panel.finals.values() if _is_partial(final.folds.size, final.n_defined)})
+    note = f" (m/n): {and_list(partial)} defined in m of n folds." if partial else ""
+    return Text(f"{value}, in percent; * is the best mean.{note}", "dim")
+
+
+def _is_partial(n_folds: int, n_defined: int) -> bool:
+    return 0 < n_defined < n_folds
+
+
+def _sentence(sentence: str) -> Text:
+    return Text(f"• {printable(sentence)}")
+
+
+def _plain_table() -> Table:
+    return Table(box=box.SIMPLE_HEAD, title_justify="left", title_style="", header_style="bold", pad_edge=True)
