@@ -12,6 +12,7 @@ from string import Template
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Results
 from streamgauge.reports.comparisons import Comparison
 from streamgauge.reports.curves import curves, thinned
@@ -56,7 +57,11 @@ def write_page(results: Results, path: str | Path, comparisons: Sequence[Compari
     'report.html'
     """
     path = Path(path)
-    path.write_text(page_html(results, comparisons), encoding="utf-8")
+    try:
+        path.write_text(page_html(results, comparisons), encoding="utf-8")
+    except OSError as error:
+        msg = f"cannot write the report to {path}: {error.strerror}"
+        raise StreamgaugeError(msg) from None
     return path
 
 
@@ -148,8 +153,9 @@ def _curves_section(shown: Sequence[Panel], learners: Sequence[str]) -> Markup:
     if not shown:
         return tag("p", "There are no readings.", class_="note")
     figures = joined(*(_figure(panel, learners) for panel in shown))
+    folded = any(panel.n_folds > 1 for panel in shown)
     notes = [
-        "Lines are means over folds; bands reach from the lowest to the highest fold.",
+        "Lines are means over folds; bands reach from the lowest to the highest fold." if folded else "",
         "Point to read values, drag to zoom, double-click to zoom out; choose a learner to hide or show it.",
     ]
     if any(len(panel.rows) > _limit(shown) for panel in shown):
@@ -201,17 +207,22 @@ def _data(shown: Sequence[Panel], learners: Sequence[str]) -> dict[str, object]:
 
 def _chart(panel: Panel, learners: Sequence[str], limit: int) -> dict[str, object]:
     rows, drawn = thinned(panel.rows, curves(panel), limit)
-    one_fold = all(len(values) == 1 for values in panel.values.values())
+    folded = panel.n_folds > 1
     lines = [
         {
             "learner": at,
             "mean": _numbers(drawn[name].mean),
-            **({} if one_fold else {"low": _numbers(drawn[name].low), "high": _numbers(drawn[name].high)}),
+            **({"low": _numbers(drawn[name].low), "high": _numbers(drawn[name].high)} if folded else {}),
         }
         for at, name in enumerate(learners)
         if name in drawn
     ]
-    return {"measure": printable(panel.measure), "forgetting": printable(panel.forgetting), "rows": rows.tolist(), "lines": lines}
+    return {
+        "measure": printable(panel.measure),
+        "forgetting": printable(panel.forgetting),
+        "rows": rows.tolist(),
+        "lines": lines,
+    }
 
 
 def _numbers(values: NDArray[np.float64]) -> list[float | None]:

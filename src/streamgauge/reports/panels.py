@@ -70,7 +70,8 @@ class Panel:
 
     Examples
     --------
-    >>> panel = Panel("accuracy", "Landmark()", np.array([10, 20]), {"tree": np.array([[0.5, 0.75], [0.5, 0.25]])})
+    >>> values = {"tree": np.array([[0.5, 0.75], [0.5, 0.25]]), "bayes": np.array([[0.5, 0.25], [0.5, 0.5]])}
+    >>> panel = Panel("accuracy", "Landmark()", np.array([10, 20]), values)
     >>> panel.finals["tree"].mean, panel.best
     (0.5, frozenset({'tree'}))
     """
@@ -81,6 +82,11 @@ class Panel:
     values: dict[str, NDArray[np.float64]]
     lower_is_better: bool = False
 
+    @property
+    def n_folds(self) -> int:
+        """How many folds there are."""
+        return max(len(values) for values in self.values.values())
+
     @cached_property
     def finals(self) -> dict[str, Final]:
         """Per learner where it stands at the last row."""
@@ -88,9 +94,9 @@ class Panel:
 
     @cached_property
     def best(self) -> frozenset[str]:
-        """The learners with the best mean at the last row."""
+        """The learners with the best mean at the last row; none where there is no choice."""
         means = {learner: final.mean for learner, final in self.finals.items() if final.n_defined}
-        if not means:
+        if len(means) < 2:
             return frozenset()
         best = min(means.values()) if self.lower_is_better else max(means.values())
         return frozenset(learner for learner, mean in means.items() if mean == best)
@@ -130,9 +136,7 @@ def _by_cell(readings: Iterable[Reading]) -> dict[tuple[str, str], dict[str, dic
     return cells
 
 
-def _panel(
-    measure: str, forgetting: str, of_learners: dict[str, dict[int, Cell]], *, lower_is_better: bool
-) -> Panel:
+def _panel(measure: str, forgetting: str, of_learners: dict[str, dict[int, Cell]], *, lower_is_better: bool) -> Panel:
     """Align the cells of a panel on the rows at which any of them was read."""
     rows = np.unique(np.concatenate([rows for folds in of_learners.values() for rows, _ in folds.values()]))
     n_folds = 1 + max(fold for folds in of_learners.values() for fold in folds)

@@ -1,17 +1,24 @@
 """The sections of the report page that need no script: verdicts, values at the end, folds, pairs, what was run."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from streamgauge.reports.comparisons import Comparison, by_pair
 from streamgauge.reports.keys import key
 from streamgauge.reports.markup import Markup, joined, tag
 from streamgauge.reports.panels import Final, Panel
-from streamgauge.reports.wording import p_text, percent, points, spread
+from streamgauge.reports.wording import count, p_text, percent, points, spread
 
 __all__ = ["finals_section", "folds_section", "pairs_section", "run_section", "verdicts_section"]
 
-LABELS = {"n_rows": "rows", "n_folds": "folds", "name": "", "spec": "", "seconds": "seconds taken"}
-"""What entries of a description are called on the page, where their own name would not do; empty for the main one."""
+LABELS = {"n_rows": "rows", "n_folds": "folds", "seconds": "seconds taken", "seedless": "without randomness"}
+"""What entries of a description are called on the page, where their own name would not do."""
+
+LEADS = ("name", "spec")
+"""Entries of a description that stand for the whole that they are in."""
+
+MOST_VERDICTS = 6
+"""How many pairs have their verdict on top; those of the others unfold."""
 
 
 def verdicts_section(comparisons: Sequence[Comparison]) -> Markup:
@@ -25,14 +32,18 @@ def verdicts_section(comparisons: Sequence[Comparison]) -> Markup:
     pairs = by_pair(comparisons)
     if not pairs:
         return Markup()
-    reach = max((abs(bound) for pair in pairs for bound in _bounds(pair)), default=0.0) or 1.0
-    items = joined(*(_verdict(pair, reach) for pair in pairs))
+    found = [0.0, *(bound for pair in pairs for bound in _bounds(pair[0]))]
+    items = [_verdict(pair[0], min(found), max(found)) for pair in pairs]
+    verdicts = tag("ul", *items[:MOST_VERDICTS], class_="verdicts")
+    others = tag("ul", *items[MOST_VERDICTS:], class_="verdicts")
+    unfold = tag("summary", count(len(items) - MOST_VERDICTS, "more pair"))
+    more = tag("details", unfold, others, class_="more") if len(items) > MOST_VERDICTS else Markup()
     note = tag(
         "p",
-        "Each bar is the interval of the difference in accuracy; the upright line is no difference.",
+        "Each bar is the interval of the difference in accuracy; the broken line is no difference.",
         class_="note",
     )
-    return _section("verdicts", "Verdicts", tag("ul", items, class_="verdicts"), note)
+    return _section("verdicts", "Verdicts", verdicts, more, note)
 
 
 def finals_section(shown: Sequence[Panel], learners: Sequence[str]) -> Markup:
@@ -55,9 +66,10 @@ def finals_section(shown: Sequence[Panel], learners: Sequence[str]) -> Markup:
         tag("tr", _learner_head(at, name), *(_mean_cell(panel, name) for panel in shown))
         for at, name in enumerate(learners)
     )
-    n_folds = max(len(final.folds) for panel in shown for final in panel.finals.values())
-    value = f"Mean over {n_folds} folds ± standard deviation" if n_folds > 1 else "The only fold"
-    note = tag("p", f"{value}, in percent. Bold: the best mean, which says nothing of significance.", class_="note")
+    n_folds = max(panel.n_folds for panel in shown)
+    value = f"Mean over {n_folds} folds ± standard deviation" if n_folds > 1 else "One fold"
+    best = " Bold: the best mean, which says nothing of significance." if len(learners) > 1 else ""
+    note = tag("p", f"{value}, in percent.{best}", class_="note")
     return _section("finals", f"After {int(shown[0].rows[-1]):,} rows", _table(head, rows), note)
 
 
@@ -69,7 +81,9 @@ def folds_section(shown: Sequence[Panel], learners: Sequence[str]) -> Markup:
     >>> folds_section([], [])
     ''
     """
-    return _section("folds", "Fold by fold", *(_fold_table(panel, learners) for panel in shown)) if shown else Markup()
+    folded = [panel for panel in shown if panel.n_folds > 1]
+    tables = (_fold_table(panel, learners) for panel in folded)
+    return _section("folds", "Fold by fold", *tables) if folded else Markup()
 
 
 def pairs_section(comparisons: Sequence[Comparison]) -> Markup:
@@ -126,8 +140,7 @@ def _deviation(final: Final) -> Markup:
 
 
 def _fold_table(panel: Panel, learners: Sequence[str]) -> Markup:
-    n_folds = max(len(final.folds) for final in panel.finals.values())
-    titles = ["Learner", "Mean", *(str(fold) for fold in range(n_folds))]
+    titles = ["Learner", "Mean", *(str(fold) for fold in range(panel.n_folds))]
     head = tag("thead", tag("tr", *(tag("th", title, scope="col") for title in titles)))
     rows = (
         tag(
@@ -142,38 +155,39 @@ def _fold_table(panel: Panel, learners: Sequence[str]) -> Markup:
     return joined(tag("h3", panel.measure, " % over ", panel.forgetting, ", by fold"), _table(head, rows, "folds"))
 
 
-def _bounds(pair: Sequence[Comparison]) -> list[float]:
-    """Give the numbers of the leading test of a pair that its picture must show."""
-    lead = pair[0]
-    found = [*(lead.interval or ()), *(() if lead.difference is None else (lead.difference,))]
-    return [bound for bound in found if abs(bound) < float("inf")]
+def _bounds(comparison: Comparison) -> list[float]:
+    """Give the numbers that the picture of a comparison must show: the interval, if any, then the difference."""
+    found = [*(comparison.interval or ()), *(() if comparison.difference is None else (comparison.difference,))]
+    return found if all(map(math.isfinite, found)) else []
 
 
-def _verdict(pair: Sequence[Comparison], reach: float) -> Markup:
-    lead = pair[0]
+def _verdict(lead: Comparison, low: float, high: float) -> Markup:
     number = tag("span", points(lead.difference), class_="difference")
     figures = tag("div", number, " % points ", tag("span", _interval(lead), class_="spread"), class_="figures")
-    return tag("li", tag("p", lead.sentence), tag("div", _picture(lead, reach), figures, class_="estimate"))
+    return tag("li", tag("p", lead.sentence), tag("div", _picture(lead, low, high), figures, class_="estimate"))
 
 
 def _interval(comparison: Comparison) -> str:
     return f"[{', '.join(points(bound) for bound in comparison.interval)}]" if comparison.interval else ""
 
 
-def _picture(comparison: Comparison, reach: float) -> Markup:
-    """Draw the difference and its interval about zero, on the scale that all pairs share."""
-    marks = [tag("line", x1=100, y1=2, x2=100, y2=26, class_="zero")]
-    at = [f"{100 + 94 * bound / reach:.1f}" for bound in _bounds([comparison])]
-    if comparison.interval is not None and len(at) == 3:
-        marks.append(tag("line", x1=at[0], y1=14, x2=at[1], y2=14, class_="reach"))
-    marks.extend(tag("circle", cx=position, cy=14, r=5) for position in at[-1:])
+def _picture(comparison: Comparison, low: float, high: float) -> Markup:
+    """Draw the difference and its interval about zero, on the scale from `low` to `high` that all pairs share."""
+    zero, *at = (f"{6 + 188 * (bound - low) / ((high - low) or 1.0):.1f}" for bound in (0.0, *_bounds(comparison)))
+    marks = [tag("line", x1=zero, y1=1, x2=zero, y2=27, class_="zero")]
+    if len(at) == 3:
+        ends = ((at[0], 14, at[1], 14), (at[0], 9, at[0], 19), (at[1], 9, at[1], 19))
+        marks.extend(tag("line", x1=x1, y1=y1, x2=x2, y2=y2, class_="reach") for x1, y1, x2, y2 in ends)
+    marks.extend(tag("circle", cx=position, cy=14, r=4) for position in at[-1:])
     clear = comparison.interval is not None and (comparison.interval[0] > 0 or comparison.interval[1] < 0)
-    return tag("svg", *marks, class_="interval clear" if clear else "interval", viewBox="0 0 200 28", aria_hidden="true")
+    return tag(
+        "svg", *marks, class_="interval clear" if clear else "interval", viewBox="0 0 200 28", aria_hidden="true"
+    )
 
 
 def _test_row(pair: Sequence[Comparison], at: int) -> Markup:
     test = pair[at]
-    names = joined(tag("span", test.first), " less ", tag("span", test.second))
+    names = joined(tag("span", test.first), " minus ", tag("span", test.second))
     cells = [tag("th", names, scope="rowgroup", rowspan=len(pair))] if at == 0 else []
     cells.append(tag("td", test.test, class_="text"))
     cells.extend(tag("td", text) for text in (points(test.difference), _interval(test), p_text(test.p_value)))
@@ -191,7 +205,9 @@ def _definitions(entries: Mapping[str, object]) -> Markup:
 
 def _definition(value: object) -> Markup:
     if isinstance(value, Mapping):
-        return _definitions(value)
+        leads = [tag("p", str(value[name])) for name in LEADS if name in value]
+        rest = {name: entry for name, entry in value.items() if name not in LEADS}
+        return joined(*leads, _definitions(rest) if rest else "")
     if isinstance(value, list | tuple):
         return joined(", ".join(str(item) for item in value))
     if isinstance(value, bool):

@@ -11,7 +11,7 @@ from rich.text import Text
 from streamgauge.records import Results
 from streamgauge.reports.comparisons import Comparison, by_pair
 from streamgauge.reports.panels import Panel, panels
-from streamgauge.reports.wording import and_list, count, p_text, percent, points, printable, spread
+from streamgauge.reports.wording import count, p_text, percent, points, printable, spread
 
 __all__ = ["pairs_table", "results_table", "summary"]
 
@@ -28,11 +28,13 @@ def summary(results: Results, comparisons: Sequence[Comparison] = ()) -> Rendera
     """
     parts: list[RenderableType] = []
     if not results.complete:
-        parts.append(Text(f"Cut short after {count(results.n_rows, 'row')}: every number is of these rows only.", "bold"))
+        parts.append(
+            Text(f"Cut short after {count(results.n_rows, 'row')}: every number is of these rows only.", "bold")
+        )
     parts.append(results_table(results))
     if comparisons:
         parts.append(pairs_table(comparisons))
-        parts.extend(_sentence(pair[0].sentence) for pair in by_pair(comparisons))
+        parts.append(_verdicts([pair[0].sentence for pair in by_pair(comparisons)]))
     return Group(*parts)
 
 
@@ -46,21 +48,24 @@ def results_table(results: Results) -> RenderableType:
     >>> from rich.console import Console
     >>> from streamgauge.records import Reading
     >>> readings = tuple(Reading(99, "tree", fold, "kappa", "Landmark()", 0.5 + fold / 10) for fold in (0, 1))
-    >>> Console(width=60).print(results_table(Results(readings, (), 99, complete=True)))
+    >>> table = results_table(Results(readings, (), 99, complete=True))
+    >>> Console(width=60).print(table)  # doctest: +NORMALIZE_WHITESPACE
     After 99 rows, over Landmark()
+      learner        kappa %
+     ────────────────────────
+      tree       55.00 ±7.07
     <BLANKLINE>
-      learner       kappa % 
-     ───────────────────────
-      tree     55.00 ±7.07* 
-    <BLANKLINE>
-    Mean over 2 folds ± standard deviation, in percent; * is the
-    best mean.
+    Mean over 2 folds ± standard deviation, in percent.
     """
     shown = panels(results)
     if not shown:
         return Text("There are no readings.")
-    tables = [_forgetting_table(list(group)) for _, group in groupby(shown, key=lambda panel: panel.forgetting)]
-    return Group(*tables, _legend(shown))
+    parts: list[RenderableType] = []
+    for forgetting, group in groupby(shown, key=lambda panel: panel.forgetting):
+        of_forgetting = list(group)
+        n_rows = count(int(of_forgetting[0].rows[-1]), "row")
+        parts += [Text(f"After {n_rows}, over {printable(forgetting)}", "bold"), _forgetting_table(of_forgetting)]
+    return Group(*parts, _legend(shown))
 
 
 def pairs_table(comparisons: Sequence[Comparison]) -> Table:
@@ -74,24 +79,25 @@ def pairs_table(comparisons: Sequence[Comparison]) -> Table:
     tests = list(dict.fromkeys(comparison.test for comparison in comparisons))
     table = _plain_table()
     table.add_column("pair", overflow="fold")
-    table.add_column("difference,\n% points", justify="right")
-    table.add_column("interval", justify="center")
+    table.add_column("difference, interval\n(% points)", justify="right", no_wrap=True)
     for test in tests:
-        table.add_column(Text.assemble("p, ", printable(test)), justify="right")
+        table.add_column(Text(f"p\n{printable(test)}"), justify="right")
     for pair in by_pair(comparisons):
         p_values = {comparison.test: p_text(comparison.p_value) for comparison in pair}
-        estimate = next((comparison for comparison in pair if comparison.interval is not None), pair[0])
-        low_high = ", ".join(points(bound) for bound in estimate.interval) if estimate.interval else ""
-        names = Text(f"{printable(pair[0].first)}\nless {printable(pair[0].second)}")
-        interval = f"[{low_high}]" if low_high else ""
-        table.add_row(names, points(estimate.difference), Text(interval), *(p_values.get(test, "") for test in tests))
+        names = Text(f"{printable(pair[0].first)}\nminus {printable(pair[0].second)}")
+        table.add_row(names, Text(_estimate(pair)), *(p_values.get(test, "") for test in tests))
     return table
+
+
+def _estimate(pair: Sequence[Comparison]) -> str:
+    """Put the difference of a pair, with its interval if any of its tests gives one."""
+    best = next((comparison for comparison in pair if comparison.interval is not None), pair[0])
+    interval = f" [{', '.join(points(bound) for bound in best.interval)}]" if best.interval is not None else ""
+    return points(best.difference) + interval
 
 
 def _forgetting_table(of_forgetting: Sequence[Panel]) -> Table:
     table = _plain_table()
-    first = of_forgetting[0]
-    table.title = Text(f"After {count(int(first.rows[-1]), 'row')}, over {printable(first.forgetting)}", "bold")
     table.add_column("learner", overflow="fold")
     for panel in of_forgetting:
         table.add_column(Text(f"{printable(panel.measure)} %"), justify="right", no_wrap=True)
@@ -107,25 +113,27 @@ def _final_text(panel: Panel, learner: str) -> Text:
         return Text("")
     folds = f" ({final.n_defined}/{len(final.folds)})" if 0 < final.n_defined < len(final.folds) else ""
     value = f"{percent(final.mean)} {spread(final.deviation)}".strip() + folds
-    best = learner in panel.best and len(panel.values) > 0
+    best = learner in panel.best
     return Text(value + ("*" if best else " "), style="bold" if best else "")
 
 
 def _legend(shown: Sequence[Panel]) -> Text:
-    n_folds = max(len(final.folds) for panel in shown for final in panel.finals.values())
-    value = f"Mean over {n_folds} folds ± standard deviation" if n_folds > 1 else "One fold"
-    partial = sorted({panel.measure for panel in shown for final in panel.finals.values() if _is_partial(final.folds.size, final.n_defined)})
-    note = f" (m/n): {and_list(partial)} defined in m of n folds." if partial else ""
-    return Text(f"{value}, in percent; * is the best mean.{note}", "dim")
+    n_folds = max(panel.n_folds for panel in shown)
+    finals = [final for panel in shown for final in panel.finals.values()]
+    parts = [f"Mean over {n_folds} folds ± standard deviation" if n_folds > 1 else "One fold", "in percent"]
+    if any(len(panel.values) > 1 for panel in shown):
+        parts.append("* the best mean")
+    if any(0 < final.n_defined < len(final.folds) for final in finals):
+        parts.append("(m/n) defined in m of n folds only")
+    return Text(", ".join(parts) + ".", "dim")
 
 
-def _is_partial(n_folds: int, n_defined: int) -> bool:
-    return 0 < n_defined < n_folds
-
-
-def _sentence(sentence: str) -> Text:
-    return Text(f"• {printable(sentence)}")
+def _verdicts(sentences: Sequence[str]) -> Table:
+    verdicts = Table.grid(padding=(0, 1))
+    for sentence in sentences:
+        verdicts.add_row("•", Text(printable(sentence)))
+    return verdicts
 
 
 def _plain_table() -> Table:
-    return Table(box=box.SIMPLE_HEAD, title_justify="left", title_style="", header_style="bold", pad_edge=True)
+    return Table(box=box.SIMPLE_HEAD, header_style="bold")

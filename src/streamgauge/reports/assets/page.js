@@ -8,8 +8,8 @@
   const styled = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const colourOf = (learner) => styled(`--curve-${learner % colours}`);
   const percent = (rate) => (100 * rate).toFixed(2);
-  const shortCount = new Intl.NumberFormat("en-GB", { notation: "compact", maximumFractionDigits: 2 });
-  const longCount = new Intl.NumberFormat("en-GB");
+  const shortCount = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
+  const longCount = new Intl.NumberFormat("en");
 
   // A reading with a gap on both sides has no line to show it: it gets a dot.
   const lonePoints = (plot, series) => {
@@ -52,12 +52,12 @@
     return (plot) => {
       const pointed = plot.cursor.idx;
       const at = pointed ?? chart.rows.length - 1;
-      where.textContent = `${pointed == null ? "last" : "at"} row ${longCount.format(chart.rows[at])}`;
+      where.textContent = `at ${pointed == null ? "the last row, " : "row "}${longCount.format(chart.rows[at])}`;
       chart.lines.forEach((line) => {
         const value = figure.querySelector(`[data-learner="${line.learner}"] .value`);
         const mean = document.createElement("b");
         mean.textContent = line.mean[at] === null ? "–" : percent(line.mean[at]);
-        const range = line.low && line.low[at] !== null ? ` ${percent(line.low[at])} to ${percent(line.high[at])}` : "";
+        const range = line.low && line.low[at] !== null ? ` (${percent(line.low[at])} to ${percent(line.high[at])})` : "";
         value.replaceChildren(mean, range);
       });
     };
@@ -77,7 +77,7 @@
     const readout = makeReadout(chart, figure);
     const options = {
       width: place.clientWidth,
-      height: 260,
+      height: place.clientHeight,
       scales: { x: { time: false } },
       legend: { show: false },
       cursor: { y: false, points: { size: 7 }, sync: { key: "rows" } },
@@ -95,7 +95,7 @@
 
   function fit(plot, place) {
     if (place.clientWidth > 0 && place.clientWidth !== plot.width) {
-      plot.setSize({ width: place.clientWidth, height: 260 });
+      plot.setSize({ width: place.clientWidth, height: place.clientHeight });
     }
   }
 
@@ -114,7 +114,9 @@
   function printing(on) {
     document.documentElement.classList.toggle("printing", on);
     // Two charts share the width of a sheet of paper; a canvas cannot reflow by itself.
-    plots.forEach(({ plot, place }) => plot.setSize({ width: on ? 320 : place.clientWidth, height: on ? 220 : 260 }));
+    plots.forEach(({ plot, place }) => {
+      plot.setSize(on ? { width: 320, height: 220 } : { width: place.clientWidth, height: place.clientHeight });
+    });
   }
 
   charts.forEach((chart, i) => draw(chart, figures[i]));
