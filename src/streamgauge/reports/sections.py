@@ -197,10 +197,18 @@ def _test_row(pair: Sequence[Comparison], at: int) -> Markup:
 
 def _definitions(entries: Mapping[str, object]) -> Markup:
     pairs = (
-        joined(tag("dt", LABELS.get(str(name), str(name).replace("_", " "))), tag("dd", _definition(value)))
+        joined(
+            tag("dt", LABELS.get(str(name), str(name).replace("_", " "))),
+            tag("dd", _definition(_counted(str(name), value))),
+        )
         for name, value in entries.items()
     )
     return tag("dl", *pairs)
+
+
+def _counted(name: str, value: object) -> object:
+    """Part the thousands of a count; a seed is no count."""
+    return f"{value:,}" if name.startswith("n_") and isinstance(value, int) else value
 
 
 def _definition(value: object) -> Markup:
