@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from streamgauge.records import Reading, Results
+
+WARNING = "Neither learner uses randomness: folds differ by their weights alone."
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,8 @@ class Verdict:
     difference: float
     interval: tuple[float, float] | None
     sentence: str
+    measure: str = "accuracy"
+    warnings: tuple[str, ...] = ()
 
 
 def example_results(
@@ -91,5 +95,6 @@ def example_verdicts(results: Results) -> list[Verdict]:
         p_value = 1e-8 if clear else 0.6123
         verdicts.append(Verdict(first, second, "two-way t", p_value, difference, interval, says))
         given = f"Given this stream, {first} beats {second} in {10 if clear else 4} of 10 folds."
-        verdicts.append(Verdict(first, second, "Wilcoxon", 2 / 1024 if clear else math.nan, difference, None, given))
+        wilcoxon = Verdict(first, second, "Wilcoxon", 2 / 1024 if clear else math.nan, difference, None, given)
+        verdicts.append(wilcoxon if clear else replace(wilcoxon, warnings=(WARNING,)))
     return verdicts

@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console, RenderableType
 
-from report_examples import Verdict, example_results, example_verdicts
+from report_examples import WARNING, Verdict, example_results, example_verdicts
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Reading, Results
 from streamgauge.reports import page_html, pairs_table, results_table, summary, write_page
@@ -140,6 +140,20 @@ def test_the_page_names_every_learner_verdict_and_test(results: Results, page: P
         assert verdict.test in page.text
 
 
+def test_warnings_are_never_left_out(results: Results, page: Page) -> None:
+    assert WARNING in page.text
+    told = " ".join(rendered(summary(results, example_verdicts(results))).split())
+    assert told.count(WARNING) == 1
+
+
+def test_one_pair_in_two_measures_is_two_pairs(results: Results) -> None:
+    verdict = example_verdicts(results)[0]
+    table = rendered(pairs_table([verdict, replace(verdict, measure="kappa_m", difference=0.5)]))
+    assert "minus NaiveBayes, accuracy" in table
+    assert "minus NaiveBayes, kappa_m" in table
+    assert "+50.00" in table
+
+
 def test_the_page_says_what_was_run(page: Page) -> None:
     for said in ("RandomRBF(n_classes=2", "9f2c61d07a3be815", "Bootstrap(n_folds=10", "numpy", "2.3.4", "14.23"):
         assert said in page.text
@@ -174,7 +188,7 @@ def test_hostile_names_stay_text(results: Results) -> None:
         "scheme": {"name": HOSTILE},
         "list": [HOSTILE],
     }
-    verdict = Verdict(HOSTILE, HOSTILE, HOSTILE, 0.5, 0.1, None, HOSTILE)
+    verdict = Verdict(HOSTILE, HOSTILE, HOSTILE, 0.5, 0.1, None, HOSTILE, HOSTILE, (HOSTILE,))
     page = Page(page_html(Results(readings, (), 1, complete=True, description=description), [verdict]))
     assert page.tags.count("script") == 2
     assert "img" not in page.tags

@@ -20,6 +20,11 @@ class Comparison(Protocol):
         ...
 
     @property
+    def measure(self) -> str:
+        """What was compared."""
+        ...
+
+    @property
     def test(self) -> str:
         """What the test is called."""
         ...
@@ -31,7 +36,7 @@ class Comparison(Protocol):
 
     @property
     def difference(self) -> float | None:
-        """The rate of the first less that of the second; None where the test estimates none."""
+        """The value of the first minus that of the second; None where the test estimates none."""
         ...
 
     @property
@@ -44,9 +49,14 @@ class Comparison(Protocol):
         """The verdict in plain English."""
         ...
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to know before believing it."""
+        ...
+
 
 def by_pair(comparisons: Sequence[Comparison]) -> list[list[Comparison]]:
-    """Gather the tests of each pair of learners, pairs and tests in the order they came.
+    """Gather the tests of each pair of learners in one measure, pairs and tests in the order they came.
 
     The first test of a pair is the one that leads its verdict.
 
@@ -55,7 +65,7 @@ def by_pair(comparisons: Sequence[Comparison]) -> list[list[Comparison]]:
     >>> by_pair([])
     []
     """
-    pairs: dict[tuple[str, str], list[Comparison]] = {}
+    pairs: dict[tuple[str, str, str], list[Comparison]] = {}
     for comparison in comparisons:
-        pairs.setdefault((comparison.first, comparison.second), []).append(comparison)
+        pairs.setdefault((comparison.first, comparison.second, comparison.measure), []).append(comparison)
     return list(pairs.values())

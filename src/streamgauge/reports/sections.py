@@ -40,7 +40,7 @@ def verdicts_section(comparisons: Sequence[Comparison]) -> Markup:
     more = tag("details", unfold, others, class_="more") if len(items) > MOST_VERDICTS else Markup()
     note = tag(
         "p",
-        "Each bar is the interval of the difference in accuracy; the broken line is no difference.",
+        "Each bar is the interval of the difference; the broken line is no difference.",
         class_="note",
     )
     return _section("verdicts", "Verdicts", verdicts, more, note)
@@ -164,7 +164,12 @@ def _bounds(comparison: Comparison) -> list[float]:
 def _verdict(lead: Comparison, low: float, high: float) -> Markup:
     number = tag("span", points(lead.difference), class_="difference")
     figures = tag("div", number, " % points ", tag("span", _interval(lead), class_="spread"), class_="figures")
-    return tag("li", tag("p", lead.sentence), tag("div", _picture(lead, low, high), figures, class_="estimate"))
+    words = tag("div", tag("p", lead.sentence), _warnings(lead))
+    return tag("li", words, tag("div", _picture(lead, low, high), figures, class_="estimate"))
+
+
+def _warnings(comparison: Comparison) -> Markup:
+    return joined(*(tag("p", warning, class_="warning") for warning in comparison.warnings))
 
 
 def _interval(comparison: Comparison) -> str:
@@ -187,11 +192,11 @@ def _picture(comparison: Comparison, low: float, high: float) -> Markup:
 
 def _test_row(pair: Sequence[Comparison], at: int) -> Markup:
     test = pair[at]
-    names = joined(tag("span", test.first), " minus ", tag("span", test.second))
+    names = joined(tag("span", test.first), " minus ", tag("span", test.second), ", ", test.measure)
     cells = [tag("th", names, scope="rowgroup", rowspan=len(pair))] if at == 0 else []
     cells.append(tag("td", test.test, class_="text"))
     cells.extend(tag("td", text) for text in (points(test.difference), _interval(test), p_text(test.p_value)))
-    cells.append(tag("td", test.sentence, class_="text sentence"))
+    cells.append(tag("td", test.sentence, _warnings(test), class_="text sentence"))
     return tag("tr", *cells, class_="starts" if at == 0 else None)
 
 

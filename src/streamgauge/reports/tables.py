@@ -17,7 +17,7 @@ __all__ = ["pairs_table", "results_table", "summary"]
 
 
 def summary(results: Results, comparisons: Sequence[Comparison] = ()) -> RenderableType:
-    """Show an evaluation: a line if it was cut short, the results, the pairs and the verdict of each in a sentence.
+    """Show an evaluation: a line if it was cut short, the results, the pairs, verdicts and warnings.
 
     Examples
     --------
@@ -34,7 +34,9 @@ def summary(results: Results, comparisons: Sequence[Comparison] = ()) -> Rendera
     parts.append(results_table(results))
     if comparisons:
         parts.append(pairs_table(comparisons))
-        parts.append(_verdicts([pair[0].sentence for pair in by_pair(comparisons)]))
+        parts.append(_listed("•", [pair[0].sentence for pair in by_pair(comparisons)]))
+        warnings = dict.fromkeys(warning for comparison in comparisons for warning in comparison.warnings)
+        parts.append(_listed("!", list(warnings)))
     return Group(*parts)
 
 
@@ -84,7 +86,8 @@ def pairs_table(comparisons: Sequence[Comparison]) -> Table:
         table.add_column(Text(f"p\n{printable(test)}"), justify="right")
     for pair in by_pair(comparisons):
         p_values = {comparison.test: p_text(comparison.p_value) for comparison in pair}
-        names = Text(f"{printable(pair[0].first)}\nminus {printable(pair[0].second)}")
+        lead = pair[0]
+        names = Text(printable(lead.first) + "\nminus " + printable(f"{lead.second}, {lead.measure}"))
         table.add_row(names, Text(_estimate(pair)), *(p_values.get(test, "") for test in tests))
     return table
 
@@ -128,11 +131,11 @@ def _legend(shown: Sequence[Panel]) -> Text:
     return Text(", ".join(parts) + ".", "dim")
 
 
-def _verdicts(sentences: Sequence[str]) -> Table:
-    verdicts = Table.grid(padding=(0, 1))
+def _listed(mark: str, sentences: Sequence[str]) -> Table:
+    listed = Table.grid(padding=(0, 1))
     for sentence in sentences:
-        verdicts.add_row("•", Text(printable(sentence)))
-    return verdicts
+        listed.add_row(mark, Text(printable(sentence)))
+    return listed
 
 
 def _plain_table() -> Table:
