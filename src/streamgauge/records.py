@@ -336,7 +336,12 @@ class PairSums:
     sum_squared_means
         Sum over rows of the squared mean over the folds that scored the row.
     crossed
-        Whether every fold scored every row, as the two-way test needs.
+        Whether every fold scored every row that any scored, as the two-way test needs.
+    block_scored
+        Scored rows, summed over folds, in each of up to 64 blocks of consecutive rows; int64. Together with
+        `block_sums` they show whether neighbouring rows go together; may be left out.
+    block_sums
+        Sum of ``d`` over folds and rows in each block, int64.
 
     Examples
     --------
@@ -353,6 +358,13 @@ class PairSums:
     only_second: NDArray[np.int64]
     sum_squared_means: float
     crossed: bool
+    block_scored: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    block_sums: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    @property
+    def n_folds(self) -> int:
+        """How many folds there are."""
+        return len(self.n_scored)
 
     @property
     def fold_differences(self) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ use streamgauge_kernels::comparison::PairCounter as Kernel;
 use crate::convert::{table, to_python, work};
 
 type Column = Py<PyArray1<i64>>;
+type Sums = (u64, Column, Column, Column, f64, bool, Column, Column);
 
 /// Counts, for every pair of learners at once, what their comparison needs.
 #[pyclass(module = "streamgauge._native")]
@@ -41,15 +42,11 @@ impl PairCounter {
     }
 
     /// What is known of the difference of two learners.
-    fn sums(
-        &self,
-        py: Python<'_>,
-        first: usize,
-        second: usize,
-    ) -> PyResult<(u64, Column, Column, Column, f64, bool, Column, Column)> {
+    fn sums(&self, py: Python<'_>, first: usize, second: usize) -> PyResult<Sums> {
         let sums = self.kernel.sums(first, second).map_err(to_python)?;
-        let column = |counts: Vec<u64>| counts.into_iter().map(|count| count as i64).collect::<Vec<_>>();
-        let column = |counts| column(counts).into_pyarray(py).unbind();
+        let column = |counts: Vec<u64>| {
+            counts.into_iter().map(|count| count as i64).collect::<Vec<_>>().into_pyarray(py).unbind()
+        };
         Ok((
             sums.n_rows,
             column(sums.n_scored),
