@@ -40,3 +40,30 @@ class Learner:
 
 def majority_class(n_values: NDArray[np.uint32], n_classes: int) -> Learner: ...
 def no_change(n_values: NDArray[np.uint32], n_classes: int) -> Learner: ...
+
+@final
+class PairCounter:
+    def __new__(cls, n_learners: int, n_folds: int) -> PairCounter: ...
+    def update(
+        self,
+        correct: NDArray[np.bool_],
+        scored: NDArray[np.bool_] | None = None,
+        start: int = 0,
+        stop: int | None = None,
+    ) -> None: ...
+    def sums(
+        self, first: int, second: int
+    ) -> tuple[
+        int,
+        NDArray[np.int64],
+        NDArray[np.int64],
+        NDArray[np.int64],
+        float,
+        bool,
+        NDArray[np.int64],
+        NDArray[np.int64],
+    ]: ...
+    @property
+    def n_bytes(self) -> int: ...
+    def save(self) -> bytes: ...
+    def load(self, state: bytes) -> None: ...

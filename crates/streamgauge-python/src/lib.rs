@@ -5,6 +5,7 @@
 
 use pyo3::prelude::*;
 
+mod comparison;
 mod convert;
 mod dispatch;
 mod learners;
@@ -13,6 +14,7 @@ mod randomness;
 /// The native kernels of streamgauge.
 #[pymodule(gil_used = false)]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    comparison::register(module)?;
     dispatch::register(module)?;
     learners::register(module)?;
     randomness::register(module)
