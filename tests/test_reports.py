@@ -281,14 +281,14 @@ def test_the_best_of_a_column_is_starred(results: Results) -> None:
 
 
 def test_less_is_better_where_the_description_says_so(results: Results) -> None:
-    lowered = replace(results, description={"lower_is_better": ["accuracy"]})
+    lowered = replace(results, description={"measures": {"accuracy": {"greater_is_better": False}}})
     best = {(panel.measure, learner) for panel in panels(lowered) for learner in panel.best}
     assert best == {("accuracy", "MajorityClass"), ("kappa_m", "HoeffdingTree")}
 
 
 def test_names_are_not_read_as_markup_on_the_terminal() -> None:
-    results = Results(
-        (Reading(1, "[bold]tree[/bold]\x1b[31m", 0, "accuracy", "Landmark()", 0.5),), (), 1, complete=True
+    results = Results.from_readings(
+        (Reading(1, "[bold]tree[/bold]\x1b[31m", 0, "accuracy", "Landmark()", 0.5),), n_rows=1
     )
     assert "[bold]tree[/bold]�[31m" in rendered(results_table(results))
 
