@@ -84,7 +84,7 @@ fn fill_uniform(draws: Draws, first: u64, low: f64, width: f64, values: &mut [f6
     );
 }
 
-/// The sum of `a * (b - centre)` in four lanes, whatever the instruction set.
+/// The sum of `a * (b - centre)`, in four lanes and a rest whatever the instruction set.
 #[inline(always)]
 fn centred_product(a: &[f64], b: &[f64], centre: f64) -> f64 {
     let (a_blocks, a_rest) = a.as_chunks::<4>();
@@ -95,10 +95,12 @@ fn centred_product(a: &[f64], b: &[f64], centre: f64) -> f64 {
             sums[lane] = a[lane].mul_add(b[lane] - centre, sums[lane]);
         }
     }
-    for ((sum, &a), &b) in sums.iter_mut().zip(a_rest).zip(b_rest) {
-        *sum = a.mul_add(b - centre, *sum);
+    // Added to the lanes, the rest would become a masked store that stalls the next load.
+    let mut rest = 0.0_f64;
+    for (&a, &b) in a_rest.iter().zip(b_rest) {
+        rest = a.mul_add(b - centre, rest);
     }
-    (sums[0] + sums[2]) + (sums[1] + sums[3])
+    ((sums[0] + sums[2]) + (sums[1] + sums[3])) + rest
 }
 
 /// Check a condition on an option.
