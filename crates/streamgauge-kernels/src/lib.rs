@@ -10,6 +10,7 @@ pub mod codec;
 pub mod comparison;
 pub mod dispatch;
 pub mod error;
+pub mod generators;
 pub mod learners;
 pub mod randomness;
 

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 mod comparison;
 mod convert;
 mod dispatch;
+mod generators;
 mod learners;
 mod randomness;
 
@@ -16,6 +17,7 @@ mod randomness;
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     comparison::register(module)?;
     dispatch::register(module)?;
+    generators::register(module)?;
     learners::register(module)?;
     randomness::register(module)
 }
