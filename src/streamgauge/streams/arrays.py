@@ -268,7 +268,7 @@ def as_stream(thing: object, *, target: str | None = None) -> Stream:
     if is_frame(thing):
         msg = "a DataFrame needs the name of the column that holds the labels: target=..."
         raise StreamgaugeError(msg)
-    msg = f"a {type(thing).__name__} is no stream; give a stream, (x, y), or a DataFrame with target=..."
+    msg = f"{type(thing).__name__!r} is no stream; give a stream, (x, y), or a DataFrame with target=..."
     raise StreamgaugeError(msg)
 
 
