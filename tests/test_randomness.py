@@ -99,8 +99,8 @@ def test_poisson_weights_have_the_frequencies_of_poisson_1():
 )
 def test_folds_seeds_and_purposes_are_independent_of_each_other(others):
     n = 50_000
-    columns = [randomness.uniform(*key, 0, n) for key in others]
-    weights = [np.minimum(randomness.poisson(*key, 0, n), 3) for key in others]
+    columns = [randomness.uniform(seed, purpose, fold, 0, n) for seed, purpose, fold in others]
+    weights = [np.minimum(randomness.poisson(seed, purpose, fold, 0, n), 3) for seed, purpose, fold in others]
     pairs = list(combinations(range(len(others)), 2))
     for i, j in pairs:
         assert stats.pearsonr(columns[i], columns[j]).pvalue > UNLIKELY / len(pairs)
