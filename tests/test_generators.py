@@ -247,7 +247,9 @@ def test_rbf_rows_lie_around_centres_that_move_step_by_step(stream):
         assert astray[picked[row]] < 1e-9
         assert (astray < 1e-6).sum() == 1
     assert np.array_equal(y, classes[picked])
-    assert stats.kstest(distances / deviations[picked], "norm").pvalue > UNLIKELY
+    standard = distances / deviations[picked]
+    assert stats.kstest(standard, "norm").pvalue > UNLIKELY
+    assert abs((standard**2).mean() - 1) < 5 * np.sqrt(2 / n)
     expected = n * weights / weights.sum()
     often = expected > 5
     counts = np.bincount(picked, minlength=len(weights))
