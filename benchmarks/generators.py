@@ -1,6 +1,6 @@
 """Nanoseconds of CPU per generated row, one thread, best of several rounds, on each instruction set.
 
-Run with ``python benchmarks/generators.py``.
+Run with ``python -m benchmarks generators``.
 """
 
 from time import process_time

@@ -15,7 +15,7 @@ from streamgauge.checks import check_stream
 from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import Stream
 from streamgauge.records import UNLABELLED, Attribute, Batch, Schema
-from streamgauge.streams import SEA, ArrayStream, as_stream, take
+from streamgauge.streams import SEA, ArrayStream, as_stream, in_memory, take
 
 COLUMNS = {
     "price": [0.5, None, 2.5, 1.5],
@@ -205,12 +205,14 @@ def test_streams_pairs_and_frames_are_recognised():
         assert as_stream(frame, target="move").schema == EXPECTED_SCHEMA
 
 
-def test_taken_rows_are_those_of_the_stream_counted_from_0():
+def test_rows_brought_into_memory_are_those_of_the_stream_counted_from_0():
     stream = SEA(seed=5)
-    taken = take(stream, 50, start=70)
-    whole = next(stream.batches(200))
+    whole = take(stream, 200)
+    assert take(stream, 50, start=70).start == 70
+    taken = in_memory(stream, 50, start=70)
     assert taken.schema == stream.schema
     assert np.array_equal(taken.x, whole.x[70:120])
+    assert np.array_equal(taken.y, whole.y[70:120])
     assert next(taken.batches(10)).start == 0
     # Class codes are kept even where classes are named by other whole numbers.
     named = replace(stream.schema, classes=("1", "2"))
