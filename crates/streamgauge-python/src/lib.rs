@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 
 mod convert;
 mod dispatch;
+mod forgetting;
 mod learners;
 mod randomness;
 
@@ -14,6 +15,7 @@ mod randomness;
 #[pymodule(gil_used = false)]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     dispatch::register(module)?;
+    forgetting::register(module)?;
     learners::register(module)?;
     randomness::register(module)
 }
