@@ -1,8 +1,8 @@
 //! ADWIN: a window of values that drops its oldest part when that differs from the rest.
 //!
 //! Bifet and Gavaldà, "Learning from time-changing data with adaptive windowing", 2007 (ADWIN2, with the variance
-//! bound). The window is an exponential histogram: level i holds a few buckets of 2^i values each. The arithmetic,
-//! order included, is that of River's and MOA's implementations, so the widths are the same.
+//! bound). The window is an exponential histogram: level i holds a few buckets of 2^i values each. The formulas
+//! are those of River's implementation, and so are the widths.
 
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
@@ -48,8 +48,8 @@ impl Settings {
 
 /// Keeps what belongs to the buckets of an adaptive window in step with them.
 pub trait Follower {
-    /// The two oldest buckets of a level have become the newest of the next level.
-    fn merged(&mut self, level: usize);
+    /// The oldest buckets of a level, `n_pairs` pairs of them, have become the newest of the next level.
+    fn merged(&mut self, level: usize, n_pairs: usize);
 
     /// The oldest bucket of a level, the highest there is, has been dropped.
     fn dropped(&mut self, level: usize);
@@ -57,7 +57,7 @@ pub trait Follower {
 
 /// Nothing belongs to the buckets.
 impl Follower for () {
-    fn merged(&mut self, _level: usize) {}
+    fn merged(&mut self, _level: usize, _n_pairs: usize) {}
     fn dropped(&mut self, _level: usize) {}
 }
 
@@ -68,17 +68,12 @@ struct Bucket {
     variance: f64,
 }
 
-/// The buckets of one size, the oldest first.
-#[derive(Debug, Clone)]
-struct Level {
-    buckets: Vec<Bucket>,
-}
-
 /// A window of values that drops its oldest part when that differs from the rest.
 #[derive(Debug, Clone)]
 pub struct AdaptiveWindow {
     settings: Settings,
-    levels: Vec<Level>,
+    /// The buckets of each size, the oldest first.
+    levels: Vec<Vec<Bucket>>,
     width: f64,
     total: f64,
     /// The sum of the squared differences from the mean.
@@ -94,8 +89,7 @@ impl AdaptiveWindow {
     /// [`KernelError::Option`] where an option is outside its range.
     pub fn new(settings: Settings) -> Result<Self, KernelError> {
         settings.check()?;
-        let levels = vec![Level::new(settings)];
-        Ok(Self { settings, levels, width: 0.0, total: 0.0, variance: 0.0, tick: 0 })
+        Ok(Self { settings, levels: vec![vec![]], width: 0.0, total: 0.0, variance: 0.0, tick: 0 })
     }
 
     /// How many values the window holds.
@@ -113,41 +107,59 @@ impl AdaptiveWindow {
     /// The bytes it holds, on the heap and off it.
     #[must_use]
     pub fn n_bytes(&self) -> usize {
-        let held: usize = self.levels.iter().map(|level| level.buckets.capacity() * size_of::<Bucket>()).sum();
-        size_of::<Self>() + self.levels.capacity() * size_of::<Level>() + held
+        let held: usize = self.levels.iter().map(|level| level.capacity() * size_of::<Bucket>()).sum();
+        size_of::<Self>() + self.levels.capacity() * size_of::<Vec<Bucket>>() + held
     }
 
-    /// Take in a value; returns whether the window then dropped some of its past.
+    /// Take in values, in order; returns how often the window then dropped some of its past.
+    ///
+    /// Each is taken in as if it came alone. But buckets need merging only before a check, level by level.
     #[inline(always)]
-    pub fn add(&mut self, value: f64, follower: &mut impl Follower) -> bool {
-        if self.width > 0.0 {
-            let difference = value - self.total / self.width;
-            self.variance += self.width * difference * difference / (self.width + 1.0);
-        }
-        self.width += 1.0;
-        self.total += value;
-        self.levels[0].buckets.push(Bucket { total: value, variance: 0.0 });
-        if self.levels[0].buckets.len() > self.settings.max_buckets {
+    pub fn extend(&mut self, mut values: impl ExactSizeIterator<Item = f64>, follower: &mut impl Follower) -> usize {
+        let mut n_changes = 0;
+        while values.len() > 0 {
+            let n = values.len().min((self.settings.clock - self.tick) as usize);
+            self.append(values.by_ref().take(n));
             self.merge(follower);
+            self.tick += n as u64;
+            if self.tick == self.settings.clock {
+                self.tick = 0;
+                let grown = self.width > self.settings.grace_period as f64;
+                n_changes += usize::from(grown && self.shrink(follower));
+            }
         }
-        self.tick += 1;
-        if self.tick < self.settings.clock {
-            return false;
-        }
-        self.tick = 0;
-        self.width > self.settings.grace_period as f64 && self.shrink(follower)
+        n_changes
     }
 
-    /// Merge the two oldest buckets of every level that has too many, from level 0 on.
+    #[inline(always)]
+    fn append(&mut self, values: impl Iterator<Item = f64>) {
+        let (mut width, mut total, mut variance) = (self.width, self.total, self.variance);
+        self.levels[0].extend(values.map(|value| {
+            if width > 0.0 {
+                let difference = value - total / width;
+                variance += width * difference * difference / (width + 1.0);
+            }
+            width += 1.0;
+            total += value;
+            Bucket { total: value, variance: 0.0 }
+        }));
+        (self.width, self.total, self.variance) = (width, total, variance);
+    }
+
+    /// Merge the oldest buckets of every level that has too many, two by two, from level 0 on.
+    #[inline(always)]
     fn merge(&mut self, follower: &mut impl Follower) {
         let mut level = 0;
-        while self.levels[level].buckets.len() > self.settings.max_buckets {
+        while self.levels[level].len() > self.settings.max_buckets {
             if level + 1 == self.levels.len() {
-                self.levels.push(Level::new(self.settings));
+                self.levels.push(vec![]);
             }
-            let merged = self.levels[level].merge_oldest(size_of_bucket(level));
-            self.levels[level + 1].buckets.push(merged);
-            follower.merged(level);
+            let n_pairs = (self.levels[level].len() - self.settings.max_buckets).div_ceil(2);
+            let (lower, upper) = self.levels.split_at_mut(level + 1);
+            let (buckets, size) = (&mut lower[level], size_of_bucket(level));
+            upper[0].extend(buckets[..2 * n_pairs].chunks_exact(2).map(|pair| pair[0].merged(pair[1], size)));
+            buckets.drain(..2 * n_pairs);
+            follower.merged(level, n_pairs);
             level += 1;
         }
     }
@@ -170,15 +182,13 @@ impl AdaptiveWindow {
             // Rounding has left less than nothing: the values are all but equal, and the bound is not a number.
             return false;
         }
-        let (mut older, mut newer) = (Part::default(), Part { n: self.width, total: self.total });
-        for (level, Level { buckets }) in self.levels.iter().enumerate().rev() {
+        let (mut n, mut total) = (0.0, 0.0);
+        for (level, buckets) in self.levels.iter().enumerate().rev() {
             let size = size_of_bucket(level);
-            // The newest value alone is no part to compare.
-            let n_splits = if level == 0 { buckets.len().saturating_sub(1) } else { buckets.len() };
-            for bucket in &buckets[..n_splits] {
-                older = Part { n: older.n + size, total: older.total + bucket.total };
-                newer = Part { n: newer.n - size, total: newer.total - bucket.total };
-                if bound.may_be_passed(older, newer) && bound.is_passed(older, newer) {
+            for bucket in buckets {
+                n += size;
+                total += bucket.total;
+                if bound.may_be_passed(n, total) && bound.is_passed(n, total) {
                     return true;
                 }
             }
@@ -189,12 +199,12 @@ impl AdaptiveWindow {
     fn drop_oldest(&mut self, follower: &mut impl Follower) {
         let level = self.levels.len() - 1;
         let n = size_of_bucket(level);
-        let Bucket { total, variance } = self.levels[level].buckets.remove(0);
+        let Bucket { total, variance } = self.levels[level].remove(0);
         self.width -= n;
         self.total -= total;
         let difference = total / n - self.total / self.width;
         self.variance -= variance + n * self.width * difference * difference / (n + self.width);
-        while self.levels.len() > 1 && self.levels.last().is_some_and(|last| last.buckets.is_empty()) {
+        while self.levels.len() > 1 && self.levels.last().is_some_and(Vec::is_empty) {
             self.levels.pop();
         }
         follower.dropped(level);
@@ -209,7 +219,7 @@ impl AdaptiveWindow {
         writer.u64(self.tick);
         writer.u64(self.levels.len() as u64);
         for level in &self.levels {
-            let numbers: Vec<f64> = level.buckets.iter().flat_map(|b| [b.total, b.variance]).collect();
+            let numbers: Vec<f64> = level.iter().flat_map(|b| [b.total, b.variance]).collect();
             writer.f64s(&numbers);
         }
     }
@@ -230,43 +240,38 @@ impl AdaptiveWindow {
         if !(1..=u64::BITS as usize).contains(&n_levels) {
             return Err(reader.error("it has an impossible number of levels"));
         }
-        let levels = (0..n_levels).map(|_| Level::read(self.settings, reader)).collect::<Result<Vec<_>, _>>()?;
-        let width: f64 = levels.iter().enumerate().map(|(i, l)| size_of_bucket(i) * l.buckets.len() as f64).sum();
-        if width != sums[0] || tick >= clock {
+        let levels = (0..n_levels).map(|_| read_level(self.settings, reader)).collect::<Result<Vec<_>, _>>()?;
+        let width: f64 = levels.iter().enumerate().map(|(i, l)| size_of_bucket(i) * l.len() as f64).sum();
+        let ends_empty = levels.len() > 1 && levels.last().is_some_and(Vec::is_empty);
+        if width != sums[0] || tick >= clock || ends_empty {
             return Err(reader.error("its width is not that of its buckets"));
         }
         Ok(Self { settings: self.settings, levels, width, total: sums[1], variance: sums[2], tick })
     }
 
     /// How many buckets each level has.
+    #[must_use]
     pub fn n_buckets(&self) -> impl ExactSizeIterator<Item = usize> {
-        self.levels.iter().map(|level| level.buckets.len())
+        self.levels.iter().map(Vec::len)
     }
 }
 
-impl Level {
-    fn new(settings: Settings) -> Self {
-        Self { buckets: Vec::with_capacity(settings.max_buckets.min(64) + 1) }
-    }
-
+impl Bucket {
+    /// The bucket of the values of two buckets of the same size.
     #[inline(always)]
-    fn merge_oldest(&mut self, size: f64) -> Bucket {
-        let (first, second) = (self.buckets[0], self.buckets[1]);
-        self.buckets.drain(..2);
-        let difference = first.total / size - second.total / size;
+    fn merged(self, other: Self, size: f64) -> Self {
+        let difference = self.total / size - other.total / size;
         let between = size * 0.5 * difference * difference;
-        Bucket { total: first.total + second.total, variance: first.variance + second.variance + between }
+        Self { total: self.total + other.total, variance: self.variance + other.variance + between }
     }
+}
 
-    fn read(settings: Settings, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
-        let numbers = reader.f64s()?;
-        if numbers.len() % 2 != 0 || numbers.len() / 2 > settings.max_buckets {
-            return Err(reader.error("a level has a wrong number of buckets"));
-        }
-        let mut level = Self::new(settings);
-        level.buckets.extend(numbers.chunks_exact(2).map(|pair| Bucket { total: pair[0], variance: pair[1] }));
-        Ok(level)
+fn read_level(settings: Settings, reader: &mut Reader<'_>) -> Result<Vec<Bucket>, KernelError> {
+    let numbers = reader.f64s()?;
+    if numbers.len() % 2 != 0 || numbers.len() / 2 > settings.max_buckets {
+        return Err(reader.error("a level has a wrong number of buckets"));
     }
+    Ok(numbers.chunks_exact(2).map(|pair| Bucket { total: pair[0], variance: pair[1] }).collect())
 }
 
 #[inline(always)]
@@ -274,54 +279,132 @@ fn size_of_bucket(level: usize) -> f64 {
     (1_u64 << level) as f64
 }
 
-/// One of the two parts of a split window.
-#[derive(Debug, Clone, Copy, Default)]
-struct Part {
-    n: f64,
-    total: f64,
-}
-
-/// How far the means of two parts of a window may lie apart.
+/// How far the means of the two parts of a split window may lie apart.
 struct Bound {
+    width: f64,
+    total: f64,
     min_length: f64,
     /// The variance of the values.
     variance: f64,
     /// ln(2 ln(width) / delta).
     confidence: f64,
+    /// See [`Bound::may_be_passed`].
+    least: f64,
 }
 
 impl Bound {
     fn new(window: &AdaptiveWindow) -> Self {
-        Self {
-            min_length: window.settings.min_window_length as f64,
-            variance: window.variance / window.width,
-            confidence: (2.0 * window.width.ln() / window.settings.delta).ln(),
-        }
+        let AdaptiveWindow { settings, width, total, .. } = *window;
+        let min_length = settings.min_window_length as f64;
+        let variance = window.variance / width;
+        let confidence = (2.0 * width.ln() / settings.delta).ln();
+        let least = (2.0 - 1e-6) * variance * confidence * (width - 2.0 * min_length + 2.0);
+        Self { width, total, min_length, variance, confidence, least }
     }
 
-    /// False where the bound is surely not passed: what nearly every split is, found without a division.
+    /// False where a split after the oldest `n` values surely does not pass the bound: nearly everywhere.
     ///
-    /// The bound is at least the square root of `2 m variance confidence` with `m = 1/a + 1/b`, so both sides may be
-    /// squared and multiplied out; the margins are far above the rounding of either form.
+    /// With `a = n - min_length + 1` and `b` alike for the newer part, the bound is above the square root of
+    /// `2 (1/a + 1/b) variance confidence`. Squared and multiplied out, with `a b` below the product of the lengths,
+    /// that takes no division. The margin in `least` is far above the rounding.
     #[inline(always)]
-    fn may_be_passed(&self, older: Part, newer: Part) -> bool {
-        let (a, b) = (older.n - self.min_length + 1.0, newer.n - self.min_length + 1.0);
-        let (left, right) = (older.total * newer.n, newer.total * older.n);
-        let apart = (left - right).abs() + 1e-14 * (left.abs() + right.abs());
-        let counts = older.n * newer.n;
-        let least = (2.0 - 1e-9) * self.variance * self.confidence * (a + b) * (counts * counts);
-        let harmless = apart * apart * (a * b) <= least && least < f64::INFINITY;
-        !harmless
+    fn may_be_passed(&self, n: f64, total: f64) -> bool {
+        let apart = total * self.width - self.total * n;
+        apart * apart > self.least * (n * (self.width - n))
     }
 
     #[inline(never)]
-    fn is_passed(&self, older: Part, newer: Part) -> bool {
-        if older.n < self.min_length || newer.n < self.min_length {
+    fn is_passed(&self, n: f64, total: f64) -> bool {
+        let (newer_n, newer_total) = (self.width - n, self.total - total);
+        if n < self.min_length || newer_n < self.min_length {
             return false;
         }
-        let apart = older.total / older.n - newer.total / newer.n;
-        let m = 1.0 / (older.n - self.min_length + 1.0) + 1.0 / (newer.n - self.min_length + 1.0);
+        let apart = total / n - newer_total / newer_n;
+        let m = 1.0 / (n - self.min_length + 1.0) + 1.0 / (newer_n - self.min_length + 1.0);
         let bound = (2.0 * m * self.variance * self.confidence).sqrt() + 2.0 / 3.0 * self.confidence * m;
         apart.abs() > bound
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::randomness::{Draws, Purpose};
+
+    const SETTINGS: Settings =
+        Settings { delta: 0.002, clock: 32, max_buckets: 5, min_window_length: 5, grace_period: 10 };
+
+    /// Counts the values of the buckets it has been told of.
+    #[derive(Default)]
+    struct Counter {
+        n_buckets: Vec<usize>,
+    }
+
+    impl Follower for Counter {
+        fn merged(&mut self, level: usize, n_pairs: usize) {
+            self.n_buckets.resize(self.n_buckets.len().max(level + 2), 0);
+            if level > 0 {
+                self.n_buckets[level] -= 2 * n_pairs;
+            }
+            self.n_buckets[level + 1] += n_pairs;
+        }
+
+        fn dropped(&mut self, level: usize) {
+            if level > 0 {
+                self.n_buckets[level] -= 1;
+            }
+        }
+    }
+
+    fn values(n: usize) -> Vec<f64> {
+        let draws = Draws::new(3, Purpose::named("values"), 0);
+        (0..n).map(|row| draws.uniform(row as u64) + if row < n / 2 { 0.0 } else { 0.5 }).collect()
+    }
+
+    #[test]
+    fn many_values_at_once_are_taken_in_as_one_by_one() {
+        let values = values(5_000);
+        let (mut whole, mut single) = (AdaptiveWindow::new(SETTINGS).unwrap(), AdaptiveWindow::new(SETTINGS).unwrap());
+        let n_changes = whole.extend(values.iter().copied(), &mut ());
+        let one_by_one: usize = values.iter().map(|&value| single.extend([value].into_iter(), &mut ())).sum();
+        assert!(n_changes > 0 && n_changes == one_by_one);
+        assert_eq!(whole.total().to_bits(), single.total().to_bits());
+        assert!(whole.n_buckets().eq(single.n_buckets()));
+        assert!(whole.width() < 2_600);
+    }
+
+    #[test]
+    fn a_follower_keeps_in_step_with_the_buckets() {
+        let (mut window, mut counter) = (AdaptiveWindow::new(SETTINGS).unwrap(), Counter::default());
+        for value in values(5_000) {
+            window.extend([value].into_iter(), &mut counter);
+            let above_0 = counter.n_buckets.iter().copied().skip(1).filter(|&n| n > 0);
+            assert!(window.n_buckets().skip(1).eq(above_0));
+        }
+    }
+
+    #[test]
+    fn the_sums_are_those_of_the_newest_values() {
+        let values = values(5_000);
+        let mut window = AdaptiveWindow::new(SETTINGS).unwrap();
+        window.extend(values.iter().copied(), &mut ());
+        let held = &values[5_000 - window.width() as usize..];
+        let total: f64 = held.iter().sum();
+        let mean = total / held.len() as f64;
+        let variance: f64 = held.iter().map(|value| (value - mean).powi(2)).sum();
+        assert!((window.total() - total).abs() < 1e-9 && (window.variance - variance).abs() < 1e-9);
+    }
+
+    #[test]
+    fn options_outside_their_range_are_refused() {
+        for settings in [
+            Settings { delta: 0.0, ..SETTINGS },
+            Settings { delta: 1.0, ..SETTINGS },
+            Settings { clock: 0, ..SETTINGS },
+            Settings { max_buckets: 0, ..SETTINGS },
+            Settings { min_window_length: 0, ..SETTINGS },
+        ] {
+            assert!(matches!(AdaptiveWindow::new(settings), Err(KernelError::Option { .. })));
+        }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::{Forgetting, Outcomes, Rows, whole};
+use super::bucket_tally::{BucketTally, add_rows};
+use super::{Forgetting, Outcomes, Rows};
 use crate::KernelError;
 use crate::adaptive_window::{AdaptiveWindow, Follower, Settings};
 use crate::codec::{Reader, Writer};
@@ -43,9 +44,9 @@ impl Forgetting for Adwin {
         for start in (0..rows.codes.len()).step_by(CHUNK) {
             let range = start..rows.codes.len().min(start + CHUNK);
             self.tallies.recent.extend(&rows.codes[range.clone()], rows.weight.map(|weight| &weight[range.clone()]));
-            for (y_true, y_pred) in rows.y_true[range.clone()].iter().zip(&rows.y_pred[range]) {
-                self.window.add(f64::from(u8::from(y_true != y_pred)), &mut self.tallies);
-            }
+            let classes = rows.y_true[range.clone()].iter().zip(&rows.y_pred[range]);
+            let losses = classes.map(|(y_true, y_pred)| f64::from(u8::from(y_true != y_pred)));
+            self.window.extend(losses, &mut self.tallies);
         }
     }
 
@@ -75,81 +76,63 @@ impl Forgetting for Adwin {
     }
 }
 
-/// The weight of one outcome in a bucket.
-#[derive(Debug, Clone, Copy)]
-struct Share {
-    code: u32,
-    weight: f64,
-}
-
-/// The tally of a bucket: its outcomes in ascending order. Sparse, since few of many classes' outcomes ever occur.
-type BucketTally = Vec<Share>;
-
 /// What belongs to the buckets of the window.
 #[derive(Debug, Clone)]
 struct BucketTallies {
     outcomes: Outcomes,
-    /// The rows of the small buckets, the oldest first.
+    /// The rows of the small buckets.
     recent: Recent,
     /// The tallies of the large buckets by level, the oldest first.
     levels: Vec<VecDeque<BucketTally>>,
-    /// The weights of all large buckets by outcome; kept while all weights are whole, and so without rounding.
-    settled: Vec<f64>,
-    /// Zeros, to count the rows of a new bucket in.
-    counts: Vec<f64>,
 }
 
 impl BucketTallies {
     fn new(outcomes: Outcomes) -> Self {
-        let zeros = vec![0.0; outcomes.n_codes()];
-        Self { outcomes, recent: Recent::default(), levels: vec![], settled: zeros.clone(), counts: zeros }
+        Self { outcomes, recent: Recent::default(), levels: vec![] }
     }
 
     fn weigh(&self, weights: &mut [f64]) {
-        if self.recent.fractional {
-            let oldest_first = self.levels.iter().rev().flatten().flatten();
-            oldest_first.for_each(|share| weights[share.code as usize] += share.weight);
-        } else {
-            weights.copy_from_slice(&self.settled);
+        self.levels.iter().rev().flatten().for_each(|tally| tally.add_to(weights));
+        let (codes, row_weights) = self.recent.oldest(self.recent.len());
+        add_rows(weights, codes, row_weights);
+    }
+
+    /// Make the newest tallies of a level from pairs of the level below, or from rows.
+    #[inline(never)]
+    fn merge(&mut self, level: usize, n_pairs: usize) {
+        if level == self.levels.len() {
+            self.levels.push(VecDeque::new());
         }
-        for (code, weight) in self.recent.rows(self.recent.codes.len() - self.recent.start) {
-            weights[code as usize] += weight;
+        for _ in 0..n_pairs {
+            let merged = if level == 0 { Some(self.settle()) } else { self.merge_oldest(level - 1) };
+            self.levels[level].extend(merged);
         }
     }
 
-    /// Make a tally of the `n` oldest rows.
-    fn settle(&mut self, n: usize) -> BucketTally {
-        let mut codes = Vec::with_capacity(n);
-        for (code, weight) in self.recent.rows(n) {
-            let count = &mut self.counts[code as usize];
-            if *count == 0.0 && weight > 0.0 {
-                codes.push(code);
-            }
-            *count += weight;
-        }
-        self.recent.start += n;
-        codes.sort_unstable();
-        let tally: BucketTally = codes
-            .into_iter()
-            .map(|code| Share { code, weight: std::mem::take(&mut self.counts[code as usize]) })
-            .collect();
-        tally.iter().for_each(|share| self.settled[share.code as usize] += share.weight);
+    fn merge_oldest(&mut self, level: usize) -> Option<BucketTally> {
+        let older = self.levels[level].pop_front()?;
+        let newer = self.levels[level].pop_front()?;
+        Some(older.merged(newer, self.outcomes))
+    }
+
+    /// Make a tally of the oldest rows.
+    fn settle(&mut self) -> BucketTally {
+        let (codes, weights) = self.recent.oldest(1 << FIRST_TALLY);
+        let tally = BucketTally::new(self.outcomes, codes, weights);
+        self.recent.start += 1 << FIRST_TALLY;
         tally
     }
 
     fn n_bytes(&self) -> usize {
-        let shares: usize = self.levels.iter().flatten().map(|tally| tally.capacity() * size_of::<Share>()).sum();
+        let tallies: usize = self.levels.iter().flatten().map(BucketTally::n_bytes).sum();
         let places: usize = self.levels.iter().map(|level| level.capacity() * size_of::<BucketTally>()).sum();
         let levels = self.levels.capacity() * size_of::<VecDeque<BucketTally>>();
-        shares + places + levels + self.recent.n_bytes() + 8 * (self.settled.capacity() + self.counts.capacity())
+        tallies + places + levels + self.recent.n_bytes()
     }
 
     fn write(&self, writer: &mut Writer) {
         self.recent.write(writer);
-        for tally in self.levels.iter().flatten() {
-            writer.u64s(tally.iter().map(|share| u64::from(share.code)));
-            writer.f64s(&tally.iter().map(|share| share.weight).collect::<Vec<_>>());
-        }
+        self.levels.iter().flatten().for_each(|tally| tally.write(writer));
     }
 
     fn read(outcomes: Outcomes, window: &AdaptiveWindow, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
@@ -160,88 +143,35 @@ impl BucketTallies {
             if level < FIRST_TALLY {
                 n_recent += n << level;
             } else {
-                let level = (0..n).map(|_| read_tally(outcomes, reader)).collect::<Result<VecDeque<_>, _>>()?;
+                let level = (0..n).map(|_| BucketTally::read(outcomes, reader)).collect::<Result<_, _>>()?;
                 tallies.levels.push(level);
             }
         }
-        if tallies.recent.codes.len() != n_recent {
+        if tallies.recent.len() != n_recent {
             return Err(reader.error("it holds a wrong number of rows"));
         }
-        let shares = tallies.levels.iter().flatten().flatten();
-        shares.for_each(|share| tallies.settled[share.code as usize] += share.weight);
         Ok(tallies)
     }
 }
 
 impl Follower for BucketTallies {
     #[inline(always)]
-    fn merged(&mut self, level: usize) {
+    fn merged(&mut self, level: usize, n_pairs: usize) {
         if level + 1 >= FIRST_TALLY {
-            self.merge(level + 1 - FIRST_TALLY);
+            self.merge(level + 1 - FIRST_TALLY, n_pairs);
         }
     }
 
     fn dropped(&mut self, level: usize) {
         if level < FIRST_TALLY {
             self.recent.start += 1 << level;
-            return;
-        }
-        let tally = self.levels[level - FIRST_TALLY].pop_front().unwrap_or_default();
-        tally.iter().for_each(|share| self.settled[share.code as usize] -= share.weight);
-    }
-}
-
-impl BucketTallies {
-    /// Make the newest tally of a level from two of the level below, or from rows.
-    #[inline(never)]
-    fn merge(&mut self, level: usize) {
-        let merged = match level.checked_sub(1) {
-            None => self.settle(1 << FIRST_TALLY),
-            Some(below) => {
-                let older = self.levels[below].pop_front().unwrap_or_default();
-                let newer = self.levels[below].pop_front().unwrap_or_default();
-                add_tallies(&older, &newer)
-            }
-        };
-        if level == self.levels.len() {
-            self.levels.push(VecDeque::new());
-        }
-        self.levels[level].push_back(merged);
-    }
-}
-
-/// The sum of two tallies.
-fn add_tallies(older: &[Share], newer: &[Share]) -> BucketTally {
-    let mut sum = Vec::with_capacity(older.len() + newer.len());
-    let (mut i, mut j) = (0, 0);
-    while i < older.len() && j < newer.len() {
-        let (a, b) = (older[i], newer[j]);
-        let weight = if a.code == b.code {
-            a.weight + b.weight
-        } else if a.code < b.code {
-            a.weight
         } else {
-            b.weight
-        };
-        sum.push(Share { code: a.code.min(b.code), weight });
-        i += usize::from(a.code <= b.code);
-        j += usize::from(b.code <= a.code);
+            self.levels[level - FIRST_TALLY].pop_front();
+        }
     }
-    sum.extend_from_slice(&older[i..]);
-    sum.extend_from_slice(&newer[j..]);
-    sum.shrink_to_fit();
-    sum
 }
 
-fn read_tally(outcomes: Outcomes, reader: &mut Reader<'_>) -> Result<BucketTally, KernelError> {
-    let (codes, weights) = (outcomes.read_codes(reader)?, reader.f64s()?);
-    if codes.len() != weights.len() || codes.windows(2).any(|pair| pair[0] >= pair[1]) {
-        return Err(reader.error("the tally of a bucket is not in order"));
-    }
-    Ok(codes.into_iter().zip(weights).map(|(code, weight)| Share { code, weight }).collect())
-}
-
-/// The newest rows.
+/// The newest rows, the oldest of them first.
 #[derive(Debug, Clone, Default)]
 struct Recent {
     codes: Vec<u32>,
@@ -249,29 +179,30 @@ struct Recent {
     weights: Vec<f64>,
     /// The rows before this one are no longer needed.
     start: usize,
-    /// Whether there has ever been a weight that was not whole.
-    fractional: bool,
 }
 
 impl Recent {
+    fn len(&self) -> usize {
+        self.codes.len() - self.start
+    }
+
     fn extend(&mut self, codes: &[u32], weights: Option<&[f64]>) {
         self.codes.drain(..self.start);
         self.weights.drain(..self.start.min(self.weights.len()));
         self.start = 0;
         if weights.is_some() || !self.weights.is_empty() {
             self.weights.resize(self.codes.len(), 1.0);
-            let new = weights.unwrap_or_default();
-            self.weights.extend_from_slice(new);
+            self.weights.extend_from_slice(weights.unwrap_or_default());
             self.weights.resize(self.codes.len() + codes.len(), 1.0);
-            self.fractional |= new.iter().any(|&weight| whole(weight).is_none());
         }
         self.codes.extend_from_slice(codes);
     }
 
-    /// The `n` oldest rows and their weights.
-    fn rows(&self, n: usize) -> impl Iterator<Item = (u32, f64)> {
-        let codes = self.codes[self.start..self.start + n].iter().enumerate();
-        codes.map(|(i, &code)| (code, self.weights.get(self.start + i).copied().unwrap_or(1.0)))
+    /// The `n` oldest rows: their outcomes and weights.
+    fn oldest(&self, n: usize) -> (&[u32], Option<&[f64]>) {
+        let range = self.start..self.start + n;
+        let weights = if self.weights.is_empty() { None } else { Some(&self.weights[range.clone()]) };
+        (&self.codes[range], weights)
     }
 
     fn n_bytes(&self) -> usize {
@@ -281,15 +212,13 @@ impl Recent {
     fn write(&self, writer: &mut Writer) {
         writer.u64s(self.codes[self.start..].iter().map(|&code| u64::from(code)));
         writer.f64s(self.weights.get(self.start..).unwrap_or_default());
-        writer.u64(u64::from(self.fractional));
     }
 
     fn read(outcomes: Outcomes, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
         let (codes, weights) = (outcomes.read_codes(reader)?, reader.f64s()?);
-        let fractional = reader.u64()? == 1;
         if !(weights.is_empty() || weights.len() == codes.len()) {
             return Err(reader.error("it holds a wrong number of weights"));
         }
-        Ok(Self { codes, weights, start: 0, fractional })
+        Ok(Self { codes, weights, start: 0 })
     }
 }

@@ -28,7 +28,9 @@ impl Landmark {
         if let Some(count) = whole(weight) {
             self.counts[code as usize] += count;
         } else {
-            self.fractions.resize(self.counts.len(), 0.0);
+            if self.fractions.is_empty() {
+                self.fractions = vec![0.0; self.counts.len()];
+            }
             self.fractions[code as usize] += weight;
         }
     }

@@ -7,6 +7,7 @@
 use crate::KernelError;
 
 mod adwin;
+mod bucket_tally;
 mod fading;
 mod landmark;
 mod tally;
@@ -74,13 +75,14 @@ fn check_stops(stops: &[usize], n: usize) -> Result<(), KernelError> {
 }
 
 /// Weights below this are counted in whole numbers: 2^33 rows of them still sum to a number that a float holds exactly.
-const MOST_WHOLE: u64 = 1 << 20;
+const MOST_WHOLE: f64 = 1_048_576.0;
+/// 2^52: a float of this size has no fraction, so that adding it rounds.
+const ROUNDING: f64 = 4_503_599_627_370_496.0;
 
 /// A weight as a whole number, where it is one; sums of these are exact in any order.
 #[inline(always)]
 fn whole(weight: f64) -> Option<u64> {
-    let number = weight as u64;
-    (number as f64 == weight && number < MOST_WHOLE).then_some(number)
+    ((weight + ROUNDING) - ROUNDING == weight && weight < MOST_WHOLE).then_some(weight as u64)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::KernelError;
 use crate::codec::Reader;
 use crate::dispatch;
 use crate::error::check_length;
+use crate::learners::ABSTAINED;
 
 /// The most classes whose outcomes fit a 32-bit code.
 const MOST_CLASSES: usize = 32_767;
@@ -15,7 +16,7 @@ const MOST_CLASSES: usize = 32_767;
 pub struct Columns<'a> {
     /// The true class.
     pub y_true: &'a [i32],
-    /// The predicted class, or [`ABSTAINED`](crate::learners::ABSTAINED).
+    /// The predicted class, or [`ABSTAINED`].
     pub y_pred: &'a [i32],
     /// Whether the majority class so far was right.
     pub majority_hit: &'a [bool],
@@ -35,6 +36,16 @@ impl<'a> Columns<'a> {
             y_pred: &self.y_pred[range.clone()],
             weight: self.weight.map(|weight| &weight[range]),
         }
+    }
+
+    /// Whether all weights are finite and not below 0.
+    #[inline(always)]
+    fn has_valid_weights(&self) -> bool {
+        let mut valid = true;
+        for &weight in self.weight.unwrap_or_default() {
+            valid &= (0.0..f64::INFINITY).contains(&weight);
+        }
+        valid
     }
 
     fn check_lengths(&self) -> Result<(), KernelError> {
@@ -104,15 +115,10 @@ impl Outcomes {
     /// The first column of a wrong length, or the first class code or weight that is not allowed.
     pub fn encode(self, columns: &Columns<'_>) -> Result<Vec<u32>, KernelError> {
         columns.check_lengths()?;
-        if let Some(weight) = columns.weight
-            && let Some(row) = weight.iter().position(|w| !(*w >= 0.0 && w.is_finite()))
-        {
-            return Err(KernelError::Weight { row, weight: weight[row] });
-        }
         let mut codes = vec![0; columns.y_true.len()];
         let valid = dispatch::run(
             #[inline(always)]
-            || self.encode_into(columns, &mut codes),
+            || columns.has_valid_weights() && self.encode_into(columns, &mut codes),
         );
         if valid { Ok(codes) } else { Err(self.fault(columns)) }
     }
@@ -125,26 +131,28 @@ impl Outcomes {
         let mut invalid = false;
         for (code, ((&y_true, &y_pred), (&majority, &no_change))) in codes.iter_mut().zip(classes.zip(hits)) {
             let (y_true, column) = (y_true as u32, y_pred.wrapping_add(1) as u32);
-            invalid |= (y_true >= n_classes) | (column > n_classes);
+            invalid |= y_true >= n_classes || column > n_classes;
             let cell = y_true.wrapping_mul(n_classes + 1).wrapping_add(column);
             *code = (cell << 2) | (u32::from(majority) << 1) | u32::from(no_change);
         }
         !invalid
     }
 
+    /// The first fault of columns that have one.
     fn fault(self, columns: &Columns<'_>) -> KernelError {
         let n_classes = self.n_classes;
         let known = 0..n_classes as i32;
-        let row = columns.y_true.iter().zip(columns.y_pred).position(|(label, prediction)| {
-            !(known.contains(label) && (*prediction == -1 || known.contains(prediction)))
-        });
-        let row = row.unwrap_or_default();
-        let (label, prediction) = (columns.y_true[row], columns.y_pred[row]);
-        if known.contains(&label) {
-            KernelError::Prediction { row, prediction, n_classes }
-        } else {
-            KernelError::Label { row, label, n_classes }
+        for (row, (&label, &prediction)) in columns.y_true.iter().zip(columns.y_pred).enumerate() {
+            if !known.contains(&label) {
+                return KernelError::Label { row, label, n_classes };
+            }
+            if prediction != ABSTAINED && !known.contains(&prediction) {
+                return KernelError::Prediction { row, prediction, n_classes };
+            }
         }
+        let weight = columns.weight.unwrap_or_default();
+        let row = weight.iter().position(|w| !(*w >= 0.0 && w.is_finite())).unwrap_or_default();
+        KernelError::Weight { row, weight: weight.get(row).copied().unwrap_or_default() }
     }
 }
 
@@ -179,9 +187,9 @@ impl Tallies {
             for (column, cell) in of_class.chunks_exact(4).enumerate() {
                 let weight = ((cell[0] + cell[1]) + cell[2]) + cell[3];
                 if column == 0 {
-                    self.abstained.push(weight)
+                    self.abstained.push(weight);
                 } else {
-                    self.confusion.push(weight)
+                    self.confusion.push(weight);
                 }
                 hits[class] = (hits[class] + cell[2]) + cell[3];
                 hits[c + class] = (hits[c + class] + cell[1]) + cell[3];

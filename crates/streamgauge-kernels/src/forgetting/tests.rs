@@ -1,5 +1,6 @@
 //! What holds for every forgetting.
 
+use super::bucket_tally::{BucketTally, add_rows};
 use super::*;
 use crate::adaptive_window::Settings;
 use crate::randomness::{Draws, Purpose};
@@ -163,6 +164,24 @@ fn an_adaptive_window_forgets_what_was_before_a_jump_and_holds_few_bytes() {
     let found = state.update(&sample.columns(0..200_000), &[99_999, 110_000, 200_000]).unwrap();
     assert!(found.widths[0] > 90_000 && found.widths[1] < 11_000 && found.widths[2] > 90_000, "{:?}", found.widths);
     assert!(state.n_bytes() < 100_000, "{}", state.n_bytes());
+}
+
+#[test]
+fn lists_and_tables_tally_the_same() {
+    let many = Outcomes::new(40).unwrap();
+    let codes: Vec<u32> = (0..600_u32).map(|i| (i * i) % 900).collect();
+    let weights: Vec<f64> = codes.iter().map(|&code| f64::from(code % 7)).collect();
+    let tally = |rows: std::ops::Range<usize>| BucketTally::new(many, &codes[rows.clone()], Some(&weights[rows]));
+    let mut expected = vec![0.0; many.n_codes()];
+    add_rows(&mut expected, &codes, Some(&weights));
+    let table = BucketTally::table(&[], many);
+    let merged = tally(0..200).merged(tally(200..400), many).merged(tally(400..600), many);
+    assert!(matches!(merged, BucketTally::List(_)));
+    for tally in [table.clone().merged(merged.clone(), many), merged.clone().merged(table, many), merged] {
+        let mut found = vec![0.0; many.n_codes()];
+        tally.add_to(&mut found);
+        assert_eq!(found, expected);
+    }
 }
 
 #[test]

@@ -60,7 +60,9 @@ impl Window {
     fn take_unweighted(&mut self, codes: &[u32]) {
         let (filling, mut rest) = codes.split_at(codes.len().min(self.width - self.codes.len()));
         self.codes.extend_from_slice(filling);
-        filling.iter().for_each(|&code| self.entered[code as usize] += 1);
+        for &code in filling {
+            self.entered[code as usize] += 1;
+        }
         while !rest.is_empty() {
             let (now, later) = rest.split_at(rest.len().min(self.width - self.next));
             let places = &mut self.codes[self.next..self.next + now.len()];
@@ -83,7 +85,7 @@ impl Window {
         }
         self.remove(self.codes[self.next], self.weights[self.next]);
         (self.codes[self.next], self.weights[self.next]) = (code, weight);
-        self.next = (self.next + 1) % self.width;
+        self.next = if self.next + 1 == self.width { 0 } else { self.next + 1 };
     }
 
     /// What lies in a ring, the oldest first.
