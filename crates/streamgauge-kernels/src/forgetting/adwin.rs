@@ -61,6 +61,7 @@ impl Forgetting for Adwin {
 
     fn save(&self) -> Vec<u8> {
         let mut writer = Writer::new(NAME, 1);
+        self.outcomes().write(&mut writer);
         self.window.write(&mut writer);
         self.tallies.write(&mut writer);
         writer.finish()
@@ -68,6 +69,7 @@ impl Forgetting for Adwin {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         let mut reader = Reader::new(NAME, 1, bytes)?;
+        self.outcomes().check_saved(&mut reader)?;
         let window = self.window.read(&mut reader)?;
         let tallies = BucketTallies::read(self.tallies.outcomes, &window, &mut reader)?;
         reader.finish()?;

@@ -1,13 +1,16 @@
 //! Weights that fade by a factor with every row.
 
+use std::ops::RangeInclusive;
+
 use super::{Forgetting, Outcomes, Rows};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 
 const NAME: &str = "Fading";
 
-/// After so many rows at the latest the sums are brought back to scale.
-const LONGEST_PERIOD: usize = 1024;
+/// After so many rows, or as many as there are outcomes, the sums are brought back to scale at the latest: seldom enough
+/// to cost a row next to nothing, and often enough for the powers to stay few.
+const LONGEST_PERIOD: RangeInclusive<usize> = 1024..=8192;
 /// Weights grow by so much at most before the sums are brought back to scale.
 const MOST_GROWTH: f64 = 18_446_744_073_709_551_616.0;
 /// A faded sum below this is nothing.
@@ -41,9 +44,10 @@ impl Fading {
             let expected = "it must be a number in (0, 1]";
             return Err(KernelError::Option { option: "factor", found: factor.to_string(), expected });
         }
+        let longest = outcomes.n_codes().clamp(*LONGEST_PERIOD.start(), *LONGEST_PERIOD.end());
         let mut decay = vec![1.0, factor];
         let mut power = factor * factor;
-        while decay.len() <= LONGEST_PERIOD && power * MOST_GROWTH > 1.0 {
+        while decay.len() <= longest && power * MOST_GROWTH > 1.0 {
             decay.push(power);
             power *= factor;
         }
@@ -98,6 +102,7 @@ impl Forgetting for Fading {
 
     fn save(&self) -> Vec<u8> {
         let mut writer = Writer::new(NAME, 1);
+        self.outcomes.write(&mut writer);
         writer.f64(self.decay[1]);
         writer.u64(self.width);
         writer.u64(self.age as u64);
@@ -107,6 +112,7 @@ impl Forgetting for Fading {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         let mut reader = Reader::new(NAME, 1, bytes)?;
+        self.outcomes.check_saved(&mut reader)?;
         if reader.f64()? != self.decay[1] {
             return Err(reader.error("it has another factor"));
         }

@@ -61,6 +61,7 @@ impl Forgetting for Landmark {
 
     fn save(&self) -> Vec<u8> {
         let mut writer = Writer::new(NAME, 1);
+        self.outcomes.write(&mut writer);
         writer.u64(self.width);
         writer.u64s(self.counts.iter().copied());
         writer.f64s(&self.fractions);
@@ -69,9 +70,10 @@ impl Forgetting for Landmark {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         let mut reader = Reader::new(NAME, 1, bytes)?;
+        self.outcomes.check_saved(&mut reader)?;
         let (width, counts, fractions) = (reader.u64()?, reader.u64s()?, reader.f64s()?);
         if counts.len() != self.counts.len() || !(fractions.is_empty() || fractions.len() == counts.len()) {
-            return Err(reader.error("it has another number of classes"));
+            return Err(reader.error("it has a wrong number of sums"));
         }
         reader.finish()?;
         (self.width, self.counts, self.fractions) = (width, counts, fractions);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::KernelError;
-use crate::codec::Reader;
+use crate::codec::{Reader, Writer};
 use crate::dispatch;
 use crate::error::check_length;
 use crate::learners::ABSTAINED;
@@ -97,6 +97,19 @@ impl Outcomes {
         4 * self.n_classes * (self.n_classes + 1)
     }
 
+    /// Append what they are to a saved state.
+    pub fn write(self, writer: &mut Writer) {
+        writer.u64(self.n_classes as u64);
+    }
+
+    /// Check that a saved state has the same outcomes.
+    ///
+    /// # Errors
+    /// [`KernelError::Saved`] where it has not, or the bytes end.
+    pub fn check_saved(self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
+        if reader.usize()? == self.n_classes { Ok(()) } else { Err(reader.error("it has another number of classes")) }
+    }
+
     /// Read codes back from a saved state.
     ///
     /// # Errors
@@ -104,7 +117,7 @@ impl Outcomes {
     pub fn read_codes(self, reader: &mut Reader<'_>) -> Result<Vec<u32>, KernelError> {
         let codes = reader.u64s()?;
         if codes.iter().any(|&code| code >= self.n_codes() as u64) {
-            return Err(reader.error("it has another number of classes"));
+            return Err(reader.error("it has an outcome that cannot be"));
         }
         Ok(codes.into_iter().map(|code| code as u32).collect())
     }

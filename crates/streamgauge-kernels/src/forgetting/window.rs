@@ -140,6 +140,7 @@ impl Forgetting for Window {
 
     fn save(&self) -> Vec<u8> {
         let mut writer = Writer::new(NAME, 1);
+        self.outcomes.write(&mut writer);
         writer.u64(self.width as u64);
         let codes: Vec<u64> = self.oldest_first(&self.codes).map(|&code| u64::from(code)).collect();
         writer.u64s(codes.into_iter());
@@ -149,6 +150,7 @@ impl Forgetting for Window {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         let mut reader = Reader::new(NAME, 1, bytes)?;
+        self.outcomes.check_saved(&mut reader)?;
         if reader.usize()? != self.width {
             return Err(reader.error("it has another width"));
         }

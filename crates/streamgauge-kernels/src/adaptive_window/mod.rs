@@ -7,6 +7,10 @@
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 
+mod bound;
+
+use bound::Bound;
+
 /// The options of an adaptive window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
@@ -177,11 +181,11 @@ impl AdaptiveWindow {
 
     /// Whether the means of the two parts of some split of the window differ.
     fn differs(&self) -> bool {
-        let bound = Bound::new(self);
-        if bound.variance < 0.0 {
+        if self.variance < 0.0 {
             // Rounding has left less than nothing: the values are all but equal, and the bound is not a number.
             return false;
         }
+        let bound = Bound::new(&self.settings, self.width, self.total, self.variance / self.width);
         let (mut n, mut total) = (0.0, 0.0);
         for (level, buckets) in self.levels.iter().enumerate().rev() {
             let size = size_of_bucket(level);
@@ -277,53 +281,6 @@ fn read_level(settings: Settings, reader: &mut Reader<'_>) -> Result<Vec<Bucket>
 #[inline(always)]
 fn size_of_bucket(level: usize) -> f64 {
     (1_u64 << level) as f64
-}
-
-/// How far the means of the two parts of a split window may lie apart.
-struct Bound {
-    width: f64,
-    total: f64,
-    min_length: f64,
-    /// The variance of the values.
-    variance: f64,
-    /// ln(2 ln(width) / delta).
-    confidence: f64,
-    /// See [`Bound::may_be_passed`].
-    least: f64,
-}
-
-impl Bound {
-    fn new(window: &AdaptiveWindow) -> Self {
-        let AdaptiveWindow { settings, width, total, .. } = *window;
-        let min_length = settings.min_window_length as f64;
-        let variance = window.variance / width;
-        let confidence = (2.0 * width.ln() / settings.delta).ln();
-        let least = (2.0 - 1e-6) * variance * confidence * (width - 2.0 * min_length + 2.0);
-        Self { width, total, min_length, variance, confidence, least }
-    }
-
-    /// False where a split after the oldest `n` values surely does not pass the bound: nearly everywhere.
-    ///
-    /// With `a = n - min_length + 1` and `b` alike for the newer part, the bound is above the square root of
-    /// `2 (1/a + 1/b) variance confidence`. Squared and multiplied out, with `a b` below the product of the lengths,
-    /// that takes no division. The margin in `least` is far above the rounding.
-    #[inline(always)]
-    fn may_be_passed(&self, n: f64, total: f64) -> bool {
-        let apart = total * self.width - self.total * n;
-        apart * apart > self.least * (n * (self.width - n))
-    }
-
-    #[inline(never)]
-    fn is_passed(&self, n: f64, total: f64) -> bool {
-        let (newer_n, newer_total) = (self.width - n, self.total - total);
-        if n < self.min_length || newer_n < self.min_length {
-            return false;
-        }
-        let apart = total / n - newer_total / newer_n;
-        let m = 1.0 / (n - self.min_length + 1.0) + 1.0 / (newer_n - self.min_length + 1.0);
-        let bound = (2.0 * m * self.variance * self.confidence).sqrt() + 2.0 / 3.0 * self.confidence * m;
-        apart.abs() > bound
-    }
 }
 
 #[cfg(test)]
