@@ -9,6 +9,7 @@ mod comparison;
 mod convert;
 mod dispatch;
 mod generators;
+mod forgetting;
 mod learners;
 mod randomness;
 
@@ -18,6 +19,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     comparison::register(module)?;
     dispatch::register(module)?;
     generators::register(module)?;
+    forgetting::register(module)?;
     learners::register(module)?;
     randomness::register(module)
 }
