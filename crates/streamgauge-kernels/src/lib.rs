@@ -11,8 +11,8 @@ pub mod codec;
 pub mod comparison;
 pub mod dispatch;
 pub mod error;
-pub mod generators;
 pub mod forgetting;
+pub mod generators;
 pub mod learners;
 pub mod randomness;
 

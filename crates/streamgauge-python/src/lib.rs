@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 mod comparison;
 mod convert;
 mod dispatch;
-mod generators;
 mod forgetting;
+mod generators;
 mod learners;
 mod randomness;
 
