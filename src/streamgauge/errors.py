@@ -30,7 +30,9 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> StreamgaugeError
     """
     names = sorted(known)
     by_lower = {candidate.lower(): candidate for candidate in names}
-    near = get_close_matches(name.lower(), by_lower, n=1) or [lower for lower in by_lower if lower.startswith(name.lower())]
+    near = get_close_matches(name.lower(), by_lower, n=1) or [
+        lower for lower in by_lower if lower.startswith(name.lower())
+    ]
     hint = f"did you mean {by_lower[near[0]]}?" if near else f"there are {', '.join(names)}"
     return StreamgaugeError(f"there is no {kind} {name!r}; {hint}")
 
