@@ -20,7 +20,17 @@ from numpy.typing import NDArray
 from peers import arff
 from streamgauge.records import Schema
 
-__all__ = ["Run", "Speed", "folds", "generated_rows", "prequential", "speed", "why_absent"]
+__all__ = [
+    "Run",
+    "Speed",
+    "folds",
+    "generated_rows",
+    "prequential",
+    "speed",
+    "weighted_predictions",
+    "why_absent",
+    "why_not_compiled",
+]
 
 ARTIFACT = "nz.ac.waikato.cms.moa:moa:2024.07.0"
 CACHE = Path(__file__).resolve().parent.parent / ".cache" / "moa"
@@ -70,6 +80,13 @@ def why_absent() -> str | None:
     return None
 
 
+def why_not_compiled() -> str | None:
+    """Say why our own programs around MOA cannot be run here; None where they can."""
+    if shutil.which("javac") is None:
+        return "it takes a JDK to run a program around MOA, and javac is not installed"
+    return why_absent()
+
+
 def prequential(learner: str, schema: Schema, x: NDArray[np.float64], y: NDArray[np.int32]) -> Run:
     """Test then train a learner on every row."""
     task = f"EvaluatePrequential -l ({learner}) -s (ArffFileStream -f rows.arff -c -1) -o predictions.csv "
@@ -78,6 +95,17 @@ def prequential(learner: str, schema: Schema, x: NDArray[np.float64], y: NDArray
         output = _java(["moa.DoTask", task + EVALUATION.format(n=len(y)) + " -S"], folder)
         predictions = np.loadtxt(Path(folder, "predictions.csv"), delimiter=",", usecols=0, dtype=np.int32)
     return Run(predictions, _accuracy(_last_row(output.splitlines())))
+
+
+def weighted_predictions(
+    learner: str, schema: Schema, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64]
+) -> NDArray[np.int32]:
+    """Predict then learn every row, with a weight each; needs a JDK."""
+    with TemporaryDirectory() as folder:
+        arff.write(Path(folder, "rows.arff"), schema, x, y)
+        weights = "\n".join(map(repr, weight.tolist()))
+        output = _java([_source("WeightedPredictions"), learner, "rows.arff"], folder, weights)
+    return np.array(output.split(), dtype=np.int32)
 
 
 def generated_rows(stream: str, n_rows: int) -> tuple[Schema, NDArray[np.float64], NDArray[np.int32]]:
@@ -100,8 +128,8 @@ def folds(learner: str, stream: str, n_rows: int, n_folds: int, repeats: int) ->
 
 
 def _best(tasks: list[str], n_rows: int) -> Speed:
-    """Run tasks in one virtual machine through the source launcher, which only a JDK has."""
-    output = _java([str(Path(__file__).with_name("WarmTasks.java"))], given="\n".join(tasks))
+    """Run tasks one after the other in one virtual machine."""
+    output = _java([_source("WarmTasks")], given="\n".join(tasks))
     walls, rows = [], []
     for part in output.split("wall seconds,")[1:]:
         wall, *table = part.strip().splitlines()
@@ -109,6 +137,11 @@ def _best(tasks: list[str], n_rows: int) -> Speed:
         rows.append(_last_row(table))
     cpu = min(float(row["evaluation time (cpu seconds)"]) for row in rows)
     return Speed(cpu / n_rows, min(walls) / n_rows, _accuracy(rows[-1]))
+
+
+def _source(name: str) -> str:
+    """Give a program of ours to run from its source, which only a JDK can."""
+    return str(Path(__file__).with_name(f"{name}.java"))
 
 
 def _last_row(lines: list[str]) -> dict[str, str]:
@@ -126,7 +159,7 @@ def _java(arguments: list[str], folder: str | None = None, given: str | None = N
     command = ["java", "-cp", str(_jar()), *arguments]
     done = subprocess.run(command, cwd=folder, input=given, capture_output=True, text=True, check=False)
     if done.returncode or "Exception" in done.stderr:
-        msg = f"MOA failed on {given or arguments[-1]}:\n{done.stderr[-2000:]}"
+        msg = f"MOA failed on {arguments[-1]}:\n{done.stderr[-2000:]}"
         raise MoaError(msg)
     return done.stdout
 
