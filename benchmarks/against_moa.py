@@ -90,14 +90,18 @@ def _compared_folds(stream: sg.ArrayStream, generator: str) -> str:
     ours, accuracy = _best(time.perf_counter, stream, sg.HoeffdingTree(), sg.Bootstrap(N_FOLDS), n_threads=2)
     theirs = moa.folds("trees.HoeffdingTree", generator, N_ROWS, N_FOLDS, REPEATS - 1)
     return (
-        f"{N_FOLDS} folds of bootstrap, HoeffdingTree, moving RBF, wall time per row: ours {ours * 1e6:.2f} us in 2 threads "
-        f"(accuracy {accuracy:.4f}), MOA {theirs.wall * 1e6:.2f} us, {theirs.cpu * 1e6:.2f} us of CPU "
+        f"{N_FOLDS} folds of bootstrap, HoeffdingTree, moving RBF, wall time per row: ours {ours * 1e6:.2f} us "
+        f"in 2 threads (accuracy {accuracy:.4f}), MOA {theirs.wall * 1e6:.2f} us, {theirs.cpu * 1e6:.2f} us of CPU "
         f"(accuracy {theirs.accuracy:.4f}); ratio {theirs.wall / ours:.1f}, goal {_verdict(theirs.wall / ours, 50.0)}"
     )
 
 
 def _best(
-    clock: Callable[[], float], stream: sg.ArrayStream, learner: LearnerSpec, scheme: sg.protocols.Scheme, n_threads: int
+    clock: Callable[[], float],
+    stream: sg.ArrayStream,
+    learner: LearnerSpec,
+    scheme: sg.protocols.Scheme,
+    n_threads: int,
 ) -> tuple[float, float]:
     """Give seconds per row at best, and the accuracy over the whole stream and all folds."""
     seconds = []
