@@ -16,8 +16,7 @@ from rich.table import Table
 
 import streamgauge as sg
 from peers import moa
-from streamgauge.backends import Threads
-from streamgauge.protocols import LearnerSpec
+from streamgauge.protocols import LearnerSpec, Scheme
 
 N_ROWS = 1_000_000
 REPEATS = 3
@@ -100,14 +99,14 @@ def _best(
     clock: Callable[[], float],
     stream: sg.ArrayStream,
     learner: LearnerSpec,
-    scheme: sg.protocols.Scheme,
+    scheme: Scheme,
     n_threads: int,
 ) -> tuple[float, float]:
     """Give seconds per row at best, and the accuracy over the whole stream and all folds."""
     seconds = []
     for _ in range(REPEATS):
         start = clock()
-        results = sg.evaluate(stream, learner, scheme=scheme, backend=Threads(n_threads))
+        results = sg.evaluate(stream, learner, scheme=scheme, backend=sg.Threads(n_threads))
         seconds.append(clock() - start)
     accuracy = results.curve(results.learners[0], "accuracy")[-1]
     return min(seconds) / N_ROWS, float(np.mean(accuracy))
