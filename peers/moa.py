@@ -32,7 +32,7 @@ __all__ = [
     "why_not_compiled",
 ]
 
-ARTIFACT = "nz.ac.waikato.cms.moa:moa:2024.07.0"
+COORDINATES = "nz.ac.waikato.cms.moa:moa:2024.07.0"
 CACHE = Path(__file__).resolve().parent.parent / ".cache" / "moa"
 EVALUATION = "-e BasicClassificationPerformanceEvaluator -i {n} -f {n} -q {n}"
 
@@ -173,7 +173,7 @@ def _jar() -> Path:
             msg = f"STREAMGAUGE_MOA_JAR is {given}, where there is no file"
             raise MoaError(msg)
         return Path(given).resolve()
-    kept = CACHE / "-".join([*ARTIFACT.split(":")[1:]]) / "moa.jar"
+    kept = CACHE / "-".join(COORDINATES.split(":")[1:]) / "moa.jar"
     if not kept.exists():
         _fetch(kept)
     return kept
@@ -186,7 +186,7 @@ def _fetch(kept: Path) -> None:
         raise MoaError(msg)
     kept.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=kept.parent) as folder:
-        command = ["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={ARTIFACT}", f"-DoutputDirectory={folder}"]
+        command = ["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={COORDINATES}", f"-DoutputDirectory={folder}"]
         try:
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
         except subprocess.TimeoutExpired:

@@ -8,8 +8,8 @@ Single predictions differ for these reasons; with all of them taken away, not on
   trees grow apart. Weights that never add up to the grace period leave no doubt when it is reached: hence the tests
   with weights, which are sharper.
 - MOA multiplies densities, which may underflow; we add logarithms.
-- Where naive Bayes rules out every class, as at young leaves, or knows none, MOA says class 0. Our tree then asks for the
-  majority; where nothing was learnt we abstain.
+- Where naive Bayes rules out every class, as at young leaves, or knows none, MOA says class 0. We say the class of the
+  greatest weight, and abstain where nothing was learnt.
 - MOA smooths the counts of nominal values as if there were none beyond the last that it has seen in that class; we
   know from the schema how many there are.
 
