@@ -16,14 +16,15 @@ __all__ = ["read", "write"]
 def write(path: Path, schema: Schema, x: NDArray[np.float64], y: NDArray[np.int32]) -> None:
     """Write rows, the class last, every float with all of its digits.
 
-    Attributes and values are named by their codes (`a0`, `v0`, `c0`), which need no quotes.
+    Attributes and values are named by their codes (`a0`, `v0`), which need no quotes.
     """
     sizes = [*schema.n_values.tolist(), schema.n_classes]
     names = [*(f"a{i}" for i in range(schema.n_attributes)), "class"]
-    head = [f"@attribute {name} {_domain('v', n) if n else 'numeric'}" for name, n in zip(names, sizes, strict=True)]
+    head = [f"@attribute {name} {_domain(n)}" for name, n in zip(names, sizes, strict=True)]
     columns = [_cells(column, n) for column, n in zip([*x.T, y], sizes, strict=True)]
-    rows = map(",".join, zip(*columns, strict=True))
-    path.write_text("\n".join(["@relation rows", *head, "@data", *rows, ""]), encoding="ascii")
+    with path.open("wb") as file:
+        file.write("\n".join(["@relation rows", *head, "@data", ""]).encode("ascii"))
+        csv.write_csv(pa.table(columns, names), file, csv.WriteOptions(include_header=False, quoting_style="none"))
 
 
 def read(path: Path) -> tuple[Schema, NDArray[np.float64], NDArray[np.int32]]:
@@ -55,14 +56,19 @@ def read(path: Path) -> tuple[Schema, NDArray[np.float64], NDArray[np.int32]]:
     return schema, np.ascontiguousarray(np.column_stack(codes[:-1])), codes[-1].astype(np.int32)
 
 
-def _domain(prefix: str, n_values: int) -> str:
-    return "{" + ",".join(f"{prefix}{code}" for code in range(n_values)) + "}"
+def _values(n_values: int) -> list[str]:
+    return [f"v{code}" for code in range(n_values)]
 
 
-def _cells(column: NDArray[np.float64] | NDArray[np.int32], n_values: int) -> list[str]:
+def _domain(n_values: int) -> str:
+    return "{" + ",".join(_values(n_values)) + "}" if n_values else "numeric"
+
+
+def _cells(column: NDArray[np.float64] | NDArray[np.int32], n_values: int) -> pa.Array:
+    cells = pa.array(column, from_pandas=True)
     if n_values:
-        return ["?" if value != value else f"v{int(value)}" for value in column.tolist()]  # noqa: PLR0124
-    return ["?" if value != value else repr(value) for value in column.tolist()]  # noqa: PLR0124
+        return pa.array(_values(n_values)).take(cells.cast(pa.int64())).fill_null("?")
+    return cells.cast(pa.string()).fill_null("?") if cells.null_count else cells
 
 
 def _header(path: Path) -> tuple[list[Attribute], int]:

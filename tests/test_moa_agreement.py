@@ -113,7 +113,6 @@ def test_a_learner_is_as_accurate_as_moas(learner: str, stream: str, at_most: fl
 @pytest.mark.parametrize(
     ("learner", "stream", "at_most"),
     [
-        (TREE, "RBF", 0.007),
         (TREE, "RBF of five classes", 0.004),
         (TREE, "nominal", 0.015),
         (BAYES, "nominal", 0.0003),
