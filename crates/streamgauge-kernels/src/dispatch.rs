@@ -64,9 +64,23 @@ pub fn choose(path: Path) -> bool {
     possible
 }
 
+/// A closure that is called without the shim through which `FnOnce` calls one that borrows: the shim is not inlined
+/// where several paths share it, and the kernel below it would be compiled for the baseline.
+struct Kernel<F>(F);
+
+impl<R, F: FnMut() -> R> NullaryFnOnce for Kernel<F> {
+    type Output = R;
+
+    #[inline(always)]
+    fn call(mut self) -> R {
+        (self.0)()
+    }
+}
+
 /// Run a kernel on the chosen path.
 #[inline(always)]
-pub fn run<K: NullaryFnOnce>(kernel: K) -> K::Output {
+pub fn run<R>(kernel: impl FnMut() -> R) -> R {
+    let kernel = Kernel(kernel);
     #[cfg(target_arch = "x86_64")]
     match chosen() {
         Path::Baseline => {}

@@ -46,6 +46,18 @@ impl Lane {
         sum
     }
 
+    /// The first `n` numbers, and 0 for the others.
+    #[inline(always)]
+    pub fn first(self, n: usize) -> Self {
+        let mut kept = Self::ZERO;
+        for i in 0..WIDTH {
+            // By a mask of bits, which stays in registers.
+            let mask = if i < n { u64::MAX } else { 0 };
+            kept.0[i] = f64::from_bits(self.0[i].to_bits() & mask);
+        }
+        kept
+    }
+
     /// The sum of the four numbers, in the order a vector unit likes.
     #[inline(always)]
     pub fn sum(self) -> f64 {
@@ -60,16 +72,16 @@ impl Lane {
         (a * c) * (b * d)
     }
 
-    /// The smaller of each pair; the second where one is NaN.
+    /// The smaller of each pair. A comparison written out would become a masked store, which stalls the next load.
     #[inline(always)]
     pub fn min(self, other: Self) -> Self {
-        self.zip(other, |a, b| if a < b { a } else { b })
+        self.zip(other, f64::min)
     }
 
-    /// The greater of each pair; the second where one is NaN.
+    /// The greater of each pair.
     #[inline(always)]
     pub fn max(self, other: Self) -> Self {
-        self.zip(other, |a, b| if a > b { a } else { b })
+        self.zip(other, f64::max)
     }
 }
 

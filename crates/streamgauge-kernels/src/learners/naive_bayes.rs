@@ -83,11 +83,12 @@ impl<const L: usize> Learner for NaiveBayes<L> {
         self.interleave(&step, &mut [ABSTAINED], None);
     }
 
-    fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
+    fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], mut votes: Option<&mut [f64]>) {
         let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
         dispatch::run(
             #[inline(always)]
             || {
+                let votes = votes.as_deref_mut();
                 for (block, predictions, votes) in step.blocks(BLOCK, d, n_classes, predictions, votes) {
                     self.interleave_block(&block, predictions, votes);
                 }

@@ -146,15 +146,60 @@ impl<const L: usize> Rows<L> {
     /// Make ready the rows of `x`, which has no more of them than there is room for.
     #[inline(always)]
     pub fn fill(&mut self, layout: &Layout, x: &[f64]) {
-        let d = layout.n_attributes().max(1);
-        for (i, values) in x.chunks_exact(d).enumerate() {
-            let panels = &mut self.panels[i * self.n_panels..(i + 1) * self.n_panels];
-            self.gaps[i % BLOCK] = if self.n_nominal == 0 {
-                fill_numeric(panels, values)
-            } else {
-                let codes = &mut self.codes[i * self.n_nominal..(i + 1) * self.n_nominal];
-                fill_mixed(layout, panels, codes, values)
-            };
+        if self.n_nominal == 0 {
+            self.fill_numeric(layout.n_attributes(), x);
+        } else {
+            self.fill_mixed(layout, x);
+        }
+    }
+
+    /// Copy rows of numbers alone.
+    #[inline(always)]
+    fn fill_numeric(&mut self, d: usize, x: &[f64]) {
+        let n_rows = x.len() / d.max(1);
+        let mut zeros = Lane::ZERO;
+        for (i, lanes) in self.panels.chunks_exact_mut(self.n_panels).take(n_rows).enumerate() {
+            zeros = copy_row(lanes.as_flattened_mut(), &x[i * d..], d, zeros);
+        }
+        self.gaps = [false; BLOCK];
+        // The sum has kept any missing value; only then is it asked which rows have one.
+        if zeros.sum() != 0.0 {
+            self.find_gaps();
+        }
+    }
+
+    /// Find the rows with gaps, and make infinite numbers missing: no statistics can hold one.
+    #[cold]
+    #[inline(never)]
+    fn find_gaps(&mut self) {
+        for (gap, panels) in self.gaps.iter_mut().zip(self.panels.chunks_exact_mut(self.n_panels)) {
+            for number in panels.as_flattened_mut().iter_mut().flat_map(|lane| &mut lane.0) {
+                if !number.is_finite() {
+                    (*gap, *number) = (true, f64::NAN);
+                }
+            }
+        }
+    }
+
+    /// Sort the values of rows into numbers and places of nominal values.
+    #[inline(never)]
+    fn fill_mixed(&mut self, layout: &Layout, x: &[f64]) {
+        for (i, values) in x.chunks_exact(layout.n_attributes()).enumerate() {
+            let mut gap = false;
+            let lanes = self.panels[i * self.n_panels..(i + 1) * self.n_panels].as_flattened_mut();
+            for (number, &attribute) in lanes.iter_mut().flat_map(|lane| &mut lane.0).zip(&layout.numeric) {
+                let finite = values[attribute].is_finite();
+                *number = if finite { values[attribute] } else { f64::NAN };
+                gap |= !finite;
+            }
+            let codes = &mut self.codes[i * self.n_nominal..(i + 1) * self.n_nominal];
+            for (code, nominal) in codes.iter_mut().zip(&layout.nominal) {
+                let value = values[nominal.attribute];
+                let known = value >= 0.0 && value < nominal.n_values as f64;
+                *code = if known { nominal.start as u32 + value as u32 } else { MISSING };
+                gap |= !known;
+            }
+            self.gaps[i % BLOCK] = gap;
         }
     }
 
@@ -174,62 +219,24 @@ impl<const L: usize> Rows<L> {
     }
 }
 
-/// Copy a row of numbers alone; true where one is missing.
+/// Copy the first `d` values into lanes, padded with 0, and add 0 times each to a sum: NaN where one is not finite.
 #[inline(always)]
-fn fill_numeric<const L: usize>(panels: &mut [[Lane; L]], values: &[f64]) -> bool {
-    let (whole, rest) = values.as_chunks::<WIDTH>();
-    let lanes = panels.as_flattened_mut();
-    // 0 times a missing (or infinite) value is NaN, which the sum then keeps.
-    let mut zeros = Lane::ZERO;
-    for (lane, &values) in lanes.iter_mut().zip(whole) {
+fn copy_row(lanes: &mut [Lane], values: &[f64], d: usize, mut zeros: Lane) -> Lane {
+    let (whole, n) = (d / WIDTH, d % WIDTH);
+    for (lane, &values) in lanes.iter_mut().zip(values[..d].as_chunks::<WIDTH>().0) {
         *lane = Lane(values);
         zeros = Lane(values).mul_add(Lane::ZERO, zeros);
     }
-    if let Some(lane) = lanes.get_mut(whole.len()) {
-        let mut last = Lane::ZERO;
-        for (number, &value) in last.0.iter_mut().zip(rest) {
-            *number = value;
-        }
-        *lane = last;
-        zeros = last.mul_add(Lane::ZERO, zeros);
+    if let Some(lane) = lanes.get_mut(whole) {
+        let rest = &values[whole * WIDTH..];
+        // What follows is the next row, unless the block ends here.
+        *lane = match rest.first_chunk::<WIDTH>() {
+            Some(&four) => Lane(four).first(n),
+            None => Lane(std::array::from_fn(|i| if i < n { rest[i] } else { 0.0 })),
+        };
+        zeros = lane.mul_add(Lane::ZERO, zeros);
     }
-    let gaps = zeros.sum() != 0.0;
-    if gaps {
-        forget_infinities(lanes);
-    }
-    gaps
-}
-
-/// Make infinite numbers missing: no statistics can hold one.
-#[cold]
-fn forget_infinities(lanes: &mut [Lane]) {
-    for number in lanes.iter_mut().flat_map(|lane| &mut lane.0) {
-        *number = if number.is_finite() { *number } else { f64::NAN };
-    }
-}
-
-/// Sort the values of a row into numbers and places of nominal values; true where one is missing.
-#[inline(always)]
-fn fill_mixed<const L: usize>(
-    layout: &Layout,
-    panels: &mut [[Lane; L]],
-    codes: &mut [u32],
-    values: &[f64],
-) -> bool {
-    let mut gaps = false;
-    let numbers = panels.as_flattened_mut().iter_mut().flat_map(|lane| &mut lane.0);
-    for (number, &attribute) in numbers.zip(&layout.numeric) {
-        let value = values[attribute];
-        *number = if value.is_finite() { value } else { f64::NAN };
-        gaps |= !value.is_finite();
-    }
-    for (code, nominal) in codes.iter_mut().zip(&layout.nominal) {
-        let value = values[nominal.attribute];
-        let known = value >= 0.0 && value < nominal.n_values as f64;
-        *code = if known { nominal.start as u32 + value as u32 } else { MISSING };
-        gaps |= !known;
-    }
-    gaps
+    zeros
 }
 
 #[cfg(test)]

@@ -20,32 +20,35 @@ const ROUND: f64 = 6_755_399_441_055_744.0;
 /// The natural logarithm of a positive, normal number.
 #[inline(always)]
 pub(super) fn ln(x: f64) -> f64 {
-    // x = 2^k * m with m in [sqrt(1/2), sqrt(2)); ln m is the series of 2 artanh((m - 1) / (m + 1)).
-    let shifted = x.to_bits().wrapping_sub(SQRT_HALF_BITS);
-    let k = f64::from_bits((shifted.wrapping_add(ONE_BITS) >> 52) | WHOLE_BITS) - (WHOLE + 1023.0);
-    let m = f64::from_bits((shifted & MANTISSA).wrapping_add(SQRT_HALF_BITS));
-    let f = (m - 1.0) / (m + 1.0);
-    let s = f * f;
-    let mut p = s.mul_add(1.0 / 17.0, 1.0 / 15.0);
-    for c in [1.0 / 13.0, 1.0 / 11.0, 1.0 / 9.0, 1.0 / 7.0, 1.0 / 5.0, 1.0 / 3.0] {
-        p = p.mul_add(s, c);
-    }
-    k.mul_add(LN_2, (2.0 * f * s).mul_add(p, 2.0 * f))
+    let [y] = ln_each([x]);
+    y
 }
 
 /// The natural logarithms of two numbers for the price of one.
 #[inline(always)]
 pub(super) fn ln_pair(x: [f64; 2]) -> [f64; 2] {
-    let shifted = x.map(|x| x.to_bits().wrapping_sub(SQRT_HALF_BITS));
-    let k = shifted.map(|s| f64::from_bits((s.wrapping_add(ONE_BITS) >> 52) | WHOLE_BITS) - (WHOLE + 1023.0));
-    let m = shifted.map(|s| f64::from_bits((s & MANTISSA).wrapping_add(SQRT_HALF_BITS)));
-    let f = m.map(|m| (m - 1.0) / (m + 1.0));
-    let s = f.map(|f| f * f);
-    let mut p = s.map(|s| s.mul_add(1.0 / 17.0, 1.0 / 15.0));
-    for c in [1.0 / 13.0, 1.0 / 11.0, 1.0 / 9.0, 1.0 / 7.0, 1.0 / 5.0, 1.0 / 3.0] {
-        p = [p[0].mul_add(s[0], c), p[1].mul_add(s[1], c)];
+    ln_each(x)
+}
+
+/// The natural logarithms of numbers side by side.
+#[inline(always)]
+fn ln_each<const N: usize>(x: [f64; N]) -> [f64; N] {
+    let mut y = [0.0; N];
+    for i in 0..N {
+        // x = 2^k * m with m in [sqrt(1/2), sqrt(2)); ln m is the series of 2 artanh((m - 1) / (m + 1)).
+        let shifted = x[i].to_bits().wrapping_sub(SQRT_HALF_BITS);
+        let k = f64::from_bits((shifted.wrapping_add(ONE_BITS) >> 52) | WHOLE_BITS) - (WHOLE + 1023.0);
+        let m = f64::from_bits((shifted & MANTISSA).wrapping_add(SQRT_HALF_BITS));
+        let f = (m - 1.0) / (m + 1.0);
+        // The powers of f^2 side by side (Estrin), since others wait for the result.
+        let s = f * f;
+        let (s2, s4) = (s * s, (s * s) * (s * s));
+        let low = s2.mul_add(s.mul_add(1.0 / 9.0, 1.0 / 7.0), s.mul_add(1.0 / 5.0, 1.0 / 3.0));
+        let high = s2.mul_add(s.mul_add(1.0 / 17.0, 1.0 / 15.0), s.mul_add(1.0 / 13.0, 1.0 / 11.0));
+        let p = s4.mul_add(high, low);
+        y[i] = k.mul_add(LN_2, (2.0 * f * s).mul_add(p, 2.0 * f));
     }
-    [0, 1].map(|i| k[i].mul_add(LN_2, (2.0 * f[i] * s[i]).mul_add(p[i], 2.0 * f[i])))
+    y
 }
 
 /// The natural logarithm of any number of 0 or more; numbers too small to be normal count as the least normal one.

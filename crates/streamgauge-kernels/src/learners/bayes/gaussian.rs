@@ -1,7 +1,7 @@
 //! The normal distributions of the numeric attributes of one class, a panel of columns at a time.
 
 use crate::learners::lanes::{Lane, WIDTH};
-use crate::learners::vector_math::{HALF_LN_2PI, ln};
+use crate::learners::vector_math::{HALF_LN_2PI, ln, ln_of_weight};
 
 /// Stands for -1/(2 variance) where the variance is 0: any value but the mean is then as good as impossible.
 pub(super) const POINT: f64 = -1e300;
@@ -9,12 +9,38 @@ pub(super) const POINT: f64 = -1e300;
 /// The least variance that is told apart from 0.
 const LEAST_VARIANCE: f64 = 1e-290;
 
+/// What is known of a class beside its attributes.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(32))]
+pub(super) struct Class {
+    /// Its weight, that which the model was made with included.
+    pub weight: f64,
+    /// The weight of the rows it has observed.
+    pub observed: f64,
+    /// The part of its log-likelihood that does not depend on the row, nominal attributes apart.
+    pub log_base: f64,
+    /// Whether a value was missing in a row it has observed: the weights of its columns then differ.
+    pub gaps: bool,
+}
+
+impl Class {
+    /// A class of the given weight that has observed nothing.
+    pub fn new(weight: f64) -> Self {
+        let log_base = if weight > 0.0 { ln_of_weight(weight) } else { f64::NEG_INFINITY };
+        Self { weight, observed: 0.0, log_base, gaps: false }
+    }
+}
+
 /// Up to `4 L` columns of one class: their means, squared deviations and ranges.
 ///
 /// A column of padding has value 0 and squared deviations 1 for ever, which changes neither sums nor products.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-pub(in crate::learners) struct Panel<const L: usize> {
+pub(super) struct Panel<const L: usize> {
+    /// What is known of the class itself; that of a class's first panel counts.
+    pub class: Class,
+    /// Keeps panels from lying powers of two apart, where a processor takes a store to one for a load from another.
+    _apart: Lane,
     mean: [Lane; L],
     /// -1/(2 variance), kept ready because prediction needs it far more often than it changes.
     decay: [Lane; L],
@@ -41,8 +67,10 @@ pub(in crate::learners) struct Column {
 
 impl<const L: usize> Panel<L> {
     /// A panel that has seen nothing, with `n_columns` columns that are not padding.
-    pub fn new(n_columns: usize) -> Self {
+    pub fn new(class: Class, n_columns: usize) -> Self {
         let mut panel = Self {
+            class,
+            _apart: Lane::ZERO,
             mean: [Lane::ZERO; L],
             decay: [Lane::ZERO; L],
             squares: [Lane::splat(1.0); L],
@@ -199,7 +227,7 @@ mod tests {
 
     #[test]
     fn moments_agree_with_two_passes_and_both_ways_to_refresh_agree() {
-        let (rows, mut panel, mut careful) = (rows(), Panel::<2>::new(5), Panel::<2>::new(5));
+        let (rows, mut panel, mut careful) = (rows(), Panel::<2>::new(Class::new(0.0), 5), Panel::<2>::new(Class::new(0.0), 5));
         let mut known = [Lane::ZERO; 2];
         for (i, x) in rows.iter().enumerate() {
             panel.observe(x, 1.0, (i + 1) as f64);
@@ -229,7 +257,7 @@ mod tests {
 
     #[test]
     fn a_constant_column_admits_its_value_alone_and_a_missing_one_says_nothing() {
-        let (mut panel, mut known) = (Panel::<1>::new(2), [Lane::ZERO]);
+        let (mut panel, mut known) = (Panel::<1>::new(Class::new(0.0), 2), [Lane::ZERO]);
         for i in 0..10 {
             panel.observe_known(&[Lane([3.5, f64::from(i), 0.0, 0.0])], 1.0, &mut known);
         }

@@ -6,7 +6,6 @@
 
 use super::lanes::{Lane, WIDTH};
 use super::rows::{Layout, MAX_LANES};
-use super::vector_math::ln_of_weight;
 use super::{ABSTAINED, Schema};
 
 mod gaussian;
@@ -16,31 +15,30 @@ mod save;
 mod vote;
 
 pub(super) use gaussian::Column;
-use gaussian::Panel;
+use gaussian::{Class, Panel};
 
 /// What a model knows beside its classes.
 #[derive(Debug, Clone, Copy)]
-struct Site {
+#[repr(C, align(64))]
+pub(super) struct Site {
     /// The weight of all classes.
-    weight: f64,
+    pub weight: f64,
+    /// The weight learnt since the user last took stock.
+    pub since: f64,
+    /// The weight of the rows that the user says its majority class got right.
+    pub majority_hits: f64,
+    /// The weight of the rows that the user says it got right itself.
+    pub bayes_hits: f64,
     /// The class of the greatest weight, the first of equals; of the parent's where there is no weight yet.
-    majority: i32,
+    pub majority: i32,
     /// Whether it has observed no row, and knows only the weights it was made with.
     fresh: bool,
 }
 
-/// What a model knows of a class beside its attributes.
-#[derive(Debug, Clone, Copy)]
-#[repr(C, align(32))]
-struct Class {
-    /// Its weight, that which the model was made with included.
-    weight: f64,
-    /// The weight of the rows it has observed.
-    observed: f64,
-    /// The part of its log-likelihood that does not depend on the row, nominal attributes apart.
-    log_base: f64,
-    /// Whether a value was missing in a row it has observed: the weights of its columns then differ.
-    gaps: bool,
+impl Site {
+    fn new(weight: f64, majority: i32) -> Self {
+        Self { weight, since: 0.0, majority_hits: 0.0, bayes_hits: 0.0, majority, fresh: true }
+    }
 }
 
 /// Naive Bayes models of one schema. `L` is the number of lanes in a panel of numeric columns.
@@ -50,7 +48,7 @@ pub(super) struct Models<const L: usize> {
     n_classes: usize,
     n_panels: usize,
     sites: Vec<Site>,
-    classes: Vec<Class>,
+    /// Per model and class its panels, all that prediction and learning touch side by side.
     panels: Vec<Panel<L>>,
     /// The weights of the values of each column, for classes with gaps; empty until a value is missing.
     known: Vec<[Lane; L]>,
@@ -67,7 +65,6 @@ impl<const L: usize> Models<L> {
             n_panels: layout.n_panels::<L>(),
             layout,
             sites: vec![],
-            classes: vec![],
             panels: vec![],
             known: vec![],
             counts: vec![],
@@ -92,11 +89,6 @@ impl<const L: usize> Models<L> {
         if L < MAX_LANES { 1 } else { self.n_panels }
     }
 
-    #[inline(always)]
-    fn class(&self, site: usize, class: usize) -> &Class {
-        &self.classes[site * self.n_classes + class]
-    }
-
     /// Where the panels of a class stand.
     #[inline(always)]
     fn panel_range(&self, site: usize, class: usize) -> std::ops::Range<usize> {
@@ -113,30 +105,37 @@ impl<const L: usize> Models<L> {
         start..start + n
     }
 
+    /// The panels of all classes of a model.
+    #[inline(always)]
+    fn panels(&self, site: usize) -> &[Panel<L>] {
+        let n = self.n_classes * self.n_panels();
+        &self.panels[site * n..(site + 1) * n]
+    }
+
     /// The weight of each class of a model.
     pub fn weights(&self, site: usize) -> impl Iterator<Item = f64> {
-        self.classes[site * self.n_classes..(site + 1) * self.n_classes].iter().map(|class| class.weight)
+        self.panels(site).iter().step_by(self.n_panels()).map(|panel| panel.class.weight)
     }
 
-    /// The weight of all classes of a model.
+    /// What a model knows beside its classes.
     #[inline(always)]
-    pub fn weight(&self, site: usize) -> f64 {
-        self.sites[site].weight
+    pub fn site(&self, site: usize) -> &Site {
+        &self.sites[site]
     }
 
-    /// The class of the greatest weight, the first of equals.
+    /// The same, to be changed.
     #[inline(always)]
-    pub fn majority(&self, site: usize) -> i32 {
-        self.sites[site].majority
+    pub fn site_mut(&mut self, site: usize) -> &mut Site {
+        &mut self.sites[site]
     }
 
     /// What is known of a numeric column of a class.
     #[inline(always)]
     pub fn column(&self, site: usize, class: usize, column: usize) -> Column {
-        let header = self.class(site, class);
-        let (panel, i) = (column / (WIDTH * L), column % (WIDTH * L));
-        let at = self.panel_range(site, class).start + panel;
-        let weight = if header.gaps { self.known[at][i / WIDTH].0[i % WIDTH] } else { header.observed };
+        let first = self.panel_range(site, class).start;
+        let Class { observed, gaps, .. } = self.panels[first].class;
+        let (at, i) = (first + column / (WIDTH * L), column % (WIDTH * L));
+        let weight = if gaps { self.known[at][i / WIDTH].0[i % WIDTH] } else { observed };
         self.panels[at].column(i, weight)
     }
 
@@ -146,36 +145,18 @@ impl<const L: usize> Models<L> {
         &self.counts[self.count_range(site, class)]
     }
 
-    /// Whether a class has gaps.
-    #[inline(always)]
-    pub fn has_gaps(&self, site: usize) -> bool {
-        self.classes[site * self.n_classes..(site + 1) * self.n_classes].iter().any(|class| class.gaps)
-    }
-
-    /// The weight of the rows of a class that a model has observed.
-    #[inline(always)]
-    pub fn observed(&self, site: usize, class: usize) -> f64 {
-        self.class(site, class).observed
-    }
-
     /// Add a model that has observed nothing, with the weights of its classes and, where they are all 0, a majority.
     pub fn push(&mut self, weights: &[f64], majority: i32) {
         let site = self.sites.len();
-        self.resize(site + 1);
-        self.reset(site, weights, majority);
-    }
-
-    fn resize(&mut self, n_sites: usize) {
-        let n = n_sites * self.n_classes;
-        let class = Class { weight: 0.0, observed: 0.0, log_base: f64::NEG_INFINITY, gaps: false };
-        grow(&mut self.sites, n_sites, Site { weight: 0.0, majority: ABSTAINED, fresh: true });
-        grow(&mut self.classes, n, class);
-        grow(&mut self.panels, n * self.n_panels, Panel::new(0));
+        let n = (site + 1) * self.n_classes;
+        grow(&mut self.sites, site + 1, Site::new(0.0, ABSTAINED));
+        grow(&mut self.panels, n * self.n_panels, Panel::new(Class::new(0.0), 0));
         if !self.known.is_empty() {
             grow(&mut self.known, n * self.n_panels, [Lane::ZERO; L]);
         }
         grow(&mut self.counts, n * self.layout.n_counts, 0.0);
         grow(&mut self.logs, n * self.layout.n_counts, 0.0);
+        self.reset(site, weights, majority);
     }
 
     /// Make a model forget all but the given weights of its classes.
@@ -186,15 +167,13 @@ impl<const L: usize> Models<L> {
             if weight > most {
                 (heaviest, most) = (class as i32, weight);
             }
-            let log_base = if weight > 0.0 { ln_of_weight(weight) } else { f64::NEG_INFINITY };
-            self.classes[site * self.n_classes + class] = Class { weight, observed: 0.0, log_base, gaps: false };
             for (i, at) in self.panel_range(site, class).enumerate() {
-                self.panels[at] = Panel::new(self.layout.n_columns::<L>(i));
+                self.panels[at] = Panel::new(Class::new(weight), self.layout.n_columns::<L>(i));
             }
             let range = self.count_range(site, class);
             nominal::clear(&self.layout.nominal, &mut self.counts[range.clone()], &mut self.logs[range]);
         }
-        self.sites[site] = Site { weight: total, majority: heaviest, fresh: true };
+        self.sites[site] = Site::new(total, heaviest);
     }
 }
 

@@ -1,9 +1,8 @@
 //! Saving and loading of models: what was counted is saved, what follows from it is worked out again.
 
-use super::{Models, Site, nominal};
+use super::{Models, nominal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
-use crate::dispatch;
 use crate::learners::ABSTAINED;
 use crate::learners::lanes::Lane;
 use crate::learners::vector_math::ln_of_weight;
@@ -14,14 +13,16 @@ impl<const L: usize> Models<L> {
         writer.u64(self.sites.len() as u64);
         writer.u64(u64::from(!self.known.is_empty()));
         for site in &self.sites {
-            writer.f64(site.weight);
+            for number in [site.weight, site.since, site.majority_hits, site.bayes_hits] {
+                writer.f64(number);
+            }
             writer.u64(site.majority as u64);
             writer.u64(u64::from(site.fresh));
         }
-        for class in &self.classes {
-            writer.f64(class.weight);
-            writer.f64(class.observed);
-            writer.u64(u64::from(class.gaps));
+        for panel in self.panels.iter().step_by(self.n_panels) {
+            writer.f64(panel.class.weight);
+            writer.f64(panel.class.observed);
+            writer.u64(u64::from(panel.class.gaps));
         }
         let panels = self.panels.iter().flat_map(|panel| panel.saved());
         for &number in panels.chain(self.known.as_flattened()).flat_map(|lane| &lane.0) {
@@ -44,13 +45,17 @@ impl<const L: usize> Models<L> {
             self.push(&vec![0.0; self.n_classes], ABSTAINED);
         }
         for site in &mut self.sites {
-            let (weight, majority, fresh) = (reader.f64()?, reader.u64()? as i32, reader.u64()? != 0);
+            for number in [&mut site.weight, &mut site.since, &mut site.majority_hits, &mut site.bayes_hits] {
+                *number = reader.f64()?;
+            }
+            let majority = reader.u64()? as i32;
             if !(ABSTAINED..self.n_classes as i32).contains(&majority) {
                 return Err(reader.error("a majority is not a class"));
             }
-            *site = Site { weight, majority, fresh };
+            (site.majority, site.fresh) = (majority, reader.u64()? != 0);
         }
-        for class in &mut self.classes {
+        for panel in self.panels.iter_mut().step_by(self.n_panels) {
+            let class = &mut panel.class;
             (class.weight, class.observed, class.gaps) = (reader.f64()?, reader.f64()?, reader.u64()? != 0);
             if class.gaps && !with_known {
                 return Err(reader.error("a class has gaps without weights"));
@@ -70,7 +75,7 @@ impl<const L: usize> Models<L> {
 
     /// No fewer bytes than a model takes when saved.
     fn least_bytes(&self) -> usize {
-        24 + self.n_classes * (24 + 8 * self.layout.n_counts + self.n_panels * 4 * L * size_of::<Lane>())
+        48 + self.n_classes * (24 + 8 * self.layout.n_counts + self.n_panels * 4 * L * size_of::<Lane>())
     }
 
     /// Work out all that follows from what was counted, as it was worked out while learning.
@@ -80,14 +85,10 @@ impl<const L: usize> Models<L> {
                 let range = self.count_range(site, label);
                 nominal::refresh(&self.layout.nominal, &self.counts[range.clone()], &mut self.logs[range]);
                 let fresh = self.sites[site].fresh;
-                let class = &mut self.classes[site * self.n_classes + label];
-                if class.observed > 0.0 && class.gaps {
-                    self.refresh_known(site, label);
-                } else if class.observed > 0.0 {
-                    dispatch::run(
-                        #[inline(always)]
-                        || self.refresh(site, label),
-                    );
+                let first = self.panel_range(site, label).start;
+                let class = &mut self.panels[first].class;
+                if class.observed > 0.0 {
+                    self.refresh(site, label);
                 } else if fresh && class.weight > 0.0 {
                     class.log_base = ln_of_weight(class.weight);
                 } else {
@@ -104,7 +105,6 @@ impl<const L: usize> Models<L> {
         }
         self.layout.n_bytes()
             + bytes(&self.sites)
-            + bytes(&self.classes)
             + bytes(&self.panels)
             + bytes(&self.known)
             + bytes(&self.counts)

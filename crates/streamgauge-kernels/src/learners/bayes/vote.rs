@@ -1,5 +1,6 @@
 //! What a model says of a row.
 
+use super::gaussian::Panel;
 use super::{Models, Site, nominal};
 use crate::dispatch;
 use crate::learners::ABSTAINED;
@@ -13,12 +14,12 @@ const RULED_OUT: f64 = -1e200;
 impl<const L: usize> Models<L> {
     /// The logarithm of a class's weight times the likelihood of a row without gaps.
     #[inline(always)]
-    fn log_likelihood(&self, site: usize, class: usize, row: Row<'_, L>) -> f64 {
+    fn log_likelihood(&self, site: usize, class: usize, panels: &[Panel<L>], row: Row<'_, L>) -> f64 {
         let mut sum = Lane::ZERO;
-        for (panel, x) in self.panels[self.panel_range(site, class)].iter().zip(row.panels) {
+        for (panel, x) in panels.iter().zip(row.panels) {
             sum = panel.add_log_densities(x, sum);
         }
-        let log = self.class(site, class).log_base + sum.sum();
+        let log = panels[0].class.log_base + sum.sum();
         if row.codes.is_empty() {
             return log;
         }
@@ -37,7 +38,7 @@ impl<const L: usize> Models<L> {
                     sum = panel.add_known_log_densities(x, sum);
                 }
                 let logs = &self.logs[self.count_range(site, class)];
-                let log = self.class(site, class).log_base + sum.sum();
+                let log = self.panels[self.panel_range(site, class).start].class.log_base + sum.sum();
                 log + nominal::log_probability(&self.layout.nominal, row.codes, logs)
             },
         )
@@ -46,16 +47,30 @@ impl<const L: usize> Models<L> {
     /// The likeliest class of a row, the first of equals; the majority where the model rules all of them out.
     #[inline(always)]
     pub fn likeliest(&self, site: usize, row: Row<'_, L>) -> i32 {
+        if row.gaps {
+            return self.likeliest_of_known(site, row);
+        }
         let (mut best, mut most) = (self.sites[site].majority, RULED_OUT);
+        let (panels, n) = (self.panels(site), self.n_panels());
         for class in 0..self.n_classes {
-            let log = if row.gaps {
-                self.log_likelihood_of_known(site, class, row)
-            } else {
-                self.log_likelihood(site, class, row)
-            };
+            let log = self.log_likelihood(site, class, &panels[class * n..(class + 1) * n], row);
             let better = log > most;
             best = if better { class as i32 } else { best };
             most = if better { log } else { most };
+        }
+        best
+    }
+
+    /// The same for a row with gaps.
+    #[cold]
+    #[inline(never)]
+    fn likeliest_of_known(&self, site: usize, row: Row<'_, L>) -> i32 {
+        let (mut best, mut most) = (self.sites[site].majority, RULED_OUT);
+        for class in 0..self.n_classes {
+            let log = self.log_likelihood_of_known(site, class, row);
+            if log > most {
+                (best, most) = (class as i32, log);
+            }
         }
         best
     }
@@ -70,7 +85,7 @@ impl<const L: usize> Models<L> {
                     *vote = if row.gaps {
                         self.log_likelihood_of_known(site, class, row)
                     } else {
-                        self.log_likelihood(site, class, row)
+                        self.log_likelihood(site, class, &self.panels[self.panel_range(site, class)], row)
                     };
                 }
             },

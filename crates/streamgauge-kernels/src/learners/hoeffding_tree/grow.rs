@@ -3,7 +3,7 @@
 use std::f64::consts::LN_2;
 
 use super::split::{self, Candidate};
-use super::{HoeffdingTree, Leaf};
+use super::HoeffdingTree;
 use crate::dispatch;
 use crate::learners::Learner;
 
@@ -12,7 +12,7 @@ impl<const L: usize> HoeffdingTree<L> {
     #[cold]
     #[inline(never)]
     pub(super) fn attempt_to_split(&mut self, node: u32, leaf: usize) {
-        self.leaves[leaf].since = 0.0;
+        self.models.site_mut(leaf).since = 0.0;
         let (mut n_seen, mut n_upto) = (0, 0);
         for (class, weight) in self.models.weights(leaf).enumerate() {
             if weight > 0.0 {
@@ -23,7 +23,7 @@ impl<const L: usize> HoeffdingTree<L> {
             return;
         }
         let range = (n_upto as f64).log2();
-        let bound = hoeffding_bound(range, self.options.split_confidence, self.models.weight(leaf));
+        let bound = hoeffding_bound(range, self.options.split_confidence, self.models.site(leaf).weight);
         let best = dispatch::run(
             #[inline(always)]
             || split::best(&self.models, leaf, self.schema.n_classes, self.options.binary_splits),
@@ -39,17 +39,15 @@ impl<const L: usize> HoeffdingTree<L> {
             #[inline(always)]
             || split::branch_weights(&self.models, leaf, self.schema.n_classes, candidate),
         );
-        let majority = self.models.majority(leaf);
+        let majority = self.models.site(leaf).majority;
         let (mut leaves, mut heaviest, mut most) = (vec![], 0, 0.0);
         for (branch, weights) in branches.iter().enumerate() {
             if branch == 0 {
                 self.models.reset(leaf, weights, majority);
-                self.leaves[leaf] = Leaf::default();
                 leaves.push(leaf);
             } else {
-                leaves.push(self.leaves.len());
+                leaves.push(self.models.len());
                 self.models.push(weights, majority);
-                self.leaves.push(Leaf::default());
             }
             let weight = weights.iter().sum::<f64>();
             if weight > most {

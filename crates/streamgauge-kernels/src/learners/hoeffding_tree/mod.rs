@@ -19,17 +19,6 @@ pub use options::{LeafPrediction, Options};
 
 const NAME: &str = "HoeffdingTree";
 
-/// What a leaf knows beside its model.
-#[derive(Debug, Clone, Copy, Default)]
-struct Leaf {
-    /// The weight learnt since the last attempt to split.
-    since: f64,
-    /// The weight of the learnt rows that the majority class got right.
-    majority_hits: f64,
-    /// The weight of the learnt rows that naive Bayes got right.
-    bayes_hits: f64,
-}
-
 /// A Hoeffding tree: a leaf splits once the Hoeffding bound says that its best split is the best for good.
 ///
 /// - Every `grace_period` of weight, a leaf that has seen two classes compares the best splits of its attributes by
@@ -54,7 +43,6 @@ pub struct HoeffdingTree<const L: usize> {
     schema: Schema,
     options: Options,
     nodes: Nodes,
-    leaves: Vec<Leaf>,
     models: Models<L>,
     rows: Rows<L>,
 }
@@ -78,7 +66,7 @@ impl<const L: usize> HoeffdingTree<L> {
         let mut models = Models::new(&schema);
         models.push(&vec![0.0; schema.n_classes], ABSTAINED);
         let rows = Rows::new(models.layout(), BLOCK);
-        Self { schema, options, nodes: Nodes::new(), leaves: vec![Leaf::default()], models, rows }
+        Self { schema, options, nodes: Nodes::new(), models, rows }
     }
 
     /// Whether the majority class predicts at a leaf.
@@ -87,7 +75,7 @@ impl<const L: usize> HoeffdingTree<L> {
         match self.options.leaf_prediction {
             LeafPrediction::Majority => true,
             LeafPrediction::NaiveBayes => false,
-            LeafPrediction::Adaptive => self.leaves[leaf].majority_hits > self.leaves[leaf].bayes_hits,
+            LeafPrediction::Adaptive => self.models.site(leaf).majority_hits > self.models.site(leaf).bayes_hits,
         }
     }
 
@@ -130,7 +118,7 @@ impl<const L: usize> HoeffdingTree<L> {
     /// Predict a row at its leaf, then learn it where its weight is above 0.
     #[inline(always)]
     fn predict_and_learn(&mut self, node: u32, leaf: usize, row: Row<'_, L>, label: i32, weight: f64) -> i32 {
-        let majority = self.models.majority(leaf);
+        let majority = self.models.site(leaf).majority;
         let majority_predicts = self.majority_predicts(leaf);
         let adaptive = self.options.leaf_prediction == LeafPrediction::Adaptive;
         let learns = weight > 0.0;
@@ -140,13 +128,12 @@ impl<const L: usize> HoeffdingTree<L> {
             self.models.likeliest(leaf, row)
         };
         if learns {
-            let Leaf { since, majority_hits, bayes_hits } = &mut self.leaves[leaf];
-            *since += weight;
-            *majority_hits += if majority == label { weight } else { 0.0 };
-            *bayes_hits += if likeliest == label { weight } else { 0.0 };
-            let attempt = *since >= self.options.grace_period;
             self.models.observe(leaf, row, label as usize, weight);
-            if attempt {
+            let site = self.models.site_mut(leaf);
+            site.since += weight;
+            site.majority_hits += if majority == label { weight } else { 0.0 };
+            site.bayes_hits += if likeliest == label { weight } else { 0.0 };
+            if site.since >= self.options.grace_period {
                 self.attempt_to_split(node, leaf);
             }
         }
@@ -179,11 +166,12 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
         self.interleave(&step, &mut [ABSTAINED], None);
     }
 
-    fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
+    fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], mut votes: Option<&mut [f64]>) {
         let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
         dispatch::run(
             #[inline(always)]
             || {
+                let votes = votes.as_deref_mut();
                 for (block, predictions, votes) in step.blocks(BLOCK, d, n_classes, predictions, votes) {
                     self.interleave_block(&block, predictions, votes);
                 }
@@ -194,7 +182,7 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
     fn facts(&self) -> Vec<(&'static str, u64)> {
         vec![
             ("n_nodes", self.nodes.len() as u64),
-            ("n_leaves", self.leaves.len() as u64),
+            ("n_leaves", self.models.len() as u64),
             ("depth", u64::from(self.nodes.depth())),
         ]
     }
@@ -203,7 +191,6 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
         size_of::<Self>()
             + 4 * self.schema.n_values.capacity()
             + self.nodes.n_bytes()
-            + self.leaves.capacity() * size_of::<Leaf>()
             + self.models.n_bytes()
             + self.rows.n_bytes()
     }
@@ -212,11 +199,6 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
         let mut writer = Writer::new(NAME, 1);
         self.models.save(&mut writer);
         self.nodes.save(&mut writer);
-        for leaf in &self.leaves {
-            for number in [leaf.since, leaf.majority_hits, leaf.bayes_hits] {
-                writer.f64(number);
-            }
-        }
         writer.finish()
     }
 
@@ -225,13 +207,8 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
         let mut models = Models::new(&self.schema);
         models.load(&mut reader)?;
         let nodes = Nodes::load(&mut reader, &self.schema, models.len())?;
-        let mut leaves = vec![Leaf::default(); models.len()];
-        for leaf in &mut leaves {
-            let (since, majority_hits, bayes_hits) = (reader.f64()?, reader.f64()?, reader.f64()?);
-            *leaf = Leaf { since, majority_hits, bayes_hits };
-        }
         reader.finish()?;
-        (self.models, self.nodes, self.leaves) = (models, nodes, leaves);
+        (self.models, self.nodes) = (models, nodes);
         Ok(())
     }
 }

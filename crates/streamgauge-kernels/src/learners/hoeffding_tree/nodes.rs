@@ -107,6 +107,7 @@ impl Nodes {
     }
 
     /// The node where a row's way ends, from any node on.
+    #[inline(never)]
     pub fn route(&self, mut node: u32, x: &[f64]) -> u32 {
         while self.nodes[node as usize].leaf == SPLIT {
             let Step { threshold, attribute, first_child } = self.steps[node as usize];
@@ -137,9 +138,16 @@ impl Nodes {
         }
         let mut depths = 0;
         for (i, end) in ends.iter_mut().enumerate() {
-            // A row with gaps ran past them: it starts again.
-            *end = self.route(if gaps(i) { 0 } else { *end }, &x[i * d..(i + 1) * d]);
-            depths += self.nodes[*end as usize].depth as usize;
+            if gaps(i) {
+                // The row ran past its gaps: it starts again.
+                *end = 0;
+            }
+            let mut node = self.nodes[*end as usize];
+            if node.leaf == SPLIT {
+                *end = self.route(*end, &x[i * d..(i + 1) * d]);
+                node = self.nodes[*end as usize];
+            }
+            depths += node.depth as usize;
         }
         self.run = depths / ends.len().max(1) + 3;
     }
