@@ -2,6 +2,7 @@
 
 import inspect
 import json
+from typing import Any
 
 import click
 
@@ -14,14 +15,16 @@ __all__ = ["command"]
 @click.argument("family", type=click.Choice(sorted(FAMILIES)))
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(family: str, *, as_json: bool) -> None:
-    """List what there is of a FAMILY, with options and their defaults.
+    r"""List what there is of a FAMILY, with options and their defaults.
 
     \b
     Example:
       streamgauge list learners
     """
     known = FAMILIES[family]()
-    rows = [{"name": name, "options": _options(thing), "summary": _summary(thing)} for name, thing in known.items()]
+    rows: list[dict[str, Any]] = [
+        {"name": name, "options": _options(thing), "summary": _summary(thing)} for name, thing in known.items()
+    ]
     if as_json:
         click.echo(json.dumps(rows, indent=2))
         return
