@@ -154,7 +154,7 @@ impl Step<'_> {
             for (weight, &label) in weights.iter_mut().zip(labels) {
                 *weight = if label < 0 { 0.0 } else { *weight };
             }
-            let block = Block { x: &self.x[start * d..(start + n) * d], labels, tests, weights };
+            let block = Block { x: &self.x[start * d..], labels, tests, weights };
             (block, predictions, votes.as_mut().and_then(Iterator::next))
         })
     }
@@ -162,6 +162,7 @@ impl Step<'_> {
 
 /// Some rows of a step, with nothing left out.
 struct Block<'a> {
+    /// The rows, and those that follow them.
     x: &'a [f64],
     labels: &'a [i32],
     tests: [bool; BLOCK],

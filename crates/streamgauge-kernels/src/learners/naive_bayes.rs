@@ -47,7 +47,7 @@ impl<const L: usize> NaiveBayes<L> {
     fn interleave_block(&mut self, block: &Block<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
         let n_classes = self.schema.n_classes;
         let mut votes = votes.map(|votes| votes.chunks_exact_mut(n_classes));
-        self.rows.fill(self.models.layout(), block.x);
+        self.rows.fill(self.models.layout(), block.x, predictions.len());
         for (i, prediction) in predictions.iter_mut().enumerate() {
             let row = self.rows.row(i);
             let tested = block.tests[i % BLOCK];
@@ -74,7 +74,7 @@ impl<const L: usize> Learner for NaiveBayes<L> {
 
     fn vote(&self, x: &[f64], votes: &mut [f64]) {
         let mut rows = Rows::<L>::new(self.models.layout(), 1);
-        rows.fill(self.models.layout(), x);
+        rows.fill(self.models.layout(), x, 1);
         self.models.vote(0, rows.row(0), votes);
     }
 

@@ -186,23 +186,28 @@ impl<const L: usize> Rows<L> {
         Self { n_panels: 0, n_nominal: 0, panels: vec![], codes: vec![], gaps: [false; BLOCK], masks: vec![], zeros: Lane::ZERO }
     }
 
-    /// Make ready the rows of `x`, which has no more of them than there is room for.
+    /// Make ready the first `n_rows` rows of `x`, no more than there is room for; what follows them does no harm.
     #[inline(always)]
-    pub fn fill(&mut self, layout: &Layout, x: &[f64]) {
+    pub fn fill(&mut self, layout: &Layout, x: &[f64], n_rows: usize) {
         if self.n_nominal == 0 {
-            self.fill_numeric(layout.n_attributes(), x);
+            self.fill_numeric(layout.n_attributes(), x, n_rows);
         } else {
-            self.fill_mixed(layout, x);
+            self.fill_mixed(layout, x, n_rows);
         }
     }
 
     /// Copy rows of numbers alone.
     #[inline(always)]
-    fn fill_numeric(&mut self, d: usize, x: &[f64]) {
-        let (n_rows, n_panels) = (x.len() / d.max(1), self.n_panels());
+    fn fill_numeric(&mut self, d: usize, x: &[f64], n_rows: usize) {
+        let n_panels = self.n_panels();
+        let width = n_panels * L * WIDTH;
         self.zeros = Lane::ZERO;
         for (i, panels) in self.panels.chunks_exact_mut(n_panels).take(n_rows).enumerate() {
-            self.zeros = copy_row::<L>(panels, &self.masks, &x[i * d..], self.zeros);
+            // What follows a row is the next one, which the masks hide, unless all ends there.
+            self.zeros = match x.get(i * d..i * d + width) {
+                Some(x) => copy_row(panels, &self.masks, x, self.zeros),
+                None => copy_last_row(panels, &self.masks, &x[i * d..], self.zeros),
+            };
         }
         self.find_gaps();
     }
@@ -225,8 +230,8 @@ impl<const L: usize> Rows<L> {
 
     /// Sort the values of rows into numbers and places of nominal values.
     #[inline(never)]
-    fn fill_mixed(&mut self, layout: &Layout, x: &[f64]) {
-        for (i, values) in x.chunks_exact(layout.n_attributes()).enumerate() {
+    fn fill_mixed(&mut self, layout: &Layout, x: &[f64], n_rows: usize) {
+        for (i, values) in x.chunks_exact(layout.n_attributes()).take(n_rows).enumerate() {
             let mut gap = false;
             let panels = &mut self.panels[i * self.n_panels..(i + 1) * self.n_panels];
             // Only L lanes of each panel are used.
@@ -276,11 +281,10 @@ impl<const L: usize> Rows<L> {
 /// Copy a row into lanes, padded with 0, and add 0 times each value to a sum: NaN where one is not finite.
 #[inline(always)]
 fn copy_row<const L: usize>(panels: &mut [Values], masks: &[[Mask; L]], x: &[f64], mut zeros: Lane) -> Lane {
-    for (p, (panel, masks)) in panels.iter_mut().zip(masks).enumerate() {
-        for (v, mask) in masks.iter().enumerate() {
-            let rest = x.get((p * L + v) * WIDTH..).unwrap_or_default();
-            // What follows the row is the next one, which the mask hides, unless the block ends here.
-            let lane = if let Some(&four) = rest.first_chunk() { Lane(four).masked(mask) } else { short_lane(rest, mask) };
+    let lanes = x.as_chunks::<WIDTH>().0.as_chunks::<L>().0;
+    for ((panel, masks), lanes) in panels.iter_mut().zip(masks).zip(lanes) {
+        for v in 0..L {
+            let lane = Lane(lanes[v]).masked(&masks[v]);
             *panel.lane_mut(v) = lane.0;
             zeros = lane.mul_add(Lane::ZERO, zeros);
         }
@@ -288,15 +292,13 @@ fn copy_row<const L: usize>(panels: &mut [Values], masks: &[[Mask; L]], x: &[f64
     zeros
 }
 
-/// Fewer values than a lane holds, masked and padded with 0.
+/// The same for a row that has nothing behind it.
 #[cold]
 #[inline(never)]
-fn short_lane(values: &[f64], mask: &Mask) -> Lane {
-    let mut lane = Lane::ZERO;
-    for (number, &value) in lane.0.iter_mut().zip(values) {
-        *number = value;
-    }
-    lane.masked(mask)
+fn copy_last_row<const L: usize>(panels: &mut [Values], masks: &[[Mask; L]], x: &[f64], zeros: Lane) -> Lane {
+    let mut padded = x.to_vec();
+    padded.resize(panels.len() * L * WIDTH, 0.0);
+    copy_row(panels, masks, &padded, zeros)
 }
 
 #[cfg(test)]
@@ -308,7 +310,7 @@ mod tests {
         let layout = Layout::new(&Schema { n_values: vec![0, 3, 0, 2], n_classes: 2 });
         assert_eq!(layout.places[3], Place::Nominal(1));
         let mut rows = Rows::<1>::new(&layout, 2);
-        rows.fill(&layout, &[1.5, 2.0, -1.0, 1.0, f64::INFINITY, f64::NAN, 0.0, 0.0]);
+        rows.fill(&layout, &[1.5, 2.0, -1.0, 1.0, f64::INFINITY, f64::NAN, 0.0, 0.0], 2);
         assert_eq!(rows.row(0).panels()[0].lane(0), Lane([1.5, -1.0, 0.0, 0.0]));
         assert_eq!((rows.row(0).codes(), rows.row(0).gaps()), ([2, 5].as_slice(), false));
         assert!(rows.row(1).panels()[0].0[0].is_nan());
@@ -322,7 +324,7 @@ mod tests {
             let layout = Layout::new(&schema);
             let x: Vec<f64> = (0..2 * d).map(|i| i as f64).collect();
             let mut rows = Rows::<MAX_LANES>::new(&layout, 2);
-            rows.fill(&layout, &x);
+            rows.fill(&layout, &x, 2);
             for i in 0..2 {
                 let numbers: Vec<f64> = rows.row(i).panels().iter().flat_map(|values| values.0).collect();
                 assert_eq!(numbers[..d], x[i * d..(i + 1) * d]);

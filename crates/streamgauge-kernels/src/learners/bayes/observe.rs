@@ -15,21 +15,22 @@ impl<const L: usize> Models<L> {
     #[inline(always)]
     pub fn observe(&mut self, site: usize, row: Row<'_, L>, label: usize, weight: f64) {
         let range = self.panel_range(site, label);
-        let header = &mut self.sites[site];
-        let majority = if header.majority < 0 { label } else { header.majority as usize };
-        let most = self.panels[range.start - label * range.len() + majority * range.len()].class.weight;
-        let panels = &mut self.panels[range];
-        let Some(Panel { class, .. }) = panels.first_mut() else { return };
+        let class = &mut self.panels[range.start].class;
         class.weight += weight;
         class.observed += weight;
+        let Class { weight: mine, observed, gaps, .. } = *class;
+        let header = &mut self.sites[site];
         header.weight += weight;
-        if class.weight > most || (class.weight == most && label < majority) {
+        // The weight of the majority is read after it may have grown: the branch below is then seldom taken.
+        let majority = if header.majority < 0 { label } else { header.majority as usize };
+        let most = self.panels[range.start - label * range.len() + majority * range.len()].class.weight;
+        if mine > most || (mine == most && label < majority) || header.majority < 0 {
             header.majority = label as i32;
         }
-        if row.gaps() || class.gaps || header.fresh {
+        if row.gaps() || gaps || header.fresh {
             return self.observe_unusual(site, row, label, weight);
         }
-        let observed = class.observed;
+        let panels = &mut self.panels[range];
         for (panel, x) in panels.iter_mut().zip(row.panels()) {
             panel.observe(x, weight, observed);
         }

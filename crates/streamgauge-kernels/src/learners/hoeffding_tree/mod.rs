@@ -88,10 +88,10 @@ impl<const L: usize> HoeffdingTree<L> {
         let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
         let mut votes = votes.map(|votes| votes.chunks_exact_mut(n_classes));
         let mut rows = std::mem::replace(&mut self.rows, Rows::empty());
-        rows.fill(self.models.layout(), block.x);
+        rows.fill(self.models.layout(), block.x, predictions.len());
         let mut ends = [0; BLOCK];
         let ends = &mut ends[..predictions.len()];
-        self.nodes.route_block(block.x, rows.values(), |i| rows.row(i).gaps(), ends);
+        self.nodes.route_block(block.x, d, rows.values(), |i| rows.row(i).gaps(), ends);
         for (i, (prediction, &mut end)) in predictions.iter_mut().zip(ends).enumerate() {
             let (row, tested) = (rows.row(i), block.tests[i % BLOCK]);
             let (node, leaf) = self.leaf_from(end, &block.x[i * d..(i + 1) * d]);
@@ -123,13 +123,14 @@ impl<const L: usize> HoeffdingTree<L> {
     fn predict_and_learn(&mut self, node: u32, leaf: usize, row: Row<'_, L>, label: i32, weight: f64) -> i32 {
         let majority = self.models.site(leaf).majority;
         let majority_predicts = self.majority_predicts(leaf);
-        let adaptive = self.options.leaf_prediction == LeafPrediction::Adaptive;
         let learns = weight > 0.0;
-        let likeliest = if majority_predicts && !(adaptive && learns) {
-            majority
-        } else {
-            self.models.likeliest(leaf, row)
+        let asks_bayes = match self.options.leaf_prediction {
+            LeafPrediction::Majority => false,
+            LeafPrediction::NaiveBayes => true,
+            // A row that is learnt counts for both, so that no branch depends on which of them predicts.
+            LeafPrediction::Adaptive => learns || !majority_predicts,
         };
+        let likeliest = if asks_bayes { self.models.likeliest(leaf, row) } else { majority };
         if learns {
             self.models.observe(leaf, row, label as usize, weight);
             let site = self.models.site_mut(leaf);
@@ -159,7 +160,7 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
 
     fn vote(&self, x: &[f64], votes: &mut [f64]) {
         let mut rows = Rows::<L>::new(self.models.layout(), 1);
-        rows.fill(self.models.layout(), x);
+        rows.fill(self.models.layout(), x, 1);
         let (_, leaf) = self.leaf_from(0, x);
         self.vote_at(leaf, rows.row(0), votes);
     }

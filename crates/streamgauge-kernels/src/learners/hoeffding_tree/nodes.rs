@@ -136,12 +136,18 @@ impl Nodes {
 
     /// The nodes where the ways of a block of rows end. `values` are the rows without their gaps told.
     #[inline(always)]
-    pub fn route_block(&mut self, x: &[f64], values: &[Values], gaps: impl Fn(usize) -> bool, ends: &mut [u32]) {
+    pub fn route_block(
+        &mut self,
+        x: &[f64],
+        d: usize,
+        values: &[Values],
+        gaps: impl Fn(usize) -> bool,
+        ends: &mut [u32],
+    ) {
         ends.fill(0);
         if self.nodes.len() == 1 {
             return;
         }
-        let d = x.len() / ends.len().max(1);
         if self.numeric && d <= MAX_LANES * WIDTH {
             self.run_down(values, ends);
         }
@@ -314,8 +320,8 @@ mod tests {
         let mut ends = [0; 21];
         for _ in 0..2 {
             let mut rows = Rows::<1>::new(&Layout::new(&schema), 32);
-            rows.fill(&Layout::new(&schema), &x);
-            nodes.route_block(&x, rows.values(), |i| rows.row(i).gaps(), &mut ends);
+            rows.fill(&Layout::new(&schema), &x, 21);
+            nodes.route_block(&x, 2, rows.values(), |i| rows.row(i).gaps(), &mut ends);
             for (i, &end) in ends.iter().enumerate() {
                 assert_eq!(end, nodes.route(0, &x[2 * i..2 * i + 2]));
             }
