@@ -201,14 +201,15 @@ impl<const L: usize> Rows<L> {
     fn fill_numeric(&mut self, d: usize, x: &[f64], n_rows: usize) {
         let n_panels = self.n_panels();
         let width = n_panels * L * WIDTH;
-        self.zeros = Lane::ZERO;
+        let mut zeros = Lane::ZERO;
         for (i, panels) in self.panels.chunks_exact_mut(n_panels).take(n_rows).enumerate() {
             // What follows a row is the next one, which the masks hide, unless all ends there.
-            self.zeros = match x.get(i * d..i * d + width) {
-                Some(x) => copy_row(panels, &self.masks, x, self.zeros),
-                None => copy_last_row(panels, &self.masks, &x[i * d..], self.zeros),
+            zeros = match x.get(i * d..i * d + width) {
+                Some(x) => copy_row(panels, &self.masks, x, zeros),
+                None => copy_last_row(panels, &self.masks, &x[i * d..], zeros),
             };
         }
+        self.zeros = zeros;
         self.find_gaps();
     }
 

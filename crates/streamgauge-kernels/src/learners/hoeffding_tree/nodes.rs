@@ -148,23 +148,34 @@ impl Nodes {
         if self.nodes.len() == 1 {
             return;
         }
-        if self.numeric && d <= MAX_LANES * WIDTH {
+        let numeric = self.numeric && d <= MAX_LANES * WIDTH;
+        if numeric {
             self.run_down(values, ends);
         }
         let mut depths = 0;
         for (i, end) in ends.iter_mut().enumerate() {
-            if gaps(i) {
-                // The row ran past its gaps: it starts again.
-                *end = 0;
+            if gaps(i) || !numeric {
+                // A row with gaps ran past them: it starts again, and looks where it goes.
+                *end = self.route(0, &x[i * d..(i + 1) * d]);
+            } else if self.nodes[*end as usize].leaf == SPLIT {
+                *end = self.walk_down(*end, &values[i]);
             }
-            let mut node = self.nodes[*end as usize];
-            if node.leaf == SPLIT {
-                *end = self.route(*end, &x[i * d..(i + 1) * d]);
-                node = self.nodes[*end as usize];
-            }
-            depths += node.depth as usize;
+            depths += self.nodes[*end as usize].depth as usize;
         }
         self.run = depths / ends.len().max(1) + 3;
+    }
+
+    /// Take a row without gaps down to its leaf, in a tree that asks for numbers only.
+    #[inline(always)]
+    fn walk_down(&self, mut node: u32, values: &Values) -> u32 {
+        loop {
+            let Step { threshold, attribute, first_child } = self.steps[node as usize];
+            let next = first_child + u32::from(values.0[attribute as usize % (MAX_LANES * WIDTH)] > threshold);
+            if next == node {
+                return node;
+            }
+            node = next;
+        }
     }
 
     /// Take rows some steps down, several side by side. A step table of known size needs no check of its bounds.
