@@ -175,7 +175,9 @@ impl<const L: usize> Rows<L> {
             panels: vec![Values([0.0; MAX_LANES * WIDTH]); n_rows * n_panels],
             codes: vec![MISSING; n_rows * n_nominal],
             gaps: [false; BLOCK],
-            masks: (0..n_panels).map(|p| std::array::from_fn(|v| mask(n_numeric.saturating_sub((p * L + v) * WIDTH)))).collect(),
+            masks: (0..n_panels)
+                .map(|p| std::array::from_fn(|v| mask(n_numeric.saturating_sub((p * L + v) * WIDTH))))
+                .collect(),
             zeros: Lane::ZERO,
         }
     }
@@ -183,7 +185,15 @@ impl<const L: usize> Rows<L> {
     /// No room at all, to stand in while the rows are in use.
     #[inline(always)]
     pub fn empty() -> Self {
-        Self { n_panels: 0, n_nominal: 0, panels: vec![], codes: vec![], gaps: [false; BLOCK], masks: vec![], zeros: Lane::ZERO }
+        Self {
+            n_panels: 0,
+            n_nominal: 0,
+            panels: vec![],
+            codes: vec![],
+            gaps: [false; BLOCK],
+            masks: vec![],
+            zeros: Lane::ZERO,
+        }
     }
 
     /// Make ready the first `n_rows` rows of `x`, no more than there is room for; what follows them does no harm.

@@ -47,6 +47,8 @@ pub(super) struct Models<const L: usize> {
     layout: Layout,
     n_classes: usize,
     n_panels: usize,
+    /// Whether the least and greatest values are kept, which only splits ask for.
+    keeps_ranges: bool,
     sites: Vec<Site>,
     /// Per model and class its panels, all that prediction and learning touch side by side.
     panels: Vec<Panel<L>>,
@@ -58,12 +60,13 @@ pub(super) struct Models<const L: usize> {
 
 impl<const L: usize> Models<L> {
     /// No models yet.
-    pub fn new(schema: &Schema) -> Self {
+    pub fn new(schema: &Schema, keeps_ranges: bool) -> Self {
         let layout = Layout::new(schema);
         Self {
             n_classes: schema.n_classes,
             n_panels: layout.n_panels::<L>(),
             layout,
+            keeps_ranges,
             sites: vec![],
             panels: vec![],
             known: vec![],

@@ -59,18 +59,23 @@ struct Node {
 pub(super) struct Nodes {
     steps: Vec<Step>,
     nodes: Vec<Node>,
-    /// Whether nodes ask for numbers only, so that rows without gaps can run down without looking.
-    numeric: bool,
+    /// Whether all attributes are few numbers, so that rows without gaps can run down without looking.
+    runs: bool,
     /// How many steps a block of rows runs down before each row looks whether it has arrived.
     run: usize,
 }
 
 impl Nodes {
     /// A root that is leaf 0.
-    pub fn new() -> Self {
-        let mut nodes = Self { steps: vec![], nodes: vec![], numeric: true, run: 0 };
+    pub fn new(schema: &Schema) -> Self {
+        let mut nodes = Self::empty(schema);
         nodes.push_leaf(0, 0);
         nodes
+    }
+
+    fn empty(schema: &Schema) -> Self {
+        let runs = schema.n_attributes() <= MAX_LANES * WIDTH && schema.n_values.iter().all(|&n| n == 0);
+        Self { steps: vec![], nodes: vec![], runs, run: 0 }
     }
 
     fn push_leaf(&mut self, leaf: usize, depth: u32) {
@@ -111,7 +116,6 @@ impl Nodes {
 
     fn set_test(&mut self, node: usize, attribute: u32, test: Test, first_child: u32, heaviest_child: u32) {
         let threshold = if let Test::AtMost(threshold) = test { threshold } else { f64::NAN };
-        self.numeric &= matches!(test, Test::AtMost(_));
         self.steps[node] = Step { threshold, attribute, first_child };
         self.nodes[node] = Node { leaf: SPLIT, heaviest_child, test, ..self.nodes[node] };
     }
@@ -134,7 +138,7 @@ impl Nodes {
         node
     }
 
-    /// The nodes where the ways of a block of rows end. `values` are the rows without their gaps told.
+    /// The nodes where the ways of a block of rows end. `values` are the same rows, padded.
     #[inline(always)]
     pub fn route_block(
         &mut self,
@@ -148,13 +152,12 @@ impl Nodes {
         if self.nodes.len() == 1 {
             return;
         }
-        let numeric = self.numeric && d <= MAX_LANES * WIDTH;
-        if numeric {
+        if self.runs {
             self.run_down(values, ends);
         }
         let mut depths = 0;
         for (i, end) in ends.iter_mut().enumerate() {
-            if gaps(i) || !numeric {
+            if gaps(i) || !self.runs {
                 // A row with gaps ran past them: it starts again, and looks where it goes.
                 *end = self.route(0, &x[i * d..(i + 1) * d]);
             } else if self.nodes[*end as usize].leaf == SPLIT {
@@ -224,7 +227,7 @@ impl Nodes {
         if n == 0 || n > reader.n_left() / 8 {
             return Err(reader.error("it has another number of nodes than it says"));
         }
-        let mut nodes = Self { steps: vec![], nodes: vec![], numeric: true, run: 0 };
+        let mut nodes = Self::empty(schema);
         (0..n).for_each(|_| nodes.push_leaf(0, 0));
         // Children come after their parents, so that one pass finds nodes that hang from none or from two.
         let (mut has_parent, mut is_used) = (vec![false; n], vec![false; n_leaves]);
@@ -304,7 +307,7 @@ mod tests {
     }
 
     fn tree() -> Nodes {
-        let mut nodes = Nodes::new();
+        let mut nodes = Nodes::new(&schema());
         nodes.split(0, 0, Test::AtMost(0.5), &[0, 1], 1);
         nodes.split(1, 1, Test::Which(3), &[0, 2, 3], 2);
         nodes.split(2, 1, Test::Is(2), &[1, 4], 0);
@@ -323,11 +326,11 @@ mod tests {
 
     #[test]
     fn a_block_of_rows_arrives_where_each_row_alone_does() {
-        let mut nodes = Nodes::new();
+        let schema = Schema { n_values: vec![0, 0], n_classes: 2 };
+        let mut nodes = Nodes::new(&schema);
         nodes.split(0, 1, Test::AtMost(0.5), &[0, 1], 1);
         nodes.split(2, 0, Test::AtMost(-0.5), &[1, 2], 0);
         let x: Vec<f64> = (0..2 * 21).map(|i| if i == 13 { f64::NAN } else { (f64::from(i) * 1.7).sin() }).collect();
-        let schema = Schema { n_values: vec![0, 0], n_classes: 2 };
         let mut ends = [0; 21];
         for _ in 0..2 {
             let mut rows = Rows::<1>::new(&Layout::new(&schema), 32);

@@ -32,13 +32,7 @@ impl Screen {
     ///
     /// Only for leaves whose attributes are all numeric and have no gaps. False means: not certain.
     #[inline(always)]
-    pub fn rules_out<const L: usize>(
-        &mut self,
-        models: &Models<L>,
-        site: usize,
-        n_classes: usize,
-        bound: f64,
-    ) -> bool {
+    pub fn rules_out<const L: usize>(&mut self, models: &Models<L>, site: usize, n_classes: usize, bound: f64) -> bool {
         let d = models.layout().numeric.len();
         let total: f64 = (0..n_classes).map(|class| models.column(site, class, 0).weight).sum();
         if n_classes > MAX_CLASSES || d < 2 {
