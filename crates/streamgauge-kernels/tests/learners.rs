@@ -1,3 +1,5 @@
+#![allow(clippy::unwrap_used)]
+
 //! The native learners against plain references, and on odd shapes.
 
 mod reference;

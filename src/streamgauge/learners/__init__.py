@@ -1,5 +1,7 @@
 """Learners: native ones, baselines, and adapters for everyone else's."""
 
 from streamgauge.learners.baselines import MajorityClass, NoChange
+from streamgauge.learners.bayes import NaiveBayes
+from streamgauge.learners.trees import HoeffdingTree
 
-__all__ = ["MajorityClass", "NoChange"]
+__all__ = ["HoeffdingTree", "MajorityClass", "NaiveBayes", "NoChange"]

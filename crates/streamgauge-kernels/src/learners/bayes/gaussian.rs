@@ -118,15 +118,15 @@ impl<const L: usize> Panel<L> {
     /// Take in a row that may have gaps; `known` is the weight of the values of each column.
     #[inline(always)]
     pub fn observe_known(&mut self, x: &Values, weight: f64, known: &mut [Lane; L]) {
-        for v in 0..L {
+        for (v, known) in known.iter_mut().enumerate() {
             for i in 0..WIDTH {
                 let value = x.lane(v).0[i];
                 if value.is_nan() {
                     continue;
                 }
-                known[v].0[i] += weight;
+                known.0[i] += weight;
                 let delta = value - self.mean[v].0[i];
-                let mean = delta.mul_add(weight / known[v].0[i], self.mean[v].0[i]);
+                let mean = delta.mul_add(weight / known.0[i], self.mean[v].0[i]);
                 self.mean[v].0[i] = mean;
                 self.squares[v].0[i] = (weight * delta).mul_add(value - mean, self.squares[v].0[i]);
                 self.min[v].0[i] = self.min[v].0[i].min(value);
@@ -163,9 +163,9 @@ impl<const L: usize> Panel<L> {
     #[inline(always)]
     pub fn refresh_known(&mut self, n_columns: usize, known: &[Lane; L]) -> f64 {
         let mut sum = Lane::ZERO;
-        for v in 0..L {
+        for (v, known) in known.iter().enumerate() {
             for i in 0..WIDTH {
-                let weight = known[v].0[i];
+                let weight = known.0[i];
                 let variance = if weight > 1.0 { self.squares[v].0[i] / (weight - 1.0) } else { 0.0 };
                 let silent = v * WIDTH + i >= n_columns || !(weight > 0.0 && variance.is_finite());
                 let spread = variance > LEAST_VARIANCE;

@@ -23,11 +23,11 @@ use gaussian::{Class, Panel};
 pub(super) struct Site {
     /// The weight of all classes.
     pub weight: f64,
-    /// The weight learnt since the user last took stock.
+    /// The weight learnt since the last attempt to split, which trees count.
     pub since: f64,
-    /// The weight of the rows that the user says its majority class got right.
+    /// The weight of the learnt rows that the majority class got right, which adaptive leaves count.
     pub majority_hits: f64,
-    /// The weight of the rows that the user says it got right itself.
+    /// The weight of the learnt rows that naive Bayes got right, which adaptive leaves count.
     pub bayes_hits: f64,
     /// The class of the greatest weight, the first of equals; of the parent's where there is no weight yet.
     pub majority: i32,

@@ -132,7 +132,7 @@ impl<const L: usize> Models<L> {
     }
 }
 
-/// Make ready what prediction needs of a class without gaps: one division per panel, one pair of logarithms.
+/// Make ready what prediction needs of a class without gaps: one division per panel, one logarithm of four.
 ///
 /// False where the variances do not allow it, because some are 0 or their product leaves the safe range.
 #[inline(always)]
