@@ -25,10 +25,14 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> StreamgaugeError
     --------
     >>> str(unknown_name("learner", "HoefdingTree", ["HoeffdingTree", "NaiveBayes"]))
     "there is no learner 'HoefdingTree'; did you mean HoeffdingTree?"
+    >>> str(unknown_name("option", "grace", ["grace_period", "seed"]))
+    "there is no option 'grace'; did you mean grace_period?"
     """
     names = sorted(known)
     by_lower = {candidate.lower(): candidate for candidate in names}
-    near = get_close_matches(name.lower(), by_lower, n=1)
+    near = get_close_matches(name.lower(), by_lower, n=1) or [
+        lower for lower in by_lower if lower.startswith(name.lower())
+    ]
     hint = f"did you mean {by_lower[near[0]]}?" if near else f"there are {', '.join(names)}"
     return StreamgaugeError(f"there is no {kind} {name!r}; {hint}")
 
@@ -45,14 +49,19 @@ def require_at_least(option: str, value: int, least: int) -> None:
         raise StreamgaugeError(msg)
 
 
-def require_between(option: str, value: float, low: float, high: float, *, open_low: bool = True) -> None:
-    """Raise unless a number lies in (low, high], or in [low, high] where `open_low` is false.
+def require_between(
+    option: str, value: float, low: float, high: float, *, open_low: bool = True, open_high: bool = False
+) -> None:
+    """Raise unless a number lies in (low, high]; `open_low` and `open_high` say which ends are left out.
 
     Examples
     --------
     >>> require_between("factor", 1.0, 0.0, 1.0)
     """
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not (number and (low < value if open_low else low <= value) and value <= high):
-        msg = f"{option} = {value!r}: it must be a number in {'(' if open_low else '['}{low:g}, {high:g}]"
+    above = number and (low < value if open_low else low <= value)
+    below = number and (value < high if open_high else value <= high)
+    if not (above and below):
+        ends = f"{'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}"
+        msg = f"{option} = {value!r}: it must be a number in {ends}"
         raise StreamgaugeError(msg)

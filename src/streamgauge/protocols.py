@@ -9,6 +9,7 @@ A protocol is satisfied, not inherited.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -26,6 +27,7 @@ __all__ = [
     "Measure",
     "Scheme",
     "Stream",
+    "Workers",
 ]
 
 Task = TypeVar("Task")
@@ -163,9 +165,18 @@ class Measure(Protocol):
         ...
 
 
-class Backend(Protocol):
-    """Runs tasks that share nothing and gives their results in the order of the tasks."""
+class Workers(Protocol):
+    """Do tasks that share nothing."""
 
     def map(self, work: Callable[[Task], Done], tasks: Sequence[Task]) -> list[Done]:
-        """Do the work of every task."""
+        """Do the work of every task; the results come in the order of the tasks."""
+        ...
+
+
+@runtime_checkable
+class Backend(Protocol):
+    """Says where the cells run: a frozen value that starts workers."""
+
+    def start(self) -> AbstractContextManager[Workers]:
+        """Start workers for the length of a run."""
         ...

@@ -3,14 +3,16 @@
 Rates are in [0, 1]; classes and nominal values are codes from 0; rows are counted from 0.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import fsum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge import _native
-from streamgauge.errors import StreamgaugeError
+from streamgauge.errors import StreamgaugeError, unknown_name
 
 __all__ = [
     "ABSTAINED",
@@ -24,6 +26,7 @@ __all__ = [
     "Step",
     "Tally",
     "Trace",
+    "readings_of",
 ]
 
 UNLABELLED = -1
@@ -266,8 +269,8 @@ class Tally:
     Examples
     --------
     >>> tally = Tally(np.array([[40.0, 30.0], [5.0, 25.0]]), np.zeros(2), 70.0, 50.0, 100)
-    >>> tally.total, tally.hits
-    (100.0, 65.0)
+    >>> tally.total, tally.hits, tally.misses
+    (100.0, 65.0, 35.0)
     """
 
     confusion: NDArray[np.float64]
@@ -279,12 +282,19 @@ class Tally:
     @cached_property
     def total(self) -> float:
         """The weight of all rows."""
-        return float(self.confusion.sum() + self.abstained.sum())
+        return self.hits + self.misses
 
     @cached_property
     def hits(self) -> float:
-        """The weight of the rows predicted right."""
-        return float(np.trace(self.confusion))
+        """The weight of the rows predicted right; rounded once, so that equal parts have equal sums."""
+        return fsum(self.confusion.diagonal().tolist())
+
+    @cached_property
+    def misses(self) -> float:
+        """The weight of the rows predicted wrong or not at all; exactly 0 where there are none."""
+        wrong = self.confusion.copy()
+        np.fill_diagonal(wrong, 0.0)
+        return float(wrong.sum() + self.abstained.sum())
 
     @cached_property
     def support(self) -> NDArray[np.float64]:
@@ -336,7 +346,12 @@ class PairSums:
     sum_squared_means
         Sum over rows of the squared mean over the folds that scored the row.
     crossed
-        Whether every fold scored every row, as the two-way test needs.
+        Whether every fold scored every row that any scored, as the two-way test needs.
+    block_scored
+        Scored rows, summed over folds, in each of up to 64 blocks of consecutive rows; int64. Together with
+        `block_sums` they show whether neighbouring rows go together; may be left out.
+    block_sums
+        Sum of ``d`` over folds and rows in each block, int64.
 
     Examples
     --------
@@ -353,6 +368,13 @@ class PairSums:
     only_second: NDArray[np.int64]
     sum_squared_means: float
     crossed: bool
+    block_scored: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    block_sums: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    @property
+    def n_folds(self) -> int:
+        """How many folds there are."""
+        return len(self.n_scored)
 
     @property
     def fold_differences(self) -> NDArray[np.float64]:
@@ -362,12 +384,16 @@ class PairSums:
 
 @dataclass(frozen=True)
 class Results:
-    """All that an evaluation found.
+    """All that an evaluation found: a value for every stop, learner, fold, forgetting and measure.
 
     Parameters
     ----------
-    readings
-        Every reading, in the order of the rows.
+    rows
+        The stops: after how many rows of the stream each reading was taken, int64 [s], ascending.
+    values
+        The readings, float64 [s, learners, folds, forgettings, measures].
+    learners, forgettings, measures
+        The names along the axes.
     pairs
         The sums of each pair of learners, for tests.
     n_rows
@@ -375,21 +401,101 @@ class Results:
     complete
         Whether the stream, or the asked number of rows, was read to the end. False: cut short.
     description
-        What was run: stream, learners, scheme and so on, as a person would write them.
+        What was run: stream, learners, scheme, seed, versions and so on.
 
     Examples
     --------
-    >>> Results((), (), 0, complete=True).learners
-    ()
+    >>> values = np.array([[[[[0.75]], [[0.85]]]]])
+    >>> results = Results(np.array([100]), values, ("tree",), ("Landmark()",), ("accuracy",), (), 100, complete=True)
+    >>> results.curve("tree", "accuracy").tolist()
+    [[0.75, 0.85]]
+    >>> [reading.value for reading in results.readings]
+    [0.75, 0.85]
     """
 
-    readings: tuple[Reading, ...]
+    rows: NDArray[np.int64]
+    values: NDArray[np.float64]
+    learners: tuple[str, ...]
+    forgettings: tuple[str, ...]
+    measures: tuple[str, ...]
     pairs: tuple[PairSums, ...]
     n_rows: int
     complete: bool
     description: dict[str, object] = field(default_factory=dict)
 
-    @cached_property
-    def learners(self) -> tuple[str, ...]:
-        """Names of the learners, in the order they were given."""
-        return tuple(dict.fromkeys(reading.learner for reading in self.readings))
+    @property
+    def n_folds(self) -> int:
+        """How many folds there are."""
+        return int(self.values.shape[2])
+
+    @property
+    def readings(self) -> Iterator[Reading]:
+        """Every reading, in the order of the rows."""
+        return readings_of(self.rows, self.values, self.learners, self.forgettings, self.measures)
+
+    @classmethod
+    def from_readings(
+        cls,
+        readings: Iterable[Reading],
+        pairs: tuple[PairSums, ...] = (),
+        *,
+        n_rows: int,
+        complete: bool = True,
+        description: dict[str, object] | None = None,
+    ) -> "Results":
+        """Arrange readings that come from elsewhere; a value that is missing is NaN."""
+        found = list(readings)
+        rows = np.unique(np.array([reading.row for reading in found], dtype=np.int64))
+        names = learners, forgettings, measures = (
+            tuple(dict.fromkeys(reading.learner for reading in found)),
+            tuple(dict.fromkeys(reading.forgetting for reading in found)),
+            tuple(dict.fromkeys(reading.measure for reading in found)),
+        )
+        n_folds = max((reading.fold + 1 for reading in found), default=1)
+        values = np.full((len(rows), len(learners), n_folds, len(forgettings), len(measures)), np.nan)
+        for r in found:
+            place = (learners.index(r.learner), r.fold, forgettings.index(r.forgetting), measures.index(r.measure))
+            values[np.searchsorted(rows, r.row), *place] = r.value
+        return cls(rows, values, *names, pairs, n_rows, complete, description or {})
+
+    def greater_is_better(self, measure: str) -> bool:
+        """Say whether a greater value of a measure is better; it is, where the description does not tell."""
+        measures = self.description.get("measures")
+        facts = measures.get(measure) if isinstance(measures, dict) else None
+        return bool(facts.get("greater_is_better", True)) if isinstance(facts, dict) else True
+
+    def curve(self, learner: str, measure: str, forgetting: str | None = None) -> NDArray[np.float64]:
+        """Give the readings of one learner, float64 [s, folds]; the first forgetting where none is named."""
+        forgetting = self.forgettings[0] if forgetting is None else forgetting
+        return self.values[
+            :,
+            _place("learner", learner, self.learners),
+            :,
+            _place("forgetting", forgetting, self.forgettings),
+            _place("measure", measure, self.measures),
+        ]
+
+
+def readings_of(
+    rows: NDArray[np.int64],
+    values: NDArray[np.float64],
+    learners: tuple[str, ...],
+    forgettings: tuple[str, ...],
+    measures: tuple[str, ...],
+) -> Iterator[Reading]:
+    """Give the values of a grid [s, learners, folds, forgettings, measures] one by one.
+
+    Examples
+    --------
+    >>> grid = np.full((1, 1, 1, 1, 1), 0.5)
+    >>> next(readings_of(np.array([10]), grid, ("tree",), ("Landmark()",), ("accuracy",)))
+    Reading(row=10, learner='tree', fold=0, measure='accuracy', forgetting='Landmark()', value=0.5)
+    """
+    for (s, m, k, f, q), value in np.ndenumerate(values):
+        yield Reading(int(rows[s]), learners[m], k, measures[q], forgettings[f], float(value))
+
+
+def _place(kind: str, name: str, names: tuple[str, ...]) -> int:
+    if name not in names:
+        raise unknown_name(kind, name, names)
+    return names.index(name)

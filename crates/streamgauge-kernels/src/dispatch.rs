@@ -64,23 +64,25 @@ pub fn choose(path: Path) -> bool {
     possible
 }
 
-/// A closure that is called without the shim through which `FnOnce` calls one that borrows: the shim is not inlined
-/// where several paths share it, and the kernel below it would be compiled for the baseline.
-struct Kernel<F>(F);
+/// A closure that is called in place.
+///
+/// Called as `FnOnce`, a closure that only borrows goes through a function of the compiler that is not inlined where
+/// the closure is large; it then runs without the instruction set it was dispatched for. Called as `FnMut` it does not.
+struct InPlace<F>(F);
 
-impl<R, F: FnMut() -> R> NullaryFnOnce for Kernel<F> {
-    type Output = R;
+impl<T, F: FnMut() -> T> NullaryFnOnce for InPlace<F> {
+    type Output = T;
 
     #[inline(always)]
-    fn call(mut self) -> R {
+    fn call(mut self) -> T {
         (self.0)()
     }
 }
 
 /// Run a kernel on the chosen path.
 #[inline(always)]
-pub fn run<R>(kernel: impl FnMut() -> R) -> R {
-    let kernel = Kernel(kernel);
+pub fn run<T>(kernel: impl FnMut() -> T) -> T {
+    let kernel = InPlace(kernel);
     #[cfg(target_arch = "x86_64")]
     match chosen() {
         Path::Baseline => {}

@@ -1,1 +1,1 @@
-"""."""
+"""The command line: parse, call the API of the same name, print."""

@@ -1,7 +1,8 @@
 """Learners: native ones, baselines, and adapters for everyone else's."""
 
+from streamgauge.learners.adapters import ScikitLearn, as_spec
 from streamgauge.learners.baselines import MajorityClass, NoChange
 from streamgauge.learners.bayes import NaiveBayes
 from streamgauge.learners.trees import HoeffdingTree
 
-__all__ = ["HoeffdingTree", "MajorityClass", "NaiveBayes", "NoChange"]
+__all__ = ["HoeffdingTree", "MajorityClass", "NaiveBayes", "NoChange", "ScikitLearn", "as_spec"]

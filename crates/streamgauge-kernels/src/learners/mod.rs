@@ -5,6 +5,7 @@
 
 use crate::KernelError;
 use crate::error::check_length;
+use crate::validation::check_values;
 use rows::BLOCK;
 
 mod bayes;
@@ -51,13 +52,7 @@ impl Schema {
         let d = self.n_attributes();
         check_length("missing", missing.len(), d)?;
         check_length("x", x.len(), y.len() * d)?;
-        for (row, values) in x.chunks_exact(d.max(1)).enumerate() {
-            // An infinite or missing value makes the sum not finite; only then is the culprit looked for.
-            let nominal = self.n_values.iter().any(|&n| n > 0);
-            if nominal || !values.iter().map(|v| v * 0.0).sum::<f64>().eq(&0.0) {
-                self.check_row(row, values, missing)?;
-            }
-        }
+        check_values(x, &self.n_values, missing)?;
         self.check_labels(y)?;
         weight.map_or(Ok(()), |weight| check_weights(weight, y.len()))
     }
@@ -73,22 +68,6 @@ impl Schema {
             Some(row) => Err(KernelError::Label { row, label: y[row], n_classes: self.n_classes }),
             None => Ok(()),
         }
-    }
-
-    fn check_row(&self, row: usize, values: &[f64], missing: &[bool]) -> Result<(), KernelError> {
-        for (attribute, (&value, &n)) in values.iter().zip(&self.n_values).enumerate() {
-            let fault = |why: String| Err(KernelError::Value { row, attribute, why });
-            if value.is_nan() {
-                if !missing[attribute] {
-                    return fault("the value is missing (NaN), which the schema does not allow".into());
-                }
-            } else if value.is_infinite() {
-                return fault(format!("{value} is not a finite number"));
-            } else if n > 0 && !(value >= 0.0 && value < f64::from(n) && value.fract() == 0.0) {
-                return fault(format!("{value} is not one of its {n} nominal codes"));
-            }
-        }
-        Ok(())
     }
 }
 

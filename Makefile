@@ -1,0 +1,71 @@
+# Two commands do everything on a fresh machine: `make demo` runs the main job, `make test` the tests.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= 2
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+
+.PHONY: help setup demo test test-rust test-python lint format bench docs clean
+
+help:  ## Show this help.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(VENV)/.tools: pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 or newer is missing: install it (Debian: apt-get install python3 python3-venv), or give PYTHON=/path/to/python3"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$$($(PYTHON) --version) is too old: streamgauge needs Python 3.11 or newer; give PYTHON=/path/to/python3.11"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2' --group test --group lint
+	touch $@
+
+$(VENV)/.built: $(VENV)/.tools $(RUST_SOURCES)
+	@command -v cargo >/dev/null || { echo "cargo is missing: install Rust 1.88 or newer (rustup: https://rustup.rs, or Debian: apt-get install rustup)"; exit 1; }
+	@command -v cc >/dev/null || { echo "a C compiler to link with is missing: install one (Debian: apt-get install gcc)"; exit 1; }
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
+	touch $@
+
+setup: $(VENV)/.built  ## Make .venv, build the kernels in release mode and install the package.
+
+demo: setup  ## Run the main job: three learners, 1,000,000 rows, ten folds, table and report.
+	$(BIN)/streamgauge compare --stream 'RandomRBF(speed=0.0001)' --rows 1000000 \
+	  --learner HoeffdingTree --learner NaiveBayes --learner MajorityClass \
+	  --scheme 'Bootstrap(10)' --forgetting Adwin --measure accuracy --measure kappa_m \
+	  --test two_way_t --test wilcoxon --out demo
+
+test: test-rust test-python  ## Run all tests.
+
+test-rust: setup
+	cargo test --quiet --package streamgauge-kernels
+
+test-python: setup
+	$(BIN)/pytest --quiet --numprocesses $(JOBS)
+
+lint: setup  ## Check style, types, imports, spelling and stubs.
+	cargo fmt --check
+	cargo clippy --quiet --all-targets -- --deny warnings
+	$(BIN)/ruff format --quiet --check .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest streamgauge._native._compiled --allowlist <(echo 'streamgauge._native._compiled.__all__')
+	PYTHONPATH=src $(BIN)/lint-imports
+	$(BIN)/typos
+
+format: $(VENV)/.tools  ## Format all code.
+	cargo fmt
+	$(BIN)/ruff format --quiet .
+	$(BIN)/ruff check --quiet --fix .
+
+bench: setup  ## Measure the kernels, and the ratios to MOA and River where they can be had.
+	$(BIN)/python -m benchmarks
+
+docs: setup  ## Check that the examples in the documentation run.
+	$(BIN)/pytest --quiet README.md docs
+
+clean:  ## Remove everything that was built.
+	rm -rf $(VENV) target demo .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find src -name '*.so' -delete

@@ -1,0 +1,38 @@
+"""`streamgauge compare`."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from streamgauge.cli.running import run, run_options, show
+from streamgauge.errors import StreamgaugeError
+
+__all__ = ["command"]
+
+
+@click.command("compare")
+@click.argument("results", required=False, type=click.Path(path_type=Path))
+@run_options
+@click.option("--test", "tests", multiple=True, help="The test to use; repeatable.  [default: the recommended one]")
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of the tests.")
+def command(results: Path | None, *, tests: tuple[str, ...], alpha: float, **options: Any) -> None:  # noqa: ANN401
+    r"""Say of each pair of learners whether one is really better.
+
+    Give the options of a run, or RESULTS, the folder of one that was saved with --out.
+
+    \b
+    Examples:
+      streamgauge compare --stream SEA --rows 100000 --scheme "Bootstrap(10)" \
+        --learner HoeffdingTree --learner NaiveBayes
+      streamgauge compare results/rbf --test two_way_t --test wilcoxon
+    """
+    from streamgauge.results import load  # noqa: PLC0415
+    from streamgauge.significance import compare_all  # noqa: PLC0415
+
+    if results is not None and (options["stream"] or options["learner"]):
+        msg = f"give either a folder of results ({results}) or the options of a run, not both"
+        raise StreamgaugeError(msg)
+    found = run(options) if results is None else load(results)
+    comparisons = [comparison for test in tests or (None,) for comparison in compare_all(found, test=test, alpha=alpha)]
+    show(found, comparisons, options)

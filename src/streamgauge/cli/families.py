@@ -1,0 +1,48 @@
+"""The families of objects that the command line knows by name."""
+
+from collections.abc import Callable
+from typing import Any
+
+from streamgauge.cli.specs import catalogue
+
+__all__ = ["FAMILIES"]
+
+
+def _learners() -> dict[str, Any]:
+    from streamgauge import learners  # noqa: PLC0415
+
+    return dict(catalogue(learners))
+
+
+def _streams() -> dict[str, Any]:
+    from streamgauge import streams  # noqa: PLC0415
+
+    return dict(catalogue(streams))
+
+
+def _schemes() -> dict[str, Any]:
+    from streamgauge import schemes  # noqa: PLC0415
+
+    return dict(catalogue(schemes))
+
+
+def _forgettings() -> dict[str, Any]:
+    from streamgauge import forgetting  # noqa: PLC0415
+
+    return dict(catalogue(forgetting))
+
+
+def _measures() -> dict[str, Any]:
+    from streamgauge.measures import MEASURES  # noqa: PLC0415
+
+    return dict(MEASURES)
+
+
+FAMILIES: dict[str, Callable[[], dict[str, Any]]] = {
+    "streams": _streams,
+    "learners": _learners,
+    "schemes": _schemes,
+    "forgettings": _forgettings,
+    "measures": _measures,
+}
+"""Per family a function that gives its objects; each is imported only when asked for."""

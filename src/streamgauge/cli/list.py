@@ -1,0 +1,48 @@
+"""`streamgauge list`: what there is, by name."""
+
+import inspect
+import json
+from typing import Any
+
+import click
+
+from streamgauge.cli.families import FAMILIES
+
+__all__ = ["command"]
+
+
+@click.command("list")
+@click.argument("family", type=click.Choice(sorted(FAMILIES)))
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def command(family: str, *, as_json: bool) -> None:
+    r"""List what there is of a FAMILY, with options and their defaults.
+
+    \b
+    Example:
+      streamgauge list learners
+    """
+    known = FAMILIES[family]()
+    rows: list[dict[str, Any]] = [
+        {"name": name, "options": _options(thing), "summary": _summary(thing)} for name, thing in known.items()
+    ]
+    if as_json:
+        click.echo(json.dumps(rows, indent=2))
+        return
+    from rich.console import Console  # noqa: PLC0415  (only people need it)
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table("name", "options", "what it is", box=None, pad_edge=False, header_style="bold")
+    for row in rows:
+        options = ", ".join(f"{option}={default!r}" for option, default in row["options"].items())
+        table.add_row(row["name"], options, row["summary"])
+    Console().print(table)
+
+
+def _options(thing: object) -> dict[str, object]:
+    if not isinstance(thing, type):
+        return {}
+    return {name: parameter.default for name, parameter in inspect.signature(thing).parameters.items()}
+
+
+def _summary(thing: object) -> str:
+    return (inspect.getdoc(thing) or "").split("\n", maxsplit=1)[0]

@@ -1,0 +1,113 @@
+"""What `evaluate` and `compare` share: the options of a run, and how its results are shown."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from streamgauge.cli.families import FAMILIES
+from streamgauge.cli.specs import make
+from streamgauge.errors import StreamgaugeError
+from streamgauge.records import Results
+
+__all__ = ["run", "run_options", "show"]
+
+_OPTIONS = (
+    click.option("--stream", help="The stream, such as 'RandomRBF(speed=0.001)'."),
+    click.option("--learner", multiple=True, help="A learner, such as 'HoeffdingTree(grace_period=100)'; repeatable."),
+    click.option("--rows", type=int, help="How many rows to read; needed where the stream never ends."),
+    click.option("--scheme", default="Prequential", show_default=True, help="Which rows are tested and learnt."),
+    click.option("--forgetting", multiple=True, help="How the past fades; repeatable.  [default: Landmark]"),
+    click.option("--measure", multiple=True, help="What to measure; repeatable.  [default: accuracy]"),
+    click.option("--every", type=int, help="Take a reading every so many rows.  [default: 200 readings]"),
+    click.option("--seed", type=int, default=1, show_default=True, help="Decides folds and learners' randomness."),
+    click.option("--batch-size", type=int, default=16_384, show_default=True, help="Rows per native call."),
+    click.option("--threads", type=int, help="How many threads.  [default: one per core]"),
+    click.option("--quiet", is_flag=True, help="Show no progress bar."),
+    click.option("--json", "as_json", is_flag=True, help="Print the results as JSON."),
+    click.option("--out", type=click.Path(path_type=Path), help="Write readings and manifest into this folder."),
+    click.option("--report", type=click.Path(path_type=Path), help="Write an HTML report to this file."),
+)
+
+
+def run_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of a run."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def run(options: dict[str, Any]) -> Results:
+    """Run what the options of the command line ask for."""
+    from streamgauge.backends import Threads  # noqa: PLC0415
+    from streamgauge.evaluate import evaluate  # noqa: PLC0415
+
+    if not options["stream"]:
+        msg = "which stream? Give --stream, such as --stream SEA; 'streamgauge list streams' names them all"
+        raise StreamgaugeError(msg)
+    if not options["learner"]:
+        msg = (
+            "which learner? Give --learner, such as --learner HoeffdingTree; 'streamgauge list learners' names them all"
+        )
+        raise StreamgaugeError(msg)
+    learners = {text: make("learner", text, FAMILIES["learners"]()) for text in options["learner"]}
+    forgettings = options["forgetting"] or ("Landmark",)
+    return evaluate(
+        make("stream", options["stream"], FAMILIES["streams"]()),
+        learners,
+        scheme=make("scheme", options["scheme"], FAMILIES["schemes"]()),
+        forgetting=[make("forgetting", text, FAMILIES["forgettings"]()) for text in forgettings],
+        measures=options["measure"] or ("accuracy",),
+        every=options["every"],
+        n_rows=options["rows"],
+        seed=options["seed"],
+        batch_size=options["batch_size"],
+        backend=Threads(options["threads"]),
+        progress=False if options["quiet"] or options["as_json"] else None,
+    )
+
+
+def show(results: Results, comparisons: Sequence[Any], options: dict[str, Any]) -> None:
+    """Print the results, or their JSON, and write what was asked for."""
+    from streamgauge.results import save  # noqa: PLC0415
+
+    if options["out"]:
+        save(results, options["out"])
+    report = options["report"] or (options["out"] / "report.html" if options["out"] else None)
+    if report:
+        from streamgauge.reports import write_page  # noqa: PLC0415
+
+        write_page(results, report, comparisons)
+    if options["as_json"]:
+        click.echo(json.dumps(_as_json(results, comparisons), indent=2))
+        return
+    from rich.console import Console  # noqa: PLC0415
+
+    from streamgauge.reports import summary  # noqa: PLC0415
+
+    Console().print(summary(results, comparisons))
+    if options["out"]:
+        click.echo(f"results: {options['out']}")
+    if report:
+        click.echo(f"report: {report}")
+
+
+def _as_json(results: Results, comparisons: Sequence[Any]) -> dict[str, Any]:
+    from streamgauge.results import manifest  # noqa: PLC0415
+
+    final = [
+        {"learner": r.learner, "fold": r.fold, "measure": r.measure, "forgetting": r.forgetting, "value": r.value}
+        for r in results.readings
+        if r.row == results.n_rows
+    ]
+    return {
+        **manifest(results),
+        "final": [{**row, "value": None if row["value"] != row["value"] else row["value"]} for row in final],
+        "comparisons": [
+            {**asdict(comparison), "better": comparison.better, "sentence": comparison.sentence}
+            for comparison in comparisons
+        ],
+    }

@@ -1,0 +1,84 @@
+"""Objects by name with options, as in ``HoeffdingTree(grace_period=100)``."""
+
+import ast
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
+from types import ModuleType
+from typing import Any
+
+from streamgauge.errors import StreamgaugeError, unknown_name
+
+__all__ = ["catalogue", "make"]
+
+
+def catalogue(family: ModuleType) -> dict[str, Callable[..., Any]]:
+    """Give the configurable objects of a family by name: those that can be made without any option.
+
+    Examples
+    --------
+    >>> from streamgauge import schemes
+    >>> sorted(catalogue(schemes))
+    ['Bootstrap', 'CrossValidation', 'Prequential', 'Split']
+    """
+    objects = {name: getattr(family, name) for name in family.__all__}
+    return {name: thing for name, thing in objects.items() if isinstance(thing, type) and _is_optionless(thing)}
+
+
+def _is_optionless(thing: type) -> bool:
+    parameters = inspect.signature(thing).parameters.values()
+    return is_dataclass(thing) and all(p.default is not p.empty for p in parameters)
+
+
+def make(kind: str, text: str, known: Mapping[str, Callable[..., Any]]) -> Any:  # noqa: ANN401
+    """Make the object that a text such as ``Window(width=500)`` or ``Window`` names.
+
+    Options are Python literals, or again such objects. Nothing is executed.
+
+    Examples
+    --------
+    >>> from streamgauge import schemes
+    >>> make("scheme", "Bootstrap(5, test='training')", catalogue(schemes))
+    Bootstrap(k=5, test='training')
+    """
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        msg = f"cannot read the {kind} {text!r}; write it as Name or Name(option=value, ...)"
+        raise StreamgaugeError(msg) from None
+    return _built(kind, tree, known)
+
+
+def _built(kind: str, tree: ast.expr, known: Mapping[str, Callable[..., Any]]) -> Any:  # noqa: ANN401
+    call = tree if isinstance(tree, ast.Call) else ast.Call(tree, [], [])
+    if not isinstance(call.func, ast.Name):
+        msg = f"cannot read the {kind} {ast.unparse(tree)!r}; write it as Name or Name(option=value, ...)"
+        raise StreamgaugeError(msg)
+    name = call.func.id
+    if name not in known:
+        raise unknown_name(kind, name, known)
+    factory = known[name]
+    names = list(inspect.signature(factory).parameters)
+    positional = [_value(kind, name, argument, known) for argument in call.args]
+    if len(positional) > len(names):
+        msg = f"{name} takes at most {len(names)} options ({', '.join(names)}), not {len(positional)}"
+        raise StreamgaugeError(msg)
+    options = dict(zip(names, positional, strict=False))
+    for keyword in call.keywords:
+        if keyword.arg not in names:
+            raise unknown_name(kind=f"option of {name} called", name=str(keyword.arg), known=names)
+        if keyword.arg in options:
+            msg = f"{name} is given its option {keyword.arg} twice"
+            raise StreamgaugeError(msg)
+        options[keyword.arg] = _value(kind, name, keyword.value, known)
+    return factory(**options)
+
+
+def _value(kind: str, owner: str, tree: ast.expr, known: Mapping[str, Callable[..., Any]]) -> object:
+    if isinstance(tree, ast.Call) or (isinstance(tree, ast.Name) and tree.id in known):
+        return _built(kind, tree, known)
+    try:
+        return ast.literal_eval(tree)
+    except (ValueError, TypeError, MemoryError, RecursionError):
+        msg = f"cannot read the option {ast.unparse(tree)!r} of {owner}; write a number, a quoted text, True or None"
+        raise StreamgaugeError(msg) from None

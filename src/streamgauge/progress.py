@@ -1,0 +1,43 @@
+"""A progress bar with rows per second and the time left, on standard error."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+__all__ = ["progress_bar"]
+
+
+@contextmanager
+def progress_bar(n_rows: int | None, *, shown: bool | None) -> Iterator[Callable[[int], None]]:
+    """Show a bar while the block runs; it yields a function that is told how many rows are done.
+
+    Parameters
+    ----------
+    n_rows
+        How many rows there will be; None where nobody knows.
+    shown
+        Whether to show it; None for only where standard error is a terminal.
+
+    Examples
+    --------
+    >>> with progress_bar(100, shown=False) as advance_to:
+    ...     advance_to(50)
+    """
+    if shown is False:
+        yield lambda _: None
+        return
+    from rich.console import Console  # noqa: PLC0415  (70 ms that a quiet run need not pay)
+    from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+    from rich.progress import Task as BarTask  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    class Speed(ProgressColumn):
+        """Rows per second."""
+
+        def render(self, task: BarTask) -> Text:
+            return Text(f"{task.speed:,.0f} rows/s" if task.speed else "", style="progress.data.speed")
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.completed:,.0f} rows"), BarColumn(), Speed(), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=not (shown or console.is_terminal), transient=True) as bar:
+        task = bar.add_task("rows", total=n_rows)
+        yield lambda done: bar.update(task, completed=done)

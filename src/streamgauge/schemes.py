@@ -1,0 +1,186 @@
+"""Schemes: which rows a fold tests, and which it learns with what weight. They run nothing.
+
+A fold never learns a row before it has tested it, whatever the scheme. With ``test="all"`` every fold tests every
+row, so the folds are fully crossed with the rows, as the default significance test needs. With ``test="training"`` a
+fold tests exactly the rows it learns (the prequential form of Bifet et al. 2015), with ``test="held_out"`` exactly
+those it does not learn.
+
+References
+----------
+Bifet, de Francisci Morales, Read, Holmes, Pfahringer (2015): Efficient online evaluation of big data stream
+classifiers. KDD.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge import randomness
+from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
+from streamgauge.records import Batch, Step
+
+__all__ = ["Bootstrap", "CrossValidation", "Prequential", "Split"]
+
+TestMode = Literal["all", "training", "held_out"]
+
+
+@dataclass(frozen=True)
+class Prequential:
+    """Test every row, then learn it; one fold.
+
+    Parameters
+    ----------
+    test
+        "all" or "training", which are the same here: nothing is held out.
+
+    Examples
+    --------
+    >>> Prequential().n_folds
+    1
+    """
+
+    test: TestMode = "all"
+
+    def __post_init__(self) -> None:
+        _check_mode(self.test)
+        if self.test == "held_out":
+            msg = "Prequential learns every row, so test='held_out' would test none; use CrossValidation or Bootstrap"
+            raise StreamgaugeError(msg)
+
+    @property
+    def n_folds(self) -> int:
+        """One."""
+        return 1
+
+    def step(self, batch: Batch, fold: int, seed: int) -> Step:  # noqa: ARG002
+        """Test and learn every row."""
+        return Step(batch)
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """Each row is drawn for one of k folds; a fold learns all rows but those drawn for it.
+
+    Parameters
+    ----------
+    k
+        How many folds.
+    test
+        Which rows a fold tests: "all", "training" (those it learns) or "held_out" (those drawn for it).
+
+    Examples
+    --------
+    >>> batch = Batch(0, np.zeros((1000, 1)), np.zeros(1000, dtype=np.int32))
+    >>> learnt = [CrossValidation(10).step(batch, fold, seed=1).weight for fold in range(10)]
+    >>> set(np.sum(learnt, axis=0).tolist())  # every row is learnt by nine folds
+    {9.0}
+    """
+
+    k: int = 10
+    test: TestMode = "all"
+
+    def __post_init__(self) -> None:
+        _check_folds(self.k, self.test)
+
+    @property
+    def n_folds(self) -> int:
+        """How many folds there are."""
+        return self.k
+
+    def step(self, batch: Batch, fold: int, seed: int) -> Step:
+        """Learn all rows but those drawn for the fold."""
+        return _step(batch, (_drawn_fold(batch, self.k, seed) != fold).astype(np.float64), self.test)
+
+
+@dataclass(frozen=True)
+class Split:
+    """Each row is drawn for one of k folds; a fold learns only the rows drawn for it.
+
+    Parameters
+    ----------
+    k
+        How many folds.
+    test
+        Which rows a fold tests: "all", "training" (those it learns) or "held_out" (all the others).
+
+    Examples
+    --------
+    >>> batch = Batch(0, np.zeros((1000, 1)), np.zeros(1000, dtype=np.int32))
+    >>> learnt = [Split(10).step(batch, fold, seed=1).weight for fold in range(10)]
+    >>> set(np.sum(learnt, axis=0).tolist())  # every row is learnt by one fold
+    {1.0}
+    """
+
+    k: int = 10
+    test: TestMode = "all"
+
+    def __post_init__(self) -> None:
+        _check_folds(self.k, self.test)
+
+    @property
+    def n_folds(self) -> int:
+        """How many folds there are."""
+        return self.k
+
+    def step(self, batch: Batch, fold: int, seed: int) -> Step:
+        """Learn only the rows drawn for the fold."""
+        return _step(batch, (_drawn_fold(batch, self.k, seed) == fold).astype(np.float64), self.test)
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """Each of k folds learns each row with a weight drawn from Poisson(1).
+
+    Parameters
+    ----------
+    k
+        How many folds.
+    test
+        Which rows a fold tests: "all", "training" (weight above 0) or "held_out" (weight 0).
+
+    Examples
+    --------
+    >>> batch = Batch(0, np.zeros((1000, 1)), np.zeros(1000, dtype=np.int32))
+    >>> weight = Bootstrap(10).step(batch, fold=0, seed=1).weight
+    >>> 0.9 < weight.mean() < 1.1
+    np.True_
+    """
+
+    k: int = 10
+    test: TestMode = "all"
+
+    def __post_init__(self) -> None:
+        _check_folds(self.k, self.test)
+
+    @property
+    def n_folds(self) -> int:
+        """How many folds there are."""
+        return self.k
+
+    def step(self, batch: Batch, fold: int, seed: int) -> Step:
+        """Learn each row with its weight in the fold."""
+        return _step(batch, randomness.poisson(seed, "weights", fold, batch.start, len(batch)), self.test)
+
+
+def _drawn_fold(batch: Batch, k: int, seed: int) -> NDArray[np.int64]:
+    """Say for which fold each row was drawn: at random, not in turn."""
+    return randomness.below(seed, "fold", 0, batch.start, len(batch), k)
+
+
+def _step(batch: Batch, weight: NDArray[np.float64], test: TestMode) -> Step:
+    """Test all rows, those learnt, or those not learnt."""
+    if test == "all":
+        return Step(batch, weight=weight)
+    return Step(batch, test=weight > 0 if test == "training" else weight == 0, weight=weight)
+
+
+def _check_folds(k: int, test: str) -> None:
+    require_at_least("k", k, 2)
+    _check_mode(test)
+
+
+def _check_mode(test: str) -> None:
+    if test not in get_args(TestMode):
+        raise unknown_name(kind="test mode", name=str(test), known=get_args(TestMode))

@@ -1,0 +1,106 @@
+"""The command line: names and options, tables, JSON, and mistakes told in one line."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from streamgauge.cli.families import FAMILIES
+from streamgauge.cli.specs import make
+from streamgauge.errors import StreamgaugeError
+
+RUN = ["--stream", "SEA", "--rows", "2000", "--learner", "NaiveBayes", "--learner", "MajorityClass"]
+
+
+def streamgauge(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [str(Path(sys.executable).parent / "streamgauge"), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_evaluate_prints_a_table():
+    done = streamgauge("evaluate", *RUN)
+    assert done.returncode == 0, done.stderr
+    assert "NaiveBayes" in done.stdout
+    assert "MajorityClass" in done.stdout
+    assert "\x1b" not in done.stdout  # no colours in a pipe
+
+
+def test_evaluate_writes_results_and_report(tmp_path):
+    done = streamgauge("evaluate", *RUN, "--out", str(tmp_path / "run"), "--scheme", "Bootstrap(3)")
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in (tmp_path / "run").iterdir()} == {"readings.parquet", "manifest.json", "report.html"}
+    again = streamgauge("compare", str(tmp_path / "run"), "--test", "wilcoxon", "--json")
+    assert again.returncode == 0, again.stderr
+    (comparison,) = json.loads(again.stdout)["comparisons"]
+    assert comparison["p_value"] == 0.25  # three folds can give no less: 2 / 2 ** 3
+
+
+def test_compare_says_its_verdict_in_a_sentence():
+    done = streamgauge("compare", *RUN, "--scheme", "Bootstrap(10)")
+    assert done.returncode == 0, done.stderr
+    assert "NaiveBayes is better than MajorityClass" in " ".join(done.stdout.split())
+
+
+def test_json_is_json():
+    done = streamgauge("evaluate", *RUN, "--measure", "kappa_m", "--forgetting", "Window(100)", "--json")
+    found = json.loads(done.stdout)
+    assert found["complete"] is True
+    assert {row["learner"] for row in found["final"]} == {"NaiveBayes", "MajorityClass"}
+
+
+@pytest.mark.parametrize("family", sorted(FAMILIES))
+def test_everything_listed_can_be_made(family):
+    listed = json.loads(streamgauge("list", family, "--json").stdout)
+    assert {row["name"] for row in listed} == set(FAMILIES[family]())
+    if family != "measures":
+        for row in listed:
+            values = {name: tuple(v) if isinstance(v, list) else v for name, v in row["options"].items()}
+            options = ", ".join(f"{name}={value!r}" for name, value in values.items())
+            make(family, f"{row['name']}({options})", FAMILIES[family]())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "culprit"),
+    [
+        (["--learner", "HoefdingTree"], "did you mean HoeffdingTree?"),
+        (["--learner", "HoeffdingTree(grace=5)"], "did you mean grace_period?"),
+        (["--learner", "HoeffdingTree(grace_period=0)"], "grace_period"),
+        (["--learner", "HoeffdingTree("], "cannot read the learner"),
+        (["--learner", "__import__('os').system('true')"], "cannot read the learner"),
+        (["--learner", "HoeffdingTree(grace_period=open('x'))"], "there is no learner 'open'"),
+        (["--scheme", "Bootstrap(1)"], "k = 1"),
+        (["--forgetting", "Window(0)"], "width"),
+        (["--forgetting", "Fading(1.5)"], "factor"),
+        (["--forgetting", "Fading(0)"], "factor"),
+        (["--measure", "kapa"], "did you mean kappa?"),
+        (["--stream", "SEE"], "did you mean SEA?"),
+        (["--threads", "0"], "threads"),
+        (["--rows", "many"], "many"),
+        (["--nonsense"], "nonsense"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line_with_status_2(arguments, culprit):
+    done = streamgauge("evaluate", *RUN, *arguments)
+    assert done.returncode == 2
+    assert culprit in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len([line for line in done.stderr.splitlines() if line.startswith("Error")]) == 1
+
+
+def test_an_endless_stream_needs_a_number_of_rows():
+    done = streamgauge("evaluate", "--stream", "SEA", "--learner", "NaiveBayes")
+    assert done.returncode == 2
+    assert "never ends" in done.stderr
+
+
+def test_options_are_literals_and_nothing_is_executed():
+    with pytest.raises(StreamgaugeError, match="cannot read the option"):
+        make("learner", "HoeffdingTree(grace_period=1 + x)", FAMILIES["learners"]())
+
+
+def test_help_is_quick_because_nothing_heavy_is_imported():
+    heavy = "{'scipy', 'pyarrow', 'sklearn', 'matplotlib', 'rich'}"
+    code = f"import sys, streamgauge, streamgauge.cli.main; sys.exit(bool({heavy} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,186 @@
+"""The one loop: same numbers however it is run, nothing lost, nothing leaked."""
+
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+from sklearn.metrics import accuracy_score, cohen_kappa_score
+
+import streamgauge as sg
+from streamgauge.backends import Threads
+from streamgauge.checks import Memoriser
+from streamgauge.errors import StreamgaugeError
+from streamgauge.evaluate import Evaluation, evaluate
+from streamgauge.records import Batch, Reading, Step
+from streamgauge.streams import ArrayStream, take
+
+FORGETTINGS = (sg.Landmark(), sg.Window(500), sg.Fading(0.99), sg.Adwin())
+MEASURES = ("accuracy", "kappa", "kappa_m", "kappa_temporal")
+LEARNERS = (sg.HoeffdingTree(), sg.NaiveBayes(), sg.MajorityClass(), sg.NoChange())
+
+
+def run(stream, *, learners=LEARNERS, **options):
+    return evaluate(
+        stream, list(learners), **{"forgetting": FORGETTINGS, "measures": MEASURES, "every": 700, **options}
+    )
+
+
+def assert_same_bits(one, other):
+    np.testing.assert_array_equal(one.values.view(np.uint64), other.values.view(np.uint64))
+    assert len(one.pairs) == len(other.pairs)
+    for first, second in zip(one.pairs, other.pairs, strict=True):
+        assert first.sum_squared_means == second.sum_squared_means
+        np.testing.assert_array_equal(first.only_first, second.only_first)
+        np.testing.assert_array_equal(first.only_second, second.only_second)
+
+
+@pytest.mark.parametrize("test", ["all", "training", "held_out"])
+@pytest.mark.parametrize("scheme", [sg.Bootstrap, sg.CrossValidation, sg.Split])
+def test_the_batch_size_changes_no_bit(scheme, test):
+    stream = sg.RandomRBF(speed=0.001, n_rows=2100, seed=5)
+    expected = run(stream, scheme=scheme(3, test=test), batch_size=65_536)
+    for size in (1, 77, 1024):
+        assert_same_bits(expected, run(stream, scheme=scheme(3, test=test), batch_size=size))
+
+
+@pytest.mark.parametrize("threads", [2, 4])
+def test_the_number_of_threads_changes_no_bit(threads):
+    stream = sg.Hyperplane(n_rows=20_000)
+    one = run(stream, scheme=sg.Bootstrap(5), backend=Threads(1), every=5000)
+    assert_same_bits(one, run(stream, scheme=sg.Bootstrap(5), backend=Threads(threads), every=5000))
+
+
+@pytest.mark.parametrize(
+    "stream", [sg.SEA(noise=0.1), sg.Hyperplane(), sg.RandomRBF(n_classes=5, speed=0.01)], ids=repr
+)
+@pytest.mark.parametrize("scheme", [sg.Prequential(), sg.Bootstrap(3), sg.Split(3, test="held_out")], ids=repr)
+def test_a_baseline_is_no_better_than_itself(stream, scheme):
+    results = run(stream, scheme=scheme, n_rows=5000)
+    for name in results.forgettings:
+        assert (results.curve("MajorityClass", "kappa_m", name) == 0).all()
+        assert (results.curve("NoChange", "kappa_temporal", name) == 0).all()
+
+
+def test_readings_equal_scikit_learn_on_the_same_slices():
+    n, width = 3000, 500
+    stream = sg.RandomRBF(n_rows=n, seed=2)
+    results = run(stream, learners=[sg.NaiveBayes()], forgetting=(sg.Landmark(), sg.Window(width)))
+    batch = take(stream, n)
+    learner = sg.NaiveBayes().build(stream.schema, seed=1)
+    predicted, _ = learner.interleave(Step(batch), with_votes=False)
+    for row, of_row in zip(results.rows, results.values, strict=True):
+        for f, first in enumerate((0, max(0, row - width))):
+            pair = batch.y[first:row], predicted[first:row]
+            np.testing.assert_allclose(of_row[0, 0, f, 0], accuracy_score(*pair), rtol=1e-12)
+            np.testing.assert_allclose(of_row[0, 0, f, 1], cohen_kappa_score(*pair), rtol=1e-9)
+
+
+def test_the_last_part_of_a_stream_has_a_reading():
+    results = run(sg.SEA(n_rows=1000), every=300)
+    assert results.rows.tolist() == [300, 600, 900, 1000]
+    assert run(sg.SEA(n_rows=50), every=1000).rows.tolist() == [50]
+    assert run(sg.SEA(n_rows=600), every=300).rows.tolist() == [300, 600]
+
+
+def test_readings_can_be_watched_while_it_runs():
+    seen: list[Reading] = []
+    results = evaluate(sg.SEA(n_rows=1000), sg.NaiveBayes(), every=250, on_reading=seen.append, batch_size=100)
+    assert seen == list(results.readings)
+    watched = iter(Evaluation(sg.SEA(), sg.NaiveBayes(), every=250, batch_size=100))
+    assert [next(watched).row for _ in range(3)] == [250, 500, 750]
+
+
+def test_learners_with_the_same_seed_share_the_randomness_of_a_fold_and_others_do_not():
+    seeds: dict[str, list[int]] = {}
+
+    class Spy(Memoriser):
+        def build(self, schema, seed):
+            seeds.setdefault(repr(self), []).append(seed)
+            return super().build(schema, seed)
+
+    evaluate(sg.SEA(n_rows=10), {"a": Spy(seed=1), "b": Spy(seed=1), "c": Spy(seed=2)}, scheme=sg.Bootstrap(4))
+    (shared, other) = seeds.values()
+    assert shared[:4] == shared[4:]
+    assert len({*shared, *other}) == 8
+
+
+def test_ctrl_c_ends_a_run_cleanly_and_marks_it_as_cut_short():
+    def press(reading):
+        if reading.row == 2000:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    before = signal.getsignal(signal.SIGINT)
+    results = evaluate(sg.SEA(n_rows=100_000), sg.NaiveBayes(), every=1000, batch_size=1000, on_reading=press)
+    assert not results.complete
+    assert 2000 <= results.n_rows < 100_000
+    assert results.rows[-1] == results.n_rows
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_run_outside_the_main_thread_works_too():
+    found = []
+    thread = threading.Thread(target=lambda: found.append(evaluate(sg.SEA(n_rows=100), sg.NoChange())))
+    thread.start()
+    thread.join()
+    assert found[0].complete
+
+
+def test_rows_without_a_label_are_neither_learnt_nor_scored():
+    batch = take(sg.SEA(seed=3), 2000)
+    y = batch.y.copy()
+    y[::2] = -1
+    labelled = ArrayStream.from_batch(Batch(0, batch.x[1::2].copy(), batch.y[1::2].copy()), sg.SEA().schema)
+    partly = ArrayStream.from_batch(Batch(0, batch.x, y), sg.SEA().schema)
+    one, other = (evaluate(stream, sg.HoeffdingTree(), every=10**6) for stream in (labelled, partly))
+    np.testing.assert_array_equal(one.values, other.values)
+
+
+def test_instance_weights_reach_learner_and_measure():
+    batch = take(sg.SEA(noise=0.2), 1000)
+    weight = np.random.default_rng(0).integers(1, 4, 1000).astype(float)
+    results = evaluate(ArrayStream(batch.x, batch.y, weight=weight), sg.NaiveBayes())
+    learner = sg.NaiveBayes().build(sg.SEA().schema, seed=1)
+    predicted, _ = learner.interleave(Step(Batch(0, batch.x, batch.y, weight)), with_votes=False)
+    expected = accuracy_score(batch.y, predicted, sample_weight=weight)
+    np.testing.assert_allclose(results.values[-1, 0, 0, 0, 0], expected, rtol=1e-12)
+
+
+def test_a_failing_learner_names_itself_and_where():
+    class Broken(Memoriser):
+        def build(self, schema, seed):
+            learner = super().build(schema, seed)
+            learner.predict = None  # type: ignore[assignment, method-assign]
+            return learner
+
+    with pytest.raises(StreamgaugeError, match=r"learner 'mine' failed in fold 0, rows 0 to 9: TypeError"):
+        evaluate(sg.SEA(n_rows=10), {"mine": Broken()})
+
+
+@pytest.mark.parametrize(
+    ("options", "culprit"),
+    [
+        ({"every": 0}, "every = 0"),
+        ({"n_rows": -1}, "n_rows = -1"),
+        ({"batch_size": 0}, "batch_size = 0"),
+        ({"seed": -1}, "seed = -1"),
+        ({"measures": "accurate"}, "did you mean accuracy"),
+        ({"n_rows": None}, "never ends"),
+    ],
+)
+def test_a_bad_option_is_named(options, culprit):
+    with pytest.raises(StreamgaugeError, match=culprit):
+        evaluate(sg.SEA(), sg.NaiveBayes(), **{"n_rows": 100, **options})
+
+
+def test_learners_that_cannot_be_told_apart_are_refused():
+    with pytest.raises(StreamgaugeError, match="two learners are the same"):
+        evaluate(sg.SEA(n_rows=10), [sg.NaiveBayes(), sg.NaiveBayes()])
+    assert len(evaluate(sg.SEA(n_rows=10), [sg.NaiveBayes(), sg.NaiveBayes(seed=2)]).learners) == 2
+
+
+@pytest.mark.parametrize("wrong", [42, sg.NaiveBayes, "NaiveBayes", []])
+def test_what_is_no_learner_is_refused(wrong):
+    with pytest.raises(StreamgaugeError, match="learner"):
+        evaluate(sg.SEA(n_rows=10), wrong)

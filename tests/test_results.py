@@ -1,0 +1,72 @@
+"""A run that was saved is read back whole, or refused with a reason."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import streamgauge as sg
+from streamgauge.errors import StreamgaugeError
+from streamgauge.results import load, manifest, readings_table, save
+
+
+@pytest.fixture(scope="module")
+def results():
+    learners = [sg.NaiveBayes(), sg.MajorityClass()]
+    options: dict[str, Any] = {
+        "forgetting": [sg.Landmark(), sg.Window(100)],
+        "measures": ["accuracy", "kappa_m"],
+        "every": 300,
+    }
+    return sg.evaluate(sg.SEA(n_rows=1000), learners, scheme=sg.Bootstrap(3), **options)
+
+
+def test_what_was_saved_is_loaded(results, tmp_path):
+    found = load(save(results, tmp_path / "new" / "folder"))
+    np.testing.assert_array_equal(found.values, results.values)
+    np.testing.assert_array_equal(found.rows, results.rows)
+    assert found.learners == results.learners
+    assert found.description == results.description
+    assert [pair.n_rows for pair in found.pairs] == [pair.n_rows for pair in results.pairs]
+    assert list(found.readings) == list(results.readings)
+
+
+def test_the_readings_are_one_tidy_table_for_every_library(results, tmp_path):
+    save(results, tmp_path)
+    expected = [(r.row, r.learner, r.fold, r.measure, r.forgetting, r.value) for r in results.readings]
+    assert pl.read_parquet(tmp_path / "readings.parquet").rows() == expected
+    assert len(pd.read_parquet(tmp_path / "readings.parquet")) == len(expected)
+    assert readings_table(results).num_rows == len(expected)
+
+
+def test_the_manifest_says_what_was_run(results):
+    written = json.loads(json.dumps(manifest(results)))
+    assert written["description"]["seed"] == 1
+    assert written["description"]["stream"]["fingerprint"] == sg.SEA(n_rows=1000).fingerprint
+    assert "Bootstrap(k=3" in written["description"]["scheme"]["name"]
+    assert set(written["versions"]) >= {"python", "numpy", "streamgauge"}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("manifest.json", "{", "damaged"),
+        ("manifest.json", '{"format": 99}', "format 99"),
+        ("manifest.json", "{}", "damaged"),
+        ("readings.parquet", "nonsense", "damaged"),
+    ],
+)
+def test_damaged_results_are_refused_with_a_reason(results, tmp_path, name, content, reason):
+    save(results, tmp_path)
+    (tmp_path / name).write_text(content)
+    with pytest.raises(StreamgaugeError, match=reason):
+        load(tmp_path)
+
+
+def test_a_folder_that_cannot_be_written_is_named(results, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StreamgaugeError, match="cannot write the results into"):
+        save(results, tmp_path / "file" / "folder")
