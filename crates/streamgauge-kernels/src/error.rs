@@ -53,6 +53,24 @@ pub enum KernelError {
         /// What it should have been.
         expected: &'static str,
     },
+    /// A line of a text is not a row.
+    #[error("line {line}: {why}")]
+    Line {
+        /// The line, counted from 1.
+        line: u64,
+        /// What is wrong with it, and what was expected.
+        why: String,
+    },
+    /// The rows are not those that were counted before.
+    #[error("{found} rows of {group} where {expected} were counted before: the input has changed")]
+    Counted {
+        /// The class or group of classes.
+        group: String,
+        /// How many rows there are now, or at least so many.
+        found: u64,
+        /// How many were counted.
+        expected: u64,
+    },
     /// Saved bytes are damaged, or were written by something else.
     #[error("these bytes are not a saved {what}: {why}")]
     Saved {

@@ -11,5 +11,9 @@ pub mod dispatch;
 pub mod error;
 pub mod learners;
 pub mod randomness;
+pub mod rows;
+pub mod sampling;
+pub mod shuffling;
+pub mod writing;
 
 pub use error::KernelError;

@@ -1,0 +1,233 @@
+//! The second pass: the text of the rows that were selected.
+
+use std::io::Write as _;
+use std::ops::Range;
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::{Classes, Fate, Selection};
+use crate::KernelError;
+use crate::error::check_length;
+use crate::rows::{Dialect, Lines, field, trimmed};
+
+/// The rows selected from a chunk.
+#[derive(Debug, Default)]
+pub struct Chosen {
+    /// Rows of the training set.
+    pub training: Vec<u8>,
+    /// Rows of the test set.
+    pub test: Vec<u8>,
+    /// For each unlabelled row of the test set: its position there (from 0), a comma, its class as quoted for CSV.
+    pub truth: Vec<u8>,
+}
+
+/// Copies the selected rows of a text that comes in chunks.
+pub struct Sampling {
+    lines: Lines,
+    hash: Xxh3,
+    copy: Copying,
+}
+
+struct Copying {
+    dialect: Dialect,
+    classes: Classes,
+    groups: Vec<usize>,
+    kept: Option<Vec<bool>>,
+    selection: Selection,
+    n_test: u64,
+    chosen: Chosen,
+    ends: Vec<usize>,
+}
+
+impl Sampling {
+    /// A sampling that starts at the given line. `groups` says of each class which group of the selection it
+    /// belongs to; `kept` says of each field whether it is kept, None for all.
+    ///
+    /// # Errors
+    /// [`KernelError::Shape`] where `groups` or `kept` do not fit.
+    pub fn new(
+        dialect: Dialect,
+        classes: Classes,
+        groups: Vec<usize>,
+        kept: Option<Vec<bool>>,
+        selection: Selection,
+        first_line: u64,
+    ) -> Result<Self, KernelError> {
+        check_length("groups", groups.len(), classes.names().len())?;
+        if let Some(kept) = &kept {
+            check_length("kept", kept.len(), dialect.n_fields)?;
+        }
+        let copy = Copying {
+            dialect,
+            classes,
+            groups,
+            kept,
+            selection,
+            n_test: 0,
+            chosen: Chosen::default(),
+            ends: Vec::new(),
+        };
+        Ok(Self { lines: Lines::new(first_line), hash: Xxh3::new(), copy })
+    }
+
+    /// Select from the rows of a chunk.
+    ///
+    /// # Errors
+    /// [`KernelError::Line`] for a line that is not a row, [`KernelError::Counted`] where there are more rows than
+    /// were counted.
+    pub fn update(&mut self, chunk: &[u8]) -> Result<Chosen, KernelError> {
+        self.hash.update(chunk);
+        let copy = &mut self.copy;
+        self.lines.update(chunk, |line, row| copy.visit(line, row))?;
+        Ok(std::mem::take(&mut self.copy.chosen))
+    }
+
+    /// Select from a last line that has no end, and check that every row that was counted has come.
+    ///
+    /// # Errors
+    /// As [`update`](Self::update), and [`KernelError::Counted`] where there were fewer rows.
+    pub fn finish(&mut self) -> Result<Chosen, KernelError> {
+        let copy = &mut self.copy;
+        self.lines.finish(|line, row| copy.visit(line, row))?;
+        self.copy.selection.finish()?;
+        Ok(std::mem::take(&mut self.copy.chosen))
+    }
+
+    /// A hash of all bytes.
+    #[must_use]
+    pub fn hash(&self) -> u128 {
+        self.hash.digest128()
+    }
+}
+
+impl Copying {
+    #[inline]
+    fn visit(&mut self, line: u64, row: &[u8]) -> Result<(), KernelError> {
+        if !self.dialect.is_row(row) {
+            return Ok(());
+        }
+        let class = self.dialect.class_of(line, row, &mut self.ends)?;
+        let code = self.classes.code(line, &class.name)?;
+        let group = code.map(|code| self.groups.get(code).copied().unwrap_or(usize::MAX));
+        let fate = self.selection.next(group)?;
+        if fate == Fate::LeftOut {
+            return Ok(());
+        }
+        if self.kept.is_some() {
+            self.dialect.fields(line, row, &mut self.ends)?;
+        }
+        if let (Fate::Unlabelled, Some(code)) = (fate, code) {
+            // Writing into memory cannot fail.
+            let _ = write!(self.chosen.truth, "{},", self.n_test);
+            push_csv(&mut self.chosen.truth, &self.classes.names()[code]);
+        }
+        let hidden = (fate == Fate::Unlabelled).then_some(class.place);
+        if fate == Fate::Training {
+            self.copy(row, hidden, |chosen| &mut chosen.training);
+        } else {
+            self.n_test += 1;
+            self.copy(row, hidden, |chosen| &mut chosen.test);
+        }
+        Ok(())
+    }
+
+    /// Copy the kept fields of a row, a hidden class as `?`.
+    fn copy(&mut self, row: &[u8], hidden: Option<Range<usize>>, set: impl Fn(&mut Chosen) -> &mut Vec<u8>) {
+        let text = set(&mut self.chosen);
+        match &self.kept {
+            None => {
+                let row = row.trim_ascii_end();
+                match hidden {
+                    None => text.extend_from_slice(row),
+                    Some(place) => {
+                        text.extend_from_slice(&row[..place.start]);
+                        text.push(b'?');
+                        text.extend_from_slice(&row[place.end..]);
+                    }
+                }
+            }
+            Some(kept) => {
+                // What follows the declared fields is the weight of the row, which stays.
+                let indices = (0..self.ends.len()).filter(|&index| kept.get(index).is_none_or(|&kept| kept));
+                for (place, index) in indices.enumerate() {
+                    if place > 0 {
+                        text.push(self.dialect.separator);
+                    }
+                    if hidden.is_some() && index == self.dialect.class_field {
+                        text.push(b'?');
+                    } else {
+                        text.extend_from_slice(&row[trimmed(row, field(&self.ends, index))]);
+                    }
+                }
+            }
+        }
+        text.push(b'\n');
+    }
+}
+
+/// Append a line that is one value, quoted for CSV where needed.
+fn push_csv(text: &mut Vec<u8>, value: &[u8]) {
+    if value.iter().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
+        text.push(b'"');
+        for &byte in value {
+            text.extend_from_slice(if byte == b'"' { b"\"\"" } else { std::slice::from_ref(&byte) });
+        }
+        text.push(b'"');
+    } else {
+        text.extend_from_slice(value);
+    }
+    text.push(b'\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows::Quoting;
+    use crate::sampling::Group;
+
+    const DIALECT: Dialect = Dialect { separator: b',', quoting: Quoting::Arff, n_fields: 3, class_field: 2 };
+
+    fn sampled(text: &[u8], kept: Option<Vec<bool>>, labelled: u64, cuts: usize) -> [String; 3] {
+        let groups = [Group { rows: 2, training: 1, test: 1 }, Group { rows: 1, training: 0, test: 1 }];
+        let selection = Selection::new(&groups, labelled, 3).unwrap();
+        let classes = Classes::declared(vec![b"up".into(), b"do,wn".into()]);
+        let mut sampling = Sampling::new(DIALECT, classes, vec![0, 1], kept, selection, 1).unwrap();
+        let mut all = Chosen::default();
+        let mut take = |chosen: Chosen| {
+            all.training.extend(chosen.training);
+            all.test.extend(chosen.test);
+            all.truth.extend(chosen.truth);
+        };
+        text.chunks(cuts).for_each(|chunk| take(sampling.update(chunk).unwrap()));
+        take(sampling.finish().unwrap());
+        [all.training, all.test, all.truth].map(|bytes| String::from_utf8(bytes).unwrap())
+    }
+
+    const TEXT: &[u8] = b"1,a,up\r\n% note\n2,b,?\n\n3,c,up\n4,'d,e','do,wn',{2}";
+
+    #[test]
+    fn rows_are_copied_in_order_however_the_text_is_cut() {
+        let whole = sampled(TEXT, None, 2, 1000);
+        assert_eq!(whole[2], "");
+        let mut rows: Vec<&str> = whole[0].lines().chain(whole[1].lines()).collect();
+        rows.sort_unstable();
+        assert_eq!(rows, ["1,a,up", "3,c,up", "4,'d,e','do,wn',{2}"]);
+        for cuts in 1..20 {
+            assert_eq!(sampled(TEXT, None, 2, cuts), whole);
+        }
+    }
+
+    #[test]
+    fn hidden_labels_are_question_marks_and_their_truth_is_kept() {
+        let [_, test, truth] = sampled(TEXT, None, 0, 1000);
+        assert!(test.lines().all(|row| row.ends_with(",?") || row.ends_with(",?,{2}")));
+        assert_eq!(truth, "0,up\n1,\"do,wn\"\n");
+    }
+
+    #[test]
+    fn only_kept_fields_remain() {
+        let [training, test, _] = sampled(TEXT, Some(vec![false, true, true]), 0, 1000);
+        assert!(["a,up\n", "c,up\n"].contains(&training.as_str()));
+        assert!(test.ends_with("'d,e',?,{2}\n"));
+    }
+}
