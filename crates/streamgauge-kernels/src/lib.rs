@@ -11,5 +11,6 @@ pub mod dispatch;
 pub mod error;
 pub mod learners;
 pub mod randomness;
+pub mod text;
 
 pub use error::KernelError;

@@ -9,11 +9,13 @@ mod convert;
 mod dispatch;
 mod learners;
 mod randomness;
+mod text;
 
 /// The native kernels of streamgauge.
 #[pymodule(gil_used = false)]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     dispatch::register(module)?;
     learners::register(module)?;
-    randomness::register(module)
+    randomness::register(module)?;
+    text::register(module)
 }
