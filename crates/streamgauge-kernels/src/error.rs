@@ -79,6 +79,9 @@ pub enum KernelError {
         /// Why it could not be.
         why: &'static str,
     },
+    /// A file of text has a fault.
+    #[error(transparent)]
+    Text(#[from] crate::text::TextError),
 }
 
 /// Check that a column has the length it must have.

@@ -14,6 +14,7 @@ pub mod randomness;
 pub mod rows;
 pub mod sampling;
 pub mod shuffling;
+pub mod text;
 pub mod writing;
 
 pub use error::KernelError;

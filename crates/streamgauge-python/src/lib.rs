@@ -10,6 +10,7 @@ mod dispatch;
 mod learners;
 mod randomness;
 mod sampling;
+mod text;
 mod writing;
 
 /// The native kernels of streamgauge.
@@ -19,5 +20,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     learners::register(module)?;
     randomness::register(module)?;
     sampling::register(module)?;
+    text::register(module)?;
     writing::register(module)
 }

@@ -1,0 +1,245 @@
+//! What the columns of a delimited file hold, found in one pass.
+
+use std::ops::ControlFlow;
+
+use super::fields::{Cursor, Field};
+use super::numbers::{number, scan};
+use super::{Dialect, Line, Lines, Mark, Names, TextError, shown};
+
+/// What is known of a column before the pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expected {
+    /// Nothing: its values are all numbers, or all names.
+    Anything,
+    /// Names, whatever they look like.
+    Names,
+    /// Numbers, which need no survey but are checked.
+    Numbers,
+    /// It is left out.
+    Nothing,
+}
+
+/// What was found in a column.
+#[derive(Debug, Clone, Default)]
+pub struct Seen {
+    /// The names found; what comes after too many of them is not kept.
+    pub names: Names,
+    /// How often each name was found.
+    pub counts: Vec<u64>,
+    /// How many values were read as numbers.
+    pub n_numbers: u64,
+    /// How many values are missing.
+    pub n_missing: u64,
+    /// The line of the first name that was one too many.
+    pub overflow: Option<u64>,
+}
+
+/// Surveys the columns of a file, chunk by chunk, in memory bounded by the number of names kept.
+pub struct Survey {
+    dialect: Dialect,
+    columns: Vec<(String, Expected)>,
+    seen: Vec<Seen>,
+    most_names: usize,
+    n_rows: u64,
+    missing_number: bool,
+    lines: Lines,
+}
+
+impl Survey {
+    /// A survey of columns with these names, from a place of the file on; `most_names` are kept of each.
+    #[must_use]
+    pub fn new(dialect: Dialect, columns: Vec<(String, Expected)>, most_names: usize, from: Mark) -> Self {
+        let seen = vec![Seen::default(); columns.len()];
+        let missing_number = dialect.missing().iter().any(|text| number(text).is_ok());
+        Self { dialect, columns, seen, most_names, n_rows: 0, missing_number, lines: Lines::new(from.line, from.end) }
+    }
+
+    /// What was found, per column.
+    #[must_use]
+    pub fn seen(&self) -> &[Seen] {
+        &self.seen
+    }
+
+    /// How many rows there are.
+    #[must_use]
+    pub fn n_rows(&self) -> u64 {
+        self.n_rows
+    }
+
+    /// Survey the rows of a chunk.
+    ///
+    /// # Errors
+    /// The first fault of the file.
+    pub fn update(&mut self, chunk: &[u8]) -> Result<(), TextError> {
+        let mut lines = std::mem::replace(&mut self.lines, Lines::new(0, 0));
+        let used = lines.update(chunk, |line| self.read(line));
+        self.lines = lines;
+        used.map(|_| ())
+    }
+
+    /// Survey the last line of the file, where it has no line end.
+    ///
+    /// # Errors
+    /// Its fault.
+    pub fn finish(&mut self) -> Result<(), TextError> {
+        let mut lines = std::mem::replace(&mut self.lines, Lines::new(0, 0));
+        let last = lines.finish(|line| self.read(line));
+        self.lines = lines;
+        last
+    }
+
+    fn read(&mut self, line: Line<'_>) -> Result<ControlFlow<()>, TextError> {
+        if !self.dialect.is_skipped(line.text) {
+            self.read_row(line.text, line.number)?;
+            self.n_rows += 1;
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn read_row(&mut self, line: &[u8], line_number: u64) -> Result<(), TextError> {
+        let delimiter = self.dialect.delimiter();
+        let mut cursor = Cursor::new(line);
+        let n_columns = self.columns.len();
+        for column in 0..n_columns {
+            if cursor.ended {
+                let values = if column == 1 { "value" } else { "values" };
+                let problem = format!("the row ends before it, after {column} {values} of {n_columns}");
+                return Err(self.fault(line_number, column, problem));
+            }
+            let wants_numbers = matches!(self.columns[column].1, Expected::Anything | Expected::Numbers);
+            if wants_numbers
+                && !self.missing_number
+                && self.seen[column].names.is_empty()
+                && let Some((_, end)) = scan(line, cursor.at)
+                && cursor.is_field_end(end, delimiter)
+            {
+                self.seen[column].n_numbers += 1;
+                cursor.pass(end);
+                continue;
+            }
+            let taken = cursor.field(&self.dialect).and_then(|field| self.note(column, &field, line_number));
+            taken.map_err(|why| self.fault(line_number, column, why))?;
+        }
+        if cursor.ended {
+            return Ok(());
+        }
+        Err(self.fault(line_number, n_columns, format!("the row goes on behind its {n_columns} values")))
+    }
+
+    fn note(&mut self, column: usize, field: &Field<'_>, line: u64) -> Result<(), String> {
+        let expected = self.columns[column].1;
+        let seen = &mut self.seen[column];
+        if expected == Expected::Nothing {
+            return Ok(());
+        }
+        if self.dialect.is_missing(field) {
+            seen.n_missing += 1;
+            return Ok(());
+        }
+        if field.text.is_empty() && !field.quoted {
+            return Err("there is no value".into());
+        }
+        if expected != Expected::Names {
+            let value = number(&field.text);
+            check_mixture(expected, seen, value.as_ref().err(), field)?;
+            if value.is_ok() {
+                seen.n_numbers += 1;
+                return Ok(());
+            }
+        }
+        if seen.names.len() < self.most_names || seen.names.find(&field.text).is_some() {
+            let code = seen.names.add(&field.text) as usize;
+            seen.counts.resize(seen.names.len(), 0);
+            seen.counts[code] += 1;
+        } else {
+            seen.overflow.get_or_insert(line);
+        }
+        Ok(())
+    }
+
+    fn fault(&self, line: u64, column: usize, problem: String) -> TextError {
+        let name = self.columns.get(column).map(|(name, _)| format!("attribute '{name}'"));
+        TextError::in_column(line, column, name.unwrap_or_default(), problem)
+    }
+}
+
+/// Refuse a name among numbers and a number among names: neither can be guessed to be right.
+fn check_mixture(
+    expected: Expected,
+    seen: &Seen,
+    not_number: Option<&String>,
+    field: &Field<'_>,
+) -> Result<(), String> {
+    match not_number {
+        Some(why) if expected == Expected::Numbers => Err(why.clone()),
+        Some(why) if seen.n_numbers > 0 => {
+            Err(format!("{why} as those above are; declare the column nominal, or the text as missing"))
+        }
+        None if !seen.names.is_empty() => {
+            let found = shown(&field.text);
+            Err(format!("{found} is a number and no name as those above are; declare the column nominal"))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn survey(text: &str, expected: &[Expected]) -> Result<Survey, TextError> {
+        let dialect = Dialect::new(b',', vec!["?".into(), String::new()]).unwrap();
+        let columns = expected.iter().enumerate().map(|(i, &expected)| (format!("x{i}"), expected)).collect();
+        let mut survey = Survey::new(dialect, columns, 3, Mark { row: 0, end: 0, line: 0 });
+        for part in text.as_bytes().chunks(5) {
+            survey.update(part)?;
+        }
+        survey.finish()?;
+        Ok(survey)
+    }
+
+    #[test]
+    fn columns_are_numbers_or_names() {
+        use Expected::{Anything, Names, Nothing, Numbers};
+        let found =
+            survey("1,a,3,x,1\n\n?,\"b\",,x,2\n2.5,a,4,y,3", &[Anything, Anything, Names, Nothing, Numbers]).unwrap();
+        assert_eq!(found.n_rows(), 3);
+        let seen = found.seen();
+        assert_eq!((seen[0].n_numbers, seen[0].n_missing, seen[0].names.len()), (2, 1, 0));
+        assert_eq!((seen[1].names.as_slice(), &seen[1].counts), (&["a".to_string(), "b".into()][..], &vec![2, 1]));
+        assert_eq!((seen[2].names.as_slice(), seen[2].n_missing), (&["3".to_string(), "4".into()][..], 1));
+        assert!(seen[3].names.is_empty() && seen[4].n_numbers == 3);
+    }
+
+    #[test]
+    fn mixtures_are_refused_in_either_order() {
+        let error = |text, expected| survey(text, &[expected]).err().unwrap().to_string();
+        assert_eq!(
+            error("1\nx\n", Expected::Anything),
+            "line 2, column 1 (attribute 'x0'): 'x' is not a number as those above are; declare the column nominal, or the text as missing"
+        );
+        assert_eq!(
+            error("x\n1\n", Expected::Anything),
+            "line 2, column 1 (attribute 'x0'): '1' is a number and no name as those above are; declare the column nominal"
+        );
+        assert_eq!(
+            error("1\nnan\n", Expected::Numbers),
+            "line 2, column 1 (attribute 'x0'): 'nan' is not a finite number"
+        );
+    }
+
+    #[test]
+    fn too_many_names_are_noted_with_their_line() {
+        let found = survey("a\nb\nc\na\nd\ne\n", &[Expected::Anything]).unwrap();
+        assert_eq!((found.seen()[0].overflow, found.seen()[0].names.len()), (Some(5), 3));
+        assert_eq!(found.seen()[0].counts, [2, 1, 1]);
+    }
+
+    #[test]
+    fn rows_must_have_all_columns_and_no_more() {
+        let error = |text| survey(text, &[Expected::Anything; 2]).err().unwrap().to_string();
+        assert_eq!(error("1,2\n3\n"), "line 2, column 2 (attribute 'x1'): the row ends before it, after 1 value of 2");
+        assert_eq!(error("1,2,3\n"), "line 1, column 3: the row goes on behind its 2 values");
+        assert!(error("1,2\n3").ends_with("the file ends in this line: has it been cut off?"));
+    }
+}
