@@ -54,7 +54,8 @@ def example_results(
                         for row, value in zip(rows, values.tolist(), strict=True)
                     ]
     readings.sort(key=lambda reading: reading.row)
-    return Results(tuple(readings), (), n_rows, complete, example_description(learners, n_folds, forgettings, measures))
+    description = example_description(learners, n_folds, forgettings, measures)
+    return Results.from_readings(readings, n_rows=n_rows, complete=complete, description=description)
 
 
 def example_description(

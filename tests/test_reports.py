@@ -189,7 +189,7 @@ def test_hostile_names_stay_text(results: Results) -> None:
         "list": [HOSTILE],
     }
     verdict = Verdict(HOSTILE, HOSTILE, HOSTILE, 0.5, 0.1, None, HOSTILE, HOSTILE, (HOSTILE,))
-    page = Page(page_html(Results(readings, (), 1, complete=True, description=description), [verdict]))
+    page = Page(page_html(Results.from_readings(readings, n_rows=1, description=description), [verdict]))
     assert page.tags.count("script") == 2
     assert "img" not in page.tags
     assert page.data["learners"][0] == f"HoeffdingTree{HOSTILE}"
@@ -198,7 +198,7 @@ def test_hostile_names_stay_text(results: Results) -> None:
 
 @given(st.text(st.characters(codec=None), min_size=1, max_size=40))
 def test_any_text_can_be_a_name(name: str) -> None:
-    results = Results((Reading(1, name, 0, name, name, 0.5),), (), 1, complete=True, description={name: {name: name}})
+    results = Results.from_readings((Reading(1, name, 0, name, name, 0.5),), n_rows=1, description={name: {name: name}})
     html = page_html(results, [Verdict(name, name, name, 0.5, 0.1, (0.0, 0.2), name)])
     html.encode()
     assert Page(html).tags.count("script") == 2
@@ -228,7 +228,7 @@ def test_a_complete_run_has_no_banner(results: Results, page: Page) -> None:
 
 def test_undefined_readings_are_gaps() -> None:
     readings = readings_of([[0.5, math.nan, 0.7], [0.6, math.nan, math.inf]])
-    page = Page(page_html(Results(readings, (), 30, complete=True)))
+    page = Page(page_html(Results.from_readings(readings, n_rows=30)))
     line = page.data["charts"][0]["lines"][0]
     assert line["mean"] == [0.55, None, 0.7]
     assert line["low"] == [0.5, None, 0.7]
@@ -237,7 +237,7 @@ def test_undefined_readings_are_gaps() -> None:
 
 
 def test_a_run_without_any_reading_still_has_a_report() -> None:
-    empty = Results((), (), 0, complete=True)
+    empty = Results.from_readings((), n_rows=0)
     assert "There are no readings." in Page(page_html(empty)).text
     assert "There are no readings." in rendered(summary(empty))
 
@@ -269,7 +269,7 @@ def test_a_pipe_gets_no_escape_codes_and_a_terminal_bold(results: Results, monke
 
 
 def test_the_table_shows_the_mean_and_the_deviation_over_folds() -> None:
-    table = rendered(results_table(Results(readings_of([[0.1, 0.5], [0.1, 0.7]]), (), 20, complete=True)))
+    table = rendered(results_table(Results.from_readings(readings_of([[0.1, 0.5], [0.1, 0.7]]), n_rows=20)))
     assert "60.00 ±14.14" in table
     assert "After 20 rows, over Landmark()" in table
 
@@ -281,14 +281,14 @@ def test_the_best_of_a_column_is_starred(results: Results) -> None:
 
 
 def test_less_is_better_where_the_description_says_so(results: Results) -> None:
-    lowered = replace(results, description={"lower_is_better": ["accuracy"]})
+    lowered = replace(results, description={"measures": {"accuracy": {"greater_is_better": False}}})
     best = {(panel.measure, learner) for panel in panels(lowered) for learner in panel.best}
     assert best == {("accuracy", "MajorityClass"), ("kappa_m", "HoeffdingTree")}
 
 
 def test_names_are_not_read_as_markup_on_the_terminal() -> None:
-    results = Results(
-        (Reading(1, "[bold]tree[/bold]\x1b[31m", 0, "accuracy", "Landmark()", 0.5),), (), 1, complete=True
+    results = Results.from_readings(
+        (Reading(1, "[bold]tree[/bold]\x1b[31m", 0, "accuracy", "Landmark()", 0.5),), n_rows=1
     )
     assert "[bold]tree[/bold]�[31m" in rendered(results_table(results))
 

@@ -100,3 +100,42 @@ class Writing:
     def lines(
         self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None
     ) -> bytes: ...
+
+@final
+class PairCounter:
+    def __new__(cls, n_learners: int, n_folds: int) -> PairCounter: ...
+    def update(
+        self,
+        correct: NDArray[np.bool_],
+        scored: NDArray[np.bool_] | None = None,
+        start: int = 0,
+        stop: int | None = None,
+    ) -> None: ...
+    def sums(
+        self, first: int, second: int
+    ) -> tuple[
+        int,
+        NDArray[np.int64],
+        NDArray[np.int64],
+        NDArray[np.int64],
+        float,
+        bool,
+        NDArray[np.int64],
+        NDArray[np.int64],
+    ]: ...
+    @property
+    def n_bytes(self) -> int: ...
+    def save(self) -> bytes: ...
+    def load(self, state: bytes) -> None: ...
+
+@final
+class Generator:
+    def rows(self, start: int, n: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]: ...
+
+def sea(thresholds: list[float], drift_every: int, noise: float, seed: int) -> Generator: ...
+def hyperplane(
+    n_attributes: int, n_drifting: int, magnitude: float, reversal: float, noise: float, seed: int
+) -> Generator: ...
+def random_rbf(
+    n_attributes: int, n_classes: int, n_centroids: int, n_drifting: int, speed: float, seed: int
+) -> Generator: ...

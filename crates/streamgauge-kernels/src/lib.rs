@@ -7,8 +7,10 @@
 //! never reassociated and fused multiply-adds are written out ([`dispatch`]).
 
 pub mod codec;
+pub mod comparison;
 pub mod dispatch;
 pub mod error;
+pub mod generators;
 pub mod learners;
 pub mod randomness;
 pub mod rows;

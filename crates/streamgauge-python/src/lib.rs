@@ -5,8 +5,10 @@
 
 use pyo3::prelude::*;
 
+mod comparison;
 mod convert;
 mod dispatch;
+mod generators;
 mod learners;
 mod randomness;
 mod sampling;
@@ -16,7 +18,9 @@ mod writing;
 /// The native kernels of streamgauge.
 #[pymodule(gil_used = false)]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    comparison::register(module)?;
     dispatch::register(module)?;
+    generators::register(module)?;
     learners::register(module)?;
     randomness::register(module)?;
     sampling::register(module)?;

@@ -53,7 +53,7 @@ def write_page(results: Results, path: str | Path, comparisons: Sequence[Compari
     Examples
     --------
     >>> from tempfile import mkdtemp
-    >>> write_page(Results((), (), 0, complete=True), Path(mkdtemp()) / "report.html").name
+    >>> write_page(Results.from_readings((), n_rows=0), Path(mkdtemp()) / "report.html").name
     'report.html'
     """
     path = Path(path)
@@ -70,7 +70,7 @@ def page_html(results: Results, comparisons: Sequence[Comparison] = ()) -> str:
 
     Examples
     --------
-    >>> "This run was cut short" in page_html(Results((), (), 250, complete=False))
+    >>> "This run was cut short" in page_html(Results.from_readings((), n_rows=250, complete=False))
     True
     """
     shown = panels(results)

@@ -105,43 +105,20 @@ class Panel:
 def panels(results: Results) -> tuple[Panel, ...]:
     """Arrange the readings of an evaluation, the measures of one forgetting side by side.
 
-    A measure of which less is better is so if the description lists its name under ``"lower_is_better"``.
-
     Examples
     --------
-    >>> readings = tuple(Reading(row, "tree", 0, "accuracy", "Landmark()", row / 100) for row in (10, 20))
-    >>> panels(Results(readings, (), 20, complete=True))[0].values["tree"].tolist()
+    >>> readings = [Reading(row, "tree", 0, "accuracy", "Landmark()", row / 100) for row in (10, 20)]
+    >>> panels(Results.from_readings(readings, n_rows=20))[0].values["tree"].tolist()
     [[0.1, 0.2]]
     """
-    cells = _by_cell(results.readings)
-    forgettings = list(dict.fromkeys(forgetting for _, forgetting in cells))
-    named = results.description.get("lower_is_better", ())
-    lower = named if isinstance(named, list | tuple) else ()
     return tuple(
-        _panel(measure, forgetting, of_learners, lower_is_better=measure in lower)
-        for wanted in forgettings
-        for (measure, forgetting), of_learners in cells.items()
-        if forgetting == wanted
+        Panel(
+            measure,
+            forgetting,
+            results.rows,
+            {learner: results.curve(learner, measure, forgetting).T for learner in results.learners},
+            not results.greater_is_better(measure),
+        )
+        for forgetting in results.forgettings
+        for measure in results.measures
     )
-
-
-def _by_cell(readings: Iterable[Reading]) -> dict[tuple[str, str], dict[str, dict[int, Cell]]]:
-    """Group readings by measure and forgetting, then learner, then fold."""
-    cells: dict[tuple[str, str], dict[str, dict[int, Cell]]] = {}
-    for reading in readings:
-        of_learners = cells.setdefault((reading.measure, reading.forgetting), {})
-        rows, values = of_learners.setdefault(reading.learner, {}).setdefault(reading.fold, ([], []))
-        rows.append(reading.row)
-        values.append(reading.value)
-    return cells
-
-
-def _panel(measure: str, forgetting: str, of_learners: dict[str, dict[int, Cell]], *, lower_is_better: bool) -> Panel:
-    """Align the cells of a panel on the rows at which any of them was read."""
-    rows = np.unique(np.concatenate([rows for folds in of_learners.values() for rows, _ in folds.values()]))
-    n_folds = 1 + max(fold for folds in of_learners.values() for fold in folds)
-    values = {learner: np.full((n_folds, len(rows)), np.nan) for learner in of_learners}
-    for learner, folds in of_learners.items():
-        for fold, (at, read) in folds.items():
-            values[learner][fold, np.searchsorted(rows, at)] = read
-    return Panel(measure, forgetting, rows.astype(np.int64), values, lower_is_better)

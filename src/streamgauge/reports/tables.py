@@ -22,7 +22,7 @@ def summary(results: Results, comparisons: Sequence[Comparison] = ()) -> Rendera
     Examples
     --------
     >>> from rich.console import Console
-    >>> Console().print(summary(Results((), (), 250, complete=False)))
+    >>> Console().print(summary(Results.from_readings((), n_rows=250, complete=False)))
     Cut short after 250 rows: every number is of these rows only.
     There are no readings.
     """
@@ -50,7 +50,7 @@ def results_table(results: Results) -> RenderableType:
     >>> from rich.console import Console
     >>> from streamgauge.records import Reading
     >>> readings = tuple(Reading(99, "tree", fold, "kappa", "Landmark()", 0.5 + fold / 10) for fold in (0, 1))
-    >>> table = results_table(Results(readings, (), 99, complete=True))
+    >>> table = results_table(Results.from_readings(readings, n_rows=99))
     >>> Console(width=60).print(table)  # doctest: +NORMALIZE_WHITESPACE
     After 99 rows, over Landmark()
       learner        kappa %
