@@ -53,14 +53,6 @@ pub enum KernelError {
         /// What it should have been.
         expected: &'static str,
     },
-    /// A line of a text is not a row.
-    #[error("line {line}: {why}")]
-    Line {
-        /// The line, counted from 1.
-        line: u64,
-        /// What is wrong with it, and what was expected.
-        why: String,
-    },
     /// The rows are not those that were counted before.
     #[error("{found} rows of {group} where {expected} were counted before: the input has changed")]
     Counted {

@@ -13,7 +13,6 @@ pub mod error;
 pub mod generators;
 pub mod learners;
 pub mod randomness;
-pub mod rows;
 pub mod sampling;
 pub mod shuffling;
 pub mod text;

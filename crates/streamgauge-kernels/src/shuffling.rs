@@ -3,11 +3,13 @@
 //! Which bucket a row falls into, and the order within a bucket, are independent uniform draws, so every permutation
 //! is equally likely.
 
+use std::ops::ControlFlow;
+
 use memchr::memchr_iter;
 
 use crate::KernelError;
 use crate::randomness::{Draws, Purpose};
-use crate::rows::{Dialect, Lines};
+use crate::text::{Line, Lines, Mark, RawRows, TextError};
 
 const BUCKETS: Purpose = Purpose::named("shuffle buckets");
 const ORDER: Purpose = Purpose::named("shuffle order");
@@ -16,12 +18,12 @@ const ORDER: Purpose = Purpose::named("shuffle order");
 #[derive(Debug, Clone)]
 pub struct Scatter {
     lines: Lines,
-    rows: Scattering,
+    scattering: Scattering,
 }
 
 #[derive(Debug, Clone)]
 struct Scattering {
-    dialect: Dialect,
+    rows: RawRows,
     draws: Draws,
     n_rows: u64,
     buckets: Vec<Vec<u8>>,
@@ -33,13 +35,7 @@ impl Scatter {
     ///
     /// # Errors
     /// [`KernelError::Option`] where there is no bucket.
-    pub fn new(
-        dialect: Dialect,
-        n_buckets: usize,
-        seed: u64,
-        address: u64,
-        first_line: u64,
-    ) -> Result<Self, KernelError> {
+    pub fn new(rows: RawRows, n_buckets: usize, seed: u64, address: u64, from: Mark) -> Result<Self, KernelError> {
         if n_buckets == 0 {
             return Err(KernelError::Option {
                 option: "n_buckets",
@@ -48,49 +44,49 @@ impl Scatter {
             });
         }
         let draws = Draws::new(seed, BUCKETS, address);
-        let rows = Scattering { dialect, draws, n_rows: 0, buckets: vec![Vec::new(); n_buckets], ends: Vec::new() };
-        Ok(Self { lines: Lines::new(first_line), rows })
+        let scattering = Scattering { rows, draws, n_rows: 0, buckets: vec![Vec::new(); n_buckets], ends: Vec::new() };
+        Ok(Self { lines: Lines::new(from.line, from.end), scattering })
     }
 
     /// Scatter the rows of a chunk; gives what each bucket gained. Blank lines and comments are left out.
     ///
     /// # Errors
-    /// [`KernelError::Line`] for a line that is not a row.
+    /// A line that is not a row.
     pub fn update(&mut self, chunk: &[u8]) -> Result<Vec<Vec<u8>>, KernelError> {
-        let rows = &mut self.rows;
-        self.lines.update(chunk, |line, row| rows.scatter(line, row))?;
-        Ok(self.rows.buckets.iter_mut().map(std::mem::take).collect())
+        let scattering = &mut self.scattering;
+        self.lines.update(chunk, |line| scattering.scatter(&line))?;
+        Ok(self.scattering.buckets.iter_mut().map(std::mem::take).collect())
     }
 
     /// Scatter a last line that has no end.
     ///
     /// # Errors
-    /// [`KernelError::Line`] where it is not a row.
+    /// Where it is not a row.
     pub fn finish(&mut self) -> Result<Vec<Vec<u8>>, KernelError> {
-        let rows = &mut self.rows;
-        self.lines.finish(|line, row| rows.scatter(line, row))?;
-        Ok(self.rows.buckets.iter_mut().map(std::mem::take).collect())
+        let scattering = &mut self.scattering;
+        self.lines.finish(|line| scattering.scatter(&line))?;
+        Ok(self.scattering.buckets.iter_mut().map(std::mem::take).collect())
     }
 
     /// How many rows were scattered.
     #[must_use]
     pub fn n_rows(&self) -> u64 {
-        self.rows.n_rows
+        self.scattering.n_rows
     }
 }
 
 impl Scattering {
-    fn scatter(&mut self, line: u64, row: &[u8]) -> Result<(), KernelError> {
-        if !self.dialect.is_row(row) {
-            return Ok(());
+    fn scatter(&mut self, line: &Line<'_>) -> Result<ControlFlow<()>, TextError> {
+        if !self.rows.holds_row(line.text) {
+            return Ok(ControlFlow::Continue(()));
         }
-        self.dialect.check(line, row, &mut self.ends)?;
+        self.rows.check(line, &mut self.ends)?;
         let place = self.draws.below(self.n_rows, self.buckets.len() as u64) as usize;
         let bucket = &mut self.buckets[place];
-        bucket.extend_from_slice(row);
+        bucket.extend_from_slice(line.text);
         bucket.push(b'\n');
         self.n_rows += 1;
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     }
 }
 
@@ -117,16 +113,19 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
-    use crate::rows::Quoting;
+    use crate::text::Dialect;
 
-    const DIALECT: Dialect = Dialect { separator: b',', quoting: Quoting::Csv, n_fields: 1, class_field: 0 };
+    fn scatter(n_buckets: usize, seed: u64) -> Scatter {
+        let rows = RawRows::new(Dialect::new(b',', vec![]).unwrap(), 1, 0).unwrap();
+        Scatter::new(rows, n_buckets, seed, 0, Mark { row: 0, end: 0, line: 0 }).unwrap()
+    }
 
     #[test]
     fn every_permutation_is_equally_likely() {
         let mut counts: HashMap<Vec<u8>, f64> = HashMap::new();
         let n = 48_000;
         for seed in 0..n {
-            let mut scatter = Scatter::new(DIALECT, 3, seed, 0, 1).unwrap();
+            let mut scatter = scatter(3, seed);
             let mut buckets = scatter.update(b"a\nb\nc\nd").unwrap();
             for (bucket, last) in buckets.iter_mut().zip(scatter.finish().unwrap()) {
                 bucket.extend(last);
@@ -142,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_row_that_is_none_is_told() {
-        let mut scatter = Scatter::new(DIALECT, 1, 1, 0, 3).unwrap();
-        assert!(scatter.update(b"a\nb,c\n").unwrap_err().to_string().starts_with("line 4: 2 values"));
+        let mut scatter = scatter(1, 1);
+        assert!(scatter.update(b"a\nb,c\n").unwrap_err().to_string().starts_with("line 2: the row 'b,c' has 2 values"));
     }
 }

@@ -6,9 +6,9 @@ use crate::error::check_length;
 /// Where the weight of a row goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WeightStyle {
-    /// Nowhere: it must not have one.
+    /// Nowhere.
     None,
-    /// At the end of the row, in braces.
+    /// At the end of the row, in braces, where it has one.
     Braces,
     /// In a column of its own, the last.
     Column,
@@ -45,7 +45,11 @@ impl Writing {
             for (attribute, (&value, names)) in x[row * d..(row + 1) * d].iter().zip(&self.values).enumerate() {
                 match names {
                     _ if value.is_nan() => text.push(b'?'),
-                    None => push_number(&mut text, &mut digits, value),
+                    None if value.is_finite() => push_number(&mut text, &mut digits, value),
+                    None => {
+                        let why = format!("{value} is not a finite number, which text files do not hold");
+                        return Err(KernelError::Value { row, attribute, why });
+                    }
                     Some(names) => text.extend_from_slice(named(names, value).ok_or_else(|| KernelError::Value {
                         row,
                         attribute,
@@ -61,23 +65,23 @@ impl Writing {
                     return Err(KernelError::Label { row, label, n_classes: self.classes.len() });
                 }
             }
-            self.push_weight(&mut text, &mut digits, weight.map_or(1.0, |weight| weight[row]));
+            self.push_weight(&mut text, &mut digits, weight.map(|weight| weight[row]));
             text.push(b'\n');
         }
         Ok(text)
     }
 
-    fn push_weight(&self, text: &mut Vec<u8>, digits: &mut zmij::Buffer, weight: f64) {
-        match self.weight {
-            WeightStyle::None => {}
-            WeightStyle::Braces => {
+    fn push_weight(&self, text: &mut Vec<u8>, digits: &mut zmij::Buffer, weight: Option<f64>) {
+        match (self.weight, weight) {
+            (WeightStyle::None, _) | (WeightStyle::Braces, None) => {}
+            (WeightStyle::Braces, Some(weight)) => {
                 text.extend_from_slice(&[self.separator, b'{']);
                 push_number(text, digits, weight);
                 text.push(b'}');
             }
-            WeightStyle::Column => {
+            (WeightStyle::Column, weight) => {
                 text.push(self.separator);
-                push_number(text, digits, weight);
+                push_number(text, digits, weight.unwrap_or(1.0));
             }
         }
     }
@@ -128,6 +132,7 @@ mod tests {
         assert!(writing.lines(&[1.0, 2.0], &[0], None).is_err());
         assert!(writing.lines(&[1.0, 0.5], &[0], None).is_err());
         assert!(writing.lines(&[1.0, 1.0], &[2], None).is_err());
+        assert!(writing.lines(&[f64::INFINITY, 1.0], &[1], None).is_err());
         assert!(writing.lines(&[1.0], &[0], None).is_err());
     }
 

@@ -1,28 +1,25 @@
 //! Counting, sampling and shuffling the rows of a text that comes in chunks of bytes.
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use streamgauge_kernels::rows::{self, Quoting};
-use streamgauge_kernels::sampling::{self, Chosen, Classes, Group};
+use streamgauge_kernels::sampling::{self, Chosen, Group};
 use streamgauge_kernels::shuffling;
+use streamgauge_kernels::text::{self, Classes};
 
 use crate::convert::{column, to_python, work};
+use crate::text::{Place, dialect, mark, names};
 
-/// What the lines of a text look like.
+/// What the rows of a text look like.
 #[pyclass(frozen, module = "streamgauge._native")]
-struct Dialect(rows::Dialect);
+struct RawRows(text::RawRows);
 
 #[pymethods]
-impl Dialect {
+impl RawRows {
     #[new]
-    fn new(separator: u8, arff: bool, n_fields: usize, class_field: usize) -> PyResult<Self> {
-        if class_field >= n_fields {
-            return Err(PyValueError::new_err(format!("class_field = {class_field}: there are {n_fields} fields")));
-        }
-        let quoting = if arff { Quoting::Arff } else { Quoting::Csv };
-        Ok(Self(rows::Dialect { separator, quoting, n_fields, class_field }))
+    fn new(delimiter: u8, arff: bool, missing: Vec<String>, n_fields: usize, class_field: usize) -> PyResult<Self> {
+        let dialect = dialect(delimiter, arff, missing)?;
+        text::RawRows::new(dialect, n_fields, class_field).map(Self).map_err(to_python)
     }
 }
 
@@ -33,9 +30,12 @@ struct Counting(sampling::Counting);
 #[pymethods]
 impl Counting {
     #[new]
-    fn new(dialect: &Dialect, classes: Option<Vec<Vec<u8>>>, first_line: u64, indexed: bool) -> Self {
-        let classes = classes.map_or_else(Classes::discovered, Classes::declared);
-        Self(sampling::Counting::new(dialect.0.clone(), classes, first_line, indexed))
+    fn new(rows: &RawRows, classes: Option<Vec<String>>, header: &[u8], place: Place, indexed: bool) -> PyResult<Self> {
+        let classes = match classes {
+            None => Classes::discovered(),
+            Some(classes) => Classes::declared(names(classes)?),
+        };
+        Ok(Self(sampling::Counting::new(rows.0.clone(), classes, header, mark(place), indexed)))
     }
 
     fn update<'py>(&mut self, py: Python<'py>, chunk: &[u8]) -> PyResult<Vec<Bound<'py, PyBytes>>> {
@@ -49,8 +49,8 @@ impl Counting {
     }
 
     #[getter]
-    fn classes<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
-        texts(py, self.0.classes())
+    fn classes(&self) -> Vec<String> {
+        self.0.classes().to_vec()
     }
 
     #[getter]
@@ -59,8 +59,8 @@ impl Counting {
     }
 
     #[getter]
-    fn unlabelled(&self) -> u64 {
-        self.0.unlabelled()
+    fn n_rows(&self) -> u64 {
+        self.0.n_rows()
     }
 
     #[getter]
@@ -108,15 +108,16 @@ struct Sampling(sampling::Sampling);
 impl Sampling {
     #[new]
     fn new(
-        dialect: &Dialect,
-        classes: Vec<Vec<u8>>,
+        rows: &RawRows,
+        classes: Vec<String>,
         groups: Vec<usize>,
         kept: Option<Vec<bool>>,
         selection: &Selection,
-        first_line: u64,
+        header: &[u8],
+        place: Place,
     ) -> PyResult<Self> {
-        let classes = Classes::declared(classes);
-        sampling::Sampling::new(dialect.0.clone(), classes, groups, kept, selection.0.clone(), first_line)
+        let (rows, classes) = (rows.0.clone(), Classes::declared(names(classes)?));
+        sampling::Sampling::new(rows, classes, groups, kept, selection.0.clone(), header, mark(place))
             .map(Self)
             .map_err(to_python)
     }
@@ -144,8 +145,8 @@ struct Scatter(shuffling::Scatter);
 #[pymethods]
 impl Scatter {
     #[new]
-    fn new(dialect: &Dialect, n_buckets: usize, seed: u64, address: u64, first_line: u64) -> PyResult<Self> {
-        shuffling::Scatter::new(dialect.0.clone(), n_buckets, seed, address, first_line).map(Self).map_err(to_python)
+    fn new(rows: &RawRows, n_buckets: usize, seed: u64, address: u64, place: Place) -> PyResult<Self> {
+        shuffling::Scatter::new(rows.0.clone(), n_buckets, seed, address, mark(place)).map(Self).map_err(to_python)
     }
 
     fn update<'py>(&mut self, py: Python<'py>, chunk: &[u8]) -> PyResult<Vec<Bound<'py, PyBytes>>> {
@@ -180,7 +181,7 @@ fn three_texts<'py>(py: Python<'py>, chosen: &Chosen) -> ThreeTexts<'py> {
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<Dialect>()?;
+    module.add_class::<RawRows>()?;
     module.add_class::<Counting>()?;
     module.add_class::<Selection>()?;
     module.add_class::<Sampling>()?;

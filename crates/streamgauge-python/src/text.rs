@@ -12,7 +12,7 @@ use streamgauge_kernels::text::{
 use crate::convert::{to_python, work};
 
 /// Where in a file reading goes on: rows, bytes and lines before it.
-type Place = (u64, u64, u64);
+pub type Place = (u64, u64, u64);
 /// A column: its name, its nominal values, its role, whether values may be missing.
 type ColumnSpec = (String, Option<Vec<String>>, String, bool);
 /// Rows: values, classes, weights.
@@ -20,15 +20,15 @@ type Taken = (Py<PyArray2<f64>>, Py<PyArray1<i32>>, Option<Py<PyArray1<f64>>>);
 /// What was found in a column: names, their counts, numbers, missing values, the line of the first name too many.
 type Found = (Vec<String>, Vec<u64>, u64, u64, Option<u64>);
 
-fn mark((row, end, line): Place) -> Mark {
+pub fn mark((row, end, line): Place) -> Mark {
     Mark { row, end, line }
 }
 
-fn dialect(delimiter: u8, arff: bool, missing: Vec<String>) -> PyResult<Dialect> {
+pub fn dialect(delimiter: u8, arff: bool, missing: Vec<String>) -> PyResult<Dialect> {
     if arff { Dialect::arff(delimiter, missing) } else { Dialect::new(delimiter, missing) }.map_err(to_python)
 }
 
-fn names(values: Vec<String>) -> PyResult<Names> {
+pub fn names(values: Vec<String>) -> PyResult<Names> {
     let n = values.len();
     let names: Names = values.into_iter().collect();
     if names.len() < n { Err(PyValueError::new_err("two values have the same name")) } else { Ok(names) }

@@ -1,119 +1,139 @@
 //! The first pass: how many rows each class has, and on request an index of the rows of each.
 
 use std::io::Write as _;
+use std::ops::ControlFlow;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::Classes;
 use crate::KernelError;
-use crate::rows::{Dialect, Lines};
+use crate::text::{Classes, Line, Lines, Mark, RawRows, TextError};
 
 /// Counts the rows of each class in a text that comes in chunks.
 pub struct Counting {
-    dialect: Dialect,
     lines: Lines,
+    hash: Xxh3,
+    counter: Counter,
+}
+
+struct Counter {
+    rows: RawRows,
     classes: Classes,
     counts: Vec<u64>,
-    unlabelled: u64,
-    hash: Xxh3,
+    n_rows: u64,
     index: Option<Vec<Vec<u8>>>,
     ends: Vec<usize>,
 }
 
 impl Counting {
-    /// A count that starts at the given line; with `indexed`, each row is also kept under its class, its number
+    /// A count of the rows that follow the header; with `indexed`, each row is also kept under its class, its number
     /// (from 1) in front.
     #[must_use]
-    pub fn new(dialect: Dialect, classes: Classes, first_line: u64, indexed: bool) -> Self {
-        Self {
-            dialect,
-            lines: Lines::new(first_line),
-            counts: vec![0; classes.names().len()],
-            classes,
-            unlabelled: 0,
-            hash: Xxh3::new(),
-            index: indexed.then(Vec::new),
-            ends: Vec::new(),
-        }
+    pub fn new(rows: RawRows, classes: Classes, header: &[u8], from: Mark, indexed: bool) -> Self {
+        let mut hash = Xxh3::new();
+        hash.update(header);
+        let counts = vec![0; classes.names().len()];
+        let index = indexed.then(Vec::new);
+        let counter = Counter { rows, classes, counts, n_rows: 0, index, ends: Vec::new() };
+        Self { lines: Lines::new(from.line, from.end), hash, counter }
     }
 
     /// Count the rows of a chunk; gives the index of these rows, a text for each class.
     ///
     /// # Errors
-    /// [`KernelError::Line`] for a line that is not a row.
+    /// A line that is not a row.
     pub fn update(&mut self, chunk: &[u8]) -> Result<Vec<Vec<u8>>, KernelError> {
         self.hash.update(chunk);
-        let mut lines = std::mem::replace(&mut self.lines, Lines::new(0));
-        let done = lines.update(chunk, |line, row| self.count(line, row));
-        self.lines = lines;
-        done?;
-        Ok(self.index.as_mut().map(std::mem::take).unwrap_or_default())
+        let counter = &mut self.counter;
+        self.lines.update(chunk, |line| counter.count(&line))?;
+        Ok(self.counter.index.as_mut().map(std::mem::take).unwrap_or_default())
     }
 
     /// Count a last line that has no end; gives its index.
     ///
     /// # Errors
-    /// [`KernelError::Line`] where it is not a row.
+    /// Where it is not a row.
     pub fn finish(&mut self) -> Result<Vec<Vec<u8>>, KernelError> {
-        let mut lines = std::mem::replace(&mut self.lines, Lines::new(0));
-        lines.finish(|line, row| self.count(line, row))?;
-        Ok(self.index.as_mut().map(std::mem::take).unwrap_or_default())
-    }
-
-    #[inline]
-    fn count(&mut self, line: u64, row: &[u8]) -> Result<(), KernelError> {
-        if !self.dialect.is_row(row) {
-            return Ok(());
-        }
-        let class = self.dialect.class_of(line, row, &mut self.ends)?;
-        let Some(code) = self.classes.code(line, &class.name)? else {
-            self.unlabelled += 1;
-            return Ok(());
-        };
-        if code == self.counts.len() {
-            self.counts.push(0);
-        }
-        self.counts[code] += 1;
-        if self.index.is_some() {
-            self.keep(code, row);
-        }
-        Ok(())
-    }
-
-    fn keep(&mut self, code: usize, row: &[u8]) {
-        let number = self.counts.iter().sum::<u64>() + self.unlabelled;
-        let Some(index) = &mut self.index else { return };
-        if index.len() < self.counts.len() {
-            index.resize(self.counts.len(), Vec::new());
-        }
-        let text = &mut index[code];
-        // Writing into memory cannot fail.
-        let _ = write!(text, "{number}{}", char::from(self.dialect.separator));
-        text.extend_from_slice(row.trim_ascii());
-        text.push(b'\n');
+        let counter = &mut self.counter;
+        self.lines.finish(|line| counter.count(&line))?;
+        Ok(self.counter.index.as_mut().map(std::mem::take).unwrap_or_default())
     }
 
     /// The names of the classes, in the order of their codes.
     #[must_use]
-    pub fn classes(&self) -> &[Vec<u8>] {
-        self.classes.names()
+    pub fn classes(&self) -> &[String] {
+        self.counter.classes.names()
     }
 
     /// How many rows each class has.
     #[must_use]
     pub fn counts(&self) -> &[u64] {
-        &self.counts
+        &self.counter.counts
     }
 
-    /// How many rows have no label.
+    /// How many rows there are, with a label or without.
     #[must_use]
-    pub fn unlabelled(&self) -> u64 {
-        self.unlabelled
+    pub fn n_rows(&self) -> u64 {
+        self.counter.n_rows
     }
 
     /// A hash of all bytes.
     #[must_use]
     pub fn hash(&self) -> u128 {
         self.hash.digest128()
+    }
+}
+
+impl Counter {
+    #[inline(always)]
+    fn count(&mut self, line: &Line<'_>) -> Result<ControlFlow<()>, TextError> {
+        if !self.rows.holds_row(line.text) {
+            return Ok(ControlFlow::Continue(()));
+        }
+        self.n_rows += 1;
+        if let Some(code) = self.rows.class(line, &mut self.classes, &mut self.ends)?.code {
+            if code == self.counts.len() {
+                self.counts.push(0);
+            }
+            self.counts[code] += 1;
+            if self.index.is_some() {
+                self.keep(code, line.text);
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn keep(&mut self, code: usize, row: &[u8]) {
+        let Some(index) = &mut self.index else { return };
+        if index.len() < self.counts.len() {
+            index.resize(self.counts.len(), Vec::new());
+        }
+        let text = &mut index[code];
+        // Writing into memory cannot fail.
+        let _ = write!(text, "{}{}", self.n_rows, char::from(self.rows.delimiter()));
+        text.extend_from_slice(row);
+        text.push(b'\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Dialect;
+
+    #[test]
+    fn classes_are_counted_and_indexed_however_the_text_is_cut() {
+        let text = b"1,up\n% note\n2,down\n3,?\r\n4,up\r\n5,'up'";
+        for cut in 1..=text.len() {
+            let rows = RawRows::new(Dialect::arff(b',', vec![]).unwrap(), 2, 1).unwrap();
+            let classes = Classes::declared(["down", "up"].into_iter().collect());
+            let mut counting = Counting::new(rows, classes, b"head", Mark { row: 0, end: 4, line: 1 }, true);
+            let mut index = vec![Vec::new(); 2];
+            let mut take =
+                |parts: Vec<Vec<u8>>| parts.into_iter().zip(&mut index).for_each(|(part, all)| all.extend(part));
+            text.chunks(cut).for_each(|chunk| take(counting.update(chunk).unwrap()));
+            take(counting.finish().unwrap());
+            assert_eq!((counting.counts(), counting.n_rows()), (&[1, 3][..], 5));
+            assert_eq!(index, [b"2,2,down\n".to_vec(), b"1,1,up\n4,4,up\n5,5,'up'\n".to_vec()]);
+        }
     }
 }

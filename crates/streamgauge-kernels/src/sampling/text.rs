@@ -1,14 +1,14 @@
 //! The second pass: the text of the rows that were selected.
 
 use std::io::Write as _;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{Classes, Fate, Selection};
+use super::{Fate, Selection};
 use crate::KernelError;
 use crate::error::check_length;
-use crate::rows::{Dialect, Lines, field, trimmed};
+use crate::text::{Classes, Line, Lines, Mark, RawRows, TextError, field};
 
 /// The rows selected from a chunk.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ pub struct Sampling {
 }
 
 struct Copying {
-    dialect: Dialect,
+    rows: RawRows,
     classes: Classes,
     groups: Vec<usize>,
     kept: Option<Vec<bool>>,
@@ -40,45 +40,39 @@ struct Copying {
 }
 
 impl Sampling {
-    /// A sampling that starts at the given line. `groups` says of each class which group of the selection it
+    /// A sampling of the rows that follow the header. `groups` says of each class which group of the selection it
     /// belongs to; `kept` says of each field whether it is kept, None for all.
     ///
     /// # Errors
     /// [`KernelError::Shape`] where `groups` or `kept` do not fit.
     pub fn new(
-        dialect: Dialect,
+        rows: RawRows,
         classes: Classes,
         groups: Vec<usize>,
         kept: Option<Vec<bool>>,
         selection: Selection,
-        first_line: u64,
+        header: &[u8],
+        from: Mark,
     ) -> Result<Self, KernelError> {
         check_length("groups", groups.len(), classes.names().len())?;
         if let Some(kept) = &kept {
-            check_length("kept", kept.len(), dialect.n_fields)?;
+            check_length("kept", kept.len(), rows.n_fields())?;
         }
-        let copy = Copying {
-            dialect,
-            classes,
-            groups,
-            kept,
-            selection,
-            n_test: 0,
-            chosen: Chosen::default(),
-            ends: Vec::new(),
-        };
-        Ok(Self { lines: Lines::new(first_line), hash: Xxh3::new(), copy })
+        let copy =
+            Copying { rows, classes, groups, kept, selection, n_test: 0, chosen: Chosen::default(), ends: Vec::new() };
+        let mut hash = Xxh3::new();
+        hash.update(header);
+        Ok(Self { lines: Lines::new(from.line, from.end), hash, copy })
     }
 
     /// Select from the rows of a chunk.
     ///
     /// # Errors
-    /// [`KernelError::Line`] for a line that is not a row, [`KernelError::Counted`] where there are more rows than
-    /// were counted.
+    /// A line that is not a row, or one more of a class than were counted.
     pub fn update(&mut self, chunk: &[u8]) -> Result<Chosen, KernelError> {
         self.hash.update(chunk);
         let copy = &mut self.copy;
-        self.lines.update(chunk, |line, row| copy.visit(line, row))?;
+        self.lines.update(chunk, |line| copy.visit(&line))?;
         Ok(std::mem::take(&mut self.copy.chosen))
     }
 
@@ -88,7 +82,7 @@ impl Sampling {
     /// As [`update`](Self::update), and [`KernelError::Counted`] where there were fewer rows.
     pub fn finish(&mut self) -> Result<Chosen, KernelError> {
         let copy = &mut self.copy;
-        self.lines.finish(|line, row| copy.visit(line, row))?;
+        self.lines.finish(|line| copy.visit(&line))?;
         self.copy.selection.finish()?;
         Ok(std::mem::take(&mut self.copy.chosen))
     }
@@ -101,62 +95,59 @@ impl Sampling {
 }
 
 impl Copying {
-    #[inline]
-    fn visit(&mut self, line: u64, row: &[u8]) -> Result<(), KernelError> {
-        if !self.dialect.is_row(row) {
-            return Ok(());
+    #[inline(always)]
+    fn visit(&mut self, line: &Line<'_>) -> Result<ControlFlow<()>, TextError> {
+        if !self.rows.holds_row(line.text) {
+            return Ok(ControlFlow::Continue(()));
         }
-        let class = self.dialect.class_of(line, row, &mut self.ends)?;
-        let code = self.classes.code(line, &class.name)?;
-        let group = code.map(|code| self.groups.get(code).copied().unwrap_or(usize::MAX));
-        let fate = self.selection.next(group)?;
+        let class = self.rows.class(line, &mut self.classes, &mut self.ends)?;
+        let group = class.code.map(|code| self.groups[code]);
+        let changed = |error: KernelError| TextError::in_line(line.number, error.to_string());
+        let fate = self.selection.next(group).map_err(changed)?;
         if fate == Fate::LeftOut {
-            return Ok(());
+            return Ok(ControlFlow::Continue(()));
         }
         if self.kept.is_some() {
-            self.dialect.fields(line, row, &mut self.ends)?;
+            self.rows.fields(line, &mut self.ends)?;
         }
-        if let (Fate::Unlabelled, Some(code)) = (fate, code) {
+        if let (Fate::Unlabelled, Some(code)) = (fate, class.code) {
             // Writing into memory cannot fail.
             let _ = write!(self.chosen.truth, "{},", self.n_test);
-            push_csv(&mut self.chosen.truth, &self.classes.names()[code]);
+            push_csv(&mut self.chosen.truth, self.classes.names()[code].as_bytes());
         }
         let hidden = (fate == Fate::Unlabelled).then_some(class.place);
         if fate == Fate::Training {
-            self.copy(row, hidden, |chosen| &mut chosen.training);
+            self.copy(line.text, hidden, |chosen| &mut chosen.training);
         } else {
             self.n_test += 1;
-            self.copy(row, hidden, |chosen| &mut chosen.test);
+            self.copy(line.text, hidden, |chosen| &mut chosen.test);
         }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     }
 
     /// Copy the kept fields of a row, a hidden class as `?`.
     fn copy(&mut self, row: &[u8], hidden: Option<Range<usize>>, set: impl Fn(&mut Chosen) -> &mut Vec<u8>) {
         let text = set(&mut self.chosen);
         match &self.kept {
-            None => {
-                let row = row.trim_ascii_end();
-                match hidden {
-                    None => text.extend_from_slice(row),
-                    Some(place) => {
-                        text.extend_from_slice(&row[..place.start]);
-                        text.push(b'?');
-                        text.extend_from_slice(&row[place.end..]);
-                    }
+            None => match hidden {
+                None => text.extend_from_slice(row),
+                Some(place) => {
+                    text.extend_from_slice(&row[..place.start]);
+                    text.push(b'?');
+                    text.extend_from_slice(&row[place.end..]);
                 }
-            }
+            },
             Some(kept) => {
                 // What follows the declared fields is the weight of the row, which stays.
                 let indices = (0..self.ends.len()).filter(|&index| kept.get(index).is_none_or(|&kept| kept));
                 for (place, index) in indices.enumerate() {
                     if place > 0 {
-                        text.push(self.dialect.separator);
+                        text.push(self.rows.delimiter());
                     }
-                    if hidden.is_some() && index == self.dialect.class_field {
+                    if hidden.is_some() && index == self.rows.class_field() {
                         text.push(b'?');
                     } else {
-                        text.extend_from_slice(&row[trimmed(row, field(&self.ends, index))]);
+                        text.extend_from_slice(&row[self.rows.trimmed(row, field(&self.ends, index))]);
                     }
                 }
             }
@@ -182,16 +173,16 @@ fn push_csv(text: &mut Vec<u8>, value: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rows::Quoting;
     use crate::sampling::Group;
-
-    const DIALECT: Dialect = Dialect { separator: b',', quoting: Quoting::Arff, n_fields: 3, class_field: 2 };
+    use crate::text::Dialect;
 
     fn sampled(text: &[u8], kept: Option<Vec<bool>>, labelled: u64, cuts: usize) -> [String; 3] {
         let groups = [Group { rows: 2, training: 1, test: 1 }, Group { rows: 1, training: 0, test: 1 }];
         let selection = Selection::new(&groups, labelled, 3).unwrap();
-        let classes = Classes::declared(vec![b"up".into(), b"do,wn".into()]);
-        let mut sampling = Sampling::new(DIALECT, classes, vec![0, 1], kept, selection, 1).unwrap();
+        let classes = Classes::declared(["up", "do,wn"].into_iter().collect());
+        let rows = RawRows::new(Dialect::arff(b',', vec![]).unwrap(), 3, 2).unwrap();
+        let from = Mark { row: 0, end: 0, line: 0 };
+        let mut sampling = Sampling::new(rows, classes, vec![0, 1], kept, selection, b"", from).unwrap();
         let mut all = Chosen::default();
         let mut take = |chosen: Chosen| {
             all.training.extend(chosen.training);
