@@ -3,13 +3,11 @@
 //! Which bucket a row falls into, and the order within a bucket, are independent uniform draws, so every permutation
 //! is equally likely.
 
-use std::ops::ControlFlow;
-
 use memchr::memchr_iter;
 
 use crate::KernelError;
 use crate::randomness::{Draws, Purpose};
-use crate::text::{Line, Lines, Mark, RawRows, TextError};
+use crate::text::{Line, Mark, RawLines, RawRows, TextError};
 
 const BUCKETS: Purpose = Purpose::named("shuffle buckets");
 const ORDER: Purpose = Purpose::named("shuffle order");
@@ -17,13 +15,13 @@ const ORDER: Purpose = Purpose::named("shuffle order");
 /// Scatters the rows of a text that comes in chunks over buckets.
 #[derive(Debug, Clone)]
 pub struct Scatter {
-    lines: Lines,
+    lines: RawLines,
+    rows: RawRows,
     scattering: Scattering,
 }
 
 #[derive(Debug, Clone)]
 struct Scattering {
-    rows: RawRows,
     draws: Draws,
     n_rows: u64,
     buckets: Vec<Vec<u8>>,
@@ -44,8 +42,8 @@ impl Scatter {
             });
         }
         let draws = Draws::new(seed, BUCKETS, address);
-        let scattering = Scattering { rows, draws, n_rows: 0, buckets: vec![Vec::new(); n_buckets], ends: Vec::new() };
-        Ok(Self { lines: Lines::new(from.line, from.end), scattering })
+        let scattering = Scattering { draws, n_rows: 0, buckets: vec![Vec::new(); n_buckets], ends: Vec::new() };
+        Ok(Self { lines: RawLines::new(from), rows, scattering })
     }
 
     /// Scatter the rows of a chunk; gives what each bucket gained. Blank lines and comments are left out.
@@ -53,8 +51,8 @@ impl Scatter {
     /// # Errors
     /// A line that is not a row.
     pub fn update(&mut self, chunk: &[u8]) -> Result<Vec<Vec<u8>>, KernelError> {
-        let scattering = &mut self.scattering;
-        self.lines.update(chunk, |line| scattering.scatter(&line))?;
+        let Self { lines, rows, scattering } = self;
+        lines.update(rows, chunk, |line, plain| scattering.scatter(rows, &line, plain))?;
         Ok(self.scattering.buckets.iter_mut().map(std::mem::take).collect())
     }
 
@@ -63,8 +61,8 @@ impl Scatter {
     /// # Errors
     /// Where it is not a row.
     pub fn finish(&mut self) -> Result<Vec<Vec<u8>>, KernelError> {
-        let scattering = &mut self.scattering;
-        self.lines.finish(|line| scattering.scatter(&line))?;
+        let Self { lines, rows, scattering } = self;
+        lines.finish(rows, |line, plain| scattering.scatter(rows, &line, plain))?;
         Ok(self.scattering.buckets.iter_mut().map(std::mem::take).collect())
     }
 
@@ -76,17 +74,14 @@ impl Scatter {
 }
 
 impl Scattering {
-    fn scatter(&mut self, line: &Line<'_>) -> Result<ControlFlow<()>, TextError> {
-        if !self.rows.holds_row(line.text) {
-            return Ok(ControlFlow::Continue(()));
-        }
-        self.rows.check(line, &mut self.ends)?;
+    fn scatter(&mut self, rows: &RawRows, line: &Line<'_>, plain: bool) -> Result<(), TextError> {
+        rows.check(line, plain, &mut self.ends)?;
         let place = self.draws.below(self.n_rows, self.buckets.len() as u64) as usize;
         let bucket = &mut self.buckets[place];
         bucket.extend_from_slice(line.text);
         bucket.push(b'\n');
         self.n_rows += 1;
-        Ok(ControlFlow::Continue(()))
+        Ok(())
     }
 }
 

@@ -35,7 +35,7 @@ impl Counting {
             None => Classes::discovered(),
             Some(classes) => Classes::declared(names(classes)?),
         };
-        Ok(Self(sampling::Counting::new(rows.0.clone(), classes, header, mark(place), indexed)))
+        Ok(Self(sampling::Counting::new(rows.0.clone(), classes, mark(place), indexed)))
     }
 
     fn update<'py>(&mut self, py: Python<'py>, chunk: &[u8]) -> PyResult<Vec<Bound<'py, PyBytes>>> {
@@ -61,11 +61,6 @@ impl Counting {
     #[getter]
     fn n_rows(&self) -> u64 {
         self.0.n_rows()
-    }
-
-    #[getter]
-    fn fingerprint(&self) -> String {
-        format!("{:032x}", self.0.hash())
     }
 }
 

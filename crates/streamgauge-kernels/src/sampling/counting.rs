@@ -1,22 +1,18 @@
 //! The first pass: how many rows each class has, and on request an index of the rows of each.
 
-use std::io::Write as _;
-use std::ops::ControlFlow;
-
-use xxhash_rust::xxh3::Xxh3;
-
+use super::push_decimal;
 use crate::KernelError;
-use crate::text::{Classes, Line, Lines, Mark, RawRows, TextError};
+use crate::text::{Classes, Line, Mark, RawLines, RawRows, TextError};
 
 /// Counts the rows of each class in a text that comes in chunks.
 pub struct Counting {
-    lines: Lines,
-    hash: Xxh3,
+    lines: RawLines,
+    rows: RawRows,
     counter: Counter,
 }
 
 struct Counter {
-    rows: RawRows,
+    delimiter: u8,
     classes: Classes,
     counts: Vec<u64>,
     n_rows: u64,
@@ -25,16 +21,14 @@ struct Counter {
 }
 
 impl Counting {
-    /// A count of the rows that follow the header; with `indexed`, each row is also kept under its class, its number
+    /// A count of the rows from a place on; with `indexed`, each row is also kept under its class, its number
     /// (from 1) in front.
     #[must_use]
-    pub fn new(rows: RawRows, classes: Classes, header: &[u8], from: Mark, indexed: bool) -> Self {
-        let mut hash = Xxh3::new();
-        hash.update(header);
+    pub fn new(rows: RawRows, classes: Classes, from: Mark, indexed: bool) -> Self {
         let counts = vec![0; classes.names().len()];
         let index = indexed.then(Vec::new);
-        let counter = Counter { rows, classes, counts, n_rows: 0, index, ends: Vec::new() };
-        Self { lines: Lines::new(from.line, from.end), hash, counter }
+        let counter = Counter { delimiter: rows.delimiter(), classes, counts, n_rows: 0, index, ends: Vec::new() };
+        Self { lines: RawLines::new(from), rows, counter }
     }
 
     /// Count the rows of a chunk; gives the index of these rows, a text for each class.
@@ -42,9 +36,8 @@ impl Counting {
     /// # Errors
     /// A line that is not a row.
     pub fn update(&mut self, chunk: &[u8]) -> Result<Vec<Vec<u8>>, KernelError> {
-        self.hash.update(chunk);
-        let counter = &mut self.counter;
-        self.lines.update(chunk, |line| counter.count(&line))?;
+        let Self { lines, rows, counter } = self;
+        lines.update(rows, chunk, |line, plain| counter.count(rows, &line, plain))?;
         Ok(self.counter.index.as_mut().map(std::mem::take).unwrap_or_default())
     }
 
@@ -53,8 +46,8 @@ impl Counting {
     /// # Errors
     /// Where it is not a row.
     pub fn finish(&mut self) -> Result<Vec<Vec<u8>>, KernelError> {
-        let counter = &mut self.counter;
-        self.lines.finish(|line| counter.count(&line))?;
+        let Self { lines, rows, counter } = self;
+        lines.finish(rows, |line, plain| counter.count(rows, &line, plain))?;
         Ok(self.counter.index.as_mut().map(std::mem::take).unwrap_or_default())
     }
 
@@ -75,22 +68,13 @@ impl Counting {
     pub fn n_rows(&self) -> u64 {
         self.counter.n_rows
     }
-
-    /// A hash of all bytes.
-    #[must_use]
-    pub fn hash(&self) -> u128 {
-        self.hash.digest128()
-    }
 }
 
 impl Counter {
     #[inline(always)]
-    fn count(&mut self, line: &Line<'_>) -> Result<ControlFlow<()>, TextError> {
-        if !self.rows.holds_row(line.text) {
-            return Ok(ControlFlow::Continue(()));
-        }
+    fn count(&mut self, rows: &RawRows, line: &Line<'_>, plain: bool) -> Result<(), TextError> {
         self.n_rows += 1;
-        if let Some(code) = self.rows.class(line, &mut self.classes, &mut self.ends)?.code {
+        if let Some(code) = rows.class(line, plain, &mut self.classes, &mut self.ends)?.code {
             if code == self.counts.len() {
                 self.counts.push(0);
             }
@@ -99,7 +83,7 @@ impl Counter {
                 self.keep(code, line.text);
             }
         }
-        Ok(ControlFlow::Continue(()))
+        Ok(())
     }
 
     fn keep(&mut self, code: usize, row: &[u8]) {
@@ -108,8 +92,8 @@ impl Counter {
             index.resize(self.counts.len(), Vec::new());
         }
         let text = &mut index[code];
-        // Writing into memory cannot fail.
-        let _ = write!(text, "{}{}", self.n_rows, char::from(self.rows.delimiter()));
+        push_decimal(text, self.n_rows);
+        text.push(self.delimiter);
         text.extend_from_slice(row);
         text.push(b'\n');
     }
@@ -126,7 +110,7 @@ mod tests {
         for cut in 1..=text.len() {
             let rows = RawRows::new(Dialect::arff(b',', vec![]).unwrap(), 2, 1).unwrap();
             let classes = Classes::declared(["down", "up"].into_iter().collect());
-            let mut counting = Counting::new(rows, classes, b"head", Mark { row: 0, end: 4, line: 1 }, true);
+            let mut counting = Counting::new(rows, classes, Mark { row: 0, end: 4, line: 1 }, true);
             let mut index = vec![Vec::new(); 2];
             let mut take =
                 |parts: Vec<Vec<u8>>| parts.into_iter().zip(&mut index).for_each(|(part, all)| all.extend(part));

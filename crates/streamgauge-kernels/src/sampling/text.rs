@@ -1,14 +1,13 @@
 //! The second pass: the text of the rows that were selected.
 
-use std::io::Write as _;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{Fate, Selection};
+use super::{Fate, Selection, push_decimal};
 use crate::KernelError;
 use crate::error::check_length;
-use crate::text::{Classes, Line, Lines, Mark, RawRows, TextError, field};
+use crate::text::{Classes, Line, Mark, RawLines, RawRows, TextError, field};
 
 /// The rows selected from a chunk.
 #[derive(Debug, Default)]
@@ -23,13 +22,13 @@ pub struct Chosen {
 
 /// Copies the selected rows of a text that comes in chunks.
 pub struct Sampling {
-    lines: Lines,
+    lines: RawLines,
+    rows: RawRows,
     hash: Xxh3,
     copy: Copying,
 }
 
 struct Copying {
-    rows: RawRows,
     classes: Classes,
     groups: Vec<usize>,
     kept: Option<Vec<bool>>,
@@ -37,6 +36,8 @@ struct Copying {
     n_test: u64,
     chosen: Chosen,
     ends: Vec<usize>,
+    /// Per class the rest of a line of the truth.
+    truths: Vec<Vec<u8>>,
 }
 
 impl Sampling {
@@ -58,11 +59,10 @@ impl Sampling {
         if let Some(kept) = &kept {
             check_length("kept", kept.len(), rows.n_fields())?;
         }
-        let copy =
-            Copying { rows, classes, groups, kept, selection, n_test: 0, chosen: Chosen::default(), ends: Vec::new() };
+        let copy = Copying { classes, groups, kept, selection, n_test: 0, chosen: Chosen::default(), ends: Vec::new() };
         let mut hash = Xxh3::new();
         hash.update(header);
-        Ok(Self { lines: Lines::new(from.line, from.end), hash, copy })
+        Ok(Self { lines: RawLines::new(from), rows, hash, copy })
     }
 
     /// Select from the rows of a chunk.
@@ -71,8 +71,8 @@ impl Sampling {
     /// A line that is not a row, or one more of a class than were counted.
     pub fn update(&mut self, chunk: &[u8]) -> Result<Chosen, KernelError> {
         self.hash.update(chunk);
-        let copy = &mut self.copy;
-        self.lines.update(chunk, |line| copy.visit(&line))?;
+        let Self { lines, rows, copy, .. } = self;
+        lines.update(rows, chunk, |line, plain| copy.visit(rows, &line, plain))?;
         Ok(std::mem::take(&mut self.copy.chosen))
     }
 
@@ -81,8 +81,8 @@ impl Sampling {
     /// # Errors
     /// As [`update`](Self::update), and [`KernelError::Counted`] where there were fewer rows.
     pub fn finish(&mut self) -> Result<Chosen, KernelError> {
-        let copy = &mut self.copy;
-        self.lines.finish(|line| copy.visit(&line))?;
+        let Self { lines, rows, copy, .. } = self;
+        lines.finish(rows, |line, plain| copy.visit(rows, &line, plain))?;
         self.copy.selection.finish()?;
         Ok(std::mem::take(&mut self.copy.chosen))
     }
@@ -96,37 +96,39 @@ impl Sampling {
 
 impl Copying {
     #[inline(always)]
-    fn visit(&mut self, line: &Line<'_>) -> Result<ControlFlow<()>, TextError> {
-        if !self.rows.holds_row(line.text) {
-            return Ok(ControlFlow::Continue(()));
-        }
-        let class = self.rows.class(line, &mut self.classes, &mut self.ends)?;
+    fn visit(&mut self, rows: &RawRows, line: &Line<'_>, plain: bool) -> Result<(), TextError> {
+        let class = rows.class(line, plain, &mut self.classes, &mut self.ends)?;
         let group = class.code.map(|code| self.groups[code]);
         let changed = |error: KernelError| TextError::in_line(line.number, error.to_string());
         let fate = self.selection.next(group).map_err(changed)?;
         if fate == Fate::LeftOut {
-            return Ok(ControlFlow::Continue(()));
+            return Ok(());
         }
         if self.kept.is_some() {
-            self.rows.fields(line, &mut self.ends)?;
+            rows.fields(line, &mut self.ends)?;
         }
         if let (Fate::Unlabelled, Some(code)) = (fate, class.code) {
-            // Writing into memory cannot fail.
-            let _ = write!(self.chosen.truth, "{},", self.n_test);
-            push_csv(&mut self.chosen.truth, self.classes.names()[code].as_bytes());
+            push_decimal(&mut self.chosen.truth, self.n_test);
+            self.chosen.truth.extend_from_slice(&self.truths[code]);
         }
         let hidden = (fate == Fate::Unlabelled).then_some(class.place);
         if fate == Fate::Training {
-            self.copy(line.text, hidden, |chosen| &mut chosen.training);
+            self.copy(rows, line.text, hidden, |chosen| &mut chosen.training);
         } else {
             self.n_test += 1;
-            self.copy(line.text, hidden, |chosen| &mut chosen.test);
+            self.copy(rows, line.text, hidden, |chosen| &mut chosen.test);
         }
-        Ok(ControlFlow::Continue(()))
+        Ok(())
     }
 
     /// Copy the kept fields of a row, a hidden class as `?`.
-    fn copy(&mut self, row: &[u8], hidden: Option<Range<usize>>, set: impl Fn(&mut Chosen) -> &mut Vec<u8>) {
+    fn copy(
+        &mut self,
+        rows: &RawRows,
+        row: &[u8],
+        hidden: Option<Range<usize>>,
+        set: impl Fn(&mut Chosen) -> &mut Vec<u8>,
+    ) {
         let text = set(&mut self.chosen);
         match &self.kept {
             None => match hidden {
@@ -142,12 +144,12 @@ impl Copying {
                 let indices = (0..self.ends.len()).filter(|&index| kept.get(index).is_none_or(|&kept| kept));
                 for (place, index) in indices.enumerate() {
                     if place > 0 {
-                        text.push(self.rows.delimiter());
+                        text.push(rows.delimiter());
                     }
-                    if hidden.is_some() && index == self.rows.class_field() {
+                    if hidden.is_some() && index == rows.class_field() {
                         text.push(b'?');
                     } else {
-                        text.extend_from_slice(&row[self.rows.trimmed(row, field(&self.ends, index))]);
+                        text.extend_from_slice(&row[rows.trimmed(row, field(&self.ends, index))]);
                     }
                 }
             }
@@ -156,18 +158,17 @@ impl Copying {
     }
 }
 
-/// Append a line that is one value, quoted for CSV where needed.
-fn push_csv(text: &mut Vec<u8>, value: &[u8]) {
-    if value.iter().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
-        text.push(b'"');
-        for &byte in value {
-            text.extend_from_slice(if byte == b'"' { b"\"\"" } else { std::slice::from_ref(&byte) });
-        }
-        text.push(b'"');
-    } else {
-        text.extend_from_slice(value);
+/// What follows the row number in a line of the truth: the class, quoted for CSV where needed.
+fn rest_of_truth(name: &[u8]) -> Vec<u8> {
+    let quoted = name.iter().any(|byte| matches!(byte, b',' | b'"' | b' '));
+    let mut text = vec![b','];
+    text.extend(quoted.then_some(b'"'));
+    for &byte in name {
+        text.extend(if byte == b'"' { &b"\"\""[..] } else { std::slice::from_ref(&byte) });
     }
+    text.extend(quoted.then_some(b'"'));
     text.push(b'\n');
+    text
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use std::ops::ControlFlow;
 
+use memchr::memchr;
+
 use super::TextError;
-use super::bytes::position;
 
 /// The most bytes a line may have.
 pub const LONGEST_LINE: usize = 1 << 24;
@@ -64,7 +65,7 @@ impl Lines {
     ) -> Result<usize, TextError> {
         let mut at = 0;
         if !self.carry.is_empty() {
-            let Some(length) = position(chunk, b'\n') else {
+            let Some(length) = memchr(b'\n', chunk) else {
                 self.keep(chunk)?;
                 return Ok(chunk.len());
             };
@@ -78,7 +79,7 @@ impl Lines {
                 return Ok(at);
             }
         }
-        while let Some(length) = position(&chunk[at..], b'\n') {
+        while let Some(length) = memchr(b'\n', &chunk[at..]) {
             let line = &chunk[at..at + length];
             at += length + 1;
             if self.hand_over(line, 1, &mut each)?.is_break() {

@@ -33,7 +33,7 @@ pub use libsvm::{Libsvm, LibsvmSurvey};
 pub use lines::{LONGEST_LINE, Line, Lines};
 pub use names::Names;
 pub use numbers::number;
-pub use raw::{Classes, RawClass, RawRows, field};
+pub use raw::{Classes, RawClass, RawLines, RawRows, field};
 pub use rows::{MARK_EVERY, Mark, Parser, RowReader, Rows};
 pub use survey::{Expected, Seen, Survey};
 

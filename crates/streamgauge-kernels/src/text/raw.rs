@@ -1,11 +1,11 @@
 //! Rows as the bytes they are: where the fields of a line end and which one is the class. No value is parsed.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use memchr::{memchr, memchr_iter, memchr3, memrchr};
 
 use super::fields::Cursor;
-use super::{Dialect, Line, Names, TextError, listed, shown};
+use super::{Dialect, Line, Lines, Mark, Names, TextError, listed, shown};
 use crate::KernelError;
 
 /// A class column with more values than this is none.
@@ -17,6 +17,65 @@ pub struct RawRows {
     dialect: Dialect,
     n_fields: usize,
     class_field: usize,
+}
+
+/// The lines of a file that hold rows.
+///
+/// Quotes and braces, which make a line hard to read, are looked for in whole chunks: a line is `plain` where it
+/// surely has none.
+#[derive(Debug, Clone)]
+pub struct RawLines {
+    lines: Lines,
+    carries_marks: bool,
+}
+
+impl RawLines {
+    /// Lines from a place on.
+    #[must_use]
+    pub fn new(from: Mark) -> Self {
+        Self { lines: Lines::new(from.line, from.end), carries_marks: false }
+    }
+
+    /// Hand over each row that the chunk completes, and whether it is plain.
+    ///
+    /// # Errors
+    /// That of `each`, or a line that is too long.
+    pub fn update(
+        &mut self,
+        rows: &RawRows,
+        chunk: &[u8],
+        mut each: impl FnMut(Line<'_>, bool) -> Result<(), TextError>,
+    ) -> Result<(), TextError> {
+        let has_marks = rows.has_marks(chunk);
+        let plain = !has_marks && !self.carries_marks;
+        let before = self.lines.number();
+        self.lines.update(chunk, |line| {
+            if rows.holds_row(line.text) {
+                each(line, plain)?;
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        self.carries_marks = has_marks || (self.carries_marks && self.lines.number() == before);
+        Ok(())
+    }
+
+    /// Hand over a last row that has no line end.
+    ///
+    /// # Errors
+    /// That of `each`.
+    pub fn finish(
+        &mut self,
+        rows: &RawRows,
+        mut each: impl FnMut(Line<'_>, bool) -> Result<(), TextError>,
+    ) -> Result<(), TextError> {
+        let plain = !self.carries_marks;
+        self.lines.finish(|line| {
+            if rows.holds_row(line.text) {
+                each(line, plain)?;
+            }
+            Ok(ControlFlow::Continue(()))
+        })
+    }
 }
 
 /// The class of a row.
@@ -115,12 +174,17 @@ impl RawRows {
     ///
     /// # Errors
     /// A row with too few or too many fields, a quote that does not end, or a class that is not declared.
-    #[inline]
-    pub fn class(&self, line: &Line<'_>, classes: &mut Classes, ends: &mut Vec<usize>) -> Result<RawClass, TextError> {
+    #[inline(always)]
+    pub fn class(
+        &self,
+        line: &Line<'_>,
+        plain: bool,
+        classes: &mut Classes,
+        ends: &mut Vec<usize>,
+    ) -> Result<RawClass, TextError> {
         let text = line.text;
-        if self.class_field + 1 == self.n_fields && self.is_plain(text) {
-            let start = memrchr(self.dialect.delimiter(), text).map_or(0, |at| at + 1);
-            let place = self.trimmed(text, start..text.len());
+        if plain && self.class_field + 1 == self.n_fields && self.is_whole(text) {
+            let place = self.trimmed(text, last_start(text, self.dialect.delimiter())..text.len());
             // Whether a question mark is a class or a missing one is told the slow way.
             if text.get(place.start) != Some(&b'?')
                 && let Some(code) = classes.names.find_in(text, place.start, place.end)
@@ -128,10 +192,15 @@ impl RawRows {
                 return Ok(RawClass { code: Some(code as usize), place });
             }
         }
+        self.any_class(line, classes, ends)
+    }
+
+    #[cold]
+    fn any_class(&self, line: &Line<'_>, classes: &mut Classes, ends: &mut Vec<usize>) -> Result<RawClass, TextError> {
         self.fields(line, ends)?;
-        let place = self.trimmed(text, field(ends, self.class_field));
+        let place = self.trimmed(line.text, field(ends, self.class_field));
         let fault = |why| TextError::in_column(line.number, self.class_field, "class".into(), why);
-        let found = Cursor::new(&text[place.clone()]).field(&self.dialect).map_err(fault)?;
+        let found = Cursor::new(&line.text[place.clone()]).field(&self.dialect).map_err(fault)?;
         let code = if self.dialect.is_missing(&found) { None } else { Some(classes.code(&found.text).map_err(fault)?) };
         Ok(RawClass { code, place })
     }
@@ -140,9 +209,9 @@ impl RawRows {
     ///
     /// # Errors
     /// Where they are too few or too many, or a quote does not end.
-    #[inline]
-    pub fn check(&self, line: &Line<'_>, ends: &mut Vec<usize>) -> Result<(), TextError> {
-        if self.is_plain(line.text) { Ok(()) } else { self.fields(line, ends) }
+    #[inline(always)]
+    pub fn check(&self, line: &Line<'_>, plain: bool, ends: &mut Vec<usize>) -> Result<(), TextError> {
+        if plain && self.is_whole(line.text) { Ok(()) } else { self.fields(line, ends) }
     }
 
     /// Find where each field of a row ends; there is one more where the row carries a weight in braces.
@@ -191,16 +260,16 @@ impl RawRows {
         start..end
     }
 
-    /// Whether a row has no quotes and braces, and as many fields as it should.
+    /// Whether a plain row has as many fields as it should.
     #[inline(always)]
-    fn is_plain(&self, line: &[u8]) -> bool {
-        !self.has_marks(line) && 1 + memchr_iter(self.dialect.delimiter(), line).count() == self.n_fields
+    fn is_whole(&self, line: &[u8]) -> bool {
+        1 + memchr_iter(self.dialect.delimiter(), line).count() == self.n_fields
     }
 
-    /// Whether a row has quotes or braces, so that a delimiter may be part of a value.
+    /// Whether a text has quotes or braces, so that a delimiter may be part of a value.
     #[inline(always)]
-    fn has_marks(&self, line: &[u8]) -> bool {
-        if self.dialect.is_arff() { memchr3(b'\'', b'"', b'{', line).is_some() } else { memchr(b'"', line).is_some() }
+    fn has_marks(&self, text: &[u8]) -> bool {
+        if self.dialect.is_arff() { memchr3(b'\'', b'"', b'{', text).is_some() } else { memchr(b'"', text).is_some() }
     }
 
     fn miscounted(&self, line: &Line<'_>, found: usize) -> TextError {
@@ -209,6 +278,18 @@ impl RawRows {
             line.number,
             format!("the row {start} has {found} values where {} are expected", self.n_fields),
         )
+    }
+}
+
+/// Where the last field of a line starts.
+#[inline(always)]
+fn last_start(line: &[u8], delimiter: u8) -> usize {
+    // Most last fields are short: looking at each byte is quicker than to set up a search.
+    const SHORT: usize = 12;
+    let near = line.len().saturating_sub(SHORT);
+    match line[near..].iter().rposition(|&byte| byte == delimiter) {
+        Some(at) => near + at + 1,
+        None => memrchr(delimiter, &line[..near]).map_or(0, |at| at + 1),
     }
 }
 
@@ -235,7 +316,9 @@ mod tests {
     fn class(rows: &RawRows, text: &str) -> Result<Option<String>, String> {
         let line = Line { text: text.as_bytes(), number: 7, end: 0 };
         let mut classes = Classes::discovered();
-        let found = rows.class(&line, &mut classes, &mut Vec::new()).map_err(|error| error.to_string())?;
+        let found = rows
+            .class(&line, !rows.has_marks(line.text), &mut classes, &mut Vec::new())
+            .map_err(|error| error.to_string())?;
         Ok(found.code.map(|code| classes.names()[code].clone()))
     }
 
@@ -270,10 +353,26 @@ mod tests {
     }
 
     #[test]
+    fn a_line_with_marks_is_never_plain_however_the_text_is_cut() {
+        let text = b"1,2,up\n1,'2',up\n1,2,up\n1,2,up,{2}\n1,2,up";
+        for cut in 1..=text.len() {
+            let (mut lines, rows, mut n) = (RawLines::new(Mark { row: 0, end: 0, line: 0 }), arff(), 0);
+            let mut each = |line: Line<'_>, plain: bool| {
+                n += 1;
+                assert!(!plain || !rows.has_marks(line.text), "{cut}");
+                Ok(())
+            };
+            text.chunks(cut).for_each(|chunk| lines.update(&rows, chunk, &mut each).unwrap());
+            lines.finish(&rows, &mut each).unwrap();
+            assert_eq!(n, 5);
+        }
+    }
+
+    #[test]
     fn a_class_that_is_not_declared_is_told() {
         let line = Line { text: b"1,2,upp", number: 7, end: 0 };
         let mut classes = Classes::declared(["up", "down"].into_iter().collect());
-        let error = arff().class(&line, &mut classes, &mut Vec::new()).unwrap_err();
+        let error = arff().class(&line, true, &mut classes, &mut Vec::new()).unwrap_err();
         assert_eq!(error.to_string(), "line 7, column 3 (class): 'upp' is not one of the classes (up, down)");
     }
 }
