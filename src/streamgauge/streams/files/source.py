@@ -163,7 +163,7 @@ def _open_zstd(file: FileIO) -> IO[bytes]:
 
 
 OPENERS: dict[str, Callable[[FileIO], AbstractContextManager[IO[bytes]]]] = {
-    "gzip": lambda file: gzip.GzipFile(fileobj=file),
+    "gzip": lambda file: cast("AbstractContextManager[IO[bytes]]", gzip.GzipFile(fileobj=file)),
     "zip": _open_zip,
     "zstd": _open_zstd,
     "bzip2": bz2.BZ2File,
