@@ -64,9 +64,25 @@ pub fn choose(path: Path) -> bool {
     possible
 }
 
+/// A closure that is called in place.
+///
+/// Called as `FnOnce`, a closure that only borrows goes through a function of the compiler that is not inlined where
+/// the closure is large; it then runs without the instruction set it was dispatched for. Called as `FnMut` it does not.
+struct InPlace<F>(F);
+
+impl<T, F: FnMut() -> T> NullaryFnOnce for InPlace<F> {
+    type Output = T;
+
+    #[inline(always)]
+    fn call(mut self) -> T {
+        (self.0)()
+    }
+}
+
 /// Run a kernel on the chosen path.
 #[inline(always)]
-pub fn run<K: NullaryFnOnce>(kernel: K) -> K::Output {
+pub fn run<T>(kernel: impl FnMut() -> T) -> T {
+    let kernel = InPlace(kernel);
     #[cfg(target_arch = "x86_64")]
     match chosen() {
         Path::Baseline => {}

@@ -9,6 +9,7 @@
 pub mod codec;
 pub mod dispatch;
 pub mod error;
+pub mod generators;
 pub mod learners;
 pub mod randomness;
 pub mod text;

@@ -33,12 +33,32 @@ const fn finalise(z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// [`finalise`] for vector registers: AVX2 multiplies no 64-bit integers, so products are made of 32-bit halves.
+#[inline(always)]
+const fn finalise_in_lane(z: u64) -> u64 {
+    let z = multiply_halves(z ^ (z >> 30), 0xbf58_476d_1ce4_e5b9);
+    let z = multiply_halves(z ^ (z >> 27), 0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// `a * b` modulo 2^64.
+#[inline(always)]
+const fn multiply_halves(a: u64, b: u64) -> u64 {
+    let (a_low, a_high) = (a & 0xffff_ffff, a >> 32);
+    let (b_low, b_high) = (b & 0xffff_ffff, b >> 32);
+    let crossed = (a_high * b_low).wrapping_add(a_low * b_high);
+    (a_low * b_low).wrapping_add(crossed << 32)
+}
+
 /// One step of splitmix64 from state `z`.
 #[inline(always)]
 #[must_use]
 pub const fn splitmix64(z: u64) -> u64 {
     finalise(z.wrapping_add(GOLDEN))
 }
+
+/// How many consecutive draws [`Draws::lanes`] makes at once.
+pub const LANES: usize = 8;
 
 /// A sequence of independent 64-bit values, addressed by position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +79,18 @@ impl Draws {
     #[must_use]
     pub const fn at(self, row: u64) -> u64 {
         splitmix64(self.key.wrapping_add(row.wrapping_mul(GOLDEN)))
+    }
+
+    /// The draws of [`LANES`] consecutive rows, the same as one by one but in vector registers.
+    #[inline(always)]
+    #[must_use]
+    pub fn lanes(self, first: u64) -> [u64; LANES] {
+        let state = self.key.wrapping_add(first.wrapping_add(1).wrapping_mul(GOLDEN));
+        let mut draws = [0; LANES];
+        for (lane, draw) in draws.iter_mut().enumerate() {
+            *draw = finalise_in_lane(state.wrapping_add((lane as u64).wrapping_mul(GOLDEN)));
+        }
+        draws
     }
 
     /// The draws that belong to one row, where it needs more than one.
@@ -88,6 +120,18 @@ impl Draws {
 #[must_use]
 pub fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
+}
+
+/// [`unit`] for vector registers: AVX2 converts no 64-bit integers, so the halves are written into the mantissas of
+/// 2^84 and 2^52, and those are subtracted again; every step is exact.
+#[inline(always)]
+#[must_use]
+pub fn unit_in_lane(bits: u64) -> f64 {
+    let whole = bits >> 11;
+    let high = f64::from_bits((whole >> 32) | 0x4530_0000_0000_0000);
+    let low = f64::from_bits((whole & 0xffff_ffff) | 0x4330_0000_0000_0000);
+    let both = f64::from_bits(0x4530_0000_0010_0000);
+    ((high - both) + low) * (1.0 / 9_007_199_254_740_992.0)
 }
 
 /// The draw of one row: `draw(seed, purpose, fold, row)`.
@@ -151,6 +195,20 @@ mod tests {
         let sequence = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423];
         for (i, expected) in sequence.into_iter().enumerate() {
             assert_eq!(splitmix64(1_234_567_u64.wrapping_add((i as u64).wrapping_mul(GOLDEN))), expected);
+        }
+    }
+
+    #[test]
+    fn draws_in_lanes_are_the_draws_one_by_one() {
+        let draws = Draws::new(3, Purpose::named("lanes"), 1);
+        for first in [0, 1, 12_345_678_901, u64::MAX - 3] {
+            for (lane, bits) in draws.lanes(first).into_iter().enumerate() {
+                assert_eq!(bits, draws.at(first.wrapping_add(lane as u64)));
+                assert_eq!(unit_in_lane(bits).to_bits(), unit(bits).to_bits());
+            }
+        }
+        for bits in [0, 1 << 11, u64::MAX] {
+            assert_eq!(unit_in_lane(bits).to_bits(), unit(bits).to_bits());
         }
     }
 

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 
 mod convert;
 mod dispatch;
+mod generators;
 mod learners;
 mod randomness;
 mod text;
@@ -15,6 +16,7 @@ mod text;
 #[pymodule(gil_used = false)]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     dispatch::register(module)?;
+    generators::register(module)?;
     learners::register(module)?;
     randomness::register(module)?;
     text::register(module)

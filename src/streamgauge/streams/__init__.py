@@ -1,5 +1,7 @@
-"""Streams: what the rows are."""
+"""Streams: rows in memory, files and generators."""
 
+from streamgauge.streams.arrays import ArrayStream, as_stream, in_memory, take
 from streamgauge.streams.files import File
+from streamgauge.streams.generators import SEA, Hyperplane, RandomRBF
 
-__all__ = ["File"]
+__all__ = ["SEA", "ArrayStream", "File", "Hyperplane", "RandomRBF", "as_stream", "in_memory", "take"]

@@ -1,0 +1,248 @@
+//! The rotating hyperplane (Hulten, Spencer and Domingos, "Mining time-changing data streams", KDD 2001).
+
+use std::sync::{Mutex, PoisonError};
+
+use super::ladder::{Ladder, State};
+use super::{Chance, Generator, centred_product, check_option, fill_from, fill_uniform};
+use crate::KernelError;
+use crate::dispatch;
+use crate::randomness::{Draws, Purpose};
+
+/// Rows whose reversals are drawn together.
+const BLOCK: usize = 64;
+
+/// How a hyperplane stands and turns.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HyperplaneOptions {
+    /// How many attributes a row has.
+    pub n_attributes: usize,
+    /// How many weights move: those of the first attributes.
+    pub n_drifting: usize,
+    /// How far each of them moves after every row.
+    pub magnitude: f64,
+    /// With which probability the direction of each is then reversed.
+    pub reversal: f64,
+    /// With which probability a label is flipped.
+    pub noise: f64,
+}
+
+impl Default for HyperplaneOptions {
+    fn default() -> Self {
+        Self { n_attributes: 10, n_drifting: 2, magnitude: 0.0, reversal: 0.1, noise: 0.05 }
+    }
+}
+
+/// Uniform attributes in [0, 1); class 1 on and above a hyperplane through the middle of the cube, whose weights start
+/// uniform in [0, 1) and then move, as in MOA.
+#[derive(Debug)]
+pub struct Hyperplane {
+    options: HyperplaneOptions,
+    /// The weights before row 0.
+    weights: Vec<f64>,
+    reversal: Chance,
+    noise: Chance,
+    attributes: Draws,
+    flips: Draws,
+    reversals: Draws,
+    ladder: Mutex<Ladder<Motion>>,
+}
+
+/// Where the drifting weights are: whole numbers of steps from where they started, so that nothing is ever rounded.
+#[derive(Debug, Clone)]
+struct Motion {
+    row: u64,
+    steps: Vec<f64>,
+    /// 1 or -1.
+    directions: Vec<f64>,
+}
+
+impl State for Motion {
+    fn row(&self) -> u64 {
+        self.row
+    }
+}
+
+impl Hyperplane {
+    /// A hyperplane whose start, motion and rows are decided by a seed.
+    ///
+    /// # Errors
+    /// [`KernelError::Option`] where an option is outside its range.
+    pub fn new(options: HyperplaneOptions, seed: u64) -> Result<Self, KernelError> {
+        let HyperplaneOptions { n_attributes, n_drifting, magnitude, reversal, noise } = options;
+        check_option("n_attributes", n_attributes, n_attributes > 0, "there must be at least one")?;
+        check_option("n_drifting", n_drifting, n_drifting <= n_attributes, "there are not so many attributes")?;
+        let finite = magnitude.is_finite() && magnitude >= 0.0;
+        check_option("magnitude", magnitude, finite, "it must be a finite number of 0 or more")?;
+        let draws = |purpose| Draws::new(seed, Purpose::named(purpose), 0);
+        let mut weights = vec![0.0; n_attributes];
+        fill_uniform(draws("hyperplane weights"), 0, 0.0, 1.0, &mut weights);
+        let start = Motion { row: 0, steps: vec![0.0; n_drifting], directions: vec![1.0; n_drifting] };
+        Ok(Self {
+            options,
+            weights,
+            reversal: Chance::new("reversal", reversal)?,
+            noise: Chance::new("noise", noise)?,
+            attributes: draws("hyperplane attributes"),
+            flips: draws("hyperplane noise"),
+            reversals: draws("hyperplane reversals"),
+            ladder: Mutex::new(Ladder::new(start)),
+        })
+    }
+
+    /// The motion before a row, on whose way new rungs are added to the ladder.
+    fn motion_before(&self, row: u64) -> Motion {
+        loop {
+            let (mut motion, rung) = self.with_ladder(|ladder| (ladder.before(row), ladder.next_rung()));
+            if motion.row == row {
+                return motion;
+            }
+            let stop = if rung > motion.row { rung.min(row) } else { row };
+            dispatch::run(
+                #[inline(always)]
+                || self.advance(&mut motion, stop),
+            );
+            if stop == row {
+                return motion;
+            }
+            self.with_ladder(|ladder| ladder.add(&motion));
+        }
+    }
+
+    fn with_ladder<T>(&self, use_it: impl FnOnce(&mut Ladder<Motion>) -> T) -> T {
+        // Every change of the ladder leaves it whole, so what a panicking thread left behind is sound.
+        use_it(&mut self.ladder.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Write 1 where a direction of the rows from `start` on stays and -1 where it is reversed.
+    #[inline(always)]
+    fn fill_turns(&self, start: u64, turns: &mut [f64]) {
+        let first = start.wrapping_mul(self.options.n_drifting as u64);
+        fill_from(
+            self.reversals,
+            first,
+            turns,
+            #[inline(always)]
+            |bits| self.turn(bits),
+            #[inline(always)]
+            |bits| self.turn(bits),
+        );
+    }
+
+    #[inline(always)]
+    fn turn(&self, bits: u64) -> f64 {
+        if self.reversal.happens(bits) { -1.0 } else { 1.0 }
+    }
+
+    /// Move the weights on to the state before a later row.
+    #[inline(always)]
+    fn advance(&self, motion: &mut Motion, row: u64) {
+        let k = self.options.n_drifting;
+        let mut turns = vec![0.0; BLOCK * k];
+        while motion.row < row {
+            let n = (row - motion.row).min(BLOCK as u64);
+            let turns = &mut turns[..n as usize * k];
+            self.fill_turns(motion.row, turns);
+            for turns in turns.chunks_exact(k) {
+                motion.step(turns);
+            }
+            motion.row += n;
+        }
+    }
+
+    #[inline(always)]
+    fn label(&self, row: u64, weights: &[f64], values: &[f64]) -> i32 {
+        // On or above the plane: sum of w x >= half the sum of w.
+        let is_above = centred_product(weights, values, 0.5) >= 0.0;
+        i32::from(is_above ^ self.noise.happens(self.flips.at(row)))
+    }
+
+    #[inline(always)]
+    fn label_steady(&self, start: u64, x: &[f64], y: &mut [i32]) {
+        for (i, (values, label)) in x.chunks_exact(self.weights.len()).zip(y).enumerate() {
+            *label = self.label(start.wrapping_add(i as u64), &self.weights, values);
+        }
+    }
+
+    #[inline(always)]
+    fn label_moving(&self, motion: &mut Motion, x: &[f64], y: &mut [i32]) {
+        let (d, k, magnitude) = (self.options.n_attributes, self.options.n_drifting, self.options.magnitude);
+        let mut turns = vec![0.0; BLOCK * k];
+        let mut weights = self.weights.clone();
+        for (x, y) in x.chunks(BLOCK * d).zip(y.chunks_mut(BLOCK)) {
+            let turns = &mut turns[..y.len() * k];
+            self.fill_turns(motion.row, turns);
+            for ((values, turns), label) in x.chunks_exact(d).zip(turns.chunks_exact(k)).zip(y) {
+                for ((weight, &start), &steps) in
+                    weights[..k].iter_mut().zip(&self.weights[..k]).zip(&motion.steps[..k])
+                {
+                    *weight = magnitude.mul_add(steps, start);
+                }
+                *label = self.label(motion.row, &weights, values);
+                motion.step(turns);
+                motion.row += 1;
+            }
+        }
+    }
+}
+
+impl Motion {
+    /// Move the steps on by one row and turn the directions; the row itself is counted by the caller.
+    #[inline(always)]
+    fn step(&mut self, turns: &[f64]) {
+        let k = turns.len();
+        for ((step, direction), &turn) in self.steps[..k].iter_mut().zip(&mut self.directions[..k]).zip(turns) {
+            *step += *direction;
+            *direction *= turn;
+        }
+    }
+}
+
+impl Generator for Hyperplane {
+    fn n_attributes(&self) -> usize {
+        self.options.n_attributes
+    }
+
+    fn fill(&self, start: u64, x: &mut [f64], y: &mut [i32]) {
+        let first = start.wrapping_mul(self.options.n_attributes as u64);
+        dispatch::run(
+            #[inline(always)]
+            || fill_uniform(self.attributes, first, 0.0, 1.0, x),
+        );
+        if self.options.n_drifting == 0 || self.options.magnitude == 0.0 {
+            dispatch::run(
+                #[inline(always)]
+                || self.label_steady(start, x, y),
+            );
+            return;
+        }
+        let mut motion = self.motion_before(start);
+        dispatch::run(
+            #[inline(always)]
+            || self.label_moving(&mut motion, x, y),
+        );
+        self.with_ladder(|ladder| ladder.stop(motion));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_that_read_here_and_there_see_the_same_rows() {
+        let options = HyperplaneOptions { n_drifting: 4, magnitude: 0.01, ..HyperplaneOptions::default() };
+        let in_order = Hyperplane::new(options, 1).unwrap();
+        let expected: Vec<_> = (0..20).map(|i| in_order.rows(i * 17_000, 50)).collect();
+        let shared = Hyperplane::new(options, 1).unwrap();
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let (shared, expected) = (&shared, &expected);
+                scope.spawn(move || {
+                    for i in (0..20).map(|i| (7 * i + 5 * thread) % 20) {
+                        assert_eq!(shared.rows(i as u64 * 17_000, 50), expected[i]);
+                    }
+                });
+            }
+        });
+    }
+}

@@ -1,0 +1,188 @@
+//! Generators: streams whose rows are computed, not stored.
+//!
+//! A row is addressed by its position in the stream: any start and any number of rows give the same bits, because
+//! every random number is a [`Draws`] value of that position. Where a concept drifts, its state at a position is a
+//! closed form of it ([`RandomRbf`], [`Sea`]) or is kept on a ladder of positions ([`Hyperplane`]).
+
+use crate::KernelError;
+use crate::randomness::{Draws, LANES, unit, unit_in_lane};
+
+mod gaussian;
+mod hyperplane;
+mod ladder;
+mod random_rbf;
+mod sea;
+
+pub use hyperplane::{Hyperplane, HyperplaneOptions};
+pub use random_rbf::{RandomRbf, RandomRbfOptions};
+pub use sea::Sea;
+
+/// A stream whose rows are computed from their positions.
+pub trait Generator: Send + Sync {
+    /// How many attributes a row has.
+    fn n_attributes(&self) -> usize;
+
+    /// Write the rows from position `start` on: as many as `y` has places; `x` has `n_attributes` places for each.
+    fn fill(&self, start: u64, x: &mut [f64], y: &mut [i32]);
+
+    /// The values and labels of `n` rows from position `start` on.
+    fn rows(&self, start: u64, n: usize) -> (Vec<f64>, Vec<i32>) {
+        let (mut x, mut y) = (vec![0.0; n * self.n_attributes()], vec![0; n]);
+        self.fill(start, &mut x, &mut y);
+        (x, y)
+    }
+}
+
+/// An event of a given probability.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Chance(u64);
+
+impl Chance {
+    /// The event that a uniform number in [0, 1) is below `probability`.
+    fn new(option: &'static str, probability: f64) -> Result<Self, KernelError> {
+        check_option(option, probability, (0.0..=1.0).contains(&probability), "it must be a number in [0, 1]")?;
+        Ok(Self((probability * 9_007_199_254_740_992.0).ceil() as u64))
+    }
+
+    /// Whether it happens under 64 random bits.
+    #[inline(always)]
+    const fn happens(self, bits: u64) -> bool {
+        (bits >> 11) < self.0
+    }
+}
+
+/// Write a number made of each of the draws from position `first` on.
+///
+/// `in_lane` and `alone` must make the same number of the same bits; the first runs in vector registers.
+#[inline(always)]
+fn fill_from(draws: Draws, first: u64, values: &mut [f64], in_lane: impl Fn(u64) -> f64, alone: impl Fn(u64) -> f64) {
+    let mut position = first;
+    let (blocks, rest) = values.as_chunks_mut::<LANES>();
+    for block in blocks {
+        let bits = draws.lanes(position);
+        for lane in 0..LANES {
+            block[lane] = in_lane(bits[lane]);
+        }
+        position = position.wrapping_add(LANES as u64);
+    }
+    for (i, value) in rest.iter_mut().enumerate() {
+        *value = alone(draws.at(position.wrapping_add(i as u64)));
+    }
+}
+
+/// Write uniform numbers in [low, low + width).
+#[inline(always)]
+fn fill_uniform(draws: Draws, first: u64, low: f64, width: f64, values: &mut [f64]) {
+    fill_from(
+        draws,
+        first,
+        values,
+        #[inline(always)]
+        |bits| low + width * unit_in_lane(bits),
+        #[inline(always)]
+        |bits| low + width * unit(bits),
+    );
+}
+
+/// The sum of `a * (b - centre)`, in four lanes and a rest whatever the instruction set.
+#[inline(always)]
+fn centred_product(a: &[f64], b: &[f64], centre: f64) -> f64 {
+    let (a_blocks, a_rest) = a.as_chunks::<4>();
+    let (b_blocks, b_rest) = b.as_chunks::<4>();
+    let mut sums = [0.0_f64; 4];
+    for (a, b) in a_blocks.iter().zip(b_blocks) {
+        for lane in 0..4 {
+            sums[lane] = a[lane].mul_add(b[lane] - centre, sums[lane]);
+        }
+    }
+    // Added to the lanes, the rest would become a masked store that stalls the next load.
+    let mut rest = 0.0_f64;
+    for (&a, &b) in a_rest.iter().zip(b_rest) {
+        rest = a.mul_add(b - centre, rest);
+    }
+    ((sums[0] + sums[2]) + (sums[1] + sums[3])) + rest
+}
+
+/// Check a condition on an option.
+fn check_option(
+    option: &'static str,
+    found: impl ToString,
+    is_right: bool,
+    expected: &'static str,
+) -> Result<(), KernelError> {
+    if is_right { Ok(()) } else { Err(KernelError::Option { option, found: found.to_string(), expected }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dispatch;
+
+    fn examples() -> Vec<(&'static str, Box<dyn Generator>)> {
+        let hyperplane = HyperplaneOptions { n_drifting: 3, magnitude: 0.01, ..HyperplaneOptions::default() };
+        let steady = HyperplaneOptions { n_attributes: 1, n_drifting: 0, ..HyperplaneOptions::default() };
+        let rbf = RandomRbfOptions { speed: 0.001, n_classes: 3, ..RandomRbfOptions::default() };
+        let narrow = RandomRbfOptions { n_attributes: 1, n_centroids: 1, n_drifting: 0, ..rbf };
+        vec![
+            ("SEA", Box::new(Sea::new(&[8.0, 9.0], 100, 0.1, 1).unwrap())),
+            ("hyperplane", Box::new(Hyperplane::new(hyperplane, 2).unwrap())),
+            ("steady hyperplane", Box::new(Hyperplane::new(steady, 2).unwrap())),
+            ("RBF", Box::new(RandomRbf::new(rbf, 3).unwrap())),
+            ("narrow RBF", Box::new(RandomRbf::new(narrow, 3).unwrap())),
+        ]
+    }
+
+    fn bits(rows: &(Vec<f64>, Vec<i32>)) -> (Vec<u64>, &[i32]) {
+        (rows.0.iter().map(|value| value.to_bits()).collect(), &rows.1)
+    }
+
+    #[test]
+    fn any_start_and_any_size_give_the_same_rows() {
+        for (name, generator) in examples() {
+            let (d, n) = (generator.n_attributes(), 1_000);
+            let whole = generator.rows(0, n);
+            for size in [1, 7, 64, 999] {
+                let starts = (0..n).step_by(size);
+                let parts: Vec<_> = starts.map(|i| generator.rows(i as u64, size.min(n - i))).collect();
+                let x: Vec<f64> = parts.iter().flat_map(|part| part.0.clone()).collect();
+                let y: Vec<i32> = parts.iter().flat_map(|part| part.1.clone()).collect();
+                assert_eq!(bits(&whole), bits(&(x, y)), "{name}, {size} at a time");
+            }
+            let later = generator.rows(700, 100);
+            assert_eq!(bits(&later), bits(&(whole.0[700 * d..800 * d].to_vec(), whole.1[700..800].to_vec())), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_instruction_set_gives_the_same_rows() {
+        let before = dispatch::chosen();
+        for (name, generator) in examples() {
+            let mut first = None;
+            for path in dispatch::available() {
+                assert!(dispatch::choose(path));
+                let rows = generator.rows(12_345, 500);
+                let first = first.get_or_insert_with(|| rows.clone());
+                assert_eq!(bits(first), bits(&rows), "{name} on {path:?}");
+            }
+        }
+        assert!(dispatch::choose(before));
+    }
+
+    #[test]
+    fn the_last_rows_that_can_be_addressed_do_not_overflow() {
+        for (name, generator) in examples().into_iter().filter(|(name, _)| *name != "hyperplane") {
+            let (x, y) = generator.rows(u64::MAX - 2, 2);
+            assert!(x.iter().all(|value| value.is_finite()) && y.iter().all(|&label| label >= 0), "{name}");
+        }
+    }
+
+    #[test]
+    fn options_outside_their_range_are_refused_by_name() {
+        assert!(matches!(Sea::new(&[], 0, 0.1, 1), Err(KernelError::Option { option: "thresholds", .. })));
+        assert!(matches!(Sea::new(&[8.0], 0, 1.1, 1), Err(KernelError::Option { option: "noise", .. })));
+        let many = HyperplaneOptions { n_drifting: 11, ..HyperplaneOptions::default() };
+        assert!(matches!(Hyperplane::new(many, 1), Err(KernelError::Option { option: "n_drifting", .. })));
+        let none = RandomRbfOptions { n_centroids: 0, ..RandomRbfOptions::default() };
+        assert!(matches!(RandomRbf::new(none, 1), Err(KernelError::Option { option: "n_centroids", .. })));
+    }
+}

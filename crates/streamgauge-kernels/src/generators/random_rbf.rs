@@ -1,0 +1,210 @@
+//! Random radial basis functions whose centres move (MOA's `RandomRBFGeneratorDrift`).
+
+use super::{Generator, centred_product, check_option, fill_uniform, gaussian};
+use crate::KernelError;
+use crate::dispatch;
+use crate::randomness::{Draws, Purpose};
+
+/// Rows worked on together: their intermediate columns stay in the first cache.
+const BLOCK: usize = 64;
+
+/// How many centroids there are and how they move.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RandomRbfOptions {
+    /// How many attributes a row has.
+    pub n_attributes: usize,
+    /// How many classes there are; a centroid has one of them.
+    pub n_classes: usize,
+    /// How many centroids there are.
+    pub n_centroids: usize,
+    /// How many of them move: the first.
+    pub n_drifting: usize,
+    /// How far each of them moves from one row to the next.
+    pub speed: f64,
+}
+
+impl Default for RandomRbfOptions {
+    fn default() -> Self {
+        Self { n_attributes: 10, n_classes: 2, n_centroids: 50, n_drifting: 50, speed: 0.0 }
+    }
+}
+
+/// A row lies around a centroid, which is picked by weight: in a random direction, at a Gaussian distance.
+///
+/// A coordinate of a moving centre goes to and fro between 0 and 1 at constant speed: a triangle wave of the row
+/// number, so that a row far away costs no more than the next.
+#[derive(Debug, Clone)]
+pub struct RandomRbf {
+    n_attributes: usize,
+    /// Per centroid and attribute, where it is at row 0.
+    centres: Vec<f64>,
+    /// Per centroid and attribute, how far it goes from row to row.
+    velocities: Vec<f64>,
+    classes: Vec<i32>,
+    deviations: Vec<f64>,
+    picker: Picker,
+    picks: Draws,
+    directions: Draws,
+    distances: Draws,
+}
+
+impl RandomRbf {
+    /// Centroids, motion and rows decided by a seed.
+    ///
+    /// # Errors
+    /// [`KernelError::Option`] where an option is outside its range.
+    pub fn new(options: RandomRbfOptions, seed: u64) -> Result<Self, KernelError> {
+        let RandomRbfOptions { n_attributes, n_classes, n_centroids, n_drifting, speed } = options;
+        for (option, found) in [("n_attributes", n_attributes), ("n_classes", n_classes), ("n_centroids", n_centroids)]
+        {
+            check_option(option, found, found > 0, "there must be at least one")?;
+        }
+        check_option("n_drifting", n_drifting, n_drifting <= n_centroids, "there are not so many centroids")?;
+        let finite = speed.is_finite() && speed >= 0.0;
+        check_option("speed", speed, finite, "it must be a finite number of 0 or more")?;
+
+        let draws = |purpose| Draws::new(seed, Purpose::named(purpose), 0);
+        let (positions, headings) = (draws("RBF centres"), draws("RBF headings"));
+        let (classes, deviations, weights) = (draws("RBF classes"), draws("RBF deviations"), draws("RBF weights"));
+        let mut centres = vec![0.0; n_centroids * n_attributes];
+        fill_uniform(positions, 0, 0.0, 1.0, &mut centres);
+        let mut velocities = vec![0.0; n_centroids * n_attributes];
+        fill_uniform(headings, 0, 0.0, 1.0, &mut velocities[..n_drifting * n_attributes]);
+        for velocity in velocities[..n_drifting * n_attributes].chunks_exact_mut(n_attributes) {
+            let scale = speed / length(velocity);
+            for value in velocity.iter_mut() {
+                *value *= scale;
+            }
+        }
+        let centroids = 0..n_centroids as u64;
+        // One minus a draw is in (0, 1]: no centroid has weight 0.
+        let weights: Vec<f64> = centroids.clone().map(|i| 1.0 - weights.uniform(i)).collect();
+        Ok(Self {
+            n_attributes,
+            centres,
+            velocities,
+            classes: centroids.clone().map(|i| classes.below(i, n_classes as u64) as i32).collect(),
+            deviations: centroids.map(|i| deviations.uniform(i)).collect(),
+            picker: Picker::new(&weights),
+            picks: draws("RBF picks"),
+            directions: draws("RBF directions"),
+            distances: draws("RBF distances"),
+        })
+    }
+
+    #[inline(always)]
+    fn fill_block(&self, start: u64, x: &mut [f64], y: &mut [i32]) {
+        let d = self.n_attributes;
+        let mut distances = [0.0; BLOCK];
+        let distances = &mut distances[..y.len()];
+        gaussian::fill(self.distances, start, distances);
+        fill_uniform(self.directions, start.wrapping_mul(d as u64), -1.0, 2.0, x);
+        for (i, (values, label)) in x.chunks_exact_mut(d).zip(y).enumerate() {
+            let row = start.wrapping_add(i as u64);
+            let centroid = self.picker.pick(self.picks.at(row));
+            *label = self.classes[centroid];
+            let scale = distances[i] * self.deviations[centroid] / length(values);
+            let centre = &self.centres[centroid * d..(centroid + 1) * d];
+            let velocity = &self.velocities[centroid * d..(centroid + 1) * d];
+            let row = row as f64;
+            for ((value, &centre), &velocity) in values.iter_mut().zip(centre).zip(velocity) {
+                *value = scale.mul_add(*value, reflected(velocity.mul_add(row, centre)));
+            }
+        }
+    }
+}
+
+impl Generator for RandomRbf {
+    fn n_attributes(&self) -> usize {
+        self.n_attributes
+    }
+
+    fn fill(&self, start: u64, x: &mut [f64], y: &mut [i32]) {
+        dispatch::run(
+            #[inline(always)]
+            || {
+                let blocks = x.chunks_mut(BLOCK * self.n_attributes).zip(y.chunks_mut(BLOCK));
+                for (i, (x, y)) in blocks.enumerate() {
+                    self.fill_block(start.wrapping_add((i * BLOCK) as u64), x, y);
+                }
+            },
+        );
+    }
+}
+
+/// The length of a vector; a tiny number where it is 0, so that it can be divided by.
+#[inline(always)]
+fn length(vector: &[f64]) -> f64 {
+    centred_product(vector, vector, 0.0).max(f64::MIN_POSITIVE).sqrt()
+}
+
+/// Where a point that would be at `position` is, if it turns back whenever it reaches 0 or 1.
+#[inline(always)]
+fn reflected(position: f64) -> f64 {
+    let phase = (-2.0_f64).mul_add((0.5 * position).floor(), position);
+    1.0 - (1.0 - phase).abs()
+}
+
+/// Picks an index by weight, in constant time from one draw (Walker's alias method).
+#[derive(Debug, Clone)]
+struct Picker {
+    /// Per index, which part of 2^64 keeps it; the rest goes to its alias.
+    kept: Vec<u64>,
+    aliases: Vec<usize>,
+}
+
+impl Picker {
+    /// A picker for weights above 0.
+    fn new(weights: &[f64]) -> Self {
+        let n = weights.len();
+        let total: f64 = weights.iter().sum();
+        let mut shares: Vec<f64> = weights.iter().map(|weight| weight / total * n as f64).collect();
+        let (mut poor, mut rich): (Vec<usize>, Vec<usize>) = (0..n).partition(|&i| shares[i] < 1.0);
+        let mut picker = Self { kept: vec![u64::MAX; n], aliases: (0..n).collect() };
+        while let (Some(index), Some(&giver)) = (poor.pop(), rich.last()) {
+            picker.kept[index] = (shares[index] * 18_446_744_073_709_551_616.0) as u64;
+            picker.aliases[index] = giver;
+            shares[giver] -= 1.0 - shares[index];
+            if shares[giver] < 1.0 {
+                poor.extend(rich.pop());
+            }
+        }
+        picker
+    }
+
+    /// The index for 64 random bits: the high half of `bits * n` is an index, the low half decides whether to keep it.
+    #[inline(always)]
+    fn pick(&self, bits: u64) -> usize {
+        let product = u128::from(bits) * self.kept.len() as u128;
+        let (index, rest) = ((product >> 64) as usize, product as u64);
+        if rest < self.kept[index] { index } else { self.aliases[index] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picker_picks_by_weight() {
+        let weights = [0.1, 3.0, 1.0, 0.5, 2.4, 1e-9];
+        let picker = Picker::new(&weights);
+        let draws = Draws::new(1, Purpose::named("test"), 0);
+        let n = 1_000_000;
+        let mut counts = [0_u32; 6];
+        for row in 0..n {
+            counts[picker.pick(draws.at(row))] += 1;
+        }
+        for (count, weight) in counts.into_iter().zip(weights) {
+            let expected = weight / 7.0 * n as f64;
+            assert!((f64::from(count) - expected).abs() <= 5.0 * expected.sqrt(), "{count} against {expected}");
+        }
+    }
+
+    #[test]
+    fn a_reflected_point_goes_to_and_fro_between_0_and_1() {
+        for (position, expected) in [(0.25, 0.25), (1.25, 0.75), (2.25, 0.25), (-0.25, 0.25), (7.5, 0.5), (1.0, 1.0)] {
+            assert_eq!(reflected(position), expected);
+        }
+    }
+}
