@@ -160,7 +160,7 @@ def test_a_failing_learner_names_itself_and_where():
         ({"n_rows": -1}, "n_rows = -1"),
         ({"batch_size": 0}, "batch_size = 0"),
         ({"seed": -1}, "seed = -1"),
-        ({"measures": "acuracy"}, "did you mean accuracy"),
+        ({"measures": "accurate"}, "did you mean accuracy"),
         ({"n_rows": None}, "never ends"),
     ],
 )

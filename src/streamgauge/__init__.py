@@ -1,1 +1,41 @@
 """streamgauge tells how good a data-stream classifier is, and whether one is really better than another."""
+
+from streamgauge import checks
+from streamgauge.backends import Threads
+from streamgauge.errors import StreamgaugeError
+from streamgauge.evaluate import Evaluation, evaluate
+from streamgauge.forgetting import Adwin, Fading, Landmark, Window
+from streamgauge.learners import HoeffdingTree, MajorityClass, NaiveBayes, NoChange
+from streamgauge.records import Results
+from streamgauge.results import load, save
+from streamgauge.schemes import Bootstrap, CrossValidation, Prequential, Split
+from streamgauge.significance import compare
+from streamgauge.streams import SEA, ArrayStream, Hyperplane, RandomRBF
+
+__all__ = [
+    "SEA",
+    "Adwin",
+    "ArrayStream",
+    "Bootstrap",
+    "CrossValidation",
+    "Evaluation",
+    "Fading",
+    "HoeffdingTree",
+    "Hyperplane",
+    "Landmark",
+    "MajorityClass",
+    "NaiveBayes",
+    "NoChange",
+    "Prequential",
+    "RandomRBF",
+    "Results",
+    "Split",
+    "StreamgaugeError",
+    "Threads",
+    "Window",
+    "checks",
+    "compare",
+    "evaluate",
+    "load",
+    "save",
+]

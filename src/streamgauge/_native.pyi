@@ -107,6 +107,33 @@ class LibsvmSurvey:
 
 def split_line(line: bytes, delimiter: int) -> list[tuple[str, bool]]: ...
 def is_number(text: str) -> bool: ...
+class PairCounter:
+    def __new__(cls, n_learners: int, n_folds: int) -> PairCounter: ...
+    def update(
+        self,
+        correct: NDArray[np.bool_],
+        scored: NDArray[np.bool_] | None = None,
+        start: int = 0,
+        stop: int | None = None,
+    ) -> None: ...
+    def sums(
+        self, first: int, second: int
+    ) -> tuple[
+        int,
+        NDArray[np.int64],
+        NDArray[np.int64],
+        NDArray[np.int64],
+        float,
+        bool,
+        NDArray[np.int64],
+        NDArray[np.int64],
+    ]: ...
+    @property
+    def n_bytes(self) -> int: ...
+    def save(self) -> bytes: ...
+    def load(self, state: bytes) -> None: ...
+
+@final
 class Generator:
     def rows(self, start: int, n: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]: ...
 

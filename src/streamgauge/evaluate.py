@@ -258,12 +258,12 @@ class Evaluation:
         learners = {name: {"spec": repr(spec), "seedless": spec.seedless} for name, spec in self.specs.items()}
         test = getattr(self.scheme, "test", "all")
         return {
-            "stream": {"name": repr(self.stream), "fingerprint": self.stream.fingerprint},
+            "stream": {"name": repr(self.stream), "fingerprint": self.stream.fingerprint, "n_rows": self.n_rows},
             "learners": learners,
             "scheme": {"name": repr(self.scheme), "n_folds": self.scheme.n_folds, "test": test},
             "labelling": repr(self.labelling),
             "forgettings": list(self._forgetting_names),
-            "measures": list(self._measure_names),
+            "measures": {m.name: {"greater_is_better": m.greater_is_better} for m in self.measures},
             "every": self.every,
             "seed": self.seed,
             "seconds": self._seconds,

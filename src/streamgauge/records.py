@@ -3,7 +3,7 @@
 Rates are in [0, 1]; classes and nominal values are codes from 0; rows are counted from 0.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -338,7 +338,12 @@ class PairSums:
     sum_squared_means
         Sum over rows of the squared mean over the folds that scored the row.
     crossed
-        Whether every fold scored every row, as the two-way test needs.
+        Whether every fold scored every row that any scored, as the two-way test needs.
+    block_scored
+        Scored rows, summed over folds, in each of up to 64 blocks of consecutive rows; int64. Together with
+        `block_sums` they show whether neighbouring rows go together; may be left out.
+    block_sums
+        Sum of ``d`` over folds and rows in each block, int64.
 
     Examples
     --------
@@ -355,6 +360,13 @@ class PairSums:
     only_second: NDArray[np.int64]
     sum_squared_means: float
     crossed: bool
+    block_scored: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    block_sums: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    @property
+    def n_folds(self) -> int:
+        """How many folds there are."""
+        return len(self.n_scored)
 
     @property
     def fold_differences(self) -> NDArray[np.float64]:
@@ -413,6 +425,36 @@ class Results:
     def readings(self) -> Iterator[Reading]:
         """Every reading, in the order of the rows."""
         return readings_of(self.rows, self.values, self.learners, self.forgettings, self.measures)
+
+    @classmethod
+    def from_readings(
+        cls,
+        readings: Iterable[Reading],
+        pairs: tuple[PairSums, ...] = (),
+        *,
+        n_rows: int,
+        complete: bool = True,
+        description: dict[str, object] | None = None,
+    ) -> "Results":
+        """Arrange readings that come from elsewhere; a value that is missing is NaN."""
+        found = list(readings)
+        rows = np.unique(np.array([reading.row for reading in found], dtype=np.int64))
+        names = [
+            tuple(dict.fromkeys(getattr(reading, axis) for reading in found))
+            for axis in ("learner", "forgetting", "measure")
+        ]
+        n_folds = max((reading.fold + 1 for reading in found), default=1)
+        values = np.full((len(rows), len(names[0]), n_folds, len(names[1]), len(names[2])), np.nan)
+        for r in found:
+            place = (names[0].index(r.learner), r.fold, names[1].index(r.forgetting), names[2].index(r.measure))
+            values[np.searchsorted(rows, r.row), *place] = r.value
+        return cls(rows, values, *names, pairs, n_rows, complete, description or {})
+
+    def greater_is_better(self, measure: str) -> bool:
+        """Say whether a greater value of a measure is better; it is, where the description does not tell."""
+        measures = self.description.get("measures")
+        facts = measures.get(measure) if isinstance(measures, dict) else None
+        return bool(facts.get("greater_is_better", True)) if isinstance(facts, dict) else True
 
     def curve(self, learner: str, measure: str, forgetting: str | None = None) -> NDArray[np.float64]:
         """Give the readings of one learner, float64 [s, folds]; the first forgetting where none is named."""

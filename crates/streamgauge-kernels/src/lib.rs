@@ -7,6 +7,7 @@
 //! never reassociated and fused multiply-adds are written out ([`dispatch`]).
 
 pub mod codec;
+pub mod comparison;
 pub mod dispatch;
 pub mod error;
 pub mod generators;

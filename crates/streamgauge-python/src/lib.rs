@@ -5,6 +5,7 @@
 
 use pyo3::prelude::*;
 
+mod comparison;
 mod convert;
 mod dispatch;
 mod generators;
@@ -15,6 +16,7 @@ mod text;
 /// The native kernels of streamgauge.
 #[pymodule(gil_used = false)]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    comparison::register(module)?;
     dispatch::register(module)?;
     generators::register(module)?;
     learners::register(module)?;

@@ -28,11 +28,11 @@ def command(results: Path | None, *, tests: tuple[str, ...], alpha: float, **opt
       streamgauge compare results/rbf --test two_way_t --test wilcoxon
     """
     from streamgauge.results import load  # noqa: PLC0415
-    from streamgauge.significance import compare  # noqa: PLC0415
+    from streamgauge.significance import compare_all  # noqa: PLC0415
 
     if results is not None and (options["stream"] or options["learner"]):
         msg = f"give either a folder of results ({results}) or the options of a run, not both"
         raise StreamgaugeError(msg)
     found = run(options) if results is None else load(results)
-    comparisons = [comparison for test in tests or (None,) for comparison in compare(found, test=test, alpha=alpha)]
+    comparisons = [comparison for test in tests or (None,) for comparison in compare_all(found, test=test, alpha=alpha)]
     show(found, comparisons, options)

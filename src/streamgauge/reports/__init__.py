@@ -1,1 +1,7 @@
-"""."""
+"""What people see: tables on the terminal and the report page."""
+
+from streamgauge.reports.comparisons import Comparison
+from streamgauge.reports.page import page_html, write_page
+from streamgauge.reports.tables import pairs_table, results_table, summary
+
+__all__ = ["Comparison", "page_html", "pairs_table", "results_table", "summary", "write_page"]

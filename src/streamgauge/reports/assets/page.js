@@ -1,0 +1,129 @@
+"use strict";
+(() => {
+  const { dashes, colours, charts } = JSON.parse(document.getElementById("data").textContent);
+  const figures = [...document.querySelectorAll("figure")];
+  const hidden = new Set();
+  const plots = [];
+
+  const styled = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const colourOf = (learner) => styled(`--curve-${learner % colours}`);
+  const percent = (rate) => (100 * rate).toFixed(2);
+  const shortCount = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
+  const longCount = new Intl.NumberFormat("en");
+
+  // A reading with a gap on both sides has no line to show it: it gets a dot.
+  const lonePoints = (plot, series) => {
+    const values = plot.data[series];
+    return values.flatMap((value, i) =>
+      value !== null && (values[i - 1] ?? null) === null && (values[i + 1] ?? null) === null ? [i] : []);
+  };
+
+  // Each learner has a run of series: the mean, then its lowest and its highest fold where there are folds.
+  const columnsOf = (line) => (line.low ? [line.mean, line.low, line.high] : [line.mean]);
+
+  function seriesOf(line) {
+    const edge = { width: 0, stroke: "transparent", points: { show: false } };
+    const mean = {
+      width: 2,
+      stroke: () => colourOf(line.learner),
+      dash: dashes[line.learner % dashes.length],
+      points: { show: true, size: 5, filter: lonePoints, fill: () => colourOf(line.learner) },
+    };
+    return columnsOf(line).map((_, i) => (i === 0 ? mean : edge));
+  }
+
+  function axis(extra) {
+    return {
+      stroke: () => styled("--quiet"),
+      font: "12px system-ui, sans-serif",
+      grid: { stroke: () => styled("--grid"), width: 1 },
+      ticks: { show: false },
+      ...extra,
+    };
+  }
+
+  const axes = () => [
+    axis({ values: (_, rows) => rows.map((row) => shortCount.format(row)), space: 64, size: 32 }),
+    axis({ values: (_, rates) => rates.map((rate) => +(100 * rate).toFixed(6)), size: 48, space: 36 }),
+  ];
+
+  function makeReadout(chart, figure) {
+    const where = figure.querySelector(".where");
+    return (plot) => {
+      const pointed = plot.cursor.idx;
+      const at = pointed ?? chart.rows.length - 1;
+      where.textContent = `at ${pointed == null ? "the last row, " : "row "}${longCount.format(chart.rows[at])}`;
+      chart.lines.forEach((line) => {
+        const value = figure.querySelector(`[data-learner="${line.learner}"] .value`);
+        const mean = document.createElement("b");
+        mean.textContent = line.mean[at] === null ? "–" : percent(line.mean[at]);
+        const range = line.low && line.low[at] !== null ? ` (${percent(line.low[at])} to ${percent(line.high[at])})` : "";
+        value.replaceChildren(mean, range);
+      });
+    };
+  }
+
+  function draw(chart, figure) {
+    const place = figure.querySelector(".plot");
+    const series = [{}];
+    const bands = [];
+    const firstSeries = new Map();
+    chart.lines.forEach((line) => {
+      const first = series.length;
+      firstSeries.set(line.learner, first);
+      series.push(...seriesOf(line));
+      if (line.low) bands.push({ series: [first + 2, first + 1], fill: () => colourOf(line.learner) + "26" });
+    });
+    const readout = makeReadout(chart, figure);
+    const options = {
+      width: place.clientWidth,
+      height: place.clientHeight,
+      scales: { x: { time: false } },
+      legend: { show: false },
+      cursor: { y: false, points: { size: 7 }, sync: { key: "rows" } },
+      axes: axes(),
+      series,
+      bands,
+      hooks: { setCursor: [readout], ready: [readout] },
+    };
+    const plot = new uPlot(options, [chart.rows, ...chart.lines.flatMap(columnsOf)], place);
+    plot.root.setAttribute("role", "img");
+    plot.root.setAttribute("aria-label", `Curves of ${chart.measure} over ${chart.forgetting}`);
+    new ResizeObserver(() => fit(plot, place)).observe(place);
+    plots.push({ plot, place, firstSeries, lines: chart.lines });
+  }
+
+  function fit(plot, place) {
+    if (place.clientWidth > 0 && place.clientWidth !== plot.width) {
+      plot.setSize({ width: place.clientWidth, height: place.clientHeight });
+    }
+  }
+
+  function toggle(learner) {
+    if (!hidden.delete(learner)) hidden.add(learner);
+    const show = !hidden.has(learner);
+    plots.forEach(({ plot, firstSeries, lines }) => {
+      const line = lines.find((candidate) => candidate.learner === learner);
+      if (line) columnsOf(line).forEach((_, i) => plot.setSeries(firstSeries.get(learner) + i, { show }));
+    });
+    document.querySelectorAll(`[data-learner="${learner}"]`).forEach((button) => {
+      button.setAttribute("aria-pressed", show);
+    });
+  }
+
+  function printing(on) {
+    document.documentElement.classList.toggle("printing", on);
+    // Two charts share the width of a sheet of paper; a canvas cannot reflow by itself.
+    plots.forEach(({ plot, place }) => {
+      plot.setSize(on ? { width: 320, height: 220 } : { width: place.clientWidth, height: place.clientHeight });
+    });
+  }
+
+  charts.forEach((chart, i) => draw(chart, figures[i]));
+  document.querySelectorAll("[data-learner]").forEach((button) => {
+    button.addEventListener("click", () => toggle(Number(button.dataset.learner)));
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => plots.forEach(({ plot }) => plot.redraw()));
+  addEventListener("beforeprint", () => printing(true));
+  addEventListener("afterprint", () => printing(false));
+})();

@@ -1,0 +1,124 @@
+"""Readings arranged for showing: a panel is one measure under one forgetting, for all learners and folds."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge.records import Reading, Results
+
+__all__ = ["Final", "Panel", "panels"]
+
+Cell = tuple[list[int], list[float]]
+"""The rows and values of one learner in one fold."""
+
+
+@dataclass(frozen=True)
+class Final:
+    """Where one learner stands at the last row.
+
+    Parameters
+    ----------
+    folds
+        The value of each fold, float64 [k]; NaN where it is undefined.
+
+    Examples
+    --------
+    >>> final = Final(np.array([0.5, 0.7, np.nan]))
+    >>> round(final.mean, 4), round(final.deviation, 4), final.n_defined
+    (0.6, 0.1414, 2)
+    """
+
+    folds: NDArray[np.float64]
+
+    @cached_property
+    def _defined(self) -> NDArray[np.float64]:
+        return self.folds[np.isfinite(self.folds)]
+
+    @property
+    def n_defined(self) -> int:
+        """How many folds have a value."""
+        return len(self._defined)
+
+    @property
+    def mean(self) -> float:
+        """The mean over the folds that have a value; NaN where none has."""
+        return float(self._defined.mean()) if self.n_defined else float("nan")
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation over the folds that have a value; NaN where fewer than two have."""
+        return float(self._defined.std(ddof=1)) if self.n_defined > 1 else float("nan")
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One measure under one forgetting.
+
+    Parameters
+    ----------
+    measure, forgetting
+        Their names, as in the readings.
+    rows
+        The rows at which any cell was read, ascending, int64 [n].
+    values
+        Per learner the value of each fold at each row, float64 [k, n]; NaN where there is none.
+    lower_is_better
+        Whether the least value is the best.
+
+    Examples
+    --------
+    >>> values = {"tree": np.array([[0.5, 0.75], [0.5, 0.25]]), "bayes": np.array([[0.5, 0.25], [0.5, 0.5]])}
+    >>> panel = Panel("accuracy", "Landmark()", np.array([10, 20]), values)
+    >>> panel.finals["tree"].mean, panel.best
+    (0.5, frozenset({'tree'}))
+    """
+
+    measure: str
+    forgetting: str
+    rows: NDArray[np.int64]
+    values: dict[str, NDArray[np.float64]]
+    lower_is_better: bool = False
+
+    @property
+    def n_folds(self) -> int:
+        """How many folds there are."""
+        return max(len(values) for values in self.values.values())
+
+    @cached_property
+    def finals(self) -> dict[str, Final]:
+        """Per learner where it stands at the last row."""
+        return {learner: Final(values[:, -1]) for learner, values in self.values.items()}
+
+    @cached_property
+    def best(self) -> frozenset[str]:
+        """The learners with the best mean at the last row; none where there is no choice."""
+        means = {learner: final.mean for learner, final in self.finals.items() if final.n_defined}
+        if len(means) < 2:
+            return frozenset()
+        best = min(means.values()) if self.lower_is_better else max(means.values())
+        return frozenset(learner for learner, mean in means.items() if mean == best)
+
+
+def panels(results: Results) -> tuple[Panel, ...]:
+    """Arrange the readings of an evaluation, the measures of one forgetting side by side.
+
+    Examples
+    --------
+    >>> readings = [Reading(row, "tree", 0, "accuracy", "Landmark()", row / 100) for row in (10, 20)]
+    >>> panels(Results.from_readings(readings, n_rows=20))[0].values["tree"].tolist()
+    [[0.1, 0.2]]
+    """
+    return tuple(
+        Panel(
+            measure,
+            forgetting,
+            results.rows,
+            {learner: results.curve(learner, measure, forgetting).T for learner in results.learners},
+            not results.greater_is_better(measure),
+        )
+        for forgetting in results.forgettings
+        for measure in results.measures
+    )

@@ -1,0 +1,142 @@
+"""Tables for the terminal: where each learner stands, and which differences are real."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from streamgauge.records import Results
+from streamgauge.reports.comparisons import Comparison, by_pair
+from streamgauge.reports.panels import Panel, panels
+from streamgauge.reports.wording import count, p_text, percent, points, printable, spread
+
+__all__ = ["pairs_table", "results_table", "summary"]
+
+
+def summary(results: Results, comparisons: Sequence[Comparison] = ()) -> RenderableType:
+    """Show an evaluation: a line if it was cut short, the results, the pairs, verdicts and warnings.
+
+    Examples
+    --------
+    >>> from rich.console import Console
+    >>> Console().print(summary(Results.from_readings((), n_rows=250, complete=False)))
+    Cut short after 250 rows: every number is of these rows only.
+    There are no readings.
+    """
+    parts: list[RenderableType] = []
+    if not results.complete:
+        parts.append(
+            Text(f"Cut short after {count(results.n_rows, 'row')}: every number is of these rows only.", "bold")
+        )
+    parts.append(results_table(results))
+    if comparisons:
+        parts.append(pairs_table(comparisons))
+        parts.append(_listed("•", [pair[0].sentence for pair in by_pair(comparisons)]))
+        warnings = dict.fromkeys(warning for comparison in comparisons for warning in comparison.warnings)
+        parts.append(_listed("!", list(warnings)))
+    return Group(*parts)
+
+
+def results_table(results: Results) -> RenderableType:
+    """Tabulate per learner the mean over folds of each measure at the last row, a table for each forgetting.
+
+    Rates are in percent, with the standard deviation over folds; the best mean of a column is bold and starred.
+
+    Examples
+    --------
+    >>> from rich.console import Console
+    >>> from streamgauge.records import Reading
+    >>> readings = tuple(Reading(99, "tree", fold, "kappa", "Landmark()", 0.5 + fold / 10) for fold in (0, 1))
+    >>> table = results_table(Results.from_readings(readings, n_rows=99))
+    >>> Console(width=60).print(table)  # doctest: +NORMALIZE_WHITESPACE
+    After 99 rows, over Landmark()
+      learner        kappa %
+     ────────────────────────
+      tree       55.00 ±7.07
+    <BLANKLINE>
+    Mean over 2 folds ± standard deviation, in percent.
+    """
+    shown = panels(results)
+    if not shown:
+        return Text("There are no readings.")
+    parts: list[RenderableType] = []
+    for forgetting, group in groupby(shown, key=lambda panel: panel.forgetting):
+        of_forgetting = list(group)
+        n_rows = count(int(of_forgetting[0].rows[-1]), "row")
+        parts += [Text(f"After {n_rows}, over {printable(forgetting)}", "bold"), _forgetting_table(of_forgetting)]
+    return Group(*parts, _legend(shown))
+
+
+def pairs_table(comparisons: Sequence[Comparison]) -> Table:
+    """Tabulate the difference of each pair of learners, its interval and the p-value of each test.
+
+    Examples
+    --------
+    >>> pairs_table([]).row_count
+    0
+    """
+    tests = list(dict.fromkeys(comparison.test for comparison in comparisons))
+    table = _plain_table()
+    table.add_column("pair", overflow="fold")
+    table.add_column("difference, interval\n(% points)", justify="right", no_wrap=True)
+    for test in tests:
+        table.add_column(Text(f"p\n{printable(test)}"), justify="right")
+    for pair in by_pair(comparisons):
+        p_values = {comparison.test: p_text(comparison.p_value) for comparison in pair}
+        lead = pair[0]
+        names = Text(printable(lead.first) + "\nminus " + printable(f"{lead.second}, {lead.measure}"))
+        table.add_row(names, Text(_estimate(pair)), *(p_values.get(test, "") for test in tests))
+    return table
+
+
+def _estimate(pair: Sequence[Comparison]) -> str:
+    """Put the difference of a pair, with its interval if any of its tests gives one."""
+    best = next((comparison for comparison in pair if comparison.interval is not None), pair[0])
+    interval = f" [{', '.join(points(bound) for bound in best.interval)}]" if best.interval is not None else ""
+    return points(best.difference) + interval
+
+
+def _forgetting_table(of_forgetting: Sequence[Panel]) -> Table:
+    table = _plain_table()
+    table.add_column("learner", overflow="fold")
+    for panel in of_forgetting:
+        table.add_column(Text(f"{printable(panel.measure)} %"), justify="right", no_wrap=True)
+    learners = dict.fromkeys(learner for panel in of_forgetting for learner in panel.values)
+    for learner in learners:
+        table.add_row(Text(printable(learner)), *(_final_text(panel, learner) for panel in of_forgetting))
+    return table
+
+
+def _final_text(panel: Panel, learner: str) -> Text:
+    final = panel.finals.get(learner)
+    if final is None:
+        return Text("")
+    folds = f" ({final.n_defined}/{len(final.folds)})" if 0 < final.n_defined < len(final.folds) else ""
+    value = f"{percent(final.mean)} {spread(final.deviation)}".strip() + folds
+    best = learner in panel.best
+    return Text(value + ("*" if best else " "), style="bold" if best else "")
+
+
+def _legend(shown: Sequence[Panel]) -> Text:
+    n_folds = max(panel.n_folds for panel in shown)
+    finals = [final for panel in shown for final in panel.finals.values()]
+    parts = [f"Mean over {n_folds} folds ± standard deviation" if n_folds > 1 else "One fold", "in percent"]
+    if any(len(panel.values) > 1 for panel in shown):
+        parts.append("* the best mean")
+    if any(0 < final.n_defined < len(final.folds) for final in finals):
+        parts.append("(m/n) defined in m of n folds only")
+    return Text(", ".join(parts) + ".", "dim")
+
+
+def _listed(mark: str, sentences: Sequence[str]) -> Table:
+    listed = Table.grid(padding=(0, 1))
+    for sentence in sentences:
+        listed.add_row(mark, Text(printable(sentence)))
+    return listed
+
+
+def _plain_table() -> Table:
+    return Table(box=box.SIMPLE_HEAD, header_style="bold")

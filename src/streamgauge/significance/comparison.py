@@ -1,0 +1,139 @@
+"""What a test between two learners says."""
+
+import math
+from dataclasses import dataclass
+
+__all__ = ["ALGORITHMS", "MODELS", "SEEDS", "Comparison"]
+
+SEEDS = "on this stream the two are equally good for a typical seed"
+"""The hypothesis of tests over folds: the stream is given, the seeds and the folds' samples are chance."""
+
+MODELS = "these two trained models are right equally often"
+"""The hypothesis of tests over rows: the models are given, the rows are chance. Two seeds are two models."""
+
+ALGORITHMS = "the two are equally good on average over seeds and over rows of this source"
+"""The hypothesis of tests over folds and rows: both are chance."""
+
+TITLES = {
+    "two_way_t": "two-way t",
+    "paired_t": "paired t",
+    "wilcoxon": "exact Wilcoxon",
+    "sign": "sign test",
+    "mcnemar": "McNemar",
+}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The outcome of one test between two learners.
+
+    Parameters
+    ----------
+    test
+        The name of the test, as `compare` takes it; ``paired_t`` where a two-way t had no rows in common to use.
+    statistic
+        The statistic of the test; its docstring says which.
+    p_value
+        How often chance alone would give so much, were the hypothesis true; two-sided.
+    direction
+        1 where the first has the greater values by the test's own reckoning, -1 where the second has, 0 for neither.
+    difference
+        The estimate of first minus second; None where the test was not given enough to estimate it.
+    interval
+        Where the true difference lies, with confidence ``1 - alpha``; None where the test gives no interval.
+    alpha
+        The level: a difference is claimed where the p-value is not above it.
+    null
+        The hypothesis that the p-value speaks of: `SEEDS`, `MODELS` or `ALGORITHMS`.
+    basis
+        What the test looked at, in words.
+    first, second
+        Names of the learners.
+    measure
+        What was compared.
+    greater_is_better
+        Whether a greater value of the measure is better.
+    reason
+        Why this test was chosen, where `compare` chose it.
+    warnings
+        What to know before believing it.
+
+    Examples
+    --------
+    >>> outcome = Comparison("sign", 9, 0.0215, 1, 0.021, None, 0.05, SEEDS, "10 folds", "tree", "bayes")
+    >>> outcome.better
+    'tree'
+    >>> outcome.sentence
+    'tree is better than bayes by 0.021 in accuracy (sign test over 10 folds, p = 0.021).'
+    """
+
+    test: str
+    statistic: float
+    p_value: float
+    direction: int
+    difference: float | None
+    interval: tuple[float, float] | None
+    alpha: float
+    null: str
+    basis: str
+    first: str = "the first"
+    second: str = "the second"
+    measure: str = "accuracy"
+    greater_is_better: bool = True
+    reason: str = ""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The name of the test as a person would write it."""
+        return TITLES.get(self.test, self.test)
+
+    @property
+    def significant(self) -> bool:
+        """Whether a difference can be claimed."""
+        return self.direction != 0 and self.p_value <= self.alpha
+
+    @property
+    def better(self) -> str | None:
+        """The name of the learner that is better; None where no difference can be claimed."""
+        if not self.significant:
+            return None
+        return self.first if (self.direction > 0) == self.greater_is_better else self.second
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in plain English."""
+        better = self.better
+        turn = -1 if better is not None and self.direction < 0 else 1
+        low, high = sorted(turn * bound for bound in self.interval or (0.0, 0.0))
+        digits = _digits((high - low) / 2 or self.difference or 0.0)
+        evidence = f"{self.title} over {self.basis}, {p_text(self.p_value)}"
+        if self.interval is not None:
+            confidence = 100 * (1 - self.alpha)
+            evidence = f"{confidence:g} % interval {low:.{digits}f} to {high:.{digits}f}; {evidence}"
+        by = "" if self.difference is None else f" by {turn * self.difference:.{digits}f}"
+        if better is None:
+            differ = f"; they differ{by}" if by else ""
+            between = f"between {self.first} and {self.second}"
+            return f"No difference in {self.measure} can be claimed {between}{differ} ({evidence})."
+        worse = self.second if better == self.first else self.first
+        return f"{better} is better than {worse}{by} in {self.measure} ({evidence})."
+
+
+def _digits(scale: float) -> int:
+    """Count the decimals that show two digits of a number, between 3 and 9."""
+    return min(max(1 - math.floor(math.log10(abs(scale))), 3), 9) if scale else 3
+
+
+def p_text(p_value: float) -> str:
+    """Put a p-value in words.
+
+    Examples
+    --------
+    >>> p_text(0.0321), p_text(1.23e-9), p_text(0.0)
+    ('p = 0.032', 'p = 1.2e-9', 'p < 1e-300')
+    """
+    if p_value < 1e-300:
+        return "p < 1e-300"
+    digits, _, exponent = f"{p_value:.2g}".partition("e")
+    return f"p = {digits}e{int(exponent)}" if exponent else f"p = {digits}"
