@@ -64,7 +64,7 @@ bench: setup  ## Measure the kernels, and the ratios to MOA and River where they
 	$(BIN)/python -m benchmarks
 
 docs: setup  ## Check that the examples in the documentation run.
-	$(BIN)/pytest --quiet --doctest-glob='*.md' README.md docs
+	$(BIN)/pytest --quiet README.md docs
 
 clean:  ## Remove everything that was built.
 	rm -rf $(VENV) target demo .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -3,8 +3,8 @@
 from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
-from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import Stream
 from streamgauge.records import Batch
 
@@ -80,7 +80,8 @@ def _agree(batch: Batch, whole: Batch, position: int) -> bool:
     for part, all_of_it in (
         (batch.x, whole.x),
         (batch.y, whole.y),
-        (batch.weight, whole.weight),
+        # No weights are weights of 1, so a batch of rows that carry none may come without.
+        (_weights(batch), _weights(whole)),
         (batch.time, whole.time),
     ):
         if part is None or all_of_it is None:
@@ -91,7 +92,11 @@ def _agree(batch: Batch, whole: Batch, position: int) -> bool:
     return True
 
 
+def _weights(batch: Batch) -> NDArray[np.float64]:
+    return np.ones(len(batch)) if batch.weight is None else batch.weight
+
+
 def _require(holds: bool, what: str) -> None:  # noqa: FBT001
     if not holds:
         msg = f"the stream breaks its contract: {what}"
-        raise StreamgaugeError(msg)
+        raise AssertionError(msg)

@@ -100,6 +100,12 @@ impl RowReader {
     /// # Errors
     /// The first fault of the file. The rows before it stay.
     pub fn update(&mut self, chunk: &[u8], limit: usize) -> Result<usize, TextError> {
+        if self.rows.y.is_empty() {
+            // A value takes two bytes at least, so that no more room is asked for than a few times the chunk.
+            let n = limit.min(chunk.len() / (2 * self.n_attributes() + 1));
+            self.rows.x.reserve_exact(n * self.n_attributes());
+            self.rows.y.reserve_exact(n);
+        }
         let Self { parser, lines, rows, row, skip_to, marks } = self;
         let mut step = Step { parser: parser.as_mut(), rows, row, skip_to: *skip_to, marks, limit };
         lines.update(chunk, |line| step.take(line))
