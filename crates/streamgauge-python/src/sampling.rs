@@ -30,7 +30,7 @@ struct Counting(sampling::Counting);
 #[pymethods]
 impl Counting {
     #[new]
-    fn new(rows: &RawRows, classes: Option<Vec<String>>, header: &[u8], place: Place, indexed: bool) -> PyResult<Self> {
+    fn new(rows: &RawRows, classes: Option<Vec<String>>, place: Place, indexed: bool) -> PyResult<Self> {
         let classes = match classes {
             None => Classes::discovered(),
             Some(classes) => Classes::declared(names(classes)?),

@@ -59,7 +59,17 @@ impl Sampling {
         if let Some(kept) = &kept {
             check_length("kept", kept.len(), rows.n_fields())?;
         }
-        let copy = Copying { classes, groups, kept, selection, n_test: 0, chosen: Chosen::default(), ends: Vec::new() };
+        let truths = classes.names().iter().map(|name| rest_of_truth(name.as_bytes())).collect();
+        let copy = Copying {
+            truths,
+            classes,
+            groups,
+            kept,
+            selection,
+            n_test: 0,
+            chosen: Chosen::default(),
+            ends: Vec::new(),
+        };
         let mut hash = Xxh3::new();
         hash.update(header);
         Ok(Self { lines: RawLines::new(from), rows, hash, copy })
