@@ -44,9 +44,7 @@ def no_change(n_values: NDArray[np.uint32], n_classes: int) -> Learner: ...
 
 @final
 class RawRows:
-    def __new__(
-        cls, delimiter: int, arff: bool, missing: list[str], n_fields: int, class_field: int
-    ) -> RawRows: ...
+    def __new__(cls, delimiter: int, arff: bool, missing: list[str], n_fields: int, class_field: int) -> RawRows: ...
 
 @final
 class Counting:
@@ -75,6 +73,7 @@ class Sampling:
         rows: RawRows,
         classes: list[str],
         groups: list[int],
+        truths: list[bytes],
         kept: list[bool] | None,
         selection: Selection,
         header: bytes,
@@ -96,14 +95,13 @@ class Scatter:
     def n_rows(self) -> int: ...
 
 def shuffled_lines(text: bytes, seed: int, address: int) -> bytes: ...
+
 @final
 class Writing:
     def __new__(
         cls, separator: int, values: list[list[bytes] | None], classes: list[bytes], weight: str
     ) -> Writing: ...
-    def lines(
-        self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None
-    ) -> bytes: ...
+    def lines(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> bytes: ...
 
 @final
 class ArffHeader:
@@ -170,6 +168,7 @@ class LibsvmSurvey:
 
 def split_line(line: bytes, delimiter: int) -> list[tuple[str, bool]]: ...
 def is_number(text: str) -> bool: ...
+
 class PairCounter:
     def __new__(cls, n_learners: int, n_folds: int) -> PairCounter: ...
     def update(
@@ -191,6 +190,7 @@ class PairCounter:
         NDArray[np.int64],
         NDArray[np.int64],
     ]: ...
+
 class Forgetting:
     def update(
         self,

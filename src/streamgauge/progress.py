@@ -7,9 +7,7 @@ __all__ = ["progress_bar"]
 
 
 @contextmanager
-def progress_bar(
-    total: int | None, *, shown: bool | None, unit: str = "rows"
-) -> Iterator[Callable[[int], None]]:
+def progress_bar(total: int | None, *, shown: bool | None, unit: str = "rows") -> Iterator[Callable[[int], None]]:
     """Show a bar while the block runs; it yields a function that is told how many rows are done.
 
     Parameters

@@ -10,7 +10,7 @@ pub enum WeightStyle {
     None,
     /// At the end of the row, in braces, where it has one.
     Braces,
-    /// In a column of its own, the last.
+    /// In a column of its own, before the class.
     Column,
 }
 
@@ -58,6 +58,10 @@ impl Writing {
                 }
                 text.push(self.separator);
             }
+            if self.weight == WeightStyle::Column {
+                push_number(&mut text, &mut digits, weight.map_or(1.0, |weight| weight[row]));
+                text.push(self.separator);
+            }
             match usize::try_from(label).ok().map(|code| self.classes.get(code)) {
                 None => text.push(b'?'),
                 Some(Some(name)) => text.extend_from_slice(name),
@@ -65,25 +69,14 @@ impl Writing {
                     return Err(KernelError::Label { row, label, n_classes: self.classes.len() });
                 }
             }
-            self.push_weight(&mut text, &mut digits, weight.map(|weight| weight[row]));
+            if let (WeightStyle::Braces, Some(weight)) = (self.weight, weight) {
+                text.extend_from_slice(&[self.separator, b'{']);
+                push_number(&mut text, &mut digits, weight[row]);
+                text.push(b'}');
+            }
             text.push(b'\n');
         }
         Ok(text)
-    }
-
-    fn push_weight(&self, text: &mut Vec<u8>, digits: &mut zmij::Buffer, weight: Option<f64>) {
-        match (self.weight, weight) {
-            (WeightStyle::None, _) | (WeightStyle::Braces, None) => {}
-            (WeightStyle::Braces, Some(weight)) => {
-                text.extend_from_slice(&[self.separator, b'{']);
-                push_number(text, digits, weight);
-                text.push(b'}');
-            }
-            (WeightStyle::Column, weight) => {
-                text.push(self.separator);
-                push_number(text, digits, weight.unwrap_or(1.0));
-            }
-        }
     }
 }
 
@@ -123,7 +116,7 @@ mod tests {
         let text = writing(WeightStyle::Braces).lines(&x[..2], &[0], Some(&[0.5])).unwrap();
         assert_eq!(text, b"1,red,no,{0.5}\n");
         let text = writing(WeightStyle::Column).lines(&x[..2], &[0], Some(&[2.0])).unwrap();
-        assert_eq!(text, b"1,red,no,2\n");
+        assert_eq!(text, b"1,red,2,no\n");
     }
 
     #[test]

@@ -106,13 +106,14 @@ impl Sampling {
         rows: &RawRows,
         classes: Vec<String>,
         groups: Vec<usize>,
+        truths: Vec<Vec<u8>>,
         kept: Option<Vec<bool>>,
         selection: &Selection,
         header: &[u8],
         place: Place,
     ) -> PyResult<Self> {
         let (rows, classes) = (rows.0.clone(), Classes::declared(names(classes)?));
-        sampling::Sampling::new(rows, classes, groups, kept, selection.0.clone(), header, mark(place))
+        sampling::Sampling::new(rows, classes, groups, truths, kept, selection.0.clone(), header, mark(place))
             .map(Self)
             .map_err(to_python)
     }

@@ -157,7 +157,9 @@ def _fetch_once(url: str, part: Path, *, progress: bool | None) -> bool:
     return total is None or done >= total
 
 
-def _copy(answer: http.client.HTTPResponse, file: BinaryIO, done: int, total: int | None, *, progress: bool | None) -> int:
+def _copy(
+    answer: http.client.HTTPResponse, file: BinaryIO, done: int, total: int | None, *, progress: bool | None
+) -> int:
     with progress_bar(total, shown=progress, unit="bytes") as advance_to:
         while chunk := answer.read1(_CHUNK):
             file.write(chunk)

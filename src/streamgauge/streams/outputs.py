@@ -33,7 +33,7 @@ def file_kind(path: Path) -> tuple[str, str | None]:
     compression = _COMPRESSIONS.get(path.suffix.lower())
     suffix = (Path(path.stem).suffix if compression else path.suffix).lower()
     if suffix not in _KINDS or (suffix == ".parquet" and compression):
-        msg = f"{path}: write to a file that ends in .arff, .csv or .tsv (perhaps with .gz or .zst behind), or in .parquet"
+        msg = f"{path}: write to a file that ends in .arff, .csv or .tsv (also with .gz or .zst behind), or in .parquet"
         raise StreamgaugeError(msg)
     return _KINDS[suffix], compression
 

@@ -71,7 +71,7 @@ _ALL = (
         n_attributes=8,
         n_classes=2,
         about="Electricity market of New South Wales, every half hour: does the price go up?",
-        citation="M. Harries, SPLICE-2 comparative evaluation: electricity pricing, University of New South Wales, 1999",
+        citation="M. Harries, SPLICE-2 comparative evaluation: electricity pricing, Univ. of New South Wales, 1999",
         origin="https://www.openml.org/d/151",
         openml=151,
         files=("elec", "elecNormNew"),
@@ -93,7 +93,7 @@ _ALL = (
         n_attributes=10,
         n_classes=10,
         about="Poker hands of five cards, without duplicates, normalised",
-        citation="R. Cattral, F. Oppacher and D. Deugo, Evolutionary data mining with automatic rule generalization, 2002",
+        citation="R. Cattral, F. Oppacher, D. Deugo, Evolutionary data mining with automatic rule generalization, 2002",
         origin="https://www.openml.org/d/155",
         openml=155,
         files=("poker", "poker-lsn"),
@@ -104,7 +104,7 @@ _ALL = (
         n_attributes=10,
         n_classes=10,
         about="Poker hands of five cards, the training part of UCI: suit and rank of each",
-        citation="R. Cattral, F. Oppacher and D. Deugo, Evolutionary data mining with automatic rule generalization, 2002",
+        citation="R. Cattral, F. Oppacher, D. Deugo, Evolutionary data mining with automatic rule generalization, 2002",
         origin="https://archive.ics.uci.edu/dataset/158/poker+hand",
         files=("poker-hand-training-true",),
         options={"header": False},
@@ -198,7 +198,7 @@ _ALL = (
         n_attributes=3,
         n_classes=2,
         about="The file of the SEA concepts: four concepts of 12,500 rows, 10 % noise",
-        citation="W. N. Street and Y. Kim, A streaming ensemble algorithm (SEA) for large-scale classification, KDD 2001",
+        citation="W. N. Street, Y. Kim, A streaming ensemble algorithm (SEA) for large-scale classification, KDD 2001",
         origin="http://www.liaad.up.pt/kdus/downloads/sea-concepts-dataset",
         files=("sea-concepts-50k",),
         options={"header": False},
@@ -230,9 +230,10 @@ def load(name: str, *, offline: bool = False, progress: bool | None = None, **op
     ...
     streamgauge.errors.StreamgaugeError: there is no dataset 'elektricity'; did you mean electricity?
     """
-    if name not in DATASETS:
-        raise unknown_name("dataset", name, DATASETS)
-    dataset = DATASETS[name]
+    dataset = DATASETS.get(name)
+    if dataset is None:
+        kind = "dataset"
+        raise unknown_name(kind, name, DATASETS)
     if given := os.environ.get("STREAMGAUGE_DATA"):
         found = next(_present(dataset, Path(given)), None)
         if found is not None:
@@ -277,7 +278,7 @@ def _absent(dataset: Dataset, reason: str) -> StreamgaugeError:
     folder = given or "a folder"
     hint = "" if given else " and set STREAMGAUGE_DATA to that folder"
     return StreamgaugeError(
-        f"{dataset.name} is neither in {'STREAMGAUGE_DATA' if given else 'STREAMGAUGE_DATA (not set)'} nor in the cache "
+        f"{dataset.name} is neither in STREAMGAUGE_DATA{'' if given else ' (not set)'} nor in the cache "
         f"({cache_folder()}), and cannot be had: {reason}. Get it from {dataset.origin}, put it as {dataset.name}.arff "
         f"(or .csv, .parquet; also .gz, .zst, .zip) into {folder}{hint}"
     )

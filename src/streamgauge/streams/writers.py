@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from streamgauge.protocols import Stream
 from streamgauge.records import UNLABELLED, Batch, Schema
 from streamgauge.streams.outputs import file_kind, replacing, writing_bytes
 
-__all__ = ["Writer", "arff_header", "arff_name", "csv_header", "csv_name", "write"]
+__all__ = ["Writer", "arff_header", "arff_name", "csv_header", "csv_name", "write", "writing_rows"]
 
 _BATCH = 65_536
 _SEPARATORS = {"arff": ",", "csv": ",", "tsv": "\t"}
@@ -61,25 +62,51 @@ def write(
     1001
     """
     path = Path(path)
-    kind, compression = file_kind(path)
     batches = _rows(stream, n_rows)
     first = next(batches, None)
     if weight is None and first is not None and first.weight is not None:
         weight = "weight"
-    if first is not None:
-        batches = chain((first,), batches)
-    writer = Writer(stream.schema, kind, target=target, weight=weight, relation=path.name.split(".")[0])
+    done = 0
+    with writing_rows(path, stream.schema, target=target, weight=weight) as put:
+        for batch in () if first is None else chain((first,), batches):
+            put(batch)
+            done += len(batch)
+    return done
+
+
+@contextmanager
+def writing_rows(
+    path: Path, schema: Schema, *, target: str = "class", weight: str | None = None
+) -> Iterator[Callable[[Batch], None]]:
+    r"""Open a file for the rows of a schema; it yields a function that takes batches.
+
+    The file appears under its name when the block ends well. Options are those of `write`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from streamgauge.records import Attribute
+    >>> path = Path(tempfile.mkdtemp()) / "rows.csv"
+    >>> with writing_rows(path, Schema((Attribute("price"),), ("up", "down"))) as put:
+    ...     put(Batch(0, np.array([[0.1]]), np.array([1], dtype=np.int32)))
+    >>> path.read_text()
+    'price,class\n0.1,down\n'
+    """
+    kind, compression = file_kind(path)
+    writer = Writer(schema, kind, target=target, weight=weight, relation=path.name.split(".")[0])
     if kind == "parquet":
-        with replacing(path) as temporary:
-            return writer.write_parquet(batches, temporary)
-    with writing_bytes(path, compression) as out:
-        out.write(writer.header)
-        return sum(_written(writer, batch, out.write) for batch in batches)
+        import pyarrow.parquet as pq  # noqa: PLC0415  (slow to import)
+
+        with replacing(path) as temporary, pq.ParquetWriter(temporary, writer.arrow_schema, compression="zstd") as file:
+            yield lambda batch: file.write_table(writer.table(batch))
+    else:
+        with writing_bytes(path, compression) as out:
+            out.write(writer.header)
+            yield lambda batch: _ignore(out.write(writer.lines(batch)))
 
 
-def _written(writer: "Writer", batch: Batch, put: Callable[[bytes], object]) -> int:
-    put(writer.lines(batch))
-    return len(batch)
+def _ignore(_: object) -> None:
+    """Forget a result."""
 
 
 def _rows(stream: Stream, n_rows: int | None) -> Iterator[Batch]:
@@ -102,7 +129,7 @@ def _rows(stream: Stream, n_rows: int | None) -> Iterator[Batch]:
 
 
 class Writer:
-    """Turns the rows of a schema into the bytes of one kind of file.
+    r"""Turns the rows of a schema into the bytes of one kind of file.
 
     Parameters
     ----------
@@ -120,7 +147,7 @@ class Writer:
     >>> from streamgauge.records import Attribute
     >>> writer = Writer(Schema((Attribute("price"),), ("up", "down")), "csv")
     >>> writer.header + writer.lines(Batch(0, np.array([[0.1]]), np.array([1], dtype=np.int32)))
-    b'price,class\\n0.1,down\\n'
+    b'price,class\n0.1,down\n'
     """
 
     def __init__(
@@ -157,8 +184,9 @@ class Writer:
         """What stands before the rows."""
         if self._kind == "arff":
             return arff_header(self._schema, self._relation, target=self._target)
-        names = [*(attribute.name for attribute in self._schema.attributes), self._target]
-        return csv_header([*names, *([] if self._weight is None else [self._weight])], _SEPARATORS[self._kind])
+        names = [attribute.name for attribute in self._schema.attributes]
+        weight = [] if self._weight is None else [self._weight]
+        return csv_header([*names, *weight, self._target], _SEPARATORS[self._kind])
 
     def lines(self, batch: Batch) -> bytes:
         """Give the lines of the rows of a batch."""
@@ -174,40 +202,15 @@ class Writer:
             msg = f"rows from {batch.start} on carry weights and those before do not; name the column (weight='weight')"
             raise StreamgaugeError(msg)
 
-    def write_parquet(self, batches: Iterator[Batch], path: Path) -> int:
-        """Write batches to a Parquet file; gives how many rows there were."""
-        import pyarrow.parquet as pq  # noqa: PLC0415  (slow to import)
-
-        n_rows = 0
-        with pq.ParquetWriter(path, self.arrow_schema, compression="zstd") as file:
-            for batch in batches:
-                file.write_table(self.table(batch))
-                n_rows += len(batch)
-        return n_rows
-
     @property
     def arrow_schema(self) -> Any:  # noqa: ANN401  (pyarrow has no types)
-        """The Arrow schema of the rows: a nominal column is a dictionary of texts, its order kept in the metadata."""
+        """The Arrow schema of the rows: a nominal column is a dictionary of texts, its values kept in the metadata."""
         import pyarrow as pa  # noqa: PLC0415
 
-        names = pa.dictionary(pa.int32(), pa.string())
-        fields = [
-            pa.field(attribute.name, names if attribute.is_nominal else pa.float64())
-            for attribute in self._schema.attributes
-        ]
-        fields.append(pa.field(self._target, names))
+        fields = [_arrow_field(attribute.name, attribute.values) for attribute in self._schema.attributes]
         if self._weight is not None:
-            fields.append(pa.field(self._weight, pa.float64()))
-        kept = {
-            "attributes": [
-                {"name": attribute.name, "values": attribute.values, "missing": attribute.missing}
-                for attribute in self._schema.attributes
-            ],
-            "target": self._target,
-            "classes": self._schema.classes,
-            "weight": self._weight,
-        }
-        return pa.schema(fields, metadata={"streamgauge": json.dumps(kept)})
+            fields.append(_arrow_field(self._weight, None))
+        return pa.schema([*fields, _arrow_field(self._target, self._schema.classes)])
 
     def table(self, batch: Batch) -> Any:  # noqa: ANN401
         """Give the rows of a batch as an Arrow table."""
@@ -218,11 +221,20 @@ class Writer:
             _arrow_column(values, attribute.values)
             for values, attribute in zip(batch.x.T, self._schema.attributes, strict=True)
         ]
-        labels = pa.array(batch.y, mask=batch.y == UNLABELLED)
-        columns.append(pa.DictionaryArray.from_arrays(labels, pa.array(self._schema.classes, pa.string())))
         if self._weight is not None:
             columns.append(pa.array(np.ones(len(batch)) if batch.weight is None else batch.weight))
+        columns.append(_arrow_column(np.where(batch.y == UNLABELLED, np.nan, batch.y), self._schema.classes))
         return pa.Table.from_arrays(columns, schema=self.arrow_schema)
+
+
+def _arrow_field(name: str, values: tuple[str, ...] | None) -> Any:  # noqa: ANN401
+    import pyarrow as pa  # noqa: PLC0415
+
+    from streamgauge.streams.files.tables import NAMES_KEY  # noqa: PLC0415
+
+    if values is None:
+        return pa.field(name, pa.float64())
+    return pa.field(name, pa.dictionary(pa.int32(), pa.string()), metadata={NAMES_KEY: json.dumps(values)})
 
 
 def _arrow_column(values: Any, names: tuple[str, ...] | None) -> Any:  # noqa: ANN401

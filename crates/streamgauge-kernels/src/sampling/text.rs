@@ -16,7 +16,7 @@ pub struct Chosen {
     pub training: Vec<u8>,
     /// Rows of the test set.
     pub test: Vec<u8>,
-    /// For each unlabelled row of the test set: its position there (from 0), a comma, its class as quoted for CSV.
+    /// For each unlabelled row of the test set its position there (from 0) and what the truth of its class says.
     pub truth: Vec<u8>,
 }
 
@@ -36,13 +36,13 @@ struct Copying {
     n_test: u64,
     chosen: Chosen,
     ends: Vec<usize>,
-    /// Per class the rest of a line of the truth.
+    /// Per class what a line of its truth says after the row.
     truths: Vec<Vec<u8>>,
 }
 
 impl Sampling {
     /// A sampling of the rows that follow the header. `groups` says of each class which group of the selection it
-    /// belongs to; `kept` says of each field whether it is kept, None for all.
+    /// belongs to, `truths` what a line of its truth says after the row; `kept` says of each field whether it is kept, None for all.
     ///
     /// # Errors
     /// [`KernelError::Shape`] where `groups` or `kept` do not fit.
@@ -50,6 +50,7 @@ impl Sampling {
         rows: RawRows,
         classes: Classes,
         groups: Vec<usize>,
+        truths: Vec<Vec<u8>>,
         kept: Option<Vec<bool>>,
         selection: Selection,
         header: &[u8],
@@ -59,7 +60,7 @@ impl Sampling {
         if let Some(kept) = &kept {
             check_length("kept", kept.len(), rows.n_fields())?;
         }
-        let truths = classes.names().iter().map(|name| rest_of_truth(name.as_bytes())).collect();
+        check_length("truths", truths.len(), groups.len())?;
         let copy = Copying {
             truths,
             classes,
@@ -168,19 +169,6 @@ impl Copying {
     }
 }
 
-/// What follows the row number in a line of the truth: the class, quoted for CSV where needed.
-fn rest_of_truth(name: &[u8]) -> Vec<u8> {
-    let quoted = name.iter().any(|byte| matches!(byte, b',' | b'"' | b' '));
-    let mut text = vec![b','];
-    text.extend(quoted.then_some(b'"'));
-    for &byte in name {
-        text.extend(if byte == b'"' { &b"\"\""[..] } else { std::slice::from_ref(&byte) });
-    }
-    text.extend(quoted.then_some(b'"'));
-    text.push(b'\n');
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,8 +180,9 @@ mod tests {
         let selection = Selection::new(&groups, labelled, 3).unwrap();
         let classes = Classes::declared(["up", "do,wn"].into_iter().collect());
         let rows = RawRows::new(Dialect::arff(b',', vec![]).unwrap(), 3, 2).unwrap();
+        let truths = vec![b",up\n".to_vec(), b",\"do,wn\"\n".to_vec()];
         let from = Mark { row: 0, end: 0, line: 0 };
-        let mut sampling = Sampling::new(rows, classes, vec![0, 1], kept, selection, b"", from).unwrap();
+        let mut sampling = Sampling::new(rows, classes, vec![0, 1], truths, kept, selection, b"", from).unwrap();
         let mut all = Chosen::default();
         let mut take = |chosen: Chosen| {
             all.training.extend(chosen.training);

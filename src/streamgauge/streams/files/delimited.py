@@ -18,7 +18,7 @@ from streamgauge.streams.files.columns import (
 from streamgauge.streams.files.source import Source
 from streamgauge.streams.files.text import Mark, TextReader, about, chunks_from, located
 
-__all__ = ["open_delimited"]
+__all__ = ["Start", "open_delimited", "read_start"]
 
 LONGEST_LINE = 1 << 24
 
@@ -27,7 +27,7 @@ Found = tuple[list[str], list[int], int, int, int | None]
 
 
 @dataclass(frozen=True)
-class _Start:
+class Start:
     """The first line that is not blank, and what it tells."""
 
     fields: tuple[str, ...]
@@ -38,6 +38,7 @@ class _Start:
 
     @property
     def names(self) -> list[str]:
+        """The names of the columns, by their positions where the file does not tell."""
         unnamed = [f"x{i}" for i in range(len(self.fields))]
         if not self.has_header:
             return unnamed
@@ -45,6 +46,7 @@ class _Start:
 
     @property
     def first_row(self) -> Mark:
+        """Where the rows start."""
         return self.place if self.has_header else (0, 0, 0)
 
 
@@ -59,7 +61,7 @@ def open_delimited(
 ) -> TextReader:
     """Open a delimited file; unless a schema is declared, one pass finds out what its columns hold."""
     with located(source):
-        start = _start(source, header=header, delimiter=delimiter)
+        start = read_start(source, header=header, delimiter=delimiter)
     with about(source):
         roles = selection.roles(start.names)
         expected = selection.expected(start.names)
@@ -80,7 +82,8 @@ def open_delimited(
     return TextReader(source, schema, build, start.first_row, n_rows)
 
 
-def _start(source: Source, *, header: bool | None, delimiter: str | None) -> _Start:
+def read_start(source: Source, *, header: bool | None, delimiter: str | None) -> Start:
+    """Read the first line of a delimited file; what it does not tell is guessed."""
     line, place = _first_line(source)
     if delimiter is None:
         delimiter = _guessed_delimiter(line, source.suffix, place[2])
@@ -90,7 +93,7 @@ def _start(source: Source, *, header: bool | None, delimiter: str | None) -> _St
         msg = f"line {place[2]}, {error}"
         raise ValueError(msg) from None
     has_header = not any(map(_native.is_number, fields)) if header is None else header
-    return _Start(fields, place, delimiter, has_header, header is None)
+    return Start(fields, place, delimiter, has_header, header is None)
 
 
 def _first_line(source: Source) -> tuple[bytes, Mark]:
@@ -137,7 +140,7 @@ def _guessed_delimiter(line: bytes, suffix: str, number: int) -> str:
     return found[0] if found else "|"
 
 
-def _check_names(start: _Start, roles: Sequence[str]) -> None:
+def _check_names(start: Start, roles: Sequence[str]) -> None:
     """Raise where a column of the header has no name, or that of another."""
     if not start.has_header:
         return
@@ -155,7 +158,7 @@ def _check_names(start: _Start, roles: Sequence[str]) -> None:
 
 
 def _surveyed(
-    source: Source, start: _Start, missing: tuple[str, ...], expected: Sequence[str], target: int
+    source: Source, start: Start, missing: tuple[str, ...], expected: Sequence[str], target: int
 ) -> tuple[list[Column], int]:
     """Find out in one pass what the columns hold, and how many rows there are."""
     held = list(zip(start.names, expected, strict=True))
@@ -185,7 +188,7 @@ def _column(name: str, found: Found) -> Column:
     return Column(name, "nominal" if names else "numeric", in_order(names) if names else None, missing=n_missing > 0)
 
 
-def _check_guess(start: _Start, survey: _native.Survey, target: int) -> None:
+def _check_guess(start: Start, survey: _native.Survey, target: int) -> None:
     """Raise where the rows do not show that the guess about a header was right."""
     if not start.guessed:
         return
@@ -205,7 +208,7 @@ def _check_guess(start: _Start, survey: _native.Survey, target: int) -> None:
         raise ValueError(msg)
 
 
-def _declared(start: _Start, roles: Sequence[str], schema: Schema) -> list[Column]:
+def _declared(start: Start, roles: Sequence[str], schema: Schema) -> list[Column]:
     """Give the columns that a schema declares."""
     names = start.names
     places = [i for i, role in enumerate(roles) if role == "attribute"]

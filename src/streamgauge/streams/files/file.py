@@ -167,10 +167,15 @@ class File:
         return Source(os.fspath(self.path))
 
     @cached_property
-    def _reader(self) -> _Reader:
-        source = self._source
-        kind = self.format or SUFFIXES.get(source.suffix) or _format_by_content(source)
+    def kind(self) -> str:
+        """Its format: as given, or as its name or content tells."""
+        kind = self.format or SUFFIXES.get(self._source.suffix) or _format_by_content(self._source)
         self._check_options(kind)
+        return kind
+
+    @cached_property
+    def _reader(self) -> _Reader:
+        source, kind = self._source, self.kind
         if source.compression and kind in ("parquet", "arrow", "npz"):
             msg = f"{source.name} is a {kind} file in {source.compression} compression: unpack it first"
             raise StreamgaugeError(msg)

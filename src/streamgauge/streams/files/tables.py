@@ -1,5 +1,6 @@
 """Files of tables: Parquet and Arrow IPC, batch by batch."""
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
@@ -25,7 +26,10 @@ from streamgauge.streams.files.rows import Rows, rebatched
 from streamgauge.streams.files.source import Source
 from streamgauge.streams.files.text import about
 
-__all__ = ["TableReader", "open_arrow", "open_parquet"]
+__all__ = ["NAMES_KEY", "TableReader", "open_arrow", "open_parquet"]
+
+NAMES_KEY = b"streamgauge.values"
+"""Under this key the metadata of a nominal column hold its values, as JSON."""
 
 PART = 1 << 14
 """How many rows of a Parquet file are decoded at a time."""
@@ -189,8 +193,16 @@ def _opened(source: Source, table: _Table, selection: Selection) -> TableReader:
         check_distinct(names)
         held = zip(names, table.schema.types, selection.expected(names), strict=True)
         kinds = {name: _kind(name, arrow_type, expected) for name, arrow_type, expected in held}
-        found = _found_names(table, [name for name in names if kinds[name] == "nominal"])
-        columns = selection.assign([_column(name, kinds[name], found.get(name, set())) for name in names])
+        declared = {name: _declared_names(table.schema.field(name)) for name in names if kinds[name] == "nominal"}
+        found = _found_names(table, [name for name, values in declared.items() if values is None])
+        columns = selection.assign(
+            [
+                Column(name, "nominal", declared[name])
+                if declared.get(name)
+                else _column(name, kinds[name], found.get(name, set()))
+                for name in names
+            ]
+        )
         check_classes(columns)
         return TableReader(source, table, columns)
 
@@ -210,6 +222,12 @@ def _kind(name: str, arrow_type: Any, expected: str) -> Kind:  # noqa: ANN401
     if expected == "names":
         return "nominal"
     return "numeric" if whole or types.is_floating(arrow_type) or types.is_decimal(arrow_type) else "text"
+
+
+def _declared_names(field: Any) -> tuple[str, ...] | None:  # noqa: ANN401
+    """Give the nominal values that `streamgauge.streams.write` keeps beside a column, in the order of their codes."""
+    kept = (field.metadata or {}).get(NAMES_KEY)
+    return None if kept is None else tuple(json.loads(kept))
 
 
 def _column(name: str, kind: Kind, names: set[str] | None) -> Column:

@@ -12,7 +12,7 @@ from streamgauge.streams.files.columns import MOST_CLASSES, Column, Kind, Select
 from streamgauge.streams.files.rows import Rows
 from streamgauge.streams.files.source import Source
 
-__all__ = ["Mark", "TextReader", "about", "chunks_from", "located", "open_arff", "open_libsvm"]
+__all__ = ["Mark", "TextReader", "about", "chunks_from", "located", "open_arff", "open_libsvm", "read_arff_header"]
 
 NO_ROW = 1 << 62
 """To skip to this row is to skip all."""
@@ -124,8 +124,8 @@ def about(source: Source) -> Iterator[None]:
         raise StreamgaugeError(msg) from None
 
 
-def open_arff(source: Source, selection: Selection, delimiter: str, missing: tuple[str, ...]) -> TextReader:
-    """Open an ARFF file; only its header is read."""
+def read_arff_header(source: Source, selection: Selection) -> tuple[_native.ArffHeader, list[Column]]:
+    """Read what stands before the rows of an ARFF file, and give each column its role."""
     header = _native.ArffHeader()
     with located(source):
         for chunk in source.chunks():
@@ -138,7 +138,13 @@ def open_arff(source: Source, selection: Selection, delimiter: str, missing: tup
         Column(name, cast("Kind", kind), tuple(values) if values else None) for name, kind, values in header.attributes
     ]
     with about(source):
-        columns = selection.assign(declared)
+        return header, selection.assign(declared)
+
+
+def open_arff(source: Source, selection: Selection, delimiter: str, missing: tuple[str, ...]) -> TextReader:
+    """Open an ARFF file; only its header is read."""
+    header, columns = read_arff_header(source, selection)
+    with about(source):
         schema = schema_of(columns)
     layout = layout_of(columns)
 

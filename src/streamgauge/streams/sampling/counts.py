@@ -161,7 +161,7 @@ def _balanced(wanted: Balance, counts: Mapping[str, int]) -> tuple[Group, ...]:
 def _positive(wanted: Balance, counts: Mapping[str, int]) -> str:
     if wanted.positive is not None:
         if wanted.positive not in counts:
-            raise unknown_name("class", wanted.positive, counts)
+            raise _unknown_class(wanted.positive, counts)
         return wanted.positive
     if len(counts) != 2:
         msg = f"there are {len(counts)} classes ({', '.join(counts)}): name the positive one, or ask for a distribution"
@@ -197,12 +197,18 @@ def _test_counts(wanted: Balance, positives: int, negatives: int) -> tuple[int, 
         raise StreamgaugeError(msg)
     needed = positives / balance
     if needed < 1:
-        msg = f"a test balance of {wanted.test:g} needs {ceil(balance):,} positives for a negative, but {positives:,} are left; at most {positives:,} is possible"
+        msg = (
+            f"a test balance of {wanted.test:g} needs {ceil(balance):,} positives for a negative, but {positives:,} are "
+            f"left; at most {positives:,} is possible"
+        )
         raise StreamgaugeError(msg)
     if _nearest(needed) <= negatives:
         return positives, _nearest(needed)
     if negatives * balance < 1:
-        msg = f"a test balance of {wanted.test:g} needs {ceil(1 / balance):,} negatives for a positive, but {negatives:,} are left; at least {_up(Fraction(1, negatives)):g} is possible"
+        msg = (
+            f"a test balance of {wanted.test:g} needs {ceil(1 / balance):,} negatives for a positive, but {negatives:,} "
+            f"are left; at least {_up(Fraction(1, negatives)):g} is possible"
+        )
         raise StreamgaugeError(msg)
     return _nearest(negatives * balance), negatives
 
@@ -229,7 +235,7 @@ def _shares(given: Mapping[str, float] | None, counts: Mapping[str, int]) -> dic
     else:
         for name in given:
             if name not in counts:
-                raise unknown_name("class", name, counts)
+                raise _unknown_class(name, counts)
         exact = {name: _exact(given.get(name, 0.0)) for name in counts}
     total = sum(exact.values())
     return {name: share / total for name, share in exact.items()}
@@ -252,11 +258,15 @@ def _largest(shares: Mapping[str, Fraction], left: Mapping[str, int]) -> dict[st
         if share and total * share < 1:
             scarce = min((other for other in shares if shares[other]), key=lambda other: left[other] / shares[other])
             msg = (
-                f"the test set cannot give class {name!r} its share of {float(share):g}: with the {left[scarce]:,} rows "
-                f"that are left of class {scarce!r} it would get no row; lower the share of {scarce!r} or the training rows"
+                f"the test set cannot give class {name!r} its share of {float(share):g}: with the {left[scarce]:,} "
+                f"rows that are left of class {scarce!r} it would get no row; lower the share of {scarce!r}"
             )
             raise StreamgaugeError(msg)
     return counts
+
+
+def _unknown_class(name: str, counts: Mapping[str, int]) -> StreamgaugeError:
+    return unknown_name("class", name, counts)
 
 
 def _exact(value: float) -> Fraction:
