@@ -198,16 +198,16 @@ def _test_counts(wanted: Balance, positives: int, negatives: int) -> tuple[int, 
     needed = positives / balance
     if needed < 1:
         msg = (
-            f"a test balance of {wanted.test:g} needs {ceil(balance):,} positives for a negative, but {positives:,} are "
-            f"left; at most {positives:,} is possible"
+            f"a test balance of {wanted.test:g} needs {ceil(balance):,} positives for a negative, but {positives:,} "
+            f"are left; at most {positives:,} is possible"
         )
         raise StreamgaugeError(msg)
     if _nearest(needed) <= negatives:
         return positives, _nearest(needed)
     if negatives * balance < 1:
         msg = (
-            f"a test balance of {wanted.test:g} needs {ceil(1 / balance):,} negatives for a positive, but {negatives:,} "
-            f"are left; at least {_up(Fraction(1, negatives)):g} is possible"
+            f"a test balance of {wanted.test:g} needs {ceil(1 / balance):,} negatives for a positive, but "
+            f"{negatives:,} are left; at least {_up(Fraction(1, negatives)):g} is possible"
         )
         raise StreamgaugeError(msg)
     return _nearest(negatives * balance), negatives
