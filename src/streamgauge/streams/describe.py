@@ -1,6 +1,6 @@
 """What a stream holds: attributes, classes, their balance over time, and how much each label depends on the last."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +73,27 @@ class Description:
     span_counts: NDArray[np.int64]
     temporal_dependence: float | None
     fingerprint: str
+
+    @property
+    def span_shares(self) -> NDArray[np.float64]:
+        """The share of each class in each span, float64 [s, c]; NaN where no row of a span has a label."""
+        totals = self.span_counts.sum(axis=1, keepdims=True)
+        shares = np.full(self.span_counts.shape, np.nan)
+        np.divide(self.span_counts, totals, out=shares, where=totals > 0)
+        return shares
+
+    def as_dict(self) -> dict[str, object]:
+        """Give all of it as plain values, for JSON."""
+        return {
+            "n_rows": self.n_rows,
+            "n_labelled": self.n_labelled,
+            "attributes": [asdict(attribute) for attribute in self.attributes],
+            "classes": self.classes,
+            "span_ends": self.span_ends.tolist(),
+            "span_counts": self.span_counts.tolist(),
+            "temporal_dependence": self.temporal_dependence,
+            "fingerprint": self.fingerprint,
+        }
 
 
 def describe(stream: Stream, *, spans: int = 20, n_rows: int | None = None) -> Description:

@@ -79,6 +79,8 @@ def openml_file(data_id: int) -> OpenMLFile:
         ignored = (*_names(found.get("ignore_attribute")), *_names(found.get("row_id_attribute")))
         return OpenMLFile(found["url"], found["md5_checksum"].lower(), target, ignored)
     except _CUT as error:
+        if isinstance(error, urllib.error.HTTPError):
+            error.close()
         msg = f"OpenML does not answer ({url}: {_reason(error)})"
         raise StreamgaugeError(msg) from None
     except (KeyError, TypeError, AttributeError, ValueError):
@@ -125,6 +127,7 @@ def _fetch(url: str, part: Path, *, progress: bool | None) -> None:
                 return
             reason = "the connection was cut"
         except urllib.error.HTTPError as error:
+            error.close()
             msg = f"cannot download {url}: {_reason(error)}"
             raise StreamgaugeError(msg) from None
         except _CUT as error:
@@ -146,6 +149,7 @@ def _fetch_once(url: str, part: Path, *, progress: bool | None) -> bool:
     except urllib.error.HTTPError as error:
         if error.code != http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
             raise
+        error.close()
         return True  # nothing follows what is there; the checksum says whether it is right
     with answer:
         goes_on = answer.status == http.HTTPStatus.PARTIAL_CONTENT

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from streamgauge.errors import StreamgaugeError, unknown_name
-from streamgauge.streams.download import cache_folder, download, openml_file
 from streamgauge.streams.files import File
 from streamgauge.streams.outputs import replacing
 
@@ -238,6 +237,8 @@ def load(name: str, *, offline: bool = False, progress: bool | None = None, **op
         found = next(_present(dataset, Path(given)), None)
         if found is not None:
             return File(found, **{**dataset.options, **options})
+    from streamgauge.streams.download import cache_folder  # noqa: PLC0415  (the web is slow to import)
+
     cached = cache_folder() / f"{name}.arff"
     known = cached.with_suffix(".json")
     if not (cached.is_file() and known.is_file()):
@@ -259,6 +260,8 @@ def _present(dataset: Dataset, folder: Path) -> Iterator[Path]:
 
 def _fetch(dataset: Dataset, cached: Path, known: Path, *, offline: bool, progress: bool | None) -> None:
     """Download the file of a stream into the cache, with a note of how it is read."""
+    from streamgauge.streams.download import download, openml_file  # noqa: PLC0415
+
     if dataset.openml is None or offline:
         raise _absent(dataset, "it is not downloaded by itself" if dataset.openml is None else "offline was asked for")
     try:
@@ -274,6 +277,8 @@ def _fetch(dataset: Dataset, cached: Path, known: Path, *, offline: bool, progre
 
 
 def _absent(dataset: Dataset, reason: str) -> StreamgaugeError:
+    from streamgauge.streams.download import cache_folder  # noqa: PLC0415
+
     given = os.environ.get("STREAMGAUGE_DATA")
     folder = given or "a folder"
     hint = "" if given else " and set STREAMGAUGE_DATA to that folder"

@@ -39,7 +39,7 @@ class Balance:
     126
     """
 
-    training_positives: int = 0
+    training_positives: int
     training: float | None = None
     test: float | None = None
     positive: str | None = None
@@ -76,7 +76,7 @@ class Distribution:
     [(5, 36), (3, 18), (2, 18)]
     """
 
-    training_rows: int = 0
+    training_rows: int
     training: Mapping[str, float] | None = None
     test: Mapping[str, float] | None = None
 

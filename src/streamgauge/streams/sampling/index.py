@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError
 from streamgauge.streams.files import File
+from streamgauge.streams.files.columns import Column
 from streamgauge.streams.files.text import located
 from streamgauge.streams.outputs import Output, replacing, writing_bytes
 from streamgauge.streams.raw import RawText, open_raw
@@ -68,7 +69,7 @@ def _parts(raw: RawText, counting: _native.Counting) -> Iterator[list[bytes]]:
     yield counting.finish()
 
 
-def _all_kept(raw: RawText) -> tuple:  # type: ignore[type-arg]
+def _all_kept(raw: RawText) -> tuple[Column, ...]:
     return tuple(replace(column, role="attribute") if column.role == "dropped" else column for column in raw.columns)
 
 

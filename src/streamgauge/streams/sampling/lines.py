@@ -7,6 +7,7 @@ from pathlib import Path
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError
+from streamgauge.streams.files.columns import in_order
 from streamgauge.streams.files.text import located
 from streamgauge.streams.outputs import file_kind, writing_bytes
 from streamgauge.streams.raw import RawText
@@ -30,7 +31,8 @@ def sample_lines(request: Request, raw: RawText, index: Path | None) -> Drawn:
 
 def draw_lines(request: Request, raw: RawText, counts: Counts) -> tuple[Drawn, Counts]:
     """Copy the selected lines; nothing appears unless the input is the one that was counted."""
-    found = plan(request.wanted, counts.classes, labelled=request.labelled)
+    ordered = counts.classes if raw.classes else {name: counts.classes[name] for name in in_order(counts.classes)}
+    found = plan(request.wanted, ordered, labelled=request.labelled)
     sampling = _native.Sampling(
         raw.rows,
         list(counts.classes),

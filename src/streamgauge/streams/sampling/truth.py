@@ -13,6 +13,7 @@ from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.protocols import Stream
 from streamgauge.records import Batch, Schema, Step
 from streamgauge.streams.files import File
+from streamgauge.streams.files.columns import in_order
 from streamgauge.streams.sampling.recipes import read_recipe
 
 __all__ = ["HiddenLabels", "open_test"]
@@ -106,7 +107,7 @@ def open_test(folder: str | Path) -> tuple[Stream, HiddenLabels]:
     rows, names = _read_truth(folder / "test.truth.csv")
     if file.kind == "csv":
         # A file with hidden labels may lack a class that the recipe knows.
-        schema = Schema(file.schema.attributes, tuple(recipe.classes))
+        schema = Schema(file.schema.attributes, in_order(recipe.classes))
         file = replace(file, declared=schema)
     code_of = {name: code for code, name in enumerate(file.schema.classes)}
     unknown = set(names) - set(code_of)
