@@ -22,7 +22,9 @@ LEARNERS = (sg.HoeffdingTree(), sg.NaiveBayes(), sg.MajorityClass(), sg.NoChange
 
 
 def run(stream, *, learners=LEARNERS, **options):
-    return evaluate(stream, list(learners), **{"forgetting": FORGETTINGS, "measures": MEASURES, "every": 700, **options})
+    return evaluate(
+        stream, list(learners), **{"forgetting": FORGETTINGS, "measures": MEASURES, "every": 700, **options}
+    )
 
 
 def assert_same_bits(one, other):
@@ -50,7 +52,9 @@ def test_the_number_of_threads_changes_no_bit(threads):
     assert_same_bits(one, run(stream, scheme=sg.Bootstrap(5), backend=Threads(threads), every=5000))
 
 
-@pytest.mark.parametrize("stream", [sg.SEA(noise=0.1), sg.Hyperplane(), sg.RandomRBF(n_classes=5, speed=0.01)], ids=repr)
+@pytest.mark.parametrize(
+    "stream", [sg.SEA(noise=0.1), sg.Hyperplane(), sg.RandomRBF(n_classes=5, speed=0.01)], ids=repr
+)
 @pytest.mark.parametrize("scheme", [sg.Prequential(), sg.Bootstrap(3), sg.Split(3, test="held_out")], ids=repr)
 def test_a_baseline_is_no_better_than_itself(stream, scheme):
     results = run(stream, scheme=scheme, n_rows=5000)
