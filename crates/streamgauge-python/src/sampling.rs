@@ -120,12 +120,12 @@ impl Sampling {
 
     fn update<'py>(&mut self, py: Python<'py>, chunk: &[u8]) -> PyResult<ThreeTexts<'py>> {
         let chosen = work(py, || self.0.update(chunk))?;
-        Ok(three_texts(py, &chosen))
+        Ok(three_texts(py, chosen))
     }
 
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<ThreeTexts<'py>> {
         let chosen = work(py, || self.0.finish())?;
-        Ok(three_texts(py, &chosen))
+        Ok(three_texts(py, chosen))
     }
 
     #[getter]

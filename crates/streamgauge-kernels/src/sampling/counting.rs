@@ -1,6 +1,5 @@
 //! The first pass: how many rows each class has, and on request an index of the rows of each.
 
-use super::push_decimal;
 use crate::KernelError;
 use crate::text::{Classes, Line, Mark, RawLines, RawRows, TextError};
 
@@ -92,7 +91,7 @@ impl Counter {
             index.resize(self.counts.len(), Vec::new());
         }
         let text = &mut index[code];
-        push_decimal(text, self.n_rows);
+        text.extend_from_slice(self.n_rows.to_string().as_bytes());
         text.push(self.delimiter);
         text.extend_from_slice(row);
         text.push(b'\n');

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{Fate, Selection, push_decimal};
+use super::{Decimal, Fate, Selection};
 use crate::KernelError;
 use crate::error::check_length;
 use crate::text::{Classes, Line, Mark, RawLines, RawRows, TextError, field};
@@ -20,6 +20,14 @@ pub struct Chosen {
     pub truth: Vec<u8>,
 }
 
+impl Chosen {
+    fn clear(&mut self) {
+        self.training.clear();
+        self.test.clear();
+        self.truth.clear();
+    }
+}
+
 /// Copies the selected rows of a text that comes in chunks.
 pub struct Sampling {
     lines: RawLines,
@@ -33,7 +41,7 @@ struct Copying {
     groups: Vec<usize>,
     kept: Option<Vec<bool>>,
     selection: Selection,
-    n_test: u64,
+    n_test: Decimal,
     chosen: Chosen,
     ends: Vec<usize>,
     /// Per class what a line of its truth says after the row.
@@ -67,7 +75,7 @@ impl Sampling {
             groups,
             kept,
             selection,
-            n_test: 0,
+            n_test: Decimal::default(),
             chosen: Chosen::default(),
             ends: Vec::new(),
         };
@@ -76,26 +84,28 @@ impl Sampling {
         Ok(Self { lines: RawLines::new(from), rows, hash, copy })
     }
 
-    /// Select from the rows of a chunk.
+    /// Select from the rows of a chunk; what is given is overwritten by the next call.
     ///
     /// # Errors
     /// A line that is not a row, or one more of a class than were counted.
-    pub fn update(&mut self, chunk: &[u8]) -> Result<Chosen, KernelError> {
+    pub fn update(&mut self, chunk: &[u8]) -> Result<&Chosen, KernelError> {
         self.hash.update(chunk);
+        self.copy.chosen.clear();
         let Self { lines, rows, copy, .. } = self;
         lines.update(rows, chunk, |line, plain| copy.visit(rows, &line, plain))?;
-        Ok(std::mem::take(&mut self.copy.chosen))
+        Ok(&self.copy.chosen)
     }
 
     /// Select from a last line that has no end, and check that every row that was counted has come.
     ///
     /// # Errors
     /// As [`update`](Self::update), and [`KernelError::Counted`] where there were fewer rows.
-    pub fn finish(&mut self) -> Result<Chosen, KernelError> {
+    pub fn finish(&mut self) -> Result<&Chosen, KernelError> {
+        self.copy.chosen.clear();
         let Self { lines, rows, copy, .. } = self;
         lines.finish(rows, |line, plain| copy.visit(rows, &line, plain))?;
         self.copy.selection.finish()?;
-        Ok(std::mem::take(&mut self.copy.chosen))
+        Ok(&self.copy.chosen)
     }
 
     /// A hash of all bytes.
@@ -119,14 +129,14 @@ impl Copying {
             rows.fields(line, &mut self.ends)?;
         }
         if let (Fate::Unlabelled, Some(code)) = (fate, class.code) {
-            push_decimal(&mut self.chosen.truth, self.n_test);
+            self.chosen.truth.extend_from_slice(self.n_test.digits());
             self.chosen.truth.extend_from_slice(&self.truths[code]);
         }
         let hidden = (fate == Fate::Unlabelled).then_some(class.place);
         if fate == Fate::Training {
             self.copy(rows, line.text, hidden, |chosen| &mut chosen.training);
         } else {
-            self.n_test += 1;
+            self.n_test.increment();
             self.copy(rows, line.text, hidden, |chosen| &mut chosen.test);
         }
         Ok(())
@@ -184,10 +194,10 @@ mod tests {
         let from = Mark { row: 0, end: 0, line: 0 };
         let mut sampling = Sampling::new(rows, classes, vec![0, 1], truths, kept, selection, b"", from).unwrap();
         let mut all = Chosen::default();
-        let mut take = |chosen: Chosen| {
-            all.training.extend(chosen.training);
-            all.test.extend(chosen.test);
-            all.truth.extend(chosen.truth);
+        let mut take = |chosen: &Chosen| {
+            all.training.extend(&chosen.training);
+            all.test.extend(&chosen.test);
+            all.truth.extend(&chosen.truth);
         };
         text.chunks(cuts).for_each(|chunk| take(sampling.update(chunk).unwrap()));
         take(sampling.finish().unwrap());
