@@ -61,7 +61,7 @@ def main() -> None:
         path = folder / "large.arff"
         write_input(path)
         print(f"{N_ROWS:,} rows, {path.stat().st_size / 1e6:,.0f} MB, {os.cpu_count()} cores")
-        measure("a tenth as balanced, 10 % labelled", path, balance=0.02, labelled=0.1)
+        measure("one positive in fifty, 10 % labelled", path, balance=0.02, labelled=0.1)
         measure("nearly every row, 10 % labelled", path, balance=0.25, labelled=0.1)
         measure("nearly every row, all labelled", path, balance=0.25, labelled=1.0)
     finally:

@@ -90,9 +90,9 @@ def _wanted(options: dict[str, Any]) -> "Balance | Distribution":
 def _shares(texts: tuple[str, ...]) -> dict[str, float] | None:
     shares = {}
     for text in texts:
-        name, _, share = text.rpartition("=")
+        name, mark, share = text.rpartition("=")
         try:
-            shares[name] = float(share)
+            shares[name] = float(share if mark else mark)
         except ValueError:
             msg = f"cannot read the share {text!r}; write CLASS=SHARE, such as up=0.25"
             raise StreamgaugeError(msg) from None
