@@ -15,7 +15,7 @@ pub enum Expected {
     Names,
     /// Numbers, which need no survey but are checked.
     Numbers,
-    /// It is left out.
+    /// It is left out: anything may stand in it, and no name is kept.
     Nothing,
 }
 
@@ -106,8 +106,7 @@ impl Survey {
                 let problem = format!("the row ends before it, after {column} {values} of {n_columns}");
                 return Err(self.fault(line_number, column, problem));
             }
-            let wants_numbers = matches!(self.columns[column].1, Expected::Anything | Expected::Numbers);
-            if wants_numbers
+            if self.columns[column].1 != Expected::Names
                 && !self.missing_number
                 && self.seen[column].names.is_empty()
                 && let Some((_, end)) = scan(line, cursor.at)
@@ -129,11 +128,15 @@ impl Survey {
     fn note(&mut self, column: usize, field: &Field<'_>, line: u64) -> Result<(), String> {
         let expected = self.columns[column].1;
         let seen = &mut self.seen[column];
-        if expected == Expected::Nothing {
-            return Ok(());
-        }
         if self.dialect.is_missing(field) {
             seen.n_missing += 1;
+            return Ok(());
+        }
+        if expected == Expected::Nothing {
+            match number(&field.text) {
+                Ok(_) => seen.n_numbers += 1,
+                Err(_) => _ = seen.overflow.get_or_insert(line),
+            }
             return Ok(());
         }
         if field.text.is_empty() && !field.quoted {
@@ -208,7 +211,7 @@ mod tests {
         assert_eq!((seen[0].n_numbers, seen[0].n_missing, seen[0].names.len()), (2, 1, 0));
         assert_eq!((seen[1].names.as_slice(), &seen[1].counts), (&["a".to_string(), "b".into()][..], &vec![2, 1]));
         assert_eq!((seen[2].names.as_slice(), seen[2].n_missing), (&["3".to_string(), "4".into()][..], 1));
-        assert!(seen[3].names.is_empty() && seen[4].n_numbers == 3);
+        assert!(seen[3].names.is_empty() && seen[3].overflow == Some(1) && seen[4].n_numbers == 3);
     }
 
     #[test]
