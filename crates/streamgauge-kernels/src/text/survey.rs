@@ -3,7 +3,8 @@
 use std::ops::ControlFlow;
 
 use super::fields::{Cursor, Field};
-use super::numbers::{number, scan};
+use super::names::quick_name;
+use super::numbers::{end_of_number, number};
 use super::{Dialect, Line, Lines, Mark, Names, TextError, shown};
 
 /// What is known of a column before the pass.
@@ -109,10 +110,15 @@ impl Survey {
             if self.columns[column].1 != Expected::Names
                 && !self.missing_number
                 && self.seen[column].names.is_empty()
-                && let Some((_, end)) = scan(line, cursor.at)
+                && let Some(end) = end_of_number(line, cursor.at)
                 && cursor.is_field_end(end, delimiter)
             {
                 self.seen[column].n_numbers += 1;
+                cursor.pass(end);
+                continue;
+            }
+            if let Some((code, end)) = quick_name(&self.seen[column].names, line, cursor.at, delimiter) {
+                self.seen[column].counts[code as usize] += 1;
                 cursor.pass(end);
                 continue;
             }
