@@ -5,7 +5,7 @@ timed as they come, column by column, which costs them less than rows would.
 """
 
 import tempfile
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 from pathlib import Path
 from time import process_time
@@ -39,7 +39,7 @@ def write_rows(folder: Path, digits: str | None) -> tuple[Path, Path]:
     return csv, arff
 
 
-def rates_of(readers: dict[str, Callable[[], int]]) -> dict[str, float]:
+def rates_of(readers: Mapping[str, Callable[[], int]]) -> dict[str, float]:
     """Give million rows per second of CPU, the best of several rounds in which all readers take turns."""
     best = dict.fromkeys(readers, 0.0)
     for _ in range(ROUNDS):
