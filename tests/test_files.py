@@ -298,6 +298,27 @@ def test_standard_input_can_be_read_more_than_once():
     assert done.stdout.decode().strip() == "3 [[[0, 1], [0]], [[0, 1], [0]]] ('x', 'y')"
 
 
+def test_the_content_tells_the_format_where_the_name_does_not(tmp_path):
+    arff_rows = "\n" * 5_000 + "% note\n\n@RELATION r\n@attribute a real\n@attribute c {x,y}\n@data\n1,x\n2,y\n"
+    table = pa.table({"a": [1.0, 2.0], "c": ["x", "y"]})
+    path = tmp_path / "rows"
+    path.write_text(arff_rows)
+    found = [whole(File(path))]
+    for text in ("a,c\n1,x\n2,y\n", "# note\nx 1:1\ny 1:2\n", "1|x\n2|y\n3|y\n4|x\n"):
+        path.write_text(text)
+        found.append(whole(File(path)))
+    pq.write_table(table, path)
+    found.append(whole(File(path)))
+    for make in (pa.ipc.new_file, pa.ipc.new_stream):
+        with make(path, table.schema) as writer:
+            writer.write_table(table)
+        found.append(whole(File(path)))
+    with path.open("wb") as file:
+        np.savez(file, x=np.array([[1.0], [2.0]]), y=np.array(["x", "y"]))
+    found.append(whole(File(path)))
+    assert all((batch.x[:2].tolist(), batch.y[:2].tolist()) == ([[1.0], [2.0]], [0, 1]) for batch in found)
+
+
 def test_a_stream_pickles_and_its_fingerprint_tells_content_and_options(tmp_path):
     first, second = tmp_path / "a.csv", tmp_path / "b.csv"
     for path in (first, second):
