@@ -12,13 +12,13 @@ from time import process_time
 from typing import cast
 
 import numpy as np
-from tests.text_reference import RefusedError, Table, read_arff, read_csv
 
 from streamgauge.errors import StreamgaugeError
 from streamgauge.streams.files.columns import Selection
 from streamgauge.streams.files.delimited import open_delimited
 from streamgauge.streams.files.source import Source
 from streamgauge.streams.files.text import TextReader, open_arff
+from tests.text_reference import RefusedError, Table, read_arff, read_csv
 
 ARFF_FILES = (
     b"% note\n@relation 'a b'\n@attribute n numeric\n@attribute day {mo, tu, 'w e'}\n@attribute \"r\" REAL\n"

@@ -15,12 +15,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from benchmarks.fuzz_files import fuzz
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.io import arff
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
+from benchmarks.fuzz_files import fuzz
 from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import Stream
 from streamgauge.records import UNLABELLED, Attribute, Batch, Schema
