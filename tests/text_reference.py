@@ -14,7 +14,7 @@ IN_SINGLE = r"'((?:[^'\\]|\\[nrt\\'\"%])*)'"
 IN_DOUBLE = r"\"((?:[^\"\\]|\\[nrt\\'\"%])*)\""
 ARFF_FIELD = re.compile(rf"[ \t]*+(?:{IN_SINGLE}|{IN_DOUBLE}|((?!['\"])[^,]*?))[ \t]*(,|\Z)")
 CSV_FIELD = re.compile(r"[ \t]*+(?:\"((?:[^\"]|\"\")*)\"|((?!\")[^,]*?))[ \t]*(,|\Z)")
-ARFF_NAME = rf"(?:{IN_SINGLE}|{IN_DOUBLE}|([^ \t{{'\"][^ \t{{]*))"
+ARFF_NAME = rf"(?:{IN_SINGLE}|{IN_DOUBLE}|([^ \t{{'\"][^ \t{{]*+))"
 NOMINAL_VALUE = re.compile(rf"[ \t]*(?:{IN_SINGLE}|{IN_DOUBLE}|([^ \t,}}'\"][^ \t,}}]*))[ \t]*([,}}])")
 SPARSE_ENTRY = re.compile(rf"[ \t]*([0-9]++)[ \t]++(?:{IN_SINGLE}|{IN_DOUBLE}|((?!['\"])[^,}}]*?))[ \t]*([,}}])")
 END = r"[ \t]*(?:%.*)?\Z"
@@ -120,9 +120,9 @@ def declared(text: str, n: int, others: list[str]) -> tuple[str, tuple[str, ...]
     values: tuple[str, ...] | None
     if re.match(rf"(numeric|real|integer)(?=[ \t]|\Z){END}", rest, re.IGNORECASE):
         values = None
-    elif re.match(
-        rf"(string|date[ \t]*((?<=[ \t])(?!%){ARFF_NAME})?)(?=[ \t]|\Z|(?<=['\"])){END}", rest, re.IGNORECASE
-    ):
+    elif re.match(rf"(string|date)(?=[ \t]|\Z){END}", rest, re.IGNORECASE):
+        values = ()
+    elif re.match(rf"date[ \t]++(?!%){ARFF_NAME}{END}", rest, re.IGNORECASE):
         values = ()
     else:
         values = listed_values(rest, n)
