@@ -120,9 +120,7 @@ def declared(text: str, n: int, others: list[str]) -> tuple[str, tuple[str, ...]
     values: tuple[str, ...] | None
     if re.match(rf"(numeric|real|integer)(?=[ \t]|\Z){END}", rest, re.IGNORECASE):
         values = None
-    elif re.match(rf"(string|date)(?=[ \t]|\Z){END}", rest, re.IGNORECASE):
-        values = ()
-    elif re.match(rf"date[ \t]++(?!%){ARFF_NAME}{END}", rest, re.IGNORECASE):
+    elif re.match(rf"((string|date)(?=[ \t]|\Z)|date[ \t]++(?!%){ARFF_NAME}){END}", rest, re.IGNORECASE):
         values = ()
     else:
         values = listed_values(rest, n)
