@@ -100,7 +100,7 @@ impl Header {
         let in_line = |why| TextError::in_line(number, why);
         checked_text(line).map_err(in_line)?;
         let mut cursor = Cursor::new(line);
-        let keyword = word(&mut cursor, &self.dialect).map_err(in_line)?;
+        let keyword = bare_word(&mut cursor, &self.dialect).map_err(in_line)?;
         match keyword.to_ascii_lowercase().as_str() {
             "@relation" => self.relation = relation(&mut cursor, &self.dialect).map_err(in_line)?,
             "@attribute" => {
@@ -137,7 +137,7 @@ impl Header {
 
 /// The name and kind of an attribute; where that fails, what is known of its name and what is wrong.
 fn attribute(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<(String, Declared), (String, String)> {
-    let name = word(cursor, dialect).map_err(|why| (String::new(), why))?;
+    let name = name(cursor, dialect).map_err(|why| (String::new(), why))?;
     if name.is_empty() {
         return Err((String::new(), "the attribute has no name".into()));
     }
@@ -154,14 +154,14 @@ fn kind(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<Declared, String> 
         end_of_line(cursor, dialect)?;
         return Ok(Declared::Nominal(values));
     }
-    let kind = word(cursor, dialect)?;
+    let kind = bare_word(cursor, dialect)?;
     let declared = match kind.to_ascii_lowercase().as_str() {
         "numeric" | "real" | "integer" => Declared::Numeric,
         "string" => Declared::Text,
         "date" => {
             cursor.skip_blanks(dialect);
             if !matches!(cursor.peek(), None | Some(b'%')) {
-                word(cursor, dialect)?;
+                name(cursor, dialect)?;
             }
             Declared::Text
         }
@@ -223,12 +223,18 @@ fn relation(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<String, String
     Ok(checked_text(&cursor.line[cursor.at..])?.trim_end_matches([' ', '\t']).to_owned())
 }
 
-/// The next word: a quoted text, or all up to a blank or an opening brace.
-fn word(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<String, String> {
+/// The next name: a quoted text, or a bare word.
+fn name(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<String, String> {
     cursor.skip_blanks(dialect);
     if cursor.peek().is_some_and(|byte| dialect.is_quote(byte)) {
         return Ok(cursor.quoted(dialect)?.into_owned());
     }
+    bare_word(cursor, dialect)
+}
+
+/// The next word without quotes: all up to a blank or an opening brace.
+fn bare_word(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<String, String> {
+    cursor.skip_blanks(dialect);
     let start = cursor.at;
     while cursor.peek().is_some_and(|byte| !b" \t{".contains(&byte)) {
         cursor.at += 1;

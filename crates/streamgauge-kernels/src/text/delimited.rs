@@ -1,6 +1,7 @@
 //! Rows of delimited values: CSV and its kin, and the dense and sparse rows of ARFF.
 
 use super::fields::{Cursor, Field};
+use super::names::quick_name;
 use super::numbers::{number, scan};
 use super::{Column, Dialect, Layout, Names, Parser, Role, Rows, TextError, listed, shown};
 use crate::learners::UNLABELLED;
@@ -189,21 +190,6 @@ fn plan(column: &Column, slot: Option<usize>, dialect: &Dialect) -> Plan {
         (Role::Class, Some(names), _) if is_plain(names) => Plan::Class(names.clone()),
         _ => Plan::Other,
     }
-}
-
-/// The code of the plain known name that starts at `at`, and where it ends.
-#[inline(always)]
-fn quick_name(names: &Names, line: &[u8], at: usize, delimiter: u8) -> Option<(u32, usize)> {
-    let first = *line.get(at)?;
-    if first <= b' ' || first == b'"' || first == b'\'' {
-        return None;
-    }
-    let rest = &line[at..];
-    let end = at + rest.iter().position(|&byte| byte == delimiter).unwrap_or(rest.len());
-    if end == at || line[end - 1] <= b' ' {
-        return None;
-    }
-    names.find_in(line, at, end).map(|code| (code, end))
 }
 
 /// The number or code of a field that is not missing.

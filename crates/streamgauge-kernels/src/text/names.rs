@@ -136,6 +136,21 @@ fn spread(key: u64, length: usize) -> usize {
     ((key ^ length as u64).wrapping_mul(ODD) >> 32) as usize
 }
 
+/// The code of the plain known name that starts at `at`, and where it ends.
+#[inline(always)]
+pub fn quick_name(names: &Names, line: &[u8], at: usize, delimiter: u8) -> Option<(u32, usize)> {
+    let first = *line.get(at)?;
+    if first <= b' ' || first == b'"' || first == b'\'' {
+        return None;
+    }
+    let rest = &line[at..];
+    let end = at + rest.iter().position(|&byte| byte == delimiter).unwrap_or(rest.len());
+    if end == at || line[end - 1] <= b' ' {
+        return None;
+    }
+    names.find_in(line, at, end).map(|code| (code, end))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

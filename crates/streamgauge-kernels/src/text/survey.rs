@@ -3,7 +3,8 @@
 use std::ops::ControlFlow;
 
 use super::fields::{Cursor, Field};
-use super::numbers::{number, scan};
+use super::names::quick_name;
+use super::numbers::{end_of_number, number};
 use super::{Dialect, Line, Lines, Mark, Names, TextError, shown};
 
 /// What is known of a column before the pass.
@@ -15,7 +16,7 @@ pub enum Expected {
     Names,
     /// Numbers, which need no survey but are checked.
     Numbers,
-    /// It is left out.
+    /// It is left out: anything may stand in it, and no name is kept.
     Nothing,
 }
 
@@ -106,14 +107,18 @@ impl Survey {
                 let problem = format!("the row ends before it, after {column} {values} of {n_columns}");
                 return Err(self.fault(line_number, column, problem));
             }
-            let wants_numbers = matches!(self.columns[column].1, Expected::Anything | Expected::Numbers);
-            if wants_numbers
+            if self.columns[column].1 != Expected::Names
                 && !self.missing_number
                 && self.seen[column].names.is_empty()
-                && let Some((_, end)) = scan(line, cursor.at)
+                && let Some(end) = end_of_number(line, cursor.at)
                 && cursor.is_field_end(end, delimiter)
             {
                 self.seen[column].n_numbers += 1;
+                cursor.pass(end);
+                continue;
+            }
+            if let Some((code, end)) = quick_name(&self.seen[column].names, line, cursor.at, delimiter) {
+                self.seen[column].counts[code as usize] += 1;
                 cursor.pass(end);
                 continue;
             }
@@ -129,11 +134,15 @@ impl Survey {
     fn note(&mut self, column: usize, field: &Field<'_>, line: u64) -> Result<(), String> {
         let expected = self.columns[column].1;
         let seen = &mut self.seen[column];
-        if expected == Expected::Nothing {
-            return Ok(());
-        }
         if self.dialect.is_missing(field) {
             seen.n_missing += 1;
+            return Ok(());
+        }
+        if expected == Expected::Nothing {
+            match number(&field.text) {
+                Ok(_) => seen.n_numbers += 1,
+                Err(_) => _ = seen.overflow.get_or_insert(line),
+            }
             return Ok(());
         }
         if field.text.is_empty() && !field.quoted {
@@ -208,7 +217,7 @@ mod tests {
         assert_eq!((seen[0].n_numbers, seen[0].n_missing, seen[0].names.len()), (2, 1, 0));
         assert_eq!((seen[1].names.as_slice(), &seen[1].counts), (&["a".to_string(), "b".into()][..], &vec![2, 1]));
         assert_eq!((seen[2].names.as_slice(), seen[2].n_missing), (&["3".to_string(), "4".into()][..], 1));
-        assert!(seen[3].names.is_empty() && seen[4].n_numbers == 3);
+        assert!(seen[3].names.is_empty() && seen[3].overflow == Some(1) && seen[4].n_numbers == 3);
     }
 
     #[test]

@@ -166,6 +166,9 @@ def _surveyed(
     for chunk in chunks_from(source, start.first_row):
         survey.update(chunk)
     survey.finish()
+    if not survey.n_rows:
+        msg = "it has no rows"
+        raise ValueError(msg)
     _check_guess(start, survey, target)
     columns = [_column(name, found) for name, found in zip(start.names, survey.seen, strict=True)]
     classes = columns[target]
@@ -194,10 +197,7 @@ def _check_guess(start: Start, survey: _native.Survey, target: int) -> None:
         return
     if start.has_header:
         # A header is told from a row by a column of numbers below a name.
-        below = [
-            n_numbers > 0 or (names and all(map(_native.is_number, names))) for names, _, n_numbers, *_ in survey.seen
-        ]
-        doubtful = not any(below)
+        doubtful = not any(map(_is_numeric, survey.seen))
     else:
         names, counts, *_ = survey.seen[target]
         first = start.fields[target]
@@ -206,6 +206,11 @@ def _check_guess(start: Start, survey: _native.Survey, target: int) -> None:
     if doubtful:
         msg = f"line {start.place[2]} may name the columns or be a row: say header=True or header=False"
         raise ValueError(msg)
+
+
+def _is_numeric(found: Found) -> bool:
+    names, _, n_numbers, _, overflow = found
+    return overflow is None and (n_numbers > 0 or (bool(names) and all(map(_native.is_number, names))))
 
 
 def _declared(start: Start, roles: Sequence[str], schema: Schema) -> list[Column]:

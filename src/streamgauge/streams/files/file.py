@@ -235,8 +235,8 @@ def _format_by_content(source: Source) -> str:
         return "parquet"
     if start.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
         return "arrow"
-    if re.match(rb"(\xef\xbb\xbf)?(\s*(%[^\n]*)?\n)*\s*@(relation|attribute)\b", start, re.IGNORECASE):
+    if re.match(rb"(\xef\xbb\xbf)?([ \t\r]*(%[^\n]*)?\n)*[ \t]*@(relation|attribute)\b", start, re.IGNORECASE):
         return "arff"
-    if re.match(rb"(\s*(#[^\n]*)?\n)*[^\s:,;|]+([ \t]+\d+:[^\s:,;|]+)+[ \t]*(#[^\n]*)?\r?(\n|$)", start):
+    if re.match(rb"([ \t\r]*(#[^\n]*)?\n)*[^\s:,;|]+([ \t]+\d+:[^\s:,;|]+)+[ \t]*(#[^\n]*)?\r?(\n|$)", start):
         return "libsvm"
     return "csv"

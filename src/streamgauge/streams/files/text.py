@@ -69,9 +69,9 @@ class TextReader:
                 at = 0
                 while at < len(chunk):
                     at += reader.update(chunk, at, size)
+                    self._remember(reader.take_marks())
                     if reader.n_rows >= size:
                         yield reader.take()
-                self._remember(reader.take_marks())
             reader.finish()
         self._n_rows = reader.row
         if reader.n_rows:
