@@ -144,7 +144,7 @@ def test_options_that_make_no_sense_are_refused(make, told):
 
 def test_every_subset_is_equally_likely():
     rows = np.array([0, 1, 0, -1, 0, 1, 0], dtype=np.int32)  # four of one group, two of another, one without a label
-    outcomes = Counter()
+    outcomes: Counter[tuple[int, ...]] = Counter()
     for seed in range(20_000):
         selection = _native.Selection([(4, 1, 2), (2, 0, 1)], 1, seed)
         outcomes[tuple(selection.update(rows))] += 1
@@ -183,6 +183,7 @@ def test_lines_and_rows_are_sampled_alike(tmp_path, suffix):
     for name in ("training", "test"):
         for one, other in zip(numbers(getattr(as_lines, name)), numbers(getattr(as_rows, name)), strict=True):
             np.testing.assert_array_equal(one, other)
+    assert as_lines.truth is not None and as_rows.truth is not None  # noqa: PT018
     assert as_lines.truth.read_bytes() == as_rows.truth.read_bytes()
 
 
@@ -266,6 +267,7 @@ def test_weights_comments_and_compression_are_minded(tmp_path):
         drawn = sample(tmp_path / name, tmp_path / "s", Balance(0), suffix=suffix)
         stream, _ = open_test(tmp_path / "s")
         (batch,) = stream.batches(10)
+        assert batch.weight is not None
         assert batch.weight.tolist() == [0.5, 2.0, 1.0, 1.0]
     assert drawn.test.suffix == ".parquet"
 
@@ -273,6 +275,7 @@ def test_weights_comments_and_compression_are_minded(tmp_path):
 def test_csv_without_a_header(tmp_path):
     (tmp_path / "a.csv").write_text("".join(f"{i};{i % 2}\n" for i in range(100)))
     drawn = sample(tmp_path / "a.csv", tmp_path / "s", Balance(10, 1.0), labelled=0.5)
+    assert drawn.training is not None
     assert len(drawn.training.read_text().splitlines()) == 20
     assert sum(len(batch) for batch in open_test(tmp_path / "s")[0].batches(33)) == 80
 

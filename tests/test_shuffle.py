@@ -38,7 +38,7 @@ def test_the_seed_decides_the_order(tmp_path):
 
 def test_every_order_is_equally_likely(tmp_path):
     (tmp_path / "a.csv").write_text("a,class\n1,x\n2,x\n3,x\n")
-    orders = Counter()
+    orders: Counter[str] = Counter()
     for seed in range(600):
         shuffle(tmp_path / "a.csv", tmp_path / "b.csv", seed=seed)
         orders[(tmp_path / "b.csv").read_text()] += 1

@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -65,7 +66,7 @@ def test_what_is_written_reads_back_to_the_last_bit(tmp_path_factory, stream, su
     path = tmp_path_factory.mktemp("written") / f"rows.{suffix}"
     assert write(stream, path) == stream.n_rows
     weighted = next(stream.batches(1)).weight is not None and "arff" not in suffix
-    options = {"weight": "weight"} if weighted else {}
+    options: dict[str, Any] = {"weight": "weight"} if weighted else {}
     if suffix in {"csv", "tsv.zst"}:
         options |= {"declared": stream.schema, "header": True, "delimiter": "," if suffix == "csv" else "\t"}
     found = File(path, **options)

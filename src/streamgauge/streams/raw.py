@@ -128,7 +128,8 @@ class RawText:
         start = self.start
         if start is None or not start.guessed or start.has_header:
             return
-        if classes.get(start.fields[self.class_field]) == 1 and sum(classes.values()) > 1:
+        alone = classes.get(start.fields[self.class_field]) == 1 and sum(classes.values()) > 1
+        if alone or start.fields == tuple(str(i) for i in range(len(start.fields))):
             raise _doubtful(self.source, start)
 
 
