@@ -15,7 +15,6 @@ from streamgauge.forgetting import Landmark
 from streamgauge.interruption import asked_to_stop
 from streamgauge.labelling import AllLabels
 from streamgauge.learners import as_spec
-from streamgauge.learners.baselines import MajorityClass, NoChange
 from streamgauge.measures import measure as as_measure
 from streamgauge.progress import progress_bar
 from streamgauge.protocols import Backend, Forgetting, Labelling, Learner, LearnerSpec, Measure, Scheme, Stream, Workers
@@ -138,7 +137,7 @@ class Evaluation:
         scheme: Scheme = Prequential(),
         labelling: Labelling = AllLabels(),
         forgetting: Forgetting | Sequence[Forgetting] = Landmark(),
-        measures: str | Measure | Sequence[str | Measure] = "accuracy",
+        measures: str | Measure | list[str | Measure] | tuple[str | Measure, ...] = "accuracy",
         every: int | None = None,
         n_rows: int | None = None,
         seed: int = 1,
@@ -149,8 +148,8 @@ class Evaluation:
         self.specs = named_learners(learners)
         self.scheme, self.labelling, self.backend, self.seed = scheme, labelling, backend, seed
         self.forgettings = tuple(forgetting) if isinstance(forgetting, Sequence) else (forgetting,)
-        several = isinstance(measures, Sequence) and not isinstance(measures, str)
-        self.measures = tuple(as_measure(m) for m in (measures if several else (measures,)))  # type: ignore[union-attr]
+        several = measures if isinstance(measures, list | tuple) else (measures,)
+        self.measures = tuple(as_measure(measure) for measure in several)
         for option, value in (("n_rows", n_rows), ("every", every), ("batch_size", batch_size)):
             if value is not None:
                 require_at_least(option, value, 1)
@@ -277,7 +276,7 @@ class _Fold:
 
     def __init__(self, number: int, schema: Schema) -> None:
         self.number = number
-        self._baselines: tuple[Learner, Learner] = (MajorityClass().build(schema, 0), NoChange().build(schema, 0))
+        self._baselines = _native.Baselines(schema.n_classes)
 
     def take(self, step: Step) -> None:
         """Take the next step and let the baselines predict it."""
@@ -286,9 +285,8 @@ class _Fold:
         self.row = np.arange(step.batch.start, step.batch.start + len(step.batch))[scored]
         self.y_true = step.batch.y[scored]
         self.weight = None if step.batch.weight is None else step.batch.weight[scored]
-        self.majority_hit, self.no_change_hit = (
-            baseline.interleave(step, with_votes=False)[0][scored] == self.y_true for baseline in self._baselines
-        )
+        hits = self._baselines.update(step.batch.y, step.labels, step.learning_weight)
+        self.majority_hit, self.no_change_hit = (hit[scored] for hit in hits)
 
     @property
     def scored_mask(self) -> NDArray[np.bool_]:

@@ -7,6 +7,7 @@
 //! never reassociated and fused multiply-adds are written out ([`dispatch`]).
 
 pub mod adaptive_window;
+pub mod baselines;
 pub mod codec;
 pub mod comparison;
 pub mod dispatch;
@@ -19,5 +20,6 @@ pub mod sampling;
 pub mod shuffling;
 pub mod text;
 pub mod writing;
+pub mod validation;
 
 pub use error::KernelError;

@@ -1,6 +1,7 @@
 //! The normal distributions of the numeric attributes of one class, a panel of columns at a time.
 
 use crate::learners::lanes::{Lane, WIDTH};
+use crate::learners::rows::Values;
 use crate::learners::vector_math::{HALF_LN_2PI, ln, ln_of_weight};
 
 /// Stands for -1/(2 variance) where the variance is 0: any value but the mean is then as good as impossible.
@@ -98,23 +99,24 @@ impl<const L: usize> Panel<L> {
 
     /// Take in a row without gaps, after which the class has the weight `observed`.
     #[inline(always)]
-    pub fn observe(&mut self, x: &[Lane; L], weight: f64, observed: f64) {
+    pub fn observe(&mut self, x: &Values, weight: f64, observed: f64) {
         let (share, weight) = (Lane::splat(weight / observed), Lane::splat(weight));
         for v in 0..L {
-            let delta = x[v] - self.mean[v];
+            let x = x.lane(v);
+            let delta = x - self.mean[v];
             self.mean[v] = delta.mul_add(share, self.mean[v]);
-            self.squares[v] = (weight * delta).mul_add(x[v] - self.mean[v], self.squares[v]);
-            self.min[v] = x[v].min(self.min[v]);
-            self.max[v] = x[v].max(self.max[v]);
+            self.squares[v] = (weight * delta).mul_add(x - self.mean[v], self.squares[v]);
+            self.min[v] = x.min(self.min[v]);
+            self.max[v] = x.max(self.max[v]);
         }
     }
 
     /// Take in a row that may have gaps; `known` is the weight of the values of each column.
     #[inline(always)]
-    pub fn observe_known(&mut self, x: &[Lane; L], weight: f64, known: &mut [Lane; L]) {
+    pub fn observe_known(&mut self, x: &Values, weight: f64, known: &mut [Lane; L]) {
         for v in 0..L {
             for i in 0..WIDTH {
-                let value = x[v].0[i];
+                let value = x.lane(v).0[i];
                 if value.is_nan() {
                     continue;
                 }
@@ -172,9 +174,9 @@ impl<const L: usize> Panel<L> {
 
     /// Add to a sum the logarithms of the densities, without their normalisers.
     #[inline(always)]
-    pub fn add_log_densities(&self, x: &[Lane; L], mut sum: Lane) -> Lane {
+    pub fn add_log_densities(&self, x: &Values, mut sum: Lane) -> Lane {
         for v in 0..L {
-            let delta = x[v] - self.mean[v];
+            let delta = x.lane(v) - self.mean[v];
             sum = (delta * delta).mul_add(self.decay[v], sum);
         }
         sum
@@ -182,10 +184,10 @@ impl<const L: usize> Panel<L> {
 
     /// The same for a row with gaps, less the normalisers of the columns that are missing.
     #[inline(always)]
-    pub fn add_known_log_densities(&self, x: &[Lane; L], mut sum: Lane) -> Lane {
+    pub fn add_known_log_densities(&self, x: &Values, mut sum: Lane) -> Lane {
         for v in 0..L {
             for i in 0..WIDTH {
-                let (value, decay) = (x[v].0[i], self.decay[v].0[i]);
+                let (value, decay) = (x.lane(v).0[i], self.decay[v].0[i]);
                 let delta = value - self.mean[v].0[i];
                 sum.0[i] += if value.is_nan() { -log_normaliser(decay) } else { delta * delta * decay };
             }
@@ -216,13 +218,15 @@ fn log_normaliser(decay: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn rows() -> Vec<[Lane; 2]> {
-        (0..50)
-            .map(|i| {
-                let t = f64::from(i);
-                [Lane([t.sin(), 100.0 * t.cos(), 1e-3 * (2.0 * t).sin(), t]), Lane([t * t, 0.0, 0.0, 0.0])]
-            })
-            .collect()
+    fn values(first: &[f64]) -> Values {
+        let mut values = Values([0.0; 16]);
+        values.0[..first.len()].copy_from_slice(first);
+        values
+    }
+
+    fn rows() -> Vec<Values> {
+        let row = |t: f64| values(&[t.sin(), 100.0 * t.cos(), 1e-3 * (2.0 * t).sin(), t, t * t]);
+        (0..50).map(|i| row(f64::from(i))).collect()
     }
 
     #[test]
@@ -237,7 +241,7 @@ mod tests {
         let n = rows.len() as f64;
         let mut log = 0.0;
         for column in 0..5 {
-            let values: Vec<f64> = rows.iter().map(|x| x[column / 4].0[column % 4]).collect();
+            let values: Vec<f64> = rows.iter().map(|x| x.0[column]).collect();
             let mean = values.iter().sum::<f64>() / n;
             let squares = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>();
             let found = panel.column(column, n);
@@ -260,10 +264,10 @@ mod tests {
     fn a_constant_column_admits_its_value_alone_and_a_missing_one_says_nothing() {
         let (mut panel, mut known) = (Panel::<1>::new(Class::new(0.0), 2), [Lane::ZERO]);
         for i in 0..10 {
-            panel.observe_known(&[Lane([3.5, f64::from(i), 0.0, 0.0])], 1.0, &mut known);
+            panel.observe_known(&values(&[3.5, f64::from(i)]), 1.0, &mut known);
         }
         panel.refresh_known(2, &known);
-        let log = |a: f64, b: f64| panel.add_known_log_densities(&[Lane([a, b, 0.0, 0.0])], Lane::ZERO).sum();
+        let log = |a: f64, b: f64| panel.add_known_log_densities(&values(&[a, b]), Lane::ZERO).sum();
         assert_eq!(log(3.5, 4.5), 0.0);
         assert!(log(3.6, 4.5) < -1e200);
         assert_eq!(log(f64::NAN, 4.5), 0.0);

@@ -139,6 +139,11 @@ impl<const L: usize> Models<L> {
         self.panels[at].column(i, weight)
     }
 
+    /// Whether a value was missing in a row that a model has observed.
+    pub fn has_gaps(&self, site: usize) -> bool {
+        self.panels(site).iter().any(|panel| panel.class.gaps)
+    }
+
     /// The counts of the nominal values of a class.
     #[inline(always)]
     pub fn counts(&self, site: usize, class: usize) -> &[f64] {

@@ -1,13 +1,20 @@
 //! The tree's nodes, and how a row finds its leaf.
 
+use crate::KernelError;
 use crate::codec::{Reader, Writer};
-use crate::{KernelError, learners::Schema};
+use crate::learners::Schema;
+use crate::learners::lanes::WIDTH;
+use crate::learners::rows::{MAX_LANES, Values};
 
 /// The place of a node that has split: it has no leaf.
 const SPLIT: u32 = u32::MAX;
 
 /// How many rows are routed abreast, so that their cache misses overlap.
 const ABREAST: usize = 8;
+
+/// The sizes of step tables that rows can run down without a check; larger ones are walked with care.
+const SMALL: usize = 1 << 10;
+const LARGE: usize = 1 << 16;
 
 /// What a node asks of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -68,7 +75,10 @@ impl Nodes {
 
     fn push_leaf(&mut self, leaf: usize, depth: u32) {
         let first_child = self.nodes.len() as u32;
-        self.steps.push(Step { threshold: f64::INFINITY, attribute: 0, first_child });
+        let n = self.nodes.len() + 1;
+        let room = [SMALL, LARGE].into_iter().find(|&room| n <= room).unwrap_or(n);
+        self.steps.resize(room, Step { threshold: f64::INFINITY, attribute: 0, first_child: 0 });
+        self.steps[first_child as usize] = Step { threshold: f64::INFINITY, attribute: 0, first_child };
         self.nodes.push(Node { leaf: leaf as u32, depth, heaviest_child: first_child, test: Test::Which(1) });
     }
 
@@ -124,45 +134,59 @@ impl Nodes {
         node
     }
 
-    /// The nodes where the ways of a block of rows end.
+    /// The nodes where the ways of a block of rows end. `values` are the rows without their gaps told.
     #[inline(always)]
-    pub fn route_block(&mut self, x: &[f64], d: usize, gaps: impl Fn(usize) -> bool, ends: &mut [u32]) {
+    pub fn route_block(
+        &mut self,
+        x: &[f64],
+        d: usize,
+        values: &[Values],
+        gaps: impl Fn(usize) -> bool,
+        ends: &mut [u32],
+    ) {
         ends.fill(0);
         if self.nodes.len() == 1 {
             return;
         }
-        if self.numeric {
-            for (ends, x) in ends.chunks_exact_mut(ABREAST).zip(x.chunks_exact(ABREAST * d)) {
-                self.run_down(x, d, ends);
-            }
+        let numeric = self.numeric && d <= MAX_LANES * WIDTH;
+        if numeric {
+            self.run_down(values, ends);
         }
         let mut depths = 0;
         for (i, end) in ends.iter_mut().enumerate() {
-            if gaps(i) {
-                // The row ran past its gaps: it starts again.
-                *end = 0;
+            if gaps(i) || !numeric {
+                // A row with gaps ran past them: it starts again, and looks where it goes.
+                *end = self.route(0, &x[i * d..(i + 1) * d]);
+            } else if self.nodes[*end as usize].leaf == SPLIT {
+                *end = self.walk_down(*end, &values[i]);
             }
-            let mut node = self.nodes[*end as usize];
-            if node.leaf == SPLIT {
-                *end = self.route(*end, &x[i * d..(i + 1) * d]);
-                node = self.nodes[*end as usize];
-            }
-            depths += node.depth as usize;
+            depths += self.nodes[*end as usize].depth as usize;
         }
         self.run = depths / ends.len().max(1) + 3;
     }
 
-    /// Take eight rows some steps down, side by side and without a branch.
+    /// Take a row without gaps down to its leaf, in a tree that asks for numbers only.
     #[inline(always)]
-    fn run_down(&self, x: &[f64], d: usize, ends: &mut [u32]) {
-        let mut at = [0u32; ABREAST];
-        for _ in 0..self.run {
-            for (i, at) in at.iter_mut().enumerate() {
-                let step = self.steps[*at as usize];
-                *at = step.first_child + u32::from(x[i * d + step.attribute as usize] > step.threshold);
+    fn walk_down(&self, mut node: u32, values: &Values) -> u32 {
+        loop {
+            let Step { threshold, attribute, first_child } = self.steps[node as usize];
+            let next = first_child + u32::from(values.0[attribute as usize % (MAX_LANES * WIDTH)] > threshold);
+            if next == node {
+                return node;
             }
+            node = next;
         }
-        ends.copy_from_slice(&at);
+    }
+
+    /// Take rows some steps down, several side by side. A step table of known size needs no check of its bounds.
+    #[inline(always)]
+    fn run_down(&self, values: &[Values], ends: &mut [u32]) {
+        let eights = values.as_chunks::<ABREAST>().0.iter().zip(ends.as_chunks_mut::<ABREAST>().0);
+        if let Some(steps) = self.steps.first_chunk::<SMALL>().filter(|_| self.steps.len() == SMALL) {
+            eights.for_each(|(values, ends)| *ends = run_down(steps, values, self.run));
+        } else if let Some(steps) = self.steps.first_chunk::<LARGE>().filter(|_| self.steps.len() == LARGE) {
+            eights.for_each(|(values, ends)| *ends = run_down(steps, values, self.run));
+        }
     }
 
     /// The bytes it holds on the heap.
@@ -255,9 +279,24 @@ impl Nodes {
     }
 }
 
+/// Take eight rows some steps down, side by side and without a branch, so that their cache misses overlap.
+#[inline(always)]
+fn run_down<const N: usize>(steps: &[Step; N], values: &[Values; ABREAST], n_steps: usize) -> [u32; ABREAST] {
+    let mut at = [0; ABREAST];
+    for _ in 0..n_steps {
+        for (at, values) in at.iter_mut().zip(values) {
+            let step = &steps[*at as usize % N];
+            let value = values.0[step.attribute as usize % (MAX_LANES * WIDTH)];
+            *at = step.first_child + u32::from(value > step.threshold);
+        }
+    }
+    at
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::learners::rows::{Layout, Rows};
 
     /// Attribute 0 is a number, attribute 1 has three values.
     fn schema() -> Schema {
@@ -288,9 +327,12 @@ mod tests {
         nodes.split(0, 1, Test::AtMost(0.5), &[0, 1], 1);
         nodes.split(2, 0, Test::AtMost(-0.5), &[1, 2], 0);
         let x: Vec<f64> = (0..2 * 21).map(|i| if i == 13 { f64::NAN } else { (f64::from(i) * 1.7).sin() }).collect();
+        let schema = Schema { n_values: vec![0, 0], n_classes: 2 };
         let mut ends = [0; 21];
         for _ in 0..2 {
-            nodes.route_block(&x, 2, |i| i == 6, &mut ends);
+            let mut rows = Rows::<1>::new(&Layout::new(&schema), 32);
+            rows.fill(&Layout::new(&schema), &x, 21);
+            nodes.route_block(&x, 2, rows.values(), |i| rows.row(i).gaps(), &mut ends);
             for (i, &end) in ends.iter().enumerate() {
                 assert_eq!(end, nodes.route(0, &x[2 * i..2 * i + 2]));
             }

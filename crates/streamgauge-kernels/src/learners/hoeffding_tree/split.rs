@@ -8,11 +8,11 @@ use crate::learners::rows::{Nominal, Place};
 use crate::learners::vector_math::{normal_cdf, x_ln_x};
 
 /// How many thresholds are tried for a numeric attribute.
-const N_THRESHOLDS: usize = 10;
+pub(super) const N_THRESHOLDS: usize = 10;
 /// The same, padded to whole vectors.
 const PADDED: usize = 12;
 /// At least two branches must each get more than this share of the weight.
-const LEAST_SHARE: f64 = 0.01;
+pub(super) const LEAST_SHARE: f64 = 0.01;
 
 /// A way to split a leaf.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -101,7 +101,7 @@ fn best_threshold<const L: usize>(
 
 /// The least and the greatest value of a column.
 #[inline(always)]
-fn range<const L: usize>(models: &Models<L>, site: usize, n_classes: usize, column: usize) -> (f64, f64) {
+pub(super) fn range<const L: usize>(models: &Models<L>, site: usize, n_classes: usize, column: usize) -> (f64, f64) {
     let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
     for class in 0..n_classes {
         let seen = models.column(site, class, column);
