@@ -98,3 +98,12 @@ def test_mistakes_are_told_in_one_line(file, arguments, told):
         run(*(argument.format(file=file) for argument in arguments))
     assert told in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["describe", "convert", "shuffle", "sample", "list", "evaluate", "compare"])
+def test_help_keeps_the_lines_of_its_examples(name):
+    shown = run(name, "--help").output
+    assert "\\b" not in shown
+    lines = shown.splitlines()
+    assert any(line.strip() in {"Example:", "Examples:"} for line in lines)
+    assert any(line.startswith(f"    streamgauge {name} ") for line in lines)

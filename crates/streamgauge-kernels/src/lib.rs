@@ -19,7 +19,7 @@ pub mod randomness;
 pub mod sampling;
 pub mod shuffling;
 pub mod text;
-pub mod writing;
 pub mod validation;
+pub mod writing;
 
 pub use error::KernelError;

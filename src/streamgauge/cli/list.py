@@ -15,7 +15,7 @@ __all__ = ["command"]
 @click.argument("family", type=click.Choice(sorted([*FAMILIES, "datasets"])))
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(family: str, *, as_json: bool) -> None:
-    r"""List what there is of a FAMILY, with options and their defaults.
+    """List what there is of a FAMILY, with options and their defaults.
 
     \b
     Examples:
