@@ -35,6 +35,49 @@ pub struct Seen {
     pub overflow: Option<u64>,
 }
 
+impl Seen {
+    /// Take in a field of a line.
+    fn note(
+        &mut self,
+        expected: Expected,
+        field: &Field<'_>,
+        is_missing: bool,
+        most_names: usize,
+        line: u64,
+    ) -> Result<(), String> {
+        if is_missing {
+            self.n_missing += 1;
+            return Ok(());
+        }
+        if expected == Expected::Nothing {
+            match number(&field.text) {
+                Ok(_) => self.n_numbers += 1,
+                Err(_) => _ = self.overflow.get_or_insert(line),
+            }
+            return Ok(());
+        }
+        if field.text.is_empty() && !field.quoted {
+            return Err("there is no value".into());
+        }
+        if expected != Expected::Names {
+            let value = number(&field.text);
+            check_mixture(expected, self, value.as_ref().err(), field)?;
+            if value.is_ok() {
+                self.n_numbers += 1;
+                return Ok(());
+            }
+        }
+        if self.names.len() < most_names || self.names.find(&field.text).is_some() {
+            let code = self.names.add(&field.text) as usize;
+            self.counts.resize(self.names.len(), 0);
+            self.counts[code] += 1;
+        } else {
+            self.overflow.get_or_insert(line);
+        }
+        Ok(())
+    }
+}
+
 /// Surveys the columns of a file, chunk by chunk, in memory bounded by the number of names kept.
 pub struct Survey {
     dialect: Dialect,
@@ -101,75 +144,44 @@ impl Survey {
         let delimiter = self.dialect.delimiter();
         let mut cursor = Cursor::new(line);
         let n_columns = self.columns.len();
-        for column in 0..n_columns {
+        for (column, ((_, expected), seen)) in self.columns.iter().zip(&mut self.seen).enumerate() {
             if cursor.ended {
                 let values = if column == 1 { "value" } else { "values" };
                 let problem = format!("the row ends before it, after {column} {values} of {n_columns}");
-                return Err(self.fault(line_number, column, problem));
+                return Err(fault(&self.columns, line_number, column, problem));
             }
-            if self.columns[column].1 != Expected::Names
+            if *expected != Expected::Names
                 && !self.missing_number
-                && self.seen[column].names.is_empty()
+                && seen.names.is_empty()
                 && let Some(end) = end_of_number(line, cursor.at)
                 && cursor.is_field_end(end, delimiter)
             {
-                self.seen[column].n_numbers += 1;
+                seen.n_numbers += 1;
                 cursor.pass(end);
                 continue;
             }
-            if let Some((code, end)) = quick_name(&self.seen[column].names, line, cursor.at, delimiter) {
-                self.seen[column].counts[code as usize] += 1;
+            if let Some((code, end)) = quick_name(&seen.names, line, cursor.at, delimiter) {
+                seen.counts[code as usize] += 1;
                 cursor.pass(end);
                 continue;
             }
-            let taken = cursor.field(&self.dialect).and_then(|field| self.note(column, &field, line_number));
-            taken.map_err(|why| self.fault(line_number, column, why))?;
+            let field = cursor.field(&self.dialect);
+            let noted = field.and_then(|field| {
+                let is_missing = self.dialect.is_missing(&field);
+                seen.note(*expected, &field, is_missing, self.most_names, line_number)
+            });
+            noted.map_err(|why| fault(&self.columns, line_number, column, why))?;
         }
         if cursor.ended {
             return Ok(());
         }
-        Err(self.fault(line_number, n_columns, format!("the row goes on behind its {n_columns} values")))
+        Err(fault(&self.columns, line_number, n_columns, format!("the row goes on behind its {n_columns} values")))
     }
+}
 
-    fn note(&mut self, column: usize, field: &Field<'_>, line: u64) -> Result<(), String> {
-        let expected = self.columns[column].1;
-        let seen = &mut self.seen[column];
-        if self.dialect.is_missing(field) {
-            seen.n_missing += 1;
-            return Ok(());
-        }
-        if expected == Expected::Nothing {
-            match number(&field.text) {
-                Ok(_) => seen.n_numbers += 1,
-                Err(_) => _ = seen.overflow.get_or_insert(line),
-            }
-            return Ok(());
-        }
-        if field.text.is_empty() && !field.quoted {
-            return Err("there is no value".into());
-        }
-        if expected != Expected::Names {
-            let value = number(&field.text);
-            check_mixture(expected, seen, value.as_ref().err(), field)?;
-            if value.is_ok() {
-                seen.n_numbers += 1;
-                return Ok(());
-            }
-        }
-        if seen.names.len() < self.most_names || seen.names.find(&field.text).is_some() {
-            let code = seen.names.add(&field.text) as usize;
-            seen.counts.resize(seen.names.len(), 0);
-            seen.counts[code] += 1;
-        } else {
-            seen.overflow.get_or_insert(line);
-        }
-        Ok(())
-    }
-
-    fn fault(&self, line: u64, column: usize, problem: String) -> TextError {
-        let name = self.columns.get(column).map(|(name, _)| format!("attribute '{name}'"));
-        TextError::in_column(line, column, name.unwrap_or_default(), problem)
-    }
+fn fault(columns: &[(String, Expected)], line: u64, column: usize, problem: String) -> TextError {
+    let name = columns.get(column).map(|(name, _)| format!("attribute '{name}'"));
+    TextError::in_column(line, column, name.unwrap_or_default(), problem)
 }
 
 /// Refuse a name among numbers and a number among names: neither can be guessed to be right.
