@@ -16,6 +16,7 @@ from streamgauge.interruption import asked_to_stop
 from streamgauge.labelling import AllLabels
 from streamgauge.learners import as_spec
 from streamgauge.measures import measure as as_measure
+from streamgauge.naming import described
 from streamgauge.progress import progress_bar
 from streamgauge.protocols import Backend, Forgetting, Labelling, Learner, LearnerSpec, Measure, Scheme, Stream, Workers
 from streamgauge.randomness import fold_seed
@@ -227,7 +228,7 @@ class Evaluation:
 
     @property
     def _forgetting_names(self) -> tuple[str, ...]:
-        return tuple(repr(forgetting) for forgetting in self.forgettings)
+        return tuple(described(forgetting) for forgetting in self.forgettings)
 
     @property
     def _measure_names(self) -> tuple[str, ...]:
@@ -256,13 +257,13 @@ class Evaluation:
         )
 
     def _description(self) -> dict[str, object]:
-        learners = {name: {"spec": repr(spec), "seedless": spec.seedless} for name, spec in self.specs.items()}
+        learners = {name: {"spec": described(spec), "seedless": spec.seedless} for name, spec in self.specs.items()}
         test = getattr(self.scheme, "test", "all")
         return {
-            "stream": {"name": repr(self.stream), "fingerprint": self.stream.fingerprint, "n_rows": self.n_rows},
+            "stream": {"name": described(self.stream), "fingerprint": self.stream.fingerprint, "n_rows": self.n_rows},
             "learners": learners,
-            "scheme": {"name": repr(self.scheme), "n_folds": self.scheme.n_folds, "test": test},
-            "labelling": repr(self.labelling),
+            "scheme": {"name": described(self.scheme), "n_folds": self.scheme.n_folds, "test": test},
+            "labelling": described(self.labelling),
             "forgettings": list(self._forgetting_names),
             "measures": {m.name: {"greater_is_better": m.greater_is_better} for m in self.measures},
             "every": self.every,
@@ -350,7 +351,7 @@ def named_learners(learners: object) -> dict[str, LearnerSpec]:
     else:
         specs = [as_spec(one) for one in (learners if isinstance(learners, list | tuple) else (learners,))]
         short = [type(getattr(spec, "estimator", spec)).__name__ for spec in specs]
-        names = [name if short.count(name) == 1 else repr(spec) for name, spec in zip(short, specs, strict=True)]
+        names = [name if short.count(name) == 1 else described(spec) for name, spec in zip(short, specs, strict=True)]
         named = dict(zip(names, specs, strict=True))
         if len(named) < len(specs):
             repeated = next(name for name in names if names.count(name) > 1)

@@ -12,20 +12,21 @@ __all__ = ["NaiveBayes"]
 
 @dataclass(frozen=True)
 class NaiveBayes:
-    """Takes attributes as independent given the class: normal where numeric, counted where nominal.
+    """Predicts the class of the greatest weight times likelihood, taking attributes as independent in each class.
 
-    A class's vote is its share of the weight times the likelihoods of the values; missing values are left out.
-    Nominal counts are smoothed by one row per value (Laplace). Log-likelihoods are added, so nothing underflows.
-
-    Parameters
-    ----------
-    seed
-        Without effect: it uses no randomness.
+    Numeric attributes are normal in each class, with ``weight - 1`` below the variance. Nominal ones have Laplace's
+    probabilities ``(count + 1) / (total + n_values)``. Missing values are left out. A numeric attribute that was
+    constant in a class admits that value alone; where all classes are ruled out, their weights alone decide. Votes
+    are posterior probabilities, all 0 before the first row was learnt.
 
     Examples
     --------
-    >>> NaiveBayes()
-    NaiveBayes(seed=1)
+    >>> import numpy as np
+    >>> from streamgauge.records import Attribute
+    >>> learner = NaiveBayes().build(Schema((Attribute("size"),), ("small", "large")), seed=1)
+    >>> learner.learn(np.array([[1.0], [2.0], [8.0], [9.0]]), np.array([0, 0, 1, 1], dtype=np.int32), None)
+    >>> learner.predict(np.array([[1.4], [8.7]])).round(3).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
     """
 
     seed: int = 1

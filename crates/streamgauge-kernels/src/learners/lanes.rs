@@ -57,11 +57,9 @@ impl Lane {
     /// The numbers that a mask lets through, and 0 for the others.
     #[inline(always)]
     pub fn masked(self, mask: &Mask) -> Self {
-        let mut kept = Self::ZERO;
-        for i in 0..WIDTH {
-            kept.0[i] = f64::from_bits(self.0[i].to_bits() & mask[i]);
-        }
-        kept
+        let ([a, b, c, d], [p, q, r, s]) = (self.0, mask);
+        let kept = |number: f64, mask: &u64| f64::from_bits(number.to_bits() & mask);
+        Self([kept(a, p), kept(b, q), kept(c, r), kept(d, s)])
     }
 
     /// The sum of the four numbers, in the order a vector unit likes.

@@ -58,12 +58,13 @@ impl Schema {
     }
 
     fn check_labels(&self, y: &[i32]) -> Result<(), KernelError> {
-        let (lowest, n_classes) = (UNLABELLED, self.n_classes as i32);
+        let classes = UNLABELLED..self.n_classes as i32;
         // One pass without branches; only where it fails is the culprit looked for.
-        if y.iter().fold(true, |fine, &label| fine & (label >= lowest) & (label < n_classes)) {
+        let extremes = y.iter().fold((UNLABELLED, UNLABELLED), |(low, high), &y| (low.min(y), high.max(y)));
+        if classes.contains(&extremes.0) && classes.contains(&extremes.1) {
             return Ok(());
         }
-        match y.iter().position(|label| !(lowest..n_classes).contains(label)) {
+        match y.iter().position(|label| !classes.contains(label)) {
             Some(row) => Err(KernelError::Label { row, label: y[row], n_classes: self.n_classes }),
             None => Ok(()),
         }

@@ -37,7 +37,7 @@ pub fn naive_bayes(schema: Schema) -> Box<dyn Learner> {
 
 impl<const L: usize> NaiveBayes<L> {
     fn new(schema: Schema) -> Self {
-        let mut models = Models::new(&schema);
+        let mut models = Models::new(&schema, false);
         models.push(&vec![0.0; schema.n_classes], ABSTAINED);
         let rows = Rows::new(models.layout(), BLOCK);
         Self { schema, models, rows }
@@ -73,9 +73,17 @@ impl<const L: usize> Learner for NaiveBayes<L> {
     }
 
     fn vote(&self, x: &[f64], votes: &mut [f64]) {
+        self.predict(x, votes);
+    }
+
+    fn predict(&self, x: &[f64], votes: &mut [f64]) {
+        let d = self.schema.n_attributes();
         let mut rows = Rows::<L>::new(self.models.layout(), 1);
-        rows.fill(self.models.layout(), x, 1);
-        self.models.vote(0, rows.row(0), votes);
+        for (i, votes) in votes.chunks_exact_mut(self.schema.n_classes).enumerate() {
+            let x = &x[i * d..(i + 1) * d];
+            rows.fill(self.models.layout(), x, 1);
+            self.models.vote(0, rows.row(0), votes);
+        }
     }
 
     fn learn(&mut self, x: &[f64], label: usize, weight: f64) {
@@ -108,7 +116,7 @@ impl<const L: usize> Learner for NaiveBayes<L> {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         let mut reader = Reader::new(NAME, 1, bytes)?;
-        let mut models = Models::new(&self.schema);
+        let mut models = Models::new(&self.schema, false);
         models.load(&mut reader)?;
         if models.len() != 1 {
             return Err(reader.error("it has more than one model"));

@@ -5,7 +5,7 @@ use super::{Models, nominal};
 use crate::dispatch;
 use crate::learners::lanes::Lane;
 use crate::learners::rows::{MAX_LANES, Row};
-use crate::learners::vector_math::{HALF_LN_2PI, ln, ln_of_weight, ln_pair};
+use crate::learners::vector_math::{HALF_LN_2PI, ln, ln_four, ln_of_weight};
 
 /// Products outside of this range have lost bits, or soon would.
 const SAFE: std::ops::Range<f64> = 1e-280..1e280;
@@ -32,7 +32,7 @@ impl<const L: usize> Models<L> {
         }
         let panels = &mut self.panels[range];
         for (panel, x) in panels.iter_mut().zip(row.panels()) {
-            panel.observe(x, weight, observed);
+            panel.observe(x, weight, observed, self.keeps_ranges);
         }
         if !refresh(panels, self.layout.numeric.len()) {
             self.refresh_known(site, label);
@@ -79,7 +79,7 @@ impl<const L: usize> Models<L> {
         let Class { observed, gaps, .. } = self.panels[range.start].class;
         if !(row.gaps() || gaps) {
             for (panel, x) in self.panels[range].iter_mut().zip(row.panels()) {
-                panel.observe(x, weight, observed);
+                panel.observe(x, weight, observed, self.keeps_ranges);
             }
             return;
         }
@@ -132,7 +132,7 @@ impl<const L: usize> Models<L> {
     }
 }
 
-/// Make ready what prediction needs of a class without gaps: one division per panel, one pair of logarithms.
+/// Make ready what prediction needs of a class without gaps: one division per panel, one logarithm of four.
 ///
 /// False where the variances do not allow it, because some are 0 or their product leaves the safe range.
 #[inline(always)]
@@ -142,8 +142,7 @@ fn refresh<const L: usize>(panels: &mut [Panel<L>], n_columns: usize) -> bool {
     if spread <= 0.0 {
         return false;
     }
-    // The weight is squared because the root of the product is wanted.
-    let (mut product, mut log, mut safe) = (weight * weight, 0.0, true);
+    let (mut product, mut log, mut safe) = (1.0, 0.0, true);
     let last = panels.len() - 1;
     for (i, panel) in panels.iter_mut().enumerate() {
         product *= panel.refresh(spread);
@@ -156,7 +155,7 @@ fn refresh<const L: usize>(panels: &mut [Panel<L>], n_columns: usize) -> bool {
     if !safe {
         return false;
     }
-    let [of_product, of_spread] = ln_pair([product, spread]);
-    panels[0].class.log_base = 0.5 * (of_product + log + n * of_spread) - n * HALF_LN_2PI;
+    let [of_product, of_spread, of_weight, _] = ln_four([product, spread, weight, 1.0]);
+    panels[0].class.log_base = 0.5 * (n * of_spread - (of_product + log)) + (of_weight - n * HALF_LN_2PI);
     true
 }

@@ -19,6 +19,7 @@ impl<const L: usize> Models<L> {
         for (panel, x) in panels.iter().zip(row.panels()) {
             sum = panel.add_log_densities(x, sum);
         }
+        // Through memory: else the compiler, seeing how the four are added up, works with two at a time.
         let sum = std::hint::black_box(sum);
         let log = panels[0].class.log_base + sum.sum();
         if self.layout.n_counts == 0 {
@@ -124,7 +125,7 @@ impl<const L: usize> Models<L> {
     }
 }
 
-/// Scale votes to a sum of 1, keeping `best` the winner: ahead of the classes before it, level with none of them.
+/// Scale votes to a sum of 1, keeping `best` the winner: ahead of the classes before it, not level with them.
 fn share(votes: &mut [f64], best: usize) {
     let top = votes[best];
     let sum: f64 = votes.iter().map(|vote| vote / top).sum();

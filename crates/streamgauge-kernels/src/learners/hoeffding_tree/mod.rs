@@ -66,10 +66,11 @@ pub fn hoeffding_tree(schema: Schema, options: Options) -> Result<Box<dyn Learne
 
 impl<const L: usize> HoeffdingTree<L> {
     fn new(schema: Schema, options: Options) -> Self {
-        let mut models = Models::new(&schema);
+        let mut models = Models::new(&schema, true);
         models.push(&vec![0.0; schema.n_classes], ABSTAINED);
         let rows = Rows::new(models.layout(), BLOCK);
-        Self { schema, options, nodes: Nodes::new(), models, rows, screen: Screen::default() }
+        let nodes = Nodes::new(&schema);
+        Self { schema, options, nodes, models, rows, screen: Screen::default() }
     }
 
     /// Whether the majority class predicts at a leaf.
@@ -159,10 +160,18 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
     }
 
     fn vote(&self, x: &[f64], votes: &mut [f64]) {
+        self.predict(x, votes);
+    }
+
+    fn predict(&self, x: &[f64], votes: &mut [f64]) {
+        let d = self.schema.n_attributes();
         let mut rows = Rows::<L>::new(self.models.layout(), 1);
-        rows.fill(self.models.layout(), x, 1);
-        let (_, leaf) = self.leaf_from(0, x);
-        self.vote_at(leaf, rows.row(0), votes);
+        for (i, votes) in votes.chunks_exact_mut(self.schema.n_classes).enumerate() {
+            let x = &x[i * d..(i + 1) * d];
+            rows.fill(self.models.layout(), x, 1);
+            let (_, leaf) = self.leaf_from(0, x);
+            self.vote_at(leaf, rows.row(0), votes);
+        }
     }
 
     fn learn(&mut self, x: &[f64], label: usize, weight: f64) {
@@ -209,7 +218,7 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         let mut reader = Reader::new(NAME, 1, bytes)?;
-        let mut models = Models::new(&self.schema);
+        let mut models = Models::new(&self.schema, true);
         models.load(&mut reader)?;
         let nodes = Nodes::load(&mut reader, &self.schema, models.len())?;
         reader.finish()?;

@@ -45,7 +45,7 @@ struct Step {
 
 /// What else there is to a node.
 #[derive(Debug, Clone, Copy)]
-struct Node {
+struct Detail {
     /// Its leaf, or [`SPLIT`].
     leaf: u32,
     depth: u32,
@@ -58,51 +58,56 @@ struct Node {
 #[derive(Debug, Clone)]
 pub(super) struct Nodes {
     steps: Vec<Step>,
-    nodes: Vec<Node>,
-    /// Whether nodes ask for numbers only, so that rows without gaps can run down without looking.
-    numeric: bool,
+    details: Vec<Detail>,
+    /// Whether all attributes are few numbers, so that rows without gaps can run down without looking.
+    runs: bool,
     /// How many steps a block of rows runs down before each row looks whether it has arrived.
     run: usize,
 }
 
 impl Nodes {
     /// A root that is leaf 0.
-    pub fn new() -> Self {
-        let mut nodes = Self { steps: vec![], nodes: vec![], numeric: true, run: 0 };
+    pub fn new(schema: &Schema) -> Self {
+        let mut nodes = Self::empty(schema);
         nodes.push_leaf(0, 0);
         nodes
     }
 
+    fn empty(schema: &Schema) -> Self {
+        let runs = schema.n_attributes() <= MAX_LANES * WIDTH && schema.n_values.iter().all(|&n| n == 0);
+        Self { steps: vec![], details: vec![], runs, run: 0 }
+    }
+
     fn push_leaf(&mut self, leaf: usize, depth: u32) {
-        let first_child = self.nodes.len() as u32;
-        let n = self.nodes.len() + 1;
+        let first_child = self.details.len() as u32;
+        let n = self.details.len() + 1;
         let room = [SMALL, LARGE].into_iter().find(|&room| n <= room).unwrap_or(n);
         self.steps.resize(room, Step { threshold: f64::INFINITY, attribute: 0, first_child: 0 });
         self.steps[first_child as usize] = Step { threshold: f64::INFINITY, attribute: 0, first_child };
-        self.nodes.push(Node { leaf: leaf as u32, depth, heaviest_child: first_child, test: Test::Which(1) });
+        self.details.push(Detail { leaf: leaf as u32, depth, heaviest_child: first_child, test: Test::Which(1) });
     }
 
     /// How many nodes there are.
     pub fn len(&self) -> usize {
-        self.nodes.len()
+        self.details.len()
     }
 
     /// The depth of the deepest node; that of the root is 0.
     pub fn depth(&self) -> u32 {
-        self.nodes.iter().map(|node| node.depth).max().unwrap_or(0)
+        self.details.iter().map(|node| node.depth).max().unwrap_or(0)
     }
 
     /// The leaf of a node, where it is one.
     #[inline(always)]
     pub fn leaf(&self, node: u32) -> Option<usize> {
-        let leaf = self.nodes[node as usize].leaf;
+        let leaf = self.details[node as usize].leaf;
         if leaf == SPLIT { None } else { Some(leaf as usize) }
     }
 
     /// Turn a leaf's node into one that asks, with a child for each of the given leaves.
     pub fn split(&mut self, node: u32, attribute: usize, test: Test, leaves: &[usize], heaviest: usize) {
-        let first_child = self.nodes.len() as u32;
-        let depth = self.nodes[node as usize].depth + 1;
+        let first_child = self.details.len() as u32;
+        let depth = self.details[node as usize].depth + 1;
         self.set_test(node as usize, attribute as u32, test, first_child, first_child + heaviest as u32);
         for &leaf in leaves {
             self.push_leaf(leaf, depth);
@@ -111,17 +116,16 @@ impl Nodes {
 
     fn set_test(&mut self, node: usize, attribute: u32, test: Test, first_child: u32, heaviest_child: u32) {
         let threshold = if let Test::AtMost(threshold) = test { threshold } else { f64::NAN };
-        self.numeric &= matches!(test, Test::AtMost(_));
         self.steps[node] = Step { threshold, attribute, first_child };
-        self.nodes[node] = Node { leaf: SPLIT, heaviest_child, test, ..self.nodes[node] };
+        self.details[node] = Detail { leaf: SPLIT, heaviest_child, test, ..self.details[node] };
     }
 
     /// The node where a row's way ends, from any node on.
     #[inline(never)]
     pub fn route(&self, mut node: u32, x: &[f64]) -> u32 {
-        while self.nodes[node as usize].leaf == SPLIT {
+        while self.details[node as usize].leaf == SPLIT {
             let Step { threshold, attribute, first_child } = self.steps[node as usize];
-            let Node { heaviest_child, test, .. } = self.nodes[node as usize];
+            let Detail { heaviest_child, test, .. } = self.details[node as usize];
             let value = x[attribute as usize];
             node = match test {
                 _ if value.is_nan() => heaviest_child,
@@ -134,7 +138,7 @@ impl Nodes {
         node
     }
 
-    /// The nodes where the ways of a block of rows end. `values` are the rows without their gaps told.
+    /// The nodes where the ways of a block of rows end. `values` are the same rows, padded.
     #[inline(always)]
     pub fn route_block(
         &mut self,
@@ -145,22 +149,21 @@ impl Nodes {
         ends: &mut [u32],
     ) {
         ends.fill(0);
-        if self.nodes.len() == 1 {
+        if self.details.len() == 1 {
             return;
         }
-        let numeric = self.numeric && d <= MAX_LANES * WIDTH;
-        if numeric {
+        if self.runs {
             self.run_down(values, ends);
         }
         let mut depths = 0;
         for (i, end) in ends.iter_mut().enumerate() {
-            if gaps(i) || !numeric {
+            if gaps(i) || !self.runs {
                 // A row with gaps ran past them: it starts again, and looks where it goes.
                 *end = self.route(0, &x[i * d..(i + 1) * d]);
-            } else if self.nodes[*end as usize].leaf == SPLIT {
+            } else if self.details[*end as usize].leaf == SPLIT {
                 *end = self.walk_down(*end, &values[i]);
             }
-            depths += self.nodes[*end as usize].depth as usize;
+            depths += self.details[*end as usize].depth as usize;
         }
         self.run = depths / ends.len().max(1) + 3;
     }
@@ -191,13 +194,13 @@ impl Nodes {
 
     /// The bytes it holds on the heap.
     pub fn n_bytes(&self) -> usize {
-        self.steps.capacity() * size_of::<Step>() + self.nodes.capacity() * size_of::<Node>()
+        self.steps.capacity() * size_of::<Step>() + self.details.capacity() * size_of::<Detail>()
     }
 
     /// Write all nodes.
     pub fn save(&self, writer: &mut Writer) {
-        writer.u64(self.nodes.len() as u64);
-        for (step, node) in self.steps.iter().zip(&self.nodes) {
+        writer.u64(self.details.len() as u64);
+        for (step, node) in self.steps.iter().zip(&self.details) {
             writer.u64(u64::from(node.leaf));
             if node.leaf != SPLIT {
                 continue;
@@ -224,7 +227,7 @@ impl Nodes {
         if n == 0 || n > reader.n_left() / 8 {
             return Err(reader.error("it has another number of nodes than it says"));
         }
-        let mut nodes = Self { steps: vec![], nodes: vec![], numeric: true, run: 0 };
+        let mut nodes = Self::empty(schema);
         (0..n).for_each(|_| nodes.push_leaf(0, 0));
         // Children come after their parents, so that one pass finds nodes that hang from none or from two.
         let (mut has_parent, mut is_used) = (vec![false; n], vec![false; n_leaves]);
@@ -238,7 +241,7 @@ impl Nodes {
                     Some(used) if !*used => *used = true,
                     _ => return Err(reader.error("two nodes have one leaf")),
                 }
-                nodes.nodes[i].leaf = leaf as u32;
+                nodes.details[i].leaf = leaf as u32;
             }
             if !has_parent[i] {
                 return Err(reader.error("a node hangs from nothing"));
@@ -267,12 +270,12 @@ impl Nodes {
         if first <= node || children.end > has_parent.len() || !children.contains(&heaviest) {
             return Err(reader.error("a node has no such children"));
         }
-        let depth = self.nodes[node].depth + 1;
+        let depth = self.details[node].depth + 1;
         for child in children {
             if std::mem::replace(&mut has_parent[child], true) {
                 return Err(reader.error("a node hangs from two"));
             }
-            self.nodes[child].depth = depth;
+            self.details[child].depth = depth;
         }
         self.set_test(node, attribute as u32, test, first as u32, heaviest as u32);
         Ok(())
@@ -304,7 +307,7 @@ mod tests {
     }
 
     fn tree() -> Nodes {
-        let mut nodes = Nodes::new();
+        let mut nodes = Nodes::new(&schema());
         nodes.split(0, 0, Test::AtMost(0.5), &[0, 1], 1);
         nodes.split(1, 1, Test::Which(3), &[0, 2, 3], 2);
         nodes.split(2, 1, Test::Is(2), &[1, 4], 0);
@@ -323,11 +326,11 @@ mod tests {
 
     #[test]
     fn a_block_of_rows_arrives_where_each_row_alone_does() {
-        let mut nodes = Nodes::new();
+        let schema = Schema { n_values: vec![0, 0], n_classes: 2 };
+        let mut nodes = Nodes::new(&schema);
         nodes.split(0, 1, Test::AtMost(0.5), &[0, 1], 1);
         nodes.split(2, 0, Test::AtMost(-0.5), &[1, 2], 0);
         let x: Vec<f64> = (0..2 * 21).map(|i| if i == 13 { f64::NAN } else { (f64::from(i) * 1.7).sin() }).collect();
-        let schema = Schema { n_values: vec![0, 0], n_classes: 2 };
         let mut ends = [0; 21];
         for _ in 0..2 {
             let mut rows = Rows::<1>::new(&Layout::new(&schema), 32);

@@ -77,12 +77,13 @@ impl Screen {
         let mut certain = true;
         for column in 0..models.layout().numeric.len() {
             let (min, max) = super::split::range(models, site, n_classes, column);
-            let step = (max - min) / (N_THRESHOLDS + 1) as f64;
+            let last = (N_THRESHOLDS + 1) as f64;
+            let step = (max - min) / last;
             let Column { weight, mean, squares, min: least, max: greatest } = models.column(site, class, column);
             certain &= step > 0.0 && weight > 1.0 && squares > 0.0;
             let precision = ((weight - 1.0) / squares).sqrt();
             let (low, high) = ((least - min) / step, (greatest - min) / step);
-            certain &= !(low > 0.0 && is_whole(low)) && !(high < (N_THRESHOLDS + 1) as f64 && is_whole(high));
+            certain &= (low == 0.0 || !is_whole(low)) && (high >= last || !is_whole(high));
             let (first, width) = (((min - mean) * precision) as f32, (step * precision) as f32);
             let at = column * N_THRESHOLDS..column * N_THRESHOLDS + WRITTEN;
             let z = &mut self.z[at.clone()];
