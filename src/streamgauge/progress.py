@@ -1,4 +1,4 @@
-"""A progress bar with rows per second and the time left, on standard error."""
+"""A progress bar with rows (or bytes) per second and the time left, on standard error."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -7,15 +7,17 @@ __all__ = ["progress_bar"]
 
 
 @contextmanager
-def progress_bar(n_rows: int | None, *, shown: bool | None) -> Iterator[Callable[[int], None]]:
+def progress_bar(total: int | None, *, shown: bool | None, unit: str = "rows") -> Iterator[Callable[[int], None]]:
     """Show a bar while the block runs; it yields a function that is told how many rows are done.
 
     Parameters
     ----------
-    n_rows
+    total
         How many rows there will be; None where nobody knows.
     shown
         Whether to show it; None for only where standard error is a terminal.
+    unit
+        What is counted, where it is not rows.
 
     Examples
     --------
@@ -31,13 +33,13 @@ def progress_bar(n_rows: int | None, *, shown: bool | None) -> Iterator[Callable
     from rich.text import Text  # noqa: PLC0415
 
     class Speed(ProgressColumn):
-        """Rows per second."""
+        """Rows, or whatever is counted, per second."""
 
         def render(self, task: BarTask) -> Text:
-            return Text(f"{task.speed:,.0f} rows/s" if task.speed else "", style="progress.data.speed")
+            return Text(f"{task.speed:,.0f} {unit}/s" if task.speed else "", style="progress.data.speed")
 
     console = Console(stderr=True)
-    columns = (TextColumn("{task.completed:,.0f} rows"), BarColumn(), Speed(), TimeRemainingColumn())
+    columns = (TextColumn(f"{{task.completed:,.0f}} {unit}"), BarColumn(), Speed(), TimeRemainingColumn())
     with Progress(*columns, console=console, disable=not (shown or console.is_terminal), transient=True) as bar:
-        task = bar.add_task("rows", total=n_rows)
+        task = bar.add_task(unit, total=total)
         yield lambda done: bar.update(task, completed=done)

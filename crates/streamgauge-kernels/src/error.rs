@@ -63,6 +63,16 @@ pub enum KernelError {
         /// What it should have been.
         expected: &'static str,
     },
+    /// The rows are not those that were counted before.
+    #[error("{found} rows of {group} where {expected} were counted before: the input has changed")]
+    Counted {
+        /// The class or group of classes.
+        group: String,
+        /// How many rows there are now, or at least so many.
+        found: u64,
+        /// How many were counted.
+        expected: u64,
+    },
     /// Saved bytes are damaged, or were written by something else.
     #[error("these bytes are not a saved {what}: {why}")]
     Saved {
@@ -71,6 +81,9 @@ pub enum KernelError {
         /// Why it could not be.
         why: &'static str,
     },
+    /// A file of text has a fault.
+    #[error(transparent)]
+    Text(#[from] crate::text::TextError),
 }
 
 /// Check that a column has the length it must have.

@@ -16,6 +16,10 @@ pub mod forgetting;
 pub mod generators;
 pub mod learners;
 pub mod randomness;
+pub mod sampling;
+pub mod shuffling;
+pub mod text;
 pub mod validation;
+pub mod writing;
 
 pub use error::KernelError;

@@ -13,6 +13,9 @@ mod forgetting;
 mod generators;
 mod learners;
 mod randomness;
+mod sampling;
+mod text;
+mod writing;
 
 /// The native kernels of streamgauge.
 #[pymodule(gil_used = false)]
@@ -23,5 +26,8 @@ fn _compiled(module: &Bound<'_, PyModule>) -> PyResult<()> {
     generators::register(module)?;
     forgetting::register(module)?;
     learners::register(module)?;
-    randomness::register(module)
+    randomness::register(module)?;
+    sampling::register(module)?;
+    text::register(module)?;
+    writing::register(module)
 }

@@ -3,6 +3,7 @@
 from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamgauge.protocols import Stream
 from streamgauge.records import Batch
@@ -79,7 +80,8 @@ def _agree(batch: Batch, whole: Batch, position: int) -> bool:
     for part, all_of_it in (
         (batch.x, whole.x),
         (batch.y, whole.y),
-        (batch.weight, whole.weight),
+        # No weights are weights of 1, so a batch of rows that carry none may come without.
+        (_weights(batch), _weights(whole)),
         (batch.time, whole.time),
     ):
         if part is None or all_of_it is None:
@@ -88,6 +90,10 @@ def _agree(batch: Batch, whole: Batch, position: int) -> bool:
         elif part[:n].tobytes() != all_of_it[position : position + n].tobytes():
             return False
     return True
+
+
+def _weights(batch: Batch) -> NDArray[np.float64]:
+    return np.ones(len(batch)) if batch.weight is None else batch.weight
 
 
 def _require(holds: bool, what: str) -> None:  # noqa: FBT001

@@ -12,19 +12,21 @@ __all__ = ["command"]
 
 
 @click.command("list")
-@click.argument("family", type=click.Choice(sorted(FAMILIES)))
+@click.argument("family", type=click.Choice(sorted([*FAMILIES, "datasets"])))
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(family: str, *, as_json: bool) -> None:
-    r"""List what there is of a FAMILY, with options and their defaults.
+    """List what there is of a FAMILY, with options and their defaults.
 
     \b
-    Example:
+    Examples:
       streamgauge list learners
+      streamgauge list datasets
     """
-    known = FAMILIES[family]()
+    known = {} if family == "datasets" else FAMILIES[family]()
     rows: list[dict[str, Any]] = [
         {"name": name, "options": _options(thing), "summary": _summary(thing)} for name, thing in known.items()
     ]
+    rows += _datasets() if family == "datasets" else []
     if as_json:
         click.echo(json.dumps(rows, indent=2))
         return
@@ -36,6 +38,22 @@ def command(family: str, *, as_json: bool) -> None:
         options = ", ".join(f"{option}={default!r}" for option, default in row["options"].items())
         table.add_row(row["name"], options, row["summary"])
     Console().print(table)
+
+
+def _datasets() -> list[dict[str, Any]]:
+    from streamgauge.streams import DATASETS  # noqa: PLC0415
+
+    return [
+        {
+            "name": one.name,
+            "options": {"rows": one.n_rows, "attributes": one.n_attributes, "classes": one.n_classes},
+            "summary": one.about,
+            "citation": one.citation,
+            "origin": one.origin,
+            "openml": one.openml,
+        }
+        for one in DATASETS.values()
+    ]
 
 
 def _options(thing: object) -> dict[str, object]:

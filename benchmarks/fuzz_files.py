@@ -1,0 +1,206 @@
+"""Mutated ARFF and CSV files: the native reader and a slow reference must both refuse them or read the same rows.
+
+Run with ``python -m benchmarks.fuzz_files [N] [SEED]``: N files, half of each format. It stops at the first
+disagreement and prints the file. The tests run a few thousand of them.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from random import Random
+from time import process_time
+from typing import cast
+
+import numpy as np
+
+from streamgauge.errors import StreamgaugeError
+from streamgauge.streams.files.columns import Selection
+from streamgauge.streams.files.delimited import open_delimited
+from streamgauge.streams.files.source import Source
+from streamgauge.streams.files.text import TextReader, open_arff
+from tests.text_reference import RefusedError, Table, read_arff, read_csv
+
+ARFF_FILES = (
+    b"% note\n@relation 'a b'\n@attribute n numeric\n@attribute day {mo, tu, 'w e'}\n@attribute \"r\" REAL\n"
+    b"@attribute class {1,2,3}\n\n@data\n1.5,mo,0.25,1\n?, tu ,-3e-2,2\n2,'w e',.5,3,{0.5}\n"
+    b"{0 4, 3 2}\n% x\n7,mo,1.,?\n",
+    b"@RELATION r\r\n@ATTRIBUTE a\tinteger % c\r\n@ATTRIBUTE 'it\\'s' {\"x\\ty\",'?',z}\r\n@attribute c{UP,DOWN}\r\n"
+    b"@DATA\r\n12345678901234567890,z,UP\r\n{}\r\n{ 1 'x\\ty' , 2 DOWN } , {2}\r\n0.1,'?',DOWN\r\n1e-7,\"z\",?\r\n",
+    b"@attribute a real\n@attribute b real\n@attribute c {0,1}\n@data\n0.123456789012345678,1,0\n-17,99999999999999,1\n"
+    b"3.14159265358979,2.718281828459045,0\n100000,1e5,1\n",
+    b"@attribute s string\n@attribute d date 'yyyy'\n@attribute c {x}\n@data\n'a, b',2001,x\n",
+)
+CSV_FILES = (
+    b"n,day,c\n1.5,mo,1\n?,tu,2\n-3e2,mo,10\n,we,1\n",
+    b'a,b,class\r\n1,"x, ""y""",UP\r\n 2 , z ,DOWN\r\n"3",z,\r\n0.30000000000000004,z,UP\r\n',
+    b"1,2,0\n3,4,1\n5.5,6e-3,1\n\n12345678,87654321.125,0\n",
+    b"red,round,1,yes\nblue,square,2,no\nred,?,3,yes\n",
+)
+TOKENS = (
+    b",", b"'", b'"', b"\\", b"{", b"}", b"?", b"%", b" ", b"\t", b"\n", b"\r\n", b"\r", b"\0", b"\xff", b"\xc3\xa9",
+    b"nan", b"inf", b"1e999", b"1e-999", b".", b"-", b"+", b"e", b"0", b"123456789", b"@data", b"@attribute ", b":",
+    b"\xff\xfe", b'""', b"''", b"\\'", b", {3}", b"{0 1}", b"mo", b"1", b"1.0", b"99999999999999999999", b";",
+    b"\xef\xbb\xbf",
+)  # fmt: skip
+
+
+class MemorySource:
+    """A file that is in memory and comes in pieces of a given size."""
+
+    compression = None
+    suffix = ".csv"
+    name = "fuzz"
+
+    def __init__(self, data: bytes, chunk: int) -> None:
+        self.data = data
+        self.chunk = chunk
+
+    def chunks(self, offset: int = 0) -> Iterator[bytes]:
+        """Give the bytes from an offset on."""
+        for at in range(offset, len(self.data), self.chunk):
+            yield self.data[at : min(len(self.data), at + self.chunk)]
+
+
+def mutated(random: Random, files: tuple[bytes, ...]) -> bytes:
+    """Change a file in a few places: half of the files gently, so that many can still be read."""
+    data = bytearray(random.choice(files))
+    change = _change_gently if random.random() < 0.5 else _change_roughly
+    for _ in range(random.choice((1, 1, 2, 3, 5))):
+        change(data, random, files)
+    return bytes(data)
+
+
+def _change_gently(data: bytearray, random: Random, files: tuple[bytes, ...]) -> None:
+    """Change a digit, or repeat, leave out or fetch a line."""
+    kind = random.randrange(5)
+    digits = [at for at, byte in enumerate(data) if 48 <= byte <= 57]
+    if kind <= 1 and digits:
+        at = random.choice(digits)
+        data[at : at + 1] = random.choice((b"%d", b"%d5", b"-%d", b".%d", b"%de", b"0%d0")) % random.randrange(10)
+    elif kind == 2:
+        at = random.randint(0, len(data))
+        data[at:at] = random.choice((b" ", b"\t", b"\n", b"\r\n", b"?", b"% ", b'"'))
+    else:
+        lines = bytes(data).split(b"\n")
+        at = random.randrange(len(lines))
+        other = random.choice(files).split(b"\n") if kind == 3 else lines
+        lines[at : at + random.randrange(2)] = [random.choice(other)][: random.randrange(2)]
+        data[:] = b"\n".join(lines)
+
+
+def _change_roughly(data: bytearray, random: Random, files: tuple[bytes, ...]) -> None:
+    """Put anything anywhere."""
+    at = random.randint(0, len(data))
+    end = min(len(data), at + random.choice((0, 1, 1, 2, 8, 40)))
+    kind = random.randrange(6)
+    if kind <= 2:
+        data[at:end] = random.choice(TOKENS)
+    elif kind == 3:
+        data[at:end] = bytes([random.randrange(256)])
+    elif kind == 4:
+        other = random.choice(files)
+        start = random.randrange(len(other))
+        data[at:end] = other[start : start + random.choice((1, 5, 30))]
+    else:
+        del data[at : len(data) if random.random() < 0.1 else end]
+
+
+def compare(
+    reader: Callable[[Source], TextReader], reference: Callable[[bytes], Table], data: bytes, random: Random
+) -> bool:
+    """Raise unless both readers refuse a file at the same place or give the same rows; whether they read it."""
+    source = cast("Source", MemorySource(data, random.choice((1, 3, 7, 64, 10_000))))
+    expected, refused, found, fault = None, None, None, None
+    try:
+        expected = reference(data)
+    except RefusedError as error:
+        refused = error
+    try:
+        found = table_of(reader(source), random.choice((1, 2, 5, 1000)))
+    except StreamgaugeError as error:
+        fault = str(error)
+    if (expected is None) != (found is None):
+        msg = f"reference: {refused or expected}; native: {fault or found}"
+        raise AssertionError(msg)
+    if expected is None or found is None:
+        check_same_place(refused or RefusedError(None), fault or "")
+        return False
+    if not _same(found, expected):
+        msg = f"reference: {expected}; native: {found}"
+        raise AssertionError(msg)
+    return True
+
+
+def _same(found: Table, expected: Table) -> bool:
+    """Say whether two tables are the same, their numbers bit for bit."""
+    values = [np.array(table.x, dtype=np.float64) for table in (found, expected)]
+    bits = [np.where(np.isnan(x), np.nan, x).tobytes() for x in values]
+    names = [(table.attributes, table.classes, table.y, table.weight) for table in (found, expected)]
+    return bits[0] == bits[1] and names[0] == names[1]
+
+
+def check_same_place(refused: RefusedError, fault: str) -> None:
+    """Raise unless a native fault names the line, and the column where the reference knows it."""
+    line = "" if refused.line is None else f", line {refused.line}"
+    column = "" if refused.column is None else f", column {refused.column}"
+    if not fault.startswith(f"fuzz{line}{column}") or (fault + " ")[len(f"fuzz{line}{column}")] not in " ,:":
+        msg = f"reference: line {refused.line}, column {refused.column}; native: {fault}"
+        raise AssertionError(msg)
+
+
+def table_of(reader: TextReader, size: int) -> Table:
+    """Read all rows, and those from the middle on a second time."""
+    attributes = [(attribute.name, attribute.values) for attribute in reader.schema.attributes]
+    table = Table(attributes, reader.schema.classes)
+    for x, y, weight in reader.rows(size, 0):
+        table.x += x.tolist()
+        table.y += y.tolist()
+        table.weight += [1.0] * len(y) if weight is None else weight.tolist()
+    if reader.n_rows != len(table.y):
+        msg = f"{reader.n_rows} rows are said to be there, {len(table.y)} are"
+        raise AssertionError(msg)
+    middle = len(table.y) // 2
+    again = [label for _, y, _ in reader.rows(size, middle) for label in y.tolist()]
+    if again != table.y[middle:]:
+        msg = f"from row {middle} on: {again} against {table.y}"
+        raise AssertionError(msg)
+    return table
+
+
+def native_arff(source: Source) -> TextReader:
+    """Open an ARFF file."""
+    return open_arff(source, Selection(), ",", ("?", ""))
+
+
+def native_csv(source: Source, *, header: bool) -> TextReader:
+    """Open a CSV file with or without a header."""
+    return open_delimited(source, Selection(), ("?", ""), header=header, delimiter=",")
+
+
+def fuzz(n: int, seed: int) -> tuple[int, int]:
+    """Compare the readers on `n` mutated files of each format; how many of each were read."""
+    random = Random(seed)
+    n_arff = n_csv = 0
+    for i in range(n):
+        files = mutated(random, ARFF_FILES), mutated(random, CSV_FILES)
+        header = random.random() < 0.5
+        try:
+            n_arff += compare(native_arff, read_arff, files[0], random)
+            csv = partial(native_csv, header=header), partial(read_csv, header=header)
+            n_csv += compare(*csv, files[1], random)
+        except BaseException:
+            print(f"pair {i} of seed {seed}, header={header}: {files}")
+            raise
+    return n_arff, n_csv
+
+
+def main(n: int = 20_000, seed: int = 1) -> None:
+    """Fuzz and print how it went."""
+    started = process_time()
+    n_arff, n_csv = fuzz(n // 2, seed)
+    seconds = process_time() - started
+    print(f"{n} mutated files, no disagreement: {n_arff} ARFF and {n_csv} CSV files were read, {seconds:.0f} s of CPU")
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

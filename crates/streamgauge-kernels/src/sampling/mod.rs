@@ -1,0 +1,54 @@
+//! Sampling of training and test sets: which rows, and the text of those selected.
+
+mod counting;
+mod selection;
+mod text;
+
+pub use counting::Counting;
+pub use selection::{Fate, Group, Selection};
+pub use text::{Chosen, Sampling};
+
+/// A whole number that is counted up, as text: quicker than to write each number anew.
+#[derive(Debug, Clone)]
+struct Decimal {
+    text: [u8; 20],
+    start: usize,
+}
+
+impl Default for Decimal {
+    fn default() -> Self {
+        Self { text: [b'0'; 20], start: 19 }
+    }
+}
+
+impl Decimal {
+    fn digits(&self) -> &[u8] {
+        &self.text[self.start..]
+    }
+
+    #[inline(always)]
+    fn increment(&mut self) {
+        for place in (0..self.text.len()).rev() {
+            if self.text[place] < b'9' {
+                self.text[place] += 1;
+                self.start = self.start.min(place);
+                return;
+            }
+            self.text[place] = b'0';
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decimal_counts() {
+        let mut decimal = Decimal::default();
+        for number in 0..10_500 {
+            assert_eq!(decimal.digits(), number.to_string().as_bytes());
+            decimal.increment();
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! The header of an ARFF file: what stands before its rows.
+
+use std::ops::ControlFlow;
+
+use super::fields::{Cursor, checked_text};
+use super::{Dialect, Line, Lines, Mark, TextError, shown};
+
+/// What an attribute is declared as.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Declared {
+    /// `numeric`, `real` or `integer`.
+    Numeric,
+    /// A list of values in braces.
+    Nominal(Vec<String>),
+    /// `string` or `date`.
+    Text,
+}
+
+/// Reads a header, chunk by chunk, up to the line `@data`.
+#[derive(Debug, Clone)]
+pub struct Header {
+    relation: String,
+    attributes: Vec<(String, Declared)>,
+    complete: bool,
+    lines: Lines,
+    dialect: Dialect,
+}
+
+impl Default for Header {
+    fn default() -> Self {
+        Self {
+            relation: String::new(),
+            attributes: Vec::new(),
+            complete: false,
+            lines: Lines::new(0, 0),
+            dialect: Dialect::arff_header(),
+        }
+    }
+}
+
+impl Header {
+    /// The name of the relation.
+    #[must_use]
+    pub fn relation(&self) -> &str {
+        &self.relation
+    }
+
+    /// Names and kinds of the attributes, from left to right.
+    #[must_use]
+    pub fn attributes(&self) -> &[(String, Declared)] {
+        &self.attributes
+    }
+
+    /// Whether `@data` has been read.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// Where the rows start.
+    #[must_use]
+    pub fn mark(&self) -> Mark {
+        Mark { row: 0, end: self.lines.end(), line: self.lines.number() }
+    }
+
+    /// Read lines until `@data` or the chunk ends; how many bytes were used.
+    ///
+    /// # Errors
+    /// The first fault of the header.
+    pub fn update(&mut self, chunk: &[u8]) -> Result<usize, TextError> {
+        let mut lines = std::mem::replace(&mut self.lines, Lines::new(0, 0));
+        let used = lines.update(chunk, |line| self.read(line));
+        self.lines = lines;
+        used
+    }
+
+    /// Read the last line of a file that has no line end behind `@data`.
+    ///
+    /// # Errors
+    /// The fault of that line, or that there is no `@data`.
+    pub fn finish(&mut self) -> Result<(), TextError> {
+        let mut lines = std::mem::replace(&mut self.lines, Lines::new(0, 0));
+        let last = lines.finish(|line| self.read(line));
+        self.lines = lines;
+        last?;
+        if self.complete {
+            return Ok(());
+        }
+        Err(TextError::in_line(self.lines.number(), "the file ends before its @data: it is cut off, or no ARFF file"))
+    }
+
+    fn read(&mut self, line: Line<'_>) -> Result<ControlFlow<()>, TextError> {
+        if !self.dialect.is_skipped(line.text) {
+            self.declare(line.text, line.number)?;
+        }
+        Ok(if self.complete { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    fn declare(&mut self, line: &[u8], number: u64) -> Result<(), TextError> {
+        let in_line = |why| TextError::in_line(number, why);
+        checked_text(line).map_err(in_line)?;
+        let mut cursor = Cursor::new(line);
+        let keyword = bare_word(&mut cursor, &self.dialect).map_err(in_line)?;
+        match keyword.to_ascii_lowercase().as_str() {
+            "@relation" => self.relation = relation(&mut cursor, &self.dialect).map_err(in_line)?,
+            "@attribute" => {
+                let (name, kind) = attribute(&mut cursor, &self.dialect)
+                    .map_err(|(name, why)| TextError::in_column(number, self.attributes.len(), name, why))?;
+                self.check_new(&name, number)?;
+                self.attributes.push((name, kind));
+            }
+            "@data" => {
+                end_of_line(&mut cursor, &self.dialect).map_err(in_line)?;
+                if self.attributes.is_empty() {
+                    return Err(in_line("there is no @attribute before @data".into()));
+                }
+                self.complete = true;
+            }
+            _ => {
+                let problem = format!("expected @relation, @attribute or @data, found {}", shown(&keyword));
+                return Err(in_line(problem));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_new(&self, name: &str, number: u64) -> Result<(), TextError> {
+        match self.attributes.iter().position(|(other, _)| other == name) {
+            None => Ok(()),
+            Some(first) => {
+                let problem = format!("column {} has the same name", first + 1);
+                Err(TextError::in_column(number, self.attributes.len(), format!("attribute '{name}'"), problem))
+            }
+        }
+    }
+}
+
+/// The name and kind of an attribute; where that fails, what is known of its name and what is wrong.
+fn attribute(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<(String, Declared), (String, String)> {
+    let name = name(cursor, dialect).map_err(|why| (String::new(), why))?;
+    if name.is_empty() {
+        return Err((String::new(), "the attribute has no name".into()));
+    }
+    match kind(cursor, dialect) {
+        Ok(kind) => Ok((name, kind)),
+        Err(why) => Err((format!("attribute '{name}'"), why)),
+    }
+}
+
+fn kind(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<Declared, String> {
+    cursor.skip_blanks(dialect);
+    if cursor.peek() == Some(b'{') {
+        let values = nominal(cursor, dialect)?;
+        end_of_line(cursor, dialect)?;
+        return Ok(Declared::Nominal(values));
+    }
+    let kind = bare_word(cursor, dialect)?;
+    let declared = match kind.to_ascii_lowercase().as_str() {
+        "numeric" | "real" | "integer" => Declared::Numeric,
+        "string" => Declared::Text,
+        "date" => {
+            cursor.skip_blanks(dialect);
+            if !matches!(cursor.peek(), None | Some(b'%')) {
+                name(cursor, dialect)?;
+            }
+            Declared::Text
+        }
+        "relational" => return Err("relational attributes are not read".into()),
+        _ => {
+            let found = shown(&kind);
+            return Err(format!("expected numeric, real, integer, string, date or values in braces, found {found}"));
+        }
+    };
+    end_of_line(cursor, dialect)?;
+    Ok(declared)
+}
+
+/// The values of a nominal attribute; the place is then behind the closing brace.
+fn nominal(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<Vec<String>, String> {
+    let mut values: Vec<String> = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    loop {
+        cursor.at += 1;
+        cursor.skip_blanks(dialect);
+        let quoted = cursor.peek().is_some_and(|byte| dialect.is_quote(byte));
+        let value = if quoted { cursor.quoted(dialect)?.into_owned() } else { plain_value(cursor)? };
+        if !quoted && (value.is_empty() || value == "?") {
+            return Err("a value in the braces is empty or a question mark, which would be a missing one".into());
+        }
+        if !seen.insert(value.clone()) {
+            return Err(format!("its value {} is declared twice", shown(&value)));
+        }
+        values.push(value);
+        cursor.skip_blanks(dialect);
+        match cursor.peek() {
+            Some(b',') => {}
+            Some(b'}') => break,
+            None => return Err("the list of its values has no closing brace".into()),
+            Some(_) => return Err("its values must be separated by commas, and quoted where they hold blanks".into()),
+        }
+    }
+    cursor.at += 1;
+    Ok(values)
+}
+
+/// A value without quotes, up to a blank, a comma or the closing brace.
+fn plain_value(cursor: &mut Cursor<'_>) -> Result<String, String> {
+    let start = cursor.at;
+    while cursor.peek().is_some_and(|byte| !b" \t,}".contains(&byte)) {
+        cursor.at += 1;
+    }
+    Ok(checked_text(&cursor.line[start..cursor.at])?.to_owned())
+}
+
+/// The name of the relation: the rest of the line, or a quoted text.
+fn relation(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<String, String> {
+    cursor.skip_blanks(dialect);
+    if cursor.peek().is_some_and(|byte| dialect.is_quote(byte)) {
+        let name = cursor.quoted(dialect)?.into_owned();
+        end_of_line(cursor, dialect)?;
+        return Ok(name);
+    }
+    Ok(checked_text(&cursor.line[cursor.at..])?.trim_end_matches([' ', '\t']).to_owned())
+}
+
+/// The next name: a quoted text, or a bare word.
+fn name(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<String, String> {
+    cursor.skip_blanks(dialect);
+    if cursor.peek().is_some_and(|byte| dialect.is_quote(byte)) {
+        return Ok(cursor.quoted(dialect)?.into_owned());
+    }
+    bare_word(cursor, dialect)
+}
+
+/// The next word without quotes: all up to a blank or an opening brace.
+fn bare_word(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<String, String> {
+    cursor.skip_blanks(dialect);
+    let start = cursor.at;
+    while cursor.peek().is_some_and(|byte| !b" \t{".contains(&byte)) {
+        cursor.at += 1;
+    }
+    Ok(checked_text(&cursor.line[start..cursor.at])?.to_owned())
+}
+
+/// Check that nothing but a comment follows.
+fn end_of_line(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<(), String> {
+    cursor.skip_blanks(dialect);
+    match cursor.peek() {
+        None | Some(b'%') => Ok(()),
+        Some(_) => Err(format!("the line should end before {}", shown(checked_text(&cursor.line[cursor.at..])?))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &[u8], chunk: usize) -> Result<Header, TextError> {
+        let mut header = Header::default();
+        for part in text.chunks(chunk) {
+            if header.update(part)? < part.len() || header.is_complete() {
+                return Ok(header);
+            }
+        }
+        header.finish()?;
+        Ok(header)
+    }
+
+    #[test]
+    fn a_header_is_read_whatever_its_case_quotes_and_blanks() {
+        let text = b"\xef\xbb\xbf% \xff comment\r\n@RELATION 'a b'\r\n\n@Attribute\t'it\\'s'  REAL % note\n@attribute kind{x, 'y z',\"?\"}\n\
+                     @attribute when DATE \"yyyy-MM-dd\"\n @attribute \"n\" Integer\n@attribute s string\n@DATA\n1,x,2,3,4\n";
+        for chunk in [1, 7, 1000] {
+            let header = read(text, chunk).unwrap();
+            assert_eq!(header.relation(), "a b");
+            let values = ["x", "y z", "?"].map(String::from).to_vec();
+            let expected = [
+                ("it's", Declared::Numeric),
+                ("kind", Declared::Nominal(values)),
+                ("when", Declared::Text),
+                ("n", Declared::Numeric),
+                ("s", Declared::Text),
+            ];
+            assert!(header.attributes().iter().map(|(name, kind)| (name.as_str(), kind.clone())).eq(expected));
+            assert_eq!(header.mark(), Mark { row: 0, end: text.len() as u64 - 10, line: 9 });
+        }
+    }
+
+    #[test]
+    fn faults_of_a_header_are_told_with_their_line() {
+        let cases: [(&str, &str); 14] = [
+            ("@attribute a real\n@attribute a real\n", "line 2, column 2 (attribute 'a'): column 1 has the same name"),
+            ("@relation x\n@data\n", "line 2: there is no @attribute before @data"),
+            ("1,2\n", "line 1: expected @relation, @attribute or @data, found '1,2'"),
+            (
+                "@attribute a\n",
+                "line 1, column 1 (attribute 'a'): expected numeric, real, integer, string, date or values in braces, found ''",
+            ),
+            ("@attribute\n", "line 1, column 1: the attribute has no name"),
+            ("@attribute a {x,y\n", "line 1, column 1 (attribute 'a'): the list of its values has no closing brace"),
+            (
+                "@attribute a {}\n",
+                "line 1, column 1 (attribute 'a'): a value in the braces is empty or a question mark, which would be a missing one",
+            ),
+            ("@attribute a {x,x}\n", "line 1, column 1 (attribute 'a'): its value 'x' is declared twice"),
+            (
+                "@attribute a {x y,z}\n",
+                "line 1, column 1 (attribute 'a'): its values must be separated by commas, and quoted where they hold blanks",
+            ),
+            ("@attribute a real {0.5}\n", "line 1, column 1 (attribute 'a'): the line should end before '{0.5}'"),
+            ("@attribute a relational\n", "line 1, column 1 (attribute 'a'): relational attributes are not read"),
+            (
+                "@attribute 'a real\n",
+                "line 1, column 1: the quote is not closed in this line (line breaks inside quotes are not read)",
+            ),
+            ("@attribute a real\n@data 1,2\n", "line 2: the line should end before '1,2'"),
+            ("@attribute a real\n", "line 1: the file ends before its @data: it is cut off, or no ARFF file"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(read(text.as_bytes(), 5).unwrap_err().to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn a_file_may_end_with_data() {
+        assert!(read(b"@attribute a real\n@data", 100).unwrap().is_complete());
+    }
+}

@@ -1,0 +1,356 @@
+//! Rows of delimited values: CSV and its kin, and the dense and sparse rows of ARFF.
+
+use super::fields::{Cursor, Field};
+use super::names::quick_name;
+use super::numbers::{number, scan};
+use super::{Column, Dialect, Layout, Names, Parser, Role, Rows, TextError, listed, shown};
+use crate::learners::UNLABELLED;
+
+/// What to do with the field of a column, in the order of the fields.
+enum Plan {
+    /// Put a number at a position of the row.
+    Number(usize),
+    /// Put the code of a name at a position of the row.
+    Name(usize, Names),
+    /// Take the code of a name as the class.
+    Class(Names),
+    /// Anything else, the slow way.
+    Other,
+}
+
+/// Reads delimited lines as rows.
+///
+/// A plain number or a known name is read in one go; whatever else stands in a field (quotes, blanks, `?`) goes
+/// through [`Cursor::field`], which alone says what is allowed.
+pub struct Delimited {
+    pub(super) layout: Layout,
+    plans: Vec<Plan>,
+    /// Per column its position in a row, where it is an attribute.
+    slots: Vec<Option<usize>>,
+    pub(super) n_attributes: usize,
+    pub(super) has_class: bool,
+    pub(super) has_weight: bool,
+    /// Whether a text for a missing value looks like a number, so that numbers must be compared with it.
+    missing_number: bool,
+}
+
+impl Delimited {
+    /// A parser of rows of a layout.
+    #[must_use]
+    pub fn new(layout: Layout) -> Self {
+        let mut n_attributes = 0;
+        let slots: Vec<Option<usize>> = layout
+            .columns
+            .iter()
+            .map(|column| {
+                let slot = (column.role == Role::Attribute).then_some(n_attributes);
+                n_attributes += usize::from(slot.is_some());
+                slot
+            })
+            .collect();
+        let plans = layout.columns.iter().zip(&slots).map(|(column, &slot)| plan(column, slot, &layout.dialect));
+        Self {
+            plans: plans.collect(),
+            slots,
+            n_attributes,
+            has_class: layout.columns.iter().any(|column| column.role == Role::Class),
+            has_weight: layout.columns.iter().any(|column| column.role == Role::Weight),
+            missing_number: layout.dialect.missing().iter().any(|text| number(text).is_ok()),
+            layout,
+        }
+    }
+
+    pub(super) fn fault(&self, line: u64, column: usize, problem: impl Into<String>) -> TextError {
+        let name = self.layout.columns.get(column).map(Column::label).unwrap_or_default();
+        TextError::in_column(line, column, name, problem)
+    }
+
+    /// Read a row that gives a value for every column.
+    #[inline(always)]
+    fn dense(&self, line: &[u8], line_number: u64, rows: &mut Rows) -> Result<(), TextError> {
+        let delimiter = self.layout.dialect.delimiter();
+        let start = rows.x.len();
+        rows.x.resize(start + self.n_attributes, f64::NAN);
+        rows.y.push(UNLABELLED);
+        let mut cursor = Cursor::new(line);
+        for (column, plan) in self.plans.iter().enumerate() {
+            if cursor.ended {
+                return Err(self.too_short(line_number, column));
+            }
+            match plan {
+                Plan::Number(slot) => {
+                    if let Some((value, end)) = scan(line, cursor.at)
+                        && cursor.is_field_end(end, delimiter)
+                        && !(self.missing_number && self.is_missing(&line[cursor.at..end]))
+                    {
+                        rows.x[start + slot] = value;
+                        cursor.pass(end);
+                        continue;
+                    }
+                }
+                Plan::Name(slot, names) => {
+                    if let Some((code, end)) = quick_name(names, line, cursor.at, delimiter) {
+                        rows.x[start + slot] = f64::from(code);
+                        cursor.pass(end);
+                        continue;
+                    }
+                }
+                Plan::Class(names) => {
+                    if let Some((code, end)) = quick_name(names, line, cursor.at, delimiter) {
+                        if let Some(label) = rows.y.last_mut() {
+                            *label = code as i32;
+                        }
+                        cursor.pass(end);
+                        continue;
+                    }
+                }
+                Plan::Other => {}
+            }
+            let field = cursor.field(&self.layout.dialect).map_err(|why| self.fault(line_number, column, why))?;
+            self.store(column, &field, rows).map_err(|why| self.fault(line_number, column, why))?;
+        }
+        if cursor.ended { Ok(()) } else { self.behind_the_row(&mut cursor, line_number, rows) }
+    }
+
+    fn too_short(&self, line: u64, n_found: usize) -> TextError {
+        let values = if n_found == 1 { "value" } else { "values" };
+        let problem = format!("the row ends before it, after {n_found} {values} of {}", self.plans.len());
+        self.fault(line, n_found, problem)
+    }
+
+    /// Put the value of a field where it belongs, in the last row.
+    pub(super) fn store(&self, column: usize, field: &Field<'_>, rows: &mut Rows) -> Result<(), String> {
+        let place = &self.layout.columns[column];
+        if place.role == Role::Dropped {
+            return Ok(());
+        }
+        let code = if self.layout.dialect.is_missing(field) {
+            self.check_may_be_missing(column)?;
+            None
+        } else {
+            Some(value_of(place, field, &self.layout.dialect)?)
+        };
+        match (place.role, self.slots[column]) {
+            (Role::Class, _) => {
+                if let Some(label) = rows.y.last_mut() {
+                    *label = code.map_or(UNLABELLED, |code| code as i32);
+                }
+            }
+            (Role::Weight, _) => rows.weigh(code.unwrap_or(1.0)),
+            (_, Some(slot)) => {
+                let start = rows.x.len() - self.n_attributes;
+                rows.x[start + slot] = code.unwrap_or(f64::NAN);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn check_may_be_missing(&self, column: usize) -> Result<(), String> {
+        let place = &self.layout.columns[column];
+        if place.role == Role::Weight {
+            return Err("the weight is missing".into());
+        }
+        if place.role == Role::Attribute && !place.missing {
+            return Err("the value is missing, which the schema does not allow".into());
+        }
+        Ok(())
+    }
+
+    fn is_missing(&self, text: &[u8]) -> bool {
+        self.layout.dialect.missing().iter().any(|missing| missing.as_bytes() == text)
+    }
+}
+
+impl Parser for Delimited {
+    fn n_attributes(&self) -> usize {
+        self.n_attributes
+    }
+
+    #[inline(always)]
+    fn holds_row(&self, line: &[u8]) -> bool {
+        !self.layout.dialect.is_skipped(line)
+    }
+
+    fn parse(&mut self, line: &[u8], number: u64, rows: &mut Rows) -> Result<(), TextError> {
+        let dialect = &self.layout.dialect;
+        if dialect.is_arff() && line.iter().find(|&&byte| !dialect.is_blank(byte)) == Some(&b'{') {
+            return self.sparse(line, number, rows);
+        }
+        self.dense(line, number, rows)
+    }
+}
+
+fn plan(column: &Column, slot: Option<usize>, dialect: &Dialect) -> Plan {
+    // A name that also stands for a missing value is told from it the slow way.
+    let is_plain = |names: &Names| !names.as_slice().iter().any(|name| dialect.missing().contains(name));
+    match (column.role, &column.names, slot) {
+        (Role::Attribute, None, Some(slot)) => Plan::Number(slot),
+        (Role::Attribute, Some(names), Some(slot)) if is_plain(names) => Plan::Name(slot, names.clone()),
+        (Role::Class, Some(names), _) if is_plain(names) => Plan::Class(names.clone()),
+        _ => Plan::Other,
+    }
+}
+
+/// The number or code of a field that is not missing.
+fn value_of(column: &Column, field: &Field<'_>, dialect: &Dialect) -> Result<f64, String> {
+    if field.text.is_empty() && !field.quoted {
+        let hint = dialect.missing().first().map_or(String::new(), |text| format!("; a missing one is written {text}"));
+        return Err(format!("there is no value{hint}"));
+    }
+    match &column.names {
+        Some(names) => names.find(&field.text).map(f64::from).ok_or_else(|| {
+            let known = listed(names.as_slice().iter().map(String::as_str));
+            format!("{} is not one of its values ({known})", shown(&field.text))
+        }),
+        _ if column.role == Role::Weight => checked_weight(&field.text),
+        _ => number(&field.text),
+    }
+}
+
+pub(super) fn checked_weight(text: &str) -> Result<f64, String> {
+    let weight = number(text)?;
+    if weight < 0.0 {
+        return Err(format!("the weight {weight} is below 0"));
+    }
+    Ok(weight)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Mark, RowReader};
+    use super::*;
+
+    const START: Mark = Mark { row: 0, end: 0, line: 0 };
+
+    fn column(name: &str, role: Role, values: &[&str]) -> Column {
+        let names = (!values.is_empty()).then(|| values.iter().collect());
+        Column { name: name.into(), names, role, missing: true }
+    }
+
+    fn parser(arff: bool) -> Delimited {
+        let missing = vec!["?".into(), String::new(), "-9".into()];
+        let dialect = if arff { Dialect::arff(b',', missing) } else { Dialect::new(b',', missing) };
+        let columns = vec![
+            column("n", Role::Attribute, &[]),
+            column("day", Role::Attribute, &["mo", "tu", "a, b", "much longer name"]),
+            column("left", Role::Dropped, &[]),
+            column("class", Role::Class, &["1", "2", "3"]),
+        ];
+        Delimited::new(Layout::new(dialect.unwrap(), columns).unwrap())
+    }
+
+    fn read(arff: bool, text: &[u8], chunk: usize, limit: usize) -> Result<Rows, String> {
+        let mut reader = RowReader::new(Box::new(parser(arff)), START, 0);
+        let mut all = Rows::default();
+        let mut keep = |rows: Rows| {
+            let n = all.y.len();
+            all.x.extend(rows.x);
+            all.y.extend(rows.y);
+            if !rows.weight.is_empty() {
+                all.weight.resize(n, 1.0);
+                all.weight.extend(rows.weight);
+            }
+        };
+        for part in text.chunks(chunk) {
+            let mut at = 0;
+            while at < part.len() {
+                at += reader.update(&part[at..], limit).map_err(|error| error.to_string())?;
+                if reader.n_rows() >= limit {
+                    keep(reader.take());
+                }
+            }
+        }
+        reader.finish().map_err(|error| error.to_string())?;
+        keep(reader.take());
+        if !all.weight.is_empty() {
+            all.weight.resize(all.y.len(), 1.0);
+        }
+        Ok(all)
+    }
+
+    #[test]
+    fn chunks_and_limits_make_no_difference() {
+        let text = b"1.5,mo,zzz,3\r\n\n ? , tu ,?,?\n-9,\"a, b\",\"q,\"\"\",1\n2e3,much longer name,,2";
+        for chunk in 1..=text.len() {
+            for limit in [1, 2, 3, 100] {
+                let rows = read(false, text, chunk, limit).unwrap();
+                let x = [1.5, 0.0, f64::NAN, 1.0, f64::NAN, 2.0, 2000.0, 3.0];
+                assert!(rows.x.iter().zip(x).all(|(a, b)| a.total_cmp(&b).is_eq()), "{:?}", rows.x);
+                assert_eq!((rows.y, rows.weight), (vec![2, UNLABELLED, 0, 1], vec![]));
+            }
+        }
+    }
+
+    #[test]
+    fn sparse_rows_and_weights_of_arff_are_read() {
+        let text = b"% note\n{0 2.5, 3 '3'}\n{ } , {0.5}\n4,'tu',x,1,{2}\n{1 ?,3 2}\n{ 1 \"a, b\" , 2 x }";
+        for chunk in [1, 5, 1000] {
+            let rows = read(true, text, chunk, 2).unwrap();
+            assert_eq!((rows.y, rows.weight), (vec![2, 0, 0, 1, 0], vec![1.0, 0.5, 2.0, 1.0, 1.0]));
+            let x = [2.5, 0.0, 0.0, 0.0, 4.0, 1.0, 0.0, f64::NAN, 0.0, 2.0];
+            assert!(rows.x.iter().zip(x).all(|(a, b)| a.total_cmp(&b).is_eq()), "{:?}", rows.x);
+        }
+    }
+
+    #[test]
+    pub(super) fn faults_are_told_with_their_place() {
+        let csv = [
+            ("1,mo,x\n", "line 1, column 4 (class 'class'): the row ends before it, after 3 values of 4"),
+            ("1,mo,x,1,\n", "line 1, column 5: the row goes on behind its 4 values"),
+            ("1,mo,x,1\n1.2.3,mo,x,1\n", "line 2, column 1 (attribute 'n'): '1.2.3' is not a number"),
+            ("nan,mo,x,1\n", "line 1, column 1 (attribute 'n'): 'nan' is not a finite number"),
+            (
+                "1,we,x,1\n",
+                "line 1, column 2 (attribute 'day'): 'we' is not one of its values (mo, tu, a, b, much longer name)",
+            ),
+            ("1,mo,x,0\n", "line 1, column 4 (class 'class'): '0' is not one of its values (1, 2, 3)"),
+            ("1,mo,x,1.0\n", "line 1, column 4 (class 'class'): '1.0' is not one of its values (1, 2, 3)"),
+            (
+                "1,mo,\"x,1\n",
+                "line 1, column 3 (attribute 'left'): the quote is not closed in this line (line breaks inside quotes are not read)",
+            ),
+            ("1,mo,\0,1\n", "line 1, column 3 (attribute 'left'): there is a zero byte: this is not a text file"),
+        ];
+        let arff = [
+            ("1,,x,1\n", "line 1, column 2 (attribute 'day'): there is no value; a missing one is written ?"),
+            (
+                "1,'?',x,1\n",
+                "line 1, column 2 (attribute 'day'): '?' is not one of its values (mo, tu, a, b, much longer name)",
+            ),
+            ("1,mo,x,1,{x}\n", "line 1: 'x' is not a number"),
+            ("1,mo,x,1,{-1}\n", "line 1: the weight -1 is below 0"),
+            ("1,mo,x,1,{1} 2\n", "line 1: '{1} 2' is not a weight in braces, as in {0.5}"),
+            ("{4 1}\n", "line 1: 4 is not a column number; they go from 0 to 3"),
+            ("{0 1, 0 2}\n", "line 1: column number 0 is given twice in a sparse row"),
+            ("{0 1\n", "line 1, column 1 (attribute 'n'): the sparse row has no closing brace"),
+            ("{0 1} x\n", "line 1: there is text behind the closing brace"),
+            ("{0}\n", "line 1: an entry of a sparse row must be a column number from 0 on, a blank and a value"),
+            ("{1 'mo'x}\n", "line 1, column 2 (attribute 'day'): there is text behind the closing quote"),
+        ];
+        for (is_arff, cases) in [(false, &csv[..]), (true, &arff[..])] {
+            for (text, expected) in cases {
+                for chunk in [1, 3, 100] {
+                    assert_eq!(&read(is_arff, text.as_bytes(), chunk, 10).unwrap_err(), expected, "{text:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn reading_goes_on_from_a_mark_and_skips_to_a_row() {
+        let text = (0..150_000).map(|i| format!("{i},mo,x,{}\n", i % 3 + 1)).collect::<Vec<_>>().concat();
+        let mut reader = RowReader::new(Box::new(parser(false)), START, 149_990);
+        reader.update(text.as_bytes(), usize::MAX).unwrap();
+        let (rows, marks) = (reader.take(), reader.take_marks());
+        assert_eq!(
+            rows.x.iter().step_by(2).copied().collect::<Vec<_>>(),
+            (149_990..150_000).map(f64::from).collect::<Vec<_>>()
+        );
+        assert_eq!(marks.len(), 2);
+        let mut again = RowReader::new(Box::new(parser(false)), marks[1], 149_990);
+        again.update(&text.as_bytes()[marks[1].end as usize..], usize::MAX).unwrap();
+        assert_eq!(again.take(), rows);
+        assert_eq!(again.row(), 150_000);
+    }
+}

@@ -1,0 +1,298 @@
+//! The fields of a line: quotes, escapes, blanks.
+
+use std::borrow::Cow;
+
+use super::bytes::position;
+use crate::KernelError;
+
+/// How the values of a file are written.
+///
+/// A field may stand in double quotes (in ARFF also in single ones) and hold the delimiter then; a quote inside is
+/// doubled, in ARFF escaped by a backslash. Blanks around a field do not count unless they are quoted. Line breaks
+/// inside quotes are refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dialect {
+    delimiter: u8,
+    arff: bool,
+    missing: Vec<String>,
+}
+
+impl Dialect {
+    /// A dialect; `missing` are the texts that stand for a missing value.
+    ///
+    /// # Errors
+    /// [`KernelError::Option`] where the delimiter could be part of a value.
+    pub fn new(delimiter: u8, missing: Vec<String>) -> Result<Self, KernelError> {
+        let usable = delimiter == b' ' || delimiter == b'\t' || delimiter.is_ascii_punctuation();
+        if !usable || b"\"'.+-%{}?\\@_".contains(&delimiter) {
+            return Err(KernelError::Option {
+                option: "delimiter",
+                found: format!("{:?}", char::from(delimiter)),
+                expected: "it must be a comma, a semicolon, a tab or another mark that is in no number and no name",
+            });
+        }
+        Ok(Self { delimiter, arff: false, missing })
+    }
+
+    /// The dialect of ARFF, where `?` is a missing value and an empty field is none.
+    ///
+    /// # Errors
+    /// As [`Dialect::new`].
+    pub fn arff(delimiter: u8, mut missing: Vec<String>) -> Result<Self, KernelError> {
+        missing.retain(|text| !text.is_empty() && text != "?");
+        missing.insert(0, "?".into());
+        Ok(Self { arff: true, ..Self::new(delimiter, missing)? })
+    }
+
+    /// The dialect of the header of an ARFF file.
+    pub(super) fn arff_header() -> Self {
+        Self { delimiter: b',', arff: true, missing: Vec::new() }
+    }
+
+    /// What stands between two fields.
+    #[inline(always)]
+    #[must_use]
+    pub fn delimiter(&self) -> u8 {
+        self.delimiter
+    }
+
+    /// Whether it is that of ARFF.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_arff(&self) -> bool {
+        self.arff
+    }
+
+    /// The texts that stand for a missing value.
+    #[must_use]
+    pub fn missing(&self) -> &[String] {
+        &self.missing
+    }
+
+    /// Whether a field stands for a missing value; in ARFF a quoted one never does.
+    #[must_use]
+    pub fn is_missing(&self, field: &Field<'_>) -> bool {
+        !(self.arff && field.quoted) && self.missing.iter().any(|text| *text == field.text)
+    }
+
+    /// Whether a byte is a blank.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_blank(&self, byte: u8) -> bool {
+        (byte == b' ' || byte == b'\t') && byte != self.delimiter
+    }
+
+    /// Whether a line holds no row: it is blank, or a comment of ARFF.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_skipped(&self, line: &[u8]) -> bool {
+        match line.iter().find(|&&byte| !self.is_blank(byte)) {
+            None => true,
+            Some(&first) => self.arff && first == b'%',
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn is_quote(&self, byte: u8) -> bool {
+        byte == b'"' || (self.arff && byte == b'\'')
+    }
+}
+
+/// A field of a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Field<'a> {
+    /// Its text, without quotes and escapes.
+    pub text: Cow<'a, str>,
+    /// Whether it was in quotes.
+    pub quoted: bool,
+}
+
+/// A place in a line.
+#[derive(Debug, Clone)]
+pub struct Cursor<'a> {
+    /// The line.
+    pub line: &'a [u8],
+    /// Where the next field starts.
+    pub at: usize,
+    /// Whether the last field has been read.
+    pub ended: bool,
+}
+
+impl<'a> Cursor<'a> {
+    /// The start of a line.
+    #[inline(always)]
+    pub fn new(line: &'a [u8]) -> Self {
+        Self { line, at: 0, ended: false }
+    }
+
+    /// Go behind a field that ends at `end`, where the line ends or a delimiter stands.
+    #[inline(always)]
+    pub fn pass(&mut self, end: usize) {
+        self.ended = end >= self.line.len();
+        self.at = end + 1;
+    }
+
+    /// Whether a field may end at `end`.
+    #[inline(always)]
+    pub fn is_field_end(&self, end: usize, delimiter: u8) -> bool {
+        self.line.get(end).is_none_or(|&byte| byte == delimiter)
+    }
+
+    /// Read the next field.
+    pub fn field(&mut self, dialect: &Dialect) -> Result<Field<'a>, String> {
+        self.skip_blanks(dialect);
+        let start = self.at.min(self.line.len());
+        if self.line.get(start).is_some_and(|&byte| dialect.is_quote(byte)) {
+            return self.quoted_field(dialect);
+        }
+        let rest = &self.line[start..];
+        let end = start + position(rest, dialect.delimiter).unwrap_or(rest.len());
+        self.pass(end);
+        let text = &self.line[start..end];
+        let trailing = text.iter().rev().take_while(|&&byte| dialect.is_blank(byte)).count();
+        Ok(Field { text: Cow::Borrowed(checked_text(&text[..text.len() - trailing])?), quoted: false })
+    }
+
+    fn quoted_field(&mut self, dialect: &Dialect) -> Result<Field<'a>, String> {
+        let text = self.quoted(dialect)?;
+        self.skip_blanks(dialect);
+        if !self.is_field_end(self.at, dialect.delimiter) {
+            return Err("there is text behind the closing quote".into());
+        }
+        self.pass(self.at);
+        Ok(Field { text, quoted: true })
+    }
+
+    /// Read a text in quotes; the place is then behind the closing one.
+    pub fn quoted(&mut self, dialect: &Dialect) -> Result<Cow<'a, str>, String> {
+        let quote = self.line[self.at];
+        let start = self.at + 1;
+        let (mut at, mut from) = (start, start);
+        let mut text = Cow::Borrowed("");
+        loop {
+            let Some(&byte) = self.line.get(at) else {
+                return Err("the quote is not closed in this line (line breaks inside quotes are not read)".into());
+            };
+            let doubled = byte == quote && !dialect.arff && self.line.get(at + 1) == Some(&quote);
+            if byte == quote && !doubled {
+                break;
+            }
+            if doubled || (dialect.arff && byte == b'\\') {
+                let escaped = if doubled { char::from(quote) } else { unescaped(self.line.get(at + 1))? };
+                text += checked_text(&self.line[from..at])?;
+                text.to_mut().push(escaped);
+                at += 1;
+                from = at + 1;
+            }
+            at += 1;
+        }
+        self.at = at + 1;
+        text += checked_text(&self.line[from..at])?;
+        Ok(text)
+    }
+
+    /// Go to the next byte that is no blank.
+    #[inline(always)]
+    pub fn skip_blanks(&mut self, dialect: &Dialect) {
+        while self.line.get(self.at).is_some_and(|&byte| dialect.is_blank(byte)) {
+            self.at += 1;
+        }
+    }
+
+    /// The next byte.
+    #[inline(always)]
+    pub fn peek(&self) -> Option<u8> {
+        self.line.get(self.at).copied()
+    }
+}
+
+/// The character that stands for itself or another behind a backslash.
+fn unescaped(byte: Option<&u8>) -> Result<char, String> {
+    match byte {
+        Some(b'n') => Ok('\n'),
+        Some(b'r') => Ok('\r'),
+        Some(b't') => Ok('\t'),
+        Some(&byte @ (b'\\' | b'\'' | b'"' | b'%')) => Ok(char::from(byte)),
+        _ => Err("a backslash in quotes must be followed by one of \\ ' \" % n r t".into()),
+    }
+}
+
+/// Bytes as text: UTF-8 without zero bytes.
+pub fn checked_text(bytes: &[u8]) -> Result<&str, String> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|_| format!("{} is not UTF-8; convert the file", super::shown(&String::from_utf8_lossy(bytes))))?;
+    if bytes.contains(&0) {
+        return Err("there is a zero byte: this is not a text file".into());
+    }
+    Ok(text)
+}
+
+/// The fields of a line, each with whether it was in quotes.
+///
+/// # Errors
+/// The number of the field at fault, counted from 0, and what is wrong with it.
+pub fn split(line: &[u8], dialect: &Dialect) -> Result<Vec<(String, bool)>, (usize, String)> {
+    let mut cursor = Cursor::new(line);
+    let mut fields = Vec::new();
+    while !cursor.ended {
+        let field = cursor.field(dialect).map_err(|problem| (fields.len(), problem))?;
+        fields.push((field.text.into_owned(), field.quoted));
+    }
+    Ok(fields)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(line: &str, dialect: &Dialect) -> Result<Vec<String>, String> {
+        split(line.as_bytes(), dialect)
+            .map(|fields| fields.into_iter().map(|(text, _)| text).collect())
+            .map_err(|(column, problem)| format!("{column}: {problem}"))
+    }
+
+    #[test]
+    fn fields_lose_blanks_and_quotes() {
+        let csv = Dialect::new(b',', vec![]).unwrap();
+        assert_eq!(texts(" a b ,\t\"x, \"\"y\"\"\" ,,1\"2 ", &csv).unwrap(), ["a b", "x, \"y\"", "", "1\"2"]);
+        assert_eq!(texts("", &csv).unwrap(), [""]);
+        assert_eq!(texts("'a", &csv).unwrap(), ["'a"]);
+        let arff = Dialect::arff(b',', vec![]).unwrap();
+        assert_eq!(texts(r#"'it\'s', "a\\\"\n" ,x"#, &arff).unwrap(), ["it's", "a\\\"\n", "x"]);
+        let tabs = Dialect::new(b'\t', vec![]).unwrap();
+        assert_eq!(texts("\ta b\t ", &tabs).unwrap(), ["", "a b", ""]);
+    }
+
+    #[test]
+    fn broken_fields_are_refused() {
+        let csv = Dialect::new(b',', vec![]).unwrap();
+        assert!(texts("1,\"a", &csv).unwrap_err().starts_with("1: the quote is not closed"));
+        assert!(texts("\"a\"b,1", &csv).unwrap_err().starts_with("0: there is text behind"));
+        assert!(texts("1,a\0", &csv).unwrap_err().starts_with("1: there is a zero byte"));
+        let arff = Dialect::arff(b',', vec![]).unwrap();
+        assert!(texts("1,'a\\d'", &arff).unwrap_err().starts_with("1: a backslash"));
+        assert!(texts("1,'a\\", &arff).unwrap_err().starts_with("1: a backslash"));
+        let (column, problem) = split(b"1,2,\xff\xfe", &csv).unwrap_err();
+        assert!(column == 2 && problem.ends_with("is not UTF-8; convert the file"));
+    }
+
+    #[test]
+    fn a_delimiter_is_no_part_of_a_value() {
+        for byte in *b"\"'.-+%{}?\\a0\n\0@_" {
+            assert!(Dialect::new(byte, vec![]).is_err(), "{}", char::from(byte));
+        }
+        for byte in *b",;\t| :" {
+            assert!(Dialect::new(byte, vec![]).is_ok());
+        }
+    }
+
+    #[test]
+    fn in_arff_a_quoted_question_mark_is_a_value() {
+        let (arff, csv) =
+            (Dialect::arff(b',', vec![String::new()]).unwrap(), Dialect::new(b',', vec!["?".into()]).unwrap());
+        let field = |quoted| Field { text: "?".into(), quoted };
+        assert!(arff.is_missing(&field(false)) && !arff.is_missing(&field(true)));
+        assert!(csv.is_missing(&field(false)) && csv.is_missing(&field(true)));
+        assert!(!arff.is_missing(&Field { text: "".into(), quoted: false }));
+    }
+}

@@ -1,0 +1,84 @@
+//! What the columns of a file are.
+
+use super::{Dialect, Names};
+use crate::KernelError;
+
+/// What becomes of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// It is an attribute of the rows.
+    Attribute,
+    /// It is the class.
+    Class,
+    /// It is the weight of the row.
+    Weight,
+    /// It is left out.
+    Dropped,
+}
+
+/// A column of a file.
+#[derive(Debug, Clone)]
+pub struct Column {
+    /// What it is called.
+    pub name: String,
+    /// The names of its nominal values; none where it is numeric.
+    pub names: Option<Names>,
+    /// What becomes of it.
+    pub role: Role,
+    /// Whether values may be missing.
+    pub missing: bool,
+}
+
+impl Column {
+    /// What it is and what it is called, for a message.
+    #[must_use]
+    pub fn label(&self) -> String {
+        let word = match self.role {
+            Role::Attribute | Role::Dropped => "attribute",
+            Role::Class => "class",
+            Role::Weight => "weight",
+        };
+        format!("{word} '{}'", self.name)
+    }
+}
+
+/// The columns of a file and how they are written.
+#[derive(Debug, Clone)]
+pub struct Layout {
+    /// How values are written.
+    pub dialect: Dialect,
+    /// The columns, from left to right.
+    pub columns: Vec<Column>,
+}
+
+impl Layout {
+    /// A layout that rows can be read by.
+    ///
+    /// # Errors
+    /// [`KernelError::Option`] unless at most one column is the class and nominal, and at most one the weight and
+    /// numeric.
+    pub fn new(dialect: Dialect, columns: Vec<Column>) -> Result<Self, KernelError> {
+        let fault =
+            |column: &Column, expected| Err(KernelError::Option { option: "columns", found: column.label(), expected });
+        if columns.is_empty() {
+            return Err(KernelError::Option {
+                option: "columns",
+                found: "none".into(),
+                expected: "there must be some",
+            });
+        }
+        let (mut n_classes, mut n_weights) = (0, 0);
+        for column in &columns {
+            n_classes += usize::from(column.role == Role::Class);
+            n_weights += usize::from(column.role == Role::Weight);
+            match (column.role, &column.names) {
+                (Role::Class, None) => return fault(column, "the class must be nominal"),
+                (Role::Weight, Some(_)) => return fault(column, "the weight must be numeric"),
+                _ if n_classes > 1 => return fault(column, "there is another class"),
+                _ if n_weights > 1 => return fault(column, "there is another weight"),
+                _ => {}
+            }
+        }
+        Ok(Self { dialect, columns })
+    }
+}

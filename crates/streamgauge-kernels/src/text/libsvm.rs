@@ -1,0 +1,197 @@
+//! Rows of libsvm (svmlight): `label index:value index:value # comment`.
+
+use std::ops::ControlFlow;
+
+use super::fields::checked_text;
+use super::numbers::number;
+use super::{Line, Lines, Names, Parser, Rows, TextError, listed, shown};
+
+/// Reads libsvm lines as dense rows; a value that is left out is 0.
+pub struct Libsvm {
+    classes: Names,
+    /// The least index, 0 or 1.
+    base: usize,
+    n_attributes: usize,
+}
+
+impl Libsvm {
+    /// A parser of rows whose indexes go from `base` on.
+    #[must_use]
+    pub fn new(classes: Names, base: usize, n_attributes: usize) -> Self {
+        Self { classes, base, n_attributes }
+    }
+
+    fn place(&self, index: usize) -> Result<usize, String> {
+        index.checked_sub(self.base).filter(|&slot| slot < self.n_attributes).ok_or_else(|| {
+            let last = (self.base + self.n_attributes).saturating_sub(1);
+            format!("{index} is not an index; they go from {} to {last}", self.base)
+        })
+    }
+}
+
+impl Parser for Libsvm {
+    fn n_attributes(&self) -> usize {
+        self.n_attributes
+    }
+
+    fn holds_row(&self, line: &[u8]) -> bool {
+        holds_row(line)
+    }
+
+    fn parse(&mut self, line: &[u8], number: u64, rows: &mut Rows) -> Result<(), TextError> {
+        let start = rows.x.len();
+        rows.x.resize(start + self.n_attributes, 0.0);
+        let label = read_row(line, number, |index, value| {
+            rows.x[start + self.place(index)?] = value;
+            Ok(())
+        })?;
+        let Some(code) = self.classes.find(label) else {
+            let known = listed(self.classes.as_slice().iter().map(String::as_str));
+            let problem = format!("{} is not one of the classes ({known})", shown(label));
+            return Err(TextError::in_column(number, 0, "class".into(), problem));
+        };
+        rows.y.push(code as i32);
+        Ok(())
+    }
+}
+
+/// Finds the classes and the range of the indexes of a libsvm file.
+#[derive(Debug, Clone)]
+pub struct LibsvmSurvey {
+    /// The classes found.
+    pub classes: Names,
+    /// The least index.
+    pub least: usize,
+    /// The greatest index.
+    pub greatest: usize,
+    /// How many rows there are.
+    pub n_rows: u64,
+    most_classes: usize,
+    lines: Lines,
+}
+
+impl LibsvmSurvey {
+    /// A survey of a file with at most so many classes.
+    #[must_use]
+    pub fn new(most_classes: usize) -> Self {
+        let (least, greatest) = (usize::MAX, 0);
+        Self { classes: Names::default(), least, greatest, n_rows: 0, most_classes, lines: Lines::new(0, 0) }
+    }
+
+    /// Survey the rows of a chunk.
+    ///
+    /// # Errors
+    /// The first fault of the file.
+    pub fn update(&mut self, chunk: &[u8]) -> Result<(), TextError> {
+        let mut lines = std::mem::replace(&mut self.lines, Lines::new(0, 0));
+        let used = lines.update(chunk, |line| self.read(line));
+        self.lines = lines;
+        used.map(|_| ())
+    }
+
+    /// Survey the last line of the file, where it has no line end.
+    ///
+    /// # Errors
+    /// Its fault.
+    pub fn finish(&mut self) -> Result<(), TextError> {
+        let mut lines = std::mem::replace(&mut self.lines, Lines::new(0, 0));
+        let last = lines.finish(|line| self.read(line));
+        self.lines = lines;
+        last
+    }
+
+    fn read(&mut self, line: Line<'_>) -> Result<ControlFlow<()>, TextError> {
+        if holds_row(line.text) {
+            let (mut least, mut greatest) = (self.least, self.greatest);
+            let label = read_row(line.text, line.number, |index, _| {
+                (least, greatest) = (least.min(index), greatest.max(index));
+                Ok(())
+            })?;
+            (self.least, self.greatest) = (least, greatest);
+            self.classes.add(label);
+            self.n_rows += 1;
+            if self.classes.len() > self.most_classes {
+                let problem = format!("there are more than {} classes: is this a regression?", self.most_classes);
+                return Err(TextError::in_column(line.number, 0, "class".into(), problem));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+fn holds_row(line: &[u8]) -> bool {
+    line.iter().find(|&&byte| byte != b' ' && byte != b'\t').is_some_and(|&first| first != b'#')
+}
+
+/// Read a line that holds a row: each index with its value, in ascending order, and the label.
+fn read_row(
+    line: &[u8],
+    number: u64,
+    mut each: impl FnMut(usize, f64) -> Result<(), String>,
+) -> Result<&str, TextError> {
+    let end = line.iter().position(|&byte| byte == b'#').unwrap_or(line.len());
+    let text = checked_text(&line[..end]).map_err(|why| TextError::in_line(number, why))?;
+    let mut words = text.split([' ', '\t']).filter(|word| !word.is_empty());
+    let label = words.next().unwrap_or_default();
+    if label.contains([':', ',']) {
+        let problem = format!("{} is not a label; there must be one in front of the values", shown(label));
+        return Err(TextError::in_column(number, 0, "class".into(), problem));
+    }
+    let mut last = None;
+    for (column, word) in words.enumerate() {
+        let taken = entry(word).and_then(|(index, value)| {
+            if last.replace(index).is_some_and(|last| last >= index) {
+                return Err(format!("index {index} does not come after the one before it"));
+            }
+            each(index, value)
+        });
+        taken.map_err(|why| TextError::in_column(number, column + 1, String::new(), why))?;
+    }
+    Ok(label)
+}
+
+fn entry(word: &str) -> Result<(usize, f64), String> {
+    let fault = || format!("{} is not an index and a value, as in 3:0.5", shown(word));
+    let (index, value) = word.split_once(':').ok_or_else(fault)?;
+    if !index.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(fault());
+    }
+    Ok((index.parse().map_err(|_| fault())?, self::number(value)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Rows, String> {
+        let mut rows = Rows::default();
+        let mut parser = Libsvm::new(["-1", "+1"].into_iter().collect(), 1, 3);
+        assert!(parser.holds_row(line.as_bytes()));
+        parser.parse(line.as_bytes(), 7, &mut rows).map_err(|error| error.to_string())?;
+        Ok(rows)
+    }
+
+    #[test]
+    fn what_is_left_out_is_0() {
+        assert_eq!(parse("+1 1:0.5 3:2 # note").unwrap(), Rows { x: vec![0.5, 0.0, 2.0], y: vec![1], weight: vec![] });
+        assert_eq!(parse("-1").unwrap().x, [0.0; 3]);
+        assert!(!holds_row(b"  # comment") && !holds_row(b""));
+    }
+
+    #[test]
+    fn faults_are_told_with_their_place() {
+        assert_eq!(parse("1 1:2").unwrap_err(), "line 7, column 1 (class): '1' is not one of the classes (-1, +1)");
+        assert_eq!(parse("+1 1:2 4:1").unwrap_err(), "line 7, column 3: 4 is not an index; they go from 1 to 3");
+        assert_eq!(parse("+1 0:2").unwrap_err(), "line 7, column 2: 0 is not an index; they go from 1 to 3");
+        assert_eq!(parse("+1 2:2 2:1").unwrap_err(), "line 7, column 3: index 2 does not come after the one before it");
+        assert_eq!(parse("+1 2:x").unwrap_err(), "line 7, column 2: 'x' is not a number");
+        assert_eq!(
+            parse("+1 qid:3").unwrap_err(),
+            "line 7, column 2: 'qid:3' is not an index and a value, as in 3:0.5"
+        );
+        assert_eq!(
+            parse("1:2").unwrap_err(),
+            "line 7, column 1 (class): '1:2' is not a label; there must be one in front of the values"
+        );
+    }
+}

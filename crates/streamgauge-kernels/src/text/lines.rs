@@ -1,0 +1,197 @@
+//! Bytes in chunks of any size as whole lines.
+
+use std::ops::ControlFlow;
+
+use memchr::memchr;
+
+use super::TextError;
+
+/// The most bytes a line may have.
+pub const LONGEST_LINE: usize = 1 << 24;
+
+/// A line of a file.
+#[derive(Debug, Clone, Copy)]
+pub struct Line<'a> {
+    /// Its bytes without the line end, and without a byte order mark.
+    pub text: &'a [u8],
+    /// Its number, counted from 1.
+    pub number: u64,
+    /// The position in the file behind it.
+    pub end: u64,
+}
+
+/// Cuts a file into lines and keeps the partial last line of a chunk for the next.
+#[derive(Debug, Clone)]
+pub struct Lines {
+    carry: Vec<u8>,
+    number: u64,
+    end: u64,
+    longest: usize,
+}
+
+impl Lines {
+    /// Lines from a place on that is behind `number` lines and `end` bytes of the file.
+    #[must_use]
+    pub fn new(number: u64, end: u64) -> Self {
+        Self { carry: Vec::new(), number, end, longest: LONGEST_LINE }
+    }
+
+    /// The same with another bound on the length of a line.
+    #[must_use]
+    pub fn with_longest(self, longest: usize) -> Self {
+        Self { longest, ..self }
+    }
+
+    /// How many lines have been handed over.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The position in the file behind the last line handed over.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Hand over the whole lines of a chunk until `each` says that it is enough; how many bytes were used.
+    ///
+    /// # Errors
+    /// That of `each`, or a line that is too long.
+    pub fn update(
+        &mut self,
+        chunk: &[u8],
+        mut each: impl FnMut(Line<'_>) -> Result<ControlFlow<()>, TextError>,
+    ) -> Result<usize, TextError> {
+        let mut at = 0;
+        if !self.carry.is_empty() {
+            let Some(length) = memchr(b'\n', chunk) else {
+                self.keep(chunk)?;
+                return Ok(chunk.len());
+            };
+            at = length + 1;
+            self.keep(&chunk[..length])?;
+            let mut carry = std::mem::take(&mut self.carry);
+            let flow = self.hand_over(&carry, 1, &mut each)?;
+            carry.clear();
+            self.carry = carry;
+            if flow.is_break() {
+                return Ok(at);
+            }
+        }
+        while let Some(length) = memchr(b'\n', &chunk[at..]) {
+            let line = &chunk[at..at + length];
+            at += length + 1;
+            if self.hand_over(line, 1, &mut each)?.is_break() {
+                return Ok(at);
+            }
+        }
+        self.keep(&chunk[at..])?;
+        Ok(chunk.len())
+    }
+
+    /// Hand over what is left at the end of the file: a last line without a line end.
+    ///
+    /// # Errors
+    /// That of `each`, with the hint that the file may have been cut off.
+    pub fn finish(
+        &mut self,
+        mut each: impl FnMut(Line<'_>) -> Result<ControlFlow<()>, TextError>,
+    ) -> Result<(), TextError> {
+        if self.carry.is_empty() {
+            return Ok(());
+        }
+        let carry = std::mem::take(&mut self.carry);
+        match self.hand_over(&carry, 0, &mut each) {
+            Ok(_) => Ok(()),
+            Err(mut error) => {
+                error.problem.push_str("; the file ends in this line: has it been cut off?");
+                Err(error)
+            }
+        }
+    }
+
+    fn keep(&mut self, part: &[u8]) -> Result<(), TextError> {
+        self.carry.extend_from_slice(part);
+        self.check_length(self.carry.len(), self.number + 1)
+    }
+
+    fn check_length(&self, length: usize, number: u64) -> Result<(), TextError> {
+        if length > self.longest {
+            let problem = format!("the line is longer than {} bytes", self.longest);
+            return Err(TextError::in_line(number, problem));
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn hand_over(
+        &mut self,
+        line: &[u8],
+        n_ends: usize,
+        each: &mut impl FnMut(Line<'_>) -> Result<ControlFlow<()>, TextError>,
+    ) -> Result<ControlFlow<()>, TextError> {
+        self.number += 1;
+        self.end += (line.len() + n_ends) as u64;
+        self.check_length(line.len(), self.number)?;
+        let mut text = line.strip_suffix(b"\r").unwrap_or(line);
+        if self.number == 1 {
+            text = without_mark(text)?;
+        }
+        each(Line { text, number: self.number, end: self.end })
+    }
+}
+
+/// The first line without the byte order mark of UTF-8; that of UTF-16 is an error.
+fn without_mark(line: &[u8]) -> Result<&[u8], TextError> {
+    if line.starts_with(b"\xff\xfe") || line.starts_with(b"\xfe\xff") {
+        return Err(TextError::in_line(1, "the file is in UTF-16; convert it to UTF-8"));
+    }
+    Ok(line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all_lines(file: &[u8], chunk: usize, longest: usize) -> Result<Vec<(String, u64, u64)>, TextError> {
+        let mut lines = Lines::new(0, 0).with_longest(longest);
+        let mut found = Vec::new();
+        let mut each = |line: Line<'_>| {
+            found.push((String::from_utf8(line.text.to_vec()).unwrap(), line.number, line.end));
+            Ok(if found.len() % 2 == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        };
+        for part in file.chunks(chunk) {
+            let mut at = 0;
+            while at < part.len() {
+                at += lines.update(&part[at..], &mut each)?;
+            }
+        }
+        lines.finish(&mut each)?;
+        Ok(found)
+    }
+
+    #[test]
+    fn the_size_of_the_chunks_makes_no_difference() {
+        let file = b"\xef\xbb\xbfone\r\n\r\nthree\n\nfive";
+        let expected = [("one", 1, 8), ("", 2, 10), ("three", 3, 16), ("", 4, 17), ("five", 5, 21)];
+        for chunk in 1..=file.len() {
+            let found = all_lines(file, chunk, 10).unwrap();
+            assert!(found.iter().map(|(text, n, end)| (text.as_str(), *n, *end)).eq(expected), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_refused_however_it_comes() {
+        for chunk in 1..20 {
+            let error = all_lines(b"short\nlonger\nlongest line\n", chunk, 6).unwrap_err();
+            assert_eq!(error.to_string(), "line 3: the line is longer than 6 bytes");
+        }
+    }
+
+    #[test]
+    fn utf_16_is_refused() {
+        let error = all_lines(b"\xff\xfea\0\n\0", 100, 100).unwrap_err();
+        assert_eq!(error.to_string(), "line 1: the file is in UTF-16; convert it to UTF-8");
+    }
+}

@@ -1,0 +1,179 @@
+//! Nominal values and classes: a quick way from a name to its code.
+
+use super::bytes::word;
+
+/// Distinct names, coded in the order in which they came.
+#[derive(Debug, Clone, Default)]
+pub struct Names {
+    names: Vec<String>,
+    /// A power of two of slots, at most half of them full.
+    slots: Vec<Slot>,
+}
+
+/// One name: its first eight bytes (or a hash of a longer name), its length, its code plus 1 (0: the slot is free).
+#[derive(Debug, Clone, Copy, Default)]
+struct Slot {
+    key: u64,
+    length: u32,
+    code: u32,
+}
+
+impl Names {
+    /// The names, in the order of their codes.
+    #[must_use]
+    pub fn as_slice(&self) -> &[String] {
+        &self.names
+    }
+
+    /// How many names there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// The code of the name that stands in a line from `start` to `end`.
+    #[inline(always)]
+    #[must_use]
+    pub fn find_in(&self, line: &[u8], start: usize, end: usize) -> Option<u32> {
+        let length = end - start;
+        let key = if length <= 8 { short_key(line, start, length) } else { long_key(&line[start..end]) };
+        self.find_key(key, &line[start..end])
+    }
+
+    /// The code of a name.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<u32> {
+        self.find_in(name.as_bytes(), 0, name.len())
+    }
+
+    /// The code of a name, which is added where it is new.
+    pub fn add(&mut self, name: &str) -> u32 {
+        if let Some(code) = self.find(name) {
+            return code;
+        }
+        let code = self.names.len() as u32;
+        self.names.push(name.to_owned());
+        if 2 * self.names.len() > self.slots.len() {
+            self.grow();
+        } else {
+            self.place(code);
+        }
+        code
+    }
+
+    #[inline(always)]
+    fn find_key(&self, key: u64, name: &[u8]) -> Option<u32> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        let mask = self.slots.len() - 1;
+        let mut at = spread(key, name.len()) & mask;
+        loop {
+            let slot = self.slots[at];
+            if slot.code == 0 {
+                return None;
+            }
+            let code = slot.code - 1;
+            if slot.key == key
+                && slot.length as usize == name.len()
+                && (name.len() <= 8 || self.names[code as usize].as_bytes() == name)
+            {
+                return Some(code);
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    fn grow(&mut self) {
+        self.slots = vec![Slot::default(); (4 * self.names.len()).next_power_of_two()];
+        for code in 0..self.names.len() as u32 {
+            self.place(code);
+        }
+    }
+
+    fn place(&mut self, code: u32) {
+        let name = self.names[code as usize].as_bytes();
+        let key = if name.len() <= 8 { short_key(name, 0, name.len()) } else { long_key(name) };
+        let mask = self.slots.len() - 1;
+        let mut at = spread(key, name.len()) & mask;
+        while self.slots[at].code != 0 {
+            at = (at + 1) & mask;
+        }
+        self.slots[at] = Slot { key, length: name.len() as u32, code: code + 1 };
+    }
+}
+
+impl<S: AsRef<str>> FromIterator<S> for Names {
+    fn from_iter<I: IntoIterator<Item = S>>(names: I) -> Self {
+        let mut all = Self::default();
+        for name in names {
+            all.add(name.as_ref());
+        }
+        all
+    }
+}
+
+const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+#[inline(always)]
+fn short_key(line: &[u8], start: usize, length: usize) -> u64 {
+    let bits = 8 * (8 - length) as u32;
+    word(line, start).checked_shl(bits).unwrap_or(0)
+}
+
+fn long_key(name: &[u8]) -> u64 {
+    (0..name.len()).step_by(8).fold(0, |key: u64, at| (key.rotate_left(23) ^ word(name, at)).wrapping_mul(ODD))
+}
+
+#[inline(always)]
+fn spread(key: u64, length: usize) -> usize {
+    ((key ^ length as u64).wrapping_mul(ODD) >> 32) as usize
+}
+
+/// The code of the plain known name that starts at `at`, and where it ends.
+#[inline(always)]
+pub fn quick_name(names: &Names, line: &[u8], at: usize, delimiter: u8) -> Option<(u32, usize)> {
+    let first = *line.get(at)?;
+    if first <= b' ' || first == b'"' || first == b'\'' {
+        return None;
+    }
+    let rest = &line[at..];
+    let end = at + rest.iter().position(|&byte| byte == delimiter).unwrap_or(rest.len());
+    if end == at || line[end - 1] <= b' ' {
+        return None;
+    }
+    names.find_in(line, at, end).map(|code| (code, end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_found_by_its_code() {
+        let texts: Vec<String> = (0..3000).map(|i| "x".repeat(i % 20) + &i.to_string()).collect();
+        let names: Names = texts.iter().collect();
+        assert_eq!(names.as_slice(), texts);
+        for (code, text) in texts.iter().enumerate() {
+            assert_eq!(names.find(text), Some(code as u32));
+            assert_eq!(names.find(&format!("{text} ")), None);
+        }
+    }
+
+    #[test]
+    fn a_zero_byte_is_not_the_end_of_a_name() {
+        let names: Names = ["a", "", "longer than eight"].into_iter().collect();
+        assert_eq!(
+            (names.find("a\0"), names.find("\0"), names.find("a"), names.find("")),
+            (None, None, Some(0), Some(1))
+        );
+        assert_eq!(names.find_in(b"1,a,longer than eight,", 4, 21), Some(2));
+        assert_eq!(Names::default().find("a"), None);
+    }
+}

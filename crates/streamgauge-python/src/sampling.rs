@@ -1,0 +1,186 @@
+//! Counting, sampling and shuffling the rows of a text that comes in chunks of bytes.
+
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use streamgauge_kernels::sampling::{self, Chosen, Group};
+use streamgauge_kernels::shuffling;
+use streamgauge_kernels::text::{self, Classes};
+
+use crate::convert::{column, to_python, work};
+use crate::text::{Place, dialect, mark, names};
+
+/// What the rows of a text look like.
+#[pyclass(frozen, module = "streamgauge._native")]
+struct RawRows(text::RawRows);
+
+#[pymethods]
+impl RawRows {
+    #[new]
+    fn new(delimiter: u8, arff: bool, missing: Vec<String>, n_fields: usize, class_field: usize) -> PyResult<Self> {
+        let dialect = dialect(delimiter, arff, missing)?;
+        text::RawRows::new(dialect, n_fields, class_field).map(Self).map_err(to_python)
+    }
+}
+
+/// The first pass over a text.
+#[pyclass(module = "streamgauge._native")]
+struct Counting(sampling::Counting);
+
+#[pymethods]
+impl Counting {
+    #[new]
+    fn new(rows: &RawRows, classes: Option<Vec<String>>, place: Place, indexed: bool) -> PyResult<Self> {
+        let classes = match classes {
+            None => Classes::discovered(),
+            Some(classes) => Classes::declared(names(classes)?),
+        };
+        Ok(Self(sampling::Counting::new(rows.0.clone(), classes, mark(place), indexed)))
+    }
+
+    fn update<'py>(&mut self, py: Python<'py>, chunk: &[u8]) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let index = work(py, || self.0.update(chunk))?;
+        Ok(texts(py, &index))
+    }
+
+    fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let index = work(py, || self.0.finish())?;
+        Ok(texts(py, &index))
+    }
+
+    #[getter]
+    fn classes(&self) -> Vec<String> {
+        self.0.classes().to_vec()
+    }
+
+    #[getter]
+    fn counts(&self) -> Vec<u64> {
+        self.0.counts().to_vec()
+    }
+
+    #[getter]
+    fn n_rows(&self) -> u64 {
+        self.0.n_rows()
+    }
+}
+
+/// Which rows go where.
+#[pyclass(module = "streamgauge._native")]
+struct Selection(sampling::Selection);
+
+#[pymethods]
+impl Selection {
+    #[new]
+    fn new(groups: Vec<(u64, u64, u64)>, labelled: u64, seed: u64) -> PyResult<Self> {
+        let groups: Vec<Group> =
+            groups.into_iter().map(|(rows, training, test)| Group { rows, training, test }).collect();
+        sampling::Selection::new(&groups, labelled, seed).map(Self).map_err(to_python)
+    }
+
+    fn update<'py>(
+        &mut self,
+        py: Python<'py>,
+        groups: PyReadonlyArray1<'py, i32>,
+    ) -> PyResult<Bound<'py, PyArray1<u8>>> {
+        let groups = column("groups", &groups)?;
+        let mut fates = vec![0; groups.len()];
+        work(py, || self.0.update(groups, &mut fates))?;
+        Ok(fates.into_pyarray(py))
+    }
+
+    fn finish(&self) -> PyResult<()> {
+        self.0.finish().map_err(to_python)
+    }
+}
+
+type ThreeTexts<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+
+/// The second pass over a text.
+#[pyclass(module = "streamgauge._native")]
+struct Sampling(sampling::Sampling);
+
+#[pymethods]
+impl Sampling {
+    #[new]
+    fn new(
+        rows: &RawRows,
+        classes: Vec<String>,
+        groups: Vec<usize>,
+        truths: Vec<Vec<u8>>,
+        kept: Option<Vec<bool>>,
+        selection: &Selection,
+        header: &[u8],
+        place: Place,
+    ) -> PyResult<Self> {
+        let (rows, classes) = (rows.0.clone(), Classes::declared(names(classes)?));
+        sampling::Sampling::new(rows, classes, groups, truths, kept, selection.0.clone(), header, mark(place))
+            .map(Self)
+            .map_err(to_python)
+    }
+
+    fn update<'py>(&mut self, py: Python<'py>, chunk: &[u8]) -> PyResult<ThreeTexts<'py>> {
+        let chosen = work(py, || self.0.update(chunk))?;
+        Ok(three_texts(py, chosen))
+    }
+
+    fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<ThreeTexts<'py>> {
+        let chosen = work(py, || self.0.finish())?;
+        Ok(three_texts(py, chosen))
+    }
+
+    #[getter]
+    fn fingerprint(&self) -> String {
+        format!("{:032x}", self.0.hash())
+    }
+}
+
+/// Scatters rows over buckets.
+#[pyclass(module = "streamgauge._native")]
+struct Scatter(shuffling::Scatter);
+
+#[pymethods]
+impl Scatter {
+    #[new]
+    fn new(rows: &RawRows, n_buckets: usize, seed: u64, address: u64, place: Place) -> PyResult<Self> {
+        shuffling::Scatter::new(rows.0.clone(), n_buckets, seed, address, mark(place)).map(Self).map_err(to_python)
+    }
+
+    fn update<'py>(&mut self, py: Python<'py>, chunk: &[u8]) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let buckets = work(py, || self.0.update(chunk))?;
+        Ok(texts(py, &buckets))
+    }
+
+    fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let buckets = work(py, || self.0.finish())?;
+        Ok(texts(py, &buckets))
+    }
+
+    #[getter]
+    fn n_rows(&self) -> u64 {
+        self.0.n_rows()
+    }
+}
+
+/// The lines of a text in random order.
+#[pyfunction]
+fn shuffled_lines<'py>(py: Python<'py>, text: &[u8], seed: u64, address: u64) -> Bound<'py, PyBytes> {
+    let shuffled = py.detach(|| shuffling::shuffled_lines(text, seed, address));
+    PyBytes::new(py, &shuffled)
+}
+
+fn texts<'py>(py: Python<'py>, texts: &[Vec<u8>]) -> Vec<Bound<'py, PyBytes>> {
+    texts.iter().map(|text| PyBytes::new(py, text)).collect()
+}
+
+fn three_texts<'py>(py: Python<'py>, chosen: &Chosen) -> ThreeTexts<'py> {
+    (PyBytes::new(py, &chosen.training), PyBytes::new(py, &chosen.test), PyBytes::new(py, &chosen.truth))
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<RawRows>()?;
+    module.add_class::<Counting>()?;
+    module.add_class::<Selection>()?;
+    module.add_class::<Sampling>()?;
+    module.add_class::<Scatter>()?;
+    module.add_function(wrap_pyfunction!(shuffled_lines, module)?)
+}

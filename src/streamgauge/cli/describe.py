@@ -1,0 +1,66 @@
+"""`streamgauge describe`."""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from streamgauge.cli.inputs import input_options, open_input
+
+if TYPE_CHECKING:
+    from streamgauge.streams import Description
+
+__all__ = ["command"]
+
+_BARS = " ▁▂▃▄▅▆▇█"
+
+
+@click.command("describe")
+@input_options
+@click.option("--spans", type=int, default=20, show_default=True, help="Into how many spans time is divided.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def command(source: str, *, spans: int, as_json: bool, **options: Any) -> None:  # noqa: ANN401
+    """Say what INPUT holds: rows, attributes, classes over time, and how much a label depends on the last.
+
+    INPUT is a file (ARFF, CSV, Parquet, Arrow, libsvm, .npz; "-" for standard input) or the name of a real stream.
+
+    \b
+    Examples:
+      streamgauge describe electricity.arff
+      streamgauge describe rows.csv --target label --json
+    """
+    from streamgauge.streams import describe  # noqa: PLC0415
+
+    found = describe(open_input(source, options), spans=spans)
+    if as_json:
+        click.echo(json.dumps(found.as_dict(), indent=2))
+    else:
+        _show(found)
+
+
+def _show(found: "Description") -> None:
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    console = Console()
+    labelled = "" if found.n_labelled == found.n_rows else f", {found.n_labelled:,} of them labelled"
+    console.print(f"{found.n_rows:,} rows{labelled}, {len(found.attributes)} attributes, {len(found.classes)} classes")
+    if found.temporal_dependence is not None:
+        console.print(f"temporal dependence: {found.temporal_dependence:.4f} (accuracy of predicting the last class)")
+    console.print(f"fingerprint: {found.fingerprint}\n")
+    style = {"box": None, "pad_edge": False, "header_style": "bold"}
+    classes = Table("class", "rows", "share", f"share in {len(found.span_ends)} spans of time", **style)  # type: ignore[arg-type]
+    for (name, rows), shares in zip(found.classes.items(), found.span_shares.T, strict=True):
+        share = rows / found.n_labelled if found.n_labelled else 0.0
+        classes.add_row(name, f"{rows:,}", f"{share:.4f}", "".join(_bar(value) for value in shares))
+    attributes = Table("attribute", "kind", "missing", "distinct", "min", "max", "mean", **style)  # type: ignore[arg-type]
+    for one in found.attributes:
+        distinct = "more than 10,000" if one.n_distinct is None else f"{one.n_distinct:,}"
+        numbers = ("" if value is None else f"{value:.6g}" for value in (one.minimum, one.maximum, one.mean))
+        attributes.add_row(one.name, one.kind, f"{one.n_missing:,}", distinct, *numbers)
+    console.print(classes, "", attributes, sep="\n")
+
+
+def _bar(share: float) -> str:
+    """Give a bar as high as a share."""
+    return _BARS[min(8, int(share * 8 + 1))] if share > 0 else _BARS[0]  # nothing for NaN, too

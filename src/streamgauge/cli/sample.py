@@ -1,0 +1,124 @@
+"""`streamgauge sample`."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from streamgauge.cli.inputs import key, open_input, optional_input_options
+from streamgauge.errors import StreamgaugeError
+
+if TYPE_CHECKING:
+    from streamgauge.streams import Balance, Distribution
+    from streamgauge.streams.sampling import Drawn
+
+__all__ = ["command"]
+
+
+@click.command("sample")
+@optional_input_options
+@click.option("--training-positives", type=int, help="Positives in the training set.")
+@click.option("--training-balance", type=float, help="Positives per negative in the training set.")
+@click.option("--test-balance", type=float, help="Positives per negative in the test set.")
+@click.option("--positive", help="The class that counts as positive.  [default: the rarer of two]")
+@click.option("--training-rows", type=int, help="Rows in the training set, of any number of classes.")
+@click.option("--training-share", multiple=True, metavar="CLASS=SHARE", help="Share of a class in the training set.")
+@click.option("--test-share", multiple=True, metavar="CLASS=SHARE", help="Share of a class in the test set.")
+@click.option("--labelled", type=float, default=1.0, show_default=True, help="Fraction of test rows with a label.")
+@click.option("--features", help="The attributes to keep, by name or position, separated by commas.  [default: all]")
+@click.option("--seed", type=int, default=1, show_default=True, help="Decides which rows are drawn.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder for the sample.")
+@click.option("--format", "suffix", help="arff, csv, tsv (also with .gz or .zst) or parquet.  [default: as INPUT]")
+@click.option("--index", type=click.Path(path_type=Path), help="A folder of index files, read or else written.")
+@click.option("--recipe", type=click.Path(path_type=Path), help="Draw again what this recipe.json says.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was drawn as JSON.")
+def command(*, out: Path, recipe: Path | None, as_json: bool, **options: Any) -> None:  # noqa: ANN401
+    """Draw a training and a test set from INPUT, with exact counts, in two passes.
+
+    The balance is positives per negative. The test set takes what the training set leaves; where the wanted balance
+    needs more negatives than there are, it has fewer positives. Labels that --labelled hides are kept in
+    test.truth.csv. With --recipe, INPUT may be left out; it says where the input of the recipe is now.
+
+    \b
+    Examples:
+      streamgauge sample skin.arff --training-positives 1000 --training-balance 1.0 \\
+        --test-balance 0.1 --labelled 0.05 --seed 3 --out skin-sample
+      streamgauge sample covtype.csv.gz --training-rows 7000 --test-share 1=0.5 --test-share 2=0.5 --out even
+      streamgauge sample --recipe skin-sample/recipe.json --out again
+    """
+    from streamgauge.streams import repeat, sample  # noqa: PLC0415
+
+    source = options.pop("source")
+    if recipe is not None:
+        drawn = repeat(recipe, out, source=source)
+    elif source is None:
+        msg = "which file? Give INPUT, or --recipe to draw a sample again"
+        raise StreamgaugeError(msg)
+    else:
+        file = open_input(source, options)
+        features = options["features"] and tuple(key(name.strip()) for name in options["features"].split(","))
+        drawn = sample(
+            file,
+            out,
+            _wanted(options),
+            labelled=options["labelled"],
+            features=features,
+            seed=options["seed"],
+            suffix=options["suffix"],
+            index=options["index"],
+        )
+    _show(drawn, as_json=as_json)
+
+
+def _wanted(options: dict[str, Any]) -> "Balance | Distribution":
+    from streamgauge.streams import Balance, Distribution  # noqa: PLC0415
+
+    balance = ("training_positives", "training_balance", "test_balance", "positive")
+    distribution = ("training_rows", "training_share", "test_share")
+    asked = [f"--{name.replace('_', '-')}" for name in balance if options[name] is not None]
+    if not any(options[name] for name in distribution):
+        training, test = options["training_balance"], options["test_balance"]
+        return Balance(options["training_positives"] or 0, training, test, options["positive"])
+    if asked:
+        msg = f"{asked[0]} asks for a balance of two classes and --training-rows or a share for many; choose one"
+        raise StreamgaugeError(msg)
+    shares = (_shares(options[name]) for name in ("training_share", "test_share"))
+    return Distribution(options["training_rows"] or 0, *shares)
+
+
+def _shares(texts: tuple[str, ...]) -> dict[str, float] | None:
+    shares = {}
+    for text in texts:
+        name, mark, share = text.rpartition("=")
+        try:
+            shares[name] = float(share if mark else mark)
+        except ValueError:
+            msg = f"cannot read the share {text!r}; write CLASS=SHARE, such as up=0.25"
+            raise StreamgaugeError(msg) from None
+    return shares or None
+
+
+def _show(drawn: "Drawn", *, as_json: bool) -> None:
+    plan = drawn.plan
+    if as_json:
+        groups = [
+            {"classes": group.classes, "rows": group.rows, "training": group.training, "test": group.test}
+            for group in plan.groups
+        ]
+        files = {name: getattr(drawn, name) for name in ("training", "test", "truth", "recipe")}
+        paths = {name: None if path is None else str(path) for name, path in files.items()}
+        click.echo(json.dumps({**paths, "groups": groups, "labelled": plan.labelled}, indent=2))
+        return
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table("class", "rows", "training", "test", box=None, pad_edge=False, header_style="bold")
+    for group in plan.groups:
+        table.add_row(", ".join(group.classes), f"{group.rows:,}", f"{group.training:,}", f"{group.test:,}")
+    table.add_row("all", f"{sum(group.rows for group in plan.groups):,}", f"{plan.n_training:,}", f"{plan.n_test:,}")
+    Console().print(table)
+    click.echo(f"labelled test rows: {plan.labelled:,} of {plan.n_test:,}")
+    for path in (drawn.training, drawn.test, drawn.truth, drawn.recipe):
+        if path is not None:
+            click.echo(str(path))

@@ -1,0 +1,32 @@
+"""`streamgauge shuffle`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from streamgauge.cli.inputs import input_options, open_input
+
+__all__ = ["command"]
+
+
+@click.command("shuffle")
+@input_options
+@click.argument("output", type=click.Path(path_type=Path))
+@click.option("--seed", type=int, default=1, show_default=True, help="Decides the order.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
+def command(source: str, output: Path, *, seed: int, as_json: bool, **options: Any) -> None:  # noqa: ANN401
+    """Write the rows of INPUT to OUTPUT in random order, whatever the size of the file.
+
+    \b
+    Example:
+      streamgauge shuffle skin.arff skin-shuffled.arff --seed 7
+    """
+    from streamgauge.streams import shuffle  # noqa: PLC0415
+
+    n_rows = shuffle(open_input(source, options), output, seed=seed)
+    if as_json:
+        click.echo(json.dumps({"output": str(output), "n_rows": n_rows, "seed": seed}))
+    else:
+        click.echo(f"{output}: {n_rows:,} rows")

@@ -1,0 +1,54 @@
+"""Files of one format made from those of another."""
+
+from pathlib import Path
+
+from streamgauge.streams.files import File
+from streamgauge.streams.raw import open_raw
+from streamgauge.streams.writers import write
+
+__all__ = ["convert"]
+
+
+def convert(source: File | str | Path, path: str | Path, *, weight: str | None = None) -> int:
+    r"""Write the rows of a file to another, whose name says its format; gives how many there were.
+
+    Parameters
+    ----------
+    source
+        The file, or its path.
+    path
+        Where to write; see `write`.
+    weight
+        What the column of instance weights is called; see `write`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> here = Path(tempfile.mkdtemp())
+    >>> _ = (here / "a.csv").write_text("price,day,move\n0.5,mo,up\n?,tu,down\n")
+    >>> convert(here / "a.csv", here / "a.arff")
+    2
+    >>> print((here / "a.arff").read_text())
+    @relation a
+    <BLANKLINE>
+    @attribute price numeric
+    @attribute day {mo,tu}
+    @attribute move {down,up}
+    <BLANKLINE>
+    @data
+    0.5,mo,up
+    ?,tu,down
+    <BLANKLINE>
+    """
+    file = source if isinstance(source, File) else File(source)
+    return write(file, path, target=_target_name(file), weight=weight)
+
+
+def _target_name(file: File) -> str:
+    """Give the name of the class column, where the file has one."""
+    if isinstance(file.target, str):
+        return file.target
+    raw = open_raw(file)
+    if raw is None or (raw.start is not None and not raw.start.has_header):
+        return "class"
+    return raw.names[raw.class_field]
