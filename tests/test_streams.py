@@ -245,7 +245,10 @@ class Broken:
         (lambda _, batch, __: replace(batch, y=batch.y + np.int32(1)), "label 2 is not a class"),
         (lambda _, batch, __: replace(batch, y=batch.y.astype(np.int64)), "y"),
         (lambda _, batch, __: Batch(batch.start, batch.x[:-1], batch.y[:-1]), "49 of 50 rows"),
-        (lambda _, batch, size: replace(batch, weight=np.ones(len(batch)) if size == 64 else None), "batches of 64"),
+        (
+            lambda _, batch, size: replace(batch, weight=np.full(len(batch), 2.0) if size == 64 else None),
+            "batches of 64",
+        ),
         (lambda stream, batch, _: replace(batch, x=batch.x + (stream.passes > 9)), "at the same time"),
     ],
 )
