@@ -53,7 +53,7 @@ fn ln(x: f64) -> f64 {
 
 /// The sine of an angle in [-pi / 2, pi / 2].
 #[inline(always)]
-fn sin(angle: f64) -> f64 {
+pub fn sin(angle: f64) -> f64 {
     angle * polynomial(&SIN, angle * angle)
 }
 
