@@ -45,14 +45,19 @@ def require_at_least(option: str, value: int, least: int) -> None:
         raise StreamgaugeError(msg)
 
 
-def require_between(option: str, value: float, low: float, high: float, *, open_low: bool = True) -> None:
-    """Raise unless a number lies in (low, high], or in [low, high] where `open_low` is false.
+def require_between(
+    option: str, value: float, low: float, high: float, *, open_low: bool = True, open_high: bool = False
+) -> None:
+    """Raise unless a number lies in (low, high]; `open_low` and `open_high` say which ends are left out.
 
     Examples
     --------
     >>> require_between("factor", 1.0, 0.0, 1.0)
     """
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not (number and (low < value if open_low else low <= value) and value <= high):
-        msg = f"{option} = {value!r}: it must be a number in {'(' if open_low else '['}{low:g}, {high:g}]"
+    above = number and (low < value if open_low else low <= value)
+    below = number and (value < high if open_high else value <= high)
+    if not (above and below):
+        ends = f"{'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}"
+        msg = f"{option} = {value!r}: it must be a number in {ends}"
         raise StreamgaugeError(msg)

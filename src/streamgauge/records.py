@@ -6,6 +6,7 @@ Rates are in [0, 1]; classes and nominal values are codes from 0; rows are count
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import fsum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -268,8 +269,8 @@ class Tally:
     Examples
     --------
     >>> tally = Tally(np.array([[40.0, 30.0], [5.0, 25.0]]), np.zeros(2), 70.0, 50.0, 100)
-    >>> tally.total, tally.hits
-    (100.0, 65.0)
+    >>> tally.total, tally.hits, tally.misses
+    (100.0, 65.0, 35.0)
     """
 
     confusion: NDArray[np.float64]
@@ -281,12 +282,19 @@ class Tally:
     @cached_property
     def total(self) -> float:
         """The weight of all rows."""
-        return float(self.confusion.sum() + self.abstained.sum())
+        return self.hits + self.misses
 
     @cached_property
     def hits(self) -> float:
-        """The weight of the rows predicted right."""
-        return float(np.trace(self.confusion))
+        """The weight of the rows predicted right; rounded once, so that equal parts have equal sums."""
+        return fsum(self.confusion.diagonal().tolist())
+
+    @cached_property
+    def misses(self) -> float:
+        """The weight of the rows predicted wrong or not at all; exactly 0 where there are none."""
+        wrong = self.confusion.copy()
+        np.fill_diagonal(wrong, 0.0)
+        return float(wrong.sum() + self.abstained.sum())
 
     @cached_property
     def support(self) -> NDArray[np.float64]:

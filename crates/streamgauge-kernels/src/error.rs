@@ -35,6 +35,16 @@ pub enum KernelError {
         /// How many classes there are.
         n_classes: usize,
     },
+    /// A prediction is neither a class of the schema nor an abstention.
+    #[error("row {row}: prediction {prediction} is not a class code; there are {n_classes} classes, coded from 0")]
+    Prediction {
+        /// The row, counted from the start of the batch.
+        row: usize,
+        /// The prediction found.
+        prediction: i32,
+        /// How many classes there are.
+        n_classes: usize,
+    },
     /// A weight is negative or not finite.
     #[error("row {row}: weight {weight} is not a finite number of 0 or more")]
     Weight {

@@ -6,10 +6,12 @@
 //! The same inputs give the same bits on every instruction set: loops keep a fixed number of lanes, sums are
 //! never reassociated and fused multiply-adds are written out ([`dispatch`]).
 
+pub mod adaptive_window;
 pub mod codec;
 pub mod comparison;
 pub mod dispatch;
 pub mod error;
+pub mod forgetting;
 pub mod generators;
 pub mod learners;
 pub mod randomness;

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 mod comparison;
 mod convert;
 mod dispatch;
+mod forgetting;
 mod generators;
 mod learners;
 mod randomness;
@@ -18,6 +19,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     comparison::register(module)?;
     dispatch::register(module)?;
     generators::register(module)?;
+    forgetting::register(module)?;
     learners::register(module)?;
     randomness::register(module)
 }

@@ -4,7 +4,6 @@ from itertools import islice
 
 import numpy as np
 
-from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import Stream
 from streamgauge.records import Batch
 
@@ -94,4 +93,4 @@ def _agree(batch: Batch, whole: Batch, position: int) -> bool:
 def _require(holds: bool, what: str) -> None:  # noqa: FBT001
     if not holds:
         msg = f"the stream breaks its contract: {what}"
-        raise StreamgaugeError(msg)
+        raise AssertionError(msg)

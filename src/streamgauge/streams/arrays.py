@@ -14,7 +14,7 @@ from streamgauge.records import Attribute, Batch, Schema
 from streamgauge.streams.columns import Column, columns_of, is_frame
 from streamgauge.streams.spans import spans
 
-__all__ = ["ArrayStream", "as_stream", "take"]
+__all__ = ["ArrayStream", "as_stream", "in_memory", "take"]
 
 T = TypeVar("T", bound=np.generic)
 Values = NDArray[np.float64]
@@ -165,7 +165,7 @@ class ArrayStream:
 
 def _read_only(column: NDArray[T]) -> NDArray[T]:
     view = np.ascontiguousarray(column).view()
-    view.flags.writeable = False
+    view.setflags(write=False)
     return view
 
 
@@ -268,12 +268,12 @@ def as_stream(thing: object, *, target: str | None = None) -> Stream:
     if is_frame(thing):
         msg = "a DataFrame needs the name of the column that holds the labels: target=..."
         raise StreamgaugeError(msg)
-    msg = f"a {type(thing).__name__} is no stream; give a stream, (x, y), or a DataFrame with target=..."
+    msg = f"{type(thing).__name__!r} is no stream; give a stream, (x, y), or a DataFrame with target=..."
     raise StreamgaugeError(msg)
 
 
-def take(stream: Stream, n: int, start: int = 0) -> ArrayStream:
-    """Bring `n` rows of a stream into memory, from row `start` on; they are counted from 0 again.
+def take(stream: Stream, n: int, start: int = 0) -> Batch:
+    """Give `n` rows of a stream from row `start` on as one batch; raise where there are fewer.
 
     Examples
     --------
@@ -287,4 +287,16 @@ def take(stream: Stream, n: int, start: int = 0) -> ArrayStream:
     if batch is None or found < n:
         msg = f"the stream has only {found} rows from row {start} on, not {n}"
         raise StreamgaugeError(msg)
-    return ArrayStream.from_batch(batch, stream.schema, name=f"{n} rows of {stream.fingerprint}")
+    return batch
+
+
+def in_memory(stream: Stream, n: int, start: int = 0) -> ArrayStream:
+    """Bring `n` rows of a stream into memory, from row `start` on; they are counted from 0 again.
+
+    Examples
+    --------
+    >>> whole = ArrayStream([[1.0], [2.0], [3.0]], ["a", "b", "a"])
+    >>> in_memory(whole, 2, start=1)
+    ArrayStream(arrays: 2 rows, 1 attributes, 2 classes)
+    """
+    return ArrayStream.from_batch(take(stream, n, start), stream.schema)

@@ -114,7 +114,9 @@ class Column:
             values, in_order = values.dictionary_encode(), False
         chunks = values.unify_dictionaries().chunks
         distinct = chunks[0].dictionary.to_pylist() if chunks else []
-        positions = np.concatenate([np.empty(0), *(chunk.indices.fill_null(-1).to_numpy() for chunk in chunks)])
+        positions = np.concatenate(
+            [np.empty(0), *(chunk.indices.cast(pa.int64()).fill_null(-1).to_numpy() for chunk in chunks)]
+        )
         if not in_order:
             order = sorted(range(len(distinct)), key=lambda i: distinct[i])
             ranks = np.append(np.argsort(order), -1)

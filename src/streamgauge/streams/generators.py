@@ -141,7 +141,7 @@ class Hyperplane(_Generator):
     default `magnitude` the plane stands still, as MOA's does.
 
     The state before a row depends on all rows before it; it is kept for every 65,536th row that anyone has passed, so
-    that going back is cheap. A first jump far ahead costs a few nanoseconds per row jumped over.
+    that going back is cheap. A first jump far ahead costs about 1.5 to 3 nanoseconds per row and drifting weight.
 
     Parameters
     ----------

@@ -1,0 +1,367 @@
+//! ADWIN: a window of values that drops its oldest part when that differs from the rest.
+//!
+//! Bifet and Gavaldà, "Learning from time-changing data with adaptive windowing", 2007 (ADWIN2, with the variance
+//! bound). The window is an exponential histogram: level i holds a few buckets of 2^i values each. The formulas
+//! are those of River's implementation, and so are the widths.
+
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+
+mod bound;
+
+use bound::Bound;
+
+/// The options of an adaptive window.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Settings {
+    /// The significance of a difference that makes the window drop its oldest part.
+    pub delta: f64,
+    /// After how many values each the window is checked.
+    pub clock: u64,
+    /// How many buckets of each size are kept before two are merged.
+    pub max_buckets: usize,
+    /// How many values each part of a split must have.
+    pub min_window_length: u64,
+    /// Up to how many values the window is not checked.
+    pub grace_period: u64,
+}
+
+impl Settings {
+    /// Check every option.
+    ///
+    /// # Errors
+    /// [`KernelError::Option`] with the first that is outside its range.
+    pub fn check(&self) -> Result<(), KernelError> {
+        let fault = |option, found: String, expected| Err(KernelError::Option { option, found, expected });
+        if !(self.delta > 0.0 && self.delta < 1.0) {
+            return fault("delta", self.delta.to_string(), "it must be a number in (0, 1)");
+        }
+        let least_1 = [
+            ("clock", self.clock),
+            ("max_buckets", self.max_buckets as u64),
+            ("min_window_length", self.min_window_length),
+        ];
+        for (option, found) in least_1 {
+            if found == 0 {
+                return fault(option, found.to_string(), "it must be at least 1");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Keeps what belongs to the buckets of an adaptive window in step with them.
+pub trait Follower {
+    /// The oldest buckets of a level, `n_pairs` pairs of them, have become the newest of the next level.
+    fn merged(&mut self, level: usize, n_pairs: usize);
+
+    /// The oldest bucket of a level, the highest there is, has been dropped.
+    fn dropped(&mut self, level: usize);
+}
+
+/// Nothing belongs to the buckets.
+impl Follower for () {
+    fn merged(&mut self, _level: usize, _n_pairs: usize) {}
+    fn dropped(&mut self, _level: usize) {}
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Bucket {
+    total: f64,
+    /// The sum of the squared differences from the mean.
+    variance: f64,
+}
+
+/// A window of values that drops its oldest part when that differs from the rest.
+#[derive(Debug, Clone)]
+pub struct AdaptiveWindow {
+    settings: Settings,
+    /// The buckets of each size, the oldest first.
+    levels: Vec<Vec<Bucket>>,
+    width: f64,
+    total: f64,
+    /// The sum of the squared differences from the mean.
+    variance: f64,
+    /// How many values have come since the last check.
+    tick: u64,
+}
+
+impl AdaptiveWindow {
+    /// An empty window.
+    ///
+    /// # Errors
+    /// [`KernelError::Option`] where an option is outside its range.
+    pub fn new(settings: Settings) -> Result<Self, KernelError> {
+        settings.check()?;
+        Ok(Self { settings, levels: vec![vec![]], width: 0.0, total: 0.0, variance: 0.0, tick: 0 })
+    }
+
+    /// How many values the window holds.
+    #[must_use]
+    pub fn width(&self) -> u64 {
+        self.width as u64
+    }
+
+    /// The sum of the values in the window.
+    #[must_use]
+    pub fn total(&self) -> f64 {
+        self.total
+    }
+
+    /// The bytes it holds, on the heap and off it.
+    #[must_use]
+    pub fn n_bytes(&self) -> usize {
+        let held: usize = self.levels.iter().map(|level| level.capacity() * size_of::<Bucket>()).sum();
+        size_of::<Self>() + self.levels.capacity() * size_of::<Vec<Bucket>>() + held
+    }
+
+    /// Take in values, in order; returns how often the window then dropped some of its past.
+    ///
+    /// Each is taken in as if it came alone. But buckets need merging only before a check, level by level.
+    #[inline(always)]
+    pub fn extend(&mut self, mut values: impl ExactSizeIterator<Item = f64>, follower: &mut impl Follower) -> usize {
+        let mut n_changes = 0;
+        while values.len() > 0 {
+            let n = values.len().min((self.settings.clock - self.tick) as usize);
+            self.append(values.by_ref().take(n));
+            self.merge(follower);
+            self.tick += n as u64;
+            if self.tick == self.settings.clock {
+                self.tick = 0;
+                let grown = self.width > self.settings.grace_period as f64;
+                n_changes += usize::from(grown && self.shrink(follower));
+            }
+        }
+        n_changes
+    }
+
+    #[inline(always)]
+    fn append(&mut self, values: impl Iterator<Item = f64>) {
+        let (mut width, mut total, mut variance) = (self.width, self.total, self.variance);
+        self.levels[0].extend(values.map(|value| {
+            if width > 0.0 {
+                let difference = value - total / width;
+                variance += width * difference * difference / (width + 1.0);
+            }
+            width += 1.0;
+            total += value;
+            Bucket { total: value, variance: 0.0 }
+        }));
+        (self.width, self.total, self.variance) = (width, total, variance);
+    }
+
+    /// Merge the oldest buckets of every level that has too many, two by two, from level 0 on.
+    #[inline(always)]
+    fn merge(&mut self, follower: &mut impl Follower) {
+        let mut level = 0;
+        while self.levels[level].len() > self.settings.max_buckets {
+            if level + 1 == self.levels.len() {
+                self.levels.push(vec![]);
+            }
+            let n_pairs = (self.levels[level].len() - self.settings.max_buckets).div_ceil(2);
+            let (lower, upper) = self.levels.split_at_mut(level + 1);
+            let (buckets, size) = (&mut lower[level], size_of_bucket(level));
+            upper[0].extend(buckets[..2 * n_pairs].chunks_exact(2).map(|pair| pair[0].merged(pair[1], size)));
+            buckets.drain(..2 * n_pairs);
+            follower.merged(level, n_pairs);
+            level += 1;
+        }
+    }
+
+    /// Drop the oldest bucket as long as some split of the window shows a difference.
+    #[inline(never)]
+    fn shrink(&mut self, follower: &mut impl Follower) -> bool {
+        let mut dropped = false;
+        while self.differs() {
+            self.drop_oldest(follower);
+            dropped = true;
+        }
+        dropped
+    }
+
+    /// Whether the means of the two parts of some split of the window differ.
+    fn differs(&self) -> bool {
+        if self.variance < 0.0 {
+            // Rounding has left less than nothing: the values are all but equal, and the bound is not a number.
+            return false;
+        }
+        let bound = Bound::new(&self.settings, self.width, self.total, self.variance / self.width);
+        let (mut n, mut total) = (0.0, 0.0);
+        for (level, buckets) in self.levels.iter().enumerate().rev() {
+            let size = size_of_bucket(level);
+            for bucket in buckets {
+                n += size;
+                total += bucket.total;
+                if bound.may_be_passed(n, total) && bound.is_passed(n, total) {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    fn drop_oldest(&mut self, follower: &mut impl Follower) {
+        let level = self.levels.len() - 1;
+        let n = size_of_bucket(level);
+        let Bucket { total, variance } = self.levels[level].remove(0);
+        self.width -= n;
+        self.total -= total;
+        let difference = total / n - self.total / self.width;
+        self.variance -= variance + n * self.width * difference * difference / (n + self.width);
+        while self.levels.len() > 1 && self.levels.last().is_some_and(Vec::is_empty) {
+            self.levels.pop();
+        }
+        follower.dropped(level);
+    }
+
+    /// Append its state.
+    pub fn write(&self, writer: &mut Writer) {
+        let Settings { delta, clock, max_buckets, min_window_length, grace_period } = self.settings;
+        writer.f64(delta);
+        writer.u64s([clock, max_buckets as u64, min_window_length, grace_period].into_iter());
+        writer.f64s(&[self.width, self.total, self.variance]);
+        writer.u64(self.tick);
+        writer.u64(self.levels.len() as u64);
+        for level in &self.levels {
+            let numbers: Vec<f64> = level.iter().flat_map(|b| [b.total, b.variance]).collect();
+            writer.f64s(&numbers);
+        }
+    }
+
+    /// Read the state of a window built alike.
+    ///
+    /// # Errors
+    /// [`KernelError::Saved`] where the bytes are damaged or from a window built otherwise.
+    pub fn read(&self, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
+        let Settings { delta, clock, max_buckets, min_window_length, grace_period } = self.settings;
+        let options = [clock, max_buckets as u64, min_window_length, grace_period];
+        if reader.f64()? != delta || reader.u64s()? != options {
+            return Err(reader.error("it has other options"));
+        }
+        let mut sums = [0.0; 3];
+        reader.f64s_into(&mut sums)?;
+        let (tick, n_levels) = (reader.u64()?, reader.usize()?);
+        if !(1..=u64::BITS as usize).contains(&n_levels) {
+            return Err(reader.error("it has an impossible number of levels"));
+        }
+        let levels = (0..n_levels).map(|_| read_level(self.settings, reader)).collect::<Result<Vec<_>, _>>()?;
+        let width: f64 = levels.iter().enumerate().map(|(i, l)| size_of_bucket(i) * l.len() as f64).sum();
+        let ends_empty = levels.len() > 1 && levels.last().is_some_and(Vec::is_empty);
+        if width != sums[0] || tick >= clock || ends_empty {
+            return Err(reader.error("its width is not that of its buckets"));
+        }
+        Ok(Self { settings: self.settings, levels, width, total: sums[1], variance: sums[2], tick })
+    }
+
+    /// How many buckets each level has.
+    #[must_use]
+    pub fn n_buckets(&self) -> impl ExactSizeIterator<Item = usize> {
+        self.levels.iter().map(Vec::len)
+    }
+}
+
+impl Bucket {
+    /// The bucket of the values of two buckets of the same size.
+    #[inline(always)]
+    fn merged(self, other: Self, size: f64) -> Self {
+        let difference = self.total / size - other.total / size;
+        let between = size * 0.5 * difference * difference;
+        Self { total: self.total + other.total, variance: self.variance + other.variance + between }
+    }
+}
+
+fn read_level(settings: Settings, reader: &mut Reader<'_>) -> Result<Vec<Bucket>, KernelError> {
+    let numbers = reader.f64s()?;
+    if numbers.len() % 2 != 0 || numbers.len() / 2 > settings.max_buckets {
+        return Err(reader.error("a level has a wrong number of buckets"));
+    }
+    Ok(numbers.chunks_exact(2).map(|pair| Bucket { total: pair[0], variance: pair[1] }).collect())
+}
+
+#[inline(always)]
+fn size_of_bucket(level: usize) -> f64 {
+    (1_u64 << level) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::randomness::{Draws, Purpose};
+
+    const SETTINGS: Settings =
+        Settings { delta: 0.002, clock: 32, max_buckets: 5, min_window_length: 5, grace_period: 10 };
+
+    /// Counts the values of the buckets it has been told of.
+    #[derive(Default)]
+    struct Counter {
+        n_buckets: Vec<usize>,
+    }
+
+    impl Follower for Counter {
+        fn merged(&mut self, level: usize, n_pairs: usize) {
+            self.n_buckets.resize(self.n_buckets.len().max(level + 2), 0);
+            if level > 0 {
+                self.n_buckets[level] -= 2 * n_pairs;
+            }
+            self.n_buckets[level + 1] += n_pairs;
+        }
+
+        fn dropped(&mut self, level: usize) {
+            if level > 0 {
+                self.n_buckets[level] -= 1;
+            }
+        }
+    }
+
+    fn values(n: usize) -> Vec<f64> {
+        let draws = Draws::new(3, Purpose::named("values"), 0);
+        (0..n).map(|row| draws.uniform(row as u64) + if row < n / 2 { 0.0 } else { 0.5 }).collect()
+    }
+
+    #[test]
+    fn many_values_at_once_are_taken_in_as_one_by_one() {
+        let values = values(5_000);
+        let (mut whole, mut single) = (AdaptiveWindow::new(SETTINGS).unwrap(), AdaptiveWindow::new(SETTINGS).unwrap());
+        let n_changes = whole.extend(values.iter().copied(), &mut ());
+        let one_by_one: usize = values.iter().map(|&value| single.extend([value].into_iter(), &mut ())).sum();
+        assert!(n_changes > 0 && n_changes == one_by_one);
+        assert_eq!(whole.total().to_bits(), single.total().to_bits());
+        assert!(whole.n_buckets().eq(single.n_buckets()));
+        assert!(whole.width() < 2_600);
+    }
+
+    #[test]
+    fn a_follower_keeps_in_step_with_the_buckets() {
+        let (mut window, mut counter) = (AdaptiveWindow::new(SETTINGS).unwrap(), Counter::default());
+        for value in values(5_000) {
+            window.extend([value].into_iter(), &mut counter);
+            let above_0 = counter.n_buckets.iter().copied().skip(1).filter(|&n| n > 0);
+            assert!(window.n_buckets().skip(1).eq(above_0));
+        }
+    }
+
+    #[test]
+    fn the_sums_are_those_of_the_newest_values() {
+        let values = values(5_000);
+        let mut window = AdaptiveWindow::new(SETTINGS).unwrap();
+        window.extend(values.iter().copied(), &mut ());
+        let held = &values[5_000 - window.width() as usize..];
+        let total: f64 = held.iter().sum();
+        let mean = total / held.len() as f64;
+        let variance: f64 = held.iter().map(|value| (value - mean).powi(2)).sum();
+        assert!((window.total() - total).abs() < 1e-9 && (window.variance - variance).abs() < 1e-9);
+    }
+
+    #[test]
+    fn options_outside_their_range_are_refused() {
+        for settings in [
+            Settings { delta: 0.0, ..SETTINGS },
+            Settings { delta: 1.0, ..SETTINGS },
+            Settings { clock: 0, ..SETTINGS },
+            Settings { max_buckets: 0, ..SETTINGS },
+            Settings { min_window_length: 0, ..SETTINGS },
+        ] {
+            assert!(matches!(AdaptiveWindow::new(settings), Err(KernelError::Option { .. })));
+        }
+    }
+}

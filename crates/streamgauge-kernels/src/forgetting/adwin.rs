@@ -1,0 +1,226 @@
+//! A window that adapts its width to the errors of the learner.
+
+use std::collections::VecDeque;
+
+use super::bucket_tally::{BucketTally, add_rows};
+use super::{Forgetting, Outcomes, Rows};
+use crate::KernelError;
+use crate::adaptive_window::{AdaptiveWindow, Follower, Settings};
+use crate::codec::{Reader, Writer};
+
+const NAME: &str = "Adwin";
+
+/// Buckets below this level are rows, from it on they are tallies.
+const FIRST_TALLY: usize = 7;
+/// So many rows are taken in at a time.
+const CHUNK: usize = 1024;
+
+/// Covers the rows since the error rate last changed, by ADWIN on the 0/1 loss of each row.
+///
+/// Each bucket of the histogram carries the tally of its rows, so that all measures are over one and the same window.
+/// The weights of rows count in the tallies, not in the loss.
+#[derive(Debug, Clone)]
+pub struct Adwin {
+    window: AdaptiveWindow,
+    tallies: BucketTallies,
+}
+
+impl Adwin {
+    /// A state that has seen nothing.
+    ///
+    /// # Errors
+    /// [`KernelError::Option`] where an option is outside its range.
+    pub fn new(outcomes: Outcomes, settings: Settings) -> Result<Self, KernelError> {
+        Ok(Self { window: AdaptiveWindow::new(settings)?, tallies: BucketTallies::new(outcomes) })
+    }
+}
+
+impl Forgetting for Adwin {
+    fn outcomes(&self) -> Outcomes {
+        self.tallies.outcomes
+    }
+
+    fn take(&mut self, rows: &Rows<'_>) {
+        for start in (0..rows.codes.len()).step_by(CHUNK) {
+            let range = start..rows.codes.len().min(start + CHUNK);
+            self.tallies.recent.extend(&rows.codes[range.clone()], rows.weight.map(|weight| &weight[range.clone()]));
+            let classes = rows.y_true[range.clone()].iter().zip(&rows.y_pred[range]);
+            let losses = classes.map(|(y_true, y_pred)| f64::from(u8::from(y_true != y_pred)));
+            self.window.extend(losses, &mut self.tallies);
+        }
+    }
+
+    fn weigh(&self, weights: &mut [f64]) -> u64 {
+        self.tallies.weigh(weights);
+        self.window.width()
+    }
+
+    fn n_bytes(&self) -> usize {
+        self.window.n_bytes() + self.tallies.n_bytes()
+    }
+
+    fn save(&self) -> Vec<u8> {
+        let mut writer = Writer::new(NAME, 1);
+        self.outcomes().write(&mut writer);
+        self.window.write(&mut writer);
+        self.tallies.write(&mut writer);
+        writer.finish()
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
+        let mut reader = Reader::new(NAME, 1, bytes)?;
+        self.outcomes().check_saved(&mut reader)?;
+        let window = self.window.read(&mut reader)?;
+        let tallies = BucketTallies::read(self.tallies.outcomes, &window, &mut reader)?;
+        reader.finish()?;
+        (self.window, self.tallies) = (window, tallies);
+        Ok(())
+    }
+}
+
+/// What belongs to the buckets of the window.
+#[derive(Debug, Clone)]
+struct BucketTallies {
+    outcomes: Outcomes,
+    /// The rows of the small buckets.
+    recent: Recent,
+    /// The tallies of the large buckets by level, the oldest first.
+    levels: Vec<VecDeque<BucketTally>>,
+}
+
+impl BucketTallies {
+    fn new(outcomes: Outcomes) -> Self {
+        Self { outcomes, recent: Recent::default(), levels: vec![] }
+    }
+
+    fn weigh(&self, weights: &mut [f64]) {
+        self.levels.iter().rev().flatten().for_each(|tally| tally.add_to(weights));
+        let (codes, row_weights) = self.recent.oldest(self.recent.len());
+        add_rows(weights, codes, row_weights);
+    }
+
+    /// Make the newest tallies of a level from pairs of the level below, or from rows.
+    #[inline(never)]
+    fn merge(&mut self, level: usize, n_pairs: usize) {
+        if level == self.levels.len() {
+            self.levels.push(VecDeque::new());
+        }
+        for _ in 0..n_pairs {
+            let merged = if level == 0 { Some(self.settle()) } else { self.merge_oldest(level - 1) };
+            self.levels[level].extend(merged);
+        }
+    }
+
+    fn merge_oldest(&mut self, level: usize) -> Option<BucketTally> {
+        let older = self.levels[level].pop_front()?;
+        let newer = self.levels[level].pop_front()?;
+        Some(older.merged(newer, self.outcomes))
+    }
+
+    /// Make a tally of the oldest rows.
+    fn settle(&mut self) -> BucketTally {
+        let (codes, weights) = self.recent.oldest(1 << FIRST_TALLY);
+        let tally = BucketTally::new(self.outcomes, codes, weights);
+        self.recent.start += 1 << FIRST_TALLY;
+        tally
+    }
+
+    fn n_bytes(&self) -> usize {
+        let tallies: usize = self.levels.iter().flatten().map(BucketTally::n_bytes).sum();
+        let places: usize = self.levels.iter().map(|level| level.capacity() * size_of::<BucketTally>()).sum();
+        let levels = self.levels.capacity() * size_of::<VecDeque<BucketTally>>();
+        tallies + places + levels + self.recent.n_bytes()
+    }
+
+    fn write(&self, writer: &mut Writer) {
+        self.recent.write(writer);
+        self.levels.iter().flatten().for_each(|tally| tally.write(writer));
+    }
+
+    fn read(outcomes: Outcomes, window: &AdaptiveWindow, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
+        let mut tallies = Self::new(outcomes);
+        tallies.recent = Recent::read(outcomes, reader)?;
+        let mut n_recent = 0;
+        for (level, n) in window.n_buckets().enumerate() {
+            if level < FIRST_TALLY {
+                n_recent += n << level;
+            } else {
+                let level = (0..n).map(|_| BucketTally::read(outcomes, reader)).collect::<Result<_, _>>()?;
+                tallies.levels.push(level);
+            }
+        }
+        if tallies.recent.len() != n_recent {
+            return Err(reader.error("it holds a wrong number of rows"));
+        }
+        Ok(tallies)
+    }
+}
+
+impl Follower for BucketTallies {
+    #[inline(always)]
+    fn merged(&mut self, level: usize, n_pairs: usize) {
+        if level + 1 >= FIRST_TALLY {
+            self.merge(level + 1 - FIRST_TALLY, n_pairs);
+        }
+    }
+
+    fn dropped(&mut self, level: usize) {
+        if level < FIRST_TALLY {
+            self.recent.start += 1 << level;
+        } else {
+            self.levels[level - FIRST_TALLY].pop_front();
+        }
+    }
+}
+
+/// The newest rows, the oldest of them first.
+#[derive(Debug, Clone, Default)]
+struct Recent {
+    codes: Vec<u32>,
+    /// Empty while all have been 1.
+    weights: Vec<f64>,
+    /// The rows before this one are no longer needed.
+    start: usize,
+}
+
+impl Recent {
+    fn len(&self) -> usize {
+        self.codes.len() - self.start
+    }
+
+    fn extend(&mut self, codes: &[u32], weights: Option<&[f64]>) {
+        self.codes.drain(..self.start);
+        self.weights.drain(..self.start.min(self.weights.len()));
+        self.start = 0;
+        if weights.is_some() || !self.weights.is_empty() {
+            self.weights.resize(self.codes.len(), 1.0);
+            self.weights.extend_from_slice(weights.unwrap_or_default());
+            self.weights.resize(self.codes.len() + codes.len(), 1.0);
+        }
+        self.codes.extend_from_slice(codes);
+    }
+
+    /// The `n` oldest rows: their outcomes and weights.
+    fn oldest(&self, n: usize) -> (&[u32], Option<&[f64]>) {
+        let range = self.start..self.start + n;
+        let weights = if self.weights.is_empty() { None } else { Some(&self.weights[range.clone()]) };
+        (&self.codes[range], weights)
+    }
+
+    fn n_bytes(&self) -> usize {
+        4 * self.codes.capacity() + 8 * self.weights.capacity()
+    }
+
+    fn write(&self, writer: &mut Writer) {
+        writer.u64s(self.codes[self.start..].iter().map(|&code| u64::from(code)));
+        writer.f64s(self.weights.get(self.start..).unwrap_or_default());
+    }
+
+    fn read(outcomes: Outcomes, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
+        let (codes, weights) = (outcomes.read_codes(reader)?, reader.f64s()?);
+        if !(weights.is_empty() || weights.len() == codes.len()) {
+            return Err(reader.error("it holds a wrong number of weights"));
+        }
+        Ok(Self { codes, weights, start: 0 })
+    }
+}

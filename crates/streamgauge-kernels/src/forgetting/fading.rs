@@ -1,0 +1,129 @@
+//! Weights that fade by a factor with every row.
+
+use std::ops::RangeInclusive;
+
+use super::{Forgetting, Outcomes, Rows};
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+
+const NAME: &str = "Fading";
+
+/// After so many rows, or as many as there are outcomes, the sums are brought back to scale at the latest: seldom enough
+/// to cost a row next to nothing, and often enough for the powers to stay few.
+const LONGEST_PERIOD: RangeInclusive<usize> = 1024..=8192;
+/// Weights grow by so much at most before the sums are brought back to scale.
+const MOST_GROWTH: f64 = 18_446_744_073_709_551_616.0;
+/// A faded sum below this is nothing.
+const NOTHING: f64 = 1e-290;
+
+/// Gives a row that lies `age` rows back the weight `factor^age`.
+///
+/// Instead of fading all sums with each row, rows enter with weights that grow; the sums are brought back to scale
+/// when a period of rows ends, which depends on the count of rows alone.
+#[derive(Debug, Clone)]
+pub struct Fading {
+    outcomes: Outcomes,
+    width: u64,
+    /// The powers of the factor, up to that of a whole period.
+    decay: Vec<f64>,
+    /// Their reciprocals: the weights of the rows of a period.
+    growth: Vec<f64>,
+    /// How many rows of the period have come in.
+    age: usize,
+    /// By outcome; on the scale of the first row of the period.
+    sums: Vec<f64>,
+}
+
+impl Fading {
+    /// A state that has seen nothing.
+    ///
+    /// # Errors
+    /// [`KernelError::Option`] where the factor is not in (0, 1].
+    pub fn new(outcomes: Outcomes, factor: f64) -> Result<Self, KernelError> {
+        if !(factor > 0.0 && factor <= 1.0) {
+            let expected = "it must be a number in (0, 1]";
+            return Err(KernelError::Option { option: "factor", found: factor.to_string(), expected });
+        }
+        let longest = outcomes.n_codes().clamp(*LONGEST_PERIOD.start(), *LONGEST_PERIOD.end());
+        let mut decay = vec![1.0, factor];
+        let mut power = factor * factor;
+        while decay.len() <= longest && power * MOST_GROWTH > 1.0 {
+            decay.push(power);
+            power *= factor;
+        }
+        let growth = decay[..decay.len() - 1].iter().map(|power| 1.0 / power).collect();
+        Ok(Self { outcomes, width: 0, decay, growth, age: 0, sums: vec![0.0; outcomes.n_codes()] })
+    }
+
+    fn rescale(&mut self) {
+        let decay = self.decay[self.growth.len()];
+        for sum in &mut self.sums {
+            let faded = *sum * decay;
+            *sum = if faded < NOTHING { 0.0 } else { faded };
+        }
+        self.age = 0;
+    }
+}
+
+impl Forgetting for Fading {
+    fn outcomes(&self) -> Outcomes {
+        self.outcomes
+    }
+
+    fn take(&mut self, rows: &Rows<'_>) {
+        self.width += rows.codes.len() as u64;
+        let mut start = 0;
+        while start < rows.codes.len() {
+            if self.age == self.growth.len() {
+                self.rescale();
+            }
+            let stop = rows.codes.len().min(start + self.growth.len() - self.age);
+            let entering = rows.codes[start..stop].iter().zip(&self.growth[self.age..]);
+            match rows.weight {
+                None => entering.for_each(|(&code, growth)| self.sums[code as usize] += growth),
+                Some(weight) => entering
+                    .zip(&weight[start..stop])
+                    .for_each(|((&code, growth), weight)| self.sums[code as usize] += weight * growth),
+            }
+            self.age += stop - start;
+            start = stop;
+        }
+    }
+
+    fn weigh(&self, weights: &mut [f64]) -> u64 {
+        let decay = self.decay[self.age.saturating_sub(1)];
+        weights.iter_mut().zip(&self.sums).for_each(|(weight, sum)| *weight = sum * decay);
+        self.width
+    }
+
+    fn n_bytes(&self) -> usize {
+        size_of::<Self>() + 8 * (self.decay.capacity() + self.growth.capacity() + self.sums.capacity())
+    }
+
+    fn save(&self) -> Vec<u8> {
+        let mut writer = Writer::new(NAME, 1);
+        self.outcomes.write(&mut writer);
+        writer.f64(self.decay[1]);
+        writer.u64(self.width);
+        writer.u64(self.age as u64);
+        writer.f64s(&self.sums);
+        writer.finish()
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
+        let mut reader = Reader::new(NAME, 1, bytes)?;
+        self.outcomes.check_saved(&mut reader)?;
+        if reader.f64()? != self.decay[1] {
+            return Err(reader.error("it has another factor"));
+        }
+        let (width, age) = (reader.u64()?, reader.usize()?);
+        if age > self.growth.len() {
+            return Err(reader.error("its period is longer"));
+        }
+        let mut sums = vec![0.0; self.sums.len()];
+        reader.f64s_into(&mut sums)?;
+        reader.finish()?;
+        (self.width, self.age, self.sums) = (width, age, sums);
+        Ok(())
+    }
+}

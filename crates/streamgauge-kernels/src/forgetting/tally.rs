@@ -1,0 +1,214 @@
+//! The outcome of a row as one code, and tallies as columns.
+
+use std::ops::Range;
+
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+use crate::dispatch;
+use crate::error::check_length;
+use crate::learners::ABSTAINED;
+
+/// The most classes whose outcomes fit a 32-bit code.
+const MOST_CLASSES: usize = 32_767;
+
+/// Scored rows, as columns.
+#[derive(Debug, Clone, Copy)]
+pub struct Columns<'a> {
+    /// The true class.
+    pub y_true: &'a [i32],
+    /// The predicted class, or [`ABSTAINED`].
+    pub y_pred: &'a [i32],
+    /// Whether the majority class so far was right.
+    pub majority_hit: &'a [bool],
+    /// Whether the class seen last was right.
+    pub no_change_hit: &'a [bool],
+    /// Weights; `None` means 1 for all.
+    pub weight: Option<&'a [f64]>,
+}
+
+impl<'a> Columns<'a> {
+    /// Some of the rows, with the codes of all of them beside.
+    #[must_use]
+    pub fn rows(&self, codes: &'a [u32], range: Range<usize>) -> Rows<'a> {
+        Rows {
+            codes: &codes[range.clone()],
+            y_true: &self.y_true[range.clone()],
+            y_pred: &self.y_pred[range.clone()],
+            weight: self.weight.map(|weight| &weight[range]),
+        }
+    }
+
+    /// Whether all weights are finite and not below 0.
+    #[inline(always)]
+    fn has_valid_weights(&self) -> bool {
+        let mut valid = true;
+        for &weight in self.weight.unwrap_or_default() {
+            valid &= (0.0..f64::INFINITY).contains(&weight);
+        }
+        valid
+    }
+
+    fn check_lengths(&self) -> Result<(), KernelError> {
+        let n = self.y_true.len();
+        check_length("y_pred", self.y_pred.len(), n)?;
+        check_length("majority_hit", self.majority_hit.len(), n)?;
+        check_length("no_change_hit", self.no_change_hit.len(), n)?;
+        check_length("weight", self.weight.map_or(n, <[f64]>::len), n)
+    }
+}
+
+/// Rows that have been checked and encoded.
+#[derive(Debug, Clone, Copy)]
+pub struct Rows<'a> {
+    /// The outcome of each.
+    pub codes: &'a [u32],
+    /// The true class.
+    pub y_true: &'a [i32],
+    /// The predicted class.
+    pub y_pred: &'a [i32],
+    /// Weights; `None` means 1 for all.
+    pub weight: Option<&'a [f64]>,
+}
+
+/// What is told apart of a row: its true class, its prediction, and which baselines were right.
+///
+/// The code is `(y_true * (c + 1) + y_pred + 1) * 4 + majority_hit * 2 + no_change_hit`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outcomes {
+    n_classes: usize,
+}
+
+impl Outcomes {
+    /// The outcomes of rows of so many classes.
+    ///
+    /// # Errors
+    /// [`KernelError::Option`] where there are none, or too many.
+    pub fn new(n_classes: usize) -> Result<Self, KernelError> {
+        if (1..=MOST_CLASSES).contains(&n_classes) {
+            return Ok(Self { n_classes });
+        }
+        let expected = "there must be between 1 and 32767 classes";
+        Err(KernelError::Option { option: "n_classes", found: n_classes.to_string(), expected })
+    }
+
+    /// How many codes there are.
+    #[must_use]
+    pub fn n_codes(self) -> usize {
+        4 * self.n_classes * (self.n_classes + 1)
+    }
+
+    /// Append what they are to a saved state.
+    pub fn write(self, writer: &mut Writer) {
+        writer.u64(self.n_classes as u64);
+    }
+
+    /// Check that a saved state has the same outcomes.
+    ///
+    /// # Errors
+    /// [`KernelError::Saved`] where it has not, or the bytes end.
+    pub fn check_saved(self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
+        if reader.usize()? == self.n_classes { Ok(()) } else { Err(reader.error("it has another number of classes")) }
+    }
+
+    /// Read codes back from a saved state.
+    ///
+    /// # Errors
+    /// [`KernelError::Saved`] where one is not a code, or the bytes end.
+    pub fn read_codes(self, reader: &mut Reader<'_>) -> Result<Vec<u32>, KernelError> {
+        let codes = reader.u64s()?;
+        if codes.iter().any(|&code| code >= self.n_codes() as u64) {
+            return Err(reader.error("it has an outcome that cannot be"));
+        }
+        Ok(codes.into_iter().map(|code| code as u32).collect())
+    }
+
+    /// Check every row and give its code.
+    ///
+    /// # Errors
+    /// The first column of a wrong length, or the first class code or weight that is not allowed.
+    pub fn encode(self, columns: &Columns<'_>) -> Result<Vec<u32>, KernelError> {
+        columns.check_lengths()?;
+        let mut codes = vec![0; columns.y_true.len()];
+        let valid = dispatch::run(
+            #[inline(always)]
+            || columns.has_valid_weights() && self.encode_into(columns, &mut codes),
+        );
+        if valid { Ok(codes) } else { Err(self.fault(columns)) }
+    }
+
+    #[inline(always)]
+    fn encode_into(self, columns: &Columns<'_>, codes: &mut [u32]) -> bool {
+        let n_classes = self.n_classes as u32;
+        let hits = columns.majority_hit.iter().zip(columns.no_change_hit);
+        let classes = columns.y_true.iter().zip(columns.y_pred);
+        let mut invalid = false;
+        for (code, ((&y_true, &y_pred), (&majority, &no_change))) in codes.iter_mut().zip(classes.zip(hits)) {
+            let (y_true, column) = (y_true as u32, y_pred.wrapping_add(1) as u32);
+            invalid |= y_true >= n_classes || column > n_classes;
+            let cell = y_true.wrapping_mul(n_classes + 1).wrapping_add(column);
+            *code = (cell << 2) | (u32::from(majority) << 1) | u32::from(no_change);
+        }
+        !invalid
+    }
+
+    /// The first fault of columns that have one.
+    fn fault(self, columns: &Columns<'_>) -> KernelError {
+        let n_classes = self.n_classes;
+        let known = 0..n_classes as i32;
+        for (row, (&label, &prediction)) in columns.y_true.iter().zip(columns.y_pred).enumerate() {
+            if !known.contains(&label) {
+                return KernelError::Label { row, label, n_classes };
+            }
+            if prediction != ABSTAINED && !known.contains(&prediction) {
+                return KernelError::Prediction { row, prediction, n_classes };
+            }
+        }
+        let weight = columns.weight.unwrap_or_default();
+        let row = weight.iter().position(|w| !(*w >= 0.0 && w.is_finite())).unwrap_or_default();
+        KernelError::Weight { row, weight: weight.get(row).copied().unwrap_or_default() }
+    }
+}
+
+/// Tallies at stops, as columns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tallies {
+    /// How many classes there are, c.
+    pub n_classes: usize,
+    /// Weight per stop, true class and predicted class, [s, c, c].
+    pub confusion: Vec<f64>,
+    /// Weight per stop and true class of the rows without a prediction, [s, c].
+    pub abstained: Vec<f64>,
+    /// Weight per stop, baseline (majority class, no change) and true class of the rows it got right, [s, 2, c].
+    ///
+    /// By class, because these sums then have the bits of the diagonal of `confusion` where a learner does as its
+    /// baseline does.
+    pub hits: Vec<f64>,
+    /// How many rows each tally covers, [s].
+    pub widths: Vec<u64>,
+}
+
+impl Tallies {
+    pub(super) fn new(outcomes: Outcomes) -> Self {
+        let n_classes = outcomes.n_classes;
+        Self { n_classes, confusion: vec![], abstained: vec![], hits: vec![], widths: vec![] }
+    }
+
+    pub(super) fn push(&mut self, weights: &[f64], width: u64) {
+        let c = self.n_classes;
+        let mut hits = vec![0.0; 2 * c];
+        for (class, of_class) in weights.chunks_exact(4 * (c + 1)).enumerate() {
+            for (column, cell) in of_class.chunks_exact(4).enumerate() {
+                let weight = ((cell[0] + cell[1]) + cell[2]) + cell[3];
+                if column == 0 {
+                    self.abstained.push(weight);
+                } else {
+                    self.confusion.push(weight);
+                }
+                hits[class] = (hits[class] + cell[2]) + cell[3];
+                hits[c + class] = (hits[c + class] + cell[1]) + cell[3];
+            }
+        }
+        self.hits.extend_from_slice(&hits);
+        self.widths.push(width);
+    }
+}

@@ -1,0 +1,208 @@
+//! What holds for every forgetting.
+
+use super::bucket_tally::{BucketTally, add_rows};
+use super::*;
+use crate::adaptive_window::Settings;
+use crate::randomness::{Draws, Purpose};
+
+const N_CLASSES: usize = 3;
+
+struct Sample {
+    y_true: Vec<i32>,
+    y_pred: Vec<i32>,
+    majority_hit: Vec<bool>,
+    no_change_hit: Vec<bool>,
+    weight: Option<Vec<f64>>,
+}
+
+impl Sample {
+    /// Rows whose error rate jumps half-way; weights are all 1 (left out), whole, or not.
+    fn new(n: usize, weights: &str) -> Self {
+        let draws = Draws::new(7, Purpose::named("sample"), 0);
+        let pick = |row: usize, k: u64| draws.within(row as u64).uniform(k);
+        let y_true: Vec<i32> = (0..n).map(|row| draws.below(row as u64, N_CLASSES as u64) as i32).collect();
+        let wrong = |row: usize| pick(row, 1) < if row < n / 2 { 0.1 } else { 0.5 };
+        let y_pred = (0..n).map(|row| if wrong(row) { (y_true[row] + 2) % 4 - 1 } else { y_true[row] }).collect();
+        let weight = match weights {
+            "none" => None,
+            "whole" => Some((0..n).map(|row| (pick(row, 2) * 3.0).floor()).collect()),
+            _ => Some((0..n).map(|row| pick(row, 2)).collect()),
+        };
+        let majority_hit = (0..n).map(|row| pick(row, 3) < 0.4).collect();
+        let no_change_hit = (0..n).map(|row| pick(row, 4) < 0.3).collect();
+        Self { y_true, y_pred, majority_hit, no_change_hit, weight }
+    }
+
+    fn columns(&self, range: std::ops::Range<usize>) -> Columns<'_> {
+        Columns {
+            y_true: &self.y_true[range.clone()],
+            y_pred: &self.y_pred[range.clone()],
+            majority_hit: &self.majority_hit[range.clone()],
+            no_change_hit: &self.no_change_hit[range.clone()],
+            weight: self.weight.as_deref().map(|weight| &weight[range]),
+        }
+    }
+}
+
+fn outcomes() -> Outcomes {
+    Outcomes::new(N_CLASSES).unwrap()
+}
+
+fn adwin(max_buckets: usize) -> Adwin {
+    let settings = Settings { delta: 0.002, clock: 32, max_buckets, min_window_length: 5, grace_period: 10 };
+    Adwin::new(outcomes(), settings).unwrap()
+}
+
+type Build = fn() -> Box<dyn Forgetting>;
+
+fn all() -> Vec<Build> {
+    vec![
+        || Box::new(Landmark::new(outcomes())),
+        || Box::new(Window::new(outcomes(), 1).unwrap()),
+        || Box::new(Window::new(outcomes(), 100).unwrap()),
+        || Box::new(Fading::new(outcomes(), 0.99).unwrap()),
+        || Box::new(Fading::new(outcomes(), 1e-12).unwrap()),
+        || Box::new(Fading::new(outcomes(), 1.0).unwrap()),
+        || Box::new(adwin(5)),
+        || Box::new(adwin(1)),
+    ]
+}
+
+/// The tallies after every 50 rows, given columns of `size` rows.
+fn tallies(state: &mut dyn Forgetting, sample: &Sample, size: usize, from: usize) -> Vec<Tallies> {
+    let n = sample.y_true.len();
+    let mut found = vec![];
+    for start in (from..n).step_by(size) {
+        let stop = n.min(start + size);
+        let stops: Vec<usize> = (start + 1..=stop).filter(|row| row % 50 == 0).map(|row| row - start).collect();
+        let tallies = state.update(&sample.columns(start..stop), &stops).unwrap();
+        for i in 0..stops.len() {
+            let part = |column: &[f64], width: usize| column[i * width..(i + 1) * width].to_vec();
+            found.push(Tallies {
+                n_classes: N_CLASSES,
+                confusion: part(&tallies.confusion, N_CLASSES * N_CLASSES),
+                abstained: part(&tallies.abstained, N_CLASSES),
+                hits: part(&tallies.hits, 2 * N_CLASSES),
+                widths: vec![tallies.widths[i]],
+            });
+        }
+    }
+    found
+}
+
+#[test]
+fn the_cut_into_columns_changes_no_bit() {
+    for weights in ["none", "whole", "any"] {
+        let sample = Sample::new(6_000, weights);
+        for build in all() {
+            let whole = tallies(build().as_mut(), &sample, 6_000, 0);
+            assert_eq!(whole.len(), 120);
+            for size in [1, 77, 1024] {
+                assert!(whole == tallies(build().as_mut(), &sample, size, 0), "{weights} {size}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_saved_state_goes_on_bit_for_bit() {
+    for weights in ["none", "whole", "any"] {
+        let sample = Sample::new(6_000, weights);
+        for build in all() {
+            let whole = tallies(build().as_mut(), &sample, 6_000, 0);
+            for cut in [0, 1, 1_700, 4_100] {
+                let mut first = build();
+                first.update(&sample.columns(0..cut), &[]).unwrap();
+                let saved = first.save();
+                let mut second = build();
+                second.load(&saved).unwrap();
+                assert!(second.save() == saved);
+                assert!(whole[cut / 50..] == tallies(second.as_mut(), &sample, 500, cut), "{weights} {cut}");
+            }
+        }
+    }
+}
+
+#[test]
+fn damaged_or_foreign_bytes_are_refused_and_change_nothing() {
+    let sample = Sample::new(3_000, "any");
+    for build in all() {
+        let mut state = build();
+        state.update(&sample.columns(0..3_000), &[]).unwrap();
+        let saved = state.save();
+        for end in (0..saved.len()).step_by(97) {
+            assert!(state.load(&saved[..end]).is_err());
+        }
+        assert!(state.load(b"something else").is_err());
+        assert!(state.save() == saved);
+    }
+    assert!(Window::new(outcomes(), 7).unwrap().load(&Window::new(outcomes(), 8).unwrap().save()).is_err());
+    assert!(Fading::new(outcomes(), 0.5).unwrap().load(&Fading::new(outcomes(), 0.6).unwrap().save()).is_err());
+    assert!(adwin(4).load(&adwin(5).save()).is_err());
+}
+
+#[test]
+fn what_has_left_a_window_leaves_nothing_behind() {
+    let mut window = Window::new(outcomes(), 3).unwrap();
+    let y = [0, 0, 1, 1, 1];
+    let columns = Columns {
+        y_true: &y,
+        y_pred: &y,
+        majority_hit: &[true; 5],
+        no_change_hit: &[false; 5],
+        weight: Some(&[0.1, 0.2, 0.3, 0.4, 0.5]),
+    };
+    let tallies = window.update(&columns, &[5]).unwrap();
+    assert_eq!(tallies.confusion, [0.0, 0.0, 0.0, 0.0, 0.3 + 0.4 + 0.5, 0.0, 0.0, 0.0, 0.0]);
+    assert_eq!(tallies.widths, [3]);
+}
+
+#[test]
+fn an_adaptive_window_forgets_what_was_before_a_jump_and_holds_few_bytes() {
+    let sample = Sample::new(200_000, "none");
+    let mut state = adwin(5);
+    let found = state.update(&sample.columns(0..200_000), &[99_999, 110_000, 200_000]).unwrap();
+    assert!(found.widths[0] > 90_000 && found.widths[1] < 11_000 && found.widths[2] > 90_000, "{:?}", found.widths);
+    assert!(state.n_bytes() < 100_000, "{}", state.n_bytes());
+}
+
+#[test]
+fn lists_and_tables_tally_the_same() {
+    let many = Outcomes::new(40).unwrap();
+    let codes: Vec<u32> = (0..600_u32).map(|i| (i * i) % 900).collect();
+    let weights: Vec<f64> = codes.iter().map(|&code| f64::from(code % 7)).collect();
+    let tally = |rows: std::ops::Range<usize>| BucketTally::new(many, &codes[rows.clone()], Some(&weights[rows]));
+    let mut expected = vec![0.0; many.n_codes()];
+    add_rows(&mut expected, &codes, Some(&weights));
+    let table = BucketTally::table(&[], many);
+    let merged = tally(0..200).merged(tally(200..400), many).merged(tally(400..600), many);
+    assert!(matches!(merged, BucketTally::List(_)));
+    for tally in [table.clone().merged(merged.clone(), many), merged.clone().merged(table, many), merged] {
+        let mut found = vec![0.0; many.n_codes()];
+        tally.add_to(&mut found);
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn faults_of_the_columns_are_named_and_nothing_is_taken_in() {
+    let mut state = Landmark::new(outcomes());
+    let good = Columns {
+        y_true: &[0, 1],
+        y_pred: &[-1, 2],
+        majority_hit: &[true; 2],
+        no_change_hit: &[true; 2],
+        weight: None,
+    };
+    let mut fault = |columns: Columns<'_>, stops: &[usize]| state.update(&columns, stops).unwrap_err();
+    let label = fault(Columns { y_true: &[0, 3], ..good }, &[]);
+    assert_eq!(label, KernelError::Label { row: 1, label: 3, n_classes: 3 });
+    let prediction = fault(Columns { y_pred: &[-2, 0], ..good }, &[]);
+    assert_eq!(prediction, KernelError::Prediction { row: 0, prediction: -2, n_classes: 3 });
+    let weight = fault(Columns { weight: Some(&[1.0, -1.0]), ..good }, &[]);
+    assert_eq!(weight, KernelError::Weight { row: 1, weight: -1.0 });
+    assert!(matches!(fault(Columns { y_pred: &[0], ..good }, &[]), KernelError::Shape { what: "y_pred", .. }));
+    assert!(matches!(fault(good, &[2, 1]), KernelError::Option { option: "stops", .. }));
+    assert!(matches!(fault(good, &[3]), KernelError::Option { option: "stops", .. }));
+    assert_eq!(state.update(&good, &[0]).unwrap().widths, [0]);
+}

@@ -1,0 +1,166 @@
+//! A sliding window of the last rows.
+
+use super::{Forgetting, Outcomes, Rows, whole};
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+
+const NAME: &str = "Window";
+
+/// Covers the last `width` rows.
+///
+/// Whole weights are counted in and out in whole numbers. While the window holds any other weight, its sums are made
+/// afresh from its rows at each stop, so that what has left leaves exactly nothing behind.
+#[derive(Debug, Clone)]
+pub struct Window {
+    outcomes: Outcomes,
+    width: usize,
+    /// The outcomes of the rows held; a ring once `width` are.
+    codes: Vec<u32>,
+    /// Their weights; empty while all are 1.
+    weights: Vec<f64>,
+    /// Where the next row goes once the ring is full: the place of the oldest.
+    next: usize,
+    /// How many of the rows held have no whole weight.
+    n_fractions: usize,
+    /// The whole weights by outcome that have come in, and that have gone; their difference is in the window. Apart,
+    /// since a row's addition and subtraction would wait for each other in one table.
+    entered: Vec<u64>,
+    left: Vec<u64>,
+}
+
+impl Window {
+    /// A state that has seen nothing.
+    ///
+    /// # Errors
+    /// [`KernelError::Option`] where the width is 0.
+    pub fn new(outcomes: Outcomes, width: usize) -> Result<Self, KernelError> {
+        if width == 0 {
+            let expected = "it must be at least 1";
+            return Err(KernelError::Option { option: "width", found: width.to_string(), expected });
+        }
+        let (entered, left) = (vec![0; outcomes.n_codes()], vec![0; outcomes.n_codes()]);
+        Ok(Self { outcomes, width, codes: vec![], weights: vec![], next: 0, n_fractions: 0, entered, left })
+    }
+
+    fn add(&mut self, code: u32, weight: f64) {
+        match whole(weight) {
+            Some(count) => self.entered[code as usize] = self.entered[code as usize].wrapping_add(count),
+            None => self.n_fractions += 1,
+        }
+    }
+
+    fn remove(&mut self, code: u32, weight: f64) {
+        match whole(weight) {
+            Some(count) => self.left[code as usize] = self.left[code as usize].wrapping_add(count),
+            None => self.n_fractions -= 1,
+        }
+    }
+
+    /// Take in rows of weight 1 where only such are held.
+    fn take_unweighted(&mut self, codes: &[u32]) {
+        let (filling, mut rest) = codes.split_at(codes.len().min(self.width - self.codes.len()));
+        self.codes.extend_from_slice(filling);
+        for &code in filling {
+            self.entered[code as usize] += 1;
+        }
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(rest.len().min(self.width - self.next));
+            let places = &mut self.codes[self.next..self.next + now.len()];
+            for (place, &code) in places.iter_mut().zip(now) {
+                self.left[*place as usize] += 1;
+                self.entered[code as usize] += 1;
+                *place = code;
+            }
+            self.next = (self.next + now.len()) % self.width;
+            rest = later;
+        }
+    }
+
+    fn take_weighted(&mut self, code: u32, weight: f64) {
+        self.add(code, weight);
+        if self.codes.len() < self.width {
+            self.codes.push(code);
+            self.weights.push(weight);
+            return;
+        }
+        self.remove(self.codes[self.next], self.weights[self.next]);
+        (self.codes[self.next], self.weights[self.next]) = (code, weight);
+        self.next = if self.next + 1 == self.width { 0 } else { self.next + 1 };
+    }
+
+    /// What lies in a ring, the oldest first.
+    fn oldest_first<'a, T>(&self, ring: &'a [T]) -> impl Iterator<Item = &'a T> {
+        let (newer, older) = ring.split_at(self.next.min(ring.len()));
+        older.iter().chain(newer)
+    }
+
+    /// A copy that holds other rows.
+    fn holding(&self, codes: Vec<u32>, weights: Vec<f64>) -> Result<Self, KernelError> {
+        let mut window = Self::new(self.outcomes, self.width)?;
+        for (i, &code) in codes.iter().enumerate() {
+            window.add(code, weights.get(i).copied().unwrap_or(1.0));
+        }
+        (window.codes, window.weights) = (codes, weights);
+        Ok(window)
+    }
+}
+
+impl Forgetting for Window {
+    fn outcomes(&self) -> Outcomes {
+        self.outcomes
+    }
+
+    fn take(&mut self, rows: &Rows<'_>) {
+        if self.weights.is_empty() && rows.weight.is_none() {
+            return self.take_unweighted(rows.codes);
+        }
+        self.weights.resize(self.codes.len(), 1.0);
+        for (i, &code) in rows.codes.iter().enumerate() {
+            self.take_weighted(code, rows.weight.map_or(1.0, |weight| weight[i]));
+        }
+    }
+
+    fn weigh(&self, weights: &mut [f64]) -> u64 {
+        if self.n_fractions == 0 {
+            for (weight, (entered, left)) in weights.iter_mut().zip(self.entered.iter().zip(&self.left)) {
+                *weight = entered.wrapping_sub(*left) as f64;
+            }
+        } else {
+            for (&code, &weight) in self.oldest_first(&self.codes).zip(self.oldest_first(&self.weights)) {
+                weights[code as usize] += weight;
+            }
+        }
+        self.codes.len() as u64
+    }
+
+    fn n_bytes(&self) -> usize {
+        let words = self.weights.capacity() + self.entered.capacity() + self.left.capacity();
+        size_of::<Self>() + 4 * self.codes.capacity() + 8 * words
+    }
+
+    fn save(&self) -> Vec<u8> {
+        let mut writer = Writer::new(NAME, 1);
+        self.outcomes.write(&mut writer);
+        writer.u64(self.width as u64);
+        let codes: Vec<u64> = self.oldest_first(&self.codes).map(|&code| u64::from(code)).collect();
+        writer.u64s(codes.into_iter());
+        writer.f64s(&self.oldest_first(&self.weights).copied().collect::<Vec<_>>());
+        writer.finish()
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
+        let mut reader = Reader::new(NAME, 1, bytes)?;
+        self.outcomes.check_saved(&mut reader)?;
+        if reader.usize()? != self.width {
+            return Err(reader.error("it has another width"));
+        }
+        let codes = self.outcomes.read_codes(&mut reader)?;
+        let weights = reader.f64s()?;
+        if codes.len() > self.width || !(weights.is_empty() || weights.len() == codes.len()) {
+            return Err(reader.error("it holds a wrong number of rows"));
+        }
+        reader.finish()?;
+        *self = self.holding(codes, weights)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,159 @@
+"""The contract of a forgetting."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge.protocols import Forgetting, ForgettingState
+from streamgauge.randomness import below, uniform
+from streamgauge.records import ABSTAINED, Tally, Trace
+
+__all__ = ["check_forgetting", "reference_tally"]
+
+N_CLASSES = 4
+N_ROWS = 2_000
+
+
+@runtime_checkable
+class FadesByAge(Protocol):
+    """A forgetting whose weights depend on nothing but how many rows lie between."""
+
+    def weights_by_age(self, n: int) -> NDArray[np.float64]:
+        """Give the weights of the last `n` rows, the newest first."""
+        ...
+
+
+def check_forgetting(forgetting: Forgetting, seed: int = 1) -> None:
+    """Raise an AssertionError unless a forgetting keeps its contract.
+
+    Its tallies equal those of a slow reference: with the weights of its method `weights_by_age`, or, where it has
+    none, with the newest `width` rows as the tally itself says. How a trace is cut into pieces changes no bit.
+
+    Examples
+    --------
+    >>> from streamgauge.forgetting import Window
+    >>> check_forgetting(Window(10))
+    """
+    plain = sample_trace(seed)
+    whole = replace(plain, weight=below(seed, "weight", 0, 0, N_ROWS, 3).astype(np.float64))
+    any_weight = replace(plain, weight=uniform(seed, "weight", 0, 0, N_ROWS))
+    for trace in (plain, whole, any_weight):
+        stops = np.linspace(0, trace.row[-1] + 10, 12).astype(int).tolist()
+        tallies = forgetting.build(N_CLASSES).update(trace, stops)
+        check_against_reference(forgetting, trace, stops, tallies)
+        for size in (1, 77, 500):
+            in_pieces = list(update_in_pieces(forgetting.build(N_CLASSES), trace, stops, size))
+            if not all(same_bits(*pair) for pair in zip(tallies, in_pieces, strict=True)):
+                msg = f"{forgetting} gives other tallies when the trace comes in pieces of {size} rows"
+                raise AssertionError(msg)
+
+
+def reference_tally(trace: Trace, weight: NDArray[np.float64], width: int) -> Tally:
+    """Tally a trace by definition, with the given weight of each row.
+
+    Examples
+    --------
+    >>> trace = sample_trace(1)
+    >>> reference_tally(trace, np.ones(len(trace)), len(trace)).total
+    2000.0
+    """
+    confusion, abstained = np.zeros((N_CLASSES, N_CLASSES)), np.zeros(N_CLASSES)
+    silent = trace.y_pred == ABSTAINED
+    np.add.at(confusion, (trace.y_true[~silent], trace.y_pred[~silent]), weight[~silent])
+    np.add.at(abstained, trace.y_true[silent], weight[silent])
+    majority_hits, no_change_hits = weight[trace.majority_hit].sum(), weight[trace.no_change_hit].sum()
+    return Tally(confusion, abstained, float(majority_hits), float(no_change_hits), width)
+
+
+def sample_trace(seed: int) -> Trace:
+    """Make a trace with gaps, abstentions, a class that vanishes and an error rate that jumps.
+
+    Examples
+    --------
+    >>> len(sample_trace(1))
+    2000
+    """
+    row = np.cumsum(1 + below(seed, "gap", 0, 0, N_ROWS, 3))
+    early = np.arange(N_ROWS) < N_ROWS // 2
+    y_true = np.where(early, below(seed, "label", 0, 0, N_ROWS, N_CLASSES), below(seed, "label", 1, 0, N_ROWS, 2))
+    wrong = uniform(seed, "wrong", 0, 0, N_ROWS) < np.where(early, 0.1, 0.6)
+    y_pred = np.where(wrong, below(seed, "prediction", 0, 0, N_ROWS, N_CLASSES + 1) + ABSTAINED, y_true)
+    majority_hit, no_change_hit = (uniform(seed, "hit", fold, 0, N_ROWS) < 0.4 for fold in (0, 1))
+    return Trace(row, y_true.astype(np.int32), y_pred.astype(np.int32), majority_hit, no_change_hit)
+
+
+def check_against_reference(forgetting: Forgetting, trace: Trace, stops: list[int], tallies: list[Tally]) -> None:
+    """Raise unless each tally equals the reference.
+
+    Examples
+    --------
+    >>> from streamgauge.forgetting import Landmark
+    >>> trace = sample_trace(1)
+    >>> check_against_reference(Landmark(), trace, [9], Landmark().build(N_CLASSES).update(trace, [9]))
+    """
+    for stop, tally in zip(stops, tallies, strict=True):
+        n = int(np.searchsorted(trace.row, stop))
+        seen = cut(trace, 0, n)
+        newest_first = np.arange(n) < tally.width
+        by_age = forgetting.weights_by_age(n) if isinstance(forgetting, FadesByAge) else newest_first.astype(float)
+        weight = by_age[::-1] if seen.weight is None else by_age[::-1] * seen.weight
+        expected = reference_tally(seen, weight, tally.width)
+        where = f"{forgetting} before row {stop}"
+        for name in ("confusion", "abstained", "majority_hits", "no_change_hits"):
+            found, reference = getattr(tally, name), getattr(expected, name)
+            np.testing.assert_allclose(found, reference, rtol=1e-9, atol=1e-12, err_msg=f"{where}: {name}")
+        if not 0 <= tally.width <= n:
+            msg = f"{where} covers {tally.width} rows of {n}"
+            raise AssertionError(msg)
+
+
+def update_in_pieces(state: ForgettingState, trace: Trace, stops: list[int], size: int) -> Iterator[Tally]:
+    """Give the tallies at the stops where the trace comes a few rows at a time.
+
+    Examples
+    --------
+    >>> from streamgauge.forgetting import Landmark
+    >>> [t.width for t in update_in_pieces(Landmark().build(N_CLASSES), sample_trace(1), [0, 9999], 600)]
+    [0, 2000]
+    """
+    begin = 0
+    for start in range(0, len(trace), size):
+        last = start + size >= len(trace)
+        # A piece ends where the next one begins; the last has no end.
+        end = stops[-1] + 1 if last else int(trace.row[start + size])
+        yield from state.update(cut(trace, start, start + size), [stop for stop in stops if begin <= stop < end])
+        begin = end
+
+
+def cut(trace: Trace, start: int, stop: int) -> Trace:
+    """Give some of the rows of a trace.
+
+    Examples
+    --------
+    >>> len(cut(sample_trace(1), 10, 30))
+    20
+    """
+    part = slice(start, stop)
+    weight = None if trace.weight is None else trace.weight[part]
+    classes = (trace.row[part], trace.y_true[part], trace.y_pred[part])
+    return Trace(*classes, trace.majority_hit[part], trace.no_change_hit[part], weight)
+
+
+def same_bits(first: Tally, second: Tally) -> bool:
+    """Say whether two tallies are the same to the last bit.
+
+    Examples
+    --------
+    >>> tally = Tally(np.eye(2), np.zeros(2), 1.0, 1.0, 2)
+    >>> same_bits(tally, replace(tally, width=3))
+    False
+    """
+    scalars = (first.majority_hits, first.no_change_hits, first.width)
+    return (
+        scalars == (second.majority_hits, second.no_change_hits, second.width)
+        and np.array_equal(first.confusion, second.confusion)
+        and np.array_equal(first.abstained, second.abstained)
+    )

@@ -1,0 +1,116 @@
+"""The contract of a measure."""
+
+from math import isinf, isnan
+
+import numpy as np
+
+from streamgauge.protocols import Measure
+from streamgauge.randomness import uniform
+from streamgauge.records import Tally
+
+__all__ = ["check_measure"]
+
+N_TALLIES = 100
+
+
+def check_measure(measure: Measure, seed: int = 1) -> None:
+    """Raise an AssertionError unless a measure keeps its contract.
+
+    No tally has a better value than a perfect one; a value is never infinite, and NaN only where the docstring speaks
+    of NaN; measuring changes nothing.
+
+    Examples
+    --------
+    >>> from streamgauge.measures import accuracy
+    >>> check_measure(accuracy)
+    """
+    for n_classes in (2, 3, 10):
+        best = value_of(measure, perfect_tally(n_classes))
+        require(not isnan(best), measure, f"is NaN for a perfect tally of {n_classes} classes")
+        for number in range(N_TALLIES):
+            value = value_of(measure, random_tally(n_classes, seed, number))
+            better = value > best if measure.greater_is_better else value < best
+            require(not better, measure, f"is {value} for some tally, better than {best} for a perfect one")
+    for tally in corner_tallies():
+        value_of(measure, tally)
+
+
+def value_of(measure: Measure, tally: Tally) -> float:
+    """Measure a tally and check what any value must be.
+
+    Examples
+    --------
+    >>> from streamgauge.measures import accuracy
+    >>> value_of(accuracy, perfect_tally(2))
+    1.0
+    """
+    confusion, abstained = tally.confusion.copy(), tally.abstained.copy()
+    value = measure(tally)
+    unchanged = np.array_equal(confusion, tally.confusion) and np.array_equal(abstained, tally.abstained)
+    require(unchanged, measure, "changes the tally")
+    require(isinstance(value, float), measure, f"gives {value!r}, which is not a float")
+    require(not isinf(value), measure, f"is {value} for {tally}")
+    documented = "NaN" in (measure.__doc__ or "")
+    require(documented or not isnan(value), measure, f"is NaN for {tally}, and its docstring does not say when")
+    return value
+
+
+def require(condition: bool, measure: Measure, fault: str) -> None:  # noqa: FBT001
+    """Raise with the fault of a measure unless a condition holds.
+
+    Examples
+    --------
+    >>> from streamgauge.measures import accuracy
+    >>> require(False, accuracy, "is wrong")
+    Traceback (most recent call last):
+    ...
+    AssertionError: measure 'accuracy' is wrong
+    """
+    if not condition:
+        msg = f"measure {measure.name!r} {fault}"
+        raise AssertionError(msg)
+
+
+def perfect_tally(n_classes: int) -> Tally:
+    """Make a tally without a miss, whose baselines miss half.
+
+    Examples
+    --------
+    >>> perfect_tally(2).misses
+    0.0
+    """
+    total = 10.0 * n_classes
+    return Tally(10.0 * np.eye(n_classes), np.zeros(n_classes), total / 2, total / 2, int(total))
+
+
+def random_tally(n_classes: int, seed: int, number: int) -> Tally:
+    """Make a tally of random weights.
+
+    Examples
+    --------
+    >>> random_tally(2, 1, 0).confusion.shape
+    (2, 2)
+    """
+    draws = uniform(seed, "tally", number, 0, n_classes * (n_classes + 1) + 2)
+    # Half of the cells are empty, as with classes that are absent.
+    cells = np.where(draws[:-2] < 0.5, 0.0, draws[:-2]).reshape(n_classes, n_classes + 1)
+    total = float(cells.sum())
+    return Tally(cells[:, 1:], cells[:, 0], float(draws[-1]) * total, float(draws[-2]) * total, cells.size)
+
+
+def corner_tallies() -> list[Tally]:
+    """Make tallies where much is undefined: empty, one class alone, all abstained, baselines all right.
+
+    Examples
+    --------
+    >>> corner_tallies()[0].total
+    0.0
+    """
+    nothing, one_class = np.zeros((2, 2)), np.diag([5.0, 0.0])
+    return [
+        Tally(nothing, np.zeros(2), 0.0, 0.0, 0),
+        Tally(one_class, np.zeros(2), 5.0, 5.0, 5),
+        Tally(one_class[::-1], np.zeros(2), 5.0, 5.0, 5),
+        Tally(nothing, np.array([3.0, 2.0]), 3.0, 2.0, 5),
+        Tally(np.ones((2, 2)), np.zeros(2), 4.0, 4.0, 4),
+    ]

@@ -1,0 +1,200 @@
+"""Forgetting: how the past fades out of a tally.
+
+A forgetting is a frozen value; the state of a cell is built from it. Whatever the forgetting, all measures are taken
+from one and the same tally, so that they speak of the same rows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import fsum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge import _native
+from streamgauge.errors import StreamgaugeError, require_at_least, require_between
+from streamgauge.records import Tally, Trace
+
+__all__ = ["Adwin", "Fading", "Landmark", "NativeForgetting", "Window"]
+
+
+class NativeForgetting:
+    """The state of a forgetting in native code; see `streamgauge.protocols.ForgettingState`.
+
+    Examples
+    --------
+    >>> state = NativeForgetting(_native.landmark(2))
+    >>> y = np.array([0, 1, 1], dtype=np.int32)
+    >>> hit = np.array([False, False, True])
+    >>> trace = Trace(np.array([10, 20, 30]), y, y, hit, hit)
+    >>> [tally.width for tally in state.update(trace, stops=[10, 21, 40])]
+    [0, 2, 3]
+    """
+
+    def __init__(self, kernel: _native.Forgetting) -> None:
+        self._kernel = kernel
+
+    def update(self, trace: Trace, stops: Sequence[int]) -> list[Tally]:
+        """Take in a trace; give the tally after the rows before each stop (ascending positions in the stream)."""
+        counts = np.searchsorted(trace.row, np.asarray(stops, dtype=np.int64), side="left").astype(np.int64)
+        try:
+            confusion, abstained, hits, widths = self._kernel.update(
+                np.ascontiguousarray(trace.y_true, dtype=np.int32),
+                np.ascontiguousarray(trace.y_pred, dtype=np.int32),
+                np.ascontiguousarray(trace.majority_hit, dtype=np.bool_),
+                np.ascontiguousarray(trace.no_change_hit, dtype=np.bool_),
+                None if trace.weight is None else np.ascontiguousarray(trace.weight, dtype=np.float64),
+                counts,
+            )
+        except ValueError as error:
+            msg = f"in a trace of {len(trace)} rows: {error}"
+            raise StreamgaugeError(msg) from None
+        return [
+            Tally(confusion[i], abstained[i], fsum(by_class[0]), fsum(by_class[1]), width)
+            for i, (by_class, width) in enumerate(zip(hits.tolist(), widths.tolist(), strict=True))
+        ]
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory it holds."""
+        return self._kernel.n_bytes
+
+    def save(self) -> bytes:
+        """Give all of its state."""
+        return self._kernel.save()
+
+    def load(self, state: bytes) -> None:
+        """Take over a saved state of one built alike, and go on from there bit for bit."""
+        try:
+            self._kernel.load(state)
+        except ValueError as error:
+            raise StreamgaugeError(str(error)) from None
+
+
+@dataclass(frozen=True)
+class Landmark:
+    """Forgets nothing: covers every row since the start.
+
+    Examples
+    --------
+    >>> Landmark()
+    Landmark()
+    """
+
+    def weights_by_age(self, n: int) -> NDArray[np.float64]:
+        """Give the weights of the last `n` rows, the newest first."""
+        return np.ones(n)
+
+    def build(self, n_classes: int) -> NativeForgetting:
+        """Build a state that has seen nothing."""
+        return NativeForgetting(_native.landmark(n_classes))
+
+
+@dataclass(frozen=True)
+class Window:
+    """Covers the last `width` scored rows, all alike.
+
+    What leaves the window leaves exactly nothing behind, whatever the weights of the rows.
+
+    Parameters
+    ----------
+    width
+        How many rows it covers, at least 1.
+
+    Examples
+    --------
+    >>> Window(3).weights_by_age(5).tolist()
+    [1.0, 1.0, 1.0, 0.0, 0.0]
+    """
+
+    width: int = 1000
+
+    def __post_init__(self) -> None:
+        require_at_least("width", self.width, 1)
+
+    def weights_by_age(self, n: int) -> NDArray[np.float64]:
+        """Give the weights of the last `n` rows, the newest first."""
+        return (np.arange(n) < self.width).astype(np.float64)
+
+    def build(self, n_classes: int) -> NativeForgetting:
+        """Build a state that has seen nothing."""
+        return NativeForgetting(_native.window(n_classes, self.width))
+
+
+@dataclass(frozen=True)
+class Fading:
+    """Gives a row that lies `age` scored rows back the weight ``factor ** age``.
+
+    The whole tally fades, so a rate is the faded hits over the faded weight: without bias from the first row on. The
+    past counts as much as the last ``1 / (1 - factor)`` rows.
+
+    Parameters
+    ----------
+    factor
+        What is left of a weight after each row, in (0, 1].
+
+    Examples
+    --------
+    >>> Fading(0.5).weights_by_age(4).tolist()
+    [1.0, 0.5, 0.25, 0.125]
+    """
+
+    factor: float = 0.999
+
+    def __post_init__(self) -> None:
+        require_between("factor", self.factor, 0.0, 1.0)
+
+    def weights_by_age(self, n: int) -> NDArray[np.float64]:
+        """Give the weights of the last `n` rows, the newest first."""
+        weights: NDArray[np.float64] = np.float64(self.factor) ** np.arange(n)
+        return weights
+
+    def build(self, n_classes: int) -> NativeForgetting:
+        """Build a state that has seen nothing."""
+        return NativeForgetting(_native.fading(n_classes, self.factor))
+
+
+@dataclass(frozen=True)
+class Adwin:
+    """Covers the scored rows since the error rate last changed: an adaptive window.
+
+    ADWIN (Bifet and Gavaldà, 2007) watches the 0/1 loss of each row and drops the oldest rows when their error rate
+    differs from that of the rest. Every measure is over that one window. The weights of rows count in the tally, not
+    in the loss. Its memory grows with the logarithm of its width.
+
+    Parameters
+    ----------
+    delta
+        The significance of a difference that makes it drop rows, in (0, 1).
+    clock
+        After how many rows each it looks for a difference.
+    max_buckets
+        How many buckets of each size it keeps: with more, it cuts more finely.
+    min_window_length
+        How many rows each of two compared parts must have.
+    grace_period
+        Up to how many rows it looks for no difference.
+
+    Examples
+    --------
+    >>> Adwin(delta=0.01)
+    Adwin(delta=0.01, clock=32, max_buckets=5, min_window_length=5, grace_period=10)
+    """
+
+    delta: float = 0.002
+    clock: int = 32
+    max_buckets: int = 5
+    min_window_length: int = 5
+    grace_period: int = 10
+
+    def __post_init__(self) -> None:
+        require_between("delta", self.delta, 0.0, 1.0, open_high=True)
+        require_at_least("clock", self.clock, 1)
+        require_at_least("max_buckets", self.max_buckets, 1)
+        require_at_least("min_window_length", self.min_window_length, 1)
+        require_at_least("grace_period", self.grace_period, 0)
+
+    def build(self, n_classes: int) -> NativeForgetting:
+        """Build a state that has seen nothing."""
+        options = (self.delta, self.clock, self.max_buckets, self.min_window_length, self.grace_period)
+        return NativeForgetting(_native.adwin(n_classes, *options))

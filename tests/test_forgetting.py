@@ -1,0 +1,262 @@
+"""Forgetting against independent implementations: scikit-learn on the same slice, River's ADWIN."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from river import drift
+from sklearn.metrics import accuracy_score, confusion_matrix
+
+from streamgauge import _native
+from streamgauge.checks import check_forgetting
+from streamgauge.checks.forgetting import cut, same_bits, sample_trace
+from streamgauge.errors import StreamgaugeError
+from streamgauge.forgetting import Adwin, Fading, Landmark, NativeForgetting, Window
+from streamgauge.measures import accuracy
+from streamgauge.protocols import Forgetting
+from streamgauge.records import Tally, Trace
+
+untyped_adwin: Any = drift.ADWIN
+
+FORGETTINGS: list[Forgetting] = [
+    Landmark(),
+    Window(1),
+    Window(100),
+    Window(5_000),
+    Fading(1.0),
+    Fading(0.99),
+    Fading(1e-3),
+    Adwin(),
+    Adwin(delta=0.3, clock=1, max_buckets=1, min_window_length=1, grace_period=0),
+]
+
+
+@st.composite
+def traces(draw: st.DrawFn) -> tuple[int, Trace]:
+    """Draw a trace and its number of classes: some classes absent, some rows without a prediction, any weights."""
+    n_classes = draw(st.integers(1, 6))
+    n = draw(st.integers(1, 120))
+    present = draw(st.lists(st.integers(0, n_classes - 1), min_size=1, max_size=n_classes))
+    y_true = draw(st.lists(st.sampled_from(present), min_size=n, max_size=n))
+    y_pred = draw(st.lists(st.integers(-1, n_classes - 1), min_size=n, max_size=n))
+    hits = draw(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=n, max_size=n))
+    weights = st.one_of(st.floats(0.01, 10.0), st.integers(0, 5).map(float))
+    weight = draw(st.none() | st.lists(weights, min_size=n, max_size=n))
+    row = np.cumsum(draw(st.lists(st.integers(1, 3), min_size=n, max_size=n)))
+    classes = (np.array(y_true, dtype=np.int32), np.array(y_pred, dtype=np.int32))
+    hit = np.array(hits, dtype=np.bool_)
+    trace = Trace(row, *classes, hit[:, 0].copy(), hit[:, 1].copy())
+    return n_classes, trace if weight is None else replace(trace, weight=np.array(weight))
+
+
+def check_against_sklearn(trace: Trace, tally: Tally, sample_weight: NDArray[np.float64]) -> None:
+    n_classes = len(tally.confusion)
+    labels = [-1, *range(n_classes)]
+    with_abstained = confusion_matrix(trace.y_true, trace.y_pred, labels=labels, sample_weight=sample_weight)
+    np.testing.assert_allclose(tally.confusion, with_abstained[1:, 1:], rtol=1e-10, atol=1e-300)
+    np.testing.assert_allclose(tally.abstained, with_abstained[1:, 0], rtol=1e-10, atol=1e-300)
+    if sample_weight.sum() > 0:
+        expected = accuracy_score(trace.y_true, trace.y_pred, sample_weight=sample_weight)
+        assert accuracy(tally) == pytest.approx(expected, rel=1e-10)
+
+
+def last_tally(forgetting: Forgetting, n_classes: int, trace: Trace) -> Tally:
+    return forgetting.build(n_classes).update(trace, [int(trace.row[-1]) + 1])[0]
+
+
+@settings(max_examples=40, deadline=None)
+@given(traces(), st.integers(1, 150))
+def test_landmark_and_window_equal_scikit_learn_on_the_same_slice(drawn: tuple[int, Trace], width: int) -> None:
+    n_classes, trace = drawn
+    for forgetting, held in ((Landmark(), trace), (Window(width), cut(trace, max(0, len(trace) - width), len(trace)))):
+        tally = last_tally(forgetting, n_classes, trace)
+        assert tally.width == len(held)
+        check_against_sklearn(held, tally, np.ones(len(held)) if held.weight is None else held.weight)
+
+
+@settings(max_examples=40, deadline=None)
+@given(traces(), st.floats(0.3, 1.0))
+def test_fading_equals_scikit_learn_with_weights_that_fade_with_age(drawn: tuple[int, Trace], factor: float) -> None:
+    n_classes, trace = drawn
+    age = np.arange(len(trace))[::-1]
+    weight = np.float64(factor) ** age * (np.ones(len(age)) if trace.weight is None else trace.weight)
+    check_against_sklearn(trace, last_tally(Fading(factor), n_classes, trace), weight)
+
+
+def test_fading_stays_right_over_many_periods() -> None:
+    short = sample_trace(3)
+    classes = (np.tile(short.y_true, 30), np.tile(short.y_pred, 30))
+    hits = (np.tile(short.majority_hit, 30), np.tile(short.no_change_hit, 30))
+    long = Trace(np.arange(30 * len(short)), *classes, *hits)
+    for factor in (0.9999, 0.99, 0.2):
+        weight = factor ** np.arange(len(long))[::-1].astype(float)
+        tally = last_tally(Fading(factor), 4, long)
+        check = confusion_matrix(long.y_true, long.y_pred, labels=range(4), sample_weight=weight)
+        np.testing.assert_allclose(tally.confusion, check, rtol=1e-10, atol=1e-280)
+        assert tally.majority_hits == pytest.approx(weight[long.majority_hit].sum(), rel=1e-10)
+
+
+@pytest.mark.parametrize("forgetting", FORGETTINGS, ids=repr)
+def test_every_forgetting_keeps_its_contract(forgetting: Any) -> None:
+    assert isinstance(forgetting, Forgetting)
+    check_forgetting(forgetting)
+
+
+def test_the_check_finds_a_forgetting_that_forgets_wrongly() -> None:
+    class Wrong:
+        def weights_by_age(self, n: int) -> NDArray[np.float64]:
+            return np.ones(n)
+
+        def build(self, n_classes: int) -> NativeForgetting:
+            return Window(100).build(n_classes)
+
+    with pytest.raises(AssertionError, match="confusion"):
+        check_forgetting(Wrong())
+
+
+def test_the_check_finds_a_forgetting_that_depends_on_the_pieces() -> None:
+    class Hasty:
+        """A window that is emptied with every piece."""
+
+        def build(self, n_classes: int) -> "Hasty":
+            self.n_classes = n_classes
+            return self
+
+        def update(self, trace: Trace, stops: Sequence[int]) -> list[Tally]:
+            return Landmark().build(self.n_classes).update(trace, stops)
+
+    with pytest.raises(AssertionError, match="pieces of 1 rows"):
+        check_forgetting(Hasty())
+
+
+@pytest.mark.parametrize("forgetting", FORGETTINGS, ids=repr)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_saved_state_goes_on_bit_for_bit(forgetting: Any, weighted: bool) -> None:
+    trace = sample_trace(2)
+    if weighted:
+        trace = replace(trace, weight=np.random.default_rng(1).random(len(trace)))
+    stops = trace.row[1_000::90].tolist()
+    straight = forgetting.build(4).update(trace, stops)
+    first, second = forgetting.build(4), forgetting.build(4)
+    first.update(cut(trace, 0, 1_000), [])
+    second.load(first.save())
+    assert all(map(same_bits, straight, second.update(cut(trace, 1_000, len(trace)), stops)))
+    with pytest.raises(StreamgaugeError, match="not a saved"):
+        second.load(first.save()[:-3])
+    with pytest.raises(StreamgaugeError, match="not a saved"):
+        forgetting.build(5).load(first.save())
+
+
+def loss_sequences(n: int) -> dict[str, NDArray[np.bool_]]:
+    rng, t = np.random.default_rng(7), np.arange(n)
+    rates = {
+        "stationary": np.full(n, 0.2),
+        "abrupt": np.where(t % 20_000 < 10_000, 0.1, 0.4),
+        "gradual": 0.3 + 0.25 * np.sin(t / 3_000),
+        "pure": (t // 5_000 % 2).astype(float),
+    }
+    return {name: rng.random(n) < rate for name, rate in rates.items()}
+
+
+def river_widths(losses: NDArray[np.bool_], adwin: Adwin) -> list[int]:
+    """Give the width of River's window after every value.
+
+    River's detector starts afresh after an alarm; the window of the paper, which is meant here, keeps what it has not
+    dropped. Taking back the alarm makes River's go on in the same way.
+    """
+    options = {name: getattr(adwin, name) for name in ("delta", "clock", "max_buckets", "min_window_length")}
+    detector: Any = untyped_adwin(**options, grace_period=adwin.grace_period)
+    widths = []
+    for loss in losses.tolist():
+        detector._drift_detected = False
+        detector.update(float(loss))
+        widths.append(int(detector.width))
+    return widths
+
+
+@pytest.mark.parametrize(
+    "adwin",
+    [Adwin(), Adwin(delta=0.3, clock=7, max_buckets=3, min_window_length=1, grace_period=0), Adwin(clock=1)],
+    ids=repr,
+)
+@pytest.mark.parametrize("kind", ["stationary", "abrupt", "gradual", "pure"])
+def test_adaptive_windows_are_as_wide_as_those_of_river(adwin: Adwin, kind: str) -> None:
+    losses = loss_sequences(100_000)[kind]
+    zeros, never = np.zeros(len(losses), dtype=np.int32), np.zeros(len(losses), dtype=np.bool_)
+    ends = np.arange(1, len(losses) + 1)
+    # The kernel itself: a hundred thousand tallies as columns, not as objects.
+    kernel = _native.adwin(2, *astuple(adwin))
+    confusion, _, _, widths = kernel.update(zeros, losses.astype(np.int32), never, never, None, ends)
+    assert widths.tolist() == river_widths(losses, adwin)
+    assert kind == "stationary" or (np.diff(widths.astype(int)) < 0).any()
+    # Every tally is that of its own window.
+    total = np.concatenate([[0], np.cumsum(losses)])
+    assert confusion[:, 0, 1].tolist() == (total[ends] - total[ends - widths.astype(int)]).tolist()
+
+
+def test_a_stop_means_the_rows_before_it() -> None:
+    y = np.array([0, 1, 1], dtype=np.int32)
+    hit = np.array([True, False, True])
+    trace = Trace(np.array([5, 8, 9]), y, y, hit, hit)
+    widths = [tally.width for tally in Landmark().build(2).update(trace, [0, 5, 6, 8, 9, 10])]
+    assert widths == [0, 0, 1, 1, 2, 3]
+
+
+def test_a_class_that_left_a_weighted_window_leaves_exactly_nothing() -> None:
+    y, y_pred = (np.repeat(codes, 500).astype(np.int32) for codes in ([0, 1, 1], [1, 1, 0]))
+    hit = np.ones(len(y), dtype=np.bool_)
+    trace = Trace(np.arange(len(y)), y, y_pred, hit, hit, np.random.default_rng(3).random(len(y)))
+    for forgetting in (Window(300), Adwin()):
+        tally = last_tally(forgetting, 2, trace)
+        assert tally.width < 600
+        assert tally.confusion[0].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("n_classes", [2, 40])
+@pytest.mark.parametrize("forgetting", [Landmark(), Window(1_000), Fading(0.999), Adwin()], ids=repr)
+def test_memory_stays_bounded(forgetting: Any, n_classes: int) -> None:
+    rng = np.random.default_rng(5)
+    state, sizes = forgetting.build(n_classes), []
+    for start in range(0, 1_000_000, 50_000):
+        y = rng.integers(0, n_classes, 50_000).astype(np.int32)
+        y_pred = np.where(rng.random(50_000) < 0.2, (y + 1) % n_classes, y).astype(np.int32)
+        hit = rng.random(50_000) < 0.5
+        state.update(Trace(np.arange(start, start + 50_000), y, y_pred, hit, hit), [])
+        sizes.append(state.n_bytes)
+    # An adaptive window grows by one level of buckets when its width doubles; the others do not grow at all.
+    assert sizes[-1] <= sizes[4] * (1.6 if isinstance(forgetting, Adwin) else 1)
+    assert sizes[-1] < 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Window(0), "width = 0"),
+        (lambda: Window(2.5), "width = 2.5"),  # type: ignore[arg-type]
+        (lambda: Fading(0.0), r"factor = 0.0: it must be a number in \(0, 1\]"),
+        (lambda: Fading(1.1), "factor = 1.1"),
+        (lambda: Fading(float("nan")), "factor = nan"),
+        (lambda: Adwin(delta=0.0), r"delta = 0.0: it must be a number in \(0, 1\)"),
+        (lambda: Adwin(delta=1.0), "delta = 1.0"),
+        (lambda: Adwin(clock=0), "clock = 0"),
+        (lambda: Adwin(max_buckets=0), "max_buckets = 0"),
+        (lambda: Adwin(min_window_length=0), "min_window_length = 0"),
+        (lambda: Adwin(grace_period=-1), "grace_period = -1"),
+    ],
+)
+def test_an_option_outside_its_range_is_named(make: Callable[[], Forgetting], message: str) -> None:
+    with pytest.raises(StreamgaugeError, match=message):
+        make()
+
+
+def test_a_trace_that_cannot_be_is_refused_with_the_row() -> None:
+    trace = sample_trace(1)
+    with pytest.raises(StreamgaugeError, match="row 0: label 4 is not a class code"):
+        Landmark().build(2).update(replace(trace, y_true=trace.y_true + 4), [])
+    with pytest.raises(StreamgaugeError, match="stops"):
+        Landmark().build(4).update(trace, [100, 50])
