@@ -65,19 +65,9 @@ impl Generator for Sine {
             || {
                 fill_uniform(self.attributes, start.wrapping_mul(self.n_attributes as u64), 0.0, 1.0, x);
                 if self.wavy {
-                    self.fill_labels(
-                        x,
-                        y,
-                        #[inline(always)]
-                        |a| wave(a),
-                    );
+                    self.fill_labels(x, y, wave);
                 } else {
-                    self.fill_labels(
-                        x,
-                        y,
-                        #[inline(always)]
-                        |a| gaussian::sin(a),
-                    );
+                    self.fill_labels(x, y, gaussian::sin);
                 }
             },
         );
