@@ -80,7 +80,7 @@ impl Classification {
         let ClassificationOptions { n_attributes: d, n_informative: k, n_redundant, n_clusters, .. } = self.options;
         let n_drawn = d - n_redundant;
         let numbers = &mut numbers[..y.len() * n_drawn];
-        gaussian::fill(self.numbers, start.wrapping_mul(n_drawn as u64), numbers);
+        gaussian::fill_many(self.numbers, start.wrapping_mul(n_drawn as u64), numbers);
         for (i, ((values, numbers), label)) in
             x.chunks_exact_mut(d).zip(numbers.chunks_exact(n_drawn)).zip(y).enumerate()
         {

@@ -10,6 +10,9 @@ const N_ATTRIBUTES: usize = 24;
 const N_RELEVANT: usize = 7;
 const N_DIGITS: usize = 10;
 
+/// The event that the highest bit is 0.
+const HALF: Chance = Chance(1 << 52);
+
 /// Which segments each digit lights: top, upper left, upper right, middle, lower left, lower right, bottom.
 const SEGMENTS: [[bool; N_RELEVANT]; N_DIGITS] = {
     let (on, off) = (true, false);
@@ -28,12 +31,14 @@ const SEGMENTS: [[bool; N_RELEVANT]; N_DIGITS] = {
 };
 
 /// Seven segments that are each wrong with a probability, and seventeen attributes that are on half of the time.
+///
+/// A row is made of eight draws: one per segment, and one for the digit and all the other attributes.
 #[derive(Debug, Clone)]
 pub struct Led {
-    /// Per digit and attribute, the event that it is on.
-    lights: [[Chance; N_ATTRIBUTES]; N_DIGITS],
-    digits: Draws,
-    attributes: Draws,
+    n_drifting: usize,
+    /// Per digit and segment, the event that it is on; the last lane is not used.
+    lights: [[Chance; LANES]; N_DIGITS],
+    draws: Draws,
 }
 
 impl Led {
@@ -43,31 +48,33 @@ impl Led {
     /// [`KernelError::Option`] where an option is outside its range.
     pub fn new(n_drifting: usize, noise: f64, source: impl Into<Source>) -> Result<Self, KernelError> {
         check_option("n_drifting", n_drifting, n_drifting <= N_RELEVANT, "there are only seven segments")?;
-        let source = source.into();
         let (lit, dark) = (Chance::new("noise", 1.0 - noise)?, Chance::new("noise", noise)?);
-        let mut lights = [[Chance::new("half", 0.5)?; N_ATTRIBUTES]; N_DIGITS];
+        let mut lights = [[dark; LANES]; N_DIGITS];
         for (lights, segments) in lights.iter_mut().zip(&SEGMENTS) {
-            for (j, &on) in segments.iter().enumerate() {
-                let place = if j < n_drifting { N_RELEVANT + j } else { j };
-                lights[place] = if on { lit } else { dark };
+            for (light, &on) in lights.iter_mut().zip(segments) {
+                *light = if on { lit } else { dark };
             }
         }
-        Ok(Self { lights, digits: source.rows("LED digits"), attributes: source.rows("LED attributes") })
+        Ok(Self { n_drifting, lights, draws: source.into().rows("LED") })
     }
 
     #[inline(always)]
     fn fill_rows(&self, start: u64, x: &mut [f64], y: &mut [i32]) {
-        for (i, (values, label)) in x.chunks_exact_mut(N_ATTRIBUTES).zip(y).enumerate() {
-            let row = start.wrapping_add(i as u64);
-            let digit = self.digits.below(row, N_DIGITS as u64) as usize;
-            let first = row.wrapping_mul(N_ATTRIBUTES as u64);
-            let (values, _) = values.as_chunks_mut::<LANES>();
-            let (lights, _) = self.lights[digit].as_chunks::<LANES>();
-            for (part, (values, lights)) in values.iter_mut().zip(lights).enumerate() {
-                let bits = self.attributes.lanes(first.wrapping_add((part * LANES) as u64));
-                for lane in 0..LANES {
-                    values[lane] = if lights[lane].happens(bits[lane]) { 1.0 } else { 0.0 };
-                }
+        let (rows, _) = x.as_chunks_mut::<N_ATTRIBUTES>();
+        for (i, (values, label)) in rows.iter_mut().zip(y).enumerate() {
+            let bits = self.draws.lanes(start.wrapping_add(i as u64).wrapping_mul(LANES as u64));
+            // The digit is made of the highest bits of the last draw, the other attributes of the lowest.
+            let last = bits[LANES - 1];
+            let digit = ((u128::from(last) * N_DIGITS as u128) >> 64) as usize;
+            let lights = &self.lights[digit];
+            for segment in 0..LANES {
+                values[segment] = lights[segment].indicator(bits[segment]);
+            }
+            for (j, value) in values[N_RELEVANT..].iter_mut().enumerate() {
+                *value = HALF.indicator(last << (63 - j));
+            }
+            for j in 0..self.n_drifting {
+                values.swap(j, N_RELEVANT + j);
             }
             *label = digit as i32;
         }

@@ -95,6 +95,13 @@ impl Chance {
         Ok(Self((probability * 9_007_199_254_740_992.0).ceil() as u64))
     }
 
+    /// 1 where it happens under 64 random bits, 0 where not, without a branch.
+    #[inline(always)]
+    const fn indicator(self, bits: u64) -> f64 {
+        let happens = (bits >> 11).wrapping_sub(self.0) >> 63;
+        f64::from_bits(0_u64.wrapping_sub(happens) & 1.0_f64.to_bits())
+    }
+
     /// Whether it happens under 64 random bits.
     #[inline(always)]
     const fn happens(self, bits: u64) -> bool {

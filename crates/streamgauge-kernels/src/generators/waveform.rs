@@ -57,7 +57,7 @@ impl Waveform {
 
     #[inline(always)]
     fn fill_block(&self, start: u64, x: &mut [f64], y: &mut [i32]) {
-        gaussian::fill(self.noise, start.wrapping_mul(self.n_attributes as u64), x);
+        gaussian::fill_many(self.noise, start.wrapping_mul(self.n_attributes as u64), x);
         for (i, (values, label)) in x.chunks_exact_mut(self.n_attributes).zip(y).enumerate() {
             let row = start.wrapping_add(i as u64);
             let class = self.classes.below(row, N_CLASSES as u64) as usize;
