@@ -63,6 +63,7 @@ class PairCounter:
         NDArray[np.int64],
         NDArray[np.int64],
     ]: ...
+
 class Forgetting:
     def update(
         self,

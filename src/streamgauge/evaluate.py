@@ -177,7 +177,9 @@ class Evaluation:
         schema = self.stream.schema
         folds = [_Fold(fold, schema) for fold in range(self.scheme.n_folds)]
         cells = [
-            _Cell(name, spec.build(schema, fold_seed(self.seed, fold.number, spec.seed)), fold, self.forgettings, schema)
+            _Cell(
+                name, spec.build(schema, fold_seed(self.seed, fold.number, spec.seed)), fold, self.forgettings, schema
+            )
             for (name, spec), fold in product(self.specs.items(), folds)
         ]
         self._pairs = _native.PairCounter(len(self.specs), len(folds))
@@ -354,7 +356,9 @@ def named_learners(learners: object) -> dict[str, LearnerSpec]:
         named = dict(zip(names, specs, strict=True))
         if len(named) < len(specs):
             repeated = next(name for name in names if names.count(name) > 1)
-            msg = f"two learners are the same: {repeated}; give them names, as in {{'a': ..., 'b': ...}}, or other seeds"
+            msg = (
+                f"two learners are the same: {repeated}; give them names, as in {{'a': ..., 'b': ...}}, or other seeds"
+            )
             raise StreamgaugeError(msg)
     if not named:
         msg = "there is no learner to evaluate"

@@ -98,7 +98,9 @@ def check_scheme(scheme: Scheme, labelling: Labelling | None = None, *, n_rows: 
         np.testing.assert_array_equal(readings[0], other, err_msg=f"{scheme!r} depends on the batch size")
     scored = _n_scored(Evaluation(stream, Memoriser(), **options))
     chance = np.abs(readings[0][-1, 0, :, 0, 0] - 0.5) / (0.5 / np.sqrt(np.maximum(scored, 1)))
-    assert (chance < 5).all(), f"a memoriser does not score chance under {scheme!r}: {chance.max():.0f} standard errors off"
+    assert (chance < 5).all(), (
+        f"a memoriser does not score chance under {scheme!r}: {chance.max():.0f} standard errors off"
+    )
 
 
 def _n_scored(evaluation: Evaluation) -> NDArray[np.int64]:

@@ -48,7 +48,9 @@ def run(options: dict[str, Any]) -> Results:
         msg = "which stream? Give --stream, such as --stream SEA; 'streamgauge list streams' names them all"
         raise StreamgaugeError(msg)
     if not options["learner"]:
-        msg = "which learner? Give --learner, such as --learner HoeffdingTree; 'streamgauge list learners' names them all"
+        msg = (
+            "which learner? Give --learner, such as --learner HoeffdingTree; 'streamgauge list learners' names them all"
+        )
         raise StreamgaugeError(msg)
     learners = {text: make("learner", text, FAMILIES["learners"]()) for text in options["learner"]}
     forgettings = options["forgetting"] or ("Landmark",)

@@ -151,8 +151,8 @@ fn check(options: &ClassificationOptions) -> Result<(), KernelError> {
         "the cube of the informative attributes has too few corners",
     )?;
     check_option("separation", separation, separation.is_finite(), "it must be a finite number")?;
-    let valid = !shares.is_empty() && shares.iter().all(|&share| share > 0.0 && share <= 1.0);
-    check_option("shares", format!("{shares:?}"), valid, "there must be one above 0 per class")
+    let valid = !shares.is_empty() && shares.iter().all(|share| (0.0..=1.0).contains(share));
+    check_option("shares", format!("{shares:?}"), valid, "there must be a number in [0, 1] per class")
 }
 
 impl Generator for Classification {

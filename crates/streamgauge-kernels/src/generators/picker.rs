@@ -9,7 +9,7 @@ pub struct Picker {
 }
 
 impl Picker {
-    /// A picker for weights above 0.
+    /// A picker for weights of 0 or more, not all 0.
     pub fn new(weights: &[f64]) -> Self {
         let n = weights.len();
         let total: f64 = weights.iter().sum();

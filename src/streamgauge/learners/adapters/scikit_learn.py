@@ -91,7 +91,9 @@ class _ScikitLearner:
             copies = np.rint(weight).astype(np.intp)
             if not np.array_equal(copies, weight):
                 name = type(self._estimator).__name__
-                msg = f"{name} takes no sample_weight, so it cannot learn a row with weight {weight[copies != weight][0]}"
+                msg = (
+                    f"{name} takes no sample_weight, so it cannot learn a row with weight {weight[copies != weight][0]}"
+                )
                 raise StreamgaugeError(msg)
             x, y = np.repeat(x, copies, axis=0), np.repeat(y, copies)
         if len(y):
