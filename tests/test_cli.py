@@ -56,7 +56,8 @@ def test_everything_listed_can_be_made(family):
     assert {row["name"] for row in listed} == set(FAMILIES[family]())
     if family != "measures":
         for row in listed:
-            options = ", ".join(f"{name}={value!r}" for name, value in row["options"].items())
+            values = {name: tuple(v) if isinstance(v, list) else v for name, v in row["options"].items()}
+            options = ", ".join(f"{name}={value!r}" for name, value in values.items())
             make(family, f"{row['name']}({options})", FAMILIES[family]())
 
 

@@ -10,6 +10,7 @@ from sklearn.metrics import accuracy_score, cohen_kappa_score
 
 import streamgauge as sg
 from streamgauge.backends import Threads
+from streamgauge.checks import Memoriser
 from streamgauge.errors import StreamgaugeError
 from streamgauge.evaluate import Evaluation, evaluate
 from streamgauge.records import Batch, Step
@@ -21,7 +22,9 @@ LEARNERS = (sg.HoeffdingTree(), sg.NaiveBayes(), sg.MajorityClass(), sg.NoChange
 
 
 def run(stream, *, learners=LEARNERS, **options):
-    return evaluate(stream, list(learners), **{"forgetting": FORGETTINGS, "measures": MEASURES, "every": 700, **options})
+    return evaluate(
+        stream, list(learners), **{"forgetting": FORGETTINGS, "measures": MEASURES, "every": 700, **options}
+    )
 
 
 def assert_same_bits(one, other):
@@ -49,7 +52,9 @@ def test_the_number_of_threads_changes_no_bit(threads):
     assert_same_bits(one, run(stream, scheme=sg.Bootstrap(5), backend=Threads(threads), every=5000))
 
 
-@pytest.mark.parametrize("stream", [sg.SEA(noise=0.1), sg.Hyperplane(), sg.RandomRBF(n_classes=5, speed=0.01)], ids=repr)
+@pytest.mark.parametrize(
+    "stream", [sg.SEA(noise=0.1), sg.Hyperplane(), sg.RandomRBF(n_classes=5, speed=0.01)], ids=repr
+)
 @pytest.mark.parametrize("scheme", [sg.Prequential(), sg.Bootstrap(3), sg.Split(3, test="held_out")], ids=repr)
 def test_a_baseline_is_no_better_than_itself(stream, scheme):
     results = run(stream, scheme=scheme, n_rows=5000)
@@ -90,7 +95,7 @@ def test_readings_can_be_watched_while_it_runs():
 def test_learners_with_the_same_seed_share_the_randomness_of_a_fold_and_others_do_not():
     seeds: dict[str, list[int]] = {}
 
-    class Spy(sg.checks.Memoriser):
+    class Spy(Memoriser):
         def build(self, schema, seed):
             seeds.setdefault(repr(self), []).append(seed)
             return super().build(schema, seed)
@@ -126,8 +131,8 @@ def test_rows_without_a_label_are_neither_learnt_nor_scored():
     batch = take(sg.SEA(seed=3), 2000)
     y = batch.y.copy()
     y[::2] = -1
-    labelled = ArrayStream(batch.x[1::2], batch.y[1::2], schema=sg.SEA().schema)
-    partly = ArrayStream(batch.x, y, schema=sg.SEA().schema)
+    labelled = ArrayStream.from_batch(Batch(0, batch.x[1::2].copy(), batch.y[1::2].copy()), sg.SEA().schema)
+    partly = ArrayStream.from_batch(Batch(0, batch.x, y), sg.SEA().schema)
     one, other = (evaluate(stream, sg.HoeffdingTree(), every=10**6) for stream in (labelled, partly))
     np.testing.assert_array_equal(one.values, other.values)
 
@@ -143,7 +148,7 @@ def test_instance_weights_reach_learner_and_measure():
 
 
 def test_a_failing_learner_names_itself_and_where():
-    class Broken(sg.checks.Memoriser):
+    class Broken(Memoriser):
         def build(self, schema, seed):
             learner = super().build(schema, seed)
             learner.predict = None

@@ -323,7 +323,7 @@ def test_the_verdict_is_a_sentence() -> None:
         "B",
     )
     assert better.sentence == (
-        "B is better than A by 0.0210 in accuracy (95 % interval 0.0178 to 0.0242;"
+        "B is better than A by 2.10 % points in accuracy (95 % interval 1.78 to 2.42;"
         " two-way t over 10 folds x 1,000,000 rows, p = 1.2e-9)."
     )
     assert mcnemar(12, 10).sentence == (

@@ -1,6 +1,5 @@
 """streamgauge tells how good a data-stream classifier is, and whether one is really better than another."""
 
-from streamgauge import checks
 from streamgauge.backends import Threads
 from streamgauge.errors import StreamgaugeError
 from streamgauge.evaluate import Evaluation, evaluate
@@ -33,7 +32,6 @@ __all__ = [
     "StreamgaugeError",
     "Threads",
     "Window",
-    "checks",
     "compare",
     "evaluate",
     "load",

@@ -25,10 +25,14 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> StreamgaugeError
     --------
     >>> str(unknown_name("learner", "HoefdingTree", ["HoeffdingTree", "NaiveBayes"]))
     "there is no learner 'HoefdingTree'; did you mean HoeffdingTree?"
+    >>> str(unknown_name("option", "grace", ["grace_period", "seed"]))
+    "there is no option 'grace'; did you mean grace_period?"
     """
     names = sorted(known)
     by_lower = {candidate.lower(): candidate for candidate in names}
-    near = get_close_matches(name.lower(), by_lower, n=1)
+    near = get_close_matches(name.lower(), by_lower, n=1) or [
+        lower for lower in by_lower if lower.startswith(name.lower())
+    ]
     hint = f"did you mean {by_lower[near[0]]}?" if near else f"there are {', '.join(names)}"
     return StreamgaugeError(f"there is no {kind} {name!r}; {hint}")
 

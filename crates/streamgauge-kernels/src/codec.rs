@@ -105,6 +105,12 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// How many bytes are left.
+    #[must_use]
+    pub fn n_left(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Read a number.
     ///
     /// # Errors

@@ -1,11 +1,14 @@
 //! Native learners: one Python class holds any of them.
 
+use std::collections::HashMap;
+
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use streamgauge_kernels::error::check_length;
-use streamgauge_kernels::learners::{self as kernels, Learner as Kernel, Schema, Step};
+use streamgauge_kernels::learners::{self as kernels, HoeffdingTreeOptions, LeafPrediction, Learner as Kernel, Schema, Step};
 
 use crate::convert::{column, optional_column, table, to_python, work};
 
@@ -40,7 +43,7 @@ impl Learner {
         let (n, n_classes) = (step.y.len(), self.kernel.schema().n_classes);
         let kernel = &mut self.kernel;
         let (predictions, votes) = work(py, || {
-            step.check(kernel.schema().n_attributes())?;
+            step.check(kernel.schema())?;
             let mut predictions = vec![0; n];
             let mut votes = with_votes.then(|| vec![0.0; n * n_classes]);
             kernel.interleave(&step, &mut predictions, votes.as_deref_mut());
@@ -59,12 +62,16 @@ impl Learner {
         let votes = work(py, || {
             check_length("x", rows.len(), n * d)?;
             let mut votes = vec![0.0; n * n_classes];
-            for (i, votes) in votes.chunks_exact_mut(n_classes).enumerate() {
-                kernel.vote(&rows[i * d..(i + 1) * d], votes);
-            }
+            kernel.predict(rows, &mut votes);
             Ok(votes)
         })?;
         to_table(py, votes, n, n_classes)
+    }
+
+    /// What else there is to tell about it, such as the nodes of a tree.
+    #[getter]
+    fn facts(&self) -> HashMap<&'static str, u64> {
+        self.kernel.facts().into_iter().collect()
     }
 
     /// The bytes it holds.
@@ -106,6 +113,42 @@ fn no_change(n_values: PyReadonlyArray1<'_, u32>, n_classes: usize) -> PyResult<
     Ok(Learner { kernel: Box::new(kernels::NoChange::new(schema(&n_values, n_classes)?)) })
 }
 
+/// Naive Bayes.
+#[pyfunction]
+fn naive_bayes(n_values: PyReadonlyArray1<'_, u32>, n_classes: usize) -> PyResult<Learner> {
+    Ok(Learner { kernel: kernels::naive_bayes(schema(&n_values, n_classes)?) })
+}
+
+/// A Hoeffding tree.
+#[pyfunction]
+fn hoeffding_tree(
+    n_values: PyReadonlyArray1<'_, u32>,
+    n_classes: usize,
+    grace_period: f64,
+    split_confidence: f64,
+    tie_threshold: f64,
+    leaf_prediction: &str,
+    binary_splits: bool,
+    max_bytes: usize,
+) -> PyResult<Learner> {
+    let leaf_prediction = match leaf_prediction {
+        "majority" => LeafPrediction::Majority,
+        "naive_bayes" => LeafPrediction::NaiveBayes,
+        "adaptive" => LeafPrediction::Adaptive,
+        _ => return Err(PyValueError::new_err(format!("{leaf_prediction:?} is not a leaf prediction known here"))),
+    };
+    let options = HoeffdingTreeOptions {
+        grace_period,
+        split_confidence,
+        tie_threshold,
+        leaf_prediction,
+        binary_splits,
+        max_bytes,
+    };
+    let kernel = kernels::hoeffding_tree(schema(&n_values, n_classes)?, options).map_err(to_python)?;
+    Ok(Learner { kernel })
+}
+
 /// Check every value, label and weight of a batch against its schema.
 #[pyfunction]
 fn check_batch(
@@ -127,5 +170,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Learner>()?;
     module.add_function(wrap_pyfunction!(majority_class, module)?)?;
     module.add_function(wrap_pyfunction!(no_change, module)?)?;
+    module.add_function(wrap_pyfunction!(naive_bayes, module)?)?;
+    module.add_function(wrap_pyfunction!(hoeffding_tree, module)?)?;
     module.add_function(wrap_pyfunction!(check_batch, module)?)
 }

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -105,5 +106,8 @@ def _as_json(results: Results, comparisons: Sequence[Any]) -> dict[str, Any]:
     return {
         **manifest(results),
         "final": [{**row, "value": None if row["value"] != row["value"] else row["value"]} for row in final],
-        "comparisons": [comparison.as_dict() for comparison in comparisons],
+        "comparisons": [
+            {**asdict(comparison), "better": comparison.better, "sentence": comparison.sentence}
+            for comparison in comparisons
+        ],
     }

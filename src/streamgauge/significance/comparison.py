@@ -64,7 +64,7 @@ class Comparison:
     >>> outcome.better
     'tree'
     >>> outcome.sentence
-    'tree is better than bayes by 0.021 in accuracy (sign test over 10 folds, p = 0.021).'
+    'tree is better than bayes by 2.10 % points in accuracy (sign test over 10 folds, p = 0.021).'
     """
 
     test: str
@@ -102,16 +102,16 @@ class Comparison:
 
     @property
     def sentence(self) -> str:
-        """The verdict in plain English."""
+        """The verdict in plain English; rates are printed in percent."""
         better = self.better
-        turn = -1 if better is not None and self.direction < 0 else 1
+        turn = -100 if better is not None and self.direction < 0 else 100
         low, high = sorted(turn * bound for bound in self.interval or (0.0, 0.0))
-        digits = _digits((high - low) / 2 or self.difference or 0.0)
+        digits = _digits((high - low) / 2 or 100 * (self.difference or 0.0))
         evidence = f"{self.title} over {self.basis}, {p_text(self.p_value)}"
         if self.interval is not None:
             confidence = 100 * (1 - self.alpha)
             evidence = f"{confidence:g} % interval {low:.{digits}f} to {high:.{digits}f}; {evidence}"
-        by = "" if self.difference is None else f" by {turn * self.difference:.{digits}f}"
+        by = "" if self.difference is None else f" by {turn * self.difference:.{digits}f} % points"
         if better is None:
             differ = f"; they differ{by}" if by else ""
             between = f"between {self.first} and {self.second}"
@@ -121,8 +121,8 @@ class Comparison:
 
 
 def _digits(scale: float) -> int:
-    """Count the decimals that show two digits of a number, between 3 and 9."""
-    return min(max(1 - math.floor(math.log10(abs(scale))), 3), 9) if scale else 3
+    """Count the decimals that show two digits of a number, between 2 and 7."""
+    return min(max(1 - math.floor(math.log10(abs(scale))), 2), 7) if scale else 2
 
 
 def p_text(p_value: float) -> str:

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
+from streamgauge.lazy import LazyModule
 
 __all__ = ["Column", "columns_of", "is_frame"]
+
+pa = LazyModule("pyarrow")
 
 
 @dataclass(frozen=True)

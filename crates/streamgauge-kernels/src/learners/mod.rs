@@ -6,10 +6,18 @@
 use crate::KernelError;
 use crate::error::check_length;
 
+mod bayes;
+mod hoeffding_tree;
+mod lanes;
 mod majority_class;
+mod naive_bayes;
 mod no_change;
+mod rows;
+mod vector_math;
 
+pub use hoeffding_tree::{HoeffdingTree, LeafPrediction, Options as HoeffdingTreeOptions, hoeffding_tree};
 pub use majority_class::MajorityClass;
+pub use naive_bayes::{NaiveBayes, naive_bayes};
 pub use no_change::NoChange;
 
 /// The prediction of a learner that has nothing to say; it is always an error.
@@ -49,18 +57,20 @@ impl Schema {
                 self.check_row(row, values, missing)?;
             }
         }
-        for (row, &label) in y.iter().enumerate() {
-            if label != UNLABELLED && !(0..self.n_classes as i32).contains(&label) {
-                return Err(KernelError::Label { row, label, n_classes: self.n_classes });
-            }
+        self.check_labels(y)?;
+        weight.map_or(Ok(()), |weight| check_weights(weight, y.len()))
+    }
+
+    fn check_labels(&self, y: &[i32]) -> Result<(), KernelError> {
+        let (lowest, n_classes) = (UNLABELLED, self.n_classes as i32);
+        // One pass without branches; only where it fails is the culprit looked for.
+        if y.iter().fold(true, |fine, &label| fine & (label >= lowest) & (label < n_classes)) {
+            return Ok(());
         }
-        if let Some(weight) = weight {
-            check_length("weight", weight.len(), y.len())?;
-            if let Some(row) = weight.iter().position(|w| !(*w >= 0.0 && w.is_finite())) {
-                return Err(KernelError::Weight { row, weight: weight[row] });
-            }
+        match y.iter().position(|label| !(lowest..n_classes).contains(label)) {
+            Some(row) => Err(KernelError::Label { row, label: y[row], n_classes: self.n_classes }),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn check_row(&self, row: usize, values: &[f64], missing: &[bool]) -> Result<(), KernelError> {
@@ -108,15 +118,46 @@ impl Step<'_> {
         if self.y[i] < 0 { 0.0 } else { self.weight.map_or(1.0, |weight| weight[i]) }
     }
 
-    /// Check the lengths of the columns against each other.
+    /// Check the lengths of the columns against each other, and that every label and weight can be learnt.
     ///
     /// # Errors
-    /// [`KernelError::Shape`] where they do not agree.
-    pub fn check(&self, n_attributes: usize) -> Result<(), KernelError> {
+    /// The first fault found.
+    pub fn check(&self, schema: &Schema) -> Result<(), KernelError> {
         let n = self.y.len();
-        check_length("x", self.x.len(), n * n_attributes)?;
+        check_length("x", self.x.len(), n * schema.n_attributes())?;
         check_length("test", self.test.map_or(n, <[bool]>::len), n)?;
-        check_length("weight", self.weight.map_or(n, <[f64]>::len), n)
+        schema.check_labels(self.y)?;
+        self.weight.map_or(Ok(()), |weight| check_weights(weight, n))
+    }
+
+    /// The step in blocks of up to `size` rows, each with its part of the predictions and votes.
+    pub(crate) fn blocks<'a>(
+        &'a self,
+        size: usize,
+        d: usize,
+        n_classes: usize,
+        predictions: &'a mut [i32],
+        votes: Option<&'a mut [f64]>,
+    ) -> impl Iterator<Item = (Step<'a>, &'a mut [i32], Option<&'a mut [f64]>)> {
+        let mut votes = votes.map(|votes| votes.chunks_mut(size * n_classes));
+        predictions.chunks_mut(size).enumerate().map(move |(i, predictions)| {
+            let (start, end) = (i * size, i * size + predictions.len());
+            let block = Step {
+                x: &self.x[start * d..end * d],
+                y: &self.y[start..end],
+                test: self.test.map(|test| &test[start..end]),
+                weight: self.weight.map(|weight| &weight[start..end]),
+            };
+            (block, predictions, votes.as_mut().and_then(Iterator::next))
+        })
+    }
+}
+
+fn check_weights(weight: &[f64], n: usize) -> Result<(), KernelError> {
+    check_length("weight", weight.len(), n)?;
+    match weight.iter().position(|w| !(*w >= 0.0 && w.is_finite())) {
+        Some(row) => Err(KernelError::Weight { row, weight: weight[row] }),
+        None => Ok(()),
     }
 }
 
@@ -154,6 +195,19 @@ pub trait Learner: Send + Sync {
                 self.learn(x, step.y[i] as usize, weight);
             }
         }
+    }
+
+    /// Write the votes for many rows, as [`Learner::vote`] does for one.
+    fn predict(&self, x: &[f64], votes: &mut [f64]) {
+        let (d, n_classes) = (self.schema().n_attributes(), self.schema().n_classes);
+        for (i, votes) in votes.chunks_exact_mut(n_classes).enumerate() {
+            self.vote(&x[i * d..(i + 1) * d], votes);
+        }
+    }
+
+    /// What else there is to tell about it: names and numbers, such as the nodes of a tree.
+    fn facts(&self) -> Vec<(&'static str, u64)> {
+        vec![]
     }
 
     /// The bytes it holds, on the heap and off it.

@@ -76,10 +76,11 @@ class _ScikitLearner:
         votes = np.zeros((len(x), self._n_classes))
         if not self._learnt:
             return votes
-        if hasattr(self._estimator, "predict_proba"):
-            votes[:, self._estimator.classes_.astype(np.intp)] = self._estimator.predict_proba(x)
-        else:
-            votes[np.arange(len(x)), self._estimator.predict(x).astype(np.intp)] = 1.0
+        with np.errstate(divide="ignore", invalid="ignore"):  # naive Bayes takes logarithms of what it never saw
+            if hasattr(self._estimator, "predict_proba"):
+                votes[:, self._estimator.classes_.astype(np.intp)] = self._estimator.predict_proba(x)
+            else:
+                votes[np.arange(len(x)), self._estimator.predict(x).astype(np.intp)] = 1.0
         return votes
 
     def learn(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:

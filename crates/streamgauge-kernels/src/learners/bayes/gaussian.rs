@@ -1,0 +1,272 @@
+//! The normal distributions of the numeric attributes of one class, a panel of columns at a time.
+
+use crate::learners::lanes::{Lane, WIDTH};
+use crate::learners::vector_math::{HALF_LN_2PI, ln, ln_of_weight};
+
+/// Stands for -1/(2 variance) where the variance is 0: any value but the mean is then as good as impossible.
+pub(super) const POINT: f64 = -1e300;
+
+/// The least variance that is told apart from 0.
+const LEAST_VARIANCE: f64 = 1e-290;
+
+/// What is known of a class beside its attributes.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(32))]
+pub(super) struct Class {
+    /// Its weight, that which the model was made with included.
+    pub weight: f64,
+    /// The weight of the rows it has observed.
+    pub observed: f64,
+    /// The part of its log-likelihood that does not depend on the row, nominal attributes apart.
+    pub log_base: f64,
+    /// Whether a value was missing in a row it has observed: the weights of its columns then differ.
+    pub gaps: bool,
+}
+
+impl Class {
+    /// A class of the given weight that has observed nothing.
+    pub fn new(weight: f64) -> Self {
+        let log_base = if weight > 0.0 { ln_of_weight(weight) } else { f64::NEG_INFINITY };
+        Self { weight, observed: 0.0, log_base, gaps: false }
+    }
+}
+
+/// Up to `4 L` columns of one class: their means, squared deviations and ranges.
+///
+/// A column of padding has value 0 and squared deviations 1 for ever, which changes neither sums nor products.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub(super) struct Panel<const L: usize> {
+    /// What is known of the class itself; that of a class's first panel counts.
+    pub class: Class,
+    /// Keeps panels from lying powers of two apart, where a processor takes a store to one for a load from another.
+    _apart: Lane,
+    mean: [Lane; L],
+    /// -1/(2 variance), kept ready because prediction needs it far more often than it changes.
+    decay: [Lane; L],
+    /// Sums of the weighted squared deviations from the mean.
+    squares: [Lane; L],
+    min: [Lane; L],
+    max: [Lane; L],
+}
+
+/// What is known of one column of one class.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::learners) struct Column {
+    /// The weight of its values.
+    pub weight: f64,
+    /// Their mean.
+    pub mean: f64,
+    /// The sum of their weighted squared deviations from the mean.
+    pub squares: f64,
+    /// The least of them.
+    pub min: f64,
+    /// The greatest of them.
+    pub max: f64,
+}
+
+impl<const L: usize> Panel<L> {
+    /// A panel that has seen nothing, with `n_columns` columns that are not padding.
+    pub fn new(class: Class, n_columns: usize) -> Self {
+        let mut panel = Self {
+            class,
+            _apart: Lane::ZERO,
+            mean: [Lane::ZERO; L],
+            decay: [Lane::ZERO; L],
+            squares: [Lane::splat(1.0); L],
+            min: [Lane::splat(f64::INFINITY); L],
+            max: [Lane::splat(f64::NEG_INFINITY); L],
+        };
+        for column in 0..n_columns {
+            panel.squares[column / WIDTH].0[column % WIDTH] = 0.0;
+        }
+        panel
+    }
+
+    /// What is known of a column whose values have the given weight.
+    #[inline(always)]
+    pub fn column(&self, column: usize, weight: f64) -> Column {
+        let (lane, i) = (column / WIDTH, column % WIDTH);
+        Column {
+            weight,
+            mean: self.mean[lane].0[i],
+            squares: self.squares[lane].0[i],
+            min: self.min[lane].0[i],
+            max: self.max[lane].0[i],
+        }
+    }
+
+    /// Take in a row without gaps, after which the class has the weight `observed`.
+    #[inline(always)]
+    pub fn observe(&mut self, x: &[Lane; L], weight: f64, observed: f64) {
+        let (share, weight) = (Lane::splat(weight / observed), Lane::splat(weight));
+        for v in 0..L {
+            let delta = x[v] - self.mean[v];
+            self.mean[v] = delta.mul_add(share, self.mean[v]);
+            self.squares[v] = (weight * delta).mul_add(x[v] - self.mean[v], self.squares[v]);
+            self.min[v] = x[v].min(self.min[v]);
+            self.max[v] = x[v].max(self.max[v]);
+        }
+    }
+
+    /// Take in a row that may have gaps; `known` is the weight of the values of each column.
+    #[inline(always)]
+    pub fn observe_known(&mut self, x: &[Lane; L], weight: f64, known: &mut [Lane; L]) {
+        for v in 0..L {
+            for i in 0..WIDTH {
+                let value = x[v].0[i];
+                if value.is_nan() {
+                    continue;
+                }
+                known[v].0[i] += weight;
+                let delta = value - self.mean[v].0[i];
+                let mean = delta.mul_add(weight / known[v].0[i], self.mean[v].0[i]);
+                self.mean[v].0[i] = mean;
+                self.squares[v].0[i] = (weight * delta).mul_add(value - mean, self.squares[v].0[i]);
+                self.min[v].0[i] = self.min[v].0[i].min(value);
+                self.max[v].0[i] = self.max[v].0[i].max(value);
+            }
+        }
+    }
+
+    /// Set the decays from the squared deviations, all with one division: multiply up, invert once, unroll.
+    ///
+    /// `spread` is the weight of the class less 1. Gives the product of the inverse squared deviations; where that
+    /// is 0, infinite or far from 1, the decays are worthless and [`Panel::refresh_known`] must set them.
+    #[inline(always)]
+    pub fn refresh(&mut self, spread: f64) -> f64 {
+        let mut products = self.squares;
+        for v in 1..L {
+            products[v] = products[v - 1] * self.squares[v];
+        }
+        let inverse = products[L - 1].map(|product| 1.0 / product);
+        let mut rest = inverse * Lane::splat(-0.5 * spread);
+        for v in (1..L).rev() {
+            self.decay[v] = rest * products[v - 1];
+            rest = rest * self.squares[v];
+        }
+        self.decay[0] = rest;
+        inverse.product()
+    }
+
+    /// Set the decays column by column, whatever the variances and weights; gives the sum of the log normalisers.
+    ///
+    /// A column without variance is a point: its mean has density 1, any other value 0. A column without values
+    /// says nothing.
+    #[inline(always)]
+    pub fn refresh_known(&mut self, n_columns: usize, known: &[Lane; L]) -> f64 {
+        let mut sum = Lane::ZERO;
+        for v in 0..L {
+            for i in 0..WIDTH {
+                let weight = known[v].0[i];
+                let variance = if weight > 1.0 { self.squares[v].0[i] / (weight - 1.0) } else { 0.0 };
+                let silent = v * WIDTH + i >= n_columns || !(weight > 0.0 && variance.is_finite());
+                let spread = variance > LEAST_VARIANCE;
+                let decay = if spread { -0.5 / variance } else { POINT };
+                self.decay[v].0[i] = if silent { 0.0 } else { decay };
+                sum.0[i] += log_normaliser(self.decay[v].0[i]);
+            }
+        }
+        sum.sum()
+    }
+
+    /// Add to a sum the logarithms of the densities, without their normalisers.
+    #[inline(always)]
+    pub fn add_log_densities(&self, x: &[Lane; L], mut sum: Lane) -> Lane {
+        for v in 0..L {
+            let delta = x[v] - self.mean[v];
+            sum = (delta * delta).mul_add(self.decay[v], sum);
+        }
+        sum
+    }
+
+    /// The same for a row with gaps, less the normalisers of the columns that are missing.
+    #[inline(always)]
+    pub fn add_known_log_densities(&self, x: &[Lane; L], mut sum: Lane) -> Lane {
+        for v in 0..L {
+            for i in 0..WIDTH {
+                let (value, decay) = (x[v].0[i], self.decay[v].0[i]);
+                let delta = value - self.mean[v].0[i];
+                sum.0[i] += if value.is_nan() { -log_normaliser(decay) } else { delta * delta * decay };
+            }
+        }
+        sum
+    }
+
+    /// All that must be saved, lane by lane; the decays follow from it.
+    pub fn saved(&self) -> impl Iterator<Item = &Lane> {
+        self.mean.iter().chain(&self.squares).chain(&self.min).chain(&self.max)
+    }
+
+    /// The same, to be read into.
+    pub fn saved_mut(&mut self) -> impl Iterator<Item = &mut Lane> {
+        self.mean.iter_mut().chain(&mut self.squares).chain(&mut self.min).chain(&mut self.max)
+    }
+}
+
+/// The logarithm of `1 / sqrt(2 pi variance)`, from `-1 / (2 variance)`; 0 for points and silent columns.
+#[inline(always)]
+fn log_normaliser(decay: f64) -> f64 {
+    let normal = decay < 0.0 && decay > POINT;
+    let precision = if normal { -2.0 * decay } else { 1.0 };
+    if normal { 0.5f64.mul_add(ln(precision), -HALF_LN_2PI) } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows() -> Vec<[Lane; 2]> {
+        (0..50)
+            .map(|i| {
+                let t = f64::from(i);
+                [Lane([t.sin(), 100.0 * t.cos(), 1e-3 * (2.0 * t).sin(), t]), Lane([t * t, 0.0, 0.0, 0.0])]
+            })
+            .collect()
+    }
+
+    #[test]
+    fn moments_agree_with_two_passes_and_both_ways_to_refresh_agree() {
+        let (rows, mut panel, mut careful) = (rows(), Panel::<2>::new(Class::new(0.0), 5), Panel::<2>::new(Class::new(0.0), 5));
+        let mut known = [Lane::ZERO; 2];
+        for (i, x) in rows.iter().enumerate() {
+            panel.observe(x, 1.0, (i + 1) as f64);
+            careful.observe_known(x, 1.0, &mut known);
+        }
+        let n = rows.len() as f64;
+        let mut log = 0.0;
+        for column in 0..5 {
+            let values: Vec<f64> = rows.iter().map(|x| x[column / 4].0[column % 4]).collect();
+            let mean = values.iter().sum::<f64>() / n;
+            let squares = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>();
+            let found = panel.column(column, n);
+            assert!((found.mean - mean).abs() < 1e-12 * mean.abs().max(1.0));
+            assert!((found.squares / squares - 1.0).abs() < 1e-12);
+            assert_eq!(found.min, values.iter().copied().fold(f64::INFINITY, f64::min));
+            assert_eq!(found.max, values.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+            assert_eq!(found, careful.column(column, n));
+            log += -0.5 * (squares / (n - 1.0)).ln() - HALF_LN_2PI;
+        }
+        let product = panel.refresh(n - 1.0);
+        let fast = 0.5 * (product.ln() + 5.0 * (n - 1.0).ln()) - 5.0 * HALF_LN_2PI;
+        let slow = careful.refresh_known(5, &known);
+        assert!((fast - log).abs() < 1e-12 && (slow - log).abs() < 1e-12);
+        let sum = |panel: &Panel<2>| panel.add_log_densities(&rows[7], Lane::ZERO).sum();
+        assert!((sum(&panel) - sum(&careful)).abs() < 1e-12 * sum(&panel).abs());
+    }
+
+    #[test]
+    fn a_constant_column_admits_its_value_alone_and_a_missing_one_says_nothing() {
+        let (mut panel, mut known) = (Panel::<1>::new(Class::new(0.0), 2), [Lane::ZERO]);
+        for i in 0..10 {
+            panel.observe_known(&[Lane([3.5, f64::from(i), 0.0, 0.0])], 1.0, &mut known);
+        }
+        panel.refresh_known(2, &known);
+        let log = |a: f64, b: f64| panel.add_known_log_densities(&[Lane([a, b, 0.0, 0.0])], Lane::ZERO).sum();
+        assert_eq!(log(3.5, 4.5), 0.0);
+        assert!(log(3.6, 4.5) < -1e200);
+        assert_eq!(log(f64::NAN, 4.5), 0.0);
+        let variance = 82.5 / 9.0;
+        assert!((log(3.5, f64::NAN) - 0.5 * (2.0 * std::f64::consts::PI * variance).ln()).abs() < 1e-12);
+    }
+}

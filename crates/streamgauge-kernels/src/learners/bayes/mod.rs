@@ -1,0 +1,186 @@
+//! Naive Bayes models, many in one place: one for the whole stream, or one per leaf of a tree.
+//!
+//! A model compares the logarithms of `weight of the class * product of the densities of the values`, so that nothing
+//! underflows. No logarithm or exponential is taken per attribute: what does not depend on the row is kept ready per
+//! class and refreshed when the class learns.
+
+use super::lanes::{Lane, WIDTH};
+use super::rows::{Layout, MAX_LANES};
+use super::{ABSTAINED, Schema};
+
+mod gaussian;
+mod nominal;
+mod observe;
+mod save;
+mod vote;
+
+pub(super) use gaussian::Column;
+use gaussian::{Class, Panel};
+
+/// What a model knows beside its classes.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+pub(super) struct Site {
+    /// The weight of all classes.
+    pub weight: f64,
+    /// The weight learnt since the user last took stock.
+    pub since: f64,
+    /// The weight of the rows that the user says its majority class got right.
+    pub majority_hits: f64,
+    /// The weight of the rows that the user says it got right itself.
+    pub bayes_hits: f64,
+    /// The class of the greatest weight, the first of equals; of the parent's where there is no weight yet.
+    pub majority: i32,
+    /// Whether it has observed no row, and knows only the weights it was made with.
+    fresh: bool,
+}
+
+impl Site {
+    fn new(weight: f64, majority: i32) -> Self {
+        Self { weight, since: 0.0, majority_hits: 0.0, bayes_hits: 0.0, majority, fresh: true }
+    }
+}
+
+/// Naive Bayes models of one schema. `L` is the number of lanes in a panel of numeric columns.
+#[derive(Debug, Clone)]
+pub(super) struct Models<const L: usize> {
+    layout: Layout,
+    n_classes: usize,
+    n_panels: usize,
+    sites: Vec<Site>,
+    /// Per model and class its panels, all that prediction and learning touch side by side.
+    panels: Vec<Panel<L>>,
+    /// The weights of the values of each column, for classes with gaps; empty until a value is missing.
+    known: Vec<[Lane; L]>,
+    counts: Vec<f64>,
+    logs: Vec<f64>,
+}
+
+impl<const L: usize> Models<L> {
+    /// No models yet.
+    pub fn new(schema: &Schema) -> Self {
+        let layout = Layout::new(schema);
+        Self {
+            n_classes: schema.n_classes,
+            n_panels: layout.n_panels::<L>(),
+            layout,
+            sites: vec![],
+            panels: vec![],
+            known: vec![],
+            counts: vec![],
+            logs: vec![],
+        }
+    }
+
+    /// Where each attribute stands.
+    #[inline(always)]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// How many models there are.
+    pub fn len(&self) -> usize {
+        self.sites.len()
+    }
+
+    /// The number of panels, known to the compiler where a row is short.
+    #[inline(always)]
+    fn n_panels(&self) -> usize {
+        if L < MAX_LANES { 1 } else { self.n_panels }
+    }
+
+    /// Where the panels of a class stand.
+    #[inline(always)]
+    fn panel_range(&self, site: usize, class: usize) -> std::ops::Range<usize> {
+        let n = self.n_panels();
+        let start = (site * self.n_classes + class) * n;
+        start..start + n
+    }
+
+    /// Where the counts of a class stand.
+    #[inline(always)]
+    fn count_range(&self, site: usize, class: usize) -> std::ops::Range<usize> {
+        let n = self.layout.n_counts;
+        let start = (site * self.n_classes + class) * n;
+        start..start + n
+    }
+
+    /// The panels of all classes of a model.
+    #[inline(always)]
+    fn panels(&self, site: usize) -> &[Panel<L>] {
+        let n = self.n_classes * self.n_panels();
+        &self.panels[site * n..(site + 1) * n]
+    }
+
+    /// The weight of each class of a model.
+    pub fn weights(&self, site: usize) -> impl Iterator<Item = f64> {
+        self.panels(site).iter().step_by(self.n_panels()).map(|panel| panel.class.weight)
+    }
+
+    /// What a model knows beside its classes.
+    #[inline(always)]
+    pub fn site(&self, site: usize) -> &Site {
+        &self.sites[site]
+    }
+
+    /// The same, to be changed.
+    #[inline(always)]
+    pub fn site_mut(&mut self, site: usize) -> &mut Site {
+        &mut self.sites[site]
+    }
+
+    /// What is known of a numeric column of a class.
+    #[inline(always)]
+    pub fn column(&self, site: usize, class: usize, column: usize) -> Column {
+        let first = self.panel_range(site, class).start;
+        let Class { observed, gaps, .. } = self.panels[first].class;
+        let (at, i) = (first + column / (WIDTH * L), column % (WIDTH * L));
+        let weight = if gaps { self.known[at][i / WIDTH].0[i % WIDTH] } else { observed };
+        self.panels[at].column(i, weight)
+    }
+
+    /// The counts of the nominal values of a class.
+    #[inline(always)]
+    pub fn counts(&self, site: usize, class: usize) -> &[f64] {
+        &self.counts[self.count_range(site, class)]
+    }
+
+    /// Add a model that has observed nothing, with the weights of its classes and, where they are all 0, a majority.
+    pub fn push(&mut self, weights: &[f64], majority: i32) {
+        let site = self.sites.len();
+        let n = (site + 1) * self.n_classes;
+        grow(&mut self.sites, site + 1, Site::new(0.0, ABSTAINED));
+        grow(&mut self.panels, n * self.n_panels, Panel::new(Class::new(0.0), 0));
+        if !self.known.is_empty() {
+            grow(&mut self.known, n * self.n_panels, [Lane::ZERO; L]);
+        }
+        grow(&mut self.counts, n * self.layout.n_counts, 0.0);
+        grow(&mut self.logs, n * self.layout.n_counts, 0.0);
+        self.reset(site, weights, majority);
+    }
+
+    /// Make a model forget all but the given weights of its classes.
+    pub fn reset(&mut self, site: usize, weights: &[f64], majority: i32) {
+        let (mut total, mut heaviest, mut most) = (0.0, majority, 0.0);
+        for (class, &weight) in weights.iter().enumerate() {
+            total += weight;
+            if weight > most {
+                (heaviest, most) = (class as i32, weight);
+            }
+            for (i, at) in self.panel_range(site, class).enumerate() {
+                self.panels[at] = Panel::new(Class::new(weight), self.layout.n_columns::<L>(i));
+            }
+            let range = self.count_range(site, class);
+            nominal::clear(&self.layout.nominal, &mut self.counts[range.clone()], &mut self.logs[range]);
+        }
+        self.sites[site] = Site::new(total, heaviest);
+    }
+}
+
+/// Make a column longer, with little to spare: models live long and are added seldom.
+fn grow<T: Clone>(column: &mut Vec<T>, length: usize, value: T) {
+    if length > column.capacity() {
+        column.reserve_exact(length - column.len() + length / 8);
+    }
+    column.resize(length, value);
+}

@@ -1,0 +1,157 @@
+//! How a model learns a row.
+
+use super::gaussian::{Class, Panel};
+use super::{Models, nominal};
+use crate::dispatch;
+use crate::learners::lanes::Lane;
+use crate::learners::rows::{MAX_LANES, Row};
+use crate::learners::vector_math::{HALF_LN_2PI, ln, ln_of_weight, ln_pair};
+
+/// Products outside of this range have lost bits, or soon would.
+const SAFE: std::ops::Range<f64> = 1e-280..1e280;
+
+impl<const L: usize> Models<L> {
+    /// Learn a row.
+    #[inline(always)]
+    pub fn observe(&mut self, site: usize, row: Row<'_, L>, label: usize, weight: f64) {
+        let range = self.panel_range(site, label);
+        let header = &mut self.sites[site];
+        let majority = if header.majority < 0 { label } else { header.majority as usize };
+        let most = self.panels[range.start - label * range.len() + majority * range.len()].class.weight;
+        let panels = &mut self.panels[range];
+        let Some(Panel { class, .. }) = panels.first_mut() else { return };
+        class.weight += weight;
+        class.observed += weight;
+        header.weight += weight;
+        if class.weight > most || (class.weight == most && label < majority) {
+            header.majority = label as i32;
+        }
+        if row.gaps || class.gaps || header.fresh {
+            return self.observe_unusual(site, row, label, weight);
+        }
+        let observed = class.observed;
+        for (panel, x) in panels.iter_mut().zip(row.panels) {
+            panel.observe(x, weight, observed);
+        }
+        if !refresh(panels, self.layout.numeric.len()) {
+            self.refresh_known(site, label);
+        }
+        if !row.codes.is_empty() {
+            self.count(site, row, label, weight);
+        }
+    }
+
+    /// Count a row's nominal values.
+    #[inline(always)]
+    fn count(&mut self, site: usize, row: Row<'_, L>, label: usize, weight: f64) {
+        let range = self.count_range(site, label);
+        let (counts, logs) = (&mut self.counts[range.clone()], &mut self.logs[range]);
+        nominal::observe(&self.layout.nominal, row.codes, weight, counts, logs);
+    }
+
+    /// Learn a row that is the model's first, or has gaps, or is of a class with gaps; the weights have been added.
+    #[cold]
+    #[inline(never)]
+    fn observe_unusual(&mut self, site: usize, row: Row<'_, L>, label: usize, weight: f64) {
+        if self.sites[site].fresh {
+            self.sites[site].fresh = false;
+            // Once a row was observed, classes that were not have likelihood 0.
+            for class in (0..self.n_classes).filter(|&class| class != label) {
+                let first = self.panel_range(site, class).start;
+                self.panels[first].class.log_base = f64::NEG_INFINITY;
+            }
+        }
+        dispatch::run(
+            #[inline(always)]
+            || {
+                self.observe_known(site, row, label, weight);
+                self.count(site, row, label, weight);
+            },
+        );
+        self.refresh_known(site, label);
+    }
+
+    /// Take in the numbers of a row column by column, where it or the class has gaps.
+    #[inline(always)]
+    fn observe_known(&mut self, site: usize, row: Row<'_, L>, label: usize, weight: f64) {
+        let range = self.panel_range(site, label);
+        let Class { observed, gaps, .. } = self.panels[range.start].class;
+        if !(row.gaps || gaps) {
+            for (panel, x) in self.panels[range].iter_mut().zip(row.panels) {
+                panel.observe(x, weight, observed);
+            }
+            return;
+        }
+        if self.known.is_empty() {
+            self.known = vec![[Lane::ZERO; L]; self.panels.len()];
+        }
+        if !gaps {
+            self.panels[range.start].class.gaps = true;
+            self.known[range.clone()].fill([Lane::splat(observed - weight); L]);
+        }
+        for (at, x) in range.zip(row.panels) {
+            self.panels[at].observe_known(x, weight, &mut self.known[at]);
+        }
+    }
+
+    /// Make ready what prediction needs of a class, as it was made ready while learning.
+    pub(super) fn refresh(&mut self, site: usize, label: usize) {
+        let (range, n) = (self.panel_range(site, label), self.layout.numeric.len());
+        let panels = &mut self.panels[range];
+        let gaps = panels[0].class.gaps;
+        let done = !gaps && dispatch::run(#[inline(always)] || refresh(panels, n));
+        if !done {
+            self.refresh_known(site, label);
+        }
+    }
+
+    /// Make ready what prediction needs of a class, whatever its variances and gaps.
+    #[cold]
+    #[inline(never)]
+    fn refresh_known(&mut self, site: usize, label: usize) {
+        dispatch::run(
+            #[inline(always)]
+            || {
+                let range = self.panel_range(site, label);
+                let first = range.start;
+                let Class { weight, observed, gaps, .. } = self.panels[first].class;
+                let observed = [Lane::splat(observed); L];
+                let mut log = ln_of_weight(weight);
+                for at in range {
+                    let known = if gaps { &self.known[at] } else { &observed };
+                    log += self.panels[at].refresh_known(self.layout.n_columns::<L>(at - first), known);
+                }
+                self.panels[first].class.log_base = log;
+            },
+        );
+    }
+}
+
+/// Make ready what prediction needs of a class without gaps: one division per panel, one pair of logarithms.
+///
+/// False where the variances do not allow it, because some are 0 or their product leaves the safe range.
+#[inline(always)]
+fn refresh<const L: usize>(panels: &mut [Panel<L>], n_columns: usize) -> bool {
+    let Class { weight, observed, .. } = panels[0].class;
+    let (spread, n) = (observed - 1.0, n_columns as f64);
+    if spread <= 0.0 {
+        return false;
+    }
+    // The weight is squared because the root of the product is wanted.
+    let (mut product, mut log, mut safe) = (weight * weight, 0.0, true);
+    let last = panels.len() - 1;
+    for (i, panel) in panels.iter_mut().enumerate() {
+        product *= panel.refresh(spread);
+        safe &= SAFE.contains(&product);
+        if L == MAX_LANES && i < last {
+            log += ln(product);
+            product = 1.0;
+        }
+    }
+    if !safe {
+        return false;
+    }
+    let [of_product, of_spread] = ln_pair([product, spread]);
+    panels[0].class.log_base = 0.5 * (of_product + log + n * of_spread) - n * HALF_LN_2PI;
+    true
+}

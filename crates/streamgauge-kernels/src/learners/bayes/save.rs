@@ -1,0 +1,113 @@
+//! Saving and loading of models: what was counted is saved, what follows from it is worked out again.
+
+use super::{Models, nominal};
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+use crate::learners::ABSTAINED;
+use crate::learners::lanes::Lane;
+use crate::learners::vector_math::ln_of_weight;
+
+impl<const L: usize> Models<L> {
+    /// Write all models.
+    pub fn save(&self, writer: &mut Writer) {
+        writer.u64(self.sites.len() as u64);
+        writer.u64(u64::from(!self.known.is_empty()));
+        for site in &self.sites {
+            for number in [site.weight, site.since, site.majority_hits, site.bayes_hits] {
+                writer.f64(number);
+            }
+            writer.u64(site.majority as u64);
+            writer.u64(u64::from(site.fresh));
+        }
+        for panel in self.panels.iter().step_by(self.n_panels) {
+            writer.f64(panel.class.weight);
+            writer.f64(panel.class.observed);
+            writer.u64(u64::from(panel.class.gaps));
+        }
+        let panels = self.panels.iter().flat_map(|panel| panel.saved());
+        for &number in panels.chain(self.known.as_flattened()).flat_map(|lane| &lane.0) {
+            writer.f64(number);
+        }
+        writer.f64s(&self.counts);
+    }
+
+    /// Read models into a store that holds none.
+    ///
+    /// # Errors
+    /// [`KernelError::Saved`] where the bytes are damaged or of another schema.
+    pub fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
+        let n_sites = reader.usize()?;
+        let with_known = reader.u64()? != 0;
+        if n_sites == 0 || n_sites > reader.n_left() / self.least_bytes() {
+            return Err(reader.error("it has another number of models than it says"));
+        }
+        for _ in 0..n_sites {
+            self.push(&vec![0.0; self.n_classes], ABSTAINED);
+        }
+        for site in &mut self.sites {
+            for number in [&mut site.weight, &mut site.since, &mut site.majority_hits, &mut site.bayes_hits] {
+                *number = reader.f64()?;
+            }
+            let majority = reader.u64()? as i32;
+            if !(ABSTAINED..self.n_classes as i32).contains(&majority) {
+                return Err(reader.error("a majority is not a class"));
+            }
+            (site.majority, site.fresh) = (majority, reader.u64()? != 0);
+        }
+        for panel in self.panels.iter_mut().step_by(self.n_panels) {
+            let class = &mut panel.class;
+            (class.weight, class.observed, class.gaps) = (reader.f64()?, reader.f64()?, reader.u64()? != 0);
+            if class.gaps && !with_known {
+                return Err(reader.error("a class has gaps without weights"));
+            }
+        }
+        if with_known {
+            self.known = vec![[Lane::ZERO; L]; self.panels.len()];
+        }
+        let panels = self.panels.iter_mut().flat_map(|panel| panel.saved_mut());
+        for number in panels.chain(self.known.as_flattened_mut()).flat_map(|lane| &mut lane.0) {
+            *number = reader.f64()?;
+        }
+        reader.f64s_into(&mut self.counts)?;
+        self.refresh_all();
+        Ok(())
+    }
+
+    /// No fewer bytes than a model takes when saved.
+    fn least_bytes(&self) -> usize {
+        48 + self.n_classes * (24 + 8 * self.layout.n_counts + self.n_panels * 4 * L * size_of::<Lane>())
+    }
+
+    /// Work out all that follows from what was counted, as it was worked out while learning.
+    fn refresh_all(&mut self) {
+        for site in 0..self.sites.len() {
+            for label in 0..self.n_classes {
+                let range = self.count_range(site, label);
+                nominal::refresh(&self.layout.nominal, &self.counts[range.clone()], &mut self.logs[range]);
+                let fresh = self.sites[site].fresh;
+                let first = self.panel_range(site, label).start;
+                let class = &mut self.panels[first].class;
+                if class.observed > 0.0 {
+                    self.refresh(site, label);
+                } else if fresh && class.weight > 0.0 {
+                    class.log_base = ln_of_weight(class.weight);
+                } else {
+                    class.log_base = f64::NEG_INFINITY;
+                }
+            }
+        }
+    }
+
+    /// The bytes it holds on the heap.
+    pub fn n_bytes(&self) -> usize {
+        fn bytes<T>(column: &Vec<T>) -> usize {
+            column.capacity() * size_of::<T>()
+        }
+        self.layout.n_bytes()
+            + bytes(&self.sites)
+            + bytes(&self.panels)
+            + bytes(&self.known)
+            + bytes(&self.counts)
+            + bytes(&self.logs)
+    }
+}

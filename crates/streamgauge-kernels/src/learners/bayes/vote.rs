@@ -1,0 +1,154 @@
+//! What a model says of a row.
+
+use super::gaussian::Panel;
+use super::{Models, Site, nominal};
+use crate::dispatch;
+use crate::learners::ABSTAINED;
+use crate::learners::lanes::Lane;
+use crate::learners::rows::Row;
+use crate::learners::vector_math::exp;
+
+/// A class with a log-likelihood of no more than this is ruled out.
+const RULED_OUT: f64 = -1e200;
+
+impl<const L: usize> Models<L> {
+    /// The logarithm of a class's weight times the likelihood of a row without gaps.
+    #[inline(always)]
+    fn log_likelihood(&self, site: usize, class: usize, panels: &[Panel<L>], row: Row<'_, L>) -> f64 {
+        let mut sum = Lane::ZERO;
+        for (panel, x) in panels.iter().zip(row.panels) {
+            sum = panel.add_log_densities(x, sum);
+        }
+        let log = panels[0].class.log_base + sum.sum();
+        if row.codes.is_empty() {
+            return log;
+        }
+        log + nominal::log_probability(&self.layout.nominal, row.codes, &self.logs[self.count_range(site, class)])
+    }
+
+    /// The same for a row with gaps, which are left out.
+    #[cold]
+    #[inline(never)]
+    fn log_likelihood_of_known(&self, site: usize, class: usize, row: Row<'_, L>) -> f64 {
+        dispatch::run(
+            #[inline(always)]
+            || {
+                let mut sum = Lane::ZERO;
+                for (panel, x) in self.panels[self.panel_range(site, class)].iter().zip(row.panels) {
+                    sum = panel.add_known_log_densities(x, sum);
+                }
+                let logs = &self.logs[self.count_range(site, class)];
+                let log = self.panels[self.panel_range(site, class).start].class.log_base + sum.sum();
+                log + nominal::log_probability(&self.layout.nominal, row.codes, logs)
+            },
+        )
+    }
+
+    /// The likeliest class of a row, the first of equals; the majority where the model rules all of them out.
+    #[inline(always)]
+    pub fn likeliest(&self, site: usize, row: Row<'_, L>) -> i32 {
+        if row.gaps {
+            return self.likeliest_of_known(site, row);
+        }
+        let (mut best, mut most) = (self.sites[site].majority, RULED_OUT);
+        let (panels, n) = (self.panels(site), self.n_panels());
+        for class in 0..self.n_classes {
+            let log = self.log_likelihood(site, class, &panels[class * n..(class + 1) * n], row);
+            let better = log > most;
+            best = if better { class as i32 } else { best };
+            most = if better { log } else { most };
+        }
+        best
+    }
+
+    /// The same for a row with gaps.
+    #[cold]
+    #[inline(never)]
+    fn likeliest_of_known(&self, site: usize, row: Row<'_, L>) -> i32 {
+        let (mut best, mut most) = (self.sites[site].majority, RULED_OUT);
+        for class in 0..self.n_classes {
+            let log = self.log_likelihood_of_known(site, class, row);
+            if log > most {
+                (best, most) = (class as i32, log);
+            }
+        }
+        best
+    }
+
+    /// The posterior probabilities of the classes of a row; the shares of the classes where all are ruled out.
+    #[inline(never)]
+    pub fn vote(&self, site: usize, row: Row<'_, L>, votes: &mut [f64]) {
+        dispatch::run(
+            #[inline(always)]
+            || {
+                for (class, vote) in votes.iter_mut().enumerate() {
+                    *vote = if row.gaps {
+                        self.log_likelihood_of_known(site, class, row)
+                    } else {
+                        self.log_likelihood(site, class, &self.panels[self.panel_range(site, class)], row)
+                    };
+                }
+            },
+        );
+        let (mut best, mut most) = (ABSTAINED, RULED_OUT);
+        for (class, &log) in votes.iter().enumerate() {
+            if log > most {
+                (best, most) = (class as i32, log);
+            }
+        }
+        if best < 0 {
+            return self.vote_by_weight(site, votes);
+        }
+        for vote in votes.iter_mut() {
+            let log = *vote - most;
+            *vote = if log > -700.0 { exp(log).min(1.0) } else { 0.0 };
+        }
+        share(votes, best as usize);
+    }
+
+    /// The shares of the classes; all for the majority where no class has weight, none where there is no majority.
+    pub fn vote_by_weight(&self, site: usize, votes: &mut [f64]) {
+        let Site { weight, majority, .. } = self.sites[site];
+        if majority < 0 {
+            votes.fill(0.0);
+        } else if weight > 0.0 {
+            for (vote, weight) in votes.iter_mut().zip(self.weights(site)) {
+                *vote = weight.min(f64::MAX);
+            }
+            share(votes, majority as usize);
+        } else {
+            votes.fill(0.0);
+            votes[majority as usize] = 1.0;
+        }
+    }
+}
+
+/// Scale votes to a sum of 1, keeping `best` the winner: ahead of the classes before it, level with none of them.
+fn share(votes: &mut [f64], best: usize) {
+    let top = votes[best];
+    let sum: f64 = votes.iter().map(|vote| vote / top).sum();
+    for vote in votes.iter_mut() {
+        *vote = *vote / top / sum;
+    }
+    let below = votes[best].next_down();
+    for vote in &mut votes[..best] {
+        *vote = vote.min(below);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learners::winner;
+
+    #[test]
+    fn shares_add_up_to_one_and_keep_the_winner() {
+        let mut votes = [1.0, 1.0 + f64::EPSILON, 1.0];
+        share(&mut votes, 1);
+        assert_eq!(winner(&votes), 1);
+        assert!((votes.iter().sum::<f64>() - 1.0).abs() < 1e-15);
+        let mut huge = [f64::MAX, f64::MAX];
+        share(&mut huge, 0);
+        assert_eq!(huge, [0.5, 0.5]);
+    }
+}

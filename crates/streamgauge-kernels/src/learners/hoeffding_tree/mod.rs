@@ -1,0 +1,214 @@
+//! The Hoeffding tree (VFDT), with the choices that MOA makes by default.
+//!
+//! P. Domingos and G. Hulten, Mining high-speed data streams, KDD 2000.
+
+use super::bayes::Models;
+use super::rows::{BLOCK, Layout, Row, Rows};
+use super::{ABSTAINED, Learner, Schema, Step};
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+use crate::dispatch;
+
+mod grow;
+mod nodes;
+mod options;
+mod split;
+
+use nodes::Nodes;
+pub use options::{LeafPrediction, Options};
+
+const NAME: &str = "HoeffdingTree";
+
+/// A Hoeffding tree: a leaf splits once the Hoeffding bound says that its best split is the best for good.
+///
+/// - Every `grace_period` of weight, a leaf that has seen two classes compares the best splits of its attributes by
+///   information gain. It splits by the best if that leads the second, and no split at all, by more than
+///   `sqrt(r^2 ln(1 / split_confidence) / (2 n))`, with n the weight of the leaf and r the logarithm to base 2 of the
+///   number of classes up to the last one seen, or if that bound is below `tie_threshold`. At least two branches must
+///   get more than 0.01 of the weight.
+/// - A numeric attribute offers ten thresholds at equal distances between its extremes; how much of a class lies
+///   below one is told by a normal distribution. A nominal attribute offers a branch per value, or one value against
+///   the rest where that is better (always, with `binary_splits`).
+/// - New leaves inherit the weights of the classes that the split promised them; a leaf of a value never seen votes
+///   for the majority of its parent.
+/// - A row whose value is missing where a node asks for it goes to the child that was heaviest when the node split:
+///   it most likely belongs there, and unlike in MOA, where it stops at the node, it is learnt.
+/// - The tree stops growing when it holds `max_bytes`.
+///
+/// Votes are shares that add up to 1: posterior probabilities where naive Bayes predicts, shares of the classes'
+/// weights where the majority does. All are 0 before the first row was learnt. `L` is the number of lanes that
+/// numeric attributes fill; [`hoeffding_tree`] chooses it.
+#[derive(Debug, Clone)]
+pub struct HoeffdingTree<const L: usize> {
+    schema: Schema,
+    options: Options,
+    nodes: Nodes,
+    models: Models<L>,
+    rows: Rows<L>,
+}
+
+/// A Hoeffding tree that has seen nothing.
+///
+/// # Errors
+/// [`KernelError::Option`] where an option is outside its range.
+pub fn hoeffding_tree(schema: Schema, options: Options) -> Result<Box<dyn Learner>, KernelError> {
+    options.check()?;
+    Ok(match Layout::n_lanes(&schema) {
+        1 => Box::new(HoeffdingTree::<1>::new(schema, options)),
+        2 => Box::new(HoeffdingTree::<2>::new(schema, options)),
+        3 => Box::new(HoeffdingTree::<3>::new(schema, options)),
+        _ => Box::new(HoeffdingTree::<4>::new(schema, options)),
+    })
+}
+
+impl<const L: usize> HoeffdingTree<L> {
+    fn new(schema: Schema, options: Options) -> Self {
+        let mut models = Models::new(&schema);
+        models.push(&vec![0.0; schema.n_classes], ABSTAINED);
+        let rows = Rows::new(models.layout(), BLOCK);
+        Self { schema, options, nodes: Nodes::new(), models, rows }
+    }
+
+    /// Whether the majority class predicts at a leaf.
+    #[inline(always)]
+    fn majority_predicts(&self, leaf: usize) -> bool {
+        match self.options.leaf_prediction {
+            LeafPrediction::Majority => true,
+            LeafPrediction::NaiveBayes => false,
+            LeafPrediction::Adaptive => self.models.site(leaf).majority_hits > self.models.site(leaf).bayes_hits,
+        }
+    }
+
+    /// Test and learn a block of rows: route all of them, then take one after the other.
+    #[inline(always)]
+    fn interleave_block(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
+        let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
+        let mut votes = votes.map(|votes| votes.chunks_exact_mut(n_classes));
+        let mut rows = std::mem::replace(&mut self.rows, Rows::empty());
+        rows.fill(self.models.layout(), step.x);
+        let mut ends = [0; BLOCK];
+        let ends = &mut ends[..predictions.len()];
+        self.nodes.route_block(step.x, d, |i| rows.row(i).gaps, ends);
+        for (i, (prediction, &mut end)) in predictions.iter_mut().zip(ends).enumerate() {
+            let (row, tested) = (rows.row(i), step.tests(i));
+            let (node, leaf) = self.leaf_from(end, &step.x[i * d..(i + 1) * d]);
+            if let Some(votes) = votes.as_mut().and_then(Iterator::next) {
+                if tested {
+                    self.vote_at(leaf, row, votes);
+                } else {
+                    votes.fill(0.0);
+                }
+            }
+            let predicted = self.predict_and_learn(node, leaf, row, step.y[i], step.weight(i));
+            *prediction = if tested { predicted } else { ABSTAINED };
+        }
+        self.rows = rows;
+    }
+
+    /// The leaf below a node, which may have split since the row was routed to it.
+    #[inline(always)]
+    fn leaf_from(&self, node: u32, x: &[f64]) -> (u32, usize) {
+        if let Some(leaf) = self.nodes.leaf(node) {
+            return (node, leaf);
+        }
+        let node = self.nodes.route(node, x);
+        (node, self.nodes.leaf(node).unwrap_or(0))
+    }
+
+    /// Predict a row at its leaf, then learn it where its weight is above 0.
+    #[inline(always)]
+    fn predict_and_learn(&mut self, node: u32, leaf: usize, row: Row<'_, L>, label: i32, weight: f64) -> i32 {
+        let majority = self.models.site(leaf).majority;
+        let majority_predicts = self.majority_predicts(leaf);
+        let adaptive = self.options.leaf_prediction == LeafPrediction::Adaptive;
+        let learns = weight > 0.0;
+        let likeliest = if majority_predicts && !(adaptive && learns) {
+            majority
+        } else {
+            self.models.likeliest(leaf, row)
+        };
+        if learns {
+            self.models.observe(leaf, row, label as usize, weight);
+            let site = self.models.site_mut(leaf);
+            site.since += weight;
+            site.majority_hits += if majority == label { weight } else { 0.0 };
+            site.bayes_hits += if likeliest == label { weight } else { 0.0 };
+            if site.since >= self.options.grace_period {
+                self.attempt_to_split(node, leaf);
+            }
+        }
+        if majority_predicts { majority } else { likeliest }
+    }
+
+    fn vote_at(&self, leaf: usize, row: Row<'_, L>, votes: &mut [f64]) {
+        if self.majority_predicts(leaf) {
+            self.models.vote_by_weight(leaf, votes);
+        } else {
+            self.models.vote(leaf, row, votes);
+        }
+    }
+}
+
+impl<const L: usize> Learner for HoeffdingTree<L> {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn vote(&self, x: &[f64], votes: &mut [f64]) {
+        let mut rows = Rows::<L>::new(self.models.layout(), 1);
+        rows.fill(self.models.layout(), x);
+        let (_, leaf) = self.leaf_from(0, x);
+        self.vote_at(leaf, rows.row(0), votes);
+    }
+
+    fn learn(&mut self, x: &[f64], label: usize, weight: f64) {
+        let step = Step { x, y: &[label as i32], test: Some(&[false]), weight: Some(&[weight]) };
+        self.interleave(&step, &mut [ABSTAINED], None);
+    }
+
+    fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], mut votes: Option<&mut [f64]>) {
+        let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
+        dispatch::run(
+            #[inline(always)]
+            || {
+                let votes = votes.as_deref_mut();
+                for (block, predictions, votes) in step.blocks(BLOCK, d, n_classes, predictions, votes) {
+                    self.interleave_block(&block, predictions, votes);
+                }
+            },
+        );
+    }
+
+    fn facts(&self) -> Vec<(&'static str, u64)> {
+        vec![
+            ("n_nodes", self.nodes.len() as u64),
+            ("n_leaves", self.models.len() as u64),
+            ("depth", u64::from(self.nodes.depth())),
+        ]
+    }
+
+    fn n_bytes(&self) -> usize {
+        size_of::<Self>()
+            + 4 * self.schema.n_values.capacity()
+            + self.nodes.n_bytes()
+            + self.models.n_bytes()
+            + self.rows.n_bytes()
+    }
+
+    fn save(&self) -> Vec<u8> {
+        let mut writer = Writer::new(NAME, 1);
+        self.models.save(&mut writer);
+        self.nodes.save(&mut writer);
+        writer.finish()
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
+        let mut reader = Reader::new(NAME, 1, bytes)?;
+        let mut models = Models::new(&self.schema);
+        models.load(&mut reader)?;
+        let nodes = Nodes::load(&mut reader, &self.schema, models.len())?;
+        reader.finish()?;
+        (self.models, self.nodes) = (models, nodes);
+        Ok(())
+    }
+}

@@ -1,0 +1,319 @@
+//! The tree's nodes, and how a row finds its leaf.
+
+use crate::codec::{Reader, Writer};
+use crate::{KernelError, learners::Schema};
+
+/// The place of a node that has split: it has no leaf.
+const SPLIT: u32 = u32::MAX;
+
+/// How many rows are routed abreast, so that their cache misses overlap.
+const ABREAST: usize = 8;
+
+/// What a node asks of a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Test {
+    /// Is the number at most this? Then the first child, else the second.
+    AtMost(f64),
+    /// Which of so many nominal values? A child for each.
+    Which(u32),
+    /// Is it this nominal value? Then the first child, else the second.
+    Is(u32),
+}
+
+impl Test {
+    /// How many children the answers lead to.
+    pub fn n_branches(self) -> usize {
+        if let Self::Which(n_values) = self { n_values as usize } else { 2 }
+    }
+}
+
+/// What all rows read of a node. A leaf is its own child: no number is greater than its threshold.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(16))]
+struct Step {
+    threshold: f64,
+    attribute: u32,
+    first_child: u32,
+}
+
+/// What else there is to a node.
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    /// Its leaf, or [`SPLIT`].
+    leaf: u32,
+    depth: u32,
+    /// The child that rows go to whose value is missing.
+    heaviest_child: u32,
+    test: Test,
+}
+
+/// All nodes, the root first and children side by side.
+#[derive(Debug, Clone)]
+pub(super) struct Nodes {
+    steps: Vec<Step>,
+    nodes: Vec<Node>,
+    /// Whether nodes ask for numbers only, so that rows without gaps can run down without looking.
+    numeric: bool,
+    /// How many steps a block of rows runs down before each row looks whether it has arrived.
+    run: usize,
+}
+
+impl Nodes {
+    /// A root that is leaf 0.
+    pub fn new() -> Self {
+        let mut nodes = Self { steps: vec![], nodes: vec![], numeric: true, run: 0 };
+        nodes.push_leaf(0, 0);
+        nodes
+    }
+
+    fn push_leaf(&mut self, leaf: usize, depth: u32) {
+        let first_child = self.nodes.len() as u32;
+        self.steps.push(Step { threshold: f64::INFINITY, attribute: 0, first_child });
+        self.nodes.push(Node { leaf: leaf as u32, depth, heaviest_child: first_child, test: Test::Which(1) });
+    }
+
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The depth of the deepest node; that of the root is 0.
+    pub fn depth(&self) -> u32 {
+        self.nodes.iter().map(|node| node.depth).max().unwrap_or(0)
+    }
+
+    /// The leaf of a node, where it is one.
+    #[inline(always)]
+    pub fn leaf(&self, node: u32) -> Option<usize> {
+        let leaf = self.nodes[node as usize].leaf;
+        if leaf == SPLIT { None } else { Some(leaf as usize) }
+    }
+
+    /// Turn a leaf's node into one that asks, with a child for each of the given leaves.
+    pub fn split(&mut self, node: u32, attribute: usize, test: Test, leaves: &[usize], heaviest: usize) {
+        let first_child = self.nodes.len() as u32;
+        let depth = self.nodes[node as usize].depth + 1;
+        self.set_test(node as usize, attribute as u32, test, first_child, first_child + heaviest as u32);
+        for &leaf in leaves {
+            self.push_leaf(leaf, depth);
+        }
+    }
+
+    fn set_test(&mut self, node: usize, attribute: u32, test: Test, first_child: u32, heaviest_child: u32) {
+        let threshold = if let Test::AtMost(threshold) = test { threshold } else { f64::NAN };
+        self.numeric &= matches!(test, Test::AtMost(_));
+        self.steps[node] = Step { threshold, attribute, first_child };
+        self.nodes[node] = Node { leaf: SPLIT, heaviest_child, test, ..self.nodes[node] };
+    }
+
+    /// The node where a row's way ends, from any node on.
+    #[inline(never)]
+    pub fn route(&self, mut node: u32, x: &[f64]) -> u32 {
+        while self.nodes[node as usize].leaf == SPLIT {
+            let Step { threshold, attribute, first_child } = self.steps[node as usize];
+            let Node { heaviest_child, test, .. } = self.nodes[node as usize];
+            let value = x[attribute as usize];
+            node = match test {
+                _ if value.is_nan() => heaviest_child,
+                Test::AtMost(_) => first_child + u32::from(value > threshold),
+                Test::Which(n_values) if value < f64::from(n_values) => first_child + value as u32,
+                Test::Which(_) => heaviest_child,
+                Test::Is(code) => first_child + u32::from(value != f64::from(code)),
+            };
+        }
+        node
+    }
+
+    /// The nodes where the ways of a block of rows end.
+    #[inline(always)]
+    pub fn route_block(&mut self, x: &[f64], d: usize, gaps: impl Fn(usize) -> bool, ends: &mut [u32]) {
+        ends.fill(0);
+        if self.nodes.len() == 1 {
+            return;
+        }
+        if self.numeric {
+            for (ends, x) in ends.chunks_exact_mut(ABREAST).zip(x.chunks_exact(ABREAST * d)) {
+                self.run_down(x, d, ends);
+            }
+        }
+        let mut depths = 0;
+        for (i, end) in ends.iter_mut().enumerate() {
+            if gaps(i) {
+                // The row ran past its gaps: it starts again.
+                *end = 0;
+            }
+            let mut node = self.nodes[*end as usize];
+            if node.leaf == SPLIT {
+                *end = self.route(*end, &x[i * d..(i + 1) * d]);
+                node = self.nodes[*end as usize];
+            }
+            depths += node.depth as usize;
+        }
+        self.run = depths / ends.len().max(1) + 3;
+    }
+
+    /// Take eight rows some steps down, side by side and without a branch.
+    #[inline(always)]
+    fn run_down(&self, x: &[f64], d: usize, ends: &mut [u32]) {
+        let mut at = [0u32; ABREAST];
+        for _ in 0..self.run {
+            for (i, at) in at.iter_mut().enumerate() {
+                let step = self.steps[*at as usize];
+                *at = step.first_child + u32::from(x[i * d + step.attribute as usize] > step.threshold);
+            }
+        }
+        ends.copy_from_slice(&at);
+    }
+
+    /// The bytes it holds on the heap.
+    pub fn n_bytes(&self) -> usize {
+        self.steps.capacity() * size_of::<Step>() + self.nodes.capacity() * size_of::<Node>()
+    }
+
+    /// Write all nodes.
+    pub fn save(&self, writer: &mut Writer) {
+        writer.u64(self.nodes.len() as u64);
+        for (step, node) in self.steps.iter().zip(&self.nodes) {
+            writer.u64(u64::from(node.leaf));
+            if node.leaf != SPLIT {
+                continue;
+            }
+            let (kind, value) = match node.test {
+                Test::AtMost(threshold) => (0, threshold),
+                Test::Which(_) => (1, 0.0),
+                Test::Is(code) => (2, f64::from(code)),
+            };
+            writer.u64(kind);
+            writer.f64(value);
+            for place in [step.attribute, step.first_child, node.heaviest_child] {
+                writer.u64(u64::from(place));
+            }
+        }
+    }
+
+    /// Read nodes, which must make one tree over all of `n_leaves` leaves.
+    ///
+    /// # Errors
+    /// [`KernelError::Saved`] where they do not.
+    pub fn load(reader: &mut Reader<'_>, schema: &Schema, n_leaves: usize) -> Result<Self, KernelError> {
+        let n = reader.usize()?;
+        if n == 0 || n > reader.n_left() / 8 {
+            return Err(reader.error("it has another number of nodes than it says"));
+        }
+        let mut nodes = Self { steps: vec![], nodes: vec![], numeric: true, run: 0 };
+        (0..n).for_each(|_| nodes.push_leaf(0, 0));
+        // Children come after their parents, so that one pass finds nodes that hang from none or from two.
+        let (mut has_parent, mut is_used) = (vec![false; n], vec![false; n_leaves]);
+        has_parent[0] = true;
+        for i in 0..n {
+            let leaf = reader.u64()?;
+            if leaf == u64::from(SPLIT) {
+                nodes.load_split(reader, schema, i, &mut has_parent)?;
+            } else {
+                match is_used.get_mut(leaf as usize) {
+                    Some(used) if !*used => *used = true,
+                    _ => return Err(reader.error("two nodes have one leaf")),
+                }
+                nodes.nodes[i].leaf = leaf as u32;
+            }
+            if !has_parent[i] {
+                return Err(reader.error("a node hangs from nothing"));
+            }
+        }
+        if is_used.contains(&false) { Err(reader.error("a leaf hangs from nothing")) } else { Ok(nodes) }
+    }
+
+    fn load_split(
+        &mut self,
+        reader: &mut Reader<'_>,
+        schema: &Schema,
+        node: usize,
+        has_parent: &mut [bool],
+    ) -> Result<(), KernelError> {
+        let (kind, value) = (reader.u64()?, reader.f64()?);
+        let (attribute, first, heaviest) = (reader.usize()?, reader.usize()?, reader.usize()?);
+        let n_values = schema.n_values.get(attribute).copied();
+        let test = match (kind, n_values) {
+            (0, Some(0)) => Test::AtMost(value),
+            (1, Some(n)) if n > 0 => Test::Which(n),
+            (2, Some(n)) if n > 0 => Test::Is(value as u32),
+            _ => return Err(reader.error("a node asks for what the schema lacks")),
+        };
+        let children = first..first.saturating_add(test.n_branches());
+        if first <= node || children.end > has_parent.len() || !children.contains(&heaviest) {
+            return Err(reader.error("a node has no such children"));
+        }
+        let depth = self.nodes[node].depth + 1;
+        for child in children {
+            if std::mem::replace(&mut has_parent[child], true) {
+                return Err(reader.error("a node hangs from two"));
+            }
+            self.nodes[child].depth = depth;
+        }
+        self.set_test(node, attribute as u32, test, first as u32, heaviest as u32);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Attribute 0 is a number, attribute 1 has three values.
+    fn schema() -> Schema {
+        Schema { n_values: vec![0, 3], n_classes: 2 }
+    }
+
+    fn tree() -> Nodes {
+        let mut nodes = Nodes::new();
+        nodes.split(0, 0, Test::AtMost(0.5), &[0, 1], 1);
+        nodes.split(1, 1, Test::Which(3), &[0, 2, 3], 2);
+        nodes.split(2, 1, Test::Is(2), &[1, 4], 0);
+        nodes
+    }
+
+    #[test]
+    fn rows_find_their_leaves_and_gaps_lead_to_the_heaviest_child() {
+        let nodes = tree();
+        let leaf = |x: [f64; 2]| nodes.leaf(nodes.route(0, &x)).unwrap();
+        assert_eq!((leaf([0.5, 0.0]), leaf([0.5, 1.0]), leaf([0.5, 2.0])), (0, 2, 3));
+        assert_eq!((leaf([0.6, 2.0]), leaf([0.6, 1.0])), (1, 4));
+        assert_eq!((leaf([f64::NAN, 1.0]), leaf([0.0, f64::NAN]), leaf([0.0, 7.0])), (4, 3, 3));
+        assert_eq!((nodes.len(), nodes.depth()), (8, 2));
+    }
+
+    #[test]
+    fn a_block_of_rows_arrives_where_each_row_alone_does() {
+        let mut nodes = Nodes::new();
+        nodes.split(0, 1, Test::AtMost(0.5), &[0, 1], 1);
+        nodes.split(2, 0, Test::AtMost(-0.5), &[1, 2], 0);
+        let x: Vec<f64> = (0..2 * 21).map(|i| if i == 13 { f64::NAN } else { (f64::from(i) * 1.7).sin() }).collect();
+        let mut ends = [0; 21];
+        for _ in 0..2 {
+            nodes.route_block(&x, 2, |i| i == 6, &mut ends);
+            for (i, &end) in ends.iter().enumerate() {
+                assert_eq!(end, nodes.route(0, &x[2 * i..2 * i + 2]));
+            }
+        }
+    }
+
+    #[test]
+    fn nodes_are_saved_and_a_graph_that_is_no_tree_is_refused() {
+        let mut writer = Writer::new("nodes", 1);
+        tree().save(&mut writer);
+        let bytes = writer.finish();
+        let load = |bytes: &[u8], n_leaves: usize| {
+            let mut reader = Reader::new("nodes", 1, bytes)?;
+            Nodes::load(&mut reader, &schema(), n_leaves)
+        };
+        let loaded = load(&bytes, 5).unwrap();
+        assert_eq!((loaded.len(), loaded.depth()), (8, 2));
+        assert_eq!(loaded.route(0, &[0.6, 2.0]), tree().route(0, &[0.6, 2.0]));
+        assert!(load(&bytes, 4).is_err() && load(&bytes, 6).is_err());
+        let mut twice = tree();
+        twice.steps[2].first_child = 3;
+        let mut writer = Writer::new("nodes", 1);
+        twice.save(&mut writer);
+        assert!(load(&writer.finish(), 5).is_err());
+    }
+}

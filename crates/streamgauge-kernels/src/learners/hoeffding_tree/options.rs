@@ -1,0 +1,81 @@
+//! The options of a Hoeffding tree.
+
+use crate::KernelError;
+
+/// What predicts at a leaf.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeafPrediction {
+    /// The class of the greatest weight.
+    Majority,
+    /// Naive Bayes over the rows of the leaf.
+    NaiveBayes,
+    /// Whichever of the two was right for more weight at this leaf so far; naive Bayes where they are level.
+    Adaptive,
+}
+
+/// The options of a Hoeffding tree, with MOA's defaults.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Options {
+    /// The weight a leaf learns between two attempts to split.
+    pub grace_period: f64,
+    /// The probability with which a split may be the wrong one.
+    pub split_confidence: f64,
+    /// Below this bound, splits that are level are told apart by chance.
+    pub tie_threshold: f64,
+    /// What predicts at a leaf.
+    pub leaf_prediction: LeafPrediction,
+    /// Whether nominal attributes are split into one value and the rest only.
+    pub binary_splits: bool,
+    /// The tree stops growing when it holds so many bytes.
+    pub max_bytes: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            grace_period: 200.0,
+            split_confidence: 1e-7,
+            tie_threshold: 0.05,
+            leaf_prediction: LeafPrediction::Adaptive,
+            binary_splits: false,
+            max_bytes: 1 << 25,
+        }
+    }
+}
+
+impl Options {
+    /// Check that each is in its range.
+    ///
+    /// # Errors
+    /// [`KernelError::Option`] about the first that is not.
+    pub fn check(&self) -> Result<(), KernelError> {
+        let check = |option, found: f64, fits, expected| {
+            if fits { Ok(()) } else { Err(KernelError::Option { option, found: found.to_string(), expected }) }
+        };
+        let Self { grace_period, split_confidence, tie_threshold, .. } = *self;
+        let fits = grace_period >= 1.0 && grace_period.is_finite();
+        check("grace_period", grace_period, fits, "it must be a number of at least 1")?;
+        let fits = split_confidence > 0.0 && split_confidence <= 1.0;
+        check("split_confidence", split_confidence, fits, "it must be a number in (0, 1]")?;
+        let fits = (0.0..=1.0).contains(&tie_threshold);
+        check("tie_threshold", tie_threshold, fits, "it must be a number in [0, 1]")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_outside_their_range_are_refused_by_name() {
+        let name = |options: Options| match options.check() {
+            Err(KernelError::Option { option, .. }) => option,
+            _ => "",
+        };
+        let fine = Options::default();
+        assert_eq!(name(fine), "");
+        assert_eq!(name(Options { grace_period: 0.0, ..fine }), "grace_period");
+        assert_eq!(name(Options { split_confidence: 0.0, ..fine }), "split_confidence");
+        assert_eq!(name(Options { tie_threshold: f64::NAN, ..fine }), "tie_threshold");
+    }
+}

@@ -1,0 +1,126 @@
+//! Four numbers side by side: the unit in which rows are stored and worked on.
+//!
+//! The lane count is fixed, and sums over lanes have a fixed order, so that no instruction set changes a bit.
+
+use std::ops::{Add, Mul, Sub};
+
+/// How many numbers a lane holds.
+pub(super) const WIDTH: usize = 4;
+
+/// Four numbers, aligned so that a load never crosses a cache line.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[repr(C, align(32))]
+pub(super) struct Lane(pub [f64; WIDTH]);
+
+impl Lane {
+    /// Four zeros.
+    pub const ZERO: Self = Self([0.0; WIDTH]);
+
+    /// The same number four times.
+    #[inline(always)]
+    pub fn splat(value: f64) -> Self {
+        Self([value; WIDTH])
+    }
+
+    /// A function of each number.
+    #[inline(always)]
+    pub fn map(self, f: impl Fn(f64) -> f64) -> Self {
+        let [a, b, c, d] = self.0;
+        Self([f(a), f(b), f(c), f(d)])
+    }
+
+    /// A function of each pair of numbers.
+    #[inline(always)]
+    pub fn zip(self, other: Self, f: impl Fn(f64, f64) -> f64) -> Self {
+        let ([a, b, c, d], [p, q, r, s]) = (self.0, other.0);
+        Self([f(a, p), f(b, q), f(c, r), f(d, s)])
+    }
+
+    /// `self * factor + term`, rounded once.
+    #[inline(always)]
+    pub fn mul_add(self, factor: Self, term: Self) -> Self {
+        let mut sum = Self::ZERO;
+        for i in 0..WIDTH {
+            sum.0[i] = self.0[i].mul_add(factor.0[i], term.0[i]);
+        }
+        sum
+    }
+
+    /// The first `n` numbers, and 0 for the others.
+    #[inline(always)]
+    pub fn first(self, n: usize) -> Self {
+        let mut kept = Self::ZERO;
+        for i in 0..WIDTH {
+            // By a mask of bits, which stays in registers.
+            let mask = if i < n { u64::MAX } else { 0 };
+            kept.0[i] = f64::from_bits(self.0[i].to_bits() & mask);
+        }
+        kept
+    }
+
+    /// The sum of the four numbers, in the order a vector unit likes.
+    #[inline(always)]
+    pub fn sum(self) -> f64 {
+        let [a, b, c, d] = self.0;
+        (a + c) + (b + d)
+    }
+
+    /// The product of the four numbers, in the same order.
+    #[inline(always)]
+    pub fn product(self) -> f64 {
+        let [a, b, c, d] = self.0;
+        (a * c) * (b * d)
+    }
+
+    /// The smaller of each pair. A comparison written out would become a masked store, which stalls the next load.
+    #[inline(always)]
+    pub fn min(self, other: Self) -> Self {
+        self.zip(other, f64::min)
+    }
+
+    /// The greater of each pair.
+    #[inline(always)]
+    pub fn max(self, other: Self) -> Self {
+        self.zip(other, f64::max)
+    }
+}
+
+impl Add for Lane {
+    type Output = Self;
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        self.zip(other, |a, b| a + b)
+    }
+}
+
+impl Sub for Lane {
+    type Output = Self;
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        self.zip(other, |a, b| a - b)
+    }
+}
+
+impl Mul for Lane {
+    type Output = Self;
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        self.zip(other, |a, b| a * b)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_work_number_by_number() {
+        let (a, b) = (Lane([1.0, -2.0, 3.0, 0.5]), Lane::splat(2.0));
+        assert_eq!((a + b).0, [3.0, 0.0, 5.0, 2.5]);
+        assert_eq!((a - b).0, [-1.0, -4.0, 1.0, -1.5]);
+        assert_eq!((a * b).0, a.mul_add(b, Lane::ZERO).0);
+        assert_eq!((a.sum(), a.product()), (2.5, -3.0));
+        assert_eq!(a.min(b).0, [1.0, -2.0, 2.0, 0.5]);
+        assert_eq!(a.max(b).0, [2.0, 2.0, 3.0, 2.0]);
+    }
+}

@@ -1,0 +1,120 @@
+//! Naive Bayes over the whole stream.
+
+use super::bayes::Models;
+use super::rows::{BLOCK, Layout, Rows};
+use super::{ABSTAINED, Learner, Schema, Step};
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+use crate::dispatch;
+
+const NAME: &str = "NaiveBayes";
+
+/// Naive Bayes: the class of the greatest weight times likelihood, attributes taken as independent in each class.
+///
+/// Numeric attributes are normal in each class (variance with `weight - 1` below), nominal ones have Laplace's
+/// probabilities `(count + 1) / (total + n_values)`; missing values are left out. A numeric attribute that was
+/// constant in a class admits that value alone. Where all classes are ruled out, their weights alone decide.
+///
+/// Votes are posterior probabilities; all are 0 before the first row was learnt. `L` is the number of lanes that
+/// numeric attributes fill; [`naive_bayes`] chooses it.
+#[derive(Debug, Clone)]
+pub struct NaiveBayes<const L: usize> {
+    schema: Schema,
+    models: Models<L>,
+    rows: Rows<L>,
+}
+
+/// A naive Bayes learner that has seen nothing.
+#[must_use]
+pub fn naive_bayes(schema: Schema) -> Box<dyn Learner> {
+    match Layout::n_lanes(&schema) {
+        1 => Box::new(NaiveBayes::<1>::new(schema)),
+        2 => Box::new(NaiveBayes::<2>::new(schema)),
+        3 => Box::new(NaiveBayes::<3>::new(schema)),
+        _ => Box::new(NaiveBayes::<4>::new(schema)),
+    }
+}
+
+impl<const L: usize> NaiveBayes<L> {
+    fn new(schema: Schema) -> Self {
+        let mut models = Models::new(&schema);
+        models.push(&vec![0.0; schema.n_classes], ABSTAINED);
+        let rows = Rows::new(models.layout(), BLOCK);
+        Self { schema, models, rows }
+    }
+
+    #[inline(always)]
+    fn interleave_block(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
+        let n_classes = self.schema.n_classes;
+        let mut votes = votes.map(|votes| votes.chunks_exact_mut(n_classes));
+        self.rows.fill(self.models.layout(), step.x);
+        for (i, prediction) in predictions.iter_mut().enumerate() {
+            let row = self.rows.row(i);
+            let tested = step.tests(i);
+            *prediction = if tested { self.models.likeliest(0, row) } else { ABSTAINED };
+            if let Some(votes) = votes.as_mut().and_then(Iterator::next) {
+                if tested {
+                    self.models.vote(0, row, votes);
+                } else {
+                    votes.fill(0.0);
+                }
+            }
+            let weight = step.weight(i);
+            if weight > 0.0 {
+                self.models.observe(0, row, step.y[i] as usize, weight);
+            }
+        }
+    }
+}
+
+impl<const L: usize> Learner for NaiveBayes<L> {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn vote(&self, x: &[f64], votes: &mut [f64]) {
+        let mut rows = Rows::<L>::new(self.models.layout(), 1);
+        rows.fill(self.models.layout(), x);
+        self.models.vote(0, rows.row(0), votes);
+    }
+
+    fn learn(&mut self, x: &[f64], label: usize, weight: f64) {
+        let step = Step { x, y: &[label as i32], test: Some(&[false]), weight: Some(&[weight]) };
+        self.interleave(&step, &mut [ABSTAINED], None);
+    }
+
+    fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], mut votes: Option<&mut [f64]>) {
+        let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
+        dispatch::run(
+            #[inline(always)]
+            || {
+                let votes = votes.as_deref_mut();
+                for (block, predictions, votes) in step.blocks(BLOCK, d, n_classes, predictions, votes) {
+                    self.interleave_block(&block, predictions, votes);
+                }
+            },
+        );
+    }
+
+    fn n_bytes(&self) -> usize {
+        size_of::<Self>() + 4 * self.schema.n_values.capacity() + self.models.n_bytes() + self.rows.n_bytes()
+    }
+
+    fn save(&self) -> Vec<u8> {
+        let mut writer = Writer::new(NAME, 1);
+        self.models.save(&mut writer);
+        writer.finish()
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
+        let mut reader = Reader::new(NAME, 1, bytes)?;
+        let mut models = Models::new(&self.schema);
+        models.load(&mut reader)?;
+        if models.len() != 1 {
+            return Err(reader.error("it has more than one model"));
+        }
+        reader.finish()?;
+        self.models = models;
+        Ok(())
+    }
+}

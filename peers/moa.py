@@ -1,0 +1,200 @@
+"""MOA in a Java virtual machine of its own.
+
+Its jar comes from `STREAMGAUGE_MOA_JAR`, or from Maven Central through the `mvn` that is installed, once, into
+`.cache/moa` of the project. It needs no other jar for what is run here; without the agent that measures objects MOA
+believes that its trees weigh nothing, so they never reach its memory limit.
+"""
+
+import csv
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from numpy.typing import NDArray
+
+from peers import arff
+from streamgauge.records import Schema
+
+__all__ = [
+    "Run",
+    "Speed",
+    "folds",
+    "generated_rows",
+    "prequential",
+    "speed",
+    "weighted_predictions",
+    "why_absent",
+    "why_not_compiled",
+]
+
+COORDINATES = "nz.ac.waikato.cms.moa:moa:2024.07.0"
+CACHE = Path(__file__).resolve().parent.parent / ".cache" / "moa"
+EVALUATION = "-e BasicClassificationPerformanceEvaluator -i {n} -f {n} -q {n}"
+
+
+class MoaError(RuntimeError):
+    """MOA cannot be had, or its task failed."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a prequential run gave: predicted class codes, and accuracy in [0, 1] as MOA counts it."""
+
+    predictions: NDArray[np.int32]
+    accuracy: float
+
+
+@dataclass(frozen=True)
+class Speed:
+    """How fast a task was, at its best of several times in a warm virtual machine.
+
+    Parameters
+    ----------
+    cpu
+        CPU seconds per row of the task's thread: its compiler and garbage collector are not charged.
+    wall
+        Wall seconds per row.
+    accuracy
+        In [0, 1]; over all folds where there are several.
+    """
+
+    cpu: float
+    wall: float
+    accuracy: float
+
+
+@cache
+def why_absent() -> str | None:
+    """Say why MOA cannot be run here; None where it can."""
+    if shutil.which("java") is None:
+        return "MOA needs Java, which is not installed"
+    try:
+        _jar()
+    except MoaError as error:
+        return str(error)
+    return None
+
+
+def why_not_compiled() -> str | None:
+    """Say why our own programs around MOA cannot be run here; None where they can."""
+    if shutil.which("javac") is None:
+        return "it takes a JDK to run a program around MOA, and javac is not installed"
+    return why_absent()
+
+
+def prequential(learner: str, schema: Schema, x: NDArray[np.float64], y: NDArray[np.int32]) -> Run:
+    """Test then train a learner on every row."""
+    task = f"EvaluatePrequential -l ({learner}) -s (ArffFileStream -f rows.arff -c -1) -o predictions.csv "
+    with TemporaryDirectory() as folder:
+        arff.write(Path(folder, "rows.arff"), schema, x, y)
+        output = _java(["moa.DoTask", task + EVALUATION.format(n=len(y)) + " -S"], folder)
+        predictions = np.loadtxt(Path(folder, "predictions.csv"), delimiter=",", usecols=0, dtype=np.int32)
+    return Run(predictions, _accuracy(_last_row(output.splitlines())))
+
+
+def weighted_predictions(
+    learner: str, schema: Schema, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64]
+) -> NDArray[np.int32]:
+    """Predict then learn every row, with a weight each; needs a JDK."""
+    with TemporaryDirectory() as folder:
+        arff.write(Path(folder, "rows.arff"), schema, x, y)
+        weights = "\n".join(map(repr, weight.tolist()))
+        output = _java([_source("WeightedPredictions"), learner, "rows.arff"], folder, weights)
+    return np.array(output.split(), dtype=np.int32)
+
+
+def generated_rows(stream: str, n_rows: int) -> tuple[Schema, NDArray[np.float64], NDArray[np.int32]]:
+    """Give the rows of one of MOA's generators."""
+    with TemporaryDirectory() as folder:
+        _java(["moa.DoTask", f"WriteStreamToARFFFile -s ({stream}) -f rows.arff -m {n_rows} -S"], folder)
+        return arff.read(Path(folder, "rows.arff"))
+
+
+def speed(learner: str, stream: str, n_rows: int, repeats: int) -> Speed:
+    """Time test-then-train, the generator included: MajorityClass on the same stream is what to subtract."""
+    task = f"EvaluatePrequential -l ({learner}) -s ({stream}) {EVALUATION.format(n=n_rows)}"
+    return _best([task] * repeats, n_rows)
+
+
+def folds(learner: str, stream: str, n_rows: int, n_folds: int, repeats: int) -> Speed:
+    """Time prequential bootstrap validation, the generator included."""
+    task = f"EvaluatePrequentialCV -l ({learner}) -s ({stream}) {EVALUATION.format(n=n_rows)}"
+    return _best([f"{task} -w {n_folds} -a Bootstrap-Validation"] * repeats, n_rows)
+
+
+def _best(tasks: list[str], n_rows: int) -> Speed:
+    """Run tasks one after the other in one virtual machine."""
+    output = _java([_source("WarmTasks")], given="\n".join(tasks))
+    walls, rows = [], []
+    for part in output.split("wall seconds,")[1:]:
+        wall, *table = part.strip().splitlines()
+        walls.append(float(wall))
+        rows.append(_last_row(table))
+    cpu = min(float(row["evaluation time (cpu seconds)"]) for row in rows)
+    return Speed(cpu / n_rows, min(walls) / n_rows, _accuracy(rows[-1]))
+
+
+def _source(name: str) -> str:
+    """Give a program of ours to run from its source, which only a JDK can."""
+    return str(Path(__file__).with_name(f"{name}.java"))
+
+
+def _last_row(lines: list[str]) -> dict[str, str]:
+    """Read the last line of a learning curve, whatever stands before its heading."""
+    start = next(i for i, line in enumerate(lines) if line.startswith("learning evaluation instances"))
+    return list(csv.DictReader(lines[start:]))[-1]
+
+
+def _accuracy(row: dict[str, str]) -> float:
+    name = next(name for name in row if name.removeprefix("[avg] ") == "classifications correct (percent)")
+    return float(row[name]) / 100.0
+
+
+def _java(arguments: list[str], folder: str | None = None, given: str | None = None) -> str:
+    command = ["java", "-cp", str(_jar()), *arguments]
+    done = subprocess.run(command, cwd=folder, input=given, capture_output=True, text=True, check=False)
+    if done.returncode or "Exception" in done.stderr:
+        msg = f"MOA failed on {arguments[-1]}:\n{done.stderr[-2000:]}"
+        raise MoaError(msg)
+    return done.stdout
+
+
+@cache
+def _jar() -> Path:
+    """Find MOA's jar, or fetch it."""
+    given = os.environ.get("STREAMGAUGE_MOA_JAR")
+    if given:
+        if not Path(given).is_file():
+            msg = f"STREAMGAUGE_MOA_JAR is {given}, where there is no file"
+            raise MoaError(msg)
+        return Path(given).resolve()
+    kept = CACHE / "-".join(COORDINATES.split(":")[1:]) / "moa.jar"
+    if not kept.exists():
+        _fetch(kept)
+    return kept
+
+
+def _fetch(kept: Path) -> None:
+    """Copy the jar with Maven; it appears whole or not at all, also for others who fetch at the same time."""
+    if shutil.which("mvn") is None:
+        msg = "MOA's jar is fetched with Maven (mvn), which is not installed; or name the jar in STREAMGAUGE_MOA_JAR"
+        raise MoaError(msg)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=kept.parent) as folder:
+        command = ["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={COORDINATES}", f"-DoutputDirectory={folder}"]
+        try:
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
+        except subprocess.TimeoutExpired:
+            msg = "Maven did not fetch MOA's jar within 300 seconds"
+            raise MoaError(msg) from None
+        jars = list(Path(folder).glob("*.jar"))
+        if done.returncode or not jars:
+            complaint = next(filter(None, done.stdout.splitlines()), "it gave no reason")
+            msg = f"Maven could not fetch MOA's jar: {complaint}"
+            raise MoaError(msg)
+        jars[0].replace(kept)
