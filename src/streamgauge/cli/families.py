@@ -17,7 +17,7 @@ def _learners() -> dict[str, Any]:
 def _streams() -> dict[str, Any]:
     from streamgauge import streams  # noqa: PLC0415
 
-    return dict(catalogue(streams))
+    return {**catalogue(streams, with_needs=True), "named": streams.named}
 
 
 def _schemes() -> dict[str, Any]:
