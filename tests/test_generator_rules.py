@@ -1,7 +1,9 @@
 """Generators of rules and patterns: every label follows its published rule, every value its distribution."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -115,8 +117,8 @@ def test_samples_hold_other_rows_of_the_same_concept():
     for kind in (SEA, Hyperplane, RandomRBF, Waveform, RandomTree, Classification, PokerHand):
         one, other = (rows_of(kind(sample=sample), 1_000) for sample in (0, 1))
         assert not np.array_equal(one[0], other[0])
-    concept = {"n_drifting": 10, "magnitude": 0.01, "noise": 0.0}
-    (x, y), (x_2, y_2) = (rows_of(Hyperplane(**concept, sample=sample), N) for sample in (0, 7))
+    concept = Hyperplane(n_drifting=10, magnitude=0.01, noise=0.0)
+    (x, y), (x_2, y_2) = (rows_of(replace(concept, sample=sample)) for sample in (0, 7))
     # The weights of a window of rows are nearly the same: those found in one sample predict the other.
     rows = slice(15_000, 15_200)
     weights, *_ = np.linalg.lstsq(x[rows] - 0.5, 2.0 * y[rows] - 1.0, rcond=None)
@@ -393,7 +395,11 @@ class Draws:
 
 def grown_tree(options, draws):
     """Grow the tree of MOA's generator level by level; a node is a class or (attribute, threshold, children)."""
-    root = {"depth": 0, "nominal": list(range(options.n_nominal)), "ranges": [(0.0, 1.0)] * options.n_numeric}
+    root: dict[str, Any] = {
+        "depth": 0,
+        "nominal": list(range(options.n_nominal)),
+        "ranges": [(0.0, 1.0)] * options.n_numeric,
+    }
     nodes = [root]
     for i, node in enumerate(nodes):  # grows while it is gone through
         candidates = len(node["nominal"]) + options.n_numeric
@@ -464,10 +470,10 @@ def test_clusters_lie_at_the_corners_of_a_cube():
 
 def test_the_shares_and_the_noise_of_classification_are_as_asked():
     shares = (0.7, 0.2, 0.1)
-    options = {"n_informative": 3, "n_classes": 3, "shares": shares}
-    x, y = rows_of(Classification(**options, noise=0.0), 50_000)
+    stream = Classification(n_informative=3, n_classes=3, shares=shares, noise=0.0)
+    x, y = rows_of(stream, 50_000)
     assert stats.chisquare(np.bincount(y), np.array(shares) * 50_000).pvalue > UNLIKELY
-    noisy_x, noisy = rows_of(Classification(**options, noise=0.1), 50_000)
+    noisy_x, noisy = rows_of(replace(stream, noise=0.1), 50_000)
     assert np.array_equal(x, noisy_x)
     assert stats.binomtest(int((noisy != y).sum()), 50_000, 0.1).pvalue > UNLIKELY
     assert stats.chisquare(np.bincount((noisy - y)[noisy != y] % 3)[1:]).pvalue > UNLIKELY
