@@ -8,7 +8,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use streamgauge_kernels::error::check_length;
-use streamgauge_kernels::learners::{self as kernels, HoeffdingTreeOptions, LeafPrediction, Learner as Kernel, Schema, Step};
+use streamgauge_kernels::learners::{
+    self as kernels, HoeffdingTreeOptions, LeafPrediction, Learner as Kernel, Schema, Step,
+};
 
 use crate::convert::{column, optional_column, table, to_python, work};
 

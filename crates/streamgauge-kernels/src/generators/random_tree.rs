@@ -44,11 +44,23 @@ impl Default for RandomTreeOptions {
 }
 
 /// A node; the children of a split stand next to each other.
+///
+/// The child that a value leads to is that of its whole part, or the next where it reaches the threshold: a nominal
+/// code never does, and the whole part of a number below 1 is 0.
 #[derive(Debug, Clone, Copy)]
-enum Node {
-    Leaf { class: i32 },
-    Nominal { attribute: usize, first_child: usize },
-    Numeric { attribute: usize, threshold: f64, first_child: usize },
+struct Node {
+    threshold: f64,
+    attribute: u32,
+    first_child: u32,
+    /// All bits, but none in a leaf, which so leads to itself.
+    mask: u32,
+    class: i32,
+}
+
+impl Node {
+    fn leaf(place: usize, class: i32) -> Self {
+        Self { threshold: f64::INFINITY, attribute: 0, first_child: place as u32, mask: 0, class }
+    }
 }
 
 /// Uniform codes and uniform numbers in [0, 1); the class is that of the leaf that they lead to.
@@ -57,6 +69,7 @@ pub struct RandomTree {
     n_nominal: usize,
     n_attributes: usize,
     n_values: usize,
+    depth: usize,
     nodes: Vec<Node>,
     attributes: Draws,
 }
@@ -79,23 +92,22 @@ impl RandomTree {
             n_nominal,
             n_attributes,
             n_values,
+            depth: options.max_depth,
             nodes: Growth::new(options, source.concept("tree nodes")).grow()?,
             attributes: source.rows("tree attributes"),
         })
     }
 
+    /// The class of a row; every row goes down as many steps as the tree is deep, so that no branch depends on it.
     #[inline(always)]
     pub(super) fn class_of(&self, values: &[f64]) -> i32 {
         let mut node = &self.nodes[0];
-        loop {
-            node = match *node {
-                Node::Leaf { class } => return class,
-                Node::Nominal { attribute, first_child } => &self.nodes[first_child + values[attribute] as usize],
-                Node::Numeric { attribute, threshold, first_child } => {
-                    &self.nodes[first_child + usize::from(values[attribute] >= threshold)]
-                }
-            };
+        for _ in 0..self.depth {
+            let value = values[node.attribute as usize];
+            let step = (value as i32 as u32 + u32::from(value >= node.threshold)) & node.mask;
+            node = &self.nodes[(node.first_child + step) as usize];
         }
+        node.class
     }
 
     #[inline(always)]
@@ -150,7 +162,7 @@ impl Growth {
 
     fn grow(mut self) -> Result<Vec<Node>, KernelError> {
         let ranges = vec![(0.0, 1.0); self.options.n_numeric];
-        self.nodes.push(Node::Leaf { class: 0 });
+        self.nodes.push(Node::leaf(0, 0));
         self.buds.push_back(Bud { node: 0, depth: 0, nominal: (0..self.options.n_nominal).collect(), ranges });
         while let Some(bud) = self.buds.pop_front() {
             let few = self.nodes.len() <= MOST_NODES;
@@ -167,14 +179,14 @@ impl Growth {
         let may_be_leaf = bud.depth >= self.options.first_leaf_depth;
         let is_leaf = may_be_leaf && self.draws.uniform(first) < self.options.leaf_fraction;
         if is_leaf || bud.depth >= self.options.max_depth || n_candidates == 0 {
-            return Node::Leaf { class: self.draws.below(first + 1, self.options.n_classes as u64) as i32 };
+            return Node::leaf(bud.node, self.draws.below(first + 1, self.options.n_classes as u64) as i32);
         }
         let candidate = self.draws.below(first + 1, n_candidates as u64) as usize;
         if let Some(&attribute) = bud.nominal.get(candidate) {
             let mut nominal = bud.nominal.clone();
             nominal.remove(candidate);
             let child = Bud { node: 0, depth: bud.depth + 1, nominal, ranges: bud.ranges };
-            return Node::Nominal { attribute, first_child: self.add(vec![child; self.options.n_values]) };
+            return self.split(attribute, f64::INFINITY, vec![child; self.options.n_values]);
         }
         let numeric = candidate - bud.nominal.len();
         let (low, high) = bud.ranges[numeric];
@@ -182,14 +194,24 @@ impl Growth {
         let mut children = vec![Bud { depth: bud.depth + 1, ..bud }; 2];
         children[0].ranges[numeric] = (low, threshold);
         children[1].ranges[numeric] = (threshold, high);
-        Node::Numeric { attribute: self.options.n_nominal + numeric, threshold, first_child: self.add(children) }
+        self.split(self.options.n_nominal + numeric, threshold, children)
+    }
+
+    fn split(&mut self, attribute: usize, threshold: f64, children: Vec<Bud>) -> Node {
+        Node {
+            threshold,
+            attribute: attribute as u32,
+            first_child: self.add(children) as u32,
+            mask: u32::MAX,
+            class: 0,
+        }
     }
 
     /// Add children that are still to be grown; gives the place of the first.
     fn add(&mut self, children: Vec<Bud>) -> usize {
         let first = self.nodes.len();
         for (i, child) in children.into_iter().enumerate() {
-            self.nodes.push(Node::Leaf { class: 0 });
+            self.nodes.push(Node::leaf(0, 0));
             self.buds.push_back(Bud { node: first + i, ..child });
         }
         first

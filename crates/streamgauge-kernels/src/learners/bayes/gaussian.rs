@@ -227,7 +227,8 @@ mod tests {
 
     #[test]
     fn moments_agree_with_two_passes_and_both_ways_to_refresh_agree() {
-        let (rows, mut panel, mut careful) = (rows(), Panel::<2>::new(Class::new(0.0), 5), Panel::<2>::new(Class::new(0.0), 5));
+        let (rows, mut panel, mut careful) =
+            (rows(), Panel::<2>::new(Class::new(0.0), 5), Panel::<2>::new(Class::new(0.0), 5));
         let mut known = [Lane::ZERO; 2];
         for (i, x) in rows.iter().enumerate() {
             panel.observe(x, 1.0, (i + 1) as f64);

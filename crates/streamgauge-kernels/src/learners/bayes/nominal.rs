@@ -56,7 +56,8 @@ mod tests {
 
     #[test]
     fn probabilities_are_smoothed_and_missing_values_left_out() {
-        let nominal = [Nominal { attribute: 0, n_values: 3, start: 0 }, Nominal { attribute: 1, n_values: 2, start: 4 }];
+        let nominal =
+            [Nominal { attribute: 0, n_values: 3, start: 0 }, Nominal { attribute: 1, n_values: 2, start: 4 }];
         let (mut counts, mut logs) = ([0.0; 7], [0.0; 7]);
         clear(&nominal, &mut counts, &mut logs);
         for codes in [[0, 4], [0, MISSING], [2, 5]] {

@@ -99,7 +99,11 @@ impl<const L: usize> Models<L> {
         let (range, n) = (self.panel_range(site, label), self.layout.numeric.len());
         let panels = &mut self.panels[range];
         let gaps = panels[0].class.gaps;
-        let done = !gaps && dispatch::run(#[inline(always)] || refresh(panels, n));
+        let done = !gaps
+            && dispatch::run(
+                #[inline(always)]
+                || refresh(panels, n),
+            );
         if !done {
             self.refresh_known(site, label);
         }

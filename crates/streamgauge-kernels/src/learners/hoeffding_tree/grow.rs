@@ -2,8 +2,8 @@
 
 use std::f64::consts::LN_2;
 
-use super::split::{self, Candidate};
 use super::HoeffdingTree;
+use super::split::{self, Candidate};
 use crate::dispatch;
 use crate::learners::Learner;
 

@@ -122,11 +122,8 @@ impl<const L: usize> HoeffdingTree<L> {
         let majority_predicts = self.majority_predicts(leaf);
         let adaptive = self.options.leaf_prediction == LeafPrediction::Adaptive;
         let learns = weight > 0.0;
-        let likeliest = if majority_predicts && !(adaptive && learns) {
-            majority
-        } else {
-            self.models.likeliest(leaf, row)
-        };
+        let likeliest =
+            if majority_predicts && !(adaptive && learns) { majority } else { self.models.likeliest(leaf, row) };
         if learns {
             self.models.observe(leaf, row, label as usize, weight);
             let site = self.models.site_mut(leaf);

@@ -36,12 +36,7 @@ pub(super) struct Best {
 
 /// The best split of a leaf; `None` where no attribute can split it. Of equals the last attribute wins, as in MOA.
 #[inline(always)]
-pub(super) fn best<const L: usize>(
-    models: &Models<L>,
-    site: usize,
-    n_classes: usize,
-    binary: bool,
-) -> Option<Best> {
+pub(super) fn best<const L: usize>(models: &Models<L>, site: usize, n_classes: usize, binary: bool) -> Option<Best> {
     let (mut best, mut second): (Option<Candidate>, f64) = (None, f64::NEG_INFINITY);
     for (attribute, &place) in models.layout().places.iter().enumerate() {
         let found = match place {
