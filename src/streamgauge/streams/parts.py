@@ -91,11 +91,10 @@ def together(parts: Sequence[Batch], first: int, n_attributes: int) -> Batch:
     if len(parts) == 1:
         (only,) = parts
         return only if only.start == first else Batch(first, only.x, only.y, only.weight, only.time)
-    n = sum(len(rows) for rows in parts)
-    together = _Rows(first, n, n_attributes)
+    together = _Rows(first, sum(len(rows) for rows in parts), n_attributes)
     position = 0
     for rows in parts:
-        together.put(np.arange(position, position + len(rows)), rows, np.arange(len(rows)))
+        together.put(np.ones(len(rows), dtype=np.bool_), rows, position)
         position += len(rows)
     return together.batch()
 
@@ -110,19 +109,21 @@ class _Rows:
         self._time: NDArray[np.float64] | None = None
         self._timed: bool | None = None
 
-    def put(self, where: NDArray[np.intp], batch: Batch, rows: NDArray[np.intp]) -> None:
-        """Write some rows of a batch to some places."""
+    def put(self, wanted: NDArray[np.bool_], batch: Batch, position: int = 0) -> None:
+        """Write the wanted rows of a batch; its first row belongs at a position."""
         if self._timed is not None and self._timed != (batch.time is not None):
             msg = "some of the joined streams say when their rows arrived, and others do not"
             raise StreamgaugeError(msg)
         self._timed = batch.time is not None
-        self._x[where], self._y[where] = batch.x[rows], batch.y[rows]
+        place = slice(position, position + len(batch))
+        np.copyto(self._x[place], batch.x, where=wanted[:, None])
+        np.copyto(self._y[place], batch.y, where=wanted)
         if batch.weight is not None:
             self._weight = np.ones(len(self._y)) if self._weight is None else self._weight
-            self._weight[where] = batch.weight[rows]
+            np.copyto(self._weight[place], batch.weight, where=wanted)
         if batch.time is not None:
             self._time = np.empty(len(self._y)) if self._time is None else self._time
-            self._time[where] = batch.time[rows]
+            np.copyto(self._time[place], batch.time, where=wanted)
 
     def batch(self) -> Batch:
         return Batch(self._first, self._x, self._y, self._weight, self._time)
@@ -139,17 +140,15 @@ def choose(cursors: Sequence[Cursor], choice: NDArray[np.intp], first: int) -> B
     >>> batch.start, bool((batch.x[1] == next(SEA(seed=2).batches(1, start=8)).x[0]).all())
     (7, True)
     """
-    n = len(choice)
-    used = np.unique(choice)
-    if len(used) == 1:
-        return cursors[int(used[0])].rows(first, n)
-    rows: _Rows | None = None
-    for k in used:
-        batch = cursors[k].rows(first, n)
-        rows = rows or _Rows(first, n, batch.x.shape[1])
-        where = np.flatnonzero(choice == k)
-        rows.put(where, batch, where)
-    return (rows or _Rows(first, 0, 0)).batch()
+    used = np.flatnonzero(np.bincount(choice, minlength=len(cursors)))
+    batches = [cursors[int(k)].rows(first, len(choice)) for k in used]
+    if len(batches) == 1:
+        return batches[0]
+    rows = _Rows(first, len(choice), batches[0].x.shape[1])
+    for k, batch in zip(used, batches, strict=True):
+        # A stream that is not wanted to the end of the batch may have ended before.
+        rows.put(choice[: len(batch)] == k, batch)
+    return rows.batch()
 
 
 @dataclass(frozen=True)
