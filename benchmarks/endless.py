@@ -10,7 +10,7 @@ EVERY = 1_000_000
 
 
 def resident_mib() -> float:
-    """The memory of this process now."""
+    """Tell the memory of this process now."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * resource.getpagesize() / 2**20
 

@@ -13,7 +13,7 @@ from streamgauge.backends import Threads
 from streamgauge.checks import Memoriser
 from streamgauge.errors import StreamgaugeError
 from streamgauge.evaluate import Evaluation, evaluate
-from streamgauge.records import Batch, Step
+from streamgauge.records import Batch, Reading, Step
 from streamgauge.streams import ArrayStream, take
 
 FORGETTINGS = (sg.Landmark(), sg.Window(500), sg.Fading(0.99), sg.Adwin())
@@ -85,7 +85,7 @@ def test_the_last_part_of_a_stream_has_a_reading():
 
 
 def test_readings_can_be_watched_while_it_runs():
-    seen = []
+    seen: list[Reading] = []
     results = evaluate(sg.SEA(n_rows=1000), sg.NaiveBayes(), every=250, on_reading=seen.append, batch_size=100)
     assert seen == list(results.readings)
     watched = iter(Evaluation(sg.SEA(), sg.NaiveBayes(), every=250, batch_size=100))
@@ -151,7 +151,7 @@ def test_a_failing_learner_names_itself_and_where():
     class Broken(Memoriser):
         def build(self, schema, seed):
             learner = super().build(schema, seed)
-            learner.predict = None
+            learner.predict = None  # type: ignore[assignment, method-assign]
             return learner
 
     with pytest.raises(StreamgaugeError, match=r"learner 'mine' failed in fold 0, rows 0 to 9: TypeError"):

@@ -20,12 +20,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console, RenderableType
 
-from report_examples import WARNING, Verdict, example_results, example_verdicts
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Reading, Results
 from streamgauge.reports import page_html, pairs_table, results_table, summary, write_page
 from streamgauge.reports.curves import Curve, curves, thinned
 from streamgauge.reports.panels import panels
+from tests.report_examples import WARNING, Verdict, example_results, example_verdicts
 
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">&amp;[red]"
 

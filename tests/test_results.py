@@ -1,6 +1,7 @@
 """A run that was saved is read back whole, or refused with a reason."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,11 @@ from streamgauge.results import load, manifest, readings_table, save
 @pytest.fixture(scope="module")
 def results():
     learners = [sg.NaiveBayes(), sg.MajorityClass()]
-    options = {"forgetting": [sg.Landmark(), sg.Window(100)], "measures": ["accuracy", "kappa_m"], "every": 300}
+    options: dict[str, Any] = {
+        "forgetting": [sg.Landmark(), sg.Window(100)],
+        "measures": ["accuracy", "kappa_m"],
+        "every": 300,
+    }
     return sg.evaluate(sg.SEA(n_rows=1000), learners, scheme=sg.Bootstrap(3), **options)
 
 

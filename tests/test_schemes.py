@@ -6,9 +6,9 @@ import pytest
 from streamgauge.checks import check_scheme
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Batch
-from streamgauge.schemes import Bootstrap, CrossValidation, Prequential, Split
+from streamgauge.schemes import Bootstrap, CrossValidation, Prequential, Split, TestMode
 
-MODES = ("all", "training", "held_out")
+MODES: tuple[TestMode, ...] = ("all", "training", "held_out")
 FOLDED = [kind(5, test=mode) for kind in (CrossValidation, Split, Bootstrap) for mode in MODES]
 ALL = [Prequential(), Prequential(test="training"), *FOLDED]
 
@@ -73,7 +73,7 @@ def test_fewer_than_two_folds_are_refused(kind, k):
 
 def test_an_unknown_test_mode_is_refused_with_the_nearest():
     with pytest.raises(StreamgaugeError, match="did you mean held_out"):
-        Bootstrap(3, test="heldout")
+        Bootstrap(3, test="heldout")  # type: ignore[arg-type]
 
 
 def test_prequential_has_nothing_to_hold_out():

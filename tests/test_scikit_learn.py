@@ -60,7 +60,7 @@ class Counter:
 
     counts = (0, 0)
 
-    def partial_fit(self, x, y):
+    def partial_fit(self, _x, y):
         self.counts = (self.counts[0] + int((y == 0).sum()), self.counts[1] + int((y == 1).sum()))
 
     def predict(self, x):

@@ -15,8 +15,8 @@ from streamgauge.forgetting import Landmark
 from streamgauge.interruption import asked_to_stop
 from streamgauge.labelling import AllLabels
 from streamgauge.learners import as_spec
-from streamgauge.learners.baselines import MajorityClass, NoChange
 from streamgauge.measures import measure as as_measure
+from streamgauge.naming import described
 from streamgauge.progress import progress_bar
 from streamgauge.protocols import Backend, Forgetting, Labelling, Learner, LearnerSpec, Measure, Scheme, Stream, Workers
 from streamgauge.randomness import fold_seed
@@ -138,7 +138,7 @@ class Evaluation:
         scheme: Scheme = Prequential(),
         labelling: Labelling = AllLabels(),
         forgetting: Forgetting | Sequence[Forgetting] = Landmark(),
-        measures: str | Measure | Sequence[str | Measure] = "accuracy",
+        measures: str | Measure | list[str | Measure] | tuple[str | Measure, ...] = "accuracy",
         every: int | None = None,
         n_rows: int | None = None,
         seed: int = 1,
@@ -149,8 +149,8 @@ class Evaluation:
         self.specs = named_learners(learners)
         self.scheme, self.labelling, self.backend, self.seed = scheme, labelling, backend, seed
         self.forgettings = tuple(forgetting) if isinstance(forgetting, Sequence) else (forgetting,)
-        several = isinstance(measures, Sequence) and not isinstance(measures, str)
-        self.measures = tuple(as_measure(m) for m in (measures if several else (measures,)))  # type: ignore[union-attr]
+        several = measures if isinstance(measures, list | tuple) else (measures,)
+        self.measures = tuple(as_measure(measure) for measure in several)
         for option, value in (("n_rows", n_rows), ("every", every), ("batch_size", batch_size)):
             if value is not None:
                 require_at_least(option, value, 1)
@@ -228,7 +228,7 @@ class Evaluation:
 
     @property
     def _forgetting_names(self) -> tuple[str, ...]:
-        return tuple(repr(forgetting) for forgetting in self.forgettings)
+        return tuple(described(forgetting) for forgetting in self.forgettings)
 
     @property
     def _measure_names(self) -> tuple[str, ...]:
@@ -257,13 +257,13 @@ class Evaluation:
         )
 
     def _description(self) -> dict[str, object]:
-        learners = {name: {"spec": repr(spec), "seedless": spec.seedless} for name, spec in self.specs.items()}
+        learners = {name: {"spec": described(spec), "seedless": spec.seedless} for name, spec in self.specs.items()}
         test = getattr(self.scheme, "test", "all")
         return {
-            "stream": {"name": repr(self.stream), "fingerprint": self.stream.fingerprint, "n_rows": self.n_rows},
+            "stream": {"name": described(self.stream), "fingerprint": self.stream.fingerprint, "n_rows": self.n_rows},
             "learners": learners,
-            "scheme": {"name": repr(self.scheme), "n_folds": self.scheme.n_folds, "test": test},
-            "labelling": repr(self.labelling),
+            "scheme": {"name": described(self.scheme), "n_folds": self.scheme.n_folds, "test": test},
+            "labelling": described(self.labelling),
             "forgettings": list(self._forgetting_names),
             "measures": {m.name: {"greater_is_better": m.greater_is_better} for m in self.measures},
             "every": self.every,
@@ -277,7 +277,7 @@ class _Fold:
 
     def __init__(self, number: int, schema: Schema) -> None:
         self.number = number
-        self._baselines: tuple[Learner, Learner] = (MajorityClass().build(schema, 0), NoChange().build(schema, 0))
+        self._baselines = _native.Baselines(schema.n_classes)
 
     def take(self, step: Step) -> None:
         """Take the next step and let the baselines predict it."""
@@ -286,9 +286,8 @@ class _Fold:
         self.row = np.arange(step.batch.start, step.batch.start + len(step.batch))[scored]
         self.y_true = step.batch.y[scored]
         self.weight = None if step.batch.weight is None else step.batch.weight[scored]
-        self.majority_hit, self.no_change_hit = (
-            baseline.interleave(step, with_votes=False)[0][scored] == self.y_true for baseline in self._baselines
-        )
+        hits = self._baselines.update(step.batch.y, step.labels, step.learning_weight)
+        self.majority_hit, self.no_change_hit = (hit[scored] for hit in hits)
 
     @property
     def scored_mask(self) -> NDArray[np.bool_]:
@@ -352,7 +351,7 @@ def named_learners(learners: object) -> dict[str, LearnerSpec]:
     else:
         specs = [as_spec(one) for one in (learners if isinstance(learners, list | tuple) else (learners,))]
         short = [type(getattr(spec, "estimator", spec)).__name__ for spec in specs]
-        names = [name if short.count(name) == 1 else repr(spec) for name, spec in zip(short, specs, strict=True)]
+        names = [name if short.count(name) == 1 else described(spec) for name, spec in zip(short, specs, strict=True)]
         named = dict(zip(names, specs, strict=True))
         if len(named) < len(specs):
             repeated = next(name for name in names if names.count(name) > 1)

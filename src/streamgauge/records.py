@@ -447,9 +447,8 @@ class Results:
 
     Examples
     --------
-    >>> results = Results(
-    ...     np.array([100]), np.array([[[[[0.75]], [[0.85]]]]]), ("tree",), ("Landmark()",), ("accuracy",), (), 100, True
-    ... )
+    >>> values = np.array([[[[[0.75]], [[0.85]]]]])
+    >>> results = Results(np.array([100]), values, ("tree",), ("Landmark()",), ("accuracy",), (), 100, complete=True)
     >>> results.curve("tree", "accuracy").tolist()
     [[0.75, 0.85]]
     >>> [reading.value for reading in results.readings]
@@ -469,7 +468,7 @@ class Results:
     @property
     def n_folds(self) -> int:
         """How many folds there are."""
-        return self.values.shape[2]
+        return int(self.values.shape[2])
 
     @property
     def readings(self) -> Iterator[Reading]:
@@ -489,14 +488,15 @@ class Results:
         """Arrange readings that come from elsewhere; a value that is missing is NaN."""
         found = list(readings)
         rows = np.unique(np.array([reading.row for reading in found], dtype=np.int64))
-        names = [
-            tuple(dict.fromkeys(getattr(reading, axis) for reading in found))
-            for axis in ("learner", "forgetting", "measure")
-        ]
+        names = learners, forgettings, measures = (
+            tuple(dict.fromkeys(reading.learner for reading in found)),
+            tuple(dict.fromkeys(reading.forgetting for reading in found)),
+            tuple(dict.fromkeys(reading.measure for reading in found)),
+        )
         n_folds = max((reading.fold + 1 for reading in found), default=1)
-        values = np.full((len(rows), len(names[0]), n_folds, len(names[1]), len(names[2])), np.nan)
+        values = np.full((len(rows), len(learners), n_folds, len(forgettings), len(measures)), np.nan)
         for r in found:
-            place = (names[0].index(r.learner), r.fold, names[1].index(r.forgetting), names[2].index(r.measure))
+            place = (learners.index(r.learner), r.fold, forgettings.index(r.forgetting), measures.index(r.measure))
             values[np.searchsorted(rows, r.row), *place] = r.value
         return cls(rows, values, *names, pairs, n_rows, complete, description or {})
 

@@ -122,13 +122,10 @@ def load(folder: Path | str) -> Results:
         if written["format"] != FORMAT:
             msg = f"{path} has format {written['format']}, and this version reads format {FORMAT}"
             raise StreamgaugeError(msg)
-        pairs = tuple(
-            PairSums(**{key: np.asarray(v) if isinstance(v, list) else v for key, v in pair.items()})
-            for pair in written["pairs"]
-        )
-        names = [tuple(written[axis]) for axis in ("learners", "forgettings", "measures")]
+        pairs = tuple(_pair(pair) for pair in written["pairs"])
+        learners, forgettings, measures = (tuple(written[axis]) for axis in ("learners", "forgettings", "measures"))
         table = parquet.read_table(folder / "readings.parquet", columns=["row", "value"])
-        shape = (-1, len(names[0]), written["n_folds"], len(names[1]), len(names[2]))
+        shape = (-1, len(learners), written["n_folds"], len(forgettings), len(measures))
         values = table["value"].to_numpy().reshape(shape)
         rows = table["row"].to_numpy().reshape(shape)[:, 0, 0, 0, 0]
     except (OSError, KeyError, TypeError, ValueError) as error:
@@ -136,4 +133,11 @@ def load(folder: Path | str) -> Results:
             raise
         msg = f"the results in {folder} are damaged: {error}"
         raise StreamgaugeError(msg) from error
+    names = (learners, forgettings, measures)
     return Results(rows, values, *names, pairs, written["n_rows"], written["complete"], written["description"])
+
+
+def _pair(written: dict[str, Any]) -> PairSums:
+    """Read the sums of a pair, whose lists are columns."""
+    columns: dict[str, Any] = {name: np.asarray(v) if isinstance(v, list) else v for name, v in written.items()}
+    return PairSums(**columns)

@@ -46,7 +46,7 @@ class Prequential:
     def __post_init__(self) -> None:
         _check_mode(self.test)
         if self.test == "held_out":
-            msg = "Prequential learns every row, so test='held_out' would test none; use CrossValidation, Split or Bootstrap"
+            msg = "Prequential learns every row, so test='held_out' would test none; use CrossValidation or Bootstrap"
             raise StreamgaugeError(msg)
 
     @property
@@ -183,4 +183,4 @@ def _check_folds(k: int, test: str) -> None:
 
 def _check_mode(test: str) -> None:
     if test not in get_args(TestMode):
-        raise unknown_name("test mode", str(test), get_args(TestMode))
+        raise unknown_name(kind="test mode", name=str(test), known=get_args(TestMode))

@@ -1,4 +1,5 @@
-//! Saving and loading of states: little-endian numbers in a fixed order, with a name and a version in front.
+//! Saving and loading of states: little-endian numbers in a fixed order, with a name and a version in front and a
+//! checksum behind.
 
 use crate::KernelError;
 
@@ -57,9 +58,11 @@ impl Writer {
         self.bytes.extend_from_slice(text.as_bytes());
     }
 
-    /// The bytes written.
+    /// The bytes written, with their checksum.
     #[must_use]
-    pub fn finish(self) -> Vec<u8> {
+    pub fn finish(mut self) -> Vec<u8> {
+        let checksum = checksum(&self.bytes);
+        self.u64(checksum);
         self.bytes
     }
 }
@@ -71,12 +74,20 @@ impl<'a> Reader<'a> {
     /// [`KernelError::Saved`] where it is not.
     pub fn new(what: &'static str, version: u32, bytes: &'a [u8]) -> Result<Self, KernelError> {
         let mut reader = Self { what, bytes };
+        let Some((state, end)) = bytes.split_last_chunk::<8>() else {
+            return Err(reader.error("it ends too early"));
+        };
+        reader.bytes = state;
+        let damaged = checksum(state) != u64::from_le_bytes(*end);
         let length = reader.length(1)?;
         if reader.take(length)? != what.as_bytes() {
             return Err(reader.error("it was saved by something else"));
         }
         if reader.u64()? != u64::from(version) {
             return Err(reader.error("it was saved by another version"));
+        }
+        if damaged {
+            return Err(reader.error("it is damaged"));
         }
         Ok(reader)
     }
@@ -178,6 +189,19 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// The 64-bit FNV-1a hash, eight bytes at a time.
+fn checksum(bytes: &[u8]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325;
+    let (words, rest) = bytes.as_chunks::<8>();
+    let words = words.iter().map(|word| u64::from_le_bytes(*word));
+    for word in words.chain(rest.iter().map(|&byte| u64::from(byte))) {
+        hash = (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3);
+        // A multiplication moves bits up only; this brings them down again.
+        hash ^= hash >> 29;
+    }
+    hash
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,6 +218,11 @@ mod tests {
         reader.finish().unwrap();
         assert!(Reader::new("other", 2, &bytes).is_err());
         assert!(Reader::new("thing", 3, &bytes).is_err());
+        for i in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[i] ^= 1;
+            assert!(Reader::new("thing", 2, &damaged).is_err());
+        }
         for end in 0..bytes.len() {
             let cut = Reader::new("thing", 2, &bytes[..end]).and_then(|mut reader| {
                 reader.u64()?;

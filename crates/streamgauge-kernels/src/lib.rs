@@ -7,6 +7,7 @@
 //! never reassociated and fused multiply-adds are written out ([`dispatch`]).
 
 pub mod adaptive_window;
+pub mod baselines;
 pub mod codec;
 pub mod comparison;
 pub mod dispatch;
@@ -15,5 +16,6 @@ pub mod forgetting;
 pub mod generators;
 pub mod learners;
 pub mod randomness;
+pub mod validation;
 
 pub use error::KernelError;

@@ -1,10 +1,11 @@
-//! The compiled half of streamgauge, as Python sees it (`streamgauge._native`).
+//! The compiled half of streamgauge, as Python sees it (`streamgauge._native._compiled`).
 //!
 //! Each file binds one module of the kernels. It only converts: columns in, columns out, the GIL released while the
 //! kernel works, every [`KernelError`](streamgauge_kernels::KernelError) a `ValueError`.
 
 use pyo3::prelude::*;
 
+mod baselines;
 mod comparison;
 mod convert;
 mod dispatch;
@@ -15,7 +16,8 @@ mod randomness;
 
 /// The native kernels of streamgauge.
 #[pymodule(gil_used = false)]
-fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+fn _compiled(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    baselines::register(module)?;
     comparison::register(module)?;
     dispatch::register(module)?;
     generators::register(module)?;

@@ -1,13 +1,14 @@
 """The contract of a scheme."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.evaluate import Evaluation, evaluate
+from streamgauge.labelling import AllLabels
 from streamgauge.learners.rows import row_by_row
 from streamgauge.protocols import Labelling, Scheme
 from streamgauge.randomness import uniform
@@ -77,7 +78,7 @@ class _Memoriser:
         self._known = {part[:-8]: int.from_bytes(part[-8:], "little") for part in parts}
 
 
-def check_scheme(scheme: Scheme, labelling: Labelling | None = None, *, n_rows: int = 2000, seed: int = 1) -> None:
+def check_scheme(scheme: Scheme, labelling: Labelling = AllLabels(), *, n_rows: int = 2000, seed: int = 1) -> None:
     """Raise unless a scheme never scores a row after its label was learnt, and does not depend on batches.
 
     The proof is a `Memoriser` on random labels, which must score chance.
@@ -90,9 +91,7 @@ def check_scheme(scheme: Scheme, labelling: Labelling | None = None, *, n_rows: 
     generator = np.random.default_rng(seed)
     y = generator.integers(0, 2, n_rows).astype(np.int32)
     stream = ArrayStream(generator.random((n_rows, 2)), y)
-    options = {"scheme": scheme, "every": n_rows, "seed": seed}
-    if labelling is not None:
-        options["labelling"] = labelling
+    options: dict[str, Any] = {"scheme": scheme, "labelling": labelling, "every": n_rows, "seed": seed}
     readings = [evaluate(stream, Memoriser(), batch_size=size, **options).values for size in (1, 77, n_rows)]
     for other in readings[1:]:
         np.testing.assert_array_equal(readings[0], other, err_msg=f"{scheme!r} depends on the batch size")

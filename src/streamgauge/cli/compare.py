@@ -17,13 +17,13 @@ __all__ = ["command"]
 @click.option("--test", "tests", multiple=True, help="The test to use; repeatable.  [default: the recommended one]")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of the tests.")
 def command(results: Path | None, *, tests: tuple[str, ...], alpha: float, **options: Any) -> None:  # noqa: ANN401
-    """Say of each pair of learners whether one is really better.
+    r"""Say of each pair of learners whether one is really better.
 
     Give the options of a run, or RESULTS, the folder of one that was saved with --out.
 
     \b
     Examples:
-      streamgauge compare --stream SEA --rows 100000 --scheme "Bootstrap(10)" \\
+      streamgauge compare --stream SEA --rows 100000 --scheme "Bootstrap(10)" \
         --learner HoeffdingTree --learner NaiveBayes
       streamgauge compare results/rbf --test two_way_t --test wilcoxon
     """

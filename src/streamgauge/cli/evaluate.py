@@ -12,13 +12,13 @@ __all__ = ["command"]
 @click.command("evaluate")
 @run_options
 def command(**options: Any) -> None:  # noqa: ANN401
-    """Evaluate learners on a stream, all in one pass.
+    r"""Evaluate learners on a stream, all in one pass.
 
     \b
     Examples:
       streamgauge evaluate --stream SEA --rows 100000 --learner HoeffdingTree
-      streamgauge evaluate --stream "RandomRBF(speed=0.001)" --rows 1000000 \\
-        --learner HoeffdingTree --learner NaiveBayes --scheme "Bootstrap(10)" \\
+      streamgauge evaluate --stream "RandomRBF(speed=0.001)" --rows 1000000 \
+        --learner HoeffdingTree --learner NaiveBayes --scheme "Bootstrap(10)" \
         --forgetting Adwin --measure accuracy --measure kappa_m --out results/rbf
     """
     show(run(options), (), options)

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+from typing import Any
 
 import click
 
@@ -14,14 +15,14 @@ __all__ = ["command"]
 @click.argument("family", type=click.Choice(sorted(FAMILIES)))
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(family: str, *, as_json: bool) -> None:
-    """List what there is of a FAMILY, with options and their defaults.
+    r"""List what there is of a FAMILY, with options and their defaults.
 
     \b
     Example:
       streamgauge list learners
     """
     known = FAMILIES[family]()
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"name": name, "needs": _needs(thing), "options": _options(thing), "summary": _summary(thing)}
         for name, thing in known.items()
     ]
@@ -34,7 +35,7 @@ def command(family: str, *, as_json: bool) -> None:
     table = Table("name", "options", "what it is", box=None, pad_edge=False, header_style="bold")
     for row, thing in zip(rows, known.values(), strict=True):
         options = [*_needs(thing), *(f"{option}={default!r}" for option, default in _options(thing).items())]
-        table.add_row(str(row["name"]), ", ".join(options), str(row["summary"]))
+        table.add_row(row["name"], ", ".join(options), row["summary"])
     Console().print(table)
 
 

@@ -66,7 +66,7 @@ def _built(kind: str, tree: ast.expr, known: Mapping[str, Callable[..., Any]]) -
     options = dict(zip(names, positional, strict=False))
     for keyword in call.keywords:
         if keyword.arg not in names:
-            raise unknown_name(f"option of {name} called", str(keyword.arg), names)
+            raise unknown_name(kind=f"option of {name} called", name=str(keyword.arg), known=names)
         if keyword.arg in options:
             msg = f"{name} is given its option {keyword.arg} twice"
             raise StreamgaugeError(msg)
@@ -91,5 +91,5 @@ def _value(kind: str, owner: str, tree: ast.expr, known: Mapping[str, Callable[.
     try:
         return ast.literal_eval(tree)
     except (ValueError, TypeError, MemoryError, RecursionError):
-        msg = f"cannot read the option {ast.unparse(tree)!r} of {owner}; write a number, a quoted text, True, False or None"
+        msg = f"cannot read the option {ast.unparse(tree)!r} of {owner}; write a number, a quoted text, True or None"
         raise StreamgaugeError(msg) from None

@@ -2,5 +2,7 @@
 
 from streamgauge.learners.adapters import ScikitLearn, as_spec
 from streamgauge.learners.baselines import MajorityClass, NoChange
+from streamgauge.learners.bayes import NaiveBayes
+from streamgauge.learners.trees import HoeffdingTree
 
-__all__ = ["MajorityClass", "NoChange", "ScikitLearn", "as_spec"]
+__all__ = ["HoeffdingTree", "MajorityClass", "NaiveBayes", "NoChange", "ScikitLearn", "as_spec"]

@@ -37,6 +37,11 @@ class NativeLearner:
         return self._kernel.interleave(step.batch.x, step.labels, step.test, step.learning_weight, with_votes)
 
     @property
+    def facts(self) -> dict[str, int]:
+        """What else there is to tell about it: n_nodes, n_leaves and depth of a tree."""
+        return self._kernel.facts
+
+    @property
     def n_bytes(self) -> int:
         """The memory it holds."""
         return self._kernel.n_bytes

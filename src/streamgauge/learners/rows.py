@@ -17,7 +17,7 @@ def winners(votes: NDArray[np.float64]) -> NDArray[np.int32]:
     >>> winners(np.array([[0.2, 0.8], [0.5, 0.5], [0.0, 0.0]])).tolist()
     [1, 0, -1]
     """
-    best = votes.argmax(axis=1).astype(np.int32)
+    best: NDArray[np.int32] = votes.argmax(axis=1).astype(np.int32)
     best[~(votes.max(axis=1) > 0)] = ABSTAINED
     return best
 

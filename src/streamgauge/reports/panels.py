@@ -1,13 +1,12 @@
 """Readings arranged for showing: a panel is one measure under one forgetting, for all learners and folds."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.records import Reading, Results
+from streamgauge.records import Results
 
 __all__ = ["Final", "Panel", "panels"]
 
@@ -107,6 +106,7 @@ def panels(results: Results) -> tuple[Panel, ...]:
 
     Examples
     --------
+    >>> from streamgauge.records import Reading
     >>> readings = [Reading(row, "tree", 0, "accuracy", "Landmark()", row / 100) for row in (10, 20)]
     >>> panels(Results.from_readings(readings, n_rows=20))[0].values["tree"].tolist()
     [[0.1, 0.2]]

@@ -17,7 +17,7 @@ __all__ = ["pairs_table", "results_table", "summary"]
 
 
 def summary(results: Results, comparisons: Sequence[Comparison] = ()) -> RenderableType:
-    """Show an evaluation: a line if it was cut short, the results, the pairs, verdicts and warnings.
+    """Show an evaluation: a line if it was cut short, the results, the pairs, and each verdict with its warnings.
 
     Examples
     --------
@@ -34,9 +34,7 @@ def summary(results: Results, comparisons: Sequence[Comparison] = ()) -> Rendera
     parts.append(results_table(results))
     if comparisons:
         parts.append(pairs_table(comparisons))
-        parts.append(_listed("•", [pair[0].sentence for pair in by_pair(comparisons)]))
-        warnings = dict.fromkeys(warning for comparison in comparisons for warning in comparison.warnings)
-        parts.append(_listed("!", list(warnings)))
+        parts.append(_verdicts(comparisons))
     return Group(*parts)
 
 
@@ -131,10 +129,15 @@ def _legend(shown: Sequence[Panel]) -> Text:
     return Text(", ".join(parts) + ".", "dim")
 
 
-def _listed(mark: str, sentences: Sequence[str]) -> Table:
+def _verdicts(comparisons: Sequence[Comparison]) -> Table:
+    """List the verdict of each pair, and below it what to know before believing its tests."""
     listed = Table.grid(padding=(0, 1))
-    for sentence in sentences:
-        listed.add_row(mark, Text(printable(sentence)))
+    for pair in by_pair(comparisons):
+        listed.add_row("•", Text(printable(pair[0].sentence)))
+        for comparison in pair:
+            about = f"{comparison.test}: " if len(pair) > 1 else ""
+            for warning in comparison.warnings:
+                listed.add_row("", Text(f"! {printable(about + warning)}", "dim"))
     return listed
 
 

@@ -166,9 +166,10 @@ def _last_differences(results: Results, pair: PairSums, measure: str, forgetting
     chosen = _choose_forgetting(results.forgettings, forgetting)
     first, second = (results.curve(learner, measure, chosen)[-1:] for learner in (pair.first, pair.second))
     if not len(first) or np.isnan(first).any() or np.isnan(second).any():
-        msg = f"{measure} of {pair.first} or {pair.second} is undefined in some fold after the last row: nothing to compare"
+        msg = f"{measure} of {pair.first} or {pair.second} is undefined in some fold after the last row"
         raise StreamgaugeError(msg)
-    return np.subtract(first[0], second[0])
+    differences: NDArray[np.float64] = first[0] - second[0]
+    return differences
 
 
 def _choose_forgetting(known: tuple[str, ...], asked: str | None) -> str:

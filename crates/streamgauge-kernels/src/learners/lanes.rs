@@ -12,6 +12,14 @@ pub(super) const WIDTH: usize = 4;
 #[repr(C, align(32))]
 pub(super) struct Lane(pub [f64; WIDTH]);
 
+/// Which numbers of a lane count: all bits set, or none.
+pub(super) type Mask = [u64; WIDTH];
+
+/// A mask that lets the first `n` numbers through.
+pub(super) fn mask(n: usize) -> Mask {
+    std::array::from_fn(|i| if i < n { u64::MAX } else { 0 })
+}
+
 impl Lane {
     /// Four zeros.
     pub const ZERO: Self = Self([0.0; WIDTH]);
@@ -46,16 +54,12 @@ impl Lane {
         sum
     }
 
-    /// The first `n` numbers, and 0 for the others.
+    /// The numbers that a mask lets through, and 0 for the others.
     #[inline(always)]
-    pub fn first(self, n: usize) -> Self {
-        let mut kept = Self::ZERO;
-        for i in 0..WIDTH {
-            // By a mask of bits, which stays in registers.
-            let mask = if i < n { u64::MAX } else { 0 };
-            kept.0[i] = f64::from_bits(self.0[i].to_bits() & mask);
-        }
-        kept
+    pub fn masked(self, mask: &Mask) -> Self {
+        let ([a, b, c, d], [p, q, r, s]) = (self.0, mask);
+        let kept = |number: f64, mask: &u64| f64::from_bits(number.to_bits() & mask);
+        Self([kept(a, p), kept(b, q), kept(c, r), kept(d, s)])
     }
 
     /// The sum of the four numbers, in the order a vector unit likes.
@@ -122,5 +126,6 @@ mod tests {
         assert_eq!((a.sum(), a.product()), (2.5, -3.0));
         assert_eq!(a.min(b).0, [1.0, -2.0, 2.0, 0.5]);
         assert_eq!(a.max(b).0, [2.0, 2.0, 3.0, 2.0]);
+        assert_eq!(a.masked(&mask(2)).0, [1.0, -2.0, 0.0, 0.0]);
     }
 }

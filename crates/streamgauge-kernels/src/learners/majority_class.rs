@@ -2,6 +2,7 @@
 
 use super::{ABSTAINED, Learner, Schema, Step};
 use crate::KernelError;
+use crate::baselines::Majority;
 use crate::codec::{Reader, Writer};
 
 const NAME: &str = "MajorityClass";
@@ -10,26 +11,15 @@ const NAME: &str = "MajorityClass";
 #[derive(Debug, Clone)]
 pub struct MajorityClass {
     schema: Schema,
-    weights: Vec<f64>,
-    majority: i32,
+    majority: Majority,
 }
 
 impl MajorityClass {
     /// A learner that has seen nothing.
     #[must_use]
     pub fn new(schema: Schema) -> Self {
-        let weights = vec![0.0; schema.n_classes];
-        Self { schema, weights, majority: ABSTAINED }
-    }
-
-    #[inline(always)]
-    fn count(&mut self, label: usize, weight: f64) {
-        self.weights[label] += weight;
-        let most = if self.majority < 0 { 0.0 } else { self.weights[self.majority as usize] };
-        let now = self.weights[label];
-        if now > most || (now == most && (label as i32) < self.majority) {
-            self.majority = label as i32;
-        }
+        let majority = Majority::new(schema.n_classes);
+        Self { schema, majority }
     }
 }
 
@@ -39,49 +29,53 @@ impl Learner for MajorityClass {
     }
 
     fn vote(&self, _x: &[f64], votes: &mut [f64]) {
-        votes.copy_from_slice(&self.weights);
+        votes.copy_from_slice(self.majority.weights());
     }
 
     fn learn(&mut self, _x: &[f64], label: usize, weight: f64) {
-        self.count(label, weight);
+        self.majority.count(label as i32, weight);
     }
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], mut votes: Option<&mut [f64]>) {
         let n_classes = self.schema.n_classes;
-        for (i, prediction) in predictions.iter_mut().enumerate() {
-            let tested = step.tests(i);
-            *prediction = if tested { self.majority } else { ABSTAINED };
-            if let (true, Some(votes)) = (tested, &mut votes) {
-                votes[i * n_classes..(i + 1) * n_classes].copy_from_slice(&self.weights);
+        if let Some(votes) = &mut votes {
+            let mut majority = self.majority.clone();
+            for (i, votes) in votes.chunks_exact_mut(n_classes).enumerate() {
+                if step.tests(i) {
+                    votes.copy_from_slice(majority.weights());
+                }
+                majority.count(step.y[i], step.weight(i));
             }
-            let weight = step.weight(i);
-            if weight > 0.0 {
-                self.count(step.y[i] as usize, weight);
+        }
+        self.majority.run(step.y, step.weight, |span, class| predictions[span].fill(class));
+        if let Some(test) = step.test {
+            for (prediction, _) in predictions.iter_mut().zip(test).filter(|(_, tested)| !**tested) {
+                *prediction = ABSTAINED;
             }
         }
     }
 
     fn n_bytes(&self) -> usize {
-        size_of::<Self>() + 8 * self.weights.capacity() + 4 * self.schema.n_values.capacity()
+        size_of::<Self>() + size_of_val(self.majority.weights()) + 4 * self.schema.n_values.capacity()
     }
 
     fn save(&self) -> Vec<u8> {
         let mut writer = Writer::new(NAME, 1);
-        writer.f64s(&self.weights);
-        writer.u64(self.majority as u64);
+        writer.f64s(self.majority.weights());
+        writer.u64(self.majority.class() as u64);
         writer.finish()
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         let mut reader = Reader::new(NAME, 1, bytes)?;
-        let mut weights = vec![0.0; self.weights.len()];
+        let mut weights = vec![0.0; self.schema.n_classes];
         reader.f64s_into(&mut weights)?;
         let majority = reader.u64()? as i32;
         if majority >= weights.len() as i32 {
             return Err(reader.error("its majority is not a class"));
         }
         reader.finish()?;
-        (self.weights, self.majority) = (weights, majority);
+        self.majority = Majority::of(weights, majority);
         Ok(())
     }
 }

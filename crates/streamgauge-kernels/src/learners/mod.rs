@@ -5,6 +5,8 @@
 
 use crate::KernelError;
 use crate::error::check_length;
+use crate::validation::check_values;
+use rows::BLOCK;
 
 mod bayes;
 mod hoeffding_tree;
@@ -50,43 +52,22 @@ impl Schema {
         let d = self.n_attributes();
         check_length("missing", missing.len(), d)?;
         check_length("x", x.len(), y.len() * d)?;
-        for (row, values) in x.chunks_exact(d.max(1)).enumerate() {
-            // An infinite or missing value makes the sum not finite; only then is the culprit looked for.
-            let nominal = self.n_values.iter().any(|&n| n > 0);
-            if nominal || !values.iter().map(|v| v * 0.0).sum::<f64>().eq(&0.0) {
-                self.check_row(row, values, missing)?;
-            }
-        }
+        check_values(x, &self.n_values, missing)?;
         self.check_labels(y)?;
         weight.map_or(Ok(()), |weight| check_weights(weight, y.len()))
     }
 
     fn check_labels(&self, y: &[i32]) -> Result<(), KernelError> {
-        let (lowest, n_classes) = (UNLABELLED, self.n_classes as i32);
+        let classes = UNLABELLED..self.n_classes as i32;
         // One pass without branches; only where it fails is the culprit looked for.
-        if y.iter().fold(true, |fine, &label| fine & (label >= lowest) & (label < n_classes)) {
+        let extremes = y.iter().fold((UNLABELLED, UNLABELLED), |(low, high), &y| (low.min(y), high.max(y)));
+        if classes.contains(&extremes.0) && classes.contains(&extremes.1) {
             return Ok(());
         }
-        match y.iter().position(|label| !(lowest..n_classes).contains(label)) {
+        match y.iter().position(|label| !classes.contains(label)) {
             Some(row) => Err(KernelError::Label { row, label: y[row], n_classes: self.n_classes }),
             None => Ok(()),
         }
-    }
-
-    fn check_row(&self, row: usize, values: &[f64], missing: &[bool]) -> Result<(), KernelError> {
-        for (attribute, (&value, &n)) in values.iter().zip(&self.n_values).enumerate() {
-            let fault = |why: String| Err(KernelError::Value { row, attribute, why });
-            if value.is_nan() {
-                if !missing[attribute] {
-                    return fault("the value is missing (NaN), which the schema does not allow".into());
-                }
-            } else if value.is_infinite() {
-                return fault(format!("{value} is not a finite number"));
-            } else if n > 0 && !(value >= 0.0 && value < f64::from(n) && value.fract() == 0.0) {
-                return fault(format!("{value} is not one of its {n} nominal codes"));
-            }
-        }
-        Ok(())
     }
 }
 
@@ -130,27 +111,43 @@ impl Step<'_> {
         self.weight.map_or(Ok(()), |weight| check_weights(weight, n))
     }
 
-    /// The step in blocks of up to `size` rows, each with its part of the predictions and votes.
-    pub(crate) fn blocks<'a>(
+    /// The step in blocks of up to [`BLOCK`] rows, each with its part of the predictions and votes.
+    #[inline(always)]
+    fn blocks<'a>(
         &'a self,
-        size: usize,
-        d: usize,
-        n_classes: usize,
+        schema: &Schema,
         predictions: &'a mut [i32],
         votes: Option<&'a mut [f64]>,
-    ) -> impl Iterator<Item = (Step<'a>, &'a mut [i32], Option<&'a mut [f64]>)> {
-        let mut votes = votes.map(|votes| votes.chunks_mut(size * n_classes));
-        predictions.chunks_mut(size).enumerate().map(move |(i, predictions)| {
-            let (start, end) = (i * size, i * size + predictions.len());
-            let block = Step {
-                x: &self.x[start * d..end * d],
-                y: &self.y[start..end],
-                test: self.test.map(|test| &test[start..end]),
-                weight: self.weight.map(|weight| &weight[start..end]),
-            };
+    ) -> impl Iterator<Item = (Block<'a>, &'a mut [i32], Option<&'a mut [f64]>)> {
+        let d = schema.n_attributes();
+        let mut votes = votes.map(|votes| votes.chunks_mut(BLOCK * schema.n_classes));
+        predictions.chunks_mut(BLOCK).enumerate().map(move |(i, predictions)| {
+            let (start, n) = (i * BLOCK, predictions.len());
+            let (mut tests, mut weights) = ([true; BLOCK], [1.0; BLOCK]);
+            if let Some(test) = self.test {
+                tests[..n].copy_from_slice(&test[start..start + n]);
+            }
+            if let Some(weight) = self.weight {
+                weights[..n].copy_from_slice(&weight[start..start + n]);
+            }
+            let labels = &self.y[start..start + n];
+            for (weight, &label) in weights.iter_mut().zip(labels) {
+                *weight = if label < 0 { 0.0 } else { *weight };
+            }
+            let block = Block { x: &self.x[start * d..], labels, tests, weights };
             (block, predictions, votes.as_mut().and_then(Iterator::next))
         })
     }
+}
+
+/// Some rows of a step, with nothing left out.
+struct Block<'a> {
+    /// The rows, and those that follow them.
+    x: &'a [f64],
+    labels: &'a [i32],
+    tests: [bool; BLOCK],
+    /// 0 where a row is not to be learnt, or has no label.
+    weights: [f64; BLOCK],
 }
 
 fn check_weights(weight: &[f64], n: usize) -> Result<(), KernelError> {

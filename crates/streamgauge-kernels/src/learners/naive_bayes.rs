@@ -2,7 +2,7 @@
 
 use super::bayes::Models;
 use super::rows::{BLOCK, Layout, Rows};
-use super::{ABSTAINED, Learner, Schema, Step};
+use super::{ABSTAINED, Block, Learner, Schema, Step};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::dispatch;
@@ -37,20 +37,20 @@ pub fn naive_bayes(schema: Schema) -> Box<dyn Learner> {
 
 impl<const L: usize> NaiveBayes<L> {
     fn new(schema: Schema) -> Self {
-        let mut models = Models::new(&schema);
+        let mut models = Models::new(&schema, false);
         models.push(&vec![0.0; schema.n_classes], ABSTAINED);
         let rows = Rows::new(models.layout(), BLOCK);
         Self { schema, models, rows }
     }
 
     #[inline(always)]
-    fn interleave_block(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
+    fn interleave_block(&mut self, block: &Block<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
         let n_classes = self.schema.n_classes;
         let mut votes = votes.map(|votes| votes.chunks_exact_mut(n_classes));
-        self.rows.fill(self.models.layout(), step.x);
+        self.rows.fill(self.models.layout(), block.x, predictions.len());
         for (i, prediction) in predictions.iter_mut().enumerate() {
             let row = self.rows.row(i);
-            let tested = step.tests(i);
+            let tested = block.tests[i % BLOCK];
             *prediction = if tested { self.models.likeliest(0, row) } else { ABSTAINED };
             if let Some(votes) = votes.as_mut().and_then(Iterator::next) {
                 if tested {
@@ -59,9 +59,9 @@ impl<const L: usize> NaiveBayes<L> {
                     votes.fill(0.0);
                 }
             }
-            let weight = step.weight(i);
+            let weight = block.weights[i % BLOCK];
             if weight > 0.0 {
-                self.models.observe(0, row, step.y[i] as usize, weight);
+                self.models.observe(0, row, block.labels[i] as usize, weight);
             }
         }
     }
@@ -73,9 +73,17 @@ impl<const L: usize> Learner for NaiveBayes<L> {
     }
 
     fn vote(&self, x: &[f64], votes: &mut [f64]) {
+        self.predict(x, votes);
+    }
+
+    fn predict(&self, x: &[f64], votes: &mut [f64]) {
+        let d = self.schema.n_attributes();
         let mut rows = Rows::<L>::new(self.models.layout(), 1);
-        rows.fill(self.models.layout(), x);
-        self.models.vote(0, rows.row(0), votes);
+        for (i, votes) in votes.chunks_exact_mut(self.schema.n_classes).enumerate() {
+            let x = &x[i * d..(i + 1) * d];
+            rows.fill(self.models.layout(), x, 1);
+            self.models.vote(0, rows.row(0), votes);
+        }
     }
 
     fn learn(&mut self, x: &[f64], label: usize, weight: f64) {
@@ -84,12 +92,12 @@ impl<const L: usize> Learner for NaiveBayes<L> {
     }
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], mut votes: Option<&mut [f64]>) {
-        let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
+        let schema = self.schema.clone();
         dispatch::run(
             #[inline(always)]
             || {
                 let votes = votes.as_deref_mut();
-                for (block, predictions, votes) in step.blocks(BLOCK, d, n_classes, predictions, votes) {
+                for (block, predictions, votes) in step.blocks(&schema, predictions, votes) {
                     self.interleave_block(&block, predictions, votes);
                 }
             },
@@ -108,7 +116,7 @@ impl<const L: usize> Learner for NaiveBayes<L> {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         let mut reader = Reader::new(NAME, 1, bytes)?;
-        let mut models = Models::new(&self.schema);
+        let mut models = Models::new(&self.schema, false);
         models.load(&mut reader)?;
         if models.len() != 1 {
             return Err(reader.error("it has more than one model"));

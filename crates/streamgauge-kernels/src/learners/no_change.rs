@@ -45,9 +45,7 @@ impl Learner for NoChange {
             if let (true, Some(votes)) = (tested, &mut votes) {
                 self.vote(&[], &mut votes[i * n_classes..(i + 1) * n_classes]);
             }
-            if step.weight(i) > 0.0 {
-                self.last = step.y[i];
-            }
+            self.last = if step.weight(i) > 0.0 { step.y[i] } else { self.last };
         }
     }
 

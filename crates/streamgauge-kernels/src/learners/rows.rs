@@ -1,7 +1,7 @@
 //! Rows made ready for the learners: numbers in padded lanes, nominal values as places in a table of counts.
 
 use super::Schema;
-use super::lanes::{Lane, WIDTH};
+use super::lanes::{Lane, Mask, WIDTH, mask};
 
 /// How many rows are looked at ahead.
 pub(super) const BLOCK: usize = 32;
@@ -9,6 +9,25 @@ pub(super) const BLOCK: usize = 32;
 /// The most lanes of a panel: numeric attributes come in panels of up to 16, so that their number is known when the
 /// code is compiled.
 pub(super) const MAX_LANES: usize = 4;
+
+/// The numbers of a row that stand in one panel: always room for 16, so that a mask keeps indices in bounds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(C, align(32))]
+pub(super) struct Values(pub [f64; MAX_LANES * WIDTH]);
+
+impl Values {
+    /// One of its lanes.
+    #[inline(always)]
+    pub fn lane(&self, v: usize) -> Lane {
+        Lane(self.0.as_chunks::<WIDTH>().0[v])
+    }
+
+    /// One of its lanes, to be written.
+    #[inline(always)]
+    fn lane_mut(&mut self, v: usize) -> &mut [f64; WIDTH] {
+        &mut self.0.as_chunks_mut::<WIDTH>().0[v]
+    }
+}
 
 /// The place of a nominal value that is missing.
 pub(super) const MISSING: u32 = u32::MAX;
@@ -108,72 +127,111 @@ impl Layout {
 pub(super) struct Rows<const L: usize> {
     n_panels: usize,
     n_nominal: usize,
-    panels: Vec<[Lane; L]>,
+    panels: Vec<Values>,
     codes: Vec<u32>,
     gaps: [bool; BLOCK],
+    /// Per lane of a row, which of its numbers are not padding.
+    masks: Vec<[Mask; L]>,
+    /// 0 times all numbers of the block, added up: NaN where one is missing.
+    zeros: Lane,
 }
 
 /// One row made ready.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Row<'a, const L: usize> {
+    rows: &'a Rows<L>,
+    i: usize,
+}
+
+impl<'a, const L: usize> Row<'a, L> {
     /// Its numbers, padded with 0; NaN where one is missing.
-    pub panels: &'a [[Lane; L]],
+    #[inline(always)]
+    pub fn panels(self) -> &'a [Values] {
+        let n = self.rows.n_panels();
+        &self.rows.panels[self.i * n..self.i * n + n]
+    }
+
     /// The places of its nominal values in a table of counts; [`MISSING`] where one is.
-    pub codes: &'a [u32],
+    #[inline(always)]
+    pub fn codes(self) -> &'a [u32] {
+        let n = self.rows.n_nominal;
+        &self.rows.codes[self.i * n..self.i * n + n]
+    }
+
     /// Whether a value is missing.
-    pub gaps: bool,
+    #[inline(always)]
+    pub fn gaps(self) -> bool {
+        self.rows.gaps[self.i % BLOCK]
+    }
 }
 
 impl<const L: usize> Rows<L> {
     /// Room for a number of rows.
     pub fn new(layout: &Layout, n_rows: usize) -> Self {
-        let (n_panels, n_nominal) = (layout.n_panels::<L>(), layout.nominal.len());
+        let (n_panels, n_numeric, n_nominal) = (layout.n_panels::<L>(), layout.numeric.len(), layout.nominal.len());
         Self {
             n_panels,
             n_nominal,
-            panels: vec![[Lane::ZERO; L]; n_rows * n_panels],
+            panels: vec![Values([0.0; MAX_LANES * WIDTH]); n_rows * n_panels],
             codes: vec![MISSING; n_rows * n_nominal],
             gaps: [false; BLOCK],
+            masks: (0..n_panels)
+                .map(|p| std::array::from_fn(|v| mask(n_numeric.saturating_sub((p * L + v) * WIDTH))))
+                .collect(),
+            zeros: Lane::ZERO,
         }
     }
 
     /// No room at all, to stand in while the rows are in use.
     #[inline(always)]
     pub fn empty() -> Self {
-        Self { n_panels: 0, n_nominal: 0, panels: vec![], codes: vec![], gaps: [false; BLOCK] }
+        Self {
+            n_panels: 0,
+            n_nominal: 0,
+            panels: vec![],
+            codes: vec![],
+            gaps: [false; BLOCK],
+            masks: vec![],
+            zeros: Lane::ZERO,
+        }
     }
 
-    /// Make ready the rows of `x`, which has no more of them than there is room for.
+    /// Make ready the first `n_rows` rows of `x`, no more than there is room for; what follows them does no harm.
     #[inline(always)]
-    pub fn fill(&mut self, layout: &Layout, x: &[f64]) {
+    pub fn fill(&mut self, layout: &Layout, x: &[f64], n_rows: usize) {
         if self.n_nominal == 0 {
-            self.fill_numeric(layout.n_attributes(), x);
+            self.fill_numeric(layout.n_attributes(), x, n_rows);
         } else {
-            self.fill_mixed(layout, x);
+            self.fill_mixed(layout, x, n_rows);
         }
     }
 
     /// Copy rows of numbers alone.
     #[inline(always)]
-    fn fill_numeric(&mut self, d: usize, x: &[f64]) {
-        let n_rows = x.len() / d.max(1);
+    fn fill_numeric(&mut self, d: usize, x: &[f64], n_rows: usize) {
+        let n_panels = self.n_panels();
+        let width = n_panels * L * WIDTH;
         let mut zeros = Lane::ZERO;
-        for (i, lanes) in self.panels.chunks_exact_mut(self.n_panels).take(n_rows).enumerate() {
-            zeros = copy_row(lanes.as_flattened_mut(), &x[i * d..], d, zeros);
+        for (i, panels) in self.panels.chunks_exact_mut(n_panels).take(n_rows).enumerate() {
+            // What follows a row is the next one, which the masks hide, unless all ends there.
+            zeros = match x.get(i * d..i * d + width) {
+                Some(x) => copy_row(panels, &self.masks, x, zeros),
+                None => copy_last_row(panels, &self.masks, &x[i * d..], zeros),
+            };
         }
-        self.gaps = [false; BLOCK];
-        // The sum has kept any missing value; only then is it asked which rows have one.
-        if zeros.sum() != 0.0 {
-            self.find_gaps();
-        }
+        self.zeros = zeros;
+        self.find_gaps();
     }
 
     /// Find the rows with gaps, and make infinite numbers missing: no statistics can hold one.
-    #[cold]
     #[inline(never)]
     fn find_gaps(&mut self) {
+        self.gaps = [false; BLOCK];
+        if self.zeros == Lane::ZERO {
+            return;
+        }
         for (gap, panels) in self.gaps.iter_mut().zip(self.panels.chunks_exact_mut(self.n_panels)) {
-            for number in panels.as_flattened_mut().iter_mut().flat_map(|lane| &mut lane.0) {
+            for number in panels.iter_mut().flat_map(|values| &mut values.0) {
                 if !number.is_finite() {
                     (*gap, *number) = (true, f64::NAN);
                 }
@@ -183,11 +241,13 @@ impl<const L: usize> Rows<L> {
 
     /// Sort the values of rows into numbers and places of nominal values.
     #[inline(never)]
-    fn fill_mixed(&mut self, layout: &Layout, x: &[f64]) {
-        for (i, values) in x.chunks_exact(layout.n_attributes()).enumerate() {
+    fn fill_mixed(&mut self, layout: &Layout, x: &[f64], n_rows: usize) {
+        for (i, values) in x.chunks_exact(layout.n_attributes()).take(n_rows).enumerate() {
             let mut gap = false;
-            let lanes = self.panels[i * self.n_panels..(i + 1) * self.n_panels].as_flattened_mut();
-            for (number, &attribute) in lanes.iter_mut().flat_map(|lane| &mut lane.0).zip(&layout.numeric) {
+            let panels = &mut self.panels[i * self.n_panels..(i + 1) * self.n_panels];
+            // Only L lanes of each panel are used.
+            let numbers = panels.iter_mut().flat_map(|values| &mut values.0[..L * WIDTH]);
+            for (number, &attribute) in numbers.zip(&layout.numeric) {
                 let finite = values[attribute].is_finite();
                 *number = if finite { values[attribute] } else { f64::NAN };
                 gap |= !finite;
@@ -206,37 +266,50 @@ impl<const L: usize> Rows<L> {
     /// A row.
     #[inline(always)]
     pub fn row(&self, i: usize) -> Row<'_, L> {
-        Row {
-            panels: &self.panels[i * self.n_panels..(i + 1) * self.n_panels],
-            codes: &self.codes[i * self.n_nominal..(i + 1) * self.n_nominal],
-            gaps: self.gaps[i % BLOCK],
-        }
+        Row { rows: self, i }
+    }
+
+    /// The numbers of all rows, panel by panel; of each row one where there are few.
+    #[inline(always)]
+    pub fn values(&self) -> &[Values] {
+        &self.panels
+    }
+
+    /// The number of panels, known to the compiler where a row is short.
+    #[inline(always)]
+    fn n_panels(&self) -> usize {
+        if L < MAX_LANES { 1 } else { self.n_panels }
     }
 
     /// The bytes it holds on the heap.
     pub fn n_bytes(&self) -> usize {
-        self.panels.capacity() * size_of::<[Lane; L]>() + self.codes.capacity() * size_of::<u32>()
+        self.panels.capacity() * size_of::<Values>()
+            + self.codes.capacity() * size_of::<u32>()
+            + self.masks.capacity() * size_of::<[Mask; L]>()
     }
 }
 
-/// Copy the first `d` values into lanes, padded with 0, and add 0 times each to a sum: NaN where one is not finite.
+/// Copy a row into lanes, padded with 0, and add 0 times each value to a sum: NaN where one is not finite.
 #[inline(always)]
-fn copy_row(lanes: &mut [Lane], values: &[f64], d: usize, mut zeros: Lane) -> Lane {
-    let (whole, n) = (d / WIDTH, d % WIDTH);
-    for (lane, &values) in lanes.iter_mut().zip(values[..d].as_chunks::<WIDTH>().0) {
-        *lane = Lane(values);
-        zeros = Lane(values).mul_add(Lane::ZERO, zeros);
-    }
-    if let Some(lane) = lanes.get_mut(whole) {
-        let rest = &values[whole * WIDTH..];
-        // What follows is the next row, unless the block ends here.
-        *lane = match rest.first_chunk::<WIDTH>() {
-            Some(&four) => Lane(four).first(n),
-            None => Lane(std::array::from_fn(|i| if i < n { rest[i] } else { 0.0 })),
-        };
-        zeros = lane.mul_add(Lane::ZERO, zeros);
+fn copy_row<const L: usize>(panels: &mut [Values], masks: &[[Mask; L]], x: &[f64], mut zeros: Lane) -> Lane {
+    let lanes = x.as_chunks::<WIDTH>().0.as_chunks::<L>().0;
+    for ((panel, masks), lanes) in panels.iter_mut().zip(masks).zip(lanes) {
+        for v in 0..L {
+            let lane = Lane(lanes[v]).masked(&masks[v]);
+            *panel.lane_mut(v) = lane.0;
+            zeros = lane.mul_add(Lane::ZERO, zeros);
+        }
     }
     zeros
+}
+
+/// The same for a row that has nothing behind it.
+#[cold]
+#[inline(never)]
+fn copy_last_row<const L: usize>(panels: &mut [Values], masks: &[[Mask; L]], x: &[f64], zeros: Lane) -> Lane {
+    let mut padded = x.to_vec();
+    padded.resize(panels.len() * L * WIDTH, 0.0);
+    copy_row(panels, masks, &padded, zeros)
 }
 
 #[cfg(test)]
@@ -248,11 +321,11 @@ mod tests {
         let layout = Layout::new(&Schema { n_values: vec![0, 3, 0, 2], n_classes: 2 });
         assert_eq!(layout.places[3], Place::Nominal(1));
         let mut rows = Rows::<1>::new(&layout, 2);
-        rows.fill(&layout, &[1.5, 2.0, -1.0, 1.0, f64::INFINITY, f64::NAN, 0.0, 0.0]);
-        assert_eq!(rows.row(0).panels, &[[Lane([1.5, -1.0, 0.0, 0.0])]]);
-        assert_eq!((rows.row(0).codes, rows.row(0).gaps), ([2, 5].as_slice(), false));
-        assert!(rows.row(1).panels[0][0].0[0].is_nan());
-        assert_eq!((rows.row(1).codes, rows.row(1).gaps), ([MISSING, 4].as_slice(), true));
+        rows.fill(&layout, &[1.5, 2.0, -1.0, 1.0, f64::INFINITY, f64::NAN, 0.0, 0.0], 2);
+        assert_eq!(rows.row(0).panels()[0].lane(0), Lane([1.5, -1.0, 0.0, 0.0]));
+        assert_eq!((rows.row(0).codes(), rows.row(0).gaps()), ([2, 5].as_slice(), false));
+        assert!(rows.row(1).panels()[0].0[0].is_nan());
+        assert_eq!((rows.row(1).codes(), rows.row(1).gaps()), ([MISSING, 4].as_slice(), true));
     }
 
     #[test]
@@ -262,12 +335,12 @@ mod tests {
             let layout = Layout::new(&schema);
             let x: Vec<f64> = (0..2 * d).map(|i| i as f64).collect();
             let mut rows = Rows::<MAX_LANES>::new(&layout, 2);
-            rows.fill(&layout, &x);
+            rows.fill(&layout, &x, 2);
             for i in 0..2 {
-                let numbers: Vec<f64> = rows.row(i).panels.as_flattened().iter().flat_map(|lane| lane.0).collect();
+                let numbers: Vec<f64> = rows.row(i).panels().iter().flat_map(|values| values.0).collect();
                 assert_eq!(numbers[..d], x[i * d..(i + 1) * d]);
                 assert!(numbers[d..].iter().all(|&number| number == 0.0));
-                assert!(!rows.row(i).gaps);
+                assert!(!rows.row(i).gaps());
             }
             let total: usize = (0..layout.n_panels::<MAX_LANES>()).map(|p| layout.n_columns::<MAX_LANES>(p)).sum();
             assert_eq!(total, d);

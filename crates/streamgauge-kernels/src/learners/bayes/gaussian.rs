@@ -1,6 +1,7 @@
 //! The normal distributions of the numeric attributes of one class, a panel of columns at a time.
 
 use crate::learners::lanes::{Lane, WIDTH};
+use crate::learners::rows::Values;
 use crate::learners::vector_math::{HALF_LN_2PI, ln, ln_of_weight};
 
 /// Stands for -1/(2 variance) where the variance is 0: any value but the mean is then as good as impossible.
@@ -98,29 +99,34 @@ impl<const L: usize> Panel<L> {
 
     /// Take in a row without gaps, after which the class has the weight `observed`.
     #[inline(always)]
-    pub fn observe(&mut self, x: &[Lane; L], weight: f64, observed: f64) {
+    pub fn observe(&mut self, x: &Values, weight: f64, observed: f64, keeps_ranges: bool) {
         let (share, weight) = (Lane::splat(weight / observed), Lane::splat(weight));
         for v in 0..L {
-            let delta = x[v] - self.mean[v];
+            let x = x.lane(v);
+            let delta = x - self.mean[v];
             self.mean[v] = delta.mul_add(share, self.mean[v]);
-            self.squares[v] = (weight * delta).mul_add(x[v] - self.mean[v], self.squares[v]);
-            self.min[v] = x[v].min(self.min[v]);
-            self.max[v] = x[v].max(self.max[v]);
+            self.squares[v] = (weight * delta).mul_add(x - self.mean[v], self.squares[v]);
+        }
+        if keeps_ranges {
+            for v in 0..L {
+                self.min[v] = x.lane(v).min(self.min[v]);
+                self.max[v] = x.lane(v).max(self.max[v]);
+            }
         }
     }
 
     /// Take in a row that may have gaps; `known` is the weight of the values of each column.
     #[inline(always)]
-    pub fn observe_known(&mut self, x: &[Lane; L], weight: f64, known: &mut [Lane; L]) {
-        for v in 0..L {
+    pub fn observe_known(&mut self, x: &Values, weight: f64, known: &mut [Lane; L]) {
+        for (v, known) in known.iter_mut().enumerate() {
             for i in 0..WIDTH {
-                let value = x[v].0[i];
+                let value = x.lane(v).0[i];
                 if value.is_nan() {
                     continue;
                 }
-                known[v].0[i] += weight;
+                known.0[i] += weight;
                 let delta = value - self.mean[v].0[i];
-                let mean = delta.mul_add(weight / known[v].0[i], self.mean[v].0[i]);
+                let mean = delta.mul_add(weight / known.0[i], self.mean[v].0[i]);
                 self.mean[v].0[i] = mean;
                 self.squares[v].0[i] = (weight * delta).mul_add(value - mean, self.squares[v].0[i]);
                 self.min[v].0[i] = self.min[v].0[i].min(value);
@@ -131,7 +137,7 @@ impl<const L: usize> Panel<L> {
 
     /// Set the decays from the squared deviations, all with one division: multiply up, invert once, unroll.
     ///
-    /// `spread` is the weight of the class less 1. Gives the product of the inverse squared deviations; where that
+    /// `spread` is the weight of the class less 1. Gives the product of the squared deviations; where that
     /// is 0, infinite or far from 1, the decays are worthless and [`Panel::refresh_known`] must set them.
     #[inline(always)]
     pub fn refresh(&mut self, spread: f64) -> f64 {
@@ -139,14 +145,15 @@ impl<const L: usize> Panel<L> {
         for v in 1..L {
             products[v] = products[v - 1] * self.squares[v];
         }
-        let inverse = products[L - 1].map(|product| 1.0 / product);
+        let product = products[L - 1];
+        let inverse = product.map(|product| 1.0 / product);
         let mut rest = inverse * Lane::splat(-0.5 * spread);
         for v in (1..L).rev() {
             self.decay[v] = rest * products[v - 1];
             rest = rest * self.squares[v];
         }
         self.decay[0] = rest;
-        inverse.product()
+        product.product()
     }
 
     /// Set the decays column by column, whatever the variances and weights; gives the sum of the log normalisers.
@@ -156,9 +163,9 @@ impl<const L: usize> Panel<L> {
     #[inline(always)]
     pub fn refresh_known(&mut self, n_columns: usize, known: &[Lane; L]) -> f64 {
         let mut sum = Lane::ZERO;
-        for v in 0..L {
+        for (v, known) in known.iter().enumerate() {
             for i in 0..WIDTH {
-                let weight = known[v].0[i];
+                let weight = known.0[i];
                 let variance = if weight > 1.0 { self.squares[v].0[i] / (weight - 1.0) } else { 0.0 };
                 let silent = v * WIDTH + i >= n_columns || !(weight > 0.0 && variance.is_finite());
                 let spread = variance > LEAST_VARIANCE;
@@ -172,9 +179,9 @@ impl<const L: usize> Panel<L> {
 
     /// Add to a sum the logarithms of the densities, without their normalisers.
     #[inline(always)]
-    pub fn add_log_densities(&self, x: &[Lane; L], mut sum: Lane) -> Lane {
+    pub fn add_log_densities(&self, x: &Values, mut sum: Lane) -> Lane {
         for v in 0..L {
-            let delta = x[v] - self.mean[v];
+            let delta = x.lane(v) - self.mean[v];
             sum = (delta * delta).mul_add(self.decay[v], sum);
         }
         sum
@@ -182,10 +189,10 @@ impl<const L: usize> Panel<L> {
 
     /// The same for a row with gaps, less the normalisers of the columns that are missing.
     #[inline(always)]
-    pub fn add_known_log_densities(&self, x: &[Lane; L], mut sum: Lane) -> Lane {
+    pub fn add_known_log_densities(&self, x: &Values, mut sum: Lane) -> Lane {
         for v in 0..L {
             for i in 0..WIDTH {
-                let (value, decay) = (x[v].0[i], self.decay[v].0[i]);
+                let (value, decay) = (x.lane(v).0[i], self.decay[v].0[i]);
                 let delta = value - self.mean[v].0[i];
                 sum.0[i] += if value.is_nan() { -log_normaliser(decay) } else { delta * delta * decay };
             }
@@ -216,13 +223,15 @@ fn log_normaliser(decay: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn rows() -> Vec<[Lane; 2]> {
-        (0..50)
-            .map(|i| {
-                let t = f64::from(i);
-                [Lane([t.sin(), 100.0 * t.cos(), 1e-3 * (2.0 * t).sin(), t]), Lane([t * t, 0.0, 0.0, 0.0])]
-            })
-            .collect()
+    fn values(first: &[f64]) -> Values {
+        let mut values = Values([0.0; 16]);
+        values.0[..first.len()].copy_from_slice(first);
+        values
+    }
+
+    fn rows() -> Vec<Values> {
+        let row = |t: f64| values(&[t.sin(), 100.0 * t.cos(), 1e-3 * (2.0 * t).sin(), t, t * t]);
+        (0..50).map(|i| row(f64::from(i))).collect()
     }
 
     #[test]
@@ -231,13 +240,13 @@ mod tests {
             (rows(), Panel::<2>::new(Class::new(0.0), 5), Panel::<2>::new(Class::new(0.0), 5));
         let mut known = [Lane::ZERO; 2];
         for (i, x) in rows.iter().enumerate() {
-            panel.observe(x, 1.0, (i + 1) as f64);
+            panel.observe(x, 1.0, (i + 1) as f64, true);
             careful.observe_known(x, 1.0, &mut known);
         }
         let n = rows.len() as f64;
         let mut log = 0.0;
         for column in 0..5 {
-            let values: Vec<f64> = rows.iter().map(|x| x[column / 4].0[column % 4]).collect();
+            let values: Vec<f64> = rows.iter().map(|x| x.0[column]).collect();
             let mean = values.iter().sum::<f64>() / n;
             let squares = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>();
             let found = panel.column(column, n);
@@ -249,7 +258,7 @@ mod tests {
             log += -0.5 * (squares / (n - 1.0)).ln() - HALF_LN_2PI;
         }
         let product = panel.refresh(n - 1.0);
-        let fast = 0.5 * (product.ln() + 5.0 * (n - 1.0).ln()) - 5.0 * HALF_LN_2PI;
+        let fast = 0.5 * (5.0 * (n - 1.0).ln() - product.ln()) - 5.0 * HALF_LN_2PI;
         let slow = careful.refresh_known(5, &known);
         assert!((fast - log).abs() < 1e-12 && (slow - log).abs() < 1e-12);
         let sum = |panel: &Panel<2>| panel.add_log_densities(&rows[7], Lane::ZERO).sum();
@@ -260,10 +269,10 @@ mod tests {
     fn a_constant_column_admits_its_value_alone_and_a_missing_one_says_nothing() {
         let (mut panel, mut known) = (Panel::<1>::new(Class::new(0.0), 2), [Lane::ZERO]);
         for i in 0..10 {
-            panel.observe_known(&[Lane([3.5, f64::from(i), 0.0, 0.0])], 1.0, &mut known);
+            panel.observe_known(&values(&[3.5, f64::from(i)]), 1.0, &mut known);
         }
         panel.refresh_known(2, &known);
-        let log = |a: f64, b: f64| panel.add_known_log_densities(&[Lane([a, b, 0.0, 0.0])], Lane::ZERO).sum();
+        let log = |a: f64, b: f64| panel.add_known_log_densities(&values(&[a, b]), Lane::ZERO).sum();
         assert_eq!(log(3.5, 4.5), 0.0);
         assert!(log(3.6, 4.5) < -1e200);
         assert_eq!(log(f64::NAN, 4.5), 0.0);

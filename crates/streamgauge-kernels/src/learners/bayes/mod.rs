@@ -23,11 +23,11 @@ use gaussian::{Class, Panel};
 pub(super) struct Site {
     /// The weight of all classes.
     pub weight: f64,
-    /// The weight learnt since the user last took stock.
+    /// The weight learnt since the last attempt to split, which trees count.
     pub since: f64,
-    /// The weight of the rows that the user says its majority class got right.
+    /// The weight of the learnt rows that the majority class got right, which adaptive leaves count.
     pub majority_hits: f64,
-    /// The weight of the rows that the user says it got right itself.
+    /// The weight of the learnt rows that naive Bayes got right, which adaptive leaves count.
     pub bayes_hits: f64,
     /// The class of the greatest weight, the first of equals; of the parent's where there is no weight yet.
     pub majority: i32,
@@ -47,6 +47,8 @@ pub(super) struct Models<const L: usize> {
     layout: Layout,
     n_classes: usize,
     n_panels: usize,
+    /// Whether the least and greatest values are kept, which only splits ask for.
+    keeps_ranges: bool,
     sites: Vec<Site>,
     /// Per model and class its panels, all that prediction and learning touch side by side.
     panels: Vec<Panel<L>>,
@@ -58,12 +60,13 @@ pub(super) struct Models<const L: usize> {
 
 impl<const L: usize> Models<L> {
     /// No models yet.
-    pub fn new(schema: &Schema) -> Self {
+    pub fn new(schema: &Schema, keeps_ranges: bool) -> Self {
         let layout = Layout::new(schema);
         Self {
             n_classes: schema.n_classes,
             n_panels: layout.n_panels::<L>(),
             layout,
+            keeps_ranges,
             sites: vec![],
             panels: vec![],
             known: vec![],
@@ -137,6 +140,11 @@ impl<const L: usize> Models<L> {
         let (at, i) = (first + column / (WIDTH * L), column % (WIDTH * L));
         let weight = if gaps { self.known[at][i / WIDTH].0[i % WIDTH] } else { observed };
         self.panels[at].column(i, weight)
+    }
+
+    /// Whether a value was missing in a row that a model has observed.
+    pub fn has_gaps(&self, site: usize) -> bool {
+        self.panels(site).iter().any(|panel| panel.class.gaps)
     }
 
     /// The counts of the nominal values of a class.

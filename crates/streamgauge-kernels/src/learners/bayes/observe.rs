@@ -5,7 +5,7 @@ use super::{Models, nominal};
 use crate::dispatch;
 use crate::learners::lanes::Lane;
 use crate::learners::rows::{MAX_LANES, Row};
-use crate::learners::vector_math::{HALF_LN_2PI, ln, ln_of_weight, ln_pair};
+use crate::learners::vector_math::{HALF_LN_2PI, ln, ln_four, ln_of_weight};
 
 /// Products outside of this range have lost bits, or soon would.
 const SAFE: std::ops::Range<f64> = 1e-280..1e280;
@@ -15,28 +15,29 @@ impl<const L: usize> Models<L> {
     #[inline(always)]
     pub fn observe(&mut self, site: usize, row: Row<'_, L>, label: usize, weight: f64) {
         let range = self.panel_range(site, label);
-        let header = &mut self.sites[site];
-        let majority = if header.majority < 0 { label } else { header.majority as usize };
-        let most = self.panels[range.start - label * range.len() + majority * range.len()].class.weight;
-        let panels = &mut self.panels[range];
-        let Some(Panel { class, .. }) = panels.first_mut() else { return };
+        let class = &mut self.panels[range.start].class;
         class.weight += weight;
         class.observed += weight;
+        let Class { weight: mine, observed, gaps, .. } = *class;
+        let header = &mut self.sites[site];
         header.weight += weight;
-        if class.weight > most || (class.weight == most && label < majority) {
+        // The weight of the majority is read after it may have grown: the branch below is then seldom taken.
+        let majority = if header.majority < 0 { label } else { header.majority as usize };
+        let most = self.panels[range.start - label * range.len() + majority * range.len()].class.weight;
+        if mine > most || (mine == most && label < majority) || header.majority < 0 {
             header.majority = label as i32;
         }
-        if row.gaps || class.gaps || header.fresh {
+        if row.gaps() || gaps || header.fresh {
             return self.observe_unusual(site, row, label, weight);
         }
-        let observed = class.observed;
-        for (panel, x) in panels.iter_mut().zip(row.panels) {
-            panel.observe(x, weight, observed);
+        let panels = &mut self.panels[range];
+        for (panel, x) in panels.iter_mut().zip(row.panels()) {
+            panel.observe(x, weight, observed, self.keeps_ranges);
         }
         if !refresh(panels, self.layout.numeric.len()) {
             self.refresh_known(site, label);
         }
-        if !row.codes.is_empty() {
+        if self.layout.n_counts > 0 {
             self.count(site, row, label, weight);
         }
     }
@@ -46,7 +47,7 @@ impl<const L: usize> Models<L> {
     fn count(&mut self, site: usize, row: Row<'_, L>, label: usize, weight: f64) {
         let range = self.count_range(site, label);
         let (counts, logs) = (&mut self.counts[range.clone()], &mut self.logs[range]);
-        nominal::observe(&self.layout.nominal, row.codes, weight, counts, logs);
+        nominal::observe(&self.layout.nominal, row.codes(), weight, counts, logs);
     }
 
     /// Learn a row that is the model's first, or has gaps, or is of a class with gaps; the weights have been added.
@@ -76,9 +77,9 @@ impl<const L: usize> Models<L> {
     fn observe_known(&mut self, site: usize, row: Row<'_, L>, label: usize, weight: f64) {
         let range = self.panel_range(site, label);
         let Class { observed, gaps, .. } = self.panels[range.start].class;
-        if !(row.gaps || gaps) {
-            for (panel, x) in self.panels[range].iter_mut().zip(row.panels) {
-                panel.observe(x, weight, observed);
+        if !(row.gaps() || gaps) {
+            for (panel, x) in self.panels[range].iter_mut().zip(row.panels()) {
+                panel.observe(x, weight, observed, self.keeps_ranges);
             }
             return;
         }
@@ -89,7 +90,7 @@ impl<const L: usize> Models<L> {
             self.panels[range.start].class.gaps = true;
             self.known[range.clone()].fill([Lane::splat(observed - weight); L]);
         }
-        for (at, x) in range.zip(row.panels) {
+        for (at, x) in range.zip(row.panels()) {
             self.panels[at].observe_known(x, weight, &mut self.known[at]);
         }
     }
@@ -131,7 +132,7 @@ impl<const L: usize> Models<L> {
     }
 }
 
-/// Make ready what prediction needs of a class without gaps: one division per panel, one pair of logarithms.
+/// Make ready what prediction needs of a class without gaps: one division per panel, one logarithm of four.
 ///
 /// False where the variances do not allow it, because some are 0 or their product leaves the safe range.
 #[inline(always)]
@@ -141,8 +142,7 @@ fn refresh<const L: usize>(panels: &mut [Panel<L>], n_columns: usize) -> bool {
     if spread <= 0.0 {
         return false;
     }
-    // The weight is squared because the root of the product is wanted.
-    let (mut product, mut log, mut safe) = (weight * weight, 0.0, true);
+    let (mut product, mut log, mut safe) = (1.0, 0.0, true);
     let last = panels.len() - 1;
     for (i, panel) in panels.iter_mut().enumerate() {
         product *= panel.refresh(spread);
@@ -155,7 +155,7 @@ fn refresh<const L: usize>(panels: &mut [Panel<L>], n_columns: usize) -> bool {
     if !safe {
         return false;
     }
-    let [of_product, of_spread] = ln_pair([product, spread]);
-    panels[0].class.log_base = 0.5 * (of_product + log + n * of_spread) - n * HALF_LN_2PI;
+    let [of_product, of_spread, of_weight, _] = ln_four([product, spread, weight, 1.0]);
+    panels[0].class.log_base = 0.5 * (n * of_spread - (of_product + log)) + (of_weight - n * HALF_LN_2PI);
     true
 }

@@ -1,5 +1,6 @@
 //! Saving and loading of models: what was counted is saved, what follows from it is worked out again.
 
+use super::gaussian::Panel;
 use super::{Models, nominal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
@@ -24,7 +25,7 @@ impl<const L: usize> Models<L> {
             writer.f64(panel.class.observed);
             writer.u64(u64::from(panel.class.gaps));
         }
-        let panels = self.panels.iter().flat_map(|panel| panel.saved());
+        let panels = self.panels.iter().flat_map(Panel::saved);
         for &number in panels.chain(self.known.as_flattened()).flat_map(|lane| &lane.0) {
             writer.f64(number);
         }
@@ -64,7 +65,7 @@ impl<const L: usize> Models<L> {
         if with_known {
             self.known = vec![[Lane::ZERO; L]; self.panels.len()];
         }
-        let panels = self.panels.iter_mut().flat_map(|panel| panel.saved_mut());
+        let panels = self.panels.iter_mut().flat_map(Panel::saved_mut);
         for number in panels.chain(self.known.as_flattened_mut()).flat_map(|lane| &mut lane.0) {
             *number = reader.f64()?;
         }

@@ -16,14 +16,16 @@ impl<const L: usize> Models<L> {
     #[inline(always)]
     fn log_likelihood(&self, site: usize, class: usize, panels: &[Panel<L>], row: Row<'_, L>) -> f64 {
         let mut sum = Lane::ZERO;
-        for (panel, x) in panels.iter().zip(row.panels) {
+        for (panel, x) in panels.iter().zip(row.panels()) {
             sum = panel.add_log_densities(x, sum);
         }
+        // Through memory: else the compiler, seeing how the four are added up, works with two at a time.
+        let sum = std::hint::black_box(sum);
         let log = panels[0].class.log_base + sum.sum();
-        if row.codes.is_empty() {
+        if self.layout.n_counts == 0 {
             return log;
         }
-        log + nominal::log_probability(&self.layout.nominal, row.codes, &self.logs[self.count_range(site, class)])
+        log + nominal::log_probability(&self.layout.nominal, row.codes(), &self.logs[self.count_range(site, class)])
     }
 
     /// The same for a row with gaps, which are left out.
@@ -34,12 +36,12 @@ impl<const L: usize> Models<L> {
             #[inline(always)]
             || {
                 let mut sum = Lane::ZERO;
-                for (panel, x) in self.panels[self.panel_range(site, class)].iter().zip(row.panels) {
+                for (panel, x) in self.panels[self.panel_range(site, class)].iter().zip(row.panels()) {
                     sum = panel.add_known_log_densities(x, sum);
                 }
                 let logs = &self.logs[self.count_range(site, class)];
                 let log = self.panels[self.panel_range(site, class).start].class.log_base + sum.sum();
-                log + nominal::log_probability(&self.layout.nominal, row.codes, logs)
+                log + nominal::log_probability(&self.layout.nominal, row.codes(), logs)
             },
         )
     }
@@ -47,7 +49,7 @@ impl<const L: usize> Models<L> {
     /// The likeliest class of a row, the first of equals; the majority where the model rules all of them out.
     #[inline(always)]
     pub fn likeliest(&self, site: usize, row: Row<'_, L>) -> i32 {
-        if row.gaps {
+        if row.gaps() {
             return self.likeliest_of_known(site, row);
         }
         let (mut best, mut most) = (self.sites[site].majority, RULED_OUT);
@@ -82,7 +84,7 @@ impl<const L: usize> Models<L> {
             #[inline(always)]
             || {
                 for (class, vote) in votes.iter_mut().enumerate() {
-                    *vote = if row.gaps {
+                    *vote = if row.gaps() {
                         self.log_likelihood_of_known(site, class, row)
                     } else {
                         self.log_likelihood(site, class, &self.panels[self.panel_range(site, class)], row)
@@ -123,7 +125,7 @@ impl<const L: usize> Models<L> {
     }
 }
 
-/// Scale votes to a sum of 1, keeping `best` the winner: ahead of the classes before it, level with none of them.
+/// Scale votes to a sum of 1, keeping `best` the winner: ahead of the classes before it, not level with them.
 fn share(votes: &mut [f64], best: usize) {
     let top = votes[best];
     let sum: f64 = votes.iter().map(|vote| vote / top).sum();

@@ -24,13 +24,27 @@ impl<const L: usize> HoeffdingTree<L> {
         }
         let range = (n_upto as f64).log2();
         let bound = hoeffding_bound(range, self.options.split_confidence, self.models.site(leaf).weight);
+        let tie = bound < self.options.tie_threshold;
+        if !tie && self.is_screened(leaf, bound * LN_2) {
+            return;
+        }
         let best = dispatch::run(
             #[inline(always)]
             || split::best(&self.models, leaf, self.schema.n_classes, self.options.binary_splits),
         );
-        if let Some(best) = best.filter(|best| best.lead > bound * LN_2 || bound < self.options.tie_threshold) {
+        if let Some(best) = best.filter(|best| best.lead > bound * LN_2 || tie) {
             self.split(node, leaf, best.candidate);
         }
+    }
+
+    /// Whether a cheap look already says that no split leads by enough.
+    fn is_screened(&mut self, leaf: usize, bound: f64) -> bool {
+        let screened = self.models.layout().nominal.is_empty() && !self.models.has_gaps(leaf);
+        screened
+            && dispatch::run(
+                #[inline(always)]
+                || self.screen.rules_out(&self.models, leaf, self.schema.n_classes, bound),
+            )
     }
 
     /// Put a node in the place of a leaf. The first branch takes over the leaf's record, the others get new ones.

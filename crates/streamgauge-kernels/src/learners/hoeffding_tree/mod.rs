@@ -4,7 +4,7 @@
 
 use super::bayes::Models;
 use super::rows::{BLOCK, Layout, Row, Rows};
-use super::{ABSTAINED, Learner, Schema, Step};
+use super::{ABSTAINED, Block, Learner, Schema, Step};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::dispatch;
@@ -12,10 +12,12 @@ use crate::dispatch;
 mod grow;
 mod nodes;
 mod options;
+mod screen;
 mod split;
 
 use nodes::Nodes;
 pub use options::{LeafPrediction, Options};
+use screen::Screen;
 
 const NAME: &str = "HoeffdingTree";
 
@@ -45,6 +47,7 @@ pub struct HoeffdingTree<const L: usize> {
     nodes: Nodes,
     models: Models<L>,
     rows: Rows<L>,
+    screen: Screen,
 }
 
 /// A Hoeffding tree that has seen nothing.
@@ -63,10 +66,11 @@ pub fn hoeffding_tree(schema: Schema, options: Options) -> Result<Box<dyn Learne
 
 impl<const L: usize> HoeffdingTree<L> {
     fn new(schema: Schema, options: Options) -> Self {
-        let mut models = Models::new(&schema);
+        let mut models = Models::new(&schema, true);
         models.push(&vec![0.0; schema.n_classes], ABSTAINED);
         let rows = Rows::new(models.layout(), BLOCK);
-        Self { schema, options, nodes: Nodes::new(), models, rows }
+        let nodes = Nodes::new(&schema);
+        Self { schema, options, nodes, models, rows, screen: Screen::default() }
     }
 
     /// Whether the majority class predicts at a leaf.
@@ -81,17 +85,17 @@ impl<const L: usize> HoeffdingTree<L> {
 
     /// Test and learn a block of rows: route all of them, then take one after the other.
     #[inline(always)]
-    fn interleave_block(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
+    fn interleave_block(&mut self, block: &Block<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
         let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
         let mut votes = votes.map(|votes| votes.chunks_exact_mut(n_classes));
         let mut rows = std::mem::replace(&mut self.rows, Rows::empty());
-        rows.fill(self.models.layout(), step.x);
+        rows.fill(self.models.layout(), block.x, predictions.len());
         let mut ends = [0; BLOCK];
         let ends = &mut ends[..predictions.len()];
-        self.nodes.route_block(step.x, d, |i| rows.row(i).gaps, ends);
+        self.nodes.route_block(block.x, d, rows.values(), |i| rows.row(i).gaps(), ends);
         for (i, (prediction, &mut end)) in predictions.iter_mut().zip(ends).enumerate() {
-            let (row, tested) = (rows.row(i), step.tests(i));
-            let (node, leaf) = self.leaf_from(end, &step.x[i * d..(i + 1) * d]);
+            let (row, tested) = (rows.row(i), block.tests[i % BLOCK]);
+            let (node, leaf) = self.leaf_from(end, &block.x[i * d..(i + 1) * d]);
             if let Some(votes) = votes.as_mut().and_then(Iterator::next) {
                 if tested {
                     self.vote_at(leaf, row, votes);
@@ -99,7 +103,7 @@ impl<const L: usize> HoeffdingTree<L> {
                     votes.fill(0.0);
                 }
             }
-            let predicted = self.predict_and_learn(node, leaf, row, step.y[i], step.weight(i));
+            let predicted = self.predict_and_learn(node, leaf, row, block.labels[i], block.weights[i % BLOCK]);
             *prediction = if tested { predicted } else { ABSTAINED };
         }
         self.rows = rows;
@@ -120,10 +124,14 @@ impl<const L: usize> HoeffdingTree<L> {
     fn predict_and_learn(&mut self, node: u32, leaf: usize, row: Row<'_, L>, label: i32, weight: f64) -> i32 {
         let majority = self.models.site(leaf).majority;
         let majority_predicts = self.majority_predicts(leaf);
-        let adaptive = self.options.leaf_prediction == LeafPrediction::Adaptive;
         let learns = weight > 0.0;
-        let likeliest =
-            if majority_predicts && !(adaptive && learns) { majority } else { self.models.likeliest(leaf, row) };
+        let asks_bayes = match self.options.leaf_prediction {
+            LeafPrediction::Majority => false,
+            LeafPrediction::NaiveBayes => true,
+            // A row that is learnt counts for both, so that no branch depends on which of them predicts.
+            LeafPrediction::Adaptive => learns || !majority_predicts,
+        };
+        let likeliest = if asks_bayes { self.models.likeliest(leaf, row) } else { majority };
         if learns {
             self.models.observe(leaf, row, label as usize, weight);
             let site = self.models.site_mut(leaf);
@@ -152,10 +160,18 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
     }
 
     fn vote(&self, x: &[f64], votes: &mut [f64]) {
+        self.predict(x, votes);
+    }
+
+    fn predict(&self, x: &[f64], votes: &mut [f64]) {
+        let d = self.schema.n_attributes();
         let mut rows = Rows::<L>::new(self.models.layout(), 1);
-        rows.fill(self.models.layout(), x);
-        let (_, leaf) = self.leaf_from(0, x);
-        self.vote_at(leaf, rows.row(0), votes);
+        for (i, votes) in votes.chunks_exact_mut(self.schema.n_classes).enumerate() {
+            let x = &x[i * d..(i + 1) * d];
+            rows.fill(self.models.layout(), x, 1);
+            let (_, leaf) = self.leaf_from(0, x);
+            self.vote_at(leaf, rows.row(0), votes);
+        }
     }
 
     fn learn(&mut self, x: &[f64], label: usize, weight: f64) {
@@ -164,12 +180,12 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
     }
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], mut votes: Option<&mut [f64]>) {
-        let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
+        let schema = self.schema.clone();
         dispatch::run(
             #[inline(always)]
             || {
                 let votes = votes.as_deref_mut();
-                for (block, predictions, votes) in step.blocks(BLOCK, d, n_classes, predictions, votes) {
+                for (block, predictions, votes) in step.blocks(&schema, predictions, votes) {
                     self.interleave_block(&block, predictions, votes);
                 }
             },
@@ -190,6 +206,7 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
             + self.nodes.n_bytes()
             + self.models.n_bytes()
             + self.rows.n_bytes()
+            + self.screen.n_bytes()
     }
 
     fn save(&self) -> Vec<u8> {
@@ -201,7 +218,7 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         let mut reader = Reader::new(NAME, 1, bytes)?;
-        let mut models = Models::new(&self.schema);
+        let mut models = Models::new(&self.schema, true);
         models.load(&mut reader)?;
         let nodes = Nodes::load(&mut reader, &self.schema, models.len())?;
         reader.finish()?;

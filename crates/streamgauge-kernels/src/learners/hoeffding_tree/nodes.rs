@@ -1,13 +1,20 @@
 //! The tree's nodes, and how a row finds its leaf.
 
+use crate::KernelError;
 use crate::codec::{Reader, Writer};
-use crate::{KernelError, learners::Schema};
+use crate::learners::Schema;
+use crate::learners::lanes::WIDTH;
+use crate::learners::rows::{MAX_LANES, Values};
 
 /// The place of a node that has split: it has no leaf.
 const SPLIT: u32 = u32::MAX;
 
 /// How many rows are routed abreast, so that their cache misses overlap.
 const ABREAST: usize = 8;
+
+/// The sizes of step tables that rows can run down without a check; larger ones are walked with care.
+const SMALL: usize = 1 << 10;
+const LARGE: usize = 1 << 16;
 
 /// What a node asks of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,7 +45,7 @@ struct Step {
 
 /// What else there is to a node.
 #[derive(Debug, Clone, Copy)]
-struct Node {
+struct Detail {
     /// Its leaf, or [`SPLIT`].
     leaf: u32,
     depth: u32,
@@ -51,48 +58,56 @@ struct Node {
 #[derive(Debug, Clone)]
 pub(super) struct Nodes {
     steps: Vec<Step>,
-    nodes: Vec<Node>,
-    /// Whether nodes ask for numbers only, so that rows without gaps can run down without looking.
-    numeric: bool,
+    details: Vec<Detail>,
+    /// Whether all attributes are few numbers, so that rows without gaps can run down without looking.
+    runs: bool,
     /// How many steps a block of rows runs down before each row looks whether it has arrived.
     run: usize,
 }
 
 impl Nodes {
     /// A root that is leaf 0.
-    pub fn new() -> Self {
-        let mut nodes = Self { steps: vec![], nodes: vec![], numeric: true, run: 0 };
+    pub fn new(schema: &Schema) -> Self {
+        let mut nodes = Self::empty(schema);
         nodes.push_leaf(0, 0);
         nodes
     }
 
+    fn empty(schema: &Schema) -> Self {
+        let runs = schema.n_attributes() <= MAX_LANES * WIDTH && schema.n_values.iter().all(|&n| n == 0);
+        Self { steps: vec![], details: vec![], runs, run: 0 }
+    }
+
     fn push_leaf(&mut self, leaf: usize, depth: u32) {
-        let first_child = self.nodes.len() as u32;
-        self.steps.push(Step { threshold: f64::INFINITY, attribute: 0, first_child });
-        self.nodes.push(Node { leaf: leaf as u32, depth, heaviest_child: first_child, test: Test::Which(1) });
+        let first_child = self.details.len() as u32;
+        let n = self.details.len() + 1;
+        let room = [SMALL, LARGE].into_iter().find(|&room| n <= room).unwrap_or(n);
+        self.steps.resize(room, Step { threshold: f64::INFINITY, attribute: 0, first_child: 0 });
+        self.steps[first_child as usize] = Step { threshold: f64::INFINITY, attribute: 0, first_child };
+        self.details.push(Detail { leaf: leaf as u32, depth, heaviest_child: first_child, test: Test::Which(1) });
     }
 
     /// How many nodes there are.
     pub fn len(&self) -> usize {
-        self.nodes.len()
+        self.details.len()
     }
 
     /// The depth of the deepest node; that of the root is 0.
     pub fn depth(&self) -> u32 {
-        self.nodes.iter().map(|node| node.depth).max().unwrap_or(0)
+        self.details.iter().map(|node| node.depth).max().unwrap_or(0)
     }
 
     /// The leaf of a node, where it is one.
     #[inline(always)]
     pub fn leaf(&self, node: u32) -> Option<usize> {
-        let leaf = self.nodes[node as usize].leaf;
+        let leaf = self.details[node as usize].leaf;
         if leaf == SPLIT { None } else { Some(leaf as usize) }
     }
 
     /// Turn a leaf's node into one that asks, with a child for each of the given leaves.
     pub fn split(&mut self, node: u32, attribute: usize, test: Test, leaves: &[usize], heaviest: usize) {
-        let first_child = self.nodes.len() as u32;
-        let depth = self.nodes[node as usize].depth + 1;
+        let first_child = self.details.len() as u32;
+        let depth = self.details[node as usize].depth + 1;
         self.set_test(node as usize, attribute as u32, test, first_child, first_child + heaviest as u32);
         for &leaf in leaves {
             self.push_leaf(leaf, depth);
@@ -101,17 +116,16 @@ impl Nodes {
 
     fn set_test(&mut self, node: usize, attribute: u32, test: Test, first_child: u32, heaviest_child: u32) {
         let threshold = if let Test::AtMost(threshold) = test { threshold } else { f64::NAN };
-        self.numeric &= matches!(test, Test::AtMost(_));
         self.steps[node] = Step { threshold, attribute, first_child };
-        self.nodes[node] = Node { leaf: SPLIT, heaviest_child, test, ..self.nodes[node] };
+        self.details[node] = Detail { leaf: SPLIT, heaviest_child, test, ..self.details[node] };
     }
 
     /// The node where a row's way ends, from any node on.
     #[inline(never)]
     pub fn route(&self, mut node: u32, x: &[f64]) -> u32 {
-        while self.nodes[node as usize].leaf == SPLIT {
+        while self.details[node as usize].leaf == SPLIT {
             let Step { threshold, attribute, first_child } = self.steps[node as usize];
-            let Node { heaviest_child, test, .. } = self.nodes[node as usize];
+            let Detail { heaviest_child, test, .. } = self.details[node as usize];
             let value = x[attribute as usize];
             node = match test {
                 _ if value.is_nan() => heaviest_child,
@@ -124,56 +138,69 @@ impl Nodes {
         node
     }
 
-    /// The nodes where the ways of a block of rows end.
+    /// The nodes where the ways of a block of rows end. `values` are the same rows, padded.
     #[inline(always)]
-    pub fn route_block(&mut self, x: &[f64], d: usize, gaps: impl Fn(usize) -> bool, ends: &mut [u32]) {
+    pub fn route_block(
+        &mut self,
+        x: &[f64],
+        d: usize,
+        values: &[Values],
+        gaps: impl Fn(usize) -> bool,
+        ends: &mut [u32],
+    ) {
         ends.fill(0);
-        if self.nodes.len() == 1 {
+        if self.details.len() == 1 {
             return;
         }
-        if self.numeric {
-            for (ends, x) in ends.chunks_exact_mut(ABREAST).zip(x.chunks_exact(ABREAST * d)) {
-                self.run_down(x, d, ends);
-            }
+        if self.runs {
+            self.run_down(values, ends);
         }
         let mut depths = 0;
         for (i, end) in ends.iter_mut().enumerate() {
-            if gaps(i) {
-                // The row ran past its gaps: it starts again.
-                *end = 0;
+            if gaps(i) || !self.runs {
+                // A row with gaps ran past them: it starts again, and looks where it goes.
+                *end = self.route(0, &x[i * d..(i + 1) * d]);
+            } else if self.details[*end as usize].leaf == SPLIT {
+                *end = self.walk_down(*end, &values[i]);
             }
-            let mut node = self.nodes[*end as usize];
-            if node.leaf == SPLIT {
-                *end = self.route(*end, &x[i * d..(i + 1) * d]);
-                node = self.nodes[*end as usize];
-            }
-            depths += node.depth as usize;
+            depths += self.details[*end as usize].depth as usize;
         }
         self.run = depths / ends.len().max(1) + 3;
     }
 
-    /// Take eight rows some steps down, side by side and without a branch.
+    /// Take a row without gaps down to its leaf, in a tree that asks for numbers only.
     #[inline(always)]
-    fn run_down(&self, x: &[f64], d: usize, ends: &mut [u32]) {
-        let mut at = [0u32; ABREAST];
-        for _ in 0..self.run {
-            for (i, at) in at.iter_mut().enumerate() {
-                let step = self.steps[*at as usize];
-                *at = step.first_child + u32::from(x[i * d + step.attribute as usize] > step.threshold);
+    fn walk_down(&self, mut node: u32, values: &Values) -> u32 {
+        loop {
+            let Step { threshold, attribute, first_child } = self.steps[node as usize];
+            let next = first_child + u32::from(values.0[attribute as usize % (MAX_LANES * WIDTH)] > threshold);
+            if next == node {
+                return node;
             }
+            node = next;
         }
-        ends.copy_from_slice(&at);
+    }
+
+    /// Take rows some steps down, several side by side. A step table of known size needs no check of its bounds.
+    #[inline(always)]
+    fn run_down(&self, values: &[Values], ends: &mut [u32]) {
+        let eights = values.as_chunks::<ABREAST>().0.iter().zip(ends.as_chunks_mut::<ABREAST>().0);
+        if let Some(steps) = self.steps.first_chunk::<SMALL>().filter(|_| self.steps.len() == SMALL) {
+            eights.for_each(|(values, ends)| *ends = run_down(steps, values, self.run));
+        } else if let Some(steps) = self.steps.first_chunk::<LARGE>().filter(|_| self.steps.len() == LARGE) {
+            eights.for_each(|(values, ends)| *ends = run_down(steps, values, self.run));
+        }
     }
 
     /// The bytes it holds on the heap.
     pub fn n_bytes(&self) -> usize {
-        self.steps.capacity() * size_of::<Step>() + self.nodes.capacity() * size_of::<Node>()
+        self.steps.capacity() * size_of::<Step>() + self.details.capacity() * size_of::<Detail>()
     }
 
     /// Write all nodes.
     pub fn save(&self, writer: &mut Writer) {
-        writer.u64(self.nodes.len() as u64);
-        for (step, node) in self.steps.iter().zip(&self.nodes) {
+        writer.u64(self.details.len() as u64);
+        for (step, node) in self.steps.iter().zip(&self.details) {
             writer.u64(u64::from(node.leaf));
             if node.leaf != SPLIT {
                 continue;
@@ -200,7 +227,7 @@ impl Nodes {
         if n == 0 || n > reader.n_left() / 8 {
             return Err(reader.error("it has another number of nodes than it says"));
         }
-        let mut nodes = Self { steps: vec![], nodes: vec![], numeric: true, run: 0 };
+        let mut nodes = Self::empty(schema);
         (0..n).for_each(|_| nodes.push_leaf(0, 0));
         // Children come after their parents, so that one pass finds nodes that hang from none or from two.
         let (mut has_parent, mut is_used) = (vec![false; n], vec![false; n_leaves]);
@@ -214,7 +241,7 @@ impl Nodes {
                     Some(used) if !*used => *used = true,
                     _ => return Err(reader.error("two nodes have one leaf")),
                 }
-                nodes.nodes[i].leaf = leaf as u32;
+                nodes.details[i].leaf = leaf as u32;
             }
             if !has_parent[i] {
                 return Err(reader.error("a node hangs from nothing"));
@@ -243,21 +270,36 @@ impl Nodes {
         if first <= node || children.end > has_parent.len() || !children.contains(&heaviest) {
             return Err(reader.error("a node has no such children"));
         }
-        let depth = self.nodes[node].depth + 1;
+        let depth = self.details[node].depth + 1;
         for child in children {
             if std::mem::replace(&mut has_parent[child], true) {
                 return Err(reader.error("a node hangs from two"));
             }
-            self.nodes[child].depth = depth;
+            self.details[child].depth = depth;
         }
         self.set_test(node, attribute as u32, test, first as u32, heaviest as u32);
         Ok(())
     }
 }
 
+/// Take eight rows some steps down, side by side and without a branch, so that their cache misses overlap.
+#[inline(always)]
+fn run_down<const N: usize>(steps: &[Step; N], values: &[Values; ABREAST], n_steps: usize) -> [u32; ABREAST] {
+    let mut at = [0; ABREAST];
+    for _ in 0..n_steps {
+        for (at, values) in at.iter_mut().zip(values) {
+            let step = &steps[*at as usize % N];
+            let value = values.0[step.attribute as usize % (MAX_LANES * WIDTH)];
+            *at = step.first_child + u32::from(value > step.threshold);
+        }
+    }
+    at
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::learners::rows::{Layout, Rows};
 
     /// Attribute 0 is a number, attribute 1 has three values.
     fn schema() -> Schema {
@@ -265,7 +307,7 @@ mod tests {
     }
 
     fn tree() -> Nodes {
-        let mut nodes = Nodes::new();
+        let mut nodes = Nodes::new(&schema());
         nodes.split(0, 0, Test::AtMost(0.5), &[0, 1], 1);
         nodes.split(1, 1, Test::Which(3), &[0, 2, 3], 2);
         nodes.split(2, 1, Test::Is(2), &[1, 4], 0);
@@ -284,13 +326,16 @@ mod tests {
 
     #[test]
     fn a_block_of_rows_arrives_where_each_row_alone_does() {
-        let mut nodes = Nodes::new();
+        let schema = Schema { n_values: vec![0, 0], n_classes: 2 };
+        let mut nodes = Nodes::new(&schema);
         nodes.split(0, 1, Test::AtMost(0.5), &[0, 1], 1);
         nodes.split(2, 0, Test::AtMost(-0.5), &[1, 2], 0);
         let x: Vec<f64> = (0..2 * 21).map(|i| if i == 13 { f64::NAN } else { (f64::from(i) * 1.7).sin() }).collect();
         let mut ends = [0; 21];
         for _ in 0..2 {
-            nodes.route_block(&x, 2, |i| i == 6, &mut ends);
+            let mut rows = Rows::<1>::new(&Layout::new(&schema), 32);
+            rows.fill(&Layout::new(&schema), &x, 21);
+            nodes.route_block(&x, 2, rows.values(), |i| rows.row(i).gaps(), &mut ends);
             for (i, &end) in ends.iter().enumerate() {
                 assert_eq!(end, nodes.route(0, &x[2 * i..2 * i + 2]));
             }

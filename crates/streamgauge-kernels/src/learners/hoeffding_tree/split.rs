@@ -8,11 +8,11 @@ use crate::learners::rows::{Nominal, Place};
 use crate::learners::vector_math::{normal_cdf, x_ln_x};
 
 /// How many thresholds are tried for a numeric attribute.
-const N_THRESHOLDS: usize = 10;
+pub(super) const N_THRESHOLDS: usize = 10;
 /// The same, padded to whole vectors.
 const PADDED: usize = 12;
 /// At least two branches must each get more than this share of the weight.
-const LEAST_SHARE: f64 = 0.01;
+pub(super) const LEAST_SHARE: f64 = 0.01;
 
 /// A way to split a leaf.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -101,7 +101,7 @@ fn best_threshold<const L: usize>(
 
 /// The least and the greatest value of a column.
 #[inline(always)]
-fn range<const L: usize>(models: &Models<L>, site: usize, n_classes: usize, column: usize) -> (f64, f64) {
+pub(super) fn range<const L: usize>(models: &Models<L>, site: usize, n_classes: usize, column: usize) -> (f64, f64) {
     let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
     for class in 0..n_classes {
         let seen = models.column(site, class, column);
@@ -137,8 +137,8 @@ fn threshold_merits<const L: usize>(
     for i in 0..PADDED {
         let total = left[i] + right[i];
         let merit = (merits[i] - x_ln_x(left[i]) - x_ln_x(right[i])) / total;
-        let enough = (left[i] / total > LEAST_SHARE) & (right[i] / total > LEAST_SHARE);
-        merits[i] = if enough { merit } else { f64::NEG_INFINITY };
+        let smaller = if left[i] < right[i] { left[i] } else { right[i] };
+        merits[i] = if smaller / total > LEAST_SHARE { merit } else { f64::NEG_INFINITY };
     }
     merits
 }
@@ -213,26 +213,21 @@ pub(super) fn branch_weights<const L: usize>(
     n_classes: usize,
     candidate: Candidate,
 ) -> Vec<Vec<f64>> {
-    let mut branches = vec![vec![0.0; n_classes]; candidate.test.n_branches()];
-    for class in 0..n_classes {
-        match (candidate.test, models.layout().places[candidate.attribute]) {
-            (Test::AtMost(threshold), Place::Numeric(column)) => {
-                let seen = models.column(site, class, column);
-                if seen.weight > 0.0 {
-                    branches[0][class] = Share::of(seen).at_most(threshold);
-                    branches[1][class] = seen.weight - branches[0][class];
-                }
-            }
-            (test, Place::Nominal(i)) => {
-                let table = models.layout().nominal[i];
-                let counts = &models.counts(site, class)[table.start..table.total()];
-                for (value, &count) in counts.iter().enumerate() {
-                    let branch = if let Test::Is(code) = test { usize::from(value != code as usize) } else { value };
-                    branches[branch][class] += count;
-                }
-            }
-            (_, Place::Numeric(_)) => {}
+    let place = models.layout().places[candidate.attribute];
+    let weight = |branch: usize, class: usize| match (candidate.test, place) {
+        (Test::AtMost(threshold), Place::Numeric(column)) => {
+            let seen = models.column(site, class, column);
+            let below = if seen.weight > 0.0 { Share::of(seen).at_most(threshold) } else { 0.0 };
+            if branch == 0 { below } else { seen.weight - below }
         }
-    }
-    branches
+        (Test::Is(code), Place::Nominal(i)) => {
+            let (counts, table) = (models.counts(site, class), models.layout().nominal[i]);
+            let is = counts[table.start + code as usize];
+            if branch == 0 { is } else { counts[table.total()] - is }
+        }
+        (_, Place::Nominal(i)) => models.counts(site, class)[models.layout().nominal[i].start + branch],
+        (_, Place::Numeric(_)) => 0.0,
+    };
+    let branches = 0..candidate.test.n_branches();
+    branches.map(|branch| (0..n_classes).map(|class| weight(branch, class)).collect()).collect()
 }

@@ -65,7 +65,12 @@ class PairCounter:
         NDArray[np.int64],
         NDArray[np.int64],
     ]: ...
+    @property
+    def n_bytes(self) -> int: ...
+    def save(self) -> bytes: ...
+    def load(self, state: bytes) -> None: ...
 
+@final
 class Forgetting:
     def update(
         self,
@@ -140,3 +145,10 @@ def hoeffding_tree(
     binary_splits: bool,
     max_bytes: int,
 ) -> Learner: ...
+
+@final
+class Baselines:
+    def __new__(cls, n_classes: int) -> Baselines: ...
+    def update(
+        self, truth: NDArray[np.int32], labels: NDArray[np.int32], weight: NDArray[np.float64] | None
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]: ...

@@ -1,0 +1,198 @@
+//! The two baselines that any learner is measured against: the majority class so far, and the class seen last.
+
+use std::ops::Range;
+
+use crate::KernelError;
+use crate::error::check_length;
+use crate::learners::{ABSTAINED, UNLABELLED};
+
+/// How many rows are looked at together.
+const BLOCK: usize = 256;
+
+/// Keeps the class with the greatest weight so far, the first of equals.
+#[derive(Debug, Clone)]
+pub struct Majority {
+    weights: Vec<f64>,
+    class: i32,
+}
+
+impl Majority {
+    /// Of nothing yet.
+    #[must_use]
+    pub fn new(n_classes: usize) -> Self {
+        Self { weights: vec![0.0; n_classes], class: ABSTAINED }
+    }
+
+    /// Of the given weights, as [`Majority::weights`] and [`Majority::class`] told them.
+    #[must_use]
+    pub fn of(weights: Vec<f64>, class: i32) -> Self {
+        Self { weights, class }
+    }
+
+    /// The weight of each class.
+    #[must_use]
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// The heaviest class; [`ABSTAINED`] before any was counted.
+    #[inline(always)]
+    #[must_use]
+    pub fn class(&self) -> i32 {
+        self.class
+    }
+
+    /// Count a row of a class; nothing where its weight is 0 or it has no label.
+    #[inline(always)]
+    pub fn count(&mut self, label: i32, weight: f64) {
+        if label < 0 || weight <= 0.0 {
+            return;
+        }
+        let now = self.weights[label as usize] + weight;
+        self.weights[label as usize] = now;
+        let most = usize::try_from(self.class).map_or(0.0, |class| self.weights[class]);
+        if now > most || (now == most && label < self.class) {
+            self.class = label;
+        }
+    }
+
+    /// Count rows one after the other, and tell the majority before each: as spans of rows with one majority.
+    ///
+    /// Where no class can overtake within a block, the block is one span; that is nearly always so, and spares a
+    /// branch on every label, which is random and so guessed wrong.
+    pub fn run(&mut self, labels: &[i32], weight: Option<&[f64]>, mut tell: impl FnMut(Range<usize>, i32)) {
+        for start in (0..labels.len()).step_by(BLOCK) {
+            let span = start..(start + BLOCK).min(labels.len());
+            let weights = weight.map(|weight| &weight[span.clone()]);
+            let coming: f64 = weights.map_or(span.len() as f64, |weights| weights.iter().sum());
+            if self.lead() > 1.001 * coming {
+                tell(span.clone(), self.class);
+                self.add(&labels[span], weights);
+            } else {
+                for row in span {
+                    tell(row..row + 1, self.class);
+                    self.count(labels[row], weight.map_or(1.0, |weight| weight[row]));
+                }
+            }
+        }
+    }
+
+    /// By how much the majority leads.
+    fn lead(&self) -> f64 {
+        let Ok(class) = usize::try_from(self.class) else { return 0.0 };
+        let others = self.weights.iter().enumerate().filter(|(other, _)| *other != class);
+        self.weights[class] - others.fold(0.0, |most: f64, (_, &weight)| most.max(weight))
+    }
+
+    /// Count rows that cannot change the majority, in their order, as [`Majority::count`] does.
+    fn add(&mut self, labels: &[i32], weights: Option<&[f64]>) {
+        let (first, totals) = (0, &mut self.weights[..]);
+        let mut add = |label: i32, weight: f64| {
+            totals[label.max(first) as usize] += if label < first { 0.0 } else { weight };
+        };
+        match weights {
+            None => labels.iter().for_each(|&label| add(label, 1.0)),
+            Some(weights) => labels.iter().zip(weights).for_each(|(&label, &weight)| add(label, weight)),
+        }
+    }
+}
+
+/// The state of both baselines in one fold; they learn what the fold learns.
+#[derive(Debug, Clone)]
+pub struct Baselines {
+    majority: Majority,
+    last: i32,
+}
+
+/// What the baselines got right: a value per row each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hits {
+    /// Whether the majority class so far was right.
+    pub majority: Vec<bool>,
+    /// Whether the class seen last was right.
+    pub no_change: Vec<bool>,
+}
+
+impl Baselines {
+    /// Baselines that have seen nothing.
+    #[must_use]
+    pub fn new(n_classes: usize) -> Self {
+        Self { majority: Majority::new(n_classes), last: UNLABELLED }
+    }
+
+    /// Predict each row, compare with its true class, then learn it where its label is seen with a weight above 0.
+    ///
+    /// # Errors
+    /// [`KernelError::Shape`] where the columns differ in length, [`KernelError::Label`] where a label is no class.
+    pub fn update(&mut self, truth: &[i32], labels: &[i32], weight: Option<&[f64]>) -> Result<Hits, KernelError> {
+        let n_classes = self.majority.weights.len();
+        check_length("labels", labels.len(), truth.len())?;
+        check_length("weight", weight.map_or(truth.len(), <[f64]>::len), truth.len())?;
+        if let Some(row) = labels.iter().position(|&label| label >= n_classes as i32) {
+            return Err(KernelError::Label { row, label: labels[row], n_classes });
+        }
+        let mut hits = Hits { majority: vec![false; truth.len()], no_change: vec![false; truth.len()] };
+        self.majority.run(labels, weight, |span, class| {
+            for (hit, &truth) in hits.majority[span.clone()].iter_mut().zip(&truth[span]) {
+                *hit = class == truth;
+            }
+        });
+        self.last = match weight {
+            None => follow(self.last, truth, labels, std::iter::repeat(1.0), &mut hits.no_change),
+            Some(weight) => follow(self.last, truth, labels, weight.iter().copied(), &mut hits.no_change),
+        };
+        Ok(hits)
+    }
+}
+
+/// Tell whether the class seen last is right, row by row, from the class seen last before; give the last at the end.
+fn follow(mut last: i32, truth: &[i32], labels: &[i32], weights: impl Iterator<Item = f64>, hits: &mut [bool]) -> i32 {
+    for (((hit, &truth), &label), weight) in hits.iter_mut().zip(truth).zip(labels).zip(weights) {
+        *hit = last == truth;
+        last = if (label >= 0) & (weight > 0.0) { label } else { last };
+    }
+    last
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::randomness::{Draws, Purpose};
+
+    #[test]
+    fn the_baselines_predict_before_they_see_the_label_and_learn_what_the_fold_learns() {
+        let truth = [1, 1, 0, 0, 0, 1];
+        let labels = [1, 1, 0, UNLABELLED, 0, 1];
+        let weight = [1.0, 0.0, 1.0, 1.0, 1.0, 1.0];
+        let hits = Baselines::new(2).update(&truth, &labels, Some(&weight)).unwrap();
+        assert_eq!(hits.majority, [false, true, false, true, true, false]);
+        assert_eq!(hits.no_change, [false, true, false, true, true, false]);
+    }
+
+    #[test]
+    fn spans_tell_the_majority_that_counting_row_by_row_tells() {
+        let draws = Draws::new(1, Purpose::named("labels"), 0);
+        for (n_classes, share) in [(2, 0.5), (2, 0.9), (5, 0.3)] {
+            let labels: Vec<i32> = (0..5000)
+                .map(|row| if draws.uniform(row) < share { 1 } else { draws.below(row, n_classes + 1) as i32 - 1 })
+                .collect();
+            let weights: Vec<f64> = (0..5000).map(|row| (draws.at(row) % 7) as f64 / 3.0).collect();
+            for weight in [None, Some(&weights[..])] {
+                let (mut spans, mut plain) = (Majority::new(n_classes as usize), Majority::new(n_classes as usize));
+                let mut told = vec![];
+                spans.run(&labels, weight, |span, class| told.extend(span.map(|_| class)));
+                for (row, &class) in told.iter().enumerate() {
+                    assert_eq!(class, plain.class());
+                    plain.count(labels[row], weight.map_or(1.0, |weight| weight[row]));
+                }
+                assert_eq!(spans.weights(), plain.weights());
+            }
+        }
+    }
+
+    #[test]
+    fn a_label_that_is_no_class_is_refused() {
+        assert!(matches!(Baselines::new(2).update(&[0], &[2], None), Err(KernelError::Label { label: 2, .. })));
+        assert!(Baselines::new(2).update(&[0], &[], None).is_err());
+    }
+}

@@ -1,0 +1,147 @@
+//! A cheap "not yet": most attempts to split end so, and single precision is enough to know it.
+
+use super::split::{LEAST_SHARE, N_THRESHOLDS};
+use crate::learners::bayes::{Column, Models};
+use crate::learners::vector_math::{normal_cdf_f32, x_ln_x_f32};
+
+/// Thresholds are written in whole vectors; the next attribute overwrites the excess.
+const WRITTEN: usize = 16;
+/// No merit in single precision is further than this from the exact one.
+const MARGIN: f64 = 1e-4;
+/// A merit below all others.
+const NONE: f32 = -1e30;
+/// With more classes the errors of single precision could add up to more than the margin.
+const MAX_CLASSES: usize = 100;
+
+/// The thresholds of all numeric attributes in one column, and what is worked out for each.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Screen {
+    /// Standard deviations from the mean of the class.
+    z: Vec<f32>,
+    /// Steps between the least value of the class and the threshold; negative where the threshold is below it.
+    above_min: Vec<f32>,
+    /// Steps between the greatest value of the class and the threshold; 0 or more where all of the class is below.
+    above_max: Vec<f32>,
+    /// The share of the weight at or below the threshold.
+    left: Vec<f32>,
+    merit: Vec<f32>,
+}
+
+impl Screen {
+    /// Whether the best split of a leaf certainly does not lead the second by `bound` (in nats).
+    ///
+    /// Only for leaves whose attributes are all numeric and have no gaps. False means: not certain.
+    #[inline(always)]
+    pub fn rules_out<const L: usize>(&mut self, models: &Models<L>, site: usize, n_classes: usize, bound: f64) -> bool {
+        let d = models.layout().numeric.len();
+        let total: f64 = (0..n_classes).map(|class| models.column(site, class, 0).weight).sum();
+        if n_classes > MAX_CLASSES || d < 2 {
+            return false;
+        }
+        self.clear(d);
+        for class in 0..n_classes {
+            let weight = models.column(site, class, 0).weight;
+            if weight > 0.0 {
+                if !self.place_thresholds(models, site, n_classes, class) {
+                    return false;
+                }
+                self.add_class((weight / total) as f32);
+            }
+        }
+        self.finish() && self.lead(d).is_some_and(|lead| f64::from(lead) + MARGIN < bound)
+    }
+
+    /// The bytes it holds on the heap.
+    pub fn n_bytes(&self) -> usize {
+        let Self { z, above_min, above_max, left, merit } = self;
+        [z, above_min, above_max, left, merit].map(|column| column.capacity() * size_of::<f32>()).iter().sum()
+    }
+
+    /// Make room for `d` attributes.
+    fn clear(&mut self, d: usize) {
+        for column in [&mut self.z, &mut self.above_min, &mut self.above_max, &mut self.left, &mut self.merit] {
+            column.clear();
+            column.resize((d * N_THRESHOLDS).next_multiple_of(WRITTEN) + WRITTEN, 0.0);
+        }
+    }
+
+    /// Place the thresholds of all attributes as one class sees them; false where that needs double precision.
+    #[inline(always)]
+    fn place_thresholds<const L: usize>(
+        &mut self,
+        models: &Models<L>,
+        site: usize,
+        n_classes: usize,
+        class: usize,
+    ) -> bool {
+        let mut certain = true;
+        for column in 0..models.layout().numeric.len() {
+            let (min, max) = super::split::range(models, site, n_classes, column);
+            let last = (N_THRESHOLDS + 1) as f64;
+            let step = (max - min) / last;
+            let Column { weight, mean, squares, min: least, max: greatest } = models.column(site, class, column);
+            certain &= step > 0.0 && weight > 1.0 && squares > 0.0;
+            let precision = ((weight - 1.0) / squares).sqrt();
+            let (low, high) = ((least - min) / step, (greatest - min) / step);
+            certain &= (low == 0.0 || !is_whole(low)) && (high >= last || !is_whole(high));
+            let (first, width) = (((min - mean) * precision) as f32, (step * precision) as f32);
+            let at = column * N_THRESHOLDS..column * N_THRESHOLDS + WRITTEN;
+            let z = &mut self.z[at.clone()];
+            let (above_min, above_max) = (&mut self.above_min[at.clone()], &mut self.above_max[at]);
+            for i in 0..WRITTEN {
+                let k = (i + 1) as f32;
+                z[i] = width.mul_add(k, first);
+                above_min[i] = k - low as f32;
+                above_max[i] = k - high as f32;
+            }
+        }
+        certain
+    }
+
+    /// Add a class of the given share to all thresholds.
+    #[inline(always)]
+    fn add_class(&mut self, share: f32) {
+        let Self { z, above_min, above_max, left, merit } = self;
+        let sums = left.iter_mut().zip(merit);
+        for (((&z, &above_min), &above_max), (left, merit)) in z.iter().zip(&*above_min).zip(&*above_max).zip(sums) {
+            let below = share * normal_cdf_f32(z);
+            let below = if above_max >= 0.0 { share } else { below };
+            let below = if above_min < 0.0 { 0.0 } else { below };
+            *left += below;
+            *merit += x_ln_x_f32(below) + x_ln_x_f32(share - below);
+        }
+    }
+
+    /// Turn the sums into merits; false where a share is too near to the least one to tell.
+    #[inline(always)]
+    fn finish(&mut self) -> bool {
+        let least = LEAST_SHARE as f32;
+        let mut certain = true;
+        for (&left, merit) in self.left.iter().zip(&mut self.merit) {
+            let right = 1.0 - left;
+            let smaller = if left < right { left } else { right };
+            certain &= (smaller - least).abs() > 1e-5;
+            let found = *merit - x_ln_x_f32(left) - x_ln_x_f32(right);
+            *merit = if smaller > least { found } else { NONE };
+        }
+        certain
+    }
+
+    /// The merit of the best attribute less that of the second; `None` where there are not two.
+    #[inline(always)]
+    fn lead(&self, d: usize) -> Option<f32> {
+        let (mut first, mut second) = (NONE, NONE);
+        for merits in self.merit.as_chunks::<N_THRESHOLDS>().0.iter().take(d) {
+            let best = merits.iter().fold(NONE, |best, &merit| best.max(merit));
+            second = second.max(best.min(first));
+            first = first.max(best);
+        }
+        (second > NONE).then_some(first - second)
+    }
+}
+
+/// Whether a number of steps is too near to a whole one for single precision to tell on which side it is.
+#[inline(always)]
+fn is_whole(steps: f64) -> bool {
+    (steps - steps.round_ties_even()).abs() < 1e-5
+}

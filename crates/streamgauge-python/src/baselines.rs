@@ -1,0 +1,42 @@
+//! The baselines of a fold.
+
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use streamgauge_kernels::baselines as kernels;
+
+use crate::convert::{column, optional_column, work};
+
+type Hits = Py<PyArray1<bool>>;
+
+/// The majority class so far and the class seen last, as predictors.
+#[pyclass(module = "streamgauge._native")]
+struct Baselines {
+    kernel: kernels::Baselines,
+}
+
+#[pymethods]
+impl Baselines {
+    #[new]
+    fn new(n_classes: usize) -> Self {
+        Self { kernel: kernels::Baselines::new(n_classes) }
+    }
+
+    /// Which rows each of the two gets right, before it learns them.
+    fn update(
+        &mut self,
+        py: Python<'_>,
+        truth: PyReadonlyArray1<'_, i32>,
+        labels: PyReadonlyArray1<'_, i32>,
+        weight: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<(Hits, Hits)> {
+        let (truth, labels) = (column("truth", &truth)?, column("labels", &labels)?);
+        let weight = optional_column("weight", weight.as_ref())?;
+        let kernel = &mut self.kernel;
+        let hits = work(py, || kernel.update(truth, labels, weight))?;
+        Ok((hits.majority.into_pyarray(py).unbind(), hits.no_change.into_pyarray(py).unbind()))
+    }
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Baselines>()
+}
