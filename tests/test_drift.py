@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.special import expit
 
 from streamgauge.checks import check_stream
 from streamgauge.cli.families import FAMILIES
@@ -40,6 +41,7 @@ from streamgauge.streams import (
     named,
     take,
 )
+from streamgauge.streams.drift import SHAPES
 from streamgauge.streams.named import NAMED
 
 UNLIKELY = 1e-4
@@ -143,6 +145,11 @@ def test_the_sigmoid_is_that_of_moa_three_times_as_wide():
     moas = 1 / (1 + np.exp(-4 * (rows - position) / width))
     stream = Gradual(LOW, HIGH, position=position - 750, width=1500)
     assert np.abs(stream._share(rows[0], len(rows)) - moas).max() < 0.01
+
+
+def test_the_sigmoid_agrees_with_scipy():
+    passed = np.linspace(0.0, 1.0, 10_001)
+    assert np.allclose(SHAPES["sigmoid"](passed), expit(12 * passed - 6), rtol=1e-13, atol=0)
 
 
 def test_a_width_of_one_row_does_not_overflow():

@@ -12,7 +12,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
 from streamgauge.protocols import Stream
@@ -37,11 +36,23 @@ Shape = str | Callable[[Column], Column]
 """How the new concept grows: ``sigmoid``, ``linear``, or a function from the share of the window that has passed, in
 (0, 1), to the share of the new concept, in [0, 1]."""
 
-SHAPES: dict[str, Callable[[Column], Column]] = {
-    # From expit(-6) = 0.0025 to expit(6): what MOA's sigmoid of width w does within 3 w rows around its position.
-    "sigmoid": lambda passed: np.asarray(expit(12.0 * passed - 6.0)),
-    "linear": lambda passed: passed,
-}
+
+def _sigmoid(passed: Column) -> Column:
+    """Give 1 / (1 + exp(6 - 12 passed)): what MOA's sigmoid of width w does within 3 w rows around its position.
+
+    NumPy's exponential differs between machines in the last bit. Sums and products do not, so here the exponential
+    is the 64th power of a short series.
+    """
+    z = (6.0 - 12.0 * passed) / 64.0
+    power = np.ones_like(z)
+    for k in range(10, 0, -1):
+        power = 1.0 + power * z / k
+    for _ in range(6):
+        power = power * power
+    return 1.0 / (1.0 + power)
+
+
+SHAPES: dict[str, Callable[[Column], Column]] = {"sigmoid": _sigmoid, "linear": lambda passed: passed}
 
 
 def _require_shape(shape: Shape) -> None:

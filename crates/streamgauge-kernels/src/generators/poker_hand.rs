@@ -1,5 +1,4 @@
-//! Poker hands (Cattral, Oppacher and Deugo, "Evolutionary data mining with automatic rule generalization", 2002; the
-//! "Poker Hand" data of UCI).
+//! Poker hands (Cattral and Oppacher, "Poker Hand", UCI Machine Learning Repository, 2002).
 
 use super::{Generator, Source};
 use crate::randomness::Draws;

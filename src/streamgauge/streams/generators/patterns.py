@@ -130,7 +130,7 @@ class PokerHand(Generator):
 
     References
     ----------
-    Cattral, Oppacher and Deugo, "Evolutionary data mining with automatic rule generalization", 2002.
+    Cattral and Oppacher, "Poker Hand", UCI Machine Learning Repository, 2002.
     """
 
     @property
