@@ -76,7 +76,7 @@ class HoeffdingTree:
         require_between("tie_threshold", self.tie_threshold, 0.0, 1.0, open_low=False)
         require_at_least("max_bytes", self.max_bytes, 1)
         if self.leaf_prediction not in get_args(LeafPrediction):
-            raise unknown_name("leaf_prediction", str(self.leaf_prediction), get_args(LeafPrediction))
+            raise unknown_name(kind="leaf_prediction", name=str(self.leaf_prediction), known=get_args(LeafPrediction))
 
     def build(self, schema: Schema, seed: int) -> NativeLearner:  # noqa: ARG002
         """Build a tree that has seen nothing."""

@@ -1,0 +1,191 @@
+"""The contract of a learner."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge.learners.rows import row_by_row, winners
+from streamgauge.protocols import Learner, LearnerSpec
+from streamgauge.randomness import below, uniform
+from streamgauge.records import ABSTAINED, UNLABELLED, Attribute, Batch, Schema, Step
+
+__all__ = ["check_learner", "sample_batch"]
+
+MIXED = Schema(
+    (
+        Attribute("width"),
+        Attribute("colour", ("red", "green", "blue"), missing=True),
+        Attribute("height", missing=True),
+        Attribute("is_round", ("no", "yes")),
+    ),
+    classes=("apple", "pear", "plum"),
+)
+MISSING_SHARE = 0.1
+
+
+def check_learner(spec: LearnerSpec, schema: Schema = MIXED, n_rows: int = 600, seed: int = 1) -> None:
+    """Raise an AssertionError unless the learners of a specification keep their contract.
+
+    Votes are not negative, and the prediction is the class with the most; `interleave` equals row by row, in batches of
+    any size, bit for bit; `predict` changes nothing; labels that are hidden, and rows of weight 0, have no effect; a
+    learner that is saved and loaded goes on the same; bytes that were cut off are refused.
+
+    Parameters
+    ----------
+    spec
+        What builds the learners.
+    schema
+        What the rows look like that they are tried on; the default has nominal, numeric and missing values.
+    n_rows
+        How many rows to try.
+    seed
+        The seed of the rows.
+
+    Examples
+    --------
+    >>> from streamgauge.learners import NaiveBayes
+    >>> check_learner(NaiveBayes(), n_rows=100)
+    """
+    step = _step(sample_batch(schema, n_rows, seed), seed)
+    votes = _check_interleave(spec, schema, step)
+    _check_batches(spec, schema, step, votes)
+    _check_predict_changes_nothing(spec, schema, step)
+    _check_hidden_labels(spec, schema, step)
+    _check_saving(spec, schema, step)
+
+
+def sample_batch(schema: Schema, n_rows: int, seed: int = 1) -> Batch:
+    """Draw rows that say something of their class, with missing values where the schema allows them.
+
+    Examples
+    --------
+    >>> batch = sample_batch(MIXED, 100)
+    >>> MIXED.check(batch)
+    >>> batch.x.shape
+    (100, 4)
+    """
+    y = below(seed, "label", 0, 0, n_rows, schema.n_classes).astype(np.int32)
+    columns = []
+    for i, attribute in enumerate(schema.attributes):
+        noise = uniform(seed, "value", i, 0, n_rows)
+        if attribute.values is None:
+            column = noise + 0.3 * (y % (i + 2))
+        else:
+            n_values = len(attribute.values)
+            column = np.where(noise < 0.5, y % n_values, np.floor(noise * n_values))
+        gone = uniform(seed, "gap", i, 0, n_rows) < MISSING_SHARE
+        columns.append(np.where(gone & attribute.missing, np.nan, column))
+    x = np.column_stack(columns) if columns else np.zeros((n_rows, 0))
+    return Batch(0, np.ascontiguousarray(x, dtype=np.float64), y)
+
+
+def _step(batch: Batch, seed: int) -> Step:
+    """Test most rows, learn each with weight 0 to 2, hide some labels."""
+    n = len(batch)
+    return Step(
+        batch,
+        test=uniform(seed, "test", 0, 0, n) < 0.9,
+        weight=below(seed, "weight", 0, 0, n, 3).astype(np.float64),
+        revealed=uniform(seed, "reveal", 0, 0, n) < 0.8,
+    )
+
+
+def _part(step: Step, start: int, stop: int) -> Step:
+    batch = Batch(step.batch.start + start, step.batch.x[start:stop], step.batch.y[start:stop])
+    return Step(
+        batch,
+        test=None if step.test is None else step.test[start:stop],
+        weight=None if step.weight is None else step.weight[start:stop],
+        revealed=None if step.revealed is None else step.revealed[start:stop],
+    )
+
+
+def _parts(step: Step, size: int) -> Iterator[Step]:
+    for start in range(0, len(step.batch), size):
+        yield _part(step, start, start + size)
+
+
+def _interleave(learner: Learner, steps: Iterator[Step] | list[Step]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    predictions, votes = zip(*(learner.interleave(step, with_votes=True) for step in steps), strict=True)
+    return np.concatenate(predictions), np.concatenate(votes)
+
+
+def _check_interleave(spec: LearnerSpec, schema: Schema, step: Step) -> NDArray[np.float64]:
+    predictions, votes = _interleave(spec.build(schema, 1), [step])
+    shape = (len(step.batch), schema.n_classes)
+    _require(votes.shape == shape, spec, f"its votes have the shape {votes.shape}, not {shape}")
+    _require(bool((votes >= 0).all() and np.isfinite(votes).all()), spec, "a vote is negative or not finite")
+    _require(np.array_equal(predictions, winners(votes)), spec, "a prediction is not the class with the most votes")
+    untested = np.zeros(len(step.batch), dtype=np.bool_) if step.test is None else ~step.test
+    _require(bool((predictions[untested] == ABSTAINED).all()), spec, "it predicted a row that was not to be tested")
+    plain, plain_votes = row_by_row(spec.build(schema, 1), step, schema.n_classes, with_votes=True)
+    _require(np.array_equal(plain, predictions), spec, "interleave predicts otherwise than row by row")
+    _require(_same_bits(plain_votes, votes), spec, "interleave votes otherwise than row by row")
+    alone, _ = spec.build(schema, 1).interleave(step, with_votes=False)
+    _require(np.array_equal(alone, predictions), spec, "it predicts otherwise when no votes are wanted")
+    return votes
+
+
+def _check_batches(spec: LearnerSpec, schema: Schema, step: Step, votes: NDArray[np.float64]) -> None:
+    for size in (1, 7, 33, 256):
+        _, found = _interleave(spec.build(schema, 1), _parts(step, size))
+        _require(_same_bits(found, votes), spec, f"it votes otherwise when rows come {size} at a time")
+
+
+def _check_predict_changes_nothing(spec: LearnerSpec, schema: Schema, step: Step) -> None:
+    learner = spec.build(schema, 1)
+    learner.interleave(step, with_votes=False)
+    before, first = learner.save(), learner.predict(step.batch.x)
+    _require(_same_bits(first, learner.predict(step.batch.x)), spec, "it predicts otherwise the second time")
+    _require(learner.save() == before, spec, "predict changes it")
+
+
+def _check_hidden_labels(spec: LearnerSpec, schema: Schema, step: Step) -> None:
+    """Other labels where they are hidden or not learnt must make no difference."""
+    learnt = step.labels != UNLABELLED
+    if step.weight is not None:
+        learnt &= step.weight > 0
+    other = np.where(learnt, step.batch.y, (step.batch.y + 1) % schema.n_classes).astype(np.int32)
+    first, second = spec.build(schema, 1), spec.build(schema, 1)
+    _, votes = _interleave(first, [step])
+    _, found = _interleave(second, [replace(step, batch=replace(step.batch, y=other))])
+    _require(_same_bits(found, votes), spec, "a label that is hidden, or has weight 0, changes its votes")
+    kept = [_part(step, i, i + 1) for i in np.flatnonzero(learnt).tolist()]
+    third = spec.build(schema, 1)
+    for row in kept:
+        third.learn(row.batch.x, row.batch.y, row.weight)
+    same = _same_bits(third.predict(step.batch.x), first.predict(step.batch.x))
+    _require(same, spec, "it is another after learning only the rows that may be learnt")
+
+
+def _check_saving(spec: LearnerSpec, schema: Schema, step: Step) -> None:
+    half = len(step.batch) // 2
+    first, second = spec.build(schema, 1), spec.build(schema, 1)
+    _interleave(first, [_part(step, 0, half)])
+    state = first.save()
+    second.load(state)
+    rest = _part(step, half, len(step.batch))
+    same = _same_bits(_interleave(second, [rest])[1], _interleave(first, [rest])[1])
+    _require(same, spec, "it goes on otherwise after it was saved and loaded")
+    for cut in (state[:-1], state[: len(state) // 2], b""):
+        _require(not _loads(second, cut), spec, "it loads a state that was cut off")
+
+
+def _loads(learner: Learner, state: bytes) -> bool:
+    try:
+        learner.load(state)
+    except Exception:  # a learner may raise what it likes
+        return False
+    return True
+
+
+def _same_bits(first: NDArray[np.float64] | None, second: NDArray[np.float64] | None) -> bool:
+    return first is not None and second is not None and first.tobytes() == second.tobytes()
+
+
+def _require(holds: bool, spec: LearnerSpec, what: str) -> None:  # noqa: FBT001
+    if not holds:
+        msg = f"{spec} breaks the contract of a learner: {what}"
+        raise AssertionError(msg)

@@ -1,0 +1,268 @@
+"""Native learners: the contract, and their numbers against independent implementations."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import norm
+from sklearn.naive_bayes import CategoricalNB, GaussianNB
+
+from streamgauge import _native, learners
+from streamgauge.checks import check_learner
+from streamgauge.checks.learners import sample_batch
+from streamgauge.errors import StreamgaugeError
+from streamgauge.learners import HoeffdingTree, MajorityClass, NaiveBayes, NoChange
+from streamgauge.protocols import LearnerSpec
+from streamgauge.records import ABSTAINED, Attribute, Batch, Schema, Step
+from streamgauge.streams import SEA, RandomRBF
+
+NATIVE: list[LearnerSpec] = [HoeffdingTree(), MajorityClass(), NaiveBayes(), NoChange()]
+SPECS: list[LearnerSpec] = [
+    *NATIVE,
+    HoeffdingTree(grace_period=20, tie_threshold=0.5),
+    HoeffdingTree(grace_period=20, tie_threshold=0.5, leaf_prediction="majority"),
+    HoeffdingTree(grace_period=20, tie_threshold=0.5, leaf_prediction="naive_bayes", binary_splits=True),
+]
+
+
+def schema_of(n_numeric: int, n_classes: int, n_values: tuple[int, ...] = (), *, missing: bool = False) -> Schema:
+    numeric = [Attribute(f"x{i}", missing=missing) for i in range(n_numeric)]
+    nominal = [Attribute(f"n{i}", tuple(map(str, range(n))), missing) for i, n in enumerate(n_values)]
+    return Schema((*numeric, *nominal), tuple(map(str, range(n_classes))))
+
+
+def test_every_native_learner_is_checked():
+    native = {spec.__class__.__name__ for spec in NATIVE}
+    assert native == {name for name in learners.__all__ if name not in {"ScikitLearn", "as_spec"}}
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=str)
+def test_a_learner_keeps_its_contract(spec: LearnerSpec):
+    check_learner(spec)
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=str)
+@pytest.mark.parametrize(
+    "schema",
+    [
+        schema_of(10, 2),
+        schema_of(1, 1),
+        schema_of(17, 5, missing=True),
+        schema_of(0, 3, (2, 30), missing=True),
+        schema_of(300, 2),
+        schema_of(3, 60),
+    ],
+    ids=["numbers", "one class", "gaps", "nominal", "wide", "many classes"],
+)
+def test_a_learner_keeps_its_contract_on_odd_schemas(spec: LearnerSpec, schema: Schema):
+    check_learner(spec, schema, n_rows=150)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.integers(0, 20),
+    st.integers(1, 8),
+    st.lists(st.integers(1, 6), max_size=4),
+    st.booleans(),
+    st.integers(0, 2**32),
+)
+def test_a_tree_keeps_its_contract_on_any_schema(n_numeric, n_classes, n_values, missing, seed):
+    spec = HoeffdingTree(grace_period=10, tie_threshold=0.8)
+    check_learner(spec, schema_of(n_numeric, n_classes, tuple(n_values), missing=missing), n_rows=80, seed=seed)
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=str)
+def test_every_instruction_set_gives_the_same_bits(spec: LearnerSpec):
+    stream = RandomRBF()
+    batch = next(stream.batches(20_000))
+    before = _native.instruction_set()
+    outcomes = []
+    try:
+        for name in _native.instruction_sets():
+            _native.use_instruction_set(name)
+            learner = spec.build(stream.schema, 1)
+            predictions, votes = learner.interleave(Step(batch), with_votes=True)
+            assert votes is not None
+            outcomes.append((predictions.tobytes(), votes.tobytes(), learner.save()))
+    finally:
+        _native.use_instruction_set(before)
+    assert all(outcome == outcomes[0] for outcome in outcomes)
+
+
+def test_gaussian_naive_bayes_agrees_with_scikit_learn():
+    schema = schema_of(6, 3)
+    batch = sample_batch(schema, 2_000)
+    weight = np.random.default_rng(1).integers(0, 4, 2_000).astype(float)
+    learner = NaiveBayes().build(schema, 1)
+    learner.learn(batch.x, batch.y, weight)
+    theirs = GaussianNB(var_smoothing=0.0).fit(batch.x, batch.y, sample_weight=weight)
+    # scikit-learn divides the squared deviations by the weight, we divide by the weight less 1.
+    totals = np.array([weight[batch.y == c].sum() for c in range(3)])
+    theirs.var_ *= (totals / (totals - 1))[:, np.newaxis]
+    np.testing.assert_allclose(learner.predict(batch.x), theirs.predict_proba(batch.x), rtol=1e-9, atol=1e-12)
+
+
+def test_nominal_naive_bayes_agrees_with_scikit_learn():
+    schema = schema_of(0, 4, (3, 7, 2))
+    batch = sample_batch(schema, 1_000)
+    learner = NaiveBayes().build(schema, 1)
+    learner.learn(batch.x, batch.y, None)
+    theirs = CategoricalNB(alpha=1.0, min_categories=[3, 7, 2]).fit(batch.x, batch.y)
+    np.testing.assert_allclose(learner.predict(batch.x), theirs.predict_proba(batch.x), rtol=1e-10)
+
+
+def test_naive_bayes_leaves_missing_values_out():
+    schema = schema_of(2, 2, (3,), missing=True)
+    batch = sample_batch(schema, 500)
+    learner = NaiveBayes().build(schema, 1)
+    learner.learn(batch.x, batch.y, None)
+    posterior = np.ones((500, 2))
+    for c in range(2):
+        rows = batch.x[batch.y == c]
+        posterior[:, c] = len(rows)
+        for column in range(2):
+            known = rows[~np.isnan(rows[:, column]), column]
+            density = norm.pdf(batch.x[:, column], known.mean(), known.std(ddof=1))
+            posterior[:, c] *= np.where(np.isnan(batch.x[:, column]), 1.0, density)
+        known = rows[~np.isnan(rows[:, 2]), 2]
+        counts = np.bincount(known.astype(int), minlength=3)
+        codes = np.nan_to_num(batch.x[:, 2]).astype(int)
+        probability = (counts[codes] + 1) / (counts.sum() + 3)
+        posterior[:, c] *= np.where(np.isnan(batch.x[:, 2]), 1.0, probability)
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(learner.predict(batch.x), posterior, rtol=1e-10)
+
+
+def test_weight_two_equals_two_copies():
+    schema = schema_of(4, 3, (5,))
+    batch = sample_batch(schema, 400)
+    once, twice = NaiveBayes().build(schema, 1), NaiveBayes().build(schema, 1)
+    once.learn(batch.x, batch.y, np.full(400, 2.0))
+    twice.learn(np.repeat(batch.x, 2, axis=0), np.repeat(batch.y, 2), None)
+    np.testing.assert_allclose(once.predict(batch.x), twice.predict(batch.x), rtol=1e-9)
+
+
+def test_likelihoods_too_small_for_a_product_are_still_compared():
+    schema = schema_of(400, 2)
+    rng = np.random.default_rng(1)
+    y = np.arange(200, dtype=np.int32) % 2
+    x = rng.normal(size=(200, 400)) * 1e3 + y[:, np.newaxis]
+    x[100:] += 1e5
+    learner = NaiveBayes().build(schema, 1)
+    learner.learn(x[:100], y[:100], None)
+    votes = learner.predict(x)
+    np.testing.assert_allclose(votes.sum(axis=1), 1.0)
+
+
+def test_a_learner_that_knows_nothing_abstains_and_one_that_rules_all_out_follows_the_weights():
+    schema = schema_of(1, 2)
+    learner = NaiveBayes().build(schema, 1)
+    assert learner.predict(np.zeros((1, 1))).tolist() == [[0.0, 0.0]]
+    learner.learn(np.array([[1.0], [1.0], [2.0]]), np.array([1, 1, 0], dtype=np.int32), None)
+    np.testing.assert_allclose(learner.predict(np.array([[3.0]])), [[1 / 3, 2 / 3]])
+    np.testing.assert_allclose(learner.predict(np.array([[2.0]])), [[1.0, 0.0]])
+
+
+def test_a_tree_learns_what_naive_bayes_cannot():
+    rng = np.random.default_rng(1)
+    x = rng.random((40_000, 2))
+    y = ((x[:, 0] > 0.3) ^ (x[:, 1] > 0.6)).astype(np.int32)
+    schema, step = schema_of(2, 2), Step(Batch(0, x, y))
+    tree, bayes = HoeffdingTree().build(schema, 1), NaiveBayes().build(schema, 1)
+    hits = [
+        np.mean(learner.interleave(step, with_votes=False)[0][-10_000:] == y[-10_000:]) for learner in (tree, bayes)
+    ]
+    assert hits[0] > 0.95
+    assert hits[1] < 0.8
+    assert tree.facts["n_leaves"] > 3
+    assert tree.facts["n_nodes"] == 2 * tree.facts["n_leaves"] - 1
+
+
+def test_a_nominal_attribute_splits_into_its_values_or_into_one_and_the_rest():
+    rng = np.random.default_rng(1)
+    x = rng.integers(0, 5, (5_000, 2)).astype(float)
+    y = (x[:, 0] % 3).astype(np.int32)
+    schema = schema_of(0, 3, (5, 5))
+    many, binary = HoeffdingTree().build(schema, 1), HoeffdingTree(binary_splits=True).build(schema, 1)
+    for tree in (many, binary):
+        predictions, _ = tree.interleave(Step(Batch(0, x, y)), with_votes=False)
+        assert np.mean(predictions[-1_000:] == y[-1_000:]) > 0.99
+    assert many.facts == {"n_nodes": 6, "n_leaves": 5, "depth": 1}
+    assert binary.facts["n_nodes"] == 2 * binary.facts["n_leaves"] - 1
+
+
+def test_an_attribute_that_cannot_split_is_not_split_again_and_again():
+    y = np.arange(100_000, dtype=np.int32) % 2
+    x = np.zeros((len(y), 1))
+    x[:50_000, 0] = y[:50_000]
+    tree = HoeffdingTree().build(schema_of(0, 2, (2,)), 1)
+    tree.learn(x, y, None)
+    assert tree.facts["depth"] == 1
+
+
+def test_a_value_never_seen_before_the_split_gets_the_majority_of_its_parent():
+    y = np.tile(np.array([0, 0, 1], dtype=np.int32), 1_000)
+    x = np.where(y == 1, 0.0, 1.0)[:, np.newaxis]
+    tree = HoeffdingTree().build(schema_of(0, 2, (3,)), 1)
+    tree.learn(x, y, None)
+    assert tree.facts["n_leaves"] == 3
+    assert tree.predict(np.array([[2.0]])).tolist() == [[1.0, 0.0]]
+
+
+def test_a_full_tree_stops_growing():
+    batch = next(SEA().batches(100_000))
+    free, small = (spec.build(SEA().schema, 1) for spec in (HoeffdingTree(), HoeffdingTree(max_bytes=30_000)))
+    for tree in (free, small):
+        tree.learn(batch.x, batch.y, None)
+    assert small.n_bytes < 40_000 < free.n_bytes
+    assert 1 < small.facts["n_leaves"] < free.facts["n_leaves"]
+
+
+@pytest.mark.parametrize(
+    ("options", "culprit"),
+    [
+        ({"grace_period": 0}, "grace_period = 0"),
+        ({"grace_period": 1.5}, "grace_period = 1.5"),
+        ({"split_confidence": 0.0}, "split_confidence = 0.0"),
+        ({"tie_threshold": -0.1}, "tie_threshold = -0.1"),
+        ({"leaf_prediction": "adaptativ"}, "did you mean adaptive"),
+        ({"max_bytes": 0}, "max_bytes = 0"),
+    ],
+)
+def test_an_option_outside_its_range_is_refused_by_name(options, culprit):
+    with pytest.raises(StreamgaugeError, match=culprit):
+        HoeffdingTree(**options)
+
+
+@pytest.mark.parametrize("spec", NATIVE, ids=str)
+def test_labels_and_weights_that_cannot_be_learnt_are_refused(spec: LearnerSpec):
+    learner, x = spec.build(schema_of(1, 2), 1), np.zeros((2, 1))
+    with pytest.raises(ValueError, match="row 1: label 2 is not a class code"):
+        learner.learn(x, np.array([0, 2], dtype=np.int32), None)
+    with pytest.raises(ValueError, match="row 0: weight -1 is not"):
+        learner.learn(x, np.array([0, 1], dtype=np.int32), np.array([-1.0, 1.0]))
+    with pytest.raises(ValueError, match="x has 2 values where 4 are needed"):
+        spec.build(schema_of(2, 2), 1).learn(x, np.array([0, 1], dtype=np.int32), None)
+
+
+@pytest.mark.parametrize("spec", NATIVE, ids=str)
+def test_a_state_of_something_else_is_refused(spec: LearnerSpec):
+    schema = schema_of(3, 2)
+    learner = spec.build(schema, 1)
+    learner.learn(np.ones((5, 3)), np.zeros(5, dtype=np.int32), None)
+    state = learner.save()
+    damaged = bytearray(state)
+    damaged[len(state) // 2] ^= 1
+    others = [other.build(schema, 1).save() for other in NATIVE if other is not spec]
+    for bad in (bytes(damaged), state[:-3], state + b"\0", b"nonsense", *others):
+        with pytest.raises(ValueError, match="not a saved"):
+            learner.load(bad)
+    assert learner.save() == state
+
+
+def test_untested_rows_are_learnt_and_not_predicted():
+    batch = sample_batch(schema_of(2, 2), 200)
+    tree = HoeffdingTree().build(schema_of(2, 2), 1)
+    predictions, _ = tree.interleave(Step(batch, test=np.arange(200) >= 100), with_votes=False)
+    assert (predictions[:100] == ABSTAINED).all()
+    assert (predictions[100:] != ABSTAINED).all()
