@@ -1,25 +1,94 @@
-"""Nanoseconds of CPU per generated row, one thread, best of several rounds, on each instruction set.
+"""Nanoseconds of CPU per generated row, one thread, best of several rounds: ours, River's, and MOA's where it runs.
 
+MOA's figure is the CPU time of its task thread with a majority-class learner, the cheapest way to make it generate.
 Run with ``python -m benchmarks generators``.
 """
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
 from time import process_time
 
+from river.datasets import synth
+
+from peers import moa
 from streamgauge import _native
 from streamgauge.protocols import Stream
-from streamgauge.streams import SEA, Hyperplane, RandomRBF
+from streamgauge.streams import (
+    LED,
+    SEA,
+    STAGGER,
+    Agrawal,
+    AssetNegotiation,
+    Classification,
+    Gradual,
+    Hyperplane,
+    Imbalanced,
+    Incremental,
+    Mixed,
+    Noisy,
+    PokerHand,
+    RandomRBF,
+    RandomTree,
+    Sine,
+    Waveform,
+)
 
 BATCH = 8_192
 ROUNDS = 15
 JUMP = 2_000_000
+RIVER_ROWS = 3_000
+MOA_ROWS = 1_000_000
+MOA_REPEATS = 3
 
-STREAMS: dict[str, Stream] = {
-    "SEA, 3 attributes": SEA(),
-    "hyperplane, 10 attributes, still": Hyperplane(),
-    "hyperplane, 10 attributes, 2 drifting": Hyperplane(magnitude=0.001),
-    "hyperplane, 10 attributes, 10 drifting": Hyperplane(n_drifting=10, magnitude=0.001),
-    "random RBF, 10 attributes, 50 moving": RandomRBF(speed=0.001),
-}
+
+@dataclass(frozen=True)
+class Opponents:
+    """A generator of ours and its like in River and in MOA."""
+
+    label: str
+    ours: Stream
+    river: Iterable[object] | None = None
+    moa: str | None = None
+
+
+OPPONENTS = [
+    Opponents("SEA, 3 attributes", SEA(), synth.SEA(), "SEAGenerator"),
+    Opponents("hyperplane, 10, still", Hyperplane(), synth.Hyperplane(n_features=10), "HyperplaneGenerator"),
+    Opponents("hyperplane, 10, 2 drifting", Hyperplane(magnitude=0.001)),
+    Opponents(
+        "hyperplane, 10, 10 drifting",
+        Hyperplane(n_drifting=10, magnitude=0.001),
+        synth.Hyperplane(n_features=10, n_drift_features=10, mag_change=0.001),
+        "HyperplaneGenerator -k 10 -t 0.001",
+    ),
+    Opponents(
+        "random RBF, 10, 50 moving",
+        RandomRBF(speed=0.001),
+        synth.RandomRBFDrift(change_speed=0.001, n_drift_centroids=50),
+        "RandomRBFGeneratorDrift -s 0.001 -k 50",
+    ),
+    Opponents("LED, 24", LED(1), synth.LEDDrift(irrelevant_features=True, n_drift_features=1), "LEDGeneratorDrift"),
+    Opponents("waveform, 21", Waveform(), synth.Waveform(), "WaveformGenerator"),
+    Opponents("waveform, 40", Waveform(40), synth.Waveform(has_noise=True), "WaveformGenerator -n"),
+    Opponents("Agrawal, 9", Agrawal(), synth.Agrawal(perturbation=0.05), "AgrawalGenerator"),
+    Opponents("STAGGER, 3", STAGGER(), synth.STAGGER(), "STAGGERGenerator"),
+    Opponents("sine, 4", Sine(), synth.Sine(has_noise=True), "SineGenerator"),
+    Opponents("mixed, 4", Mixed(), synth.Mixed(), "MixedGenerator"),
+    Opponents("random tree, 10", RandomTree(), synth.RandomTree(), "RandomTreeGenerator"),
+    Opponents("asset negotiation, 5", AssetNegotiation(), None, "AssetNegotiationGenerator"),
+    Opponents("poker hand, 10", PokerHand()),
+    Opponents("classification, 20", Classification()),
+    Opponents(
+        "gradual change of SEA",
+        Gradual(SEA(1), SEA(3), position=0, width=10**9),
+        synth.ConceptDriftStream(synth.SEA(variant=0), synth.SEA(variant=2), position=5 * 10**8, width=10**8),
+        "ConceptDriftStream -s (generators.SEAGenerator) -d (generators.SEAGenerator -f 3) -p 500000000 -w 100000000",
+    ),
+    Opponents("incremental change of RBF", Incremental(RandomRBF(), RandomRBF(seed=2), position=0, width=10**9)),
+    Opponents("imbalanced SEA, 1 in 20", Imbalanced(SEA(), (0.95, 0.05))),
+    Opponents("SEA with more noise", Noisy(SEA())),
+]
 
 
 def nanoseconds_per_row(stream: Stream, n_batches: int) -> float:
@@ -34,6 +103,25 @@ def nanoseconds_per_row(stream: Stream, n_batches: int) -> float:
     return best / (n_batches * BATCH) * 1e9
 
 
+def nanoseconds_per_row_of_river(stream: Iterable[object]) -> float:
+    """Time the reading of rows one by one."""
+    best = float("inf")
+    for _ in range(3):
+        rows = iter(stream)
+        next(rows)
+        started = process_time()
+        for _ in islice(rows, RIVER_ROWS):
+            pass
+        best = min(best, process_time() - started)
+    return best / RIVER_ROWS * 1e9
+
+
+def nanoseconds_per_row_of_moa(generator: str) -> float:
+    """Time a task that does little but generate."""
+    generator = generator if generator.startswith("ConceptDrift") else f"generators.{generator}"
+    return moa.speed("functions.MajorityClass", generator, MOA_ROWS, MOA_REPEATS).cpu * 1e9
+
+
 def nanoseconds_per_row_jumped(n_drifting: int) -> float:
     """Time the first jump far ahead in a hyperplane that nobody has read yet."""
     best = float("inf")
@@ -45,21 +133,33 @@ def nanoseconds_per_row_jumped(n_drifting: int) -> float:
     return best / JUMP * 1e9
 
 
+def beside(theirs: float | None, ours: float) -> str:
+    """Show a figure and how many times ours goes into it."""
+    return f"{'-':>10}{'':8}" if theirs is None else f"{theirs:10.0f}{f'{theirs / ours:.0f}x':>8}"
+
+
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     before = _native.instruction_set()
     names = _native.instruction_sets()
-    print(f"{'ns of CPU per row':40}" + "".join(f"{name + ('*' if name == before else ''):>10}" for name in names))
-    for label, stream in STREAMS.items():
-        times = []
+    reason = moa.why_not_compiled()
+    headings = "".join(f"{name + ('*' if name == before else ''):>10}" for name in names)
+    print(f"{'ns of CPU per row':28}{headings}{'River':>10}{'':8}{'MOA':>10}")
+    for opponents in OPPONENTS:
+        times = {}
         for name in names:
             _native.use_instruction_set(name)
-            times.append(nanoseconds_per_row(stream, 10 if name == "baseline" else 50))
-        print(f"{label:40}" + "".join(f"{time:10.1f}" for time in times))
-    _native.use_instruction_set(before)
+            times[name] = nanoseconds_per_row(opponents.ours, 2 if name == "baseline" else 10)
+        _native.use_instruction_set(before)
+        river = None if opponents.river is None else nanoseconds_per_row_of_river(opponents.river)
+        theirs = None if reason or opponents.moa is None else nanoseconds_per_row_of_moa(opponents.moa)
+        figures = "".join(f"{time:10.1f}" for time in times.values())
+        print(f"{opponents.label:28}{figures}{beside(river, times[before])}{beside(theirs, times[before])}", flush=True)
     for n_drifting in (2, 10):
         print(f"hyperplane, {n_drifting} drifting, per row jumped over: {nanoseconds_per_row_jumped(n_drifting):.1f}")
     print("* is what the kernels choose on this machine")
+    if reason:
+        print(f"without MOA: {reason}")
 
 
 if __name__ == "__main__":

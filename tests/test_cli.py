@@ -55,7 +55,7 @@ def test_everything_listed_can_be_made(family):
     listed = json.loads(streamgauge("list", family, "--json").stdout)
     assert {row["name"] for row in listed} == set(FAMILIES[family]())
     if family != "measures":
-        for row in listed:
+        for row in (row for row in listed if not row["needs"]):
             values = {name: tuple(v) if isinstance(v, list) else v for name, v in row["options"].items()}
             options = ", ".join(f"{name}={value!r}" for name, value in values.items())
             make(family, f"{row['name']}({options})", FAMILIES[family]())

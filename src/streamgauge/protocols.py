@@ -15,10 +15,11 @@ from typing import Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.records import Batch, Schema, Step, Tally, Trace
+from streamgauge.records import Batch, Drift, Schema, Step, Tally, Trace
 
 __all__ = [
     "Backend",
+    "Drifting",
     "Forgetting",
     "ForgettingState",
     "Labelling",
@@ -55,6 +56,15 @@ class Stream(Protocol):
 
     def batches(self, size: int, start: int = 0) -> Iterator[Batch]:
         """Give the rows from `start` on, `size` at a time."""
+        ...
+
+
+@runtime_checkable
+class Drifting(Protocol):
+    """A stream that knows its own drifts, as a stream may."""
+
+    def drifts_before(self, row: int | None) -> tuple[Drift, ...]:
+        """Give the drifts that begin before a row, in order; all of them where it is None."""
         ...
 
 

@@ -12,13 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge import _native
-from streamgauge.errors import StreamgaugeError, unknown_name
+from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
 
 __all__ = [
     "ABSTAINED",
+    "DRIFT_KINDS",
     "UNLABELLED",
     "Attribute",
     "Batch",
+    "Drift",
     "PairSums",
     "Reading",
     "Results",
@@ -34,6 +36,9 @@ UNLABELLED = -1
 
 ABSTAINED = -1
 """The prediction of a learner that has nothing to say; it is always an error."""
+
+DRIFT_KINDS = ("sudden", "gradual", "incremental")
+"""How a new concept comes."""
 
 
 @dataclass(frozen=True)
@@ -157,6 +162,43 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.y)
+
+
+@dataclass(frozen=True, order=True)
+class Drift:
+    """A true change of concept in a stream.
+
+    Parameters
+    ----------
+    position
+        The first row that may come from the new concept.
+    width
+        How many rows the change takes: from row ``position + width`` on there is only the new concept.
+    kind
+        How it comes: ``sudden`` (at once, width 0), ``gradual`` (rows of both concepts mix) or ``incremental`` (the
+        concept itself moves).
+
+    Examples
+    --------
+    >>> Drift(5000, 1000, "gradual").stop
+    6000
+    """
+
+    position: int
+    width: int = 0
+    kind: str = "sudden"
+
+    def __post_init__(self) -> None:
+        require_at_least("position", self.position, 0)
+        require_at_least("width", self.width, 0)
+        if self.kind not in DRIFT_KINDS:
+            error = unknown_name("kind of drift", self.kind, DRIFT_KINDS)
+            raise error
+
+    @property
+    def stop(self) -> int:
+        """The first row from which on there is only the new concept."""
+        return self.position + self.width
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,9 @@ use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 use streamgauge_kernels::KernelError;
 use streamgauge_kernels::generators::{
-    Generator as Kernel, Hyperplane, HyperplaneOptions, RandomRbf, RandomRbfOptions, Sea,
+    Agrawal, AssetNegotiation, Classification, ClassificationOptions, Generator as Kernel, Hyperplane,
+    HyperplaneOptions, Led, Mixed, PokerHand, RandomRbf, RandomRbfOptions, RandomTree, RandomTreeOptions, Sea, Sine,
+    Source, Stagger, Waveform,
 };
 
 use crate::convert::{to_python, work};
@@ -41,8 +43,8 @@ impl Generator {
 
 /// SEA concepts; `drift_every` 0 means that the first threshold stays.
 #[pyfunction]
-fn sea(thresholds: Vec<f64>, drift_every: u64, noise: f64, seed: u64) -> PyResult<Generator> {
-    Generator::new(Sea::new(&thresholds, drift_every, noise, seed))
+fn sea(thresholds: Vec<f64>, drift_every: u64, noise: f64, seed: u64, sample: u64) -> PyResult<Generator> {
+    Generator::new(Sea::new(&thresholds, drift_every, noise, Source { seed, sample }))
 }
 
 /// A rotating hyperplane.
@@ -54,8 +56,10 @@ fn hyperplane(
     reversal: f64,
     noise: f64,
     seed: u64,
+    sample: u64,
 ) -> PyResult<Generator> {
-    Generator::new(Hyperplane::new(HyperplaneOptions { n_attributes, n_drifting, magnitude, reversal, noise }, seed))
+    let options = HyperplaneOptions { n_attributes, n_drifting, magnitude, reversal, noise };
+    Generator::new(Hyperplane::new(options, Source { seed, sample }))
 }
 
 /// Random radial basis functions whose centres move.
@@ -67,14 +71,118 @@ fn random_rbf(
     n_drifting: usize,
     speed: f64,
     seed: u64,
+    sample: u64,
 ) -> PyResult<Generator> {
     let options = RandomRbfOptions { n_attributes, n_classes, n_centroids, n_drifting, speed };
-    Generator::new(RandomRbf::new(options, seed))
+    Generator::new(RandomRbf::new(options, Source { seed, sample }))
+}
+
+/// The digits of a seven-segment display.
+#[pyfunction]
+fn led(n_drifting: usize, noise: f64, seed: u64, sample: u64) -> PyResult<Generator> {
+    Generator::new(Led::new(n_drifting, noise, Source { seed, sample }))
+}
+
+/// Waveforms of 21 attributes, or of 40.
+#[pyfunction]
+fn waveform(with_irrelevant: bool, seed: u64, sample: u64) -> PyResult<Generator> {
+    Generator::new(Ok(Waveform::new(with_irrelevant, Source { seed, sample })))
+}
+
+/// Loan applications.
+#[pyfunction]
+fn agrawal(concept: usize, perturbation: f64, seed: u64, sample: u64) -> PyResult<Generator> {
+    Generator::new(Agrawal::new(concept, perturbation, Source { seed, sample }))
+}
+
+/// STAGGER concepts.
+#[pyfunction]
+fn stagger(concept: usize, seed: u64, sample: u64) -> PyResult<Generator> {
+    Generator::new(Stagger::new(concept, Source { seed, sample }))
+}
+
+/// Points below and above a sine curve.
+#[pyfunction]
+fn sine(concept: usize, n_irrelevant: usize, seed: u64, sample: u64) -> PyResult<Generator> {
+    Generator::new(Sine::new(concept, n_irrelevant, Source { seed, sample }))
+}
+
+/// Two truth values and two numbers.
+#[pyfunction]
+fn mixed(concept: usize, seed: u64, sample: u64) -> PyResult<Generator> {
+    Generator::new(Mixed::new(concept, Source { seed, sample }))
+}
+
+/// A random tree.
+#[pyfunction]
+fn random_tree(
+    n_nominal: usize,
+    n_numeric: usize,
+    n_values: usize,
+    n_classes: usize,
+    max_depth: usize,
+    first_leaf_depth: usize,
+    leaf_fraction: f64,
+    seed: u64,
+    sample: u64,
+) -> PyResult<Generator> {
+    let options =
+        RandomTreeOptions { n_nominal, n_numeric, n_values, n_classes, max_depth, first_leaf_depth, leaf_fraction };
+    Generator::new(RandomTree::new(options, Source { seed, sample }))
+}
+
+/// Negotiations about an asset.
+#[pyfunction]
+fn asset_negotiation(concept: usize, noise: f64, seed: u64, sample: u64) -> PyResult<Generator> {
+    Generator::new(AssetNegotiation::new(concept, noise, Source { seed, sample }))
+}
+
+/// Poker hands.
+#[pyfunction]
+fn poker_hand(seed: u64, sample: u64) -> PyResult<Generator> {
+    Generator::new(Ok(PokerHand::new(Source { seed, sample })))
+}
+
+/// Clusters at the corners of a cube.
+#[pyfunction]
+fn classification(
+    concept: u64,
+    n_attributes: usize,
+    n_informative: usize,
+    n_redundant: usize,
+    n_clusters: usize,
+    separation: f64,
+    shares: Vec<f64>,
+    noise: f64,
+    seed: u64,
+    sample: u64,
+) -> PyResult<Generator> {
+    let options = ClassificationOptions {
+        concept,
+        n_attributes,
+        n_informative,
+        n_redundant,
+        n_clusters,
+        separation,
+        shares,
+        noise,
+    };
+    Generator::new(Classification::new(options, Source { seed, sample }))
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Generator>()?;
-    module.add_function(wrap_pyfunction!(sea, module)?)?;
+    module.add_function(wrap_pyfunction!(agrawal, module)?)?;
+    module.add_function(wrap_pyfunction!(asset_negotiation, module)?)?;
+    module.add_function(wrap_pyfunction!(classification, module)?)?;
     module.add_function(wrap_pyfunction!(hyperplane, module)?)?;
-    module.add_function(wrap_pyfunction!(random_rbf, module)?)
+    module.add_function(wrap_pyfunction!(led, module)?)?;
+    module.add_function(wrap_pyfunction!(mixed, module)?)?;
+    module.add_function(wrap_pyfunction!(poker_hand, module)?)?;
+    module.add_function(wrap_pyfunction!(random_rbf, module)?)?;
+    module.add_function(wrap_pyfunction!(random_tree, module)?)?;
+    module.add_function(wrap_pyfunction!(sea, module)?)?;
+    module.add_function(wrap_pyfunction!(sine, module)?)?;
+    module.add_function(wrap_pyfunction!(stagger, module)?)?;
+    module.add_function(wrap_pyfunction!(waveform, module)?)
 }

@@ -17,7 +17,8 @@ def _learners() -> dict[str, Any]:
 def _streams() -> dict[str, Any]:
     from streamgauge import streams  # noqa: PLC0415
 
-    return dict(catalogue(streams))
+    known = catalogue(streams, with_needs=True)
+    return {**{name: thing for name, thing in known.items() if hasattr(thing, "batches")}, "named": streams.named}
 
 
 def _schemes() -> dict[str, Any]:

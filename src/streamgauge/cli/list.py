@@ -24,7 +24,8 @@ def command(family: str, *, as_json: bool) -> None:
     """
     known = {} if family == "datasets" else FAMILIES[family]()
     rows: list[dict[str, Any]] = [
-        {"name": name, "options": _options(thing), "summary": _summary(thing)} for name, thing in known.items()
+        {"name": name, "needs": _needs(thing), "options": _options(thing), "summary": _summary(thing)}
+        for name, thing in known.items()
     ]
     rows += _datasets() if family == "datasets" else []
     if as_json:
@@ -35,8 +36,8 @@ def command(family: str, *, as_json: bool) -> None:
 
     table = Table("name", "options", "what it is", box=None, pad_edge=False, header_style="bold")
     for row in rows:
-        options = ", ".join(f"{option}={default!r}" for option, default in row["options"].items())
-        table.add_row(row["name"], options, row["summary"])
+        options = [*row.get("needs", ()), *(f"{option}={default!r}" for option, default in row["options"].items())]
+        table.add_row(row["name"], ", ".join(options), row["summary"])
     Console().print(table)
 
 
@@ -56,10 +57,19 @@ def _datasets() -> list[dict[str, Any]]:
     ]
 
 
+def _needs(thing: object) -> list[str]:
+    """Name the options that have no default."""
+    return [parameter.name for parameter in _parameters(thing) if parameter.default is parameter.empty]
+
+
 def _options(thing: object) -> dict[str, object]:
-    if not isinstance(thing, type):
-        return {}
-    return {name: parameter.default for name, parameter in inspect.signature(thing).parameters.items()}
+    """Give the options that have a default."""
+    return {p.name: p.default for p in _parameters(thing) if p.default is not p.empty}
+
+
+def _parameters(thing: object) -> list[inspect.Parameter]:
+    is_measure = hasattr(thing, "greater_is_better")  # a function already, not something to be made
+    return list(inspect.signature(thing).parameters.values()) if callable(thing) and not is_measure else []
 
 
 def _summary(thing: object) -> str:

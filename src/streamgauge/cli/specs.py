@@ -12,8 +12,8 @@ from streamgauge.errors import StreamgaugeError, unknown_name
 __all__ = ["catalogue", "make"]
 
 
-def catalogue(family: ModuleType) -> dict[str, Callable[..., Any]]:
-    """Give the configurable objects of a family by name: those that can be made without any option.
+def catalogue(family: ModuleType, *, with_needs: bool = False) -> dict[str, Callable[..., Any]]:
+    """Give the configurable objects of a family by name: those that can be made without any option, or all.
 
     Examples
     --------
@@ -22,18 +22,18 @@ def catalogue(family: ModuleType) -> dict[str, Callable[..., Any]]:
     ['Bootstrap', 'CrossValidation', 'Prequential', 'Split']
     """
     objects = {name: getattr(family, name) for name in family.__all__}
-    return {name: thing for name, thing in objects.items() if isinstance(thing, type) and _is_optionless(thing)}
+    values = {name: thing for name, thing in objects.items() if isinstance(thing, type) and is_dataclass(thing)}
+    return {name: thing for name, thing in values.items() if with_needs or _is_optionless(thing)}
 
 
 def _is_optionless(thing: type) -> bool:
-    parameters = inspect.signature(thing).parameters.values()
-    return is_dataclass(thing) and all(p.default is not p.empty for p in parameters)
+    return all(p.default is not p.empty for p in inspect.signature(thing).parameters.values())
 
 
 def make(kind: str, text: str, known: Mapping[str, Callable[..., Any]]) -> Any:  # noqa: ANN401
     """Make the object that a text such as ``Window(width=500)`` or ``Window`` names.
 
-    Options are Python literals, or again such objects. Nothing is executed.
+    Options are Python literals, or again such objects, or tuples of them. Nothing is executed.
 
     Examples
     --------
@@ -71,12 +71,23 @@ def _built(kind: str, tree: ast.expr, known: Mapping[str, Callable[..., Any]]) -
             msg = f"{name} is given its option {keyword.arg} twice"
             raise StreamgaugeError(msg)
         options[keyword.arg] = _value(kind, name, keyword.value, known)
+    _require_needs(name, factory, options)
     return factory(**options)
+
+
+def _require_needs(name: str, factory: Callable[..., Any], options: Mapping[str, object]) -> None:
+    parameters = inspect.signature(factory).parameters
+    for parameter in parameters.values():
+        if parameter.default is parameter.empty and parameter.name not in options:
+            msg = f"{name} needs its option {parameter.name}; its options are {', '.join(parameters)}"
+            raise StreamgaugeError(msg)
 
 
 def _value(kind: str, owner: str, tree: ast.expr, known: Mapping[str, Callable[..., Any]]) -> object:
     if isinstance(tree, ast.Call) or (isinstance(tree, ast.Name) and tree.id in known):
         return _built(kind, tree, known)
+    if isinstance(tree, ast.Tuple | ast.List):
+        return tuple(_value(kind, owner, part, known) for part in tree.elts)
     try:
         return ast.literal_eval(tree)
     except (ValueError, TypeError, MemoryError, RecursionError):

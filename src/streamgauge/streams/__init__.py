@@ -1,31 +1,73 @@
-"""Streams: rows in memory, files, real streams by name and generators; and what makes files of them."""
+"""Streams: rows in memory, files, real streams by name, generators and changes; and what makes files of them."""
 
 from streamgauge.streams.arrays import ArrayStream, as_stream, in_memory, take
+from streamgauge.streams.changes import Covered, Imbalanced, Noisy, Relabelled, Shifted, Swapped
 from streamgauge.streams.convert import convert
 from streamgauge.streams.describe import Description, describe
+from streamgauge.streams.drift import Gradual, Incremental, Recurring, Sudden
 from streamgauge.streams.files import File
-from streamgauge.streams.generators import SEA, Hyperplane, RandomRBF
+from streamgauge.streams.generators import (
+    LED,
+    SEA,
+    STAGGER,
+    Agrawal,
+    AssetNegotiation,
+    Classification,
+    Hyperplane,
+    Mixed,
+    PokerHand,
+    RandomRBF,
+    RandomTree,
+    Sine,
+    Waveform,
+)
+from streamgauge.streams.joined import Joined
+from streamgauge.streams.named import named
 from streamgauge.streams.registry import DATASETS, Dataset, load
 from streamgauge.streams.sampling import Balance, Distribution, open_test, read_index, repeat, sample
 from streamgauge.streams.shuffle import shuffle
+from streamgauge.streams.truth import drifts_of
 from streamgauge.streams.writers import write
 
 __all__ = [
     "DATASETS",
+    "LED",
     "SEA",
+    "STAGGER",
+    "Agrawal",
     "ArrayStream",
+    "AssetNegotiation",
     "Balance",
+    "Classification",
+    "Covered",
     "Dataset",
     "Description",
     "Distribution",
     "File",
+    "Gradual",
     "Hyperplane",
+    "Imbalanced",
+    "Incremental",
+    "Joined",
+    "Mixed",
+    "Noisy",
+    "PokerHand",
     "RandomRBF",
+    "RandomTree",
+    "Recurring",
+    "Relabelled",
+    "Shifted",
+    "Sine",
+    "Sudden",
+    "Swapped",
+    "Waveform",
     "as_stream",
     "convert",
     "describe",
+    "drifts_of",
     "in_memory",
     "load",
+    "named",
     "open_test",
     "read_index",
     "repeat",

@@ -3,10 +3,10 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::ladder::{Ladder, State};
-use super::{Chance, Generator, centred_product, check_option, fill_from, fill_uniform};
+use super::{Chance, Generator, Source, centred_product, check_option, fill_from, fill_uniform};
 use crate::KernelError;
 use crate::dispatch;
-use crate::randomness::{Draws, Purpose};
+use crate::randomness::Draws;
 
 /// Rows whose reversals are drawn together.
 const BLOCK: usize = 64;
@@ -67,24 +67,24 @@ impl Hyperplane {
     ///
     /// # Errors
     /// [`KernelError::Option`] where an option is outside its range.
-    pub fn new(options: HyperplaneOptions, seed: u64) -> Result<Self, KernelError> {
+    pub fn new(options: HyperplaneOptions, source: impl Into<Source>) -> Result<Self, KernelError> {
         let HyperplaneOptions { n_attributes, n_drifting, magnitude, reversal, noise } = options;
         check_option("n_attributes", n_attributes, n_attributes > 0, "there must be at least one")?;
         check_option("n_drifting", n_drifting, n_drifting <= n_attributes, "there are not so many attributes")?;
         let finite = magnitude.is_finite() && magnitude >= 0.0;
         check_option("magnitude", magnitude, finite, "it must be a finite number of 0 or more")?;
-        let draws = |purpose| Draws::new(seed, Purpose::named(purpose), 0);
+        let source = source.into();
         let mut weights = vec![0.0; n_attributes];
-        fill_uniform(draws("hyperplane weights"), 0, 0.0, 1.0, &mut weights);
+        fill_uniform(source.concept("hyperplane weights"), 0, 0.0, 1.0, &mut weights);
         let start = Motion { row: 0, steps: vec![0.0; n_drifting], directions: vec![1.0; n_drifting] };
         Ok(Self {
             options,
             weights,
             reversal: Chance::new("reversal", reversal)?,
             noise: Chance::new("noise", noise)?,
-            attributes: draws("hyperplane attributes"),
-            flips: draws("hyperplane noise"),
-            reversals: draws("hyperplane reversals"),
+            attributes: source.rows("hyperplane attributes"),
+            flips: source.rows("hyperplane noise"),
+            reversals: source.concept("hyperplane reversals"),
             ladder: Mutex::new(Ladder::new(start)),
         })
     }

@@ -5,17 +5,38 @@
 //! closed form of it ([`RandomRbf`], [`Sea`]) or is kept on a ladder of positions ([`Hyperplane`]).
 
 use crate::KernelError;
-use crate::randomness::{Draws, LANES, unit, unit_in_lane};
+use crate::randomness::{Draws, LANES, Purpose, unit, unit_in_lane};
 
+mod agrawal;
+mod asset_negotiation;
+mod classification;
 mod gaussian;
 mod hyperplane;
 mod ladder;
+mod led;
+mod mixed;
+mod picker;
+mod poker_hand;
 mod random_rbf;
+mod random_tree;
 mod sea;
+mod sine;
+mod stagger;
+mod waveform;
 
+pub use agrawal::Agrawal;
+pub use asset_negotiation::AssetNegotiation;
+pub use classification::{Classification, ClassificationOptions};
 pub use hyperplane::{Hyperplane, HyperplaneOptions};
+pub use led::Led;
+pub use mixed::Mixed;
+pub use poker_hand::PokerHand;
 pub use random_rbf::{RandomRbf, RandomRbfOptions};
+pub use random_tree::{RandomTree, RandomTreeOptions};
 pub use sea::Sea;
+pub use sine::Sine;
+pub use stagger::Stagger;
+pub use waveform::Waveform;
 
 /// A stream whose rows are computed from their positions.
 pub trait Generator: Send + Sync {
@@ -33,6 +54,36 @@ pub trait Generator: Send + Sync {
     }
 }
 
+/// Where the random numbers of a generator come from.
+///
+/// The seed decides the concept and how it moves; seed and sample decide the rows. Two samples of one seed therefore
+/// show other rows of the same concept at the same position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Source {
+    /// Decides the concept.
+    pub seed: u64,
+    /// Which sample of the concept the rows are.
+    pub sample: u64,
+}
+
+impl From<u64> for Source {
+    fn from(seed: u64) -> Self {
+        Self { seed, sample: 0 }
+    }
+}
+
+impl Source {
+    /// The draws that decide a part of the concept.
+    const fn concept(self, purpose: &str) -> Draws {
+        Draws::new(self.seed, Purpose::named(purpose), 0)
+    }
+
+    /// The draws that decide a part of the rows.
+    const fn rows(self, purpose: &str) -> Draws {
+        Draws::new(self.seed, Purpose::named(purpose), self.sample)
+    }
+}
+
 /// An event of a given probability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Chance(u64);
@@ -42,6 +93,13 @@ impl Chance {
     fn new(option: &'static str, probability: f64) -> Result<Self, KernelError> {
         check_option(option, probability, (0.0..=1.0).contains(&probability), "it must be a number in [0, 1]")?;
         Ok(Self((probability * 9_007_199_254_740_992.0).ceil() as u64))
+    }
+
+    /// 1 where it happens under 64 random bits, 0 where not, without a branch.
+    #[inline(always)]
+    const fn indicator(self, bits: u64) -> f64 {
+        let happens = (bits >> 11).wrapping_sub(self.0) >> 63;
+        f64::from_bits(0_u64.wrapping_sub(happens) & 1.0_f64.to_bits())
     }
 
     /// Whether it happens under 64 random bits.
@@ -129,7 +187,31 @@ mod tests {
             ("steady hyperplane", Box::new(Hyperplane::new(steady, 2).unwrap())),
             ("RBF", Box::new(RandomRbf::new(rbf, 3).unwrap())),
             ("narrow RBF", Box::new(RandomRbf::new(narrow, 3).unwrap())),
+            ("LED", Box::new(Led::new(3, 0.1, 4).unwrap())),
+            ("waveform", Box::new(Waveform::new(false, 5))),
+            ("waveform with noise", Box::new(Waveform::new(true, 5))),
+            ("Agrawal", Box::new(Agrawal::new(5, 0.05, 6).unwrap())),
+            ("STAGGER", Box::new(Stagger::new(2, 7).unwrap())),
+            ("sine", Box::new(Sine::new(3, 1, 8).unwrap())),
+            ("mixed", Box::new(Mixed::new(1, 9).unwrap())),
+            ("random tree", Box::new(RandomTree::new(RandomTreeOptions::default(), 10).unwrap())),
+            ("asset negotiation", Box::new(AssetNegotiation::new(1, 0.05, 11).unwrap())),
+            ("poker hand", Box::new(PokerHand::new(12))),
+            ("classification", Box::new(Classification::new(classification(), 13).unwrap())),
         ]
+    }
+
+    fn classification() -> ClassificationOptions {
+        ClassificationOptions {
+            concept: 1,
+            n_attributes: 7,
+            n_informative: 3,
+            n_redundant: 2,
+            n_clusters: 2,
+            separation: 1.0,
+            shares: vec![0.5, 0.3, 0.2],
+            noise: 0.1,
+        }
     }
 
     fn bits(rows: &(Vec<f64>, Vec<i32>)) -> (Vec<u64>, &[i32]) {
@@ -177,6 +259,16 @@ mod tests {
     }
 
     #[test]
+    fn samples_of_one_seed_are_other_rows_of_the_same_concept() {
+        let tree = |sample| RandomTree::new(RandomTreeOptions::default(), Source { seed: 1, sample }).unwrap();
+        let (first, second) = (tree(0), tree(1));
+        let (x, y) = second.rows(0, 100);
+        assert_ne!(first.rows(0, 100).0, x);
+        let labels: Vec<i32> = x.chunks_exact(10).map(|values| first.class_of(values)).collect();
+        assert_eq!(labels, y);
+    }
+
+    #[test]
     fn options_outside_their_range_are_refused_by_name() {
         assert!(matches!(Sea::new(&[], 0, 0.1, 1), Err(KernelError::Option { option: "thresholds", .. })));
         assert!(matches!(Sea::new(&[8.0], 0, 1.1, 1), Err(KernelError::Option { option: "noise", .. })));
@@ -184,5 +276,9 @@ mod tests {
         assert!(matches!(Hyperplane::new(many, 1), Err(KernelError::Option { option: "n_drifting", .. })));
         let none = RandomRbfOptions { n_centroids: 0, ..RandomRbfOptions::default() };
         assert!(matches!(RandomRbf::new(none, 1), Err(KernelError::Option { option: "n_centroids", .. })));
+        let deep = RandomTreeOptions { max_depth: 100, ..RandomTreeOptions::default() };
+        assert!(matches!(RandomTree::new(deep, 1), Err(KernelError::Option { option: "max_depth", .. })));
+        let many = ClassificationOptions { n_clusters: 3, ..classification() };
+        assert!(matches!(Classification::new(many, 1), Err(KernelError::Option { option: "n_clusters", .. })));
     }
 }

@@ -1,9 +1,10 @@
 //! Random radial basis functions whose centres move (MOA's `RandomRBFGeneratorDrift`).
 
-use super::{Generator, centred_product, check_option, fill_uniform, gaussian};
+use super::picker::Picker;
+use super::{Generator, Source, centred_product, check_option, fill_uniform, gaussian};
 use crate::KernelError;
 use crate::dispatch;
-use crate::randomness::{Draws, Purpose};
+use crate::randomness::Draws;
 
 /// Rows worked on together: their intermediate columns stay in the first cache.
 const BLOCK: usize = 64;
@@ -53,7 +54,7 @@ impl RandomRbf {
     ///
     /// # Errors
     /// [`KernelError::Option`] where an option is outside its range.
-    pub fn new(options: RandomRbfOptions, seed: u64) -> Result<Self, KernelError> {
+    pub fn new(options: RandomRbfOptions, source: impl Into<Source>) -> Result<Self, KernelError> {
         let RandomRbfOptions { n_attributes, n_classes, n_centroids, n_drifting, speed } = options;
         for (option, found) in [("n_attributes", n_attributes), ("n_classes", n_classes), ("n_centroids", n_centroids)]
         {
@@ -63,9 +64,10 @@ impl RandomRbf {
         let finite = speed.is_finite() && speed >= 0.0;
         check_option("speed", speed, finite, "it must be a finite number of 0 or more")?;
 
-        let draws = |purpose| Draws::new(seed, Purpose::named(purpose), 0);
-        let (positions, headings) = (draws("RBF centres"), draws("RBF headings"));
-        let (classes, deviations, weights) = (draws("RBF classes"), draws("RBF deviations"), draws("RBF weights"));
+        let source = source.into();
+        let (positions, headings) = (source.concept("RBF centres"), source.concept("RBF headings"));
+        let (classes, deviations, weights) =
+            (source.concept("RBF classes"), source.concept("RBF deviations"), source.concept("RBF weights"));
         let mut centres = vec![0.0; n_centroids * n_attributes];
         fill_uniform(positions, 0, 0.0, 1.0, &mut centres);
         let mut velocities = vec![0.0; n_centroids * n_attributes];
@@ -86,9 +88,9 @@ impl RandomRbf {
             classes: centroids.clone().map(|i| classes.below(i, n_classes as u64) as i32).collect(),
             deviations: centroids.map(|i| deviations.uniform(i)).collect(),
             picker: Picker::new(&weights),
-            picks: draws("RBF picks"),
-            directions: draws("RBF directions"),
-            distances: draws("RBF distances"),
+            picks: source.rows("RBF picks"),
+            directions: source.rows("RBF directions"),
+            distances: source.rows("RBF distances"),
         })
     }
 
@@ -145,61 +147,9 @@ fn reflected(position: f64) -> f64 {
     1.0 - (1.0 - phase).abs()
 }
 
-/// Picks an index by weight, in constant time from one draw (Walker's alias method).
-#[derive(Debug, Clone)]
-struct Picker {
-    /// Per index, which part of 2^64 keeps it; the rest goes to its alias.
-    kept: Vec<u64>,
-    aliases: Vec<usize>,
-}
-
-impl Picker {
-    /// A picker for weights above 0.
-    fn new(weights: &[f64]) -> Self {
-        let n = weights.len();
-        let total: f64 = weights.iter().sum();
-        let mut shares: Vec<f64> = weights.iter().map(|weight| weight / total * n as f64).collect();
-        let (mut poor, mut rich): (Vec<usize>, Vec<usize>) = (0..n).partition(|&i| shares[i] < 1.0);
-        let mut picker = Self { kept: vec![u64::MAX; n], aliases: (0..n).collect() };
-        while let (Some(index), Some(&giver)) = (poor.pop(), rich.last()) {
-            picker.kept[index] = (shares[index] * 18_446_744_073_709_551_616.0) as u64;
-            picker.aliases[index] = giver;
-            shares[giver] -= 1.0 - shares[index];
-            if shares[giver] < 1.0 {
-                poor.extend(rich.pop());
-            }
-        }
-        picker
-    }
-
-    /// The index for 64 random bits: the high half of `bits * n` is an index, the low half decides whether to keep it.
-    #[inline(always)]
-    fn pick(&self, bits: u64) -> usize {
-        let product = u128::from(bits) * self.kept.len() as u128;
-        let (index, rest) = ((product >> 64) as usize, product as u64);
-        if rest < self.kept[index] { index } else { self.aliases[index] }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_picker_picks_by_weight() {
-        let weights = [0.1, 3.0, 1.0, 0.5, 2.4, 1e-9];
-        let picker = Picker::new(&weights);
-        let draws = Draws::new(1, Purpose::named("test"), 0);
-        let n = 1_000_000;
-        let mut counts = [0_u32; 6];
-        for row in 0..n {
-            counts[picker.pick(draws.at(row))] += 1;
-        }
-        for (count, weight) in counts.into_iter().zip(weights) {
-            let expected = weight / 7.0 * n as f64;
-            assert!((f64::from(count) - expected).abs() <= 5.0 * expected.sqrt(), "{count} against {expected}");
-        }
-    }
 
     #[test]
     fn a_reflected_point_goes_to_and_fro_between_0_and_1() {

@@ -1,9 +1,9 @@
 //! SEA concepts (Street and Kim, "A streaming ensemble algorithm (SEA) for large-scale classification", KDD 2001).
 
-use super::{Chance, Generator, check_option, fill_uniform};
+use super::{Chance, Generator, Source, check_option, fill_uniform};
 use crate::KernelError;
 use crate::dispatch;
-use crate::randomness::{Draws, Purpose};
+use crate::randomness::Draws;
 
 const N_ATTRIBUTES: usize = 3;
 
@@ -24,14 +24,20 @@ impl Sea {
     ///
     /// # Errors
     /// [`KernelError::Option`] where an option is outside its range.
-    pub fn new(thresholds: &[f64], drift_every: u64, noise: f64, seed: u64) -> Result<Self, KernelError> {
+    pub fn new(
+        thresholds: &[f64],
+        drift_every: u64,
+        noise: f64,
+        source: impl Into<Source>,
+    ) -> Result<Self, KernelError> {
+        let source = source.into();
         check_option("thresholds", "[]", !thresholds.is_empty(), "there must be at least one")?;
         Ok(Self {
             thresholds: thresholds.to_vec(),
             drift_every: if drift_every == 0 { u64::MAX } else { drift_every },
             noise: Chance::new("noise", noise)?,
-            attributes: Draws::new(seed, Purpose::named("SEA attributes"), 0),
-            flips: Draws::new(seed, Purpose::named("SEA noise"), 0),
+            attributes: source.rows("SEA attributes"),
+            flips: source.rows("SEA noise"),
         })
     }
 

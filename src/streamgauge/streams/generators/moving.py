@@ -1,75 +1,22 @@
-"""Generators: streams whose rows are computed in native code.
+"""Generators whose concept moves by itself: SEA, rotating hyperplane, moving radial basis functions."""
 
-A row is a pure function of the seed and its position: any start and any batch size give the same rows. `seed` decides
-the concept (weights, centroids) as well as the rows. The concepts are those of MOA's generators; the random numbers
-are not, so single rows differ from MOA's while their distribution does not, but for what each class says.
-"""
-
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
-from functools import lru_cache
+from dataclasses import dataclass
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
-from streamgauge.records import Attribute, Batch, Schema
-from streamgauge.streams.spans import spans
+from streamgauge.records import Drift, Schema
+from streamgauge.streams.generators.native import Generator, numeric_schema
+from streamgauge.streams.truth import periodic
 
 __all__ = ["SEA", "Hyperplane", "RandomRBF"]
-
-VERSION = 1
-"""Goes up when the rows of any generator change."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Generator(ABC):
-    """What the generators share."""
-
-    n_rows: int | None = None
-    seed: int = 1
-
-    def __post_init__(self) -> None:
-        if self.n_rows is not None:
-            require_at_least("n_rows", self.n_rows, 0)
-        require_at_least("seed", self.seed, 0)
-        if self.seed >= 2**64:
-            msg = f"seed = {self.seed}: it must be below 2 ** 64"
-            raise StreamgaugeError(msg)
-
-    @property
-    def fingerprint(self) -> str:
-        """Name, version and every option."""
-        # A whole number given for a float is that float.
-        values = ((f.name, float(v) if f.type is float else v) for f in fields(self) for v in [getattr(self, f.name)])
-        return f"{type(self).__name__}/{VERSION}({', '.join(f'{name}={value!r}' for name, value in values)})"
-
-    def batches(self, size: int, start: int = 0) -> Iterator[Batch]:
-        """Give the rows from `start` on, `size` at a time."""
-        kernel = _kernel(self)
-        return (Batch(first, *kernel.rows(first, n)) for first, n in spans(self.n_rows, size, start))
-
-    @abstractmethod
-    def _build(self) -> _native.Generator:
-        """Build the native generator."""
-
-
-@lru_cache(maxsize=64)
-def _kernel(generator: _Generator) -> _native.Generator:
-    # Kept beside the value, which so stays small to pickle and to compare; equal generators share one.
-    return generator._build()
-
-
-def _numeric_schema(n_attributes: int, n_classes: int) -> Schema:
-    attributes = tuple(Attribute(f"a{i + 1}") for i in range(n_attributes))
-    return Schema(attributes, tuple(str(code) for code in range(n_classes)))
 
 
 def _require_not_negative(option: str, value: float) -> None:
     require_between(option, value, 0.0, 1e300, open_low=False)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SEA(_Generator):
+@dataclass(frozen=True)
+class SEA(Generator):
     """SEA concepts: class 1 where ``a1 + a2 > threshold``, class 0 where not; a3 says nothing.
 
     The attributes are uniform in [0, 10). The classes are named as in MOA and River; in Street and Kim's own file
@@ -89,6 +36,8 @@ class SEA(_Generator):
         How many rows there are; None for a stream without end.
     seed
         Decides all that is random.
+    sample
+        Which sample of the concept the rows are: another one holds other rows of the same concept.
 
     Examples
     --------
@@ -124,16 +73,20 @@ class SEA(_Generator):
     @property
     def schema(self) -> Schema:
         """Three numeric attributes, two classes."""
-        return _numeric_schema(3, 2)
+        return numeric_schema(3, 2)
 
     def _build(self) -> _native.Generator:
         first = self.concept - 1
         in_turn = [*self.thresholds[first:], *self.thresholds[:first]]
-        return _native.sea(in_turn, self.drift_every or 0, self.noise, self.seed)
+        return _native.sea(in_turn, self.drift_every or 0, self.noise, self.seed, self.sample)
+
+    def drifts_before(self, row: int | None) -> tuple[Drift, ...]:
+        """Give the changes of the threshold."""
+        return () if self.drift_every is None else periodic(self.drift_every, 0, self.n_rows, row)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Hyperplane(_Generator):
+@dataclass(frozen=True)
+class Hyperplane(Generator):
     """A rotating hyperplane: class 1 where ``sum(w * x) >= sum(w) / 2``, class 0 where not.
 
     The attributes are uniform in [0, 1), and so are the weights at first. After each row the first `n_drifting`
@@ -159,6 +112,8 @@ class Hyperplane(_Generator):
         How many rows there are; None for a stream without end.
     seed
         Decides all that is random.
+    sample
+        Which sample of the concept the rows are: another one holds other rows of the same concept.
 
     Examples
     --------
@@ -191,16 +146,22 @@ class Hyperplane(_Generator):
     @property
     def schema(self) -> Schema:
         """Numeric attributes, two classes."""
-        return _numeric_schema(self.n_attributes, 2)
+        return numeric_schema(self.n_attributes, 2)
 
     def _build(self) -> _native.Generator:
         return _native.hyperplane(
-            self.n_attributes, self.n_drifting, self.magnitude, self.reversal, self.noise, self.seed
+            self.n_attributes,
+            self.n_drifting,
+            self.magnitude,
+            self.reversal,
+            self.noise,
+            self.seed,
+            self.sample,
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class RandomRBF(_Generator):
+@dataclass(frozen=True)
+class RandomRBF(Generator):
     """Random radial basis functions whose centres may move.
 
     A centroid has a centre uniform in the unit cube, a class, a standard deviation uniform in [0, 1) and a weight
@@ -228,6 +189,8 @@ class RandomRBF(_Generator):
         How many rows there are; None for a stream without end.
     seed
         Decides all that is random.
+    sample
+        Which sample of the concept the rows are: another one holds other rows of the same concept.
 
     Examples
     --------
@@ -262,10 +225,10 @@ class RandomRBF(_Generator):
     @property
     def schema(self) -> Schema:
         """Numeric attributes, as many classes as asked for."""
-        return _numeric_schema(self.n_attributes, self.n_classes)
+        return numeric_schema(self.n_attributes, self.n_classes)
 
     def _build(self) -> _native.Generator:
         n_drifting = self.n_centroids if self.n_drifting is None else self.n_drifting
         return _native.random_rbf(
-            self.n_attributes, self.n_classes, self.n_centroids, n_drifting, self.speed, self.seed
+            self.n_attributes, self.n_classes, self.n_centroids, n_drifting, self.speed, self.seed, self.sample
         )

@@ -1,0 +1,95 @@
+//! The digits of a seven-segment display (Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees",
+//! 1984), with attributes that say nothing and may have changed places with those that do (MOA's `LEDGeneratorDrift`).
+
+use super::{Chance, Generator, Source, check_option};
+use crate::KernelError;
+use crate::dispatch;
+use crate::randomness::{Draws, LANES};
+
+const N_ATTRIBUTES: usize = 24;
+const N_RELEVANT: usize = 7;
+const N_DIGITS: usize = 10;
+
+/// The event that the highest bit is 0.
+const HALF: Chance = Chance(1 << 52);
+
+/// Which segments each digit lights: top, upper left, upper right, middle, lower left, lower right, bottom.
+const SEGMENTS: [[bool; N_RELEVANT]; N_DIGITS] = {
+    let (on, off) = (true, false);
+    [
+        [on, on, on, off, on, on, on],
+        [off, off, on, off, off, on, off],
+        [on, off, on, on, on, off, on],
+        [on, off, on, on, off, on, on],
+        [off, on, on, on, off, on, off],
+        [on, on, off, on, off, on, on],
+        [on, on, off, on, on, on, on],
+        [on, off, on, off, off, on, off],
+        [on, on, on, on, on, on, on],
+        [on, on, on, on, off, on, on],
+    ]
+};
+
+/// Seven segments that are each wrong with a probability, and seventeen attributes that are on half of the time.
+///
+/// A row is made of eight draws: one per segment, and one for the digit and all the other attributes.
+#[derive(Debug, Clone)]
+pub struct Led {
+    n_drifting: usize,
+    /// Per digit and segment, the event that it is on; the last lane is not used.
+    lights: [[Chance; LANES]; N_DIGITS],
+    draws: Draws,
+}
+
+impl Led {
+    /// A display whose first `n_drifting` segments have changed places with as many of the other attributes.
+    ///
+    /// # Errors
+    /// [`KernelError::Option`] where an option is outside its range.
+    pub fn new(n_drifting: usize, noise: f64, source: impl Into<Source>) -> Result<Self, KernelError> {
+        check_option("n_drifting", n_drifting, n_drifting <= N_RELEVANT, "there are only seven segments")?;
+        let (lit, dark) = (Chance::new("noise", 1.0 - noise)?, Chance::new("noise", noise)?);
+        let mut lights = [[dark; LANES]; N_DIGITS];
+        for (lights, segments) in lights.iter_mut().zip(&SEGMENTS) {
+            for (light, &on) in lights.iter_mut().zip(segments) {
+                *light = if on { lit } else { dark };
+            }
+        }
+        Ok(Self { n_drifting, lights, draws: source.into().rows("LED") })
+    }
+
+    #[inline(always)]
+    fn fill_rows(&self, start: u64, x: &mut [f64], y: &mut [i32]) {
+        let (rows, _) = x.as_chunks_mut::<N_ATTRIBUTES>();
+        for (i, (values, label)) in rows.iter_mut().zip(y).enumerate() {
+            let bits = self.draws.lanes(start.wrapping_add(i as u64).wrapping_mul(LANES as u64));
+            // The digit is made of the highest bits of the last draw, the other attributes of the lowest.
+            let last = bits[LANES - 1];
+            let digit = ((u128::from(last) * N_DIGITS as u128) >> 64) as usize;
+            let lights = &self.lights[digit];
+            for segment in 0..LANES {
+                values[segment] = lights[segment].indicator(bits[segment]);
+            }
+            for (j, value) in values[N_RELEVANT..].iter_mut().enumerate() {
+                *value = HALF.indicator(last << (63 - j));
+            }
+            for j in 0..self.n_drifting {
+                values.swap(j, N_RELEVANT + j);
+            }
+            *label = digit as i32;
+        }
+    }
+}
+
+impl Generator for Led {
+    fn n_attributes(&self) -> usize {
+        N_ATTRIBUTES
+    }
+
+    fn fill(&self, start: u64, x: &mut [f64], y: &mut [i32]) {
+        dispatch::run(
+            #[inline(always)]
+            || self.fill_rows(start, x, y),
+        );
+    }
+}

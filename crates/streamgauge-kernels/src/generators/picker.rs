@@ -1,0 +1,59 @@
+//! Choices by weight.
+
+/// Picks an index by weight, in constant time from one draw (Walker's alias method).
+#[derive(Debug, Clone)]
+pub struct Picker {
+    /// Per index, which part of 2^64 keeps it; the rest goes to its alias.
+    kept: Vec<u64>,
+    aliases: Vec<usize>,
+}
+
+impl Picker {
+    /// A picker for weights of 0 or more, not all 0.
+    pub fn new(weights: &[f64]) -> Self {
+        let n = weights.len();
+        let total: f64 = weights.iter().sum();
+        let mut shares: Vec<f64> = weights.iter().map(|weight| weight / total * n as f64).collect();
+        let (mut poor, mut rich): (Vec<usize>, Vec<usize>) = (0..n).partition(|&i| shares[i] < 1.0);
+        let mut picker = Self { kept: vec![u64::MAX; n], aliases: (0..n).collect() };
+        while let (Some(index), Some(&giver)) = (poor.pop(), rich.last()) {
+            picker.kept[index] = (shares[index] * 18_446_744_073_709_551_616.0) as u64;
+            picker.aliases[index] = giver;
+            shares[giver] -= 1.0 - shares[index];
+            if shares[giver] < 1.0 {
+                poor.extend(rich.pop());
+            }
+        }
+        picker
+    }
+
+    /// The index for 64 random bits: the high half of `bits * n` is an index, the low half decides whether to keep it.
+    #[inline(always)]
+    pub fn pick(&self, bits: u64) -> usize {
+        let product = u128::from(bits) * self.kept.len() as u128;
+        let (index, rest) = ((product >> 64) as usize, product as u64);
+        if rest < self.kept[index] { index } else { self.aliases[index] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::randomness::{Draws, Purpose};
+
+    #[test]
+    fn a_picker_picks_by_weight() {
+        let weights = [0.1, 3.0, 1.0, 0.5, 2.4, 1e-9];
+        let picker = Picker::new(&weights);
+        let draws = Draws::new(1, Purpose::named("test"), 0);
+        let n = 1_000_000;
+        let mut counts = [0_u32; 6];
+        for row in 0..n {
+            counts[picker.pick(draws.at(row))] += 1;
+        }
+        for (count, weight) in counts.into_iter().zip(weights) {
+            let expected = weight / 7.0 * n as f64;
+            assert!((f64::from(count) - expected).abs() <= 5.0 * expected.sqrt(), "{count} against {expected}");
+        }
+    }
+}

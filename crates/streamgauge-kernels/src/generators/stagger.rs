@@ -1,0 +1,52 @@
+//! STAGGER concepts (Schlimmer and Granger, "Incremental learning from noisy data", Machine Learning 1, 1986).
+
+use super::{Generator, Source, check_option};
+use crate::KernelError;
+use crate::randomness::Draws;
+
+const N_ATTRIBUTES: usize = 3;
+/// Sizes, colours and shapes: three values each.
+const N_COMBINATIONS: usize = 27;
+
+/// Size, colour and shape, uniform; class 1 where the concept is true of them.
+#[derive(Debug, Clone)]
+pub struct Stagger {
+    rows: [([f64; N_ATTRIBUTES], i32); N_COMBINATIONS],
+    picks: Draws,
+}
+
+impl Stagger {
+    /// Concept 1: small and red. 2: green or circular. 3: medium or large.
+    ///
+    /// # Errors
+    /// [`KernelError::Option`] where there is no such concept.
+    pub fn new(concept: usize, source: impl Into<Source>) -> Result<Self, KernelError> {
+        check_option("concept", concept, (1..=3).contains(&concept), "there are three, counted from 1")?;
+        let mut rows = [([0.0; N_ATTRIBUTES], 0); N_COMBINATIONS];
+        for (i, (values, label)) in rows.iter_mut().enumerate() {
+            let (size, colour, shape) = (i / 9, i / 3 % 3, i % 3);
+            *values = [size as f64, colour as f64, shape as f64];
+            *label = i32::from(match concept {
+                1 => size == 0 && colour == 0,
+                2 => colour == 2 || shape == 0,
+                _ => size != 0,
+            });
+        }
+        Ok(Self { rows, picks: source.into().rows("STAGGER attributes") })
+    }
+}
+
+impl Generator for Stagger {
+    fn n_attributes(&self) -> usize {
+        N_ATTRIBUTES
+    }
+
+    fn fill(&self, start: u64, x: &mut [f64], y: &mut [i32]) {
+        for (i, (values, label)) in x.chunks_exact_mut(N_ATTRIBUTES).zip(y).enumerate() {
+            let pick = self.picks.below(start.wrapping_add(i as u64), N_COMBINATIONS as u64) as usize;
+            let (combination, class) = &self.rows[pick];
+            values.copy_from_slice(combination);
+            *label = *class;
+        }
+    }
+}

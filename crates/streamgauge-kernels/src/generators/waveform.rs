@@ -1,0 +1,90 @@
+//! Waveforms (Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees", 1984).
+
+use super::{Generator, Source, gaussian};
+use crate::dispatch;
+use crate::randomness::{Draws, unit};
+
+const N_RELEVANT: usize = 21;
+const N_IRRELEVANT: usize = 19;
+const N_CLASSES: usize = 3;
+/// Rows worked on together.
+const BLOCK: usize = 16;
+
+/// Triangles of height 6 around these attributes.
+const PEAKS: [usize; 3] = [6, 14, 10];
+/// Which two triangles a class is mixed of.
+const MIXED: [[usize; 2]; N_CLASSES] = [[0, 1], [0, 2], [1, 2]];
+
+/// Each class is a random mixture of two of three triangles, plus Gaussian noise; 19 more attributes may be noise
+/// alone.
+#[derive(Debug, Clone)]
+pub struct Waveform {
+    n_attributes: usize,
+    /// Per class, the second of its triangles.
+    bases: [[f64; N_RELEVANT]; N_CLASSES],
+    /// Per class, what must be added to the second triangle to make it the first.
+    differences: [[f64; N_RELEVANT]; N_CLASSES],
+    classes: Draws,
+    mixtures: Draws,
+    noise: Draws,
+}
+
+impl Waveform {
+    /// Waves of 21 attributes, or of 40 with those that say nothing.
+    pub fn new(with_irrelevant: bool, source: impl Into<Source>) -> Self {
+        let source = source.into();
+        let triangles = PEAKS.map(|peak| {
+            let mut triangle = [0.0; N_RELEVANT];
+            for (i, value) in triangle.iter_mut().enumerate() {
+                *value = 6_usize.saturating_sub(i.abs_diff(peak)) as f64;
+            }
+            triangle
+        });
+        let mut differences = MIXED.map(|[first, _]| triangles[first]);
+        let bases = MIXED.map(|[_, second]| triangles[second]);
+        for (value, base) in differences.as_flattened_mut().iter_mut().zip(bases.as_flattened()) {
+            *value -= base;
+        }
+        Self {
+            n_attributes: if with_irrelevant { N_RELEVANT + N_IRRELEVANT } else { N_RELEVANT },
+            bases,
+            differences,
+            classes: source.rows("waveform classes"),
+            mixtures: source.rows("waveform mixtures"),
+            noise: source.rows("waveform noise"),
+        }
+    }
+
+    #[inline(always)]
+    fn fill_block(&self, start: u64, x: &mut [f64], y: &mut [i32]) {
+        gaussian::fill_many(self.noise, start.wrapping_mul(self.n_attributes as u64), x);
+        for (i, (values, label)) in x.chunks_exact_mut(self.n_attributes).zip(y).enumerate() {
+            let row = start.wrapping_add(i as u64);
+            let class = self.classes.below(row, N_CLASSES as u64) as usize;
+            let share = unit(self.mixtures.at(row));
+            let (base, difference) = (&self.bases[class], &self.differences[class]);
+            for ((value, &base), &difference) in values[..N_RELEVANT].iter_mut().zip(base).zip(difference) {
+                *value += share.mul_add(difference, base);
+            }
+            *label = class as i32;
+        }
+    }
+}
+
+impl Generator for Waveform {
+    fn n_attributes(&self) -> usize {
+        self.n_attributes
+    }
+
+    fn fill(&self, start: u64, x: &mut [f64], y: &mut [i32]) {
+        dispatch::run(
+            #[inline(always)]
+            || {
+                let blocks = x.chunks_mut(BLOCK * self.n_attributes).zip(y.chunks_mut(BLOCK));
+                for (i, (x, y)) in blocks.enumerate() {
+                    self.fill_block(start.wrapping_add((i * BLOCK) as u64), x, y);
+                }
+            },
+        );
+    }
+}
