@@ -95,6 +95,17 @@ def test_an_endless_stream_needs_a_number_of_rows():
     assert "never ends" in done.stderr
 
 
+def test_a_stream_may_be_a_file(tmp_path):
+    (tmp_path / "rows.csv").write_text("a,b,kind\n" + "1.5,2,yes\n2.5,1,no\n" * 50)
+    for text in (str(tmp_path / "rows.csv"), f"File({str(tmp_path / 'rows.csv')!r}, target='kind')"):
+        done = streamgauge("evaluate", "--stream", text, "--learner", "NoChange", "--json")
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["final"][0]["value"] == 0.0
+    done = streamgauge("evaluate", "--stream", str(tmp_path / "none.csv"), "--learner", "NoChange")
+    assert done.returncode == 2
+    assert "none.csv" in done.stderr
+
+
 def test_options_are_literals_and_nothing_is_executed():
     with pytest.raises(StreamgaugeError, match="cannot read the option"):
         make("learner", "HoeffdingTree(grace_period=1 + x)", FAMILIES["learners"]())

@@ -16,7 +16,7 @@ from streamgauge.records import Results
 __all__ = ["run", "run_options", "show"]
 
 _OPTIONS = (
-    click.option("--stream", help="The stream, such as 'RandomRBF(speed=0.001)'."),
+    click.option("--stream", help="The stream: 'RandomRBF(speed=0.001)', a file, or the name of a real one."),
     click.option("--learner", multiple=True, help="A learner, such as 'HoeffdingTree(grace_period=100)'; repeatable."),
     click.option("--rows", type=int, help="How many rows to read; needed where the stream never ends."),
     click.option("--scheme", default="Prequential", show_default=True, help="Which rows are tested and learnt."),
@@ -56,7 +56,7 @@ def run(options: dict[str, Any]) -> Results:
     learners = {text: make("learner", text, FAMILIES["learners"]()) for text in options["learner"]}
     forgettings = options["forgetting"] or ("Landmark",)
     return evaluate(
-        make("stream", options["stream"], FAMILIES["streams"]()),
+        _stream(options["stream"]),
         learners,
         scheme=make("scheme", options["scheme"], FAMILIES["schemes"]()),
         forgetting=[make("forgetting", text, FAMILIES["forgettings"]()) for text in forgettings],
@@ -68,6 +68,17 @@ def run(options: dict[str, Any]) -> Results:
         backend=Threads(options["threads"]),
         progress=False if options["quiet"] or options["as_json"] else None,
     )
+
+
+def _stream(text: str) -> Any:  # noqa: ANN401
+    """Find a stream: a file by its path, a real stream or a ready-made one by its name, or one with options."""
+    from streamgauge.streams import DATASETS, File, load  # noqa: PLC0415
+
+    if Path(text).exists() or text == "-" or (Path(text).suffix and "(" not in text):
+        return File(text)
+    if text in DATASETS:
+        return load(text)
+    return make("stream", text, FAMILIES["streams"]())
 
 
 def show(results: Results, comparisons: Sequence[Any], options: dict[str, Any]) -> None:
