@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 
 from streamgauge.checks import check_stream
 from streamgauge.errors import StreamgaugeError
-from streamgauge.protocols import Stream
+from streamgauge.protocols import is_stream
 from streamgauge.records import UNLABELLED, Attribute, Batch, Schema
 from streamgauge.streams import SEA, ArrayStream, as_stream, in_memory, take
 
@@ -199,7 +199,7 @@ def test_streams_pairs_and_frames_are_recognised():
     sea = SEA()
     assert as_stream(sea) is sea
     pair = as_stream((np.zeros((2, 1)), ["a", "b"]))
-    assert isinstance(pair, Stream)
+    assert is_stream(pair)
     assert pair.n_rows == 2
     for frame in FRAMES.values():
         assert as_stream(frame, target="move").schema == EXPECTED_SCHEMA

@@ -184,10 +184,12 @@ class Evaluation:
         ]
         self._pairs = _native.PairCounter(len(self.specs), len(folds))
         self._n_done, self._complete = 0, False
+        checked = getattr(self.stream, "checked", False)
         started = time.perf_counter()
         with self.backend.start() as workers:
             for batch in _limited(self.stream.batches(self.batch_size), self.n_rows):
-                schema.check(batch)
+                if not checked:
+                    schema.check(batch)
                 yield self._advance_by(batch, folds, cells, workers)
                 self._seconds = time.perf_counter() - started
                 if stopping():
@@ -218,11 +220,13 @@ class Evaluation:
 
     def _measured(self, tallies: list[list[list[Tally]]]) -> NDArray[np.float64]:
         """Measure the tallies [cell][forgetting][stop] into values [stop, learner, fold, forgetting, measure]."""
+        n_stops = len(tallies[0][0])
+        if not n_stops:
+            return np.empty((0, len(self.specs), self.scheme.n_folds, len(self.forgettings), len(self.measures)))
         values = [
             [[[measure(tally) for measure in self.measures] for tally in of_stops] for of_stops in of_cell]
             for of_cell in tallies
         ]
-        n_stops = len(tallies[0][0])
         shape = (len(self.specs), self.scheme.n_folds, len(self.forgettings), n_stops, len(self.measures))
         return np.moveaxis(np.array(values, dtype=np.float64).reshape(shape), 3, 0)
 

@@ -36,7 +36,8 @@ class NativeForgetting:
 
     def update(self, trace: Trace, stops: Sequence[int]) -> list[Tally]:
         """Take in a trace; give the tally after the rows before each stop (ascending positions in the stream)."""
-        counts = np.searchsorted(trace.row, np.asarray(stops, dtype=np.int64), side="left").astype(np.int64)
+        wanted = np.asarray(stops, dtype=np.int64)
+        counts = np.searchsorted(trace.row, wanted, side="left").astype(np.int64) if len(wanted) else wanted
         try:
             confusion, abstained, hits, widths = self._kernel.update(
                 np.ascontiguousarray(trace.y_true, dtype=np.int32),

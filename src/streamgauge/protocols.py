@@ -10,7 +10,7 @@ A protocol is satisfied, not inherited.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Protocol, TypeGuard, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,15 +29,19 @@ __all__ = [
     "Scheme",
     "Stream",
     "Workers",
+    "is_stream",
 ]
 
 Task = TypeVar("Task")
 Done = TypeVar("Done")
 
 
-@runtime_checkable
 class Stream(Protocol):
-    """Says what the rows are. Re-iterable: it has no cursor, and any start and size give the same rows."""
+    """Says what the rows are. Re-iterable: it has no cursor, and any start and size give the same rows.
+
+    A stream whose rows cannot but keep its schema may say so with an attribute ``checked = True``; the rows of any
+    other are checked as they are read.
+    """
 
     @property
     def schema(self) -> Schema:
@@ -66,6 +70,17 @@ class Drifting(Protocol):
     def drifts_before(self, row: int | None) -> tuple[Drift, ...]:
         """Give the drifts that begin before a row, in order; all of them where it is None."""
         ...
+
+
+def is_stream(thing: object) -> TypeGuard[Stream]:
+    """Say whether a thing is a stream, by what its class has; asks nothing of the stream, for that may cost a pass.
+
+    Examples
+    --------
+    >>> is_stream(42)
+    False
+    """
+    return all(hasattr(type(thing), part) for part in ("schema", "n_rows", "fingerprint", "batches"))
 
 
 @runtime_checkable

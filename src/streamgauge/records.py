@@ -245,6 +245,8 @@ class Step:
     @cached_property
     def scored(self) -> NDArray[np.intp] | None:
         """The positions in the batch of the rows that are tested and whose class is known; None means all."""
+        if self.test is None and self.batch.y.min(initial=0) > UNLABELLED:
+            return None
         known = self.batch.y != UNLABELLED
         if self.test is not None:
             known &= self.test

@@ -6,6 +6,9 @@ use crate::KernelError;
 use crate::error::check_length;
 use crate::learners::{ABSTAINED, UNLABELLED};
 
+/// Up to how many classes it pays to count each apart.
+const COUNTED: usize = 4;
+
 /// How many rows are looked at together.
 const BLOCK: usize = 256;
 
@@ -86,6 +89,14 @@ impl Majority {
 
     /// Count rows that cannot change the majority, in their order, as [`Majority::count`] does.
     fn add(&mut self, labels: &[i32], weights: Option<&[f64]>) {
+        if weights.is_none() && self.weights.len() <= COUNTED && self.weights.iter().all(|weight| weight.fract() == 0.0)
+        {
+            // Whole numbers: counting each class apart is exact, and fast.
+            for (class, total) in self.weights.iter_mut().enumerate() {
+                *total += labels.iter().map(|&label| u32::from(label == class as i32)).sum::<u32>() as f64;
+            }
+            return;
+        }
         let (first, totals) = (0, &mut self.weights[..]);
         let mut add = |label: i32, weight: f64| {
             totals[label.max(first) as usize] += if label < first { 0.0 } else { weight };
@@ -138,11 +149,26 @@ impl Baselines {
             }
         });
         self.last = match weight {
+            None if labels.iter().fold(true, |seen, &label| seen & (label >= 0)) => {
+                follow_labels(self.last, truth, labels, &mut hits.no_change)
+            }
             None => follow(self.last, truth, labels, std::iter::repeat(1.0), &mut hits.no_change),
             Some(weight) => follow(self.last, truth, labels, weight.iter().copied(), &mut hits.no_change),
         };
         Ok(hits)
     }
+}
+
+/// As [`follow`], where every row is learnt: then the class seen last is the label of the row before.
+fn follow_labels(last: i32, truth: &[i32], labels: &[i32], hits: &mut [bool]) -> i32 {
+    let (Some((&first, rest)), Some((&newest, before))) = (truth.split_first(), labels.split_last()) else {
+        return last;
+    };
+    hits[0] = last == first;
+    for ((hit, &truth), &last) in hits[1..].iter_mut().zip(rest).zip(before) {
+        *hit = last == truth;
+    }
+    newest
 }
 
 /// Tell whether the class seen last is right, row by row, from the class seen last before; give the last at the end.

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
-from streamgauge.protocols import Stream
+from streamgauge.protocols import Stream, is_stream
 from streamgauge.records import Attribute, Batch, Schema
 from streamgauge.streams.columns import Column, columns_of, is_frame
 from streamgauge.streams.spans import spans
@@ -50,6 +50,8 @@ class ArrayStream:
     >>> stream.schema.classes, next(stream.batches(10)).y.tolist()
     (('down', 'up'), [1, 0, -1])
     """
+
+    checked: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -263,7 +265,7 @@ def as_stream(thing: object, *, target: str | None = None) -> Stream:
         return ArrayStream.from_frame(thing, target)
     if isinstance(thing, tuple) and len(thing) == 2:
         return ArrayStream(*thing)
-    if isinstance(thing, Stream):
+    if is_stream(thing):
         return thing
     if is_frame(thing):
         msg = "a DataFrame needs the name of the column that holds the labels: target=..."

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.protocols import Stream
+from streamgauge.protocols import Stream, is_stream
 from streamgauge.randomness import draw
 from streamgauge.records import Attribute, Batch, Schema
 from streamgauge.streams.spans import spans
@@ -186,7 +186,7 @@ class Composed(ABC):
 
 
 def _told(value: object) -> str:
-    if isinstance(value, Stream):
+    if is_stream(value):
         return value.fingerprint
     if isinstance(value, tuple):
         return f"({', '.join(map(_told, value))})"
@@ -204,7 +204,7 @@ def require_stream(option: str, value: object) -> None:
     >>> from streamgauge.streams import SEA
     >>> require_stream("before", SEA())
     """
-    if not isinstance(value, Stream) or isinstance(value, type):
+    if not is_stream(value) or isinstance(value, type):
         msg = f"{option} = {value!r}: it must be a stream"
         raise StreamgaugeError(msg)
 
@@ -294,4 +294,4 @@ def _resampled(stream: Any, k: int) -> Any:  # noqa: ANN401
 
 
 def _holds_streams(value: object) -> bool:
-    return isinstance(value, Stream) or (isinstance(value, tuple) and any(isinstance(v, Stream) for v in value))
+    return is_stream(value) or (isinstance(value, tuple) and any(is_stream(v) for v in value))

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from typing import ClassVar
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
@@ -23,6 +24,7 @@ class Generator(ABC):
     n_rows: int | None = None
     seed: int = 1
     sample: int = 0
+    checked: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.n_rows is not None:
