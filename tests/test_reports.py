@@ -20,11 +20,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console, RenderableType
 
+from streamgauge import NoChange, evaluate
 from streamgauge.errors import StreamgaugeError
-from streamgauge.records import Reading, Results
+from streamgauge.records import Drift, Reading, Results
 from streamgauge.reports import page_html, pairs_table, results_table, summary, write_page
 from streamgauge.reports.curves import Curve, curves, thinned
 from streamgauge.reports.panels import panels
+from streamgauge.streams import SEA, Gradual
 from tests.report_examples import WARNING, Verdict, example_results, example_verdicts
 
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">&amp;[red]"
@@ -369,3 +371,12 @@ def test_the_curves_of_a_browser_are_not_blank(chromium: str, tmp_path: Path) ->
     title = re.search(r"<title>([\d ]+)</title>", dom_after_scripts(chromium, path))
     assert title is not None
     assert [int(colours) > 20 for colours in title[1].split()] == [True] * 4
+
+
+def test_true_drifts_travel_from_the_stream_to_the_page() -> None:
+    stream = Gradual(SEA(1), SEA(3), position=500, width=100)
+    results = evaluate(stream, NoChange(), n_rows=1000)
+    assert results.drifts == (Drift(500, 100, "gradual"),)
+    page = page_html(results)
+    assert '"drifts":[[500,600]]' in page
+    assert "1 true drift of the stream" in page

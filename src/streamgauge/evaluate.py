@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import product
 
 import numpy as np
@@ -22,7 +22,7 @@ from streamgauge.protocols import Backend, Forgetting, Labelling, Learner, Learn
 from streamgauge.randomness import fold_seed
 from streamgauge.records import Batch, PairSums, Reading, Results, Schema, Step, Tally, Trace, readings_of
 from streamgauge.schemes import Prequential
-from streamgauge.streams import as_stream
+from streamgauge.streams import as_stream, drifts_of
 
 __all__ = ["Evaluation", "evaluate"]
 
@@ -142,7 +142,7 @@ class Evaluation:
         every: int | None = None,
         n_rows: int | None = None,
         seed: int = 1,
-        batch_size: int = 16_384,
+        batch_size: int = 32_768,
         backend: Backend = Threads(),
     ) -> None:
         self.stream: Stream = as_stream(stream)
@@ -265,6 +265,7 @@ class Evaluation:
         test = getattr(self.scheme, "test", "all")
         return {
             "stream": {"name": described(self.stream), "fingerprint": self.stream.fingerprint, "n_rows": self.n_rows},
+            "drifts": [asdict(drift) for drift in drifts_of(self.stream, self._n_done)],
             "learners": learners,
             "scheme": {"name": described(self.scheme), "n_folds": self.scheme.n_folds, "test": test},
             "labelling": described(self.labelling),

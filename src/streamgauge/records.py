@@ -502,6 +502,12 @@ class Results:
             values[np.searchsorted(rows, r.row), *place] = r.value
         return cls(rows, values, *names, pairs, n_rows, complete, description or {})
 
+    @property
+    def drifts(self) -> tuple[Drift, ...]:
+        """The true drifts of the stream in the rows read, as its maker knows them."""
+        known = self.description.get("drifts", ())
+        return tuple(Drift(**drift) for drift in known) if isinstance(known, list) else ()
+
     def greater_is_better(self, measure: str) -> bool:
         """Say whether a greater value of a measure is better; it is, where the description does not tell."""
         measures = self.description.get("measures")

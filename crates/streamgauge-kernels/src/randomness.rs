@@ -3,6 +3,8 @@
 //! `draw(seed, purpose, fold, row)` is a pure function, so batch size, threads, restarts and cluster size cannot
 //! change a number. It is the splitmix64 sequence of a key made of seed, purpose and fold, read at position `row`.
 
+use crate::dispatch;
+
 /// The increment of splitmix64: 2^64 divided by the golden ratio.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -150,6 +152,9 @@ pub const fn fold_seed(master: u64, fold: u64, learner_seed: u64) -> u64 {
 /// How many outcomes of a Poisson(1) variable are told apart; larger ones have less than 2^-53 of the mass.
 const POISSON_OUTCOMES: usize = 18;
 
+/// Larger outcomes come once in a million rows.
+const COMMON_OUTCOMES: usize = 9;
+
 /// Poisson(1) by inversion: the value is the number of cumulative thresholds that the draw reaches.
 #[derive(Debug, Clone)]
 pub struct Poisson1 {
@@ -176,6 +181,34 @@ impl Poisson1 {
     pub fn of(&self, bits: u64) -> u32 {
         let uniform = bits >> 11;
         self.thresholds.iter().map(|&threshold| u32::from(uniform >= threshold)).sum()
+    }
+
+    /// Write the Poisson(1) values of consecutive rows, as [`Poisson1::of`] has them.
+    pub fn fill(&self, draws: Draws, first: u64, values: &mut [f64]) {
+        dispatch::run(
+            #[inline(always)]
+            || {
+                let mut row = first;
+                for block in values.chunks_mut(LANES) {
+                    let bits = draws.lanes(row);
+                    let mut counts = [0.0; LANES];
+                    let mut large = false;
+                    for (count, bits) in counts.iter_mut().zip(bits) {
+                        // 53 bits are positive as signed numbers, which vector registers can compare.
+                        let uniform = (bits >> 11) as i64;
+                        for &threshold in &self.thresholds[..COMMON_OUTCOMES] {
+                            *count += if uniform >= threshold as i64 { 1.0 } else { 0.0 };
+                        }
+                        large |= uniform >= self.thresholds[COMMON_OUTCOMES] as i64;
+                    }
+                    if large {
+                        counts = bits.map(|bits| f64::from(self.of(bits)));
+                    }
+                    block.copy_from_slice(&counts[..block.len()]);
+                    row = row.wrapping_add(LANES as u64);
+                }
+            },
+        );
     }
 }
 
@@ -226,6 +259,16 @@ mod tests {
             let expected = mass * n as f64;
             assert!((f64::from(count) - expected).abs() < 5.0 * expected.sqrt(), "{k}: {count} against {expected}");
             mass /= (k + 1) as f64;
+        }
+    }
+
+    #[test]
+    fn poisson_values_are_the_same_one_by_one_and_many_at_once() {
+        let (poisson, draws) = (Poisson1::default(), Draws::new(5, Purpose::named("weights"), 2));
+        for n in [0, 1, 7, 8, 1000, 300_001] {
+            let mut values = vec![0.0; n];
+            poisson.fill(draws, 17, &mut values);
+            assert!(values.iter().zip(17..).all(|(&value, row)| value == f64::from(poisson.of(draws.at(row)))));
         }
     }
 

@@ -32,8 +32,8 @@ fn below(py: Python<'_>, seed: u64, purpose: &str, fold: u64, start: u64, n: usi
 #[pyfunction]
 fn poisson(py: Python<'_>, seed: u64, purpose: &str, fold: u64, start: u64, n: usize) -> Py<PyArray1<f64>> {
     let draws = Draws::new(seed, Purpose::named(purpose), fold);
-    let poisson = Poisson1::default();
-    let values: Vec<f64> = py.detach(|| (start..).take(n).map(|row| f64::from(poisson.of(draws.at(row)))).collect());
+    let mut values = vec![0.0; n];
+    py.detach(|| Poisson1::default().fill(draws, start, &mut values));
     values.into_pyarray(py).unbind()
 }
 

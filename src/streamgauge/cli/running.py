@@ -24,7 +24,7 @@ _OPTIONS = (
     click.option("--measure", multiple=True, help="What to measure; repeatable.  [default: accuracy]"),
     click.option("--every", type=int, help="Take a reading every so many rows.  [default: 200 readings]"),
     click.option("--seed", type=int, default=1, show_default=True, help="Decides folds and learners' randomness."),
-    click.option("--batch-size", type=int, default=16_384, show_default=True, help="Rows per native call."),
+    click.option("--batch-size", type=int, default=32_768, show_default=True, help="Rows per native call."),
     click.option("--threads", type=int, help="How many threads.  [default: one per core]"),
     click.option("--quiet", is_flag=True, help="Show no progress bar."),
     click.option("--json", "as_json", is_flag=True, help="Print the results as JSON."),

@@ -83,7 +83,7 @@ def page_html(results: Results, comparisons: Sequence[Comparison] = ()) -> str:
         _banner(results),
         verdicts_section(comparisons),
         finals_section(shown, learners),
-        _curves_section(shown, learners),
+        _curves_section(shown, learners, len(results.drifts)),
         folds_section(shown, learners),
         pairs_section(comparisons),
         run_section(results.description),
@@ -94,7 +94,7 @@ def page_html(results: Results, comparisons: Sequence[Comparison] = ()) -> str:
         "base-uri 'none'; form-action 'none'",
         style=style,
         body=body,
-        data=_json(_data(shown, learners)),
+        data=_json({**_data(shown, learners), "drifts": [[d.position, d.stop] for d in results.drifts]}),
         script=script,
     )
 
@@ -149,7 +149,7 @@ def _banner(results: Results) -> Markup:
     return tag("p", strong, text, class_="banner", role="status")
 
 
-def _curves_section(shown: Sequence[Panel], learners: Sequence[str]) -> Markup:
+def _curves_section(shown: Sequence[Panel], learners: Sequence[str], n_drifts: int) -> Markup:
     if not shown:
         return tag("p", "There are no readings.", class_="note")
     figures = joined(*(_figure(panel, learners) for panel in shown))
@@ -158,6 +158,8 @@ def _curves_section(shown: Sequence[Panel], learners: Sequence[str]) -> Markup:
         "Lines are means over folds; bands reach from the lowest to the highest fold." if folded else "",
         "Point to read values, drag to zoom, double-click to zoom out; choose a learner to hide or show it.",
     ]
+    if n_drifts:
+        notes.insert(1, f"Grey marks: {count(n_drifts, 'true drift')} of the stream.")
     if any(len(panel.rows) > _limit(shown) for panel in shown):
         notes.insert(1, "Long curves are thinned: neighbouring readings share their least and greatest value.")
     return tag(

@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  const { dashes, colours, charts } = JSON.parse(document.getElementById("data").textContent);
+  const { dashes, colours, charts, drifts } = JSON.parse(document.getElementById("data").textContent);
   const figures = [...document.querySelectorAll("figure")];
   const hidden = new Set();
   const plots = [];
@@ -47,6 +47,25 @@
     axis({ values: (_, rates) => rates.map((rate) => +(100 * rate).toFixed(6)), size: 48, space: 36 }),
   ];
 
+  // The true drifts of the stream: a line where each begins, a shade as long as it lasts.
+  function markDrifts(plot) {
+    const { ctx, bbox } = plot;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    ctx.fillStyle = styled("--quiet");
+    drifts.forEach(([start, stop]) => {
+      const from = plot.valToPos(start, "x", true);
+      const wide = plot.valToPos(stop, "x", true) - from;
+      ctx.globalAlpha = 0.14;
+      ctx.fillRect(from, bbox.top, wide, bbox.height);
+      ctx.globalAlpha = 0.6;
+      ctx.fillRect(from, bbox.top, devicePixelRatio, bbox.height);
+    });
+    ctx.restore();
+  }
+
   function makeReadout(chart, figure) {
     const where = figure.querySelector(".where");
     return (plot) => {
@@ -84,7 +103,7 @@
       axes: axes(),
       series,
       bands,
-      hooks: { setCursor: [readout], ready: [readout] },
+      hooks: { setCursor: [readout], ready: [readout], drawClear: [markDrifts] },
     };
     const plot = new uPlot(options, [chart.rows, ...chart.lines.flatMap(columnsOf)], place);
     plot.root.setAttribute("role", "img");
