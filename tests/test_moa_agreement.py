@@ -1,6 +1,6 @@
 """HoeffdingTree and NaiveBayes against MOA's, on the same rows.
 
-Single predictions differ for these reasons; with all of them taken away, not one of 200,000 does:
+Single predictions differ for these reasons:
 
 - MOA attempts a split when the difference of two rounded sums of weights reaches the grace period; we count the weight
   since the last attempt. Whole weights add up exactly only until the first split leaves parts of them in the branches.

@@ -93,7 +93,8 @@ impl Majority {
         {
             // Whole numbers: counting each class apart is exact, and fast.
             for (class, total) in self.weights.iter_mut().enumerate() {
-                *total += labels.iter().map(|&label| u32::from(label == class as i32)).sum::<u32>() as f64;
+                let count: u32 = labels.iter().map(|&label| u32::from(label == class as i32)).sum();
+                *total += f64::from(count);
             }
             return;
         }
