@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from streamgauge import _native
+from streamgauge import NoChange, _native, evaluate, save
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Batch, Step
 from streamgauge.streams import Balance, Distribution, File, convert, open_test, read_index, repeat, sample
@@ -421,3 +421,17 @@ def test_a_recipe_says_what_was_drawn(tmp_path):
     }
     assert recipe["input"]["fingerprint"].startswith("xxh3:")
     assert recipe["seed"] == 5
+
+
+def test_a_sampled_test_set_is_scored_whole_though_few_of_its_labels_are_learnt(tmp_path):
+    sample(arff(tmp_path), tmp_path / "s", Balance(20, 0.5, 0.4), labelled=0.1, seed=2)
+    stream, labelling = open_test(tmp_path / "s")
+    results = evaluate(stream, NoChange(), labelling=labelling)
+    truth = np.concatenate([batch.y for batch in stream.batches(100)])
+    seen = np.concatenate([labelling.reveal(Step(batch), 1).labels for batch in stream.batches(100)])
+    last, hits = -1, 0
+    for true, label in zip(truth, seen, strict=True):
+        hits += last == true
+        last = label if label >= 0 else last
+    assert results.values[-1, 0, 0, 0, 0] == pytest.approx(hits / len(truth))
+    assert save(results, tmp_path / "results").is_dir()

@@ -1,6 +1,6 @@
 """How a configured object is named in results and reports."""
 
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 
 __all__ = ["described"]
 
@@ -13,15 +13,22 @@ def described(thing: object) -> str:
     >>> from streamgauge import Adwin, Bootstrap, RandomRBF
     >>> described(Adwin()), described(Bootstrap(5, test="training")), described(RandomRBF(speed=0.001))
     ('Adwin(delta=0.002)', "Bootstrap(k=5, test='training')", 'RandomRBF(speed=0.001)')
+    >>> import numpy as np
+    >>> described(Bootstrap), described((1, None)), described(np.float64(0.5))
+    ("<class 'streamgauge.schemes.Bootstrap'>", '(1, None)', 'np.float64(0.5)')
     """
     if isinstance(thing, tuple):
         return f"({', '.join(described(part) for part in thing)}{',' if len(thing) == 1 else ''})"
     if not is_dataclass(thing) or isinstance(thing, type):
         return repr(thing)
-    options = [option for option in fields(thing) if option.init and option.repr]
     shown = [
-        f"{option.name}={described(getattr(thing, option.name))}"
-        for place, option in enumerate(options)
-        if getattr(thing, option.name) != (None if place == 0 or option.default is MISSING else option.default)
+        f"{option.name}={described(value)}"
+        for place, option in enumerate(option for option in fields(thing) if option.init and option.repr)
+        if not _is_usual(value := getattr(thing, option.name), None if place == 0 else option.default)
     ]
     return f"{type(thing).__name__}({', '.join(shown)})"
+
+
+def _is_usual(value: object, usual: object) -> bool:
+    """Say whether an option need not be told; columns of data never are."""
+    return hasattr(value, "dtype") or value == usual
