@@ -30,6 +30,7 @@ from streamgauge.streams import (
     Waveform,
     take,
 )
+from tests.test_generators import GENERATORS as MOVING
 
 POKER_FILE = Path(__file__).parents[2] / "shared" / "data" / "poker-hand-25k.csv"
 UNLIKELY = 1e-4
@@ -69,12 +70,12 @@ def assert_even(codes, n_values):
     assert stats.chisquare(np.bincount(codes.astype(int), minlength=n_values)).pvalue > UNLIKELY
 
 
-@pytest.mark.parametrize("stream", GENERATORS, ids=str)
+@pytest.mark.parametrize("stream", [*GENERATORS, *MOVING], ids=str)
 def test_generators_keep_the_contract_of_streams(stream):
     check_stream(stream)
 
 
-@pytest.mark.parametrize("stream", GENERATORS, ids=str)
+@pytest.mark.parametrize("stream", [*GENERATORS, *MOVING], ids=str)
 def test_every_instruction_set_gives_the_same_rows(stream):
     before = _native.instruction_set()
     seen = set()

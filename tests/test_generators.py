@@ -11,8 +11,7 @@ import pytest
 from river.datasets import synth
 from scipy import stats
 
-from streamgauge import _native, randomness
-from streamgauge.checks import check_stream
+from streamgauge import randomness
 from streamgauge.errors import StreamgaugeError
 from streamgauge.streams import SEA, Hyperplane, RandomRBF, take
 
@@ -53,25 +52,6 @@ def bounced(positions, velocities, n):
         for limit, outside in ((1.0, positions > 1.0), (0.0, positions < 0.0)):
             positions[outside] = 2.0 * limit - positions[outside]
             velocities[outside] *= -1.0
-
-
-@pytest.mark.parametrize("stream", GENERATORS, ids=str)
-def test_generators_keep_the_contract_of_streams(stream):
-    check_stream(stream)
-
-
-@pytest.mark.parametrize("stream", GENERATORS, ids=str)
-def test_every_instruction_set_gives_the_same_rows(stream):
-    before = _native.instruction_set()
-    seen = set()
-    try:
-        for name in _native.instruction_sets():
-            _native.use_instruction_set(name)
-            x, y = rows_of(stream, 300, start=200)
-            seen.add((x.tobytes(), y.tobytes()))
-    finally:
-        _native.use_instruction_set(before)
-    assert len(seen) == 1
 
 
 def test_a_generator_is_a_small_value_that_can_be_sent_and_compared():

@@ -23,6 +23,7 @@ from streamgauge.randomness import fold_seed
 from streamgauge.records import Batch, PairSums, Reading, Results, Schema, Step, Tally, Trace, readings_of
 from streamgauge.schemes import Prequential
 from streamgauge.streams import as_stream, drifts_of
+from streamgauge.streams.truth import sooner
 
 __all__ = ["Evaluation", "evaluate"]
 
@@ -155,7 +156,7 @@ class Evaluation:
             if value is not None:
                 require_at_least(option, value, 1)
         require_at_least("seed", seed, 0)
-        self.n_rows = _least(n_rows, self.stream.n_rows)
+        self.n_rows = sooner(n_rows, self.stream.n_rows)
         self.every = every or (10_000 if self.n_rows is None else max(1, self.n_rows // 200))
         self.batch_size = batch_size
         self._pairs = _native.PairCounter(len(self.specs), scheme.n_folds)
@@ -287,7 +288,7 @@ class _Fold:
     def take(self, step: Step) -> None:
         """Take the next step and let the baselines predict it."""
         self.step = step
-        scored = slice(None) if step.scored is None else step.scored
+        self._scored = scored = slice(None) if step.scored is None else step.scored
         self.row = np.arange(step.batch.start, step.batch.start + len(step.batch))[scored]
         self.y_true = step.batch.y[scored]
         self.weight = None if step.batch.weight is None else step.batch.weight[scored]
@@ -298,15 +299,14 @@ class _Fold:
     def scored_mask(self) -> NDArray[np.bool_]:
         """Which rows of the batch are scored."""
         mask = np.zeros(len(self.step.batch), dtype=np.bool_)
-        mask[slice(None) if self.step.scored is None else self.step.scored] = True
+        mask[self._scored] = True
         return mask
 
     def trace(self, predictions: NDArray[np.int32], votes: NDArray[np.float64] | None) -> Trace:
         """Make the trace of one learner's predictions."""
-        scored = slice(None) if self.step.scored is None else self.step.scored
-        votes = None if votes is None else votes[scored]
+        votes = None if votes is None else votes[self._scored]
         hits = (self.majority_hit, self.no_change_hit)
-        return Trace(self.row, self.y_true, predictions[scored], *hits, self.weight, votes)
+        return Trace(self.row, self.y_true, predictions[self._scored], *hits, self.weight, votes)
 
 
 class _Cell:
@@ -368,11 +368,6 @@ def named_learners(learners: object) -> dict[str, LearnerSpec]:
         msg = "there is no learner to evaluate"
         raise StreamgaugeError(msg)
     return named
-
-
-def _least(*limits: int | None) -> int | None:
-    known = [limit for limit in limits if limit is not None]
-    return min(known) if known else None
 
 
 def _limited(batches: Iterator[Batch], n_rows: int | None) -> Iterator[Batch]:
