@@ -19,13 +19,13 @@ N_VALUES = 1_000_000
 N_RIVER = 50_000
 
 RIVER: dict[str, Callable[[], Any]] = {
-    "Adwin": lambda: river.ADWIN(),
-    "PageHinkley": lambda: river.PageHinkley(),
-    "DDM": lambda: river.binary.DDM(),
-    "EDDM": lambda: river.binary.EDDM(),
-    "HDDMA": lambda: river.binary.HDDMA(),
-    "HDDMW": lambda: river.binary.HDDMW(),
-    "FHDDM": lambda: river.binary.FHDDM(),
+    "Adwin": river.ADWIN,
+    "PageHinkley": river.PageHinkley,
+    "DDM": river.binary.DDM,
+    "EDDM": river.binary.EDDM,
+    "HDDMA": river.binary.HDDMA,
+    "HDDMW": river.binary.HDDMW,
+    "FHDDM": river.binary.FHDDM,
     "KSWIN": lambda: river.KSWIN(seed=1),
 }
 MOA = {

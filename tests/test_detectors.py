@@ -83,7 +83,7 @@ def test_every_detector_keeps_its_contract(name: str) -> None:
 @pytest.mark.parametrize(
     ("ours", "theirs", "make"),
     [
-        (Adwin(), lambda: RiverAdwin(), errors),
+        (Adwin(), RiverAdwin, errors),
         (Adwin(0.05, clock=1), lambda: RiverAdwin(delta=0.05, clock=1), numbers),
         (PageHinkley(), lambda: river.PageHinkley(min_instances=31), numbers),
         (PageHinkley(threshold=20), lambda: river.PageHinkley(min_instances=31, threshold=20), errors),
@@ -97,9 +97,9 @@ def test_every_detector_keeps_its_contract(name: str) -> None:
             lambda: river.PageHinkley(31, delta=0.001, threshold=25, alpha=0.999, mode="down"),
             errors,
         ),
-        (DDM(), lambda: river.binary.DDM(), errors),
+        (DDM(), river.binary.DDM, errors),
         (DDM(1.5, 2.5, 100), lambda: river.binary.DDM(100, 1.5, 2.5), errors),
-        (HDDMA(), lambda: river.binary.HDDMA(), errors),
+        (HDDMA(), river.binary.HDDMA, errors),
         (HDDMA(0.05, 0.01, "both"), lambda: river.binary.HDDMA(0.01, 0.05, two_sided_test=True), errors),
     ],
 )
@@ -131,7 +131,7 @@ def test_fhddm_finds_in_errors_what_rivers_finds_in_hits(seed: int) -> None:
 
 
 # Not among them: PageHinkleyDM of this MOA, which compares the sum itself, not its height above its minimum.
-MOA_DETECTORS = [
+MOA_DETECTORS: list[tuple[str, DetectorSpec]] = [
     ("ADWINChangeDetector", Adwin(direction="up")),
     ("CusumDM -n 32 -l 20.0", Cusum(threshold=20.0, direction="up")),
     ("CusumDM -n 101 -l 10.0 -d 0.02", Cusum(0.02, 10.0, 99, "up")),

@@ -1,4 +1,4 @@
-"""`streamgauge detect`: when has the stream changed?"""
+"""`streamgauge detect`: when a stream has changed."""
 
 import json
 from typing import TYPE_CHECKING, Any

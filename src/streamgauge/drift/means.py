@@ -186,9 +186,9 @@ class OfMean:
 
     Examples
     --------
-    >>> errors = [0.0, 0.0, 0.0, 1.0] * 500 + [1.0] * 200
-    >>> OfMean(PageHinkley(delta=0.001, threshold=2.5, factor=1.0)).build().update(errors).argmax()
-    np.int64(2080)
+    >>> errors = [1.0, 0.0, 0.0, 0.0] * 500 + [1.0] * 200
+    >>> OfMean(PageHinkley(delta=0.001, threshold=2.5, factor=1.0, direction="up")).build().update(errors).argmax()
+    np.int64(2126)
     """
 
     detector: PageHinkley | Cusum | Adwin | KSWIN = PageHinkley(delta=0.001, threshold=2.5, factor=1.0, direction="up")

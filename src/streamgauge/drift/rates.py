@@ -24,7 +24,7 @@ class DDM:
     Examples
     --------
     >>> DDM().build().update([1.0, 0.0, 0.0, 0.0] * 50 + [1.0] * 20).argmax()
-    np.int64(206)
+    np.int64(217)
 
     References
     ----------
@@ -56,9 +56,8 @@ class EDDM:
 
     Examples
     --------
-    >>> signals = EDDM().build().update([1.0, 0.0, 0.0, 0.0] * 50 + [1.0] * 20)
-    >>> int(signals.max()), int(signals.argmax())
-    (2, 205)
+    >>> int(EDDM().build().update([0.0, 0.0, 0.0, 1.0] * 50 + [1.0] * 60).argmax())
+    245
 
     References
     ----------
@@ -134,7 +133,7 @@ class HDDMA:
     Examples
     --------
     >>> int(HDDMA().build().update([0.1] * 200 + [0.6] * 100).argmax())
-    217
+    216
 
     References
     ----------
@@ -260,8 +259,8 @@ class STEPD:
         """Build a detector that has seen nothing."""
         for option in ("warning", "drift"):
             require_between(option, getattr(self, option), 0.0, 1.0, open_high=True)
-        levels = (NormalDist().inv_cdf(1.0 - level / 2.0) for level in (self.warning, self.drift))
-        return built(_native.stepd, self.width, *levels, self.direction)
+        warning, drift = (NormalDist().inv_cdf(1.0 - level / 2.0) for level in (self.warning, self.drift))
+        return built(_native.stepd, self.width, warning, drift, self.direction)
 
 
 @dataclass(frozen=True)

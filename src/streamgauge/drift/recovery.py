@@ -67,8 +67,9 @@ def recoveries(
     if len(rows) != len(errors):
         msg = f"there are {len(rows)} rows of readings and {len(errors)} errors; there must be one of each"
         raise StreamgaugeError(msg)
-    ends = [drift.position for drift in drifts[1:]] + [int(rows[-1]) + 1 if len(rows) else 0]
-    return tuple(_recovery(rows, errors, drift, end) for drift, end in zip(drifts, ends, strict=True))
+    last = int(rows[-1]) if len(rows) else 0
+    ends = [following.position for following in drifts[1:]] + [last]
+    return tuple(_recovery(rows, errors, drift, end) for drift, end in zip(drifts, ends, strict=False))
 
 
 def _recovery(rows: NDArray[np.int64], errors: NDArray[np.float64], drift: Drift, end: int) -> Recovery | None:

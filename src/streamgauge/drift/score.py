@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from streamgauge.drift.recovery import Recovery, recoveries
 from streamgauge.errors import StreamgaugeError, require_at_least
+from streamgauge.randomness import below
 from streamgauge.records import Drift, Results
 
 __all__ = ["AlarmScore", "DriftScore", "score_alarms", "score_results"]
@@ -165,16 +166,15 @@ class AlarmScore:
 
     @property
     def baselines(self) -> dict[str, "AlarmScore"]:
-        """The scores of detectors that look at nothing: one alarm at every row, none, and as many, evenly spaced.
+        """The scores of detectors that look at nothing: one alarm at every row, none, and as many at random rows.
 
         A detector that is no better has found nothing.
         """
-        n = self.n_alarms
-        even = (np.arange(n) * 2 + 1) * self.n_rows // (2 * n) if n else np.empty(0, dtype=np.int64)
+        drawn = np.sort(below(1, "random alarms", 0, 0, self.n_alarms, self.n_rows))
         return {
             "always": self._of(np.arange(self.n_rows)),
             "never": self._of(np.empty(0, dtype=np.int64)),
-            "evenly": self._of(even),
+            "random": self._of(drawn),
         }
 
     def _of(self, alarms: NDArray[np.int64]) -> "AlarmScore":

@@ -86,7 +86,8 @@ def as_detector(thing: object) -> DetectorSpec:
     """
     if isinstance(thing, str):
         if thing not in DETECTORS:
-            raise unknown_name("detector", thing, DETECTORS)
+            msg = "detector"
+            raise unknown_name(msg, thing, DETECTORS)
         thing = DETECTORS[thing]()
     if isinstance(thing, type) or not isinstance(thing, DetectorSpec):
         msg = f"{thing!r} is not a detector: it has no method build(), as streamgauge.drift.PageHinkley() has"
@@ -136,9 +137,9 @@ def detect(
     Examples
     --------
     >>> detect([0.0] * 100 + [1.0] * 100, "Adwin").alarms.tolist()
-    [127]
+    [127, 159]
     >>> from streamgauge import SEA
-    >>> detect(SEA(n_rows=5000), means.Adwin(), column="x1").alarms.tolist()
+    >>> detect(SEA(n_rows=5000), means.Adwin(), column="a1").alarms.tolist()
     []
     """
     watch = Watch(as_detector(detector))
@@ -196,7 +197,8 @@ def _column_of(stream: Stream, column: str | int | None) -> Iterator[NDArray[np.
         msg = f"which column of the stream? Give column, one of {', '.join(names)}"
         raise StreamgaugeError(msg)
     if isinstance(column, str) and column not in names:
-        raise unknown_name("column", column, names)
+        msg_0 = "column"
+        raise unknown_name(msg_0, column, names)
     place = names.index(column) if isinstance(column, str) else column
     if not -len(names) <= place < len(names):
         msg = f"column = {column}: the stream has {len(names)} columns, counted from 0"

@@ -17,18 +17,7 @@ __all__ = ["alarm_marks", "alarms_section", "score_table", "scores_of"]
 MOST_MARKS = 2_000
 """How many places along a curve can be marked: more than a screen has columns."""
 
-COLUMNS = (
-    "alarms",
-    "detected",
-    "missed",
-    "mean delay",
-    "median delay",
-    "false",
-    "repeated",
-    "precision",
-    "recall",
-    "F1",
-)
+COLUMNS = ("alarms", "found", "mean delay", "median delay", "false", "again", "precision", "recall", "F1")
 """What is told of alarms."""
 
 
@@ -81,14 +70,14 @@ def with_baselines(scores: Mapping[str, AlarmScore]) -> dict[str, AlarmScore]:
     --------
     >>> from streamgauge.drift import score_alarms
     >>> list(with_baselines({"DDM": score_alarms([5], [3], n_rows=10)}))
-    ['DDM', 'always', 'never', '1 alarm, evenly']
+    ['DDM', 'always', 'never', '1 random alarm']
     """
     beside: dict[str, AlarmScore] = {}
     for score in scores.values():
         for name, baseline in score.baselines.items():
-            if name == "evenly" and not score.n_alarms:
+            if name == "random" and not score.n_alarms:
                 continue
-            title = name if name != "evenly" else f"{count(score.n_alarms, 'alarm')}, evenly"
+            title = name if name != "random" else count(score.n_alarms, "random alarm")
             beside.setdefault(title, baseline)
     return {**scores, **beside}
 
@@ -101,8 +90,8 @@ def score_table(scores: Mapping[str, AlarmScore]) -> Table:
     >>> score_table({}).row_count
     0
     """
-    table = Table(box=box.SIMPLE_HEAD, header_style="bold")
-    table.add_column("detector", overflow="fold")
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=0)
+    table.add_column("detector", overflow="fold", min_width=10)
     for column in _columns(scores):
         table.add_column(column, justify="right")
     for name, score in scores.items():
@@ -116,7 +105,7 @@ def alarms_section(results: Results) -> Markup:
     Examples
     --------
     >>> alarms_section(Results.from_readings((), n_rows=100))
-    Markup()
+    ''
     """
     scores = scores_of(results)
     if not scores:
@@ -129,7 +118,7 @@ def alarms_section(results: Results) -> Markup:
     )
     note = (
         f"Against {count(len(results.drifts), 'true drift')}: the first alarm from a drift to half of the way to the "
-        "next detects it, more there are repeated ones, all others are false. The last rows are of detectors that look "
+        "next finds it, more there say it again, all others are false. The last rows are of detectors that look "
         "at nothing: one that is no better has found nothing."
         if results.drifts
         else "The stream tells of no drift, so nobody knows which alarms are right."
@@ -150,10 +139,10 @@ def _columns(scores: Mapping[str, AlarmScore]) -> Sequence[str]:
 
 
 def _cells(score: AlarmScore) -> Sequence[str]:
-    whole = (score.n_alarms, score.n_detected, score.n_missed)
+    detected = f"{score.n_detected:,} of {score.n_drifts:,}"
     delays = (_number(score.mean_delay, ",.0f"), _number(score.median_delay, ",.0f"))
     rates = (_number(rate, ".3f") for rate in (score.precision, score.recall, score.f1))
-    return [*(f"{n:,}" for n in whole), *delays, f"{score.n_false:,}", f"{score.n_repeated:,}", *rates]
+    return [f"{score.n_alarms:,}", detected, *delays, f"{score.n_false:,}", f"{score.n_repeated:,}", *rates]
 
 
 def _number(value: float, form: str) -> str:
