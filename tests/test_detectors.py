@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from river import drift as river
@@ -74,9 +74,12 @@ def river_signals(detector: Any, values: NDArray[np.float64]) -> NDArray[np.uint
     return signals
 
 
-@pytest.mark.parametrize("name", DETECTORS)
-def test_every_detector_keeps_its_contract(name: str) -> None:
-    check_detector(DETECTORS[name]())
+EVERY = [detector() for detector in DETECTORS.values() if detector is not OfMean]
+
+
+@pytest.mark.parametrize("detector", [*EVERY, OfMean(Cusum(threshold=2.0)), OfMean(KSWIN())])
+def test_every_detector_keeps_its_contract(detector: DetectorSpec) -> None:
+    check_detector(detector)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -252,6 +255,8 @@ def test_page_hinkley_is_its_formula(values: list[float], delta: float, factor: 
         above = value - total / n
         rise, fall = factor * rise + (above - delta), factor * fall + (above + delta)
         least, most = min(least, rise), max(most, fall)
+        # Ours rounds once where this rounds twice; a tie could then fall on either side.
+        assume(all(abs(found - 100) > 1e-6 for found in (rise - least, most - fall)))
         passed = (direction != "down" and rise - least > 100) or (direction != "up" and most - fall > 100)
         expected.append(DRIFT if passed and n > 5 else STABLE)
         if expected[-1]:
@@ -298,15 +303,11 @@ def test_stepd_is_silent_at_tiny_error_rates_where_moa_is_not() -> None:
         ("EWMAChart", {"run_length": 500}, "run_length = 500: it must be 100, 400 or 1000"),
         ("STEPD", {"drift": 0.0}, "drift = 0.0: it must be a number in (0, 1)"),
         ("FHDDM", {"width": 0}, "width = 0: it must be at least 1"),
-        ("OfMean", {"detector": DDM()}, "it must be"),
+        ("OfMean", {"detector": 5}, "5 is not a detector"),
+        ("OfMean", {"detector": EDDM()}, "nothing but 0 and 1"),
     ],
 )
 def test_options_outside_their_range_are_refused_at_once(name: str, options: dict[str, Any], complaint: str) -> None:
-    if name == "OfMean":
-        OfMean(DDM())  # type: ignore[arg-type]  # an error rate is a rate still
-        with pytest.raises(StreamgaugeError, match="nothing but 0 and 1"):
-            OfMean(EDDM())  # type: ignore[arg-type]
-        return
     with pytest.raises(StreamgaugeError) as refused:
         DETECTORS[name](**options)
     assert complaint in str(refused.value)
@@ -325,6 +326,8 @@ def test_detectors_have_names() -> None:
     assert as_detector("DDM") == DDM()
     with pytest.raises(StreamgaugeError, match="did you mean PageHinkley"):
         as_detector("PageHinkly")
+    with pytest.raises(StreamgaugeError, match="OfMean needs a detector"):
+        as_detector("OfMean")
     for thing in (3, DDM):
         with pytest.raises(StreamgaugeError, match="is not a detector"):
             as_detector(thing)

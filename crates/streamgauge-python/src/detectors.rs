@@ -12,8 +12,15 @@ use crate::convert::{column, to_python, work};
 
 /// The state of a detector in native code.
 #[pyclass(module = "streamgauge._native")]
-struct Detector {
+pub struct Detector {
     kernel: Box<dyn Kernel>,
+}
+
+impl Detector {
+    /// A copy of its kernel, for what watches with it.
+    pub fn boxed(&self) -> Box<dyn Kernel> {
+        self.kernel.boxed()
+    }
 }
 
 #[pymethods]
@@ -157,7 +164,7 @@ fn fhddm(delta: f64, width: usize) -> PyResult<Detector> {
 /// A copy of a detector, on the running mean of the values.
 #[pyfunction]
 fn of_mean(detector: &Detector) -> PyResult<Detector> {
-    built(kernels::OfMean::new(detector.kernel.boxed()))
+    built(kernels::OfMean::new(detector.boxed()))
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

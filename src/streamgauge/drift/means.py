@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from streamgauge import _native
 from streamgauge.drift.native import NativeDetector, built
 from streamgauge.errors import StreamgaugeError
+from streamgauge.protocols import DetectorSpec
 
 __all__ = ["KSWIN", "Adwin", "Cusum", "OfMean", "PageHinkley"]
 
@@ -50,8 +51,7 @@ class PageHinkley:
 
     def build(self) -> NativeDetector:
         """Build a detector that has seen nothing."""
-        options = (self.delta, self.threshold, self.factor, self.grace_period, self.direction)
-        return built(_native.page_hinkley, *options)
+        return built(_native.page_hinkley, **vars(self))
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Cusum:
 
     def build(self) -> NativeDetector:
         """Build a detector that has seen nothing."""
-        return built(_native.cusum, self.delta, self.threshold, self.grace_period, self.direction)
+        return built(_native.cusum, **vars(self))
 
 
 @dataclass(frozen=True)
@@ -131,8 +131,7 @@ class Adwin:
 
     def build(self) -> NativeDetector:
         """Build a detector that has seen nothing."""
-        window = (self.clock, self.max_buckets, self.min_window_length, self.grace_period)
-        return built(_native.adwin_detector, self.delta, *window, self.direction)
+        return built(_native.adwin_detector, **vars(self))
 
 
 @dataclass(frozen=True)
@@ -172,7 +171,7 @@ class KSWIN:
 
     def build(self) -> NativeDetector:
         """Build a detector that has seen nothing."""
-        return built(_native.kswin, self.delta, self.width, self.n_newest, self.seed)
+        return built(_native.kswin, **vars(self))
 
 
 @dataclass(frozen=True)
@@ -191,15 +190,15 @@ class OfMean:
     np.int64(2126)
     """
 
-    detector: PageHinkley | Cusum | Adwin | KSWIN = PageHinkley(delta=0.001, threshold=2.5, factor=1.0, direction="up")
+    detector: DetectorSpec
 
     def __post_init__(self) -> None:
         self.build()
 
     def build(self) -> NativeDetector:
         """Build a detector that has seen nothing."""
-        detector = self.detector.build()
+        detector = self.detector.build() if isinstance(self.detector, DetectorSpec) else None
         if not isinstance(detector, NativeDetector):
-            msg = f"{self.detector} is not a detector of this package"
+            msg = f"{self.detector!r} is not a detector of streamgauge.drift"
             raise StreamgaugeError(msg)
         return detector.on_mean()

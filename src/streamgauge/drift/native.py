@@ -1,7 +1,6 @@
 """What all detectors in native code share."""
 
 from collections.abc import Callable
-from typing import ParamSpec
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,8 +9,6 @@ from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least
 
 __all__ = ["NativeDetector", "built"]
-
-P = ParamSpec("P")
 
 
 class NativeDetector:
@@ -62,20 +59,20 @@ class NativeDetector:
             raise StreamgaugeError(str(error)) from None
 
 
-def built(make: Callable[P, _native.Detector], *options: P.args, **named: P.kwargs) -> NativeDetector:
+def built(make: Callable[..., _native.Detector], **options: object) -> NativeDetector:
     """Build a detector in native code; an option outside its range is told as a person's mistake.
 
     Examples
     --------
-    >>> built(_native.ddm, 3.0, 2.0, 30)
+    >>> built(_native.ddm, warning=3.0, drift=2.0, grace_period=30)
     Traceback (most recent call last):
     ...
     streamgauge.errors.StreamgaugeError: warning = 3: it must not be greater than drift
     """
-    for option in options:
-        if isinstance(option, int):
-            require_at_least("a whole number among the options", option, 0)
+    for option, value in options.items():
+        if isinstance(value, int):
+            require_at_least(option, value, 0)
     try:
-        return NativeDetector(make(*options, **named))
+        return NativeDetector(make(**options))
     except (ValueError, TypeError, OverflowError) as error:
         raise StreamgaugeError(str(error)) from None

@@ -40,7 +40,7 @@ class DDM:
 
     def build(self) -> NativeDetector:
         """Build a detector that has seen nothing."""
-        return built(_native.ddm, self.warning, self.drift, self.grace_period)
+        return built(_native.ddm, **vars(self))
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class EDDM:
 
     def build(self) -> NativeDetector:
         """Build a detector that has seen nothing."""
-        return built(_native.eddm, self.warning, self.drift, self.grace_period)
+        return built(_native.eddm, **vars(self))
 
 
 @dataclass(frozen=True)
@@ -115,8 +115,7 @@ class RDDM:
 
     def build(self) -> NativeDetector:
         """Build a detector that has seen nothing."""
-        sizes = (self.max_concept, self.min_stable, self.max_warning)
-        return built(_native.rddm, self.warning, self.drift, self.grace_period, *sizes)
+        return built(_native.rddm, **vars(self))
 
 
 @dataclass(frozen=True)
@@ -150,7 +149,7 @@ class HDDMA:
 
     def build(self) -> NativeDetector:
         """Build a detector that has seen nothing."""
-        return built(_native.hddm_a, self.warning, self.drift, self.direction)
+        return built(_native.hddm_a, **vars(self))
 
 
 @dataclass(frozen=True)
@@ -186,7 +185,7 @@ class HDDMW:
 
     def build(self) -> NativeDetector:
         """Build a detector that has seen nothing."""
-        return built(_native.hddm_w, self.warning, self.drift, self.newest_weight, self.direction)
+        return built(_native.hddm_w, **vars(self))
 
 
 @dataclass(frozen=True)
@@ -221,7 +220,7 @@ class EWMAChart:
 
     def build(self) -> NativeDetector:
         """Build a detector that has seen nothing."""
-        return built(_native.ewma_chart, self.newest_weight, self.run_length, self.grace_period)
+        return built(_native.ewma_chart, **vars(self))
 
 
 @dataclass(frozen=True)
@@ -260,7 +259,7 @@ class STEPD:
         for option in ("warning", "drift"):
             require_between(option, getattr(self, option), 0.0, 1.0, open_high=True)
         warning, drift = (NormalDist().inv_cdf(1.0 - level / 2.0) for level in (self.warning, self.drift))
-        return built(_native.stepd, self.width, warning, drift, self.direction)
+        return built(_native.stepd, **{**vars(self), "warning": warning, "drift": drift})
 
 
 @dataclass(frozen=True)
@@ -292,4 +291,4 @@ class FHDDM:
 
     def build(self) -> NativeDetector:
         """Build a detector that has seen nothing."""
-        return built(_native.fhddm, self.delta, self.width)
+        return built(_native.fhddm, **vars(self))

@@ -4,6 +4,7 @@ use super::options::{read_numbers, require_not_negative, require_share, write_nu
 use super::{Detector, Direction, Signal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
+use crate::dispatch;
 
 /// The options of [`PageHinkley`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -73,12 +74,12 @@ impl State {
         let above = value - self.total / self.n;
         let mut passed = false;
         if up {
-            self.rise = options.factor * self.rise + (above - options.delta);
+            self.rise = options.factor.mul_add(self.rise, above - options.delta);
             self.least = if self.rise < self.least { self.rise } else { self.least };
             passed |= self.rise - self.least > options.threshold;
         }
         if down {
-            self.fall = options.factor * self.fall + (above + options.delta);
+            self.fall = options.factor.mul_add(self.fall, above + options.delta);
             self.greatest = if self.fall > self.greatest { self.fall } else { self.greatest };
             passed |= self.greatest - self.fall > options.threshold;
         }
@@ -115,11 +116,15 @@ impl Detector for PageHinkley {
     }
 
     fn update_all(&mut self, values: &[f64], signals: &mut [u8]) {
-        match self.options.direction {
-            Direction::Up => self.state.take_all(&self.options, values, signals, true, false),
-            Direction::Down => self.state.take_all(&self.options, values, signals, false, true),
-            Direction::Both => self.state.take_all(&self.options, values, signals, true, true),
-        }
+        let (options, state) = (self.options, &mut self.state);
+        dispatch::run(
+            #[inline(always)]
+            || match options.direction {
+                Direction::Up => state.take_all(&options, values, signals, true, false),
+                Direction::Down => state.take_all(&options, values, signals, false, true),
+                Direction::Both => state.take_all(&options, values, signals, true, true),
+            },
+        );
     }
 
     fn boxed(&self) -> Box<dyn Detector> {
