@@ -86,8 +86,11 @@ def as_detector(thing: object) -> DetectorSpec:
     """
     if isinstance(thing, str):
         if thing not in DETECTORS:
-            msg = "detector"
-            raise unknown_name(msg, thing, DETECTORS)
+            error = unknown_name("detector", thing, DETECTORS)
+            raise error
+        if DETECTORS[thing] is means.OfMean:
+            msg = "OfMean needs a detector of its own, as in OfMean(PageHinkley())"
+            raise StreamgaugeError(msg)
         thing = DETECTORS[thing]()
     if isinstance(thing, type) or not isinstance(thing, DetectorSpec):
         msg = f"{thing!r} is not a detector: it has no method build(), as streamgauge.drift.PageHinkley() has"
