@@ -21,7 +21,7 @@ pub struct DdmOptions {
 pub(super) struct ErrorRate {
     pub(super) n: f64,
     pub(super) errors: f64,
-    /// ErrorRate and standard deviation where their sum was lowest.
+    /// Rate and standard deviation where their sum was lowest.
     pub(super) least_rate: f64,
     pub(super) least_deviation: f64,
 }
