@@ -3,7 +3,9 @@
 import itertools
 import json
 import math
+import zlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +13,14 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from benchmarks.page_hinkley import FADINGS, delays_of, false_before, read_published, score
 from streamgauge import SEA, Bootstrap, MajorityClass, NaiveBayes, StreamgaugeError, Window, evaluate, load, save
+from streamgauge.checks import check_detector
 from streamgauge.cli.main import cli
 from streamgauge.drift import DDM, FHDDM, Adwin, PageHinkley, detect, recoveries, score_alarms, score_results
-from streamgauge.records import Alarm, Drift
+from streamgauge.records import DRIFT, STABLE, Drift
 from streamgauge.reports import page_html
 from streamgauge.reports.alarms import scores_of
 from streamgauge.streams import ArrayStream
@@ -195,6 +199,57 @@ def test_alarms_travel_through_files_scores_tables_and_pages(tmp_path: Path) -> 
     assert "Triangles: alarms" in page
 
 
+@dataclass(frozen=True)
+class EveryHundredth:
+    """A detector of a user: an alarm after every hundredth error."""
+
+    def build(self) -> "Counter":
+        return Counter()
+
+
+class Counter:
+    n_bytes = 8
+
+    def __init__(self) -> None:
+        self.n = 0
+
+    def update(self, values: NDArray[np.float64]) -> NDArray[np.uint8]:
+        counts = self.n + np.cumsum(values).astype(np.int64)
+        self.n = int(counts[-1])
+        return np.where((counts % 100 == 0) & (values > 0), DRIFT, STABLE).astype(np.uint8)
+
+    def save(self) -> bytes:
+        return self.n.to_bytes(8) + zlib.crc32(self.n.to_bytes(8)).to_bytes(4)
+
+    def load(self, state: bytes) -> None:
+        if len(state) != 12 or zlib.crc32(state[:8]).to_bytes(4) != state[8:]:
+            msg = "damaged"
+            raise ValueError(msg)
+        self.n = int.from_bytes(state[:8])
+
+
+def test_a_detector_of_ones_own_is_checked_and_used_like_ours() -> None:
+    check_detector(EveryHundredth())
+    results = evaluate(STREAM, MajorityClass(), detectors=EveryHundredth(), batch_size=777)
+    n_errors = round(20_000 * (1.0 - results.values[-1, 0, 0, 0, 0]))
+    assert len(results.alarms) == n_errors // 100
+
+
+@dataclass(frozen=True)
+class Forgetful(EveryHundredth):
+    """A detector that starts anew with every piece."""
+
+    def build(self) -> Counter:
+        counter = Counter()
+        counter.update = lambda values: Counter.update(Counter(), values)  # type: ignore[method-assign]
+        return counter
+
+
+def test_a_detector_whose_signals_depend_on_the_pieces_is_found_out() -> None:
+    with pytest.raises(AssertionError, match="gives other signals when values come in pieces"):
+        check_detector(Forgetful())
+
+
 def test_results_without_detectors_say_nothing_of_alarms() -> None:
     results = evaluate(STREAM, NaiveBayes(), n_rows=1_000)
     assert results.alarms == ()
@@ -227,6 +282,7 @@ def test_a_column_of_a_stream_is_watched_and_missing_values_are_passed_over() ->
     ("source", "column", "complaint"),
     [
         (STREAM, None, "which column of the stream"),
+        (SEA(), "a1", "the stream never ends"),
         (STREAM, "a9", "there is no column 'a9'"),
         (STREAM, 3, "the stream has 3 columns"),
         ([0.0], "a1", "only a stream has columns"),
@@ -313,7 +369,3 @@ def test_table_2_of_gama_and_others_is_found_again() -> None:
         for place, column in enumerate(("first_drift", "second_drift", "third_drift")):
             delays = delays_of(scores[fading], place)
             assert abs(float(published[fading][column]) - delays.mean()) < 3 * delays.std(ddof=1)
-
-
-def test_an_alarm_is_a_plain_record() -> None:
-    assert Alarm(5, "a", 0, "DDM") < Alarm(6, "a", 0, "DDM")

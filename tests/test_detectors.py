@@ -82,6 +82,21 @@ def test_every_detector_keeps_its_contract(detector: DetectorSpec) -> None:
     check_detector(detector)
 
 
+def test_every_instruction_set_gives_the_same_bits() -> None:
+    values = errors(7)
+    chosen = _native.instruction_set()
+    states = []
+    try:
+        for path in _native.instruction_sets():
+            _native.use_instruction_set(path)
+            detectors = [detector.build() for detector in EVERY]
+            signals = [detector.update(values).tobytes() for detector in detectors]
+            states.append((signals, [detector.save() for detector in detectors]))
+    finally:
+        _native.use_instruction_set(chosen)
+    assert all(state == states[0] for state in states)
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(
     ("ours", "theirs", "make"),

@@ -146,6 +146,9 @@ def detect(
     []
     """
     watch = Watch(as_detector(detector))
+    if is_stream(source) and source.n_rows is None and n_rows is None:
+        msg = "the stream never ends: say with n_rows how many rows to look at"
+        raise StreamgaugeError(msg)
     alarms: list[int] = []
     warnings: list[int] = []
     n_seen = 0
