@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 mod baselines;
 mod comparison;
 mod convert;
+mod detectors;
 mod dispatch;
 mod forgetting;
 mod generators;
@@ -22,6 +23,7 @@ mod writing;
 fn _compiled(module: &Bound<'_, PyModule>) -> PyResult<()> {
     baselines::register(module)?;
     comparison::register(module)?;
+    detectors::register(module)?;
     dispatch::register(module)?;
     generators::register(module)?;
     forgetting::register(module)?;
