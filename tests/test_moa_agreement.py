@@ -25,7 +25,7 @@ import pytest
 from numpy.typing import NDArray
 
 from peers import arff, moa
-from streamgauge.learners import HoeffdingTree, NaiveBayes
+from streamgauge.learners import ExtremelyFastDecisionTree, HoeffdingAdaptiveTree, HoeffdingTree, NaiveBayes
 from streamgauge.protocols import LearnerSpec, Stream
 from streamgauge.records import Attribute, Batch, Schema, Step
 from streamgauge.streams import SEA, Hyperplane, RandomRBF

@@ -15,6 +15,7 @@ mod learners;
 mod randomness;
 mod sampling;
 mod text;
+mod trees;
 mod writing;
 
 /// The native kernels of streamgauge.
@@ -29,5 +30,6 @@ fn _compiled(module: &Bound<'_, PyModule>) -> PyResult<()> {
     randomness::register(module)?;
     sampling::register(module)?;
     text::register(module)?;
+    trees::register(module)?;
     writing::register(module)
 }
