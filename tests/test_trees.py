@@ -20,14 +20,13 @@ EAGER = {"grace_period": 20, "tie_threshold": 0.5}
 KINDS = [HoeffdingTree, HoeffdingAdaptiveTree, ExtremelyFastDecisionTree]
 
 
+FIELDS = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()
+
+
 class Mallinfo(ctypes.Structure):
     """What glibc's allocator says of itself."""
 
-    _fields_ = tuple(
-        (name, ctypes.c_size_t)
-        for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd")
-        + ("usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")
-    )
+    _fields_ = tuple((name, ctypes.c_size_t) for name in FIELDS)
 
 
 def allocated() -> int:
@@ -45,26 +44,24 @@ def allocated() -> int:
 @pytest.mark.parametrize("options", [{}, {"max_bytes": 200_000}], ids=["free", "full"])
 def test_a_tree_holds_the_bytes_it_says_it_holds(kind: Callable[..., LearnerSpec], options: dict[str, int]) -> None:
     stream = Waveform()
-    batch = next(stream.batches(20_000))
-    step = Step(batch)
+    step = Step(next(stream.batches(8_000)))
     learners = [kind(**EAGER, **options).build(stream.schema, 1) for _ in range(2)]
     learners[0].interleave(step, with_votes=False)  # what is made once is made here
     before = allocated() - learners[1].n_bytes
     learners[1].interleave(step, with_votes=False)
     held = allocated() - before
     said = learners[1].n_bytes
-    assert said == pytest.approx(held, rel=0.03, abs=4_000)
+    # The allocator adds some bytes to each piece, and windows consist of small ones.
+    assert said == pytest.approx(held, rel=0.05, abs=4_000)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("max_bytes", [100_000, "sensor"])
-def test_a_tree_is_within_its_budget_after_every_batch(
-    kind: Callable[..., LearnerSpec], max_bytes: int | str
-) -> None:
+def test_a_tree_is_within_its_budget_after_every_batch(kind: Callable[..., LearnerSpec], max_bytes: int | str) -> None:
     stream = RandomRBF()
     spec = kind(**EAGER, max_bytes=max_bytes)
     tree = spec.build(stream.schema, 1)
-    for batch, _ in zip(stream.batches(97), range(300), strict=False):
+    for batch, _ in zip(stream.batches(97), range(100), strict=False):
         tree.learn(batch.x, batch.y, None)
         assert tree.n_bytes <= (2**18 if max_bytes == "sensor" else max_bytes)
 
@@ -82,12 +79,12 @@ def test_a_budget_without_room_for_a_leaf_is_refused_with_the_bytes_it_takes() -
 
 def test_a_full_tree_freezes_leaves_and_is_better_than_one_that_cannot_grow() -> None:
     stream = RandomRBF()
-    batch = next(stream.batches(100_000))
+    batch = next(stream.batches(50_000))
     accuracy = {}
     for max_bytes in (20_000, 60_000, 2**25):
         tree = HoeffdingTree(max_bytes=max_bytes).build(stream.schema, 1)
         predictions, _ = tree.interleave(Step(batch), with_votes=False)
-        accuracy[max_bytes] = np.mean(predictions[50_000:] == batch.y[50_000:])
+        accuracy[max_bytes] = np.mean(predictions[25_000:] == batch.y[25_000:])
         assert (tree.facts["n_frozen"] > 0) == (max_bytes < 2**25)
         assert tree.facts["n_leaves"] > 10
     assert accuracy[20_000] < accuracy[60_000] <= accuracy[2**25]
@@ -101,7 +98,7 @@ MIXED = Schema(
 
 @pytest.mark.parametrize("max_bytes", [9_000, 10_000, 12_000, 15_000])
 @pytest.mark.parametrize("poor", [False, True])
-def test_a_tree_that_freezes_and_thaws_keeps_its_contract(max_bytes: int, poor: bool) -> None:  # noqa: FBT001
+def test_a_tree_that_freezes_and_thaws_keeps_its_contract(max_bytes: int, poor: bool) -> None:
     check_learner(HoeffdingTree(**EAGER, max_bytes=max_bytes, remove_poor_attributes=poor), MIXED, n_rows=1_500)
 
 

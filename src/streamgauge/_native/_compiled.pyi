@@ -263,6 +263,7 @@ def adwin(
     n_classes: int, delta: float, clock: int, max_buckets: int, min_window_length: int, grace_period: int
 ) -> Forgetting: ...
 def naive_bayes(n_values: NDArray[np.uint32], n_classes: int) -> Learner: ...
+
 @final
 class TreeOptions:
     def __new__(
@@ -284,6 +285,7 @@ def hoeffding_adaptive_tree(
 def extremely_fast_decision_tree(
     n_values: NDArray[np.uint32], n_classes: int, options: TreeOptions, revision_period: int
 ) -> Learner: ...
+
 @final
 class Baselines:
     def __new__(cls, n_classes: int) -> Baselines: ...

@@ -40,7 +40,7 @@ impl<const L: usize> HoeffdingTree<L> {
         size_of::<Self>()
             + 4 * self.schema.n_values.capacity()
             + self.models.layout().n_bytes()
-            + self.rows.n_bytes()
+            + self.bytes_of_rows
             + Screen::bytes_of(self.models.layout().numeric.len())
             + self.guest.bytes
     }

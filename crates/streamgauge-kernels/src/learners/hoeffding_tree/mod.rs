@@ -60,6 +60,8 @@ pub struct HoeffdingTree<const L: usize> {
     nodes: Nodes,
     models: Models<L>,
     rows: Rows<L>,
+    /// The bytes of the rows, which are not at hand while they are learnt.
+    bytes_of_rows: usize,
     screen: Screen,
     frozen: Frozen,
     /// The weight that frozen leaves have learnt since leaves were ranked.
@@ -95,8 +97,18 @@ impl<const L: usize> HoeffdingTree<L> {
         let mut nodes = Nodes::new(&schema, options.max_bytes);
         nodes.fit(1);
         let frozen = Frozen::new(schema.n_classes);
-        let (screen, guest) = (Screen::default(), Guest::default());
-        Self { schema, options, nodes, models, rows, screen, frozen, since_ranking: 0.0, guest }
+        Self {
+            schema,
+            options,
+            nodes,
+            models,
+            bytes_of_rows: rows.n_bytes(),
+            rows,
+            screen: Screen::default(),
+            frozen,
+            since_ranking: 0.0,
+            guest: Guest::default(),
+        }
     }
 
     fn no_models(schema: &Schema, options: &Options) -> Models<L> {
