@@ -225,8 +225,9 @@ class ExtremelyFastDecisionTree(TreeOptions):
     Every `grace_period` of weight, a leaf that has seen two classes splits by its best attribute if that is better than
     no split by more than the Hoeffding bound, on average over its attempts, or if the bound is below `tie_threshold`.
     Nodes that have split go on learning. Every `revision_period` rows, the nodes on the way of the row compare their
-    attributes again: where another leads the one asked for by more than the bound, on average over all attempts, or by
-    half of `tie_threshold` where the bound is below it, the node splits anew, and what was below is dropped.
+    attributes again: where another leads the one asked for by more than the bound, or by half of `tie_threshold` where
+    the bound is below it, the node splits anew, and what was below is dropped. The lead is that of all gains so far
+    over the number of attempts since the split, as in MOA, so that a young node is quick to think again.
 
     Parameters
     ----------

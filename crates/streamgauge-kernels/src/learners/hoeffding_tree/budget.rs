@@ -160,7 +160,9 @@ impl<const L: usize> HoeffdingTree<L> {
         let mut kept = vec![true; self.models.len()];
         let weights: Vec<Vec<f64>> = leaves.iter().map(|&(_, leaf)| self.models.weights(leaf).collect()).collect();
         let majorities: Vec<i32> = leaves.iter().map(|&(_, leaf)| self.models.site(leaf).majority).collect();
-        leaves.iter().for_each(|&(_, leaf)| kept[leaf] = false);
+        for &(_, leaf) in leaves {
+            kept[leaf] = false;
+        }
         // What is given up makes room for what is taken up.
         self.retain_models(&kept);
         self.frozen.fit(self.frozen.len() + leaves.len());

@@ -40,8 +40,9 @@ impl Default for RevisingOptions {
 ///   than no split, on average over its attempts, by more than the Hoeffding bound, or if the bound is below
 ///   `tie_threshold`.
 /// - Nodes that have split go on learning. Every `revision_period` rows of the tree, those on the way of the row
-///   compare again: where another attribute leads the one asked for, on average over all attempts, by more than the
-///   bound, or by half of `tie_threshold` where the bound is below it, all below is dropped and the node splits anew.
+///   compare again: where another attribute leads the one asked for by more than the bound, or by half of
+///   `tie_threshold` where the bound is below it, all below is dropped and the node splits anew. The lead is that of
+///   all gains so far over the number of attempts since the split.
 /// - The tree stops growing where it would then hold more than `max_bytes`.
 #[derive(Debug, Clone)]
 pub struct ExtremelyFastDecisionTree<const L: usize> {
@@ -179,6 +180,8 @@ impl<const L: usize> ExtremelyFastDecisionTree<L> {
             self.tree.models.push(weights, majority);
         }
         self.tree.nodes.split(node, candidate.attribute, candidate.test, &leaves, heaviest(&branches));
+        // As in MOA, what was gained so far stays and attempts are counted anew: a young node is quick to think again.
+        self.n_attempts[node as usize] = 0;
         self.follow_nodes();
     }
 
@@ -187,7 +190,9 @@ impl<const L: usize> ExtremelyFastDecisionTree<L> {
         let (order, _) = self.tree.nodes.compact(&[]);
         let d = self.tree.schema.n_attributes();
         let mut kept = vec![false; self.tree.models.len()];
-        order.iter().for_each(|&old| kept[self.sites[old as usize] as usize] = true);
+        for &old in &order {
+            kept[self.sites[old as usize] as usize] = true;
+        }
         let numbers = self.tree.retain_models(&kept);
         self.sites = order.iter().map(|&old| numbers[self.sites[old as usize] as usize] as u32).collect();
         self.n_attempts = order.iter().map(|&old| self.n_attempts[old as usize]).collect();
