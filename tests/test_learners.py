@@ -11,17 +11,35 @@ from streamgauge import _native, learners
 from streamgauge.checks import check_learner
 from streamgauge.checks.learners import sample_batch
 from streamgauge.errors import StreamgaugeError
-from streamgauge.learners import HoeffdingTree, MajorityClass, NaiveBayes, NoChange
+from streamgauge.learners import (
+    ExtremelyFastDecisionTree,
+    HoeffdingAdaptiveTree,
+    HoeffdingTree,
+    MajorityClass,
+    NaiveBayes,
+    NoChange,
+)
 from streamgauge.protocols import LearnerSpec
 from streamgauge.records import ABSTAINED, Attribute, Batch, Schema, Step
-from streamgauge.streams import SEA, RandomRBF
+from streamgauge.streams import RandomRBF
 
-NATIVE: list[LearnerSpec] = [HoeffdingTree(), MajorityClass(), NaiveBayes(), NoChange()]
+NATIVE: list[LearnerSpec] = [
+    ExtremelyFastDecisionTree(),
+    HoeffdingAdaptiveTree(),
+    HoeffdingTree(),
+    MajorityClass(),
+    NaiveBayes(),
+    NoChange(),
+]
 SPECS: list[LearnerSpec] = [
     *NATIVE,
     HoeffdingTree(grace_period=20, tie_threshold=0.5),
     HoeffdingTree(grace_period=20, tie_threshold=0.5, leaf_prediction="majority"),
     HoeffdingTree(grace_period=20, tie_threshold=0.5, leaf_prediction="naive_bayes", binary_splits=True),
+    HoeffdingTree(grace_period=20, tie_threshold=0.5, split_criterion="gini", remove_poor_attributes=True),
+    HoeffdingTree(grace_period=20, tie_threshold=0.5, split_criterion="hellinger"),
+    HoeffdingAdaptiveTree(grace_period=20, tie_threshold=0.5, delta=0.5),
+    ExtremelyFastDecisionTree(grace_period=20, tie_threshold=0.5, revision_period=10),
 ]
 
 
@@ -187,7 +205,7 @@ def test_a_nominal_attribute_splits_into_its_values_or_into_one_and_the_rest():
     for tree in (many, binary):
         predictions, _ = tree.interleave(Step(Batch(0, x, y)), with_votes=False)
         assert np.mean(predictions[-1_000:] == y[-1_000:]) > 0.99
-    assert many.facts == {"n_nodes": 6, "n_leaves": 5, "depth": 1}
+    assert many.facts == {"n_nodes": 6, "n_leaves": 5, "n_frozen": 0, "depth": 1}
     assert binary.facts["n_nodes"] == 2 * binary.facts["n_leaves"] - 1
 
 
@@ -209,15 +227,6 @@ def test_a_value_never_seen_before_the_split_gets_the_majority_of_its_parent():
     assert tree.predict(np.array([[2.0]])).tolist() == [[1.0, 0.0]]
 
 
-def test_a_full_tree_stops_growing():
-    batch = next(SEA().batches(100_000))
-    free, small = (spec.build(SEA().schema, 1) for spec in (HoeffdingTree(), HoeffdingTree(max_bytes=30_000)))
-    for tree in (free, small):
-        tree.learn(batch.x, batch.y, None)
-    assert small.n_bytes < 40_000 < free.n_bytes
-    assert 1 < small.facts["n_leaves"] < free.facts["n_leaves"]
-
-
 @pytest.mark.parametrize(
     ("options", "culprit"),
     [
@@ -227,6 +236,8 @@ def test_a_full_tree_stops_growing():
         ({"tie_threshold": -0.1}, "tie_threshold = -0.1"),
         ({"leaf_prediction": "adaptativ"}, "did you mean adaptive"),
         ({"max_bytes": 0}, "max_bytes = 0"),
+        ({"max_bytes": "senzor"}, "did you mean sensor"),
+        ({"split_criterion": "entropy"}, "there is no split_criterion 'entropy'"),
     ],
 )
 def test_an_option_outside_its_range_is_refused_by_name(options, culprit):

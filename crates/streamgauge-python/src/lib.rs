@@ -16,6 +16,7 @@ mod learners;
 mod randomness;
 mod sampling;
 mod text;
+mod trees;
 mod writing;
 
 /// The native kernels of streamgauge.
@@ -31,5 +32,6 @@ fn _compiled(module: &Bound<'_, PyModule>) -> PyResult<()> {
     randomness::register(module)?;
     sampling::register(module)?;
     text::register(module)?;
+    trees::register(module)?;
     writing::register(module)
 }

@@ -263,15 +263,27 @@ def adwin(
     n_classes: int, delta: float, clock: int, max_buckets: int, min_window_length: int, grace_period: int
 ) -> Forgetting: ...
 def naive_bayes(n_values: NDArray[np.uint32], n_classes: int) -> Learner: ...
-def hoeffding_tree(
-    n_values: NDArray[np.uint32],
-    n_classes: int,
-    grace_period: float,
-    split_confidence: float,
-    tie_threshold: float,
-    leaf_prediction: str,
-    binary_splits: bool,
-    max_bytes: int,
+
+@final
+class TreeOptions:
+    def __new__(
+        cls,
+        grace_period: float,
+        split_confidence: float,
+        tie_threshold: float,
+        leaf_prediction: str,
+        binary_splits: bool,
+        split_criterion: str,
+        remove_poor_attributes: bool,
+        max_bytes: int,
+    ) -> TreeOptions: ...
+
+def hoeffding_tree(n_values: NDArray[np.uint32], n_classes: int, options: TreeOptions) -> Learner: ...
+def hoeffding_adaptive_tree(
+    n_values: NDArray[np.uint32], n_classes: int, options: TreeOptions, delta: float, bootstrap: bool, seed: int
+) -> Learner: ...
+def extremely_fast_decision_tree(
+    n_values: NDArray[np.uint32], n_classes: int, options: TreeOptions, revision_period: int
 ) -> Learner: ...
 
 @final

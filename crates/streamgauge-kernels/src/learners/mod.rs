@@ -17,7 +17,11 @@ mod no_change;
 mod rows;
 mod vector_math;
 
-pub use hoeffding_tree::{HoeffdingTree, LeafPrediction, Options as HoeffdingTreeOptions, hoeffding_tree};
+pub use hoeffding_tree::{
+    AdaptiveOptions as HoeffdingAdaptiveTreeOptions, ExtremelyFastDecisionTree, HoeffdingAdaptiveTree, HoeffdingTree,
+    LeafPrediction, Options as HoeffdingTreeOptions, RevisingOptions as ExtremelyFastDecisionTreeOptions,
+    SplitCriterion, extremely_fast_decision_tree, hoeffding_adaptive_tree, hoeffding_tree,
+};
 pub use majority_class::MajorityClass;
 pub use naive_bayes::{NaiveBayes, naive_bayes};
 pub use no_change::NoChange;

@@ -12,11 +12,14 @@ use super::{ABSTAINED, Schema};
 mod gaussian;
 mod nominal;
 mod observe;
+mod room;
 mod save;
 mod vote;
 
 pub(super) use gaussian::Column;
 use gaussian::{Class, Panel};
+pub(super) use room::fit;
+pub(super) use vote::vote_by_weights;
 
 /// What a model knows beside its classes.
 #[derive(Debug, Clone, Copy)]
@@ -73,6 +76,10 @@ pub(super) struct Models<const L: usize> {
     known: Vec<[Lane; L]>,
     counts: Vec<f64>,
     logs: Vec<f64>,
+    /// Per model a bit for each attribute that a tree no longer looks at there; empty where all are looked at.
+    ignored: Vec<u64>,
+    /// How many words of bits a model has.
+    n_words: usize,
 }
 
 impl<const L: usize> Models<L> {
@@ -90,6 +97,8 @@ impl<const L: usize> Models<L> {
             known: vec![],
             counts: vec![],
             logs: vec![],
+            ignored: vec![],
+            n_words: 0,
         }
     }
 
@@ -182,6 +191,7 @@ impl<const L: usize> Models<L> {
         }
         grow(&mut self.counts, n * self.layout.n_counts, 0.0);
         grow(&mut self.logs, n * self.layout.n_counts, 0.0);
+        grow(&mut self.ignored, (site + 1) * self.n_words, 0);
         self.reset(site, weights, majority);
     }
 
@@ -200,11 +210,12 @@ impl<const L: usize> Models<L> {
             nominal::clear(&self.layout.nominal, &mut self.counts[range.clone()], &mut self.logs[range]);
         }
         self.sites[site] = Site::new(total, heaviest, most);
+        self.ignored[site * self.n_words..(site + 1) * self.n_words].fill(0);
     }
 }
 
 /// Make a column longer, with little to spare: models live long and are added seldom.
-fn grow<T: Clone>(column: &mut Vec<T>, length: usize, value: T) {
+pub(super) fn grow<T: Clone>(column: &mut Vec<T>, length: usize, value: T) {
     if length > column.capacity() {
         column.reserve_exact(length - column.len() + length / 8);
     }

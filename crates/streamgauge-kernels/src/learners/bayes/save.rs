@@ -30,6 +30,7 @@ impl<const L: usize> Models<L> {
             writer.f64(number);
         }
         writer.f64s(&self.counts);
+        self.ignored.iter().for_each(|&bits| writer.u64(bits));
     }
 
     /// Read models into a store that holds none.
@@ -42,6 +43,7 @@ impl<const L: usize> Models<L> {
         if n_sites == 0 || n_sites > reader.n_left() / self.least_bytes() {
             return Err(reader.error("it has another number of models than it says"));
         }
+        self.fit(n_sites);
         for _ in 0..n_sites {
             self.push(&vec![0.0; self.n_classes], ABSTAINED);
         }
@@ -73,6 +75,9 @@ impl<const L: usize> Models<L> {
         for site in 0..n_sites {
             let most = usize::try_from(self.sites[site].majority).ok().and_then(|class| self.weights(site).nth(class));
             self.sites[site].most = most.unwrap_or(0.0);
+        }
+        for bits in &mut self.ignored {
+            *bits = reader.u64()?;
         }
         self.refresh_all();
         Ok(())
@@ -114,5 +119,6 @@ impl<const L: usize> Models<L> {
             + bytes(&self.known)
             + bytes(&self.counts)
             + bytes(&self.logs)
+            + bytes(&self.ignored)
     }
 }

@@ -111,17 +111,28 @@ impl<const L: usize> Models<L> {
     /// The shares of the classes; all for the majority where no class has weight, none where there is no majority.
     pub fn vote_by_weight(&self, site: usize, votes: &mut [f64]) {
         let Site { weight, majority, .. } = self.sites[site];
-        if majority < 0 {
-            votes.fill(0.0);
-        } else if weight > 0.0 {
-            for (vote, weight) in votes.iter_mut().zip(self.weights(site)) {
-                *vote = weight.min(f64::MAX);
-            }
-            share(votes, majority as usize);
-        } else {
-            votes.fill(0.0);
-            votes[majority as usize] = 1.0;
+        vote_by_weights(self.weights(site), weight, majority, votes);
+    }
+}
+
+/// The shares of classes of the given weights, which add up to `total`; all for the majority where they are 0, none
+/// where there is no majority.
+pub(in crate::learners) fn vote_by_weights(
+    weights: impl Iterator<Item = f64>,
+    total: f64,
+    majority: i32,
+    votes: &mut [f64],
+) {
+    if majority < 0 {
+        votes.fill(0.0);
+    } else if total > 0.0 {
+        for (vote, weight) in votes.iter_mut().zip(weights) {
+            *vote = weight.min(f64::MAX);
         }
+        share(votes, majority as usize);
+    } else {
+        votes.fill(0.0);
+        votes[majority as usize] = 1.0;
     }
 }
 

@@ -9,17 +9,29 @@ use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::dispatch;
 
+mod adaptive;
+mod budget;
+mod criterion;
+mod frozen;
 mod grow;
 mod nodes;
 mod options;
+mod revising;
+mod row_by_row;
 mod screen;
 mod split;
 
-use nodes::Nodes;
+pub use adaptive::{AdaptiveOptions, HoeffdingAdaptiveTree, hoeffding_adaptive_tree};
+use budget::Guest;
+pub use criterion::SplitCriterion;
+use frozen::Frozen;
+use nodes::{FROZEN, Leaves, Nodes};
 pub use options::{LeafPrediction, Options};
+pub use revising::{ExtremelyFastDecisionTree, RevisingOptions, extremely_fast_decision_tree};
 use screen::Screen;
 
 const NAME: &str = "HoeffdingTree";
+const VERSION: u32 = 2;
 
 /// A Hoeffding tree: a leaf splits once the Hoeffding bound says that its best split is the best for good.
 ///
@@ -35,7 +47,8 @@ const NAME: &str = "HoeffdingTree";
 ///   for the majority of its parent.
 /// - A row whose value is missing where a node asks for it goes to the child that was heaviest when the node split:
 ///   it most likely belongs there, and unlike in MOA, where it stops at the node, it is learnt.
-/// - The tree stops growing when it holds `max_bytes`.
+/// - The tree never holds more than `max_bytes`: the leaves that promise least are frozen, and thawed when they
+///   promise more. A frozen leaf counts and predicts classes only.
 ///
 /// Votes are shares that add up to 1: posterior probabilities where naive Bayes predicts, shares of the classes'
 /// weights where the majority does. All are 0 before the first row was learnt. `L` is the number of lanes that
@@ -47,30 +60,63 @@ pub struct HoeffdingTree<const L: usize> {
     nodes: Nodes,
     models: Models<L>,
     rows: Rows<L>,
+    /// The bytes of the rows, which are not at hand while they are learnt.
+    bytes_of_rows: usize,
     screen: Screen,
+    frozen: Frozen,
+    /// The weight that frozen leaves have learnt since leaves were ranked.
+    since_ranking: f64,
+    guest: Guest,
 }
 
 /// A Hoeffding tree that has seen nothing.
 ///
 /// # Errors
-/// [`KernelError::Option`] where an option is outside its range.
+/// [`KernelError::Option`] where an option is outside its range, or a single leaf does not fit into `max_bytes`.
 pub fn hoeffding_tree(schema: Schema, options: Options) -> Result<Box<dyn Learner>, KernelError> {
-    options.check()?;
     Ok(match Layout::n_lanes(&schema) {
-        1 => Box::new(HoeffdingTree::<1>::new(schema, options)),
-        2 => Box::new(HoeffdingTree::<2>::new(schema, options)),
-        3 => Box::new(HoeffdingTree::<3>::new(schema, options)),
-        _ => Box::new(HoeffdingTree::<4>::new(schema, options)),
+        1 => Box::new(HoeffdingTree::<1>::checked(schema, options)?),
+        2 => Box::new(HoeffdingTree::<2>::checked(schema, options)?),
+        3 => Box::new(HoeffdingTree::<3>::checked(schema, options)?),
+        _ => Box::new(HoeffdingTree::<4>::checked(schema, options)?),
     })
 }
 
 impl<const L: usize> HoeffdingTree<L> {
+    fn checked(schema: Schema, options: Options) -> Result<Self, KernelError> {
+        options.check()?;
+        let tree = Self::new(schema, options);
+        tree.check_budget().map(|()| tree)
+    }
+
     fn new(schema: Schema, options: Options) -> Self {
-        let mut models = Models::new(&schema, true);
+        let mut models = Self::no_models(&schema, &options);
+        models.fit(1);
         models.push(&vec![0.0; schema.n_classes], ABSTAINED);
         let rows = Rows::new(models.layout(), BLOCK);
-        let nodes = Nodes::new(&schema);
-        Self { schema, options, nodes, models, rows, screen: Screen::default() }
+        let mut nodes = Nodes::new(&schema, options.max_bytes);
+        nodes.fit(1);
+        let frozen = Frozen::new(schema.n_classes);
+        Self {
+            schema,
+            options,
+            nodes,
+            models,
+            bytes_of_rows: rows.n_bytes(),
+            rows,
+            screen: Screen::default(),
+            frozen,
+            since_ranking: 0.0,
+            guest: Guest::default(),
+        }
+    }
+
+    fn no_models(schema: &Schema, options: &Options) -> Models<L> {
+        let mut models = Models::new(schema, true);
+        if options.remove_poor_attributes {
+            models.keep_ignored();
+        }
+        models
     }
 
     /// Whether the majority class predicts at a leaf.
@@ -95,6 +141,9 @@ impl<const L: usize> HoeffdingTree<L> {
         self.nodes.route_block(block.x, d, rows.values(), |i| rows.row(i).gaps(), ends);
         for (i, (prediction, &mut end)) in predictions.iter_mut().zip(ends).enumerate() {
             let (row, tested) = (rows.row(i), block.tests[i % BLOCK]);
+            if row.gaps() && block.weights[i % BLOCK] > 0.0 && !self.models.knows_gaps() {
+                self.make_room_for_gaps();
+            }
             let (node, leaf) = self.leaf_from(end, &block.x[i * d..(i + 1) * d]);
             if let Some(votes) = votes.as_mut().and_then(Iterator::next) {
                 if tested {
@@ -103,7 +152,12 @@ impl<const L: usize> HoeffdingTree<L> {
                     votes.fill(0.0);
                 }
             }
-            let predicted = self.predict_and_learn(node, leaf, row, block.labels[i], block.weights[i % BLOCK]);
+            let (label, weight) = (block.labels[i], block.weights[i % BLOCK]);
+            let predicted = if leaf < FROZEN {
+                self.predict_and_learn(node, leaf, row, label, weight)
+            } else {
+                self.step_frozen(leaf, label, weight)
+            };
             *prediction = if tested { predicted } else { ABSTAINED };
         }
         self.rows = rows;
@@ -146,7 +200,9 @@ impl<const L: usize> HoeffdingTree<L> {
     }
 
     fn vote_at(&self, leaf: usize, row: Row<'_, L>, votes: &mut [f64]) {
-        if self.majority_predicts(leaf) {
+        if leaf >= FROZEN {
+            self.frozen.vote(leaf - FROZEN, votes);
+        } else if self.majority_predicts(leaf) {
             self.models.vote_by_weight(leaf, votes);
         } else {
             self.models.vote(leaf, row, votes);
@@ -195,7 +251,8 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
     fn facts(&self) -> Vec<(&'static str, u64)> {
         vec![
             ("n_nodes", self.nodes.len() as u64),
-            ("n_leaves", self.models.len() as u64),
+            ("n_leaves", (self.models.len() + self.frozen.len()) as u64),
+            ("n_frozen", self.frozen.len() as u64),
             ("depth", u64::from(self.nodes.depth())),
         ]
     }
@@ -207,22 +264,52 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
             + self.models.n_bytes()
             + self.rows.n_bytes()
             + self.screen.n_bytes()
+            + self.frozen.n_bytes()
     }
 
     fn save(&self) -> Vec<u8> {
-        let mut writer = Writer::new(NAME, 1);
-        self.models.save(&mut writer);
-        self.nodes.save(&mut writer);
+        let mut writer = Writer::new(NAME, VERSION);
+        self.save_into(&mut writer);
         writer.finish()
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
-        let mut reader = Reader::new(NAME, 1, bytes)?;
-        let mut models = Models::new(&self.schema, true);
-        models.load(&mut reader)?;
-        let nodes = Nodes::load(&mut reader, &self.schema, models.len())?;
+        let mut reader = Reader::new(NAME, VERSION, bytes)?;
+        let mut loaded = Self::new(self.schema.clone(), self.options);
+        let mut leaves = loaded.load_leaves(&mut reader)?;
+        loaded.load_nodes(&mut reader, &[], &mut leaves)?;
+        leaves.check(&reader)?;
+        if loaded.n_bytes() > self.options.max_bytes {
+            return Err(reader.error("it is larger than max_bytes"));
+        }
         reader.finish()?;
-        (self.models, self.nodes) = (models, nodes);
+        *self = loaded;
+        Ok(())
+    }
+}
+
+impl<const L: usize> HoeffdingTree<L> {
+    /// Write all of its state.
+    fn save_into(&self, writer: &mut Writer) {
+        self.models.save(writer);
+        writer.f64(self.since_ranking);
+        self.frozen.save(writer);
+        self.nodes.save(writer);
+    }
+
+    /// Read all leaves, into a tree that is new.
+    fn load_leaves(&mut self, reader: &mut Reader<'_>) -> Result<Leaves, KernelError> {
+        self.models = Self::no_models(&self.schema, &self.options);
+        self.models.load(reader)?;
+        self.since_ranking = reader.f64()?;
+        self.frozen.load(reader)?;
+        Ok(Leaves::new(self.models.len(), self.frozen.len()))
+    }
+
+    /// Read the nodes of a tree, and of those below some more roots.
+    fn load_nodes(&mut self, reader: &mut Reader<'_>, roots: &[usize], leaves: &mut Leaves) -> Result<(), KernelError> {
+        let nodes = Nodes::empty(&self.schema, self.options.max_bytes);
+        self.nodes = nodes.load(reader, &self.schema, roots, leaves)?;
         Ok(())
     }
 }

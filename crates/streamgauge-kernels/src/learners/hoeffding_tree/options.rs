@@ -1,5 +1,6 @@
 //! The options of a Hoeffding tree.
 
+use super::SplitCriterion;
 use crate::KernelError;
 
 /// What predicts at a leaf.
@@ -26,7 +27,11 @@ pub struct Options {
     pub leaf_prediction: LeafPrediction,
     /// Whether nominal attributes are split into one value and the rest only.
     pub binary_splits: bool,
-    /// The tree stops growing when it holds so many bytes.
+    /// What makes a split good.
+    pub split_criterion: SplitCriterion,
+    /// Whether an attribute that falls behind the best by more than the bound is never again looked at in its leaf.
+    pub remove_poor_attributes: bool,
+    /// The most bytes the tree may hold: its least promising leaves are frozen to keep below.
     pub max_bytes: usize,
 }
 
@@ -38,6 +43,8 @@ impl Default for Options {
             tie_threshold: 0.05,
             leaf_prediction: LeafPrediction::Adaptive,
             binary_splits: false,
+            split_criterion: SplitCriterion::InfoGain,
+            remove_poor_attributes: false,
             max_bytes: 1 << 25,
         }
     }

@@ -57,11 +57,21 @@ impl Screen {
         [z, above_min, above_max, left, merit].map(|column| column.capacity() * size_of::<f32>()).iter().sum()
     }
 
+    /// The bytes it holds on the heap once it has looked at `d` attributes.
+    pub fn bytes_of(d: usize) -> usize {
+        5 * Self::length(d) * size_of::<f32>()
+    }
+
+    /// How many thresholds `d` attributes take.
+    fn length(d: usize) -> usize {
+        (d * N_THRESHOLDS).next_multiple_of(WRITTEN) + WRITTEN
+    }
+
     /// Make room for `d` attributes.
     fn clear(&mut self, d: usize) {
         for column in [&mut self.z, &mut self.above_min, &mut self.above_max, &mut self.left, &mut self.merit] {
             column.clear();
-            column.resize((d * N_THRESHOLDS).next_multiple_of(WRITTEN) + WRITTEN, 0.0);
+            column.resize(Self::length(d), 0.0);
         }
     }
 
