@@ -10,6 +10,7 @@ mod comparison;
 mod composition;
 mod convert;
 mod dispatch;
+mod ensembles;
 mod forgetting;
 mod generators;
 mod learners;
@@ -24,6 +25,7 @@ fn _compiled(module: &Bound<'_, PyModule>) -> PyResult<()> {
     baselines::register(module)?;
     comparison::register(module)?;
     dispatch::register(module)?;
+    ensembles::register(module)?;
     generators::register(module)?;
     forgetting::register(module)?;
     learners::register(module)?;

@@ -9,6 +9,7 @@ use crate::validation::check_values;
 use rows::BLOCK;
 
 mod bayes;
+mod ensembles;
 mod factory;
 mod hoeffding_tree;
 mod lanes;
@@ -18,6 +19,7 @@ mod no_change;
 mod rows;
 mod vector_math;
 
+pub use ensembles::{DriftReset, LeveragingBagging, OneVsRest, OzaBag, OzaBoost};
 pub use factory::Factory;
 pub use hoeffding_tree::{HoeffdingTree, LeafPrediction, Options as HoeffdingTreeOptions, hoeffding_tree};
 pub use majority_class::MajorityClass;
