@@ -9,6 +9,7 @@ mod baselines;
 mod comparison;
 mod composition;
 mod convert;
+mod detectors;
 mod dispatch;
 mod forgetting;
 mod generators;
@@ -23,6 +24,7 @@ mod writing;
 fn _compiled(module: &Bound<'_, PyModule>) -> PyResult<()> {
     baselines::register(module)?;
     comparison::register(module)?;
+    detectors::register(module)?;
     dispatch::register(module)?;
     generators::register(module)?;
     forgetting::register(module)?;
