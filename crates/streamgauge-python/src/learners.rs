@@ -160,6 +160,7 @@ fn hoeffding_tree(
         leaf_prediction,
         binary_splits,
         max_bytes,
+        subspace: None,
     };
     let kernel = kernels::hoeffding_tree(schema(&n_values, n_classes)?, options).map_err(to_python)?;
     Ok(Learner { kernel })

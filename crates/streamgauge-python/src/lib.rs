@@ -9,6 +9,7 @@ mod baselines;
 mod comparison;
 mod composition;
 mod convert;
+mod detectors;
 mod dispatch;
 mod ensembles;
 mod forgetting;
@@ -24,6 +25,7 @@ mod writing;
 fn _compiled(module: &Bound<'_, PyModule>) -> PyResult<()> {
     baselines::register(module)?;
     comparison::register(module)?;
+    detectors::register(module)?;
     dispatch::register(module)?;
     ensembles::register(module)?;
     generators::register(module)?;

@@ -1,16 +1,17 @@
 //! ADWIN as a detector.
 
-use super::{Detector, Signal};
+use super::{Detector, Direction, Signal};
 use crate::KernelError;
 use crate::adaptive_window::{AdaptiveWindow, Settings};
 use crate::codec::{Reader, Writer};
 
 /// A window of values that signals a drift when it drops its oldest part, because that differs from the rest.
 ///
-/// The window goes on after a drift with what it has kept. A drift may be a rise or a fall: compare
-/// [`Adwin::estimate`] before and after to know.
+/// The window goes on after a drift with what it has kept. Where rises and falls are both signalled, compare
+/// [`Adwin::estimate`] before and after to know which it was.
 #[derive(Debug, Clone)]
 pub struct Adwin {
+    direction: Direction,
     window: AdaptiveWindow,
 }
 
@@ -20,15 +21,15 @@ impl Adwin {
     /// # Errors
     /// [`KernelError::Option`] where `delta` is outside (0, 1).
     pub fn new(delta: f64) -> Result<Self, KernelError> {
-        Self::with_settings(Settings::new(delta))
+        Self::with_settings(Settings::new(delta), Direction::Both)
     }
 
-    /// A detector with the given options.
+    /// A detector with the given options. The window shrinks at every change, whichever are signalled.
     ///
     /// # Errors
     /// [`KernelError::Option`] where an option is outside its range.
-    pub fn with_settings(settings: Settings) -> Result<Self, KernelError> {
-        Ok(Self { window: AdaptiveWindow::new(settings)? })
+    pub fn with_settings(settings: Settings, direction: Direction) -> Result<Self, KernelError> {
+        Ok(Self { direction, window: AdaptiveWindow::new(settings)? })
     }
 
     /// The mean of the values in the window; 0 where there are none.
@@ -58,7 +59,21 @@ impl Detector for Adwin {
 
     #[inline]
     fn update(&mut self, value: f64) -> Signal {
-        if self.window.push(value) { Signal::Drift } else { Signal::Stable }
+        let (width, total) = (self.window.width(), self.window.total());
+        if !self.window.push(value) {
+            return Signal::Stable;
+        }
+        let before = (total + value) / (width + 1) as f64;
+        let signalled = match self.direction {
+            Direction::Up => self.estimate() > before,
+            Direction::Down => self.estimate() < before,
+            Direction::Both => true,
+        };
+        if signalled { Signal::Drift } else { Signal::Stable }
+    }
+
+    fn boxed(&self) -> Box<dyn Detector> {
+        Box::new(self.clone())
     }
 
     fn reset(&mut self) {
@@ -70,10 +85,14 @@ impl Detector for Adwin {
     }
 
     fn write(&self, writer: &mut Writer) {
+        writer.f64(self.direction.code());
         self.window.write(writer);
     }
 
     fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
+        if reader.f64()? != self.direction.code() {
+            return Err(reader.error("it has other options"));
+        }
         self.window = self.window.read(reader)?;
         Ok(())
     }

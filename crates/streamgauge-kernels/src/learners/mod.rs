@@ -21,7 +21,7 @@ mod vector_math;
 
 pub use ensembles::{DriftReset, LeveragingBagging, OneVsRest, OzaBag, OzaBoost};
 pub use factory::Factory;
-pub use hoeffding_tree::{HoeffdingTree, LeafPrediction, Options as HoeffdingTreeOptions, hoeffding_tree};
+pub use hoeffding_tree::{HoeffdingTree, LeafPrediction, Options as HoeffdingTreeOptions, Subspace, hoeffding_tree};
 pub use majority_class::MajorityClass;
 pub use naive_bayes::{NaiveBayes, naive_bayes};
 pub use no_change::NoChange;
@@ -119,12 +119,12 @@ impl Step<'_> {
     #[inline(always)]
     fn blocks<'a>(
         &'a self,
-        schema: &Schema,
+        d: usize,
+        n_classes: usize,
         predictions: &'a mut [i32],
         votes: Option<&'a mut [f64]>,
     ) -> impl Iterator<Item = (Block<'a>, &'a mut [i32], Option<&'a mut [f64]>)> {
-        let d = schema.n_attributes();
-        let mut votes = votes.map(|votes| votes.chunks_mut(BLOCK * schema.n_classes));
+        let mut votes = votes.map(|votes| votes.chunks_mut(BLOCK * n_classes));
         predictions.chunks_mut(BLOCK).enumerate().map(move |(i, predictions)| {
             let (start, n) = (i * BLOCK, predictions.len());
             let (mut tests, mut weights) = ([true; BLOCK], [1.0; BLOCK]);

@@ -27,7 +27,7 @@ pub struct NaiveBayes<const L: usize> {
 /// A naive Bayes learner that has seen nothing.
 #[must_use]
 pub fn naive_bayes(schema: Schema) -> Box<dyn Learner> {
-    match Layout::n_lanes(&schema) {
+    match Layout::n_lanes(&schema, usize::MAX) {
         1 => Box::new(NaiveBayes::<1>::new(schema)),
         2 => Box::new(NaiveBayes::<2>::new(schema)),
         3 => Box::new(NaiveBayes::<3>::new(schema)),
@@ -37,7 +37,7 @@ pub fn naive_bayes(schema: Schema) -> Box<dyn Learner> {
 
 impl<const L: usize> NaiveBayes<L> {
     fn new(schema: Schema) -> Self {
-        let mut models = Models::new(&schema, false);
+        let mut models = Models::new(&schema, false, None);
         models.push(&vec![0.0; schema.n_classes], ABSTAINED);
         let rows = Rows::new(models.layout(), BLOCK);
         Self { schema, models, rows }
@@ -92,12 +92,12 @@ impl<const L: usize> Learner for NaiveBayes<L> {
     }
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], mut votes: Option<&mut [f64]>) {
-        let schema = self.schema.clone();
+        let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
         dispatch::run(
             #[inline(always)]
             || {
                 let votes = votes.as_deref_mut();
-                for (block, predictions, votes) in step.blocks(&schema, predictions, votes) {
+                for (block, predictions, votes) in step.blocks(d, n_classes, predictions, votes) {
                     self.interleave_block(&block, predictions, votes);
                 }
             },
@@ -116,7 +116,7 @@ impl<const L: usize> Learner for NaiveBayes<L> {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         let mut reader = Reader::new(NAME, 1, bytes)?;
-        let mut models = Models::new(&self.schema, false);
+        let mut models = Models::new(&self.schema, false, None);
         models.load(&mut reader)?;
         if models.len() != 1 {
             return Err(reader.error("it has more than one model"));

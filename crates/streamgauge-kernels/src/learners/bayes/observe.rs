@@ -4,7 +4,7 @@ use super::gaussian::{Class, Panel};
 use super::{Models, nominal};
 use crate::dispatch;
 use crate::learners::lanes::Lane;
-use crate::learners::rows::{MAX_LANES, Row};
+use crate::learners::rows::{MAX_LANES, Row, columns_in_panel};
 use crate::learners::vector_math::{HALF_LN_2PI, ln, ln_four, ln_of_weight};
 
 /// Products outside of this range have lost bits, or soon would.
@@ -20,6 +20,7 @@ impl<const L: usize> Models<L> {
         class.observed += weight;
         let Class { weight: mine, observed, gaps, .. } = *class;
         let header = &mut self.sites[site];
+        let n_numeric = header.n_numeric;
         header.weight += weight;
         // The weight of the majority is read after it may have grown: the branch below is then seldom taken.
         let majority = if header.majority < 0 { label } else { header.majority as usize };
@@ -34,7 +35,7 @@ impl<const L: usize> Models<L> {
         for (panel, x) in panels.iter_mut().zip(row.panels()) {
             panel.observe(x, weight, observed, self.keeps_ranges);
         }
-        if !refresh(panels, self.layout.numeric.len()) {
+        if !refresh(panels, n_numeric as usize) {
             self.refresh_known(site, label);
         }
         if self.layout.n_counts > 0 {
@@ -97,7 +98,7 @@ impl<const L: usize> Models<L> {
 
     /// Make ready what prediction needs of a class, as it was made ready while learning.
     pub(super) fn refresh(&mut self, site: usize, label: usize) {
-        let (range, n) = (self.panel_range(site, label), self.layout.numeric.len());
+        let (range, n) = (self.panel_range(site, label), self.n_numeric(site));
         let panels = &mut self.panels[range];
         let gaps = panels[0].class.gaps;
         let done = !gaps
@@ -118,13 +119,13 @@ impl<const L: usize> Models<L> {
             #[inline(always)]
             || {
                 let range = self.panel_range(site, label);
-                let first = range.start;
+                let (first, n_numeric) = (range.start, self.n_numeric(site));
                 let Class { weight, observed, gaps, .. } = self.panels[first].class;
                 let observed = [Lane::splat(observed); L];
                 let mut log = ln_of_weight(weight);
                 for at in range {
                     let known = if gaps { &self.known[at] } else { &observed };
-                    log += self.panels[at].refresh_known(self.layout.n_columns::<L>(at - first), known);
+                    log += self.panels[at].refresh_known(columns_in_panel::<L>(n_numeric, at - first), known);
                 }
                 self.panels[first].class.log_base = log;
             },

@@ -1,7 +1,7 @@
 //! Saving and loading of models: what was counted is saved, what follows from it is worked out again.
 
 use super::gaussian::Panel;
-use super::{Models, nominal};
+use super::{Models, Subspaces, nominal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::learners::ABSTAINED;
@@ -30,6 +30,9 @@ impl<const L: usize> Models<L> {
             writer.f64(number);
         }
         writer.f64s(&self.counts);
+        if let Some(subspaces) = &self.subspaces {
+            subspaces.save(writer);
+        }
     }
 
     /// Read models into a store that holds none.
@@ -70,6 +73,12 @@ impl<const L: usize> Models<L> {
             *number = reader.f64()?;
         }
         reader.f64s_into(&mut self.counts)?;
+        if let Some(subspaces) = &mut self.subspaces {
+            subspaces.load(reader, self.layout.n_attributes())?;
+            for site in 0..n_sites {
+                self.sites[site].n_numeric = self.count_numeric(site) as u32;
+            }
+        }
         self.refresh_all();
         Ok(())
     }
@@ -110,5 +119,6 @@ impl<const L: usize> Models<L> {
             + bytes(&self.known)
             + bytes(&self.counts)
             + bytes(&self.logs)
+            + self.subspaces.as_ref().map_or(0, Subspaces::n_bytes)
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! P. Domingos and G. Hulten, Mining high-speed data streams, KDD 2000.
 
-use super::bayes::Models;
-use super::rows::{BLOCK, Layout, Row, Rows};
+use super::bayes::{Models, Subspaces};
+use super::rows::{BLOCK, Layout, MAX_LANES, Row, Rows};
 use super::{ABSTAINED, Block, Learner, Schema, Step};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
@@ -14,9 +14,10 @@ mod nodes;
 mod options;
 mod screen;
 mod split;
+mod voting;
 
 use nodes::Nodes;
-pub use options::{LeafPrediction, Options};
+pub use options::{LeafPrediction, Options, Subspace};
 use screen::Screen;
 
 const NAME: &str = "HoeffdingTree";
@@ -36,6 +37,8 @@ const NAME: &str = "HoeffdingTree";
 /// - A row whose value is missing where a node asks for it goes to the child that was heaviest when the node split:
 ///   it most likely belongs there, and unlike in MOA, where it stops at the node, it is learnt.
 /// - The tree stops growing when it holds `max_bytes`.
+/// - In a `subspace`, each leaf looks at some attributes only, drawn when it is made: they alone are observed, asked
+///   for in a split, and known to its naive Bayes.
 ///
 /// Votes are shares that add up to 1: posterior probabilities where naive Bayes predicts, shares of the classes'
 /// weights where the majority does. All are 0 before the first row was learnt. `L` is the number of lanes that
@@ -47,7 +50,11 @@ pub struct HoeffdingTree<const L: usize> {
     nodes: Nodes,
     models: Models<L>,
     rows: Rows<L>,
+    /// All attributes of the rows, to find their leaves by, where leaves look at some of them only.
+    whole: Option<Rows<MAX_LANES>>,
     screen: Screen,
+    /// What the leaves say of the rows of a block, where votes are wanted.
+    logs: Vec<f64>,
 }
 
 /// A Hoeffding tree that has seen nothing.
@@ -56,7 +63,8 @@ pub struct HoeffdingTree<const L: usize> {
 /// [`KernelError::Option`] where an option is outside its range.
 pub fn hoeffding_tree(schema: Schema, options: Options) -> Result<Box<dyn Learner>, KernelError> {
     options.check()?;
-    Ok(match Layout::n_lanes(&schema) {
+    let size = options.subspace.map_or(usize::MAX, |subspace| subspace.size);
+    Ok(match Layout::n_lanes(&schema, size) {
         1 => Box::new(HoeffdingTree::<1>::new(schema, options)),
         2 => Box::new(HoeffdingTree::<2>::new(schema, options)),
         3 => Box::new(HoeffdingTree::<3>::new(schema, options)),
@@ -66,11 +74,17 @@ pub fn hoeffding_tree(schema: Schema, options: Options) -> Result<Box<dyn Learne
 
 impl<const L: usize> HoeffdingTree<L> {
     fn new(schema: Schema, options: Options) -> Self {
-        let mut models = Models::new(&schema, true);
+        let mut models = Self::no_models(&schema, &options);
         models.push(&vec![0.0; schema.n_classes], ABSTAINED);
         let rows = Rows::new(models.layout(), BLOCK);
+        let whole = options.subspace.map(|_| Rows::new(&Layout::new(&schema), BLOCK));
         let nodes = Nodes::new(&schema);
-        Self { schema, options, nodes, models, rows, screen: Screen::default() }
+        Self { schema, options, nodes, models, rows, whole, screen: Screen::default(), logs: vec![] }
+    }
+
+    fn no_models(schema: &Schema, options: &Options) -> Models<L> {
+        let draw = |subspace: Subspace| Subspaces::new(subspace.size.min(schema.n_attributes()), subspace.seed);
+        Models::new(schema, true, options.subspace.map(draw))
     }
 
     /// Whether the majority class predicts at a leaf.
@@ -83,30 +97,55 @@ impl<const L: usize> HoeffdingTree<L> {
         }
     }
 
-    /// Test and learn a block of rows: route all of them, then take one after the other.
+    /// Test and learn a block of rows: route all of them, then take one after the other. Leaves look at some of the
+    /// attributes only where `IN_SUBSPACES`.
     #[inline(always)]
-    fn interleave_block(&mut self, block: &Block<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
-        let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
-        let mut votes = votes.map(|votes| votes.chunks_exact_mut(n_classes));
+    fn interleave_block<const IN_SUBSPACES: bool>(&mut self, block: &Block<'_>, predictions: &mut [i32]) {
+        let d = self.schema.n_attributes();
         let mut rows = std::mem::replace(&mut self.rows, Rows::empty());
-        rows.fill(self.models.layout(), block.x, predictions.len());
         let mut ends = [0; BLOCK];
         let ends = &mut ends[..predictions.len()];
-        self.nodes.route_block(block.x, d, rows.values(), |i| rows.row(i).gaps(), ends);
+        self.route_rows::<IN_SUBSPACES>(block, &mut rows, ends);
         for (i, (prediction, &mut end)) in predictions.iter_mut().zip(ends).enumerate() {
-            let (row, tested) = (rows.row(i), block.tests[i % BLOCK]);
             let (node, leaf) = self.leaf_from(end, &block.x[i * d..(i + 1) * d]);
-            if let Some(votes) = votes.as_mut().and_then(Iterator::next) {
-                if tested {
-                    self.vote_at(leaf, row, votes);
-                } else {
-                    votes.fill(0.0);
-                }
+            if IN_SUBSPACES && node != end {
+                self.gather(&mut rows, i, block, leaf);
             }
+            let row = rows.row(i);
             let predicted = self.predict_and_learn(node, leaf, row, block.labels[i], block.weights[i % BLOCK]);
-            *prediction = if tested { predicted } else { ABSTAINED };
+            *prediction = if block.tests[i % BLOCK] { predicted } else { ABSTAINED };
         }
         self.rows = rows;
+    }
+
+    /// Find the leaf of each row of a block, and make ready what the leaf looks at.
+    #[inline(always)]
+    fn route_rows<const IN_SUBSPACES: bool>(&mut self, block: &Block<'_>, rows: &mut Rows<L>, ends: &mut [u32]) {
+        let d = self.schema.n_attributes();
+        match &mut self.whole {
+            Some(whole) if IN_SUBSPACES => {
+                whole.fill(self.models.layout(), block.x, ends.len());
+                self.nodes.route_block(block.x, d, whole.values(), |i| whole.row(i).gaps(), ends);
+                for (i, &end) in ends.iter().enumerate() {
+                    if let Some(leaf) = self.nodes.leaf(end) {
+                        self.gather(rows, i, block, leaf);
+                    }
+                }
+            }
+            _ => {
+                rows.fill(self.models.layout(), block.x, ends.len());
+                self.nodes.route_block(block.x, d, rows.values(), |i| rows.row(i).gaps(), ends);
+            }
+        }
+    }
+
+    /// Make ready what a leaf looks at in a row.
+    #[inline(always)]
+    fn gather(&self, rows: &mut Rows<L>, i: usize, block: &Block<'_>, leaf: usize) {
+        let d = self.schema.n_attributes();
+        if let Some(attributes) = self.models.subspace(leaf) {
+            rows.gather(i, self.models.layout(), &block.x[i * d..(i + 1) * d], attributes);
+        }
     }
 
     /// The leaf below a node, which may have split since the row was routed to it.
@@ -133,16 +172,23 @@ impl<const L: usize> HoeffdingTree<L> {
         };
         let likeliest = if asks_bayes { self.models.likeliest(leaf, row) } else { majority };
         if learns {
-            self.models.observe(leaf, row, label as usize, weight);
-            let site = self.models.site_mut(leaf);
-            site.since += weight;
-            site.majority_hits += if majority == label { weight } else { 0.0 };
-            site.bayes_hits += if likeliest == label { weight } else { 0.0 };
-            if site.since >= self.options.grace_period {
-                self.attempt_to_split(node, leaf);
-            }
+            self.learn_at(node, leaf, row, label, weight, likeliest);
         }
         if majority_predicts { majority } else { likeliest }
+    }
+
+    /// Learn a row at its leaf, for which naive Bayes had said `likeliest`.
+    #[inline(always)]
+    fn learn_at(&mut self, node: u32, leaf: usize, row: Row<'_, L>, label: i32, weight: f64, likeliest: i32) {
+        let majority = self.models.site(leaf).majority;
+        self.models.observe(leaf, row, label as usize, weight);
+        let site = self.models.site_mut(leaf);
+        site.since += weight;
+        site.majority_hits += if majority == label { weight } else { 0.0 };
+        site.bayes_hits += if likeliest == label { weight } else { 0.0 };
+        if site.since >= self.options.grace_period {
+            self.attempt_to_split(node, leaf);
+        }
     }
 
     fn vote_at(&self, leaf: usize, row: Row<'_, L>, votes: &mut [f64]) {
@@ -168,8 +214,11 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
         let mut rows = Rows::<L>::new(self.models.layout(), 1);
         for (i, votes) in votes.chunks_exact_mut(self.schema.n_classes).enumerate() {
             let x = &x[i * d..(i + 1) * d];
-            rows.fill(self.models.layout(), x, 1);
             let (_, leaf) = self.leaf_from(0, x);
+            match self.models.subspace(leaf) {
+                Some(attributes) => rows.gather(0, self.models.layout(), x, attributes),
+                None => rows.fill(self.models.layout(), x, 1),
+            }
             self.vote_at(leaf, rows.row(0), votes);
         }
     }
@@ -180,13 +229,18 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
     }
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], mut votes: Option<&mut [f64]>) {
-        let schema = self.schema.clone();
+        let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
         dispatch::run(
             #[inline(always)]
             || {
                 let votes = votes.as_deref_mut();
-                for (block, predictions, votes) in step.blocks(&schema, predictions, votes) {
-                    self.interleave_block(&block, predictions, votes);
+                for (block, predictions, votes) in step.blocks(d, n_classes, predictions, votes) {
+                    match (votes, self.options.subspace) {
+                        (None, None) => self.interleave_block::<false>(&block, predictions),
+                        (None, Some(_)) => self.interleave_block::<true>(&block, predictions),
+                        (Some(votes), None) => self.vote_block::<false>(&block, predictions, votes),
+                        (Some(votes), Some(_)) => self.vote_block::<true>(&block, predictions, votes),
+                    }
                 }
             },
         );
@@ -206,6 +260,8 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
             + self.nodes.n_bytes()
             + self.models.n_bytes()
             + self.rows.n_bytes()
+            + self.whole.as_ref().map_or(0, Rows::n_bytes)
+            + 8 * self.logs.capacity()
             + self.screen.n_bytes()
     }
 
@@ -218,7 +274,7 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         let mut reader = Reader::new(NAME, 1, bytes)?;
-        let mut models = Models::new(&self.schema, true);
+        let mut models = Self::no_models(&self.schema, &self.options);
         models.load(&mut reader)?;
         let nodes = Nodes::load(&mut reader, &self.schema, models.len())?;
         reader.finish()?;

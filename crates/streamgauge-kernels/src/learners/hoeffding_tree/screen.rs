@@ -33,7 +33,7 @@ impl Screen {
     /// Only for leaves whose attributes are all numeric and have no gaps. False means: not certain.
     #[inline(always)]
     pub fn rules_out<const L: usize>(&mut self, models: &Models<L>, site: usize, n_classes: usize, bound: f64) -> bool {
-        let d = models.layout().numeric.len();
+        let d = models.n_numeric(site);
         let total: f64 = (0..n_classes).map(|class| models.column(site, class, 0).weight).sum();
         if n_classes > MAX_CLASSES || d < 2 {
             return false;
@@ -75,7 +75,7 @@ impl Screen {
         class: usize,
     ) -> bool {
         let mut certain = true;
-        for column in 0..models.layout().numeric.len() {
+        for column in 0..models.n_numeric(site) {
             let (min, max) = super::split::range(models, site, n_classes, column);
             let last = (N_THRESHOLDS + 1) as f64;
             let step = (max - min) / last;

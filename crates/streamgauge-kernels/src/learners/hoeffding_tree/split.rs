@@ -19,6 +19,8 @@ pub(super) const LEAST_SHARE: f64 = 0.01;
 pub(super) struct Candidate {
     /// The attribute that is asked for.
     pub attribute: usize,
+    /// Where its statistics stand.
+    pub place: Place,
     /// What is asked.
     pub test: Test,
     /// Minus the entropy after the split.
@@ -38,7 +40,7 @@ pub(super) struct Best {
 #[inline(always)]
 pub(super) fn best<const L: usize>(models: &Models<L>, site: usize, n_classes: usize, binary: bool) -> Option<Best> {
     let (mut best, mut second): (Option<Candidate>, f64) = (None, f64::NEG_INFINITY);
-    for (attribute, &place) in models.layout().places.iter().enumerate() {
+    for (attribute, place) in models.places(site) {
         let found = match place {
             Place::Numeric(column) => best_threshold(models, site, n_classes, column),
             Place::Nominal(i) => best_of_values(models, site, n_classes, models.layout().nominal[i], binary),
@@ -48,21 +50,21 @@ pub(super) fn best<const L: usize>(models: &Models<L>, site: usize, n_classes: u
             Some(Candidate { merit: most, .. }) if merit < most => second = second.max(merit),
             _ => {
                 second = best.map_or(second, |best| best.merit);
-                best = Some(Candidate { attribute, test, merit });
+                best = Some(Candidate { attribute, place, test, merit });
             }
         }
     }
     best.map(|candidate| {
-        let unsplit = -entropy_before(models, site, n_classes, candidate.attribute);
+        let unsplit = -entropy_before(models, site, n_classes, candidate.place);
         Best { candidate, lead: candidate.merit - second.max(unsplit) }
     })
 }
 
 /// The entropy of the classes over the rows in which an attribute is known.
-fn entropy_before<const L: usize>(models: &Models<L>, site: usize, n_classes: usize, attribute: usize) -> f64 {
+fn entropy_before<const L: usize>(models: &Models<L>, site: usize, n_classes: usize, place: Place) -> f64 {
     let (mut total, mut sum) = (0.0, 0.0);
     for class in 0..n_classes {
-        let weight = match models.layout().places[attribute] {
+        let weight = match place {
             Place::Numeric(column) => models.column(site, class, column).weight,
             Place::Nominal(i) => models.counts(site, class)[models.layout().nominal[i].total()],
         };
@@ -213,8 +215,7 @@ pub(super) fn branch_weights<const L: usize>(
     n_classes: usize,
     candidate: Candidate,
 ) -> Vec<Vec<f64>> {
-    let place = models.layout().places[candidate.attribute];
-    let weight = |branch: usize, class: usize| match (candidate.test, place) {
+    let weight = |branch: usize, class: usize| match (candidate.test, candidate.place) {
         (Test::AtMost(threshold), Place::Numeric(column)) => {
             let seen = models.column(site, class, column);
             let below = if seen.weight > 0.0 { Share::of(seen).at_most(threshold) } else { 0.0 };
