@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,8 @@ __all__ = [
     "Speed",
     "folds",
     "generated_rows",
+    "heap_bytes",
+    "plain_speed",
     "prequential",
     "speed",
     "weighted_predictions",
@@ -119,6 +122,20 @@ def speed(learner: str, stream: str, n_rows: int, repeats: int) -> Speed:
     """Time test-then-train, the generator included: MajorityClass on the same stream is what to subtract."""
     task = f"EvaluatePrequential -l ({learner}) -s ({stream}) {EVALUATION.format(n=n_rows)}"
     return _best([task] * repeats, n_rows)
+
+
+def plain_speed(learner: str, stream: str, n_rows: int) -> Speed:
+    """Time test-then-train once, as a person runs it: its plain task in a virtual machine of its own."""
+    task = f"EvaluatePrequential -l ({learner}) -s ({stream}) {EVALUATION.format(n=n_rows)} -S"
+    started = perf_counter()
+    row = _last_row(_java(["moa.DoTask", task]).splitlines())
+    wall = perf_counter() - started
+    return Speed(float(row["evaluation time (cpu seconds)"]) / n_rows, wall / n_rows, _accuracy(row))
+
+
+def heap_bytes(learner: str, stream: str, n_rows: int) -> int:
+    """Tell how many bytes of the heap a learner holds after so many rows; needs a JDK."""
+    return int(_java([_source("HeapBytes"), learner, stream, str(n_rows)]))
 
 
 def folds(learner: str, stream: str, n_rows: int, n_folds: int, repeats: int) -> Speed:

@@ -5,9 +5,10 @@ from streamgauge.learners.baselines import MajorityClass, NoChange
 from streamgauge.learners.bayes import NaiveBayes
 from streamgauge.learners.ensembles import LeveragingBagging, OzaBag, OzaBoost
 from streamgauge.learners.trees import HoeffdingTree
-from streamgauge.learners.wrappers import OneVsRest
+from streamgauge.learners.wrappers import DriftReset, OneVsRest
 
 __all__ = [
+    "DriftReset",
     "HoeffdingTree",
     "LeveragingBagging",
     "MajorityClass",
