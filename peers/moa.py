@@ -24,6 +24,7 @@ from streamgauge.records import Schema
 __all__ = [
     "Run",
     "Speed",
+    "detector_signals",
     "folds",
     "generated_rows",
     "heap_bytes",
@@ -109,6 +110,19 @@ def weighted_predictions(
         weights = "\n".join(map(repr, weight.tolist()))
         output = _java([_source("WeightedPredictions"), learner, "rows.arff"], folder, weights)
     return np.array(output.split(), dtype=np.int32)
+
+
+def detector_signals(
+    detectors: list[str], values: NDArray[np.float64], repeats: int = 1
+) -> list[tuple[NDArray[np.uint8], float]]:
+    """Give of each detector what it showed after every value, and CPU nanoseconds per value; needs a JDK.
+
+    A detector's static fields, which HDDM_W_Test has, are shared: each runs after the other.
+    """
+    arguments = [f"-Drepeats={repeats}", _source("DetectorSignals"), *detectors]
+    output = _java(arguments, given="\n".join(map(repr, values.tolist())))
+    lines = [line.split() for line in output.splitlines()]
+    return [(np.frombuffer(digits.encode(), dtype=np.uint8) - ord("0"), float(time)) for time, digits in lines]
 
 
 def generated_rows(stream: str, n_rows: int) -> tuple[Schema, NDArray[np.float64], NDArray[np.int32]]:
