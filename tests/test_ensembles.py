@@ -1,7 +1,6 @@
 """Ensembles and wrappers over any learner: the contract, their rules, and MOA's accuracy."""
 
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -239,7 +238,7 @@ def test_one_against_the_rest_is_one_learner_per_class():
 
 
 def drifting() -> Stream:
-    return Sudden(SEA(1, noise=0.0), SEA(3, noise=0.0), position=10_000)
+    return Sudden(RandomRBF(seed=1), RandomRBF(seed=2), position=10_000)
 
 
 def late_accuracy(spec: LearnerSpec) -> tuple[float, dict[str, int]]:

@@ -1,7 +1,6 @@
 """Wrappers: learners that change what another learner is shown, or when it starts anew."""
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError
@@ -9,23 +8,14 @@ from streamgauge.learners.adapters import as_spec
 from streamgauge.learners.composition import builder
 from streamgauge.learners.native import NativeLearner
 from streamgauge.learners.trees import HoeffdingTree
-from streamgauge.protocols import LearnerSpec
+from streamgauge.protocols import DetectorSpec, LearnerSpec
 from streamgauge.records import Schema
 
-__all__ = ["DetectorSpec", "DriftReset", "OneVsRest"]
+__all__ = ["DriftReset", "OneVsRest"]
 
 
 _ADWIN = (0.002, 32, 5, 5, 10, "up")
 """The options of ADWIN as MOA and River have them, for rises."""
-
-
-@runtime_checkable
-class DetectorSpec(Protocol):
-    """What builds a drift detector, as those of `streamgauge.drift` do."""
-
-    def build(self) -> object:
-        """Build a detector that has seen nothing."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -50,9 +40,9 @@ class DriftReset:
 
     Examples
     --------
-    >>> from streamgauge import SEA, NaiveBayes, evaluate
+    >>> from streamgauge import NaiveBayes, RandomRBF, evaluate
     >>> from streamgauge.streams import Sudden
-    >>> stream = Sudden(SEA(1, n_rows=5_000), SEA(3, n_rows=5_000), position=5_000)
+    >>> stream = Sudden(RandomRBF(seed=1), RandomRBF(seed=2), position=5_000)
     >>> results = evaluate(stream, {"resets": DriftReset(NaiveBayes()), "goes on": NaiveBayes()}, n_rows=10_000)
     >>> bool(results.curve("resets", "accuracy")[-1, 0] > results.curve("goes on", "accuracy")[-1, 0])
     True

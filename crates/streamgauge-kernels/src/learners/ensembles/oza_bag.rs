@@ -62,10 +62,12 @@ impl Learner for OzaBag {
             weights.resize(n, 0.0);
             of_member.resize(n * n_classes, 0.0);
             for i in 0..self.members.len() {
-                // Members leave the votes for rows that are not tested as they are.
-                of_member.fill(0.0);
                 self.members.draw_weights(i, &self.poisson, block, &mut weights);
                 let step = Step { weight: Some(&weights), ..block.step };
+                if block.step.test.is_some() {
+                    // Members leave the votes for rows that are not tested as they are.
+                    of_member.fill(0.0);
+                }
                 if block.tested {
                     self.members.get_mut(i).interleave(&step, predictions, Some(&mut of_member));
                     add_shares(n_classes, &of_member, combined);

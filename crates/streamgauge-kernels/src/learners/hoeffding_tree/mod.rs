@@ -228,18 +228,18 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
         self.interleave(&step, &mut [ABSTAINED], None);
     }
 
-    fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], mut votes: Option<&mut [f64]>) {
+    fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
+        if let Some(votes) = votes {
+            return self.vote_step(step, predictions, votes, false);
+        }
         let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
         dispatch::run(
             #[inline(always)]
             || {
-                let votes = votes.as_deref_mut();
-                for (block, predictions, votes) in step.blocks(d, n_classes, predictions, votes) {
-                    match (votes, self.options.subspace) {
-                        (None, None) => self.interleave_block::<false>(&block, predictions),
-                        (None, Some(_)) => self.interleave_block::<true>(&block, predictions),
-                        (Some(votes), None) => self.vote_block::<false, false>(&block, predictions, votes),
-                        (Some(votes), Some(_)) => self.vote_block::<true, false>(&block, predictions, votes),
+                for (block, predictions, _) in step.blocks(d, n_classes, predictions, None) {
+                    match self.options.subspace {
+                        None => self.interleave_block::<false>(&block, predictions),
+                        Some(_) => self.interleave_block::<true>(&block, predictions),
                     }
                 }
             },
@@ -247,19 +247,7 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
     }
 
     fn review(&mut self, step: &Step<'_>, votes: &mut [f64], again: &mut [i32]) {
-        let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
-        dispatch::run(
-            #[inline(always)]
-            || {
-                for (block, again, votes) in step.blocks(d, n_classes, again, Some(&mut *votes)) {
-                    match (votes, self.options.subspace) {
-                        (Some(votes), None) => self.vote_block::<false, true>(&block, again, votes),
-                        (Some(votes), Some(_)) => self.vote_block::<true, true>(&block, again, votes),
-                        (None, _) => {}
-                    }
-                }
-            },
-        );
+        self.vote_step(step, again, votes, true);
     }
 
     fn facts(&self) -> Vec<(&'static str, u64)> {

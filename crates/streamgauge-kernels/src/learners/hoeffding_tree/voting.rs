@@ -1,23 +1,41 @@
 //! Blocks of rows of which all votes are wanted: what naive Bayes says is worked out once, for voting and learning.
 
 use super::{HoeffdingTree, LeafPrediction};
+use crate::dispatch;
 use crate::learners::bayes::{RULED_OUT, vote_of_log, votes_to_shares};
 use crate::learners::rows::{BLOCK, Row, Rows};
-use crate::learners::{ABSTAINED, Block, Learner, winner};
+use crate::learners::{ABSTAINED, Block, Learner, Step, winner};
 
 /// The vote of a row that is not one of naive Bayes.
 const NO_CLASS: i32 = ABSTAINED;
 
 impl<const L: usize> HoeffdingTree<L> {
+    /// Vote for the tested rows of a step and learn it. The predictions are those before learning or, where it
+    /// `reviews`, those of all rows with a label after they were learnt.
+    pub(super) fn vote_step(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: &mut [f64], reviews: bool) {
+        let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
+        dispatch::run(
+            #[inline(always)]
+            || {
+                for (block, predictions, votes) in step.blocks(d, n_classes, predictions, Some(&mut *votes)) {
+                    let votes = votes.unwrap_or_default();
+                    match self.options.subspace {
+                        None => self.vote_block::<false>(&block, predictions, votes, reviews),
+                        Some(_) => self.vote_block::<true>(&block, predictions, votes, reviews),
+                    }
+                }
+            },
+        );
+    }
+
     /// Test and learn a block of rows as [`HoeffdingTree::interleave_block`] does, and vote for those that are tested.
-    ///
-    /// Where it `REVIEWS`, the predictions are those of all rows with a label after they were learnt.
     #[inline(always)]
-    pub(super) fn vote_block<const IN_SUBSPACES: bool, const REVIEWS: bool>(
+    fn vote_block<const IN_SUBSPACES: bool>(
         &mut self,
         block: &Block<'_>,
         predictions: &mut [i32],
         votes: &mut [f64],
+        reviews: bool,
     ) {
         let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
         let mut rows = std::mem::replace(&mut self.rows, Rows::empty());
@@ -49,13 +67,13 @@ impl<const L: usize> HoeffdingTree<L> {
             } else {
                 votes.fill(0.0);
             }
-            let wanted = if REVIEWS { label >= 0 } else { tested };
+            let wanted = if reviews { label >= 0 } else { tested };
             let predicted = if majority_predicts { majority } else { class };
             *prediction = if wanted { predicted } else { ABSTAINED };
             if weight > 0.0 {
-                let is_fresh = REVIEWS && self.models.is_fresh(leaf);
+                let is_fresh = reviews && self.models.is_fresh(leaf);
                 self.learn_at(node, leaf, row, label, weight, class);
-                if REVIEWS {
+                if reviews {
                     let logs = if is_fresh || row.gaps() { None } else { Some(&*logs) };
                     *prediction = match self.nodes.leaf(node) {
                         Some(_) => self.predict_again(leaf, row, label, logs),
@@ -67,9 +85,7 @@ impl<const L: usize> HoeffdingTree<L> {
         share_votes(&mut logs, &most, &likeliest[..predictions.len()], votes);
         (self.rows, self.logs) = (rows, logs);
     }
-}
 
-impl<const L: usize> HoeffdingTree<L> {
     /// Predict a row that its leaf has just learnt; `logs` are the log-likelihoods of the classes before that, where
     /// those of the other classes still hold.
     #[inline(always)]
