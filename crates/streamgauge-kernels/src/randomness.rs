@@ -185,6 +185,12 @@ impl Poisson {
         Ok(Self { thresholds, n_common: n_common as usize })
     }
 
+    /// The bytes it holds on the heap.
+    #[must_use]
+    pub fn n_bytes(&self) -> usize {
+        self.thresholds.capacity() * size_of::<u64>()
+    }
+
     /// The value of 64 random bits.
     #[inline(always)]
     #[must_use]

@@ -11,6 +11,7 @@ mod composition;
 mod convert;
 mod detectors;
 mod dispatch;
+mod ensembles;
 mod forgetting;
 mod generators;
 mod learners;
@@ -26,6 +27,7 @@ fn _compiled(module: &Bound<'_, PyModule>) -> PyResult<()> {
     comparison::register(module)?;
     detectors::register(module)?;
     dispatch::register(module)?;
+    ensembles::register(module)?;
     generators::register(module)?;
     forgetting::register(module)?;
     learners::register(module)?;

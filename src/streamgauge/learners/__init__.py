@@ -3,6 +3,19 @@
 from streamgauge.learners.adapters import ScikitLearn, as_spec
 from streamgauge.learners.baselines import MajorityClass, NoChange
 from streamgauge.learners.bayes import NaiveBayes
+from streamgauge.learners.ensembles import LeveragingBagging, OzaBag, OzaBoost
 from streamgauge.learners.trees import HoeffdingTree
+from streamgauge.learners.wrappers import OneVsRest
 
-__all__ = ["HoeffdingTree", "MajorityClass", "NaiveBayes", "NoChange", "ScikitLearn", "as_spec"]
+__all__ = [
+    "HoeffdingTree",
+    "LeveragingBagging",
+    "MajorityClass",
+    "NaiveBayes",
+    "NoChange",
+    "OneVsRest",
+    "OzaBag",
+    "OzaBoost",
+    "ScikitLearn",
+    "as_spec",
+]

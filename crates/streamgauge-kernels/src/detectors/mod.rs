@@ -65,7 +65,7 @@ pub enum Domain {
 }
 
 /// Tells from values, one after the other, when their distribution has changed.
-pub trait Detector: Send {
+pub trait Detector: Send + Sync {
     /// The name its saved state begins with.
     fn name(&self) -> &'static str;
 

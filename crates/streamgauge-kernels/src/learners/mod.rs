@@ -9,6 +9,7 @@ use crate::validation::check_values;
 use rows::BLOCK;
 
 mod bayes;
+mod ensembles;
 mod factory;
 mod hoeffding_tree;
 mod lanes;
@@ -19,6 +20,7 @@ mod renewed;
 mod rows;
 mod vector_math;
 
+pub use ensembles::{DriftReset, LeveragingBagging, OneVsRest, OzaBag, OzaBoost};
 pub use factory::Factory;
 pub use hoeffding_tree::{HoeffdingTree, LeafPrediction, Options as HoeffdingTreeOptions, Subspace, hoeffding_tree};
 pub use majority_class::MajorityClass;

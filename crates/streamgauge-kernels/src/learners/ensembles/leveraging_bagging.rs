@@ -39,8 +39,7 @@ impl LeveragingBagging {
         delta: f64,
         seed: u64,
     ) -> Result<Self, KernelError> {
-        let settings = Settings { delta, clock: 32, max_buckets: 5, min_window_length: 5, grace_period: 10 };
-        let (empty, poisson) = (AdaptiveWindow::new(settings)?, Poisson::new(mean_weight)?);
+        let (empty, poisson) = (AdaptiveWindow::new(Settings::new(delta))?, Poisson::new(mean_weight)?);
         let members = Members::new(schema.clone(), schema, factory, n_members, seed)?;
         Ok(Self { members, windows: vec![empty.clone(); n_members], empty, poisson })
     }
@@ -172,8 +171,7 @@ impl Learner for LeveragingBagging {
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         let mut reader = Reader::new(NAME, 1, bytes)?;
         let members = self.members.load(&mut reader)?;
-        let windows =
-            (0..self.windows.len()).map(|_| self.empty.read(&mut reader)).collect::<Result<Vec<_>, _>>()?;
+        let windows = (0..self.windows.len()).map(|_| self.empty.read(&mut reader)).collect::<Result<Vec<_>, _>>()?;
         reader.finish()?;
         (self.members, self.windows) = (members, windows);
         Ok(())

@@ -40,9 +40,8 @@ impl Members {
             let expected = "it must be at least 1";
             return Err(KernelError::Option { option: "n_members", found: "0".into(), expected });
         }
-        let learners = (0..n_members)
-            .map(|i| factory.build(&member_schema, member_seed(seed, i, 0)))
-            .collect::<Result<_, _>>()?;
+        let learners =
+            (0..n_members).map(|i| factory.build(&member_schema, member_seed(seed, i, 0))).collect::<Result<_, _>>()?;
         Ok(Self { schema, member_schema, factory, seed, learners, n_learnt: 0, n_replaced: 0 })
     }
 
@@ -54,6 +53,16 @@ impl Members {
     /// The members.
     pub fn iter(&self) -> impl Iterator<Item = &dyn Learner> {
         self.learners.iter().map(AsRef::as_ref)
+    }
+
+    /// One of them.
+    pub fn get(&self, i: usize) -> &dyn Learner {
+        self.learners[i].as_ref()
+    }
+
+    /// Let two change places.
+    pub fn swap(&mut self, i: usize, j: usize) {
+        self.learners.swap(i, j);
     }
 
     /// One of them.

@@ -6,12 +6,14 @@
 //! last bit as row by row.
 
 mod combining;
+mod drift_reset;
 mod leveraging_bagging;
 mod members;
 mod one_vs_rest;
 mod oza_bag;
 mod oza_boost;
 
+pub use drift_reset::DriftReset;
 pub use leveraging_bagging::LeveragingBagging;
 pub use one_vs_rest::OneVsRest;
 pub use oza_bag::OzaBag;

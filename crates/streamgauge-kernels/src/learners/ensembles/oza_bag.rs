@@ -62,6 +62,8 @@ impl Learner for OzaBag {
             weights.resize(n, 0.0);
             of_member.resize(n * n_classes, 0.0);
             for i in 0..self.members.len() {
+                // Members leave the votes for rows that are not tested as they are.
+                of_member.fill(0.0);
                 self.members.draw_weights(i, &self.poisson, block, &mut weights);
                 let step = Step { weight: Some(&weights), ..block.step };
                 if block.tested {
