@@ -80,8 +80,10 @@ impl Screen {
             let last = (N_THRESHOLDS + 1) as f64;
             let step = (max - min) / last;
             let Column { weight, mean, squares, min: least, max: greatest } = models.column(site, class, column);
-            certain &= step > 0.0 && weight > 1.0 && squares > 0.0;
-            let precision = ((weight - 1.0) / squares).sqrt();
+            // A class of a single value is above a threshold or not, whatever its variance.
+            let spread = weight > 1.0 && squares > 0.0;
+            certain &= step > 0.0 && (spread || least == greatest);
+            let precision = if spread { ((weight - 1.0) / squares).sqrt() } else { 0.0 };
             let (low, high) = ((least - min) / step, (greatest - min) / step);
             certain &= (low == 0.0 || !is_whole(low)) && (high >= last || !is_whole(high));
             let (first, width) = (((min - mean) * precision) as f32, (step * precision) as f32);

@@ -129,7 +129,13 @@ impl Member {
             let (votes, predictions) = (&mut work.votes[..(end - start) * n_classes], &mut work.predictions[..end - start]);
             let asked = Some(&stretch.asked[rows.clone()]);
             let step = Step { x: &x[start * width..end * width], y, test: asked, weight: Some(weights) };
+            if std::env::var("SG_AGAIN").is_ok() {
+                let mut p0 = vec![0; predictions.len()];
+                for (p, v) in p0.iter_mut().zip(votes.chunks_exact(n_classes)) { *p = super::winner(v); }
+                self.model.learner.review(&step, votes, predictions);
+            } else {
             self.model.learner.interleave(&step, predictions, Some(votes));
+            }
             self.count(maker, stretch, rows.clone(), votes, predictions, &mut combined[start * n_classes..]);
             self.learn_in_background(maker, stretch, rows, weights);
             let (y, weights) = (&stretch.step.y[start..end], &work.weights[start..end]);
@@ -187,7 +193,8 @@ impl Member {
                 add_share(votes, self.say(maker.options.weighted_votes), combined);
             }
             self.seen += weight;
-            self.hits += if prediction == stretch.step.y[row] { weight } else { 0.0 };
+            let _ = prediction;
+            self.hits += if super::winner(votes) == stretch.step.y[row] { weight } else { 0.0 };
         }
     }
 
@@ -222,8 +229,11 @@ impl Member {
                 n += 1;
             }
         }
+        let rise = std::env::var("SG_RISE").is_ok();
         let changes = |window: &mut Option<AdaptiveWindow>| {
-            window.as_mut().is_some_and(|window| window.extend(errors[..n].iter().copied(), &mut ()) > 0)
+            window.as_mut().is_some_and(|window| {
+                let before = (window.total() + errors[..n].iter().sum::<f64>()) / (window.width() as f64 + n as f64);
+                window.extend(errors[..n].iter().copied(), &mut ()) > 0 && (!rise || window.mean() > before) })
         };
         let (warns, drifts) = (changes(&mut self.warning), changes(&mut self.drift));
         if warns {
@@ -307,6 +317,6 @@ fn add_share(votes: &[f64], say: f64, combined: &mut [f64]) {
     let sum: f64 = votes.iter().sum();
     let scale = if sum > 0.0 { say / sum } else { 0.0 };
     for (combined, vote) in combined.iter_mut().zip(votes) {
-        *combined = vote.mul_add(scale, *combined);
+        *combined += vote * scale;
     }
 }
