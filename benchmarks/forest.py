@@ -72,7 +72,7 @@ def _beside_moa(stream: sg.ArrayStream, generator: str) -> list[str]:
         f"{accuracy:.4f}",
         f"{theirs[0].accuracy:.4f}",
         f"{_n_bytes(stream) / 1e6:.1f}",
-        f"{moa.model_bytes(THEIRS, generator, N_ROWS) / 1e6:.1f}",
+        f"{moa.heap_bytes(THEIRS, generator, N_ROWS) / 1e6:.1f}",
     ]
 
 

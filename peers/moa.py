@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +24,11 @@ from streamgauge.records import Schema
 __all__ = [
     "Run",
     "Speed",
+    "detector_signals",
     "folds",
     "generated_rows",
+    "heap_bytes",
+    "plain_speed",
     "prequential",
     "speed",
     "weighted_predictions",
@@ -108,6 +112,19 @@ def weighted_predictions(
     return np.array(output.split(), dtype=np.int32)
 
 
+def detector_signals(
+    detectors: list[str], values: NDArray[np.float64], repeats: int = 1
+) -> list[tuple[NDArray[np.uint8], float]]:
+    """Give of each detector what it showed after every value, and CPU nanoseconds per value; needs a JDK.
+
+    A detector's static fields, which HDDM_W_Test has, are shared: each runs after the other.
+    """
+    arguments = [f"-Drepeats={repeats}", _source("DetectorSignals"), *detectors]
+    output = _java(arguments, given="\n".join(map(repr, values.tolist())))
+    lines = [line.split() for line in output.splitlines()]
+    return [(np.frombuffer(digits.encode(), dtype=np.uint8) - ord("0"), float(time)) for time, digits in lines]
+
+
 def generated_rows(stream: str, n_rows: int) -> tuple[Schema, NDArray[np.float64], NDArray[np.int32]]:
     """Give the rows of one of MOA's generators."""
     with TemporaryDirectory() as folder:
@@ -119,6 +136,20 @@ def speed(learner: str, stream: str, n_rows: int, repeats: int) -> Speed:
     """Time test-then-train, the generator included: MajorityClass on the same stream is what to subtract."""
     task = f"EvaluatePrequential -l ({learner}) -s ({stream}) {EVALUATION.format(n=n_rows)}"
     return _best([task] * repeats, n_rows)
+
+
+def plain_speed(learner: str, stream: str, n_rows: int) -> Speed:
+    """Time test-then-train once, as a person runs it: its plain task in a virtual machine of its own."""
+    task = f"EvaluatePrequential -l ({learner}) -s ({stream}) {EVALUATION.format(n=n_rows)} -S"
+    started = perf_counter()
+    row = _last_row(_java(["moa.DoTask", task]).splitlines())
+    wall = perf_counter() - started
+    return Speed(float(row["evaluation time (cpu seconds)"]) / n_rows, wall / n_rows, _accuracy(row))
+
+
+def heap_bytes(learner: str, stream: str, n_rows: int) -> int:
+    """Tell how many bytes of the heap a learner holds after so many rows; needs a JDK."""
+    return int(_java([_source("HeapBytes"), learner, stream, str(n_rows)]))
 
 
 def folds(learner: str, stream: str, n_rows: int, n_folds: int, repeats: int) -> Speed:

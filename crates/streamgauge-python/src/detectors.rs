@@ -12,8 +12,16 @@ use crate::convert::{column, to_python, work};
 
 /// The state of a detector in native code.
 #[pyclass(module = "streamgauge._native")]
-struct Detector {
+pub struct Detector {
     kernel: Box<dyn Kernel>,
+}
+
+impl Detector {
+    /// Take the kernel out, to watch a learner; what is left watches nothing of use.
+    pub fn take(&mut self) -> PyResult<Box<dyn Kernel>> {
+        let idle = kernels::Adwin::new(0.002).map_err(to_python)?;
+        Ok(std::mem::replace(&mut self.kernel, Box::new(idle)))
+    }
 }
 
 #[pymethods]

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
-use streamgauge_kernels::learners::{Factory, LeveragingBagging, OneVsRest, OzaBag, OzaBoost};
+use streamgauge_kernels::learners::{DriftReset, Factory, LeveragingBagging, OneVsRest, OzaBag, OzaBoost};
 
 use crate::composition::PythonFactory;
 use crate::convert::work;
+use crate::detectors::Detector;
 use crate::learners::{Learner, schema};
 
 fn factory(build: Py<PyAny>) -> Arc<dyn Factory> {
@@ -76,7 +77,26 @@ fn one_vs_rest(
     Ok(Learner::new(Box::new(kernel)))
 }
 
+/// A learner that starts anew after a drift.
+#[pyfunction]
+fn drift_reset(
+    py: Python<'_>,
+    n_values: PyReadonlyArray1<'_, u32>,
+    n_classes: usize,
+    build: Py<PyAny>,
+    detector: PyRefMut<'_, Detector>,
+    on_warning: bool,
+    seed: u64,
+) -> PyResult<Learner> {
+    let (schema, factory) = (schema(&n_values, n_classes)?, factory(build));
+    let mut detector = detector;
+    let detector = detector.take()?;
+    let kernel = work(py, || DriftReset::new(schema, factory, detector, on_warning, seed))?;
+    Ok(Learner::new(Box::new(kernel)))
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(drift_reset, module)?)?;
     module.add_function(wrap_pyfunction!(oza_bag, module)?)?;
     module.add_function(wrap_pyfunction!(leveraging_bagging, module)?)?;
     module.add_function(wrap_pyfunction!(oza_boost, module)?)?;

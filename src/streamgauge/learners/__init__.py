@@ -6,10 +6,11 @@ from streamgauge.learners.bayes import NaiveBayes
 from streamgauge.learners.ensembles import LeveragingBagging, OzaBag, OzaBoost
 from streamgauge.learners.forests import AdaptiveRandomForest, StreamingRandomPatches
 from streamgauge.learners.trees import HoeffdingTree
-from streamgauge.learners.wrappers import OneVsRest
+from streamgauge.learners.wrappers import DriftReset, OneVsRest
 
 __all__ = [
     "AdaptiveRandomForest",
+    "DriftReset",
     "HoeffdingTree",
     "LeveragingBagging",
     "MajorityClass",

@@ -65,6 +65,24 @@ impl<const L: usize> NaiveBayes<L> {
             }
         }
     }
+
+    /// Vote for each tested row, learn it, and predict it again where it has a label.
+    #[inline(always)]
+    fn review_block(&mut self, block: &Block<'_>, again: &mut [i32], votes: &mut [f64]) {
+        self.rows.fill(self.models.layout(), block.x, again.len());
+        for (i, (again, votes)) in again.iter_mut().zip(votes.chunks_exact_mut(self.schema.n_classes)).enumerate() {
+            let (row, label, weight) = (self.rows.row(i), block.labels[i], block.weights[i % BLOCK]);
+            if block.tests[i % BLOCK] {
+                self.models.vote(0, row, votes);
+            } else {
+                votes.fill(0.0);
+            }
+            if weight > 0.0 {
+                self.models.observe(0, row, label as usize, weight);
+            }
+            *again = if label >= 0 { self.models.likeliest(0, row) } else { ABSTAINED };
+        }
+    }
 }
 
 impl<const L: usize> Learner for NaiveBayes<L> {
@@ -99,6 +117,18 @@ impl<const L: usize> Learner for NaiveBayes<L> {
                 let votes = votes.as_deref_mut();
                 for (block, predictions, votes) in step.blocks(d, n_classes, predictions, votes) {
                     self.interleave_block(&block, predictions, votes);
+                }
+            },
+        );
+    }
+
+    fn review(&mut self, step: &Step<'_>, votes: &mut [f64], again: &mut [i32]) {
+        let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
+        dispatch::run(
+            #[inline(always)]
+            || {
+                for (block, again, votes) in step.blocks(d, n_classes, again, Some(&mut *votes)) {
+                    self.review_block(&block, again, votes.unwrap_or_default());
                 }
             },
         );

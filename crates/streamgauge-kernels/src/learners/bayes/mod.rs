@@ -177,6 +177,12 @@ impl<const L: usize> Models<L> {
         self.panels[at].column(i, weight)
     }
 
+    /// Whether a model has observed no row.
+    #[inline(always)]
+    pub fn is_fresh(&self, site: usize) -> bool {
+        self.sites[site].fresh
+    }
+
     /// Whether a value was missing in a row that a model has observed.
     pub fn has_gaps(&self, site: usize) -> bool {
         self.panels(site).iter().any(|panel| panel.class.gaps)

@@ -94,6 +94,21 @@ impl<const L: usize> Models<L> {
         greatest(logs, self.sites[site].majority)
     }
 
+    /// The likeliest class of a row without gaps that was just learnt, as [`Models::likeliest`] has it. The logarithms
+    /// are those from before: only that of its own class is another now.
+    #[inline(always)]
+    pub fn likeliest_again(&self, site: usize, row: Row<'_, L>, label: usize, logs: &[f64]) -> i32 {
+        let (mut best, mut most) = (self.sites[site].majority, RULED_OUT);
+        let now = self.log_likelihood(site, label, &self.panels[self.panel_range(site, label)], row);
+        for (class, &before) in logs.iter().enumerate() {
+            let log = if class == label { now } else { before };
+            let better = log > most;
+            best = if better { class as i32 } else { best };
+            most = if better { log } else { most };
+        }
+        best
+    }
+
     /// The posterior probabilities of the classes of a row; the shares of the classes where all are ruled out.
     #[inline(never)]
     pub fn vote(&self, site: usize, row: Row<'_, L>, votes: &mut [f64]) {

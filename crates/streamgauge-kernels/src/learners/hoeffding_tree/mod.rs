@@ -238,8 +238,24 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
                     match (votes, self.options.subspace) {
                         (None, None) => self.interleave_block::<false>(&block, predictions),
                         (None, Some(_)) => self.interleave_block::<true>(&block, predictions),
-                        (Some(votes), None) => self.vote_block::<false>(&block, predictions, votes),
-                        (Some(votes), Some(_)) => self.vote_block::<true>(&block, predictions, votes),
+                        (Some(votes), None) => self.vote_block::<false, false>(&block, predictions, votes),
+                        (Some(votes), Some(_)) => self.vote_block::<true, false>(&block, predictions, votes),
+                    }
+                }
+            },
+        );
+    }
+
+    fn review(&mut self, step: &Step<'_>, votes: &mut [f64], again: &mut [i32]) {
+        let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
+        dispatch::run(
+            #[inline(always)]
+            || {
+                for (block, again, votes) in step.blocks(d, n_classes, again, Some(&mut *votes)) {
+                    match (votes, self.options.subspace) {
+                        (Some(votes), None) => self.vote_block::<false, true>(&block, again, votes),
+                        (Some(votes), Some(_)) => self.vote_block::<true, true>(&block, again, votes),
+                        (None, _) => {}
                     }
                 }
             },

@@ -2,16 +2,18 @@
 
 use super::{HoeffdingTree, LeafPrediction};
 use crate::learners::bayes::{RULED_OUT, vote_of_log, votes_to_shares};
-use crate::learners::rows::{BLOCK, Rows};
-use crate::learners::{ABSTAINED, Block};
+use crate::learners::rows::{BLOCK, Row, Rows};
+use crate::learners::{ABSTAINED, Block, Learner, winner};
 
 /// The vote of a row that is not one of naive Bayes.
 const NO_CLASS: i32 = ABSTAINED;
 
 impl<const L: usize> HoeffdingTree<L> {
     /// Test and learn a block of rows as [`HoeffdingTree::interleave_block`] does, and vote for those that are tested.
+    ///
+    /// Where it `REVIEWS`, the predictions are those of all rows with a label after they were learnt.
     #[inline(always)]
-    pub(super) fn vote_block<const IN_SUBSPACES: bool>(
+    pub(super) fn vote_block<const IN_SUBSPACES: bool, const REVIEWS: bool>(
         &mut self,
         block: &Block<'_>,
         predictions: &mut [i32],
@@ -47,19 +49,47 @@ impl<const L: usize> HoeffdingTree<L> {
             } else {
                 votes.fill(0.0);
             }
-            *prediction = if !tested {
-                ABSTAINED
-            } else if majority_predicts {
-                majority
-            } else {
-                class
-            };
+            let wanted = if REVIEWS { label >= 0 } else { tested };
+            let predicted = if majority_predicts { majority } else { class };
+            *prediction = if wanted { predicted } else { ABSTAINED };
             if weight > 0.0 {
+                let is_fresh = REVIEWS && self.models.is_fresh(leaf);
                 self.learn_at(node, leaf, row, label, weight, class);
+                if REVIEWS {
+                    let logs = if is_fresh || row.gaps() { None } else { Some(&*logs) };
+                    *prediction = match self.nodes.leaf(node) {
+                        Some(_) => self.predict_again(leaf, row, label, logs),
+                        None => self.predict_below(&block.x[i * d..(i + 1) * d]),
+                    };
+                }
             }
         }
         share_votes(&mut logs, &most, &likeliest[..predictions.len()], votes);
         (self.rows, self.logs) = (rows, logs);
+    }
+}
+
+impl<const L: usize> HoeffdingTree<L> {
+    /// Predict a row that its leaf has just learnt; `logs` are the log-likelihoods of the classes before that, where
+    /// those of the other classes still hold.
+    #[inline(always)]
+    fn predict_again(&self, leaf: usize, row: Row<'_, L>, label: i32, logs: Option<&[f64]>) -> i32 {
+        if self.majority_predicts(leaf) {
+            return self.models.site(leaf).majority;
+        }
+        match logs {
+            Some(logs) => self.models.likeliest_again(leaf, row, label as usize, logs),
+            None => self.models.likeliest(leaf, row),
+        }
+    }
+
+    /// Predict a row whose leaf has just split.
+    #[cold]
+    #[inline(never)]
+    fn predict_below(&self, x: &[f64]) -> i32 {
+        let mut votes = vec![0.0; self.schema.n_classes];
+        self.vote(x, &mut votes);
+        winner(&votes)
     }
 }
 
