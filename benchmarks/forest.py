@@ -7,12 +7,13 @@ MOA's memory is what its heap holds less after the forest is dropped. River take
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
+from river.forest import ARFClassifier
 
 import streamgauge as sg
 from peers import moa
@@ -61,8 +62,8 @@ def _beside_moa(stream: sg.ArrayStream, generator: str) -> list[str]:
         start = time.process_time()
         results = sg.evaluate(stream, AdaptiveRandomForest(), backend=sg.Threads(1))
         ours.append((time.process_time() - start) / N_ROWS)
-        theirs.append(moa.speed(THEIRS, generator, N_ROWS, repeats=1))
-        baseline.append(moa.speed("functions.MajorityClass", generator, N_ROWS, repeats=1).cpu)
+        theirs.append(moa.plain_speed(THEIRS, generator, N_ROWS))
+        baseline.append(moa.plain_speed("functions.MajorityClass", generator, N_ROWS).cpu)
     accuracy = float(results.curve(results.learners[0], "accuracy")[-1, 0])
     cpu = min(speed.cpu for speed in theirs) - min(baseline)
     return [
@@ -85,11 +86,11 @@ def _n_bytes(stream: sg.ArrayStream) -> int:
 
 def _beside_river(schema: Schema, x: NDArray[np.float64], y: NDArray[np.int32]) -> str:
     """Time both on the same rows; one line."""
-    from river.forest import ARFClassifier
-
     spec = AdaptiveRandomForest()
     theirs = ARFClassifier(n_models=10, max_features=6, seed=1)
-    rows = [(dict(enumerate(row)), label) for row, label in zip(x.tolist(), y.tolist(), strict=True)]
+    rows: list[tuple[dict[Hashable, float], int]] = [
+        (dict(enumerate(row)), label) for row, label in zip(x.tolist(), y.tolist(), strict=True)
+    ]
 
     def run_ours() -> int:
         learner = spec.build(schema, seed=1)
@@ -105,9 +106,9 @@ def _beside_river(schema: Schema, x: NDArray[np.float64], y: NDArray[np.int32]) 
     (ours, hits), (river, river_hits) = _timed(run_ours, 10), _timed(run_theirs, 1)
     ratio = river / ours
     return (
-        f"River's ARFClassifier(10) on the first {len(y):,} rows of RBF: {river / len(y) * 1e6:.0f} us per row (accuracy "
-        f"{river_hits / len(y):.4f}), ours {ours / len(y) * 1e6:.2f} ({hits / len(y):.4f}); ratio {ratio:.0f}, "
-        f"goal {GOAL_RIVER:.0f} {'met' if ratio >= GOAL_RIVER else 'MISSED'}"
+        f"River's ARFClassifier(10) on the first {len(y):,} rows of RBF: {river / len(y) * 1e6:.0f} us per row "
+        f"(accuracy {river_hits / len(y):.4f}), ours {ours / len(y) * 1e6:.2f} ({hits / len(y):.4f}); ratio "
+        f"{ratio:.0f}, goal {GOAL_RIVER:.0f} {'met' if ratio >= GOAL_RIVER else 'MISSED'}"
     )
 
 

@@ -5,7 +5,6 @@ which it differs beyond chance:
 
 - MOA's leaves draw m attributes and observe m - 1 of them; ours observe all that they draw. Where there are few
   attributes, as in SEA, that is much: MOA's leaves then look at one of three.
-- MOA's windows see whether a tree is right about a row that it has just learnt; ours whether it was right before.
 - All trees of MOA draw their attributes from the same seed, so that they begin alike; ours have a seed each.
 """
 
@@ -14,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from sklearn.naive_bayes import GaussianNB
 
 from peers import arff, moa
 from streamgauge import _native
@@ -90,8 +90,6 @@ def test_a_forest_keeps_its_contract_on_odd_schemas(spec: LearnerSpec, schema: S
 
 
 def test_members_may_be_learners_of_another_library():
-    from sklearn.naive_bayes import GaussianNB
-
     spec = StreamingRandomPatches(2, GaussianNB())
     assert isinstance(spec.base, ScikitLearn)
     assert accuracy(spec, rows_of(SEA(), 2_000)) > 0.8

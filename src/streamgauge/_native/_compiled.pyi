@@ -267,9 +267,7 @@ def adwin(
 def drift_reset(
     n_values: NDArray[np.uint32], n_classes: int, build: Builder, detector: Detector, on_warning: bool, seed: int
 ) -> Learner: ...
-def oza_bag(
-    n_values: NDArray[np.uint32], n_classes: int, build: Builder, n_members: int, seed: int
-) -> Learner: ...
+def oza_bag(n_values: NDArray[np.uint32], n_classes: int, build: Builder, n_members: int, seed: int) -> Learner: ...
 def leveraging_bagging(
     n_values: NDArray[np.uint32],
     n_classes: int,
@@ -294,7 +292,6 @@ def hoeffding_tree(
     binary_splits: bool,
     max_bytes: int,
 ) -> Learner: ...
-
 def adaptive_random_forest(
     n_values: NDArray[np.uint32],
     n_classes: int,
@@ -324,19 +321,6 @@ def streaming_random_patches(
     weighted_votes: bool,
     seed: int,
 ) -> Learner: ...
-
-@final
-class Detector:
-    def update(self, values: NDArray[np.float64]) -> NDArray[np.uint8]: ...
-    def reset(self) -> None: ...
-    @property
-    def n_bytes(self) -> int: ...
-    def save(self) -> bytes: ...
-    def load(self, state: bytes) -> None: ...
-
-def adwin_detector(
-    delta: float, clock: int, max_buckets: int, min_window_length: int, grace_period: int, direction: str
-) -> Detector: ...
 
 @final
 class Baselines:

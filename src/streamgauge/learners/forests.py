@@ -18,6 +18,9 @@ __all__ = ["AdaptiveRandomForest", "Patches", "StreamingRandomPatches"]
 Patches = Literal["patches", "subspaces", "resampling"]
 """What the members differ in: attributes and weights of the rows, attributes alone, weights alone."""
 
+TREE = HoeffdingTree(grace_period=50, split_confidence=0.01)
+"""The trees of MOA's ensembles, which split sooner than a tree alone."""
+
 
 @dataclass(frozen=True)
 class AdaptiveRandomForest:
@@ -25,7 +28,7 @@ class AdaptiveRandomForest:
 
     Every tree learns each row with a weight drawn from Poisson(`mean_weight`). Each of its leaves draws, when it is
     made, the attributes that it observes, may split by and knows in its naive Bayes. Two ADWIN windows per tree watch
-    whether it predicts a row wrongly before it learns it. When the first one, of `warning_delta`, drops its past, a
+    whether it still errs about a row that it has just learnt. When the first one, of `warning_delta`, drops its past, a
     new tree starts to grow in the background, on rows of their own weight; when the second one, of `drift_delta`,
     does, the background tree, or a new one where there is none, takes over. The votes of a tree count with its
     accuracy since it took over. The defaults are those of MOA, but for the number of trees.
@@ -63,7 +66,7 @@ class AdaptiveRandomForest:
     >>> AdaptiveRandomForest(subspace=1.5)
     Traceback (most recent call last):
     ...
-    streamgauge.errors.StreamgaugeError: subspace = 1.5: it must be a whole number of at least 1, a share in (0, 1) or "sqrt"
+    streamgauge.errors.StreamgaugeError: subspace = 1.5: it must be a number of attributes, a share in (0, 1) or "sqrt"
     """
 
     n_members: int = 10
@@ -158,7 +161,7 @@ class StreamingRandomPatches:
     """
 
     n_members: int = 10
-    base: LearnerSpec = HoeffdingTree(grace_period=50, split_confidence=0.01)
+    base: LearnerSpec = TREE
     patches: Patches = "patches"
     subspace: float | str = 0.6
     mean_weight: float = 6.0
@@ -214,7 +217,7 @@ def _require_ensemble(spec: AdaptiveRandomForest | StreamingRandomPatches) -> No
     is_size = isinstance(subspace, int) and subspace >= 1
     is_share = isinstance(subspace, float) and 0.0 < subspace < 1.0
     if not (is_size or is_share or subspace == "sqrt"):
-        msg = f'subspace = {subspace!r}: it must be a whole number of at least 1, a share in (0, 1) or "sqrt"'
+        msg = f'subspace = {subspace!r}: it must be a number of attributes, a share in (0, 1) or "sqrt"'
         raise StreamgaugeError(msg)
     require_between("mean_weight", spec.mean_weight, 0.0, 100.0)
     for name in ("warning_delta", "drift_delta"):

@@ -4,7 +4,7 @@ use super::model::{Maker, Model};
 use crate::KernelError;
 use crate::adaptive_window::{AdaptiveWindow, Settings};
 use crate::codec::{Reader, Writer};
-use crate::learners::{ABSTAINED, Step};
+use crate::learners::{ABSTAINED, Step, winner};
 use crate::randomness::{Draws, Poisson, Purpose};
 
 /// The weights with which members learn rows.
@@ -52,8 +52,10 @@ pub(super) struct Stretch<'a> {
 pub(super) struct Work {
     /// Per row the weight with which the member learns.
     weights: Vec<f64>,
+    /// The votes for the rows of a block, before they are learnt.
     votes: Vec<f64>,
-    predictions: Vec<i32>,
+    /// The predictions of the same rows, after they were learnt.
+    again: Vec<i32>,
 }
 
 impl Member {
@@ -125,21 +127,15 @@ impl Member {
             let rows = start..end;
             let (y, weights) = (&stretch.step.y[rows.clone()], &work.weights[rows.clone()]);
             work.votes.resize(BLOCK * n_classes, 0.0);
-            work.predictions.resize(BLOCK, ABSTAINED);
-            let (votes, predictions) = (&mut work.votes[..(end - start) * n_classes], &mut work.predictions[..end - start]);
+            work.again.resize(BLOCK, ABSTAINED);
+            let (votes, again) = (&mut work.votes[..(end - start) * n_classes], &mut work.again[..end - start]);
             let asked = Some(&stretch.asked[rows.clone()]);
             let step = Step { x: &x[start * width..end * width], y, test: asked, weight: Some(weights) };
-            if std::env::var("SG_AGAIN").is_ok() {
-                let mut p0 = vec![0; predictions.len()];
-                for (p, v) in p0.iter_mut().zip(votes.chunks_exact(n_classes)) { *p = super::winner(v); }
-                self.model.learner.review(&step, votes, predictions);
-            } else {
-            self.model.learner.interleave(&step, predictions, Some(votes));
-            }
-            self.count(maker, stretch, rows.clone(), votes, predictions, &mut combined[start * n_classes..]);
+            self.model.learner.review(&step, votes, again);
+            self.count(maker, stretch, rows.clone(), votes, &mut combined[start * n_classes..]);
             self.learn_in_background(maker, stretch, rows, weights);
             let (y, weights) = (&stretch.step.y[start..end], &work.weights[start..end]);
-            if self.watch(maker, y, weights, &work.predictions) {
+            if self.watch(maker, y, weights, &work.again) {
                 (x, width) = (self.model.view(stretch.step.x, d), self.model.width());
             }
             start = end;
@@ -182,19 +178,17 @@ impl Member {
         stretch: &Stretch<'_>,
         rows: std::ops::Range<usize>,
         votes: &[f64],
-        predictions: &[i32],
         combined: &mut [f64],
     ) {
         let n_classes = stretch.n_classes;
         let votes = votes.chunks_exact(n_classes).zip(combined.chunks_exact_mut(n_classes));
-        for ((row, (votes, combined)), &prediction) in rows.zip(votes).zip(predictions) {
+        for (row, (votes, combined)) in rows.zip(votes) {
             let weight = stretch.weights[row];
             if stretch.step.tests(row) {
                 add_share(votes, self.say(maker.options.weighted_votes), combined);
             }
             self.seen += weight;
-            let _ = prediction;
-            self.hits += if super::winner(votes) == stretch.step.y[row] { weight } else { 0.0 };
+            self.hits += if winner(votes) == stretch.step.y[row] { weight } else { 0.0 };
         }
     }
 
@@ -220,20 +214,17 @@ impl Member {
         background.learn(&x, &stretch.step.y[rows], weights, &[false; BLOCK][..n], &mut [ABSTAINED; BLOCK][..n]);
     }
 
-    /// Show the errors of learnt rows to the windows; whether the model gave way to another.
-    fn watch(&mut self, maker: &Maker<'_>, y: &[i32], weights: &[f64], predictions: &[i32]) -> bool {
+    /// Show the windows what it still gets wrong of the rows it has learnt; whether the model gave way to another.
+    fn watch(&mut self, maker: &Maker<'_>, y: &[i32], weights: &[f64], again: &[i32]) -> bool {
         let (mut errors, mut n) = ([0.0; BLOCK], 0);
-        for ((&y, &weight), &prediction) in y.iter().zip(weights).zip(predictions) {
+        for ((&y, &weight), &prediction) in y.iter().zip(weights).zip(again) {
             if weight > 0.0 {
                 errors[n] = f64::from(u8::from(prediction != y));
                 n += 1;
             }
         }
-        let rise = std::env::var("SG_RISE").is_ok();
         let changes = |window: &mut Option<AdaptiveWindow>| {
-            window.as_mut().is_some_and(|window| {
-                let before = (window.total() + errors[..n].iter().sum::<f64>()) / (window.width() as f64 + n as f64);
-                window.extend(errors[..n].iter().copied(), &mut ()) > 0 && (!rise || window.mean() > before) })
+            window.as_mut().is_some_and(|window| window.extend(errors[..n].iter().copied(), &mut ()) > 0)
         };
         let (warns, drifts) = (changes(&mut self.warning), changes(&mut self.drift));
         if warns {

@@ -28,9 +28,10 @@ const N_TRIES: u64 = 100;
 /// An ensemble whose members are renewed when they get worse.
 ///
 /// - Each member learns each row with its own Poisson weight, and may see some of the attributes only.
-/// - Two ADWIN windows per member watch the errors that it makes before it learns a row. When the first one drops its
-///   past, a new learner starts in the background; when the second one does, the background learner, or a new one
-///   where there is none, takes the member's place.
+/// - Two ADWIN windows per member watch whether it still errs about a row that it has just learnt. When the first one
+///   drops its past, a new learner starts in the background; when the second one does, the background learner, or a
+///   new one where there is none, takes the member's place. What it gets wrong before it learns a row falls steadily
+///   while it grows, which the windows would take for a change.
 /// - The votes of a member, scaled to a sum of 1, count with its accuracy since it took its place.
 ///
 /// Members do not influence each other, so each takes a long stretch of rows before the next one does: its model
@@ -106,18 +107,11 @@ impl Renewed {
     }
 
     /// Let one member after the other take a stretch of rows.
-    fn interleave_stretch(
-        &mut self,
-        step: &Step<'_>,
-        work: &mut Work,
-        combined: &mut [f64],
-        predictions: &mut [i32],
-    ) {
+    fn interleave_stretch(&mut self, step: &Step<'_>, work: &mut Work, combined: &mut [f64], predictions: &mut [i32]) {
         let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
         let weights: Vec<f64> = (0..step.y.len()).map(|i| step.weight(i)).collect();
         let asked: Vec<bool> = weights.iter().enumerate().map(|(i, &weight)| weight > 0.0 || step.tests(i)).collect();
-        let stretch =
-            Stretch { step: *step, d, n_classes, weights: &weights, asked: &asked, n_learnt: self.n_learnt };
+        let stretch = Stretch { step: *step, d, n_classes, weights: &weights, asked: &asked, n_learnt: self.n_learnt };
         combined.fill(0.0);
         let Self { schema, options, factory, seed, poisson, members, .. } = self;
         let maker = Maker { schema, options, factory: factory.as_ref(), seed: *seed };

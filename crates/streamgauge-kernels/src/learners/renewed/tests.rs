@@ -51,8 +51,7 @@ fn fact(ensemble: &Renewed, name: &str) -> u64 {
 fn members_give_way_after_a_drift_and_only_then() {
     let (x, y) = rows(6_000);
     let forest = |options| {
-        let mut forest =
-            adaptive_random_forest(schema(), options, HoeffdingTreeOptions::default(), 2, 1).unwrap();
+        let mut forest = adaptive_random_forest(schema(), options, HoeffdingTreeOptions::default(), 2, 1).unwrap();
         let predictions = run(&mut forest, &x, &y);
         let hits = predictions[4_500..].iter().zip(&y[4_500..]).filter(|(a, b)| a == b).count();
         (fact(&forest, "n_drifts"), fact(&forest, "n_warnings"), hits as f64 / 1_500.0)
@@ -93,10 +92,9 @@ fn what_was_saved_goes_on_and_damaged_bytes_change_nothing() {
     second.load(&saved).unwrap();
     assert_eq!(second.save(), saved);
     assert!(second.load(&saved[..saved.len() - 9]).is_err());
-    assert!(adaptive_random_forest(schema(), OPTIONS, HoeffdingTreeOptions::default(), 2, 1)
-        .unwrap()
-        .load(&saved)
-        .is_err());
+    assert!(
+        adaptive_random_forest(schema(), OPTIONS, HoeffdingTreeOptions::default(), 2, 1).unwrap().load(&saved).is_err()
+    );
     let (x, y) = (&x[4 * 2_200..], &y[2_200..]);
     assert_eq!(run(&mut first, x, y), run(&mut second, x, y));
     assert_eq!(first.save(), second.save());
