@@ -2,7 +2,7 @@
 
 use super::split::{LEAST_SHARE, N_THRESHOLDS};
 use crate::learners::bayes::{Column, Models};
-use crate::learners::vector_math::{normal_cdf_f32, x_ln_x_f32};
+use crate::learners::vector_math::{normal_cdf_f32, x_ln_x, x_ln_x_f32};
 
 /// Thresholds are written in whole vectors; the next attribute overwrites the excess.
 const WRITTEN: usize = 16;
@@ -37,6 +37,11 @@ impl Screen {
         let total: f64 = (0..n_classes).map(|class| models.column(site, class, 0).weight).sum();
         if n_classes > MAX_CLASSES || d < 2 {
             return false;
+        }
+        // No split gains more than all the entropy there is.
+        let entropy = |weight: f64| -x_ln_x(weight / total);
+        if (0..n_classes).map(|class| entropy(models.column(site, class, 0).weight)).sum::<f64>() + MARGIN < bound {
+            return true;
         }
         self.clear(d);
         for class in 0..n_classes {

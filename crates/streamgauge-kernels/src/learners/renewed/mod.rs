@@ -20,8 +20,9 @@ use member::{Member, Stretch, Work};
 use model::Maker;
 pub use options::RenewedOptions;
 
-/// About how many votes stay in the cache while one member after the other adds its own.
-const STRETCH_VOTES: usize = 8_192;
+/// About how many votes a member adds before the next one does: rows and votes come one after the other from wherever
+/// they are, but a model is jumped about in, and should stay in the cache.
+const STRETCH_VOTES: usize = 32_768;
 /// How often to draw again what another member already sees.
 const N_TRIES: u64 = 100;
 
@@ -103,7 +104,7 @@ impl Renewed {
     }
 
     fn stretch_length(&self) -> usize {
-        (STRETCH_VOTES / self.schema.n_classes.max(1)).clamp(64, 4_096)
+        (STRETCH_VOTES / self.schema.n_classes.max(1)).clamp(64, 16_384)
     }
 
     /// Let one member after the other take a stretch of rows.
