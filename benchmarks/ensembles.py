@@ -56,9 +56,7 @@ def main() -> None:
     for name, generator in STREAMS.items():
         schema, x, y = moa.generated_rows(generator, N_ROWS)
         stream = sg.ArrayStream(x, y, schema=schema)
-        baseline = min(
-            moa.plain_speed("functions.MajorityClass", generator, N_ROWS).cpu for _ in range(REPEATS)
-        )
+        baseline = min(moa.plain_speed("functions.MajorityClass", generator, N_ROWS).cpu for _ in range(REPEATS))
         for opponents in OPPONENTS:
             cells = _compared(stream, generator, opponents, baseline)
             print(name, *cells, flush=True)

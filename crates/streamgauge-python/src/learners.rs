@@ -135,6 +135,16 @@ fn naive_bayes(n_values: PyReadonlyArray1<'_, u32>, n_classes: usize) -> PyResul
     Ok(Learner { kernel: kernels::naive_bayes(schema(&n_values, n_classes)?) })
 }
 
+/// What predicts at a leaf, by its name.
+pub fn leaf_prediction(name: &str) -> PyResult<LeafPrediction> {
+    match name {
+        "majority" => Ok(LeafPrediction::Majority),
+        "naive_bayes" => Ok(LeafPrediction::NaiveBayes),
+        "adaptive" => Ok(LeafPrediction::Adaptive),
+        _ => Err(PyValueError::new_err(format!("{name:?} is not a leaf prediction known here"))),
+    }
+}
+
 /// A Hoeffding tree.
 #[pyfunction]
 fn hoeffding_tree(
@@ -147,12 +157,7 @@ fn hoeffding_tree(
     binary_splits: bool,
     max_bytes: usize,
 ) -> PyResult<Learner> {
-    let leaf_prediction = match leaf_prediction {
-        "majority" => LeafPrediction::Majority,
-        "naive_bayes" => LeafPrediction::NaiveBayes,
-        "adaptive" => LeafPrediction::Adaptive,
-        _ => return Err(PyValueError::new_err(format!("{leaf_prediction:?} is not a leaf prediction known here"))),
-    };
+    let leaf_prediction = self::leaf_prediction(leaf_prediction)?;
     let options = HoeffdingTreeOptions {
         grace_period,
         split_confidence,

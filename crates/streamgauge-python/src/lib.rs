@@ -12,6 +12,7 @@ mod convert;
 mod detectors;
 mod dispatch;
 mod ensembles;
+mod forests;
 mod forgetting;
 mod generators;
 mod learners;
@@ -29,6 +30,7 @@ fn _compiled(module: &Bound<'_, PyModule>) -> PyResult<()> {
     dispatch::register(module)?;
     ensembles::register(module)?;
     generators::register(module)?;
+    forests::register(module)?;
     forgetting::register(module)?;
     learners::register(module)?;
     randomness::register(module)?;

@@ -267,9 +267,7 @@ def adwin(
 def drift_reset(
     n_values: NDArray[np.uint32], n_classes: int, build: Builder, detector: Detector, on_warning: bool, seed: int
 ) -> Learner: ...
-def oza_bag(
-    n_values: NDArray[np.uint32], n_classes: int, build: Builder, n_members: int, seed: int
-) -> Learner: ...
+def oza_bag(n_values: NDArray[np.uint32], n_classes: int, build: Builder, n_members: int, seed: int) -> Learner: ...
 def leveraging_bagging(
     n_values: NDArray[np.uint32],
     n_classes: int,
@@ -293,6 +291,35 @@ def hoeffding_tree(
     leaf_prediction: str,
     binary_splits: bool,
     max_bytes: int,
+) -> Learner: ...
+def adaptive_random_forest(
+    n_values: NDArray[np.uint32],
+    n_classes: int,
+    n_members: int,
+    subspace: int,
+    mean_weight: float,
+    warning_delta: float | None,
+    drift_delta: float | None,
+    weighted_votes: bool,
+    grace_period: float,
+    split_confidence: float,
+    tie_threshold: float,
+    leaf: str,
+    binary_splits: bool,
+    max_bytes: int,
+    seed: int,
+) -> Learner: ...
+def streaming_random_patches(
+    n_values: NDArray[np.uint32],
+    n_classes: int,
+    build: Builder,
+    n_members: int,
+    subspace: int | None,
+    mean_weight: float | None,
+    warning_delta: float | None,
+    drift_delta: float | None,
+    weighted_votes: bool,
+    seed: int,
 ) -> Learner: ...
 
 @final

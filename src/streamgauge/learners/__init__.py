@@ -4,10 +4,12 @@ from streamgauge.learners.adapters import ScikitLearn, as_spec
 from streamgauge.learners.baselines import MajorityClass, NoChange
 from streamgauge.learners.bayes import NaiveBayes
 from streamgauge.learners.ensembles import LeveragingBagging, OzaBag, OzaBoost
+from streamgauge.learners.forests import AdaptiveRandomForest, StreamingRandomPatches
 from streamgauge.learners.trees import HoeffdingTree
 from streamgauge.learners.wrappers import DriftReset, OneVsRest
 
 __all__ = [
+    "AdaptiveRandomForest",
     "DriftReset",
     "HoeffdingTree",
     "LeveragingBagging",
@@ -18,5 +20,6 @@ __all__ = [
     "OzaBag",
     "OzaBoost",
     "ScikitLearn",
+    "StreamingRandomPatches",
     "as_spec",
 ]

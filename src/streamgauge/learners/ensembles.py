@@ -164,4 +164,6 @@ class OzaBoost:
     def build(self, schema: Schema, seed: int) -> NativeLearner:
         """Build an ensemble that has seen nothing."""
         build = builder(self.base, schema)
-        return NativeLearner(_native.oza_boost(schema.n_values, schema.n_classes, build, self.n_members, self.pure, seed))
+        return NativeLearner(
+            _native.oza_boost(schema.n_values, schema.n_classes, build, self.n_members, self.pure, seed)
+        )

@@ -16,6 +16,7 @@ mod lanes;
 mod majority_class;
 mod naive_bayes;
 mod no_change;
+mod renewed;
 mod rows;
 mod vector_math;
 
@@ -25,6 +26,7 @@ pub use hoeffding_tree::{HoeffdingTree, LeafPrediction, Options as HoeffdingTree
 pub use majority_class::MajorityClass;
 pub use naive_bayes::{NaiveBayes, naive_bayes};
 pub use no_change::NoChange;
+pub use renewed::{Renewed, RenewedOptions, adaptive_random_forest, streaming_random_patches};
 
 /// The prediction of a learner that has nothing to say; it is always an error.
 pub const ABSTAINED: i32 = -1;

@@ -4,11 +4,13 @@ use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::randomness::{Draws, Purpose};
 
+const SUBSPACE: Purpose = Purpose::named("subspace");
+
 /// The attributes that each model looks at.
 #[derive(Debug, Clone)]
 pub(in crate::learners) struct Subspaces {
     size: usize,
-    draws: Draws,
+    seed: u64,
     /// How many subspaces have been drawn: the address of the next one.
     n_drawn: u64,
     /// Per model its attributes, in order.
@@ -18,8 +20,7 @@ pub(in crate::learners) struct Subspaces {
 impl Subspaces {
     /// Subspaces of `size` attributes, no more than there are; a seed draws the same ones again.
     pub fn new(size: usize, seed: u64) -> Self {
-        let draws = Draws::new(seed, Purpose::named("subspace"), 0);
-        Self { size, draws, n_drawn: 0, attributes: vec![] }
+        Self { size, seed, n_drawn: 0, attributes: vec![] }
     }
 
     /// How many attributes each has.
@@ -39,13 +40,14 @@ impl Subspaces {
         if self.attributes.len() < end {
             self.attributes.resize(end, 0);
         }
-        let draws = self.draws.within(self.n_drawn);
+        let draws = Draws::new(self.seed, SUBSPACE, 0).within(self.n_drawn);
         self.n_drawn += 1;
         sample(draws, n_attributes, &mut self.attributes[end - self.size..]);
     }
 
     /// Write them all.
     pub fn save(&self, writer: &mut Writer) {
+        writer.u64(self.seed);
         writer.u64(self.n_drawn);
         writer.u64s(self.attributes.iter().map(|&attribute| u64::from(attribute)));
     }
@@ -55,7 +57,7 @@ impl Subspaces {
     /// # Errors
     /// [`KernelError::Saved`] where the bytes are damaged or of another schema.
     pub fn load(&mut self, reader: &mut Reader<'_>, n_attributes: usize) -> Result<(), KernelError> {
-        self.n_drawn = reader.u64()?;
+        (self.seed, self.n_drawn) = (reader.u64()?, reader.u64()?);
         let attributes = reader.u64s()?;
         let ascends = |subspace: &[u64]| subspace.is_sorted_by(|a, b| a < b);
         let fits = attributes.iter().all(|&attribute| attribute < n_attributes as u64);

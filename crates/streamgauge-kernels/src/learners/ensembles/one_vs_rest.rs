@@ -51,7 +51,9 @@ fn normalise(n_classes: usize, votes: &mut [f64]) {
     for votes in votes.chunks_exact_mut(n_classes) {
         let sum: f64 = votes.iter().sum();
         if sum > 0.0 {
-            votes.iter_mut().for_each(|vote| *vote /= sum);
+            for vote in votes {
+                *vote /= sum;
+            }
         }
     }
 }
