@@ -16,6 +16,9 @@ from peers import moa
 from streamgauge import _native
 from streamgauge.checks import check_learner
 from streamgauge.checks.learners import sample_batch
+from streamgauge.cli.families import FAMILIES
+from streamgauge.cli.specs import make
+from streamgauge.drift import DDM, HDDMA, PageHinkley
 from streamgauge.errors import StreamgaugeError
 from streamgauge.learners import (
     DriftReset,
@@ -30,9 +33,10 @@ from streamgauge.learners import (
     ScikitLearn,
 )
 from streamgauge.learners.composition import CalledBack, builder
-from streamgauge.learners.rows import row_by_row
+from streamgauge.learners.rows import row_by_row, winners
+from streamgauge.naming import described
 from streamgauge.protocols import Learner, LearnerSpec, Stream
-from streamgauge.records import Attribute, Batch, Schema, Step
+from streamgauge.records import DRIFT, WARNING, Attribute, Batch, Schema, Step
 from streamgauge.streams import LED, SEA, Hyperplane, RandomRBF, Sudden
 
 EAGER = HoeffdingTree(grace_period=20, tie_threshold=0.5)
@@ -79,12 +83,12 @@ class Hidden:
 
 @pytest.mark.parametrize("spec", [spec for base in BASES for spec in over(base)], ids=str)
 def test_an_ensemble_keeps_the_contract_of_a_learner(spec: LearnerSpec):
-    check_learner(spec, n_rows=300)
+    check_learner(spec, n_rows=150)
 
 
 @pytest.mark.parametrize("spec", over(SGDClassifier(loss="log_loss")), ids=lambda spec: type(spec).__name__)
 def test_an_ensemble_of_scikit_learn_models_keeps_the_contract(spec: LearnerSpec):
-    check_learner(replace(spec, n_members=2) if hasattr(spec, "n_members") else spec, PLAIN, n_rows=50)
+    check_learner(spec, PLAIN, n_rows=30)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +102,7 @@ def test_an_ensemble_of_scikit_learn_models_keeps_the_contract(spec: LearnerSpec
     ids=str,
 )
 def test_ensembles_of_ensembles_keep_the_contract(spec: LearnerSpec):
-    check_learner(spec, n_rows=200)
+    check_learner(spec, n_rows=100)
 
 
 @settings(max_examples=12, deadline=None)
@@ -156,7 +160,7 @@ def recorded(n_rows: int, spec_of: Any, seed: int = 1) -> list[list[NDArray[np.f
         seed: int = 1
         seedless: bool = True
 
-        def build(self, schema: Schema, seed: int) -> Recorder:
+        def build(self, schema: Schema, seed: int) -> Recorder:  # noqa: ARG002
             return Recorder()
 
     learner = spec_of(Recording()).build(PLAIN, seed)
@@ -221,6 +225,7 @@ def test_boosting_follows_its_formulas():
     batch = sample_batch(PLAIN, 400)
     learner = OzaBoost(NaiveBayes(), n_members=4, pure=True).build(PLAIN, 1)
     _, votes = learner.interleave(Step(batch), with_votes=True)
+    assert votes is not None
     np.testing.assert_allclose(votes, reference_boost(batch.x, batch.y, 4, 3), rtol=1e-9, atol=1e-12)
 
 
@@ -263,6 +268,55 @@ def test_a_reset_after_a_drift_recovers():
     assert resets > still + 0.01
 
 
+@pytest.mark.parametrize("detector", [DDM(), HDDMA(), PageHinkley(threshold=5.0)], ids=str)
+def test_any_native_detector_can_watch_a_learner(detector):
+    check_learner(DriftReset(NaiveBayes(), detector), n_rows=300)
+    resets, facts = late_accuracy(DriftReset(NaiveBayes(), detector))
+    assert facts["n_drifts"] >= 1
+    assert resets > late_accuracy(NaiveBayes())[0]
+
+
+def reference_reset(detector: Any, x, y) -> NDArray[np.int32]:
+    """Start anew at a drift, with the learner trained since the warning."""
+    schema = RandomRBF().schema
+    watch, learner, second = detector.build(), NaiveBayes().build(schema, 1), None
+    predictions = np.empty(len(y), dtype=np.int32)
+    for t in range(len(y)):
+        row, label = x[t : t + 1], y[t : t + 1]
+        predictions[t] = winners(learner.predict(row))[0]
+        signal = watch.update([float(predictions[t] != label[0])])[0]
+        if signal == WARNING:
+            second = second or NaiveBayes().build(schema, 1)
+            second.learn(row, label, None)
+        else:
+            if signal == DRIFT:
+                learner = second or NaiveBayes().build(schema, 1)
+                watch.reset()
+            second = None
+        learner.learn(row, label, None)
+    return predictions
+
+
+def test_a_reset_follows_its_rule_row_by_row():
+    stream = Sudden(RandomRBF(seed=1), RandomRBF(seed=2), position=2_500)
+    batch = next(stream.batches(5_000))
+    learner = DriftReset(NaiveBayes(), DDM()).build(stream.schema, 1)
+    predictions, _ = learner.interleave(Step(batch), with_votes=False)
+    assert learner.facts["n_drifts"] > 0
+    assert learner.facts["n_warnings"] > 0
+    assert np.array_equal(predictions, reference_reset(DDM(), batch.x, batch.y))
+
+
+def test_nested_learners_are_read_on_the_command_line():
+    known, within = FAMILIES["learners"](), FAMILIES["detectors"]()
+    text = "OzaBag(base=DriftReset(NaiveBayes(), DDM(), on_warning=False), n_members=5)"
+    found = make("learner", text, known, within=within)
+    assert found == OzaBag(DriftReset(NaiveBayes(), DDM(), on_warning=False), n_members=5)
+    assert make("learner", described(found), known, within=within) == found
+    with pytest.raises(StreamgaugeError, match="there is no learner 'DDM'"):
+        make("learner", "DDM()", known, within=within)
+
+
 def test_a_thing_that_is_no_detector_is_refused():
     with pytest.raises(StreamgaugeError, match="this is not a detector"):
         DriftReset(NaiveBayes(), detector=0.05)  # type: ignore[arg-type]
@@ -272,12 +326,21 @@ def test_a_thing_that_is_no_detector_is_refused():
     ("make", "culprit"),
     [
         (lambda: OzaBag(n_members=0), "n_members = 0"),
-        (lambda: OzaBoost(n_members=1.5), "n_members = 1.5"),
+        (
+            lambda: OzaBoost(n_members=1.5),  # type: ignore[arg-type]
+            "n_members = 1.5",
+        ),
         (lambda: LeveragingBagging(mean_weight=0.0), "mean_weight = 0.0"),
         (lambda: LeveragingBagging(mean_weight=101), "mean_weight = 101"),
         (lambda: LeveragingBagging(delta=1.0), "delta = 1.0"),
-        (lambda: OzaBag(base="tree"), "this is not a learner: 'tree'"),
-        (lambda: OneVsRest(HoeffdingTree), "give an instance of it"),
+        (
+            lambda: OzaBag(base="tree"),  # type: ignore[arg-type]
+            "this is not a learner: 'tree'",
+        ),
+        (
+            lambda: OneVsRest(HoeffdingTree),  # type: ignore[arg-type]
+            "give an instance of it",
+        ),
     ],
 )
 def test_an_option_outside_its_range_is_refused_by_name(make, culprit):
@@ -312,7 +375,7 @@ class Unbuildable:
     seed: int = 1
     seedless: bool = True
 
-    def build(self, schema: Schema, seed: int) -> Learner:
+    def build(self, schema: Schema, seed: int) -> Learner:  # noqa: ARG002
         msg = "it needs a licence"
         raise RuntimeError(msg)
 
@@ -330,7 +393,7 @@ def test_what_a_member_raises_reaches_the_caller():
 
 def test_a_failing_member_names_its_ensemble_and_rows_in_an_evaluation():
     Broken.n_calls = 0
-    with pytest.raises(StreamgaugeError, match="learner 'bag' failed in fold 0.*the disk is full"):
+    with pytest.raises(StreamgaugeError, match=r"learner 'bag' failed in fold 0.*the disk is full"):
         sg.evaluate(SEA(n_rows=500), {"bag": OzaBag(BreaksDown(), n_members=5)})
 
 
