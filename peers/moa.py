@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ __all__ = [
     "detector_signals",
     "folds",
     "generated_rows",
+    "heap_bytes",
     "prequential",
     "speed",
     "warm_speed",
@@ -152,6 +154,11 @@ def warm_speed(learner: str, stream: str, n_rows: int, repeats: int) -> Speed:
 
 def _prequential(learner: str, stream: str, n_rows: int) -> str:
     return f"EvaluatePrequential -l ({learner}) -s ({stream}) {EVALUATION.format(n=n_rows)}"
+
+
+def heap_bytes(learner: str, stream: str, n_rows: int) -> int:
+    """Tell how many bytes of the heap a learner holds after so many rows; needs a JDK."""
+    return int(_java([_source("HeapBytes"), learner, stream, str(n_rows)]))
 
 
 def folds(learner: str, stream: str, n_rows: int, n_folds: int) -> Speed:

@@ -7,9 +7,12 @@ use pyo3::prelude::*;
 
 mod baselines;
 mod comparison;
+mod composition;
 mod convert;
 mod detectors;
 mod dispatch;
+mod ensembles;
+mod forests;
 mod forgetting;
 mod generators;
 mod learners;
@@ -26,7 +29,9 @@ fn _compiled(module: &Bound<'_, PyModule>) -> PyResult<()> {
     comparison::register(module)?;
     detectors::register(module)?;
     dispatch::register(module)?;
+    ensembles::register(module)?;
     generators::register(module)?;
+    forests::register(module)?;
     forgetting::register(module)?;
     learners::register(module)?;
     randomness::register(module)?;

@@ -13,8 +13,9 @@ use crate::learners::{Learner, schema};
 
 /// The options that all trees share.
 #[pyclass(module = "streamgauge._native", frozen)]
-struct TreeOptions {
-    options: HoeffdingTreeOptions,
+pub struct TreeOptions {
+    /// As the kernels know them.
+    pub options: HoeffdingTreeOptions,
 }
 
 #[pymethods]
@@ -51,6 +52,7 @@ impl TreeOptions {
             split_criterion,
             remove_poor_attributes,
             max_bytes,
+            subspace: None,
         };
         Ok(Self { options })
     }

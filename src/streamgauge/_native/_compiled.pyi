@@ -1,10 +1,12 @@
 """The compiled kernels. Columns in, columns out; every error is a ValueError."""
 
-from collections.abc import Sequence
-from typing import final
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
+
+Builder: TypeAlias = Callable[[NDArray[np.uint32], int, int], Any]
 
 def instruction_sets() -> list[str]: ...
 def instruction_set() -> str: ...
@@ -262,6 +264,23 @@ def fading(n_classes: int, factor: float) -> Forgetting: ...
 def adwin(
     n_classes: int, delta: float, clock: int, max_buckets: int, min_window_length: int, grace_period: int
 ) -> Forgetting: ...
+def drift_reset(
+    n_values: NDArray[np.uint32], n_classes: int, build: Builder, detector: Detector, on_warning: bool, seed: int
+) -> Learner: ...
+def oza_bag(n_values: NDArray[np.uint32], n_classes: int, build: Builder, n_members: int, seed: int) -> Learner: ...
+def leveraging_bagging(
+    n_values: NDArray[np.uint32],
+    n_classes: int,
+    build: Builder,
+    n_members: int,
+    mean_weight: float,
+    delta: float,
+    seed: int,
+) -> Learner: ...
+def oza_boost(
+    n_values: NDArray[np.uint32], n_classes: int, build: Builder, n_members: int, pure: bool, seed: int
+) -> Learner: ...
+def one_vs_rest(n_values: NDArray[np.uint32], n_classes: int, build: Builder, seed: int) -> Learner: ...
 def naive_bayes(n_values: NDArray[np.uint32], n_classes: int) -> Learner: ...
 
 @final
@@ -284,6 +303,30 @@ def hoeffding_adaptive_tree(
 ) -> Learner: ...
 def extremely_fast_decision_tree(
     n_values: NDArray[np.uint32], n_classes: int, options: TreeOptions, revision_period: int
+) -> Learner: ...
+def adaptive_random_forest(
+    n_values: NDArray[np.uint32],
+    n_classes: int,
+    n_members: int,
+    subspace: int,
+    mean_weight: float,
+    warning_delta: float | None,
+    drift_delta: float | None,
+    weighted_votes: bool,
+    options: TreeOptions,
+    seed: int,
+) -> Learner: ...
+def streaming_random_patches(
+    n_values: NDArray[np.uint32],
+    n_classes: int,
+    build: Builder,
+    n_members: int,
+    subspace: int | None,
+    mean_weight: float | None,
+    warning_delta: float | None,
+    drift_delta: float | None,
+    weighted_votes: bool,
+    seed: int,
 ) -> Learner: ...
 
 @final

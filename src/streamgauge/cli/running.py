@@ -54,7 +54,8 @@ def run(options: dict[str, Any]) -> Results:
             "which learner? Give --learner, such as --learner HoeffdingTree; 'streamgauge list learners' names them all"
         )
         raise StreamgaugeError(msg)
-    learners = {text: make("learner", text, FAMILIES["learners"]()) for text in options["learner"]}
+    known, detectors = FAMILIES["learners"](), FAMILIES["detectors"]()
+    learners = {text: make("learner", text, known, within=detectors) for text in options["learner"]}
     forgettings = options["forgetting"] or ("Landmark",)
     return evaluate(
         find_stream(options["stream"]),
@@ -62,7 +63,7 @@ def run(options: dict[str, Any]) -> Results:
         scheme=make("scheme", options["scheme"], FAMILIES["schemes"]()),
         forgetting=[make("forgetting", text, FAMILIES["forgettings"]()) for text in forgettings],
         measures=options["measure"] or ("accuracy",),
-        detectors={text: make("detector", text, FAMILIES["detectors"]()) for text in options["detector"]},
+        detectors={text: make("detector", text, detectors) for text in options["detector"]},
         every=options["every"],
         n_rows=options["rows"],
         seed=options["seed"],

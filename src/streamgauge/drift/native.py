@@ -24,6 +24,11 @@ class NativeDetector:
     def __init__(self, kernel: _native.Detector) -> None:
         self._kernel = kernel
 
+    @property
+    def kernel(self) -> _native.Detector:
+        """What does the work; a wrapper takes over that of the detector that watches its learner."""
+        return self._kernel
+
     def update(self, values: ArrayLike) -> NDArray[np.uint8]:
         """Take in values, in order; give what each showed: `STABLE`, `WARNING` or `DRIFT`."""
         try:

@@ -117,6 +117,18 @@ impl AdaptiveWindow {
         self.total
     }
 
+    /// The mean of the values in the window; 0 where there are none.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        if self.width > 0.0 { self.total / self.width } else { 0.0 }
+    }
+
+    /// After how many more values the window is checked next; before that nothing can be dropped.
+    #[must_use]
+    pub fn until_check(&self) -> usize {
+        (self.settings.clock - self.tick) as usize
+    }
+
     /// The bytes it holds, on the heap and off it.
     #[must_use]
     pub fn n_bytes(&self) -> usize {

@@ -9,22 +9,28 @@ use crate::validation::check_values;
 use rows::BLOCK;
 
 mod bayes;
+mod ensembles;
+mod factory;
 mod hoeffding_tree;
 mod lanes;
 mod majority_class;
 mod naive_bayes;
 mod no_change;
+mod renewed;
 mod rows;
 mod vector_math;
 
+pub use ensembles::{DriftReset, LeveragingBagging, OneVsRest, OzaBag, OzaBoost};
+pub use factory::Factory;
 pub use hoeffding_tree::{
     AdaptiveOptions as HoeffdingAdaptiveTreeOptions, ExtremelyFastDecisionTree, HoeffdingAdaptiveTree, HoeffdingTree,
     LeafPrediction, Options as HoeffdingTreeOptions, RevisingOptions as ExtremelyFastDecisionTreeOptions,
-    SplitCriterion, extremely_fast_decision_tree, hoeffding_adaptive_tree, hoeffding_tree,
+    SplitCriterion, Subspace, extremely_fast_decision_tree, hoeffding_adaptive_tree, hoeffding_tree,
 };
 pub use majority_class::MajorityClass;
 pub use naive_bayes::{NaiveBayes, naive_bayes};
 pub use no_change::NoChange;
+pub use renewed::{Renewed, RenewedOptions, adaptive_random_forest, streaming_random_patches};
 
 /// The prediction of a learner that has nothing to say; it is always an error.
 pub const ABSTAINED: i32 = -1;
@@ -119,12 +125,12 @@ impl Step<'_> {
     #[inline(always)]
     fn blocks<'a>(
         &'a self,
-        schema: &Schema,
+        d: usize,
+        n_classes: usize,
         predictions: &'a mut [i32],
         votes: Option<&'a mut [f64]>,
     ) -> impl Iterator<Item = (Block<'a>, &'a mut [i32], Option<&'a mut [f64]>)> {
-        let d = schema.n_attributes();
-        let mut votes = votes.map(|votes| votes.chunks_mut(BLOCK * schema.n_classes));
+        let mut votes = votes.map(|votes| votes.chunks_mut(BLOCK * n_classes));
         predictions.chunks_mut(BLOCK).enumerate().map(move |(i, predictions)| {
             let (start, n) = (i * BLOCK, predictions.len());
             let (mut tests, mut weights) = ([true; BLOCK], [1.0; BLOCK]);
@@ -203,6 +209,31 @@ pub trait Learner: Send + Sync {
         let (d, n_classes) = (self.schema().n_attributes(), self.schema().n_classes);
         for (i, votes) in votes.chunks_exact_mut(n_classes).enumerate() {
             self.vote(&x[i * d..(i + 1) * d], votes);
+        }
+    }
+
+    /// Vote for each tested row, learn it, and then predict every row that has a label once more, knowing it.
+    ///
+    /// Ensembles ask for this, which watch what their members still get wrong. `votes` has `n_classes` values per row
+    /// (0 where it was not tested), `again` a value per row ([`ABSTAINED`] where it has no label).
+    fn review(&mut self, step: &Step<'_>, votes: &mut [f64], again: &mut [i32]) {
+        let (d, n_classes) = (self.schema().n_attributes(), self.schema().n_classes);
+        let mut later = vec![0.0; n_classes];
+        for (i, (votes, again)) in votes.chunks_exact_mut(n_classes).zip(again).enumerate() {
+            let (x, weight) = (&step.x[i * d..(i + 1) * d], step.weight(i));
+            if step.tests(i) {
+                self.vote(x, votes);
+            } else {
+                votes.fill(0.0);
+            }
+            if weight > 0.0 {
+                self.learn(x, step.y[i] as usize, weight);
+            }
+            *again = ABSTAINED;
+            if step.y[i] >= 0 {
+                self.vote(x, &mut later);
+                *again = winner(&later);
+            }
         }
     }
 

@@ -4,8 +4,8 @@ use super::gaussian::{Class, Panel};
 use super::{Models, nominal};
 use crate::dispatch;
 use crate::learners::lanes::{Lane, WIDTH};
-use crate::learners::rows::{MAX_LANES, Row};
-use crate::learners::vector_math::{ln_of_weight, ln_pair};
+use crate::learners::rows::{MAX_LANES, Row, columns_in_panel};
+use crate::learners::vector_math::{HALF_LN_2PI, ln_of_weight, ln_pair};
 
 /// Products outside of this range have lost bits, or soon would.
 const SAFE: std::ops::Range<f64> = 1e-280..1e280;
@@ -20,6 +20,7 @@ impl<const L: usize> Models<L> {
         class.observed += weight;
         let Class { weight: mine, observed, gaps, .. } = *class;
         let site_now = &mut self.sites[site];
+        let n_numeric = site_now.n_numeric as usize;
         site_now.count(label, mine, weight);
         if row.gaps() | gaps | site_now.fresh {
             return self.observe_unusual(site, row, label, weight);
@@ -28,7 +29,7 @@ impl<const L: usize> Models<L> {
         for (panel, x) in panels.iter_mut().zip(row.panels()) {
             panel.observe(x, weight, observed, self.keeps_ranges);
         }
-        if !refresh(panels, self.layout.numeric.len(), self.log_constant) {
+        if !refresh(panels, n_numeric) {
             self.refresh_known(site, label);
         }
         if self.layout.n_counts > 0 {
@@ -91,13 +92,13 @@ impl<const L: usize> Models<L> {
 
     /// Make ready what prediction needs of a class, as it was made ready while learning.
     pub(super) fn refresh(&mut self, site: usize, label: usize) {
-        let range = self.panel_range(site, label);
+        let (range, n) = (self.panel_range(site, label), self.n_numeric(site));
         let panels = &mut self.panels[range];
         let gaps = panels[0].class.gaps;
         let done = !gaps
             && dispatch::run(
                 #[inline(always)]
-                || refresh(panels, self.layout.numeric.len(), self.log_constant),
+                || refresh(panels, n),
             );
         if !done {
             self.refresh_known(site, label);
@@ -112,13 +113,13 @@ impl<const L: usize> Models<L> {
             #[inline(always)]
             || {
                 let range = self.panel_range(site, label);
-                let first = range.start;
+                let (first, n_numeric) = (range.start, self.n_numeric(site));
                 let Class { weight, observed, gaps, .. } = self.panels[first].class;
                 let observed = [Lane::splat(observed); L];
                 let mut log = ln_of_weight(weight);
                 for at in range {
                     let known = if gaps { &self.known[at] } else { &observed };
-                    log += self.panels[at].refresh_known(self.layout.n_columns::<L>(at - first), known);
+                    log += self.panels[at].refresh_known(columns_in_panel::<L>(n_numeric, at - first), known);
                 }
                 self.panels[first].class.log_base = log;
             },
@@ -130,11 +131,11 @@ impl<const L: usize> Models<L> {
 ///
 /// False where the variances do not allow it, because some are 0 or their product leaves the safe range.
 #[inline(always)]
-fn refresh<const L: usize>(panels: &mut [Panel<L>], n_columns: usize, log_constant: f64) -> bool {
+fn refresh<const L: usize>(panels: &mut [Panel<L>], n_columns: usize) -> bool {
     let Class { weight, observed, .. } = panels[0].class;
     let spread = observed - 1.0;
     // The weight joins the spreads under one logarithm, which need not wait for the product of the panel.
-    let (mut log, mut factor, mut n_left) = (-log_constant, weight * weight, n_columns);
+    let (mut log, mut factor, mut n_left) = (-(n_columns as f64) * HALF_LN_2PI, weight * weight, n_columns);
     for panel in panels.iter_mut() {
         let n = if L < MAX_LANES { n_left } else { n_left.min(MAX_LANES * WIDTH) };
         let (product, spreads) = (panel.refresh(spread), power(spread, n) * factor);

@@ -1,7 +1,7 @@
 //! The room that models take, and models that come and go.
 
 use super::gaussian::Panel;
-use super::{Lane, Models, Site};
+use super::{Lane, Models, Site, Subspaces};
 
 /// Give a column room for `length` values, no less and, as far as it holds no more than that, no more.
 pub(in crate::learners) fn fit<T>(column: &mut Vec<T>, length: usize) {
@@ -38,6 +38,7 @@ impl<const L: usize> Models<L> {
         let gaps = if with_gaps || self.knows_gaps() { size_of::<[Lane; L]>() } else { 0 };
         size_of::<Site>()
             + self.n_words * size_of::<u64>()
+            + self.subspaces.as_ref().map_or(0, Subspaces::size) * size_of::<u32>()
             + self.n_classes * self.n_panels * (size_of::<Panel<L>>() + gaps)
             + self.n_classes * self.layout.n_counts * 2 * size_of::<f64>()
     }
@@ -53,6 +54,9 @@ impl<const L: usize> Models<L> {
         fit(&mut self.counts, n * self.layout.n_counts);
         fit(&mut self.logs, n * self.layout.n_counts);
         fit(&mut self.ignored, n_models * self.n_words);
+        if let Some(subspaces) = &mut self.subspaces {
+            subspaces.fit(n_models);
+        }
     }
 
     /// Keep only the models that are marked, in their order.
@@ -64,11 +68,14 @@ impl<const L: usize> Models<L> {
         keep(&mut self.counts, kept, n * n_counts);
         keep(&mut self.logs, kept, n * n_counts);
         keep(&mut self.ignored, kept, self.n_words);
+        if let Some(subspaces) = &mut self.subspaces {
+            subspaces.retain(kept);
+        }
     }
 }
 
 /// Keep the marked blocks of a column, in their order.
-fn keep<T: Copy>(column: &mut Vec<T>, kept: &[bool], block: usize) {
+pub(super) fn keep<T: Copy>(column: &mut Vec<T>, kept: &[bool], block: usize) {
     let mut to = 0;
     for (from, _) in kept.iter().enumerate().filter(|(_, kept)| **kept) {
         if from != to && !column.is_empty() {

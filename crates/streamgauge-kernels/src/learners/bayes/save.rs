@@ -1,7 +1,7 @@
 //! Saving and loading of models: what was counted is saved, what follows from it is worked out again.
 
 use super::gaussian::Panel;
-use super::{Models, nominal};
+use super::{Models, Subspaces, nominal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::learners::ABSTAINED;
@@ -31,6 +31,9 @@ impl<const L: usize> Models<L> {
         }
         writer.f64s(&self.counts);
         self.ignored.iter().for_each(|&bits| writer.u64(bits));
+        if let Some(subspaces) = &self.subspaces {
+            subspaces.save(writer);
+        }
     }
 
     /// Read models into a store that holds none.
@@ -79,6 +82,12 @@ impl<const L: usize> Models<L> {
         for bits in &mut self.ignored {
             *bits = reader.u64()?;
         }
+        if let Some(subspaces) = &mut self.subspaces {
+            subspaces.load(reader, self.layout.n_attributes())?;
+            for site in 0..n_sites {
+                self.sites[site].n_numeric = self.count_numeric(site) as u32;
+            }
+        }
         self.refresh_all();
         Ok(())
     }
@@ -120,5 +129,6 @@ impl<const L: usize> Models<L> {
             + bytes(&self.counts)
             + bytes(&self.logs)
             + bytes(&self.ignored)
+            + self.subspaces.as_ref().map_or(0, Subspaces::n_bytes)
     }
 }

@@ -12,7 +12,7 @@ use crate::codec::{Reader, Writer};
 use crate::learners::bayes::fit;
 use crate::learners::rows::{Layout, Row};
 use crate::learners::{ABSTAINED, Learner, Schema, Step};
-use crate::randomness::{Draws, Poisson1, Purpose};
+use crate::randomness::{Draws, Poisson, Purpose};
 
 const NAME: &str = "HoeffdingAdaptiveTree";
 const VERSION: u32 = 1;
@@ -64,7 +64,7 @@ pub struct HoeffdingAdaptiveTree<const L: usize> {
     /// Per node the root of its alternate tree, or [`NO_NODE`].
     alternates: Vec<u32>,
     draws: Draws,
-    poisson: Poisson1,
+    poisson: Poisson,
     /// How many rows it has learnt, and at how many leaves the one it learns now.
     n_learnt: u64,
     n_leaves: u64,
@@ -83,7 +83,7 @@ pub fn hoeffding_adaptive_tree(
     seed: u64,
 ) -> Result<Box<dyn Learner>, KernelError> {
     options.window().check()?;
-    Ok(match Layout::n_lanes(&schema) {
+    Ok(match Layout::n_lanes(&schema, usize::MAX) {
         1 => Box::new(HoeffdingAdaptiveTree::<1>::new(schema, options, seed)?),
         2 => Box::new(HoeffdingAdaptiveTree::<2>::new(schema, options, seed)?),
         3 => Box::new(HoeffdingAdaptiveTree::<3>::new(schema, options, seed)?),
@@ -95,8 +95,9 @@ impl<const L: usize> HoeffdingAdaptiveTree<L> {
     fn new(schema: Schema, options: AdaptiveOptions, seed: u64) -> Result<Self, KernelError> {
         options.tree.check()?;
         let mut tree = HoeffdingTree::new(schema, options.tree);
+        let poisson = Poisson::new(1.0)?;
         tree.guest = Guest {
-            bytes: size_of::<Self>() - size_of::<HoeffdingTree<L>>(),
+            bytes: size_of::<Self>() - size_of::<HoeffdingTree<L>>() + poisson.n_bytes(),
             bytes_per_node: size_of::<Option<AdaptiveWindow>>() + size_of::<u32>() + MOST_BYTES_OF_WINDOW,
         };
         tree.check_budget()?;
@@ -106,7 +107,7 @@ impl<const L: usize> HoeffdingAdaptiveTree<L> {
             windows: vec![],
             alternates: vec![],
             draws: Draws::new(seed, Purpose::named("adaptive tree"), 0),
-            poisson: Poisson1::default(),
+            poisson,
             n_learnt: 0,
             n_leaves: 0,
             n_switched: 0,

@@ -10,6 +10,7 @@ use super::nodes::FROZEN;
 use super::screen::Screen;
 use super::split::Candidate;
 use crate::KernelError;
+use crate::learners::rows::BLOCK;
 
 /// One in so many nodes is planned for in advance, so that memory is not moved at every split.
 const SPARE: usize = 16;
@@ -41,6 +42,7 @@ impl<const L: usize> HoeffdingTree<L> {
             + 4 * self.schema.n_values.capacity()
             + self.models.layout().n_bytes()
             + self.bytes_of_rows
+            + BLOCK * self.schema.n_classes * size_of::<f64>()
             + Screen::bytes_of(self.models.layout().numeric.len())
             + self.guest.bytes
     }

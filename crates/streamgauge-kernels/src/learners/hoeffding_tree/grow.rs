@@ -5,6 +5,7 @@ use super::criterion::SplitCriterion;
 use super::nodes::FROZEN;
 use super::split::{self, Candidate, Judge};
 use crate::dispatch;
+use crate::learners::rows::Place;
 
 impl<const L: usize> HoeffdingTree<L> {
     /// Split a leaf if its best split leads by enough.
@@ -59,12 +60,12 @@ impl<const L: usize> HoeffdingTree<L> {
         }
     }
 
-    /// The attributes that a leaf looks at.
+    /// The attributes that a leaf looks at, and where their statistics stand.
     #[inline(always)]
-    pub(super) fn attributes(&self, leaf: usize) -> impl Iterator<Item = usize> {
-        (0..self.schema.n_attributes()).filter(
+    pub(super) fn attributes(&self, leaf: usize) -> impl Iterator<Item = (usize, Place)> {
+        self.models.places(leaf).filter(
             #[inline(always)]
-            move |&attribute| !self.models.ignores(leaf, attribute),
+            move |&(attribute, _)| !self.models.ignores(leaf, attribute),
         )
     }
 
@@ -84,7 +85,12 @@ impl<const L: usize> HoeffdingTree<L> {
         let is_poor = |candidate: &Candidate| candidate.merit < least;
         let poor: Vec<Candidate> = dispatch::run(
             #[inline(always)]
-            || self.attributes(leaf).filter_map(|i| self.judge(leaf).candidate(i)).filter(is_poor).collect(),
+            || {
+                self.attributes(leaf)
+                    .filter_map(|(i, place)| self.judge(leaf).candidate(i, place))
+                    .filter(is_poor)
+                    .collect()
+            },
         );
         for candidate in poor {
             self.models.ignore(leaf, candidate.attribute);

@@ -33,6 +33,17 @@ pub struct Options {
     pub remove_poor_attributes: bool,
     /// The most bytes the tree may hold: its least promising leaves are frozen to keep below.
     pub max_bytes: usize,
+    /// Each leaf looks at some attributes only.
+    pub subspace: Option<Subspace>,
+}
+
+/// Random subspaces: each leaf looks at so many attributes, drawn when it is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Subspace {
+    /// How many attributes; all of them where there are no more.
+    pub size: usize,
+    /// What they are drawn with.
+    pub seed: u64,
 }
 
 impl Default for Options {
@@ -46,6 +57,7 @@ impl Default for Options {
             split_criterion: SplitCriterion::InfoGain,
             remove_poor_attributes: false,
             max_bytes: 1 << 25,
+            subspace: None,
         }
     }
 }
@@ -65,7 +77,9 @@ impl Options {
         let fits = split_confidence > 0.0 && split_confidence <= 1.0;
         check("split_confidence", split_confidence, fits, "it must be a number in (0, 1]")?;
         let fits = (0.0..=1.0).contains(&tie_threshold);
-        check("tie_threshold", tie_threshold, fits, "it must be a number in [0, 1]")
+        check("tie_threshold", tie_threshold, fits, "it must be a number in [0, 1]")?;
+        let size = self.subspace.map_or(1, |subspace| subspace.size);
+        check("subspace", size as f64, size > 0, "it must be at least 1")
     }
 }
 
@@ -84,5 +98,6 @@ mod tests {
         assert_eq!(name(Options { grace_period: 0.0, ..fine }), "grace_period");
         assert_eq!(name(Options { split_confidence: 0.0, ..fine }), "split_confidence");
         assert_eq!(name(Options { tie_threshold: f64::NAN, ..fine }), "tie_threshold");
+        assert_eq!(name(Options { subspace: Some(Subspace { size: 0, seed: 1 }), ..fine }), "subspace");
     }
 }

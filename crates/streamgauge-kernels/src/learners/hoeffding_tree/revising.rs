@@ -70,7 +70,7 @@ pub fn extremely_fast_decision_tree(schema: Schema, options: RevisingOptions) ->
             expected: "it must be at least 1",
         });
     }
-    Ok(match Layout::n_lanes(&schema) {
+    Ok(match Layout::n_lanes(&schema, usize::MAX) {
         1 => Box::new(ExtremelyFastDecisionTree::<1>::new(schema, options)?),
         2 => Box::new(ExtremelyFastDecisionTree::<2>::new(schema, options)?),
         3 => Box::new(ExtremelyFastDecisionTree::<3>::new(schema, options)?),
@@ -111,7 +111,7 @@ impl<const L: usize> ExtremelyFastDecisionTree<L> {
             #[inline(always)]
             || {
                 let judge = self.tree.judge(site);
-                self.tree.attributes(site).filter_map(|attribute| judge.candidate(attribute)).collect()
+                self.tree.attributes(site).filter_map(|(attribute, place)| judge.candidate(attribute, place)).collect()
             },
         );
         let unsplit = self.options.tree.split_criterion.merit_unsplit(self.tree.models.weights(site));

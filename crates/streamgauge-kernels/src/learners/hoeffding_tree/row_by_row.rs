@@ -15,10 +15,9 @@ pub(super) trait RowByRow<const L: usize> {
 
     /// Predict each tested row of a step, then learn it.
     fn interleave_rows(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
-        let schema = self.tree().schema.clone();
-        let (d, n_classes) = (schema.n_attributes(), schema.n_classes);
+        let (d, n_classes) = (self.tree().schema.n_attributes(), self.tree().schema.n_classes);
         let mut rows = std::mem::replace(&mut self.tree().rows, Rows::empty());
-        for (block, predictions, votes) in step.blocks(&schema, predictions, votes) {
+        for (block, predictions, votes) in step.blocks(d, n_classes, predictions, votes) {
             let mut votes = votes.map(|votes| votes.chunks_exact_mut(n_classes));
             dispatch::run(
                 #[inline(always)]

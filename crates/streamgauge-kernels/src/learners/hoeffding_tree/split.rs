@@ -18,6 +18,8 @@ pub(super) const LEAST_SHARE: f64 = 0.01;
 pub(super) struct Candidate {
     /// The attribute that is asked for.
     pub attribute: usize,
+    /// Where its statistics stand.
+    pub place: Place,
     /// What is asked.
     pub test: Test,
     /// How good it is, as the criterion counts.
@@ -53,11 +55,11 @@ impl<const L: usize> Judge<'_, L> {
     ///
     /// Of equals the last attribute wins, as in MOA.
     #[inline(always)]
-    pub fn best(&self, attributes: impl Iterator<Item = usize>) -> Option<Best> {
+    pub fn best(&self, attributes: impl Iterator<Item = (usize, Place)>) -> Option<Best> {
         let (mut best, mut second): (Option<Candidate>, f64) = (None, f64::NEG_INFINITY);
         for candidate in attributes.filter_map(
             #[inline(always)]
-            |attribute| self.candidate(attribute),
+            |(attribute, place)| self.candidate(attribute, place),
         ) {
             match best {
                 Some(Candidate { merit: most, .. }) if candidate.merit < most => second = second.max(candidate.merit),
@@ -68,24 +70,23 @@ impl<const L: usize> Judge<'_, L> {
             }
         }
         best.map(|candidate| {
-            let unsplit = self.merit_unsplit(candidate.attribute);
+            let unsplit = self.merit_unsplit(candidate.place);
             Best { candidate, lead: candidate.merit - second.max(unsplit) }
         })
     }
 
     /// The best split by an attribute; `None` where it cannot split the leaf.
     #[inline(always)]
-    pub fn candidate(&self, attribute: usize) -> Option<Candidate> {
-        let found = match self.models.layout().places[attribute] {
+    pub fn candidate(&self, attribute: usize, place: Place) -> Option<Candidate> {
+        let found = match place {
             Place::Numeric(column) => self.best_threshold(column),
             Place::Nominal(i) => self.best_of_values(self.models.layout().nominal[i]),
         };
-        found.map(|(test, merit)| Candidate { attribute, test, merit })
+        found.map(|(test, merit)| Candidate { attribute, place, test, merit })
     }
 
     /// The merit of no split, over the rows in which an attribute is known.
-    fn merit_unsplit(&self, attribute: usize) -> f64 {
-        let place = self.models.layout().places[attribute];
+    fn merit_unsplit(&self, place: Place) -> f64 {
         self.criterion.merit_unsplit((0..self.n_classes).map(|class| match place {
             Place::Numeric(column) => self.models.column(self.site, class, column).weight,
             Place::Nominal(i) => self.models.counts(self.site, class)[self.models.layout().nominal[i].total()],
@@ -255,8 +256,7 @@ pub(super) fn branch_weights<const L: usize>(
     n_classes: usize,
     candidate: Candidate,
 ) -> Vec<Vec<f64>> {
-    let place = models.layout().places[candidate.attribute];
-    let weight = |branch: usize, class: usize| match (candidate.test, place) {
+    let weight = |branch: usize, class: usize| match (candidate.test, candidate.place) {
         (Test::AtMost(threshold), Place::Numeric(column)) => {
             let seen = models.column(site, class, column);
             let below = if seen.weight > 0.0 { Share::of(seen).at_most(threshold) } else { 0.0 };
