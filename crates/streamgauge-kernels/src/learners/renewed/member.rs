@@ -121,13 +121,13 @@ impl Member {
         let (d, n_classes, n) = (stretch.d, stretch.n_classes, stretch.weights.len());
         self.draw_weights(maker.seed, poisson, stretch, &mut work.weights);
         let (mut x, mut width) = (self.model.view(stretch.step.x, d), self.model.width());
+        work.votes.resize(BLOCK * n_classes, 0.0);
+        work.again.resize(BLOCK, ABSTAINED);
         let mut start = 0;
         while start < n {
             let end = start + self.block_length(&work.weights[start..]);
             let rows = start..end;
             let (y, weights) = (&stretch.step.y[rows.clone()], &work.weights[rows.clone()]);
-            work.votes.resize(BLOCK * n_classes, 0.0);
-            work.again.resize(BLOCK, ABSTAINED);
             let (votes, again) = (&mut work.votes[..(end - start) * n_classes], &mut work.again[..end - start]);
             let asked = Some(&stretch.asked[rows.clone()]);
             let step = Step { x: &x[start * width..end * width], y, test: asked, weight: Some(weights) };

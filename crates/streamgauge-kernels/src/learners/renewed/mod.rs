@@ -139,7 +139,9 @@ fn first_subspace(maker: &Maker<'_>, number: usize, members: &[Member]) -> Optio
 fn scale(votes: &mut [f64]) {
     let sum: f64 = votes.iter().sum();
     if sum > 0.0 {
-        votes.iter_mut().for_each(|vote| *vote /= sum);
+        for vote in votes {
+            *vote /= sum;
+        }
     }
 }
 
@@ -183,12 +185,11 @@ impl Learner for Renewed {
                 test: step.test.map(|test| &test[rows.clone()]),
                 weight: step.weight.map(|weight| &weight[rows.clone()]),
             };
-            let combined = match &mut votes {
-                Some(votes) => &mut votes[rows.start * n_classes..rows.end * n_classes],
-                None => {
-                    scratch.resize(rows.len() * n_classes, 0.0);
-                    &mut scratch[..]
-                }
+            let combined = if let Some(votes) = &mut votes {
+                &mut votes[rows.start * n_classes..rows.end * n_classes]
+            } else {
+                scratch.resize(rows.len() * n_classes, 0.0);
+                &mut scratch[..]
             };
             self.interleave_stretch(&part, &mut work, combined, predictions);
         }
