@@ -42,7 +42,7 @@ impl Subspaces {
         }
         let draws = Draws::new(self.seed, SUBSPACE, 0).within(self.n_drawn);
         self.n_drawn += 1;
-        sample(draws, n_attributes, &mut self.attributes[end - self.size..]);
+        sample(draws, n_attributes, &mut self.attributes[end - self.size..end]);
     }
 
     /// Write them all.
@@ -120,5 +120,9 @@ mod tests {
             .collect();
         assert!(drawn.windows(2).all(|pair| pair[0] != pair[1]));
         assert_eq!(subspaces.n_bytes(), 4 * 5);
+        subspaces.draw(1, 100);
+        let other = subspaces.of(1).to_vec();
+        subspaces.draw(0, 100);
+        assert_eq!(subspaces.of(1), other);
     }
 }
