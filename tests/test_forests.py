@@ -8,7 +8,9 @@ which it differs beyond chance:
 - All trees of MOA draw their attributes from the same seed, so that they begin alike; ours have a seed each.
 """
 
+import ctypes
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -145,6 +147,34 @@ def test_the_memory_told_grows_with_the_trees_and_shrinks_with_their_subspace():
 
     assert n_bytes(AdaptiveRandomForest(6)) > 1.5 * n_bytes(AdaptiveRandomForest(3))
     assert n_bytes(AdaptiveRandomForest(3, subspace=4)) < n_bytes(AdaptiveRandomForest(3, subspace=10))
+
+
+class Mallinfo(ctypes.Structure):
+    """What glibc tells of the memory that was handed out."""
+
+    _names = ("arena", "chunks", "fast_chunks", "maps", "mapped", "most", "fast", "used", "free", "top")
+    _fields_: ClassVar = [(name, ctypes.c_size_t) for name in _names]
+
+
+def bytes_in_use() -> int:
+    """Ask the allocator how many bytes are in use."""
+    mallinfo = getattr(ctypes.CDLL(None), "mallinfo2", None)
+    if mallinfo is None:
+        pytest.skip("the allocator does not tell how much it has handed out")
+    mallinfo.restype = Mallinfo
+    told = mallinfo()
+    return int(told.used + told.mapped)
+
+
+@pytest.mark.parametrize("spec", [AdaptiveRandomForest(5), StreamingRandomPatches(5)], ids=str)
+def test_the_memory_told_is_what_the_allocator_has_handed_out(spec: LearnerSpec):
+    schema, x, y = rows_of(RandomRBF(), 20_000)
+    step = Step(Batch(0, x, y))
+    before = bytes_in_use()
+    learner = spec.build(schema, 1)
+    learner.interleave(step, with_votes=False)
+    taken = bytes_in_use() - before
+    assert learner.n_bytes == pytest.approx(taken, rel=0.05, abs=50_000)
 
 
 @pytest.mark.parametrize(

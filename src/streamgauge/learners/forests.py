@@ -28,10 +28,11 @@ class AdaptiveRandomForest:
 
     Every tree learns each row with a weight drawn from Poisson(`mean_weight`). Each of its leaves draws, when it is
     made, the attributes that it observes, may split by and knows in its naive Bayes. Two ADWIN windows per tree watch
-    whether it still errs about a row that it has just learnt. When the first one, of `warning_delta`, drops its past, a
-    new tree starts to grow in the background, on rows of their own weight; when the second one, of `drift_delta`,
-    does, the background tree, or a new one where there is none, takes over. The votes of a tree count with its
-    accuracy since it took over. The defaults are those of MOA, but for the number of trees.
+    whether it still errs about a row that it has just learnt. When the first one, of `warning_delta`, drops its past
+    because there are more errors now, a new tree starts to grow in the background, on rows of their own weight; when
+    the second one, of `drift_delta`, does, the background tree, or a new one where there is none, takes over. The
+    votes of a tree count with its accuracy since it took over. The defaults are those of MOA, but for the number of
+    trees.
 
     Parameters
     ----------

@@ -123,10 +123,12 @@ impl<const L: usize> HoeffdingTree<L> {
 fn share_votes(logs: &mut [f64], most: &[f64; BLOCK], likeliest: &[i32], votes: &mut [f64]) {
     let n_classes = logs.len() / BLOCK;
     for (logs, &most) in logs.chunks_exact_mut(n_classes).zip(most) {
-        logs.iter_mut().for_each(|log| *log -= most);
+        for log in logs {
+            *log -= most;
+        }
     }
     // Side by side over rows and classes.
-    for log in logs[..likeliest.len() * n_classes].iter_mut() {
+    for log in &mut logs[..likeliest.len() * n_classes] {
         *log = vote_of_log(*log);
     }
     let rows = votes.chunks_exact_mut(n_classes).zip(logs.chunks_exact(n_classes));

@@ -121,13 +121,13 @@ impl Member {
         let (d, n_classes, n) = (stretch.d, stretch.n_classes, stretch.weights.len());
         self.draw_weights(maker.seed, poisson, stretch, &mut work.weights);
         let (mut x, mut width) = (self.model.view(stretch.step.x, d), self.model.width());
+        work.votes.resize(BLOCK * n_classes, 0.0);
+        work.again.resize(BLOCK, ABSTAINED);
         let mut start = 0;
         while start < n {
             let end = start + self.block_length(&work.weights[start..]);
             let rows = start..end;
             let (y, weights) = (&stretch.step.y[rows.clone()], &work.weights[rows.clone()]);
-            work.votes.resize(BLOCK * n_classes, 0.0);
-            work.again.resize(BLOCK, ABSTAINED);
             let (votes, again) = (&mut work.votes[..(end - start) * n_classes], &mut work.again[..end - start]);
             let asked = Some(&stretch.asked[rows.clone()]);
             let step = Step { x: &x[start * width..end * width], y, test: asked, weight: Some(weights) };
@@ -223,10 +223,7 @@ impl Member {
                 n += 1;
             }
         }
-        let changes = |window: &mut Option<AdaptiveWindow>| {
-            window.as_mut().is_some_and(|window| window.extend(errors[..n].iter().copied(), &mut ()) > 0)
-        };
-        let (warns, drifts) = (changes(&mut self.warning), changes(&mut self.drift));
+        let (warns, drifts) = (rises(&mut self.warning, &errors[..n]), rises(&mut self.drift, &errors[..n]));
         if warns {
             self.warn(maker);
         }
@@ -300,6 +297,14 @@ impl Member {
         windows.map(|window| window.n_bytes() - size_of::<AdaptiveWindow>()).sum::<usize>()
             + models.map(Model::n_bytes).sum::<usize>()
     }
+}
+
+/// Show errors to a window, which is checked at the last of them or not at all; whether it drops the past because there
+/// are more now.
+fn rises(window: &mut Option<AdaptiveWindow>, errors: &[f64]) -> bool {
+    let Some(window) = window else { return false };
+    let before = (window.total() + errors.iter().sum::<f64>()) / (window.width() + errors.len() as u64) as f64;
+    window.extend(errors.iter().copied(), &mut ()) > 0 && window.mean() > before
 }
 
 /// Add a member's votes for one row, scaled to a sum of `say`.

@@ -30,9 +30,8 @@ const N_TRIES: u64 = 100;
 ///
 /// - Each member learns each row with its own Poisson weight, and may see some of the attributes only.
 /// - Two ADWIN windows per member watch whether it still errs about a row that it has just learnt. When the first one
-///   drops its past, a new learner starts in the background; when the second one does, the background learner, or a
-///   new one where there is none, takes the member's place. What it gets wrong before it learns a row falls steadily
-///   while it grows, which the windows would take for a change.
+///   drops its past because there are more errors now, a new learner starts in the background; when the second one
+///   does, the background learner, or a new one where there is none, takes the member's place.
 /// - The votes of a member, scaled to a sum of 1, count with its accuracy since it took its place.
 ///
 /// Members do not influence each other, so each takes a long stretch of rows before the next one does: its model
@@ -139,7 +138,9 @@ fn first_subspace(maker: &Maker<'_>, number: usize, members: &[Member]) -> Optio
 fn scale(votes: &mut [f64]) {
     let sum: f64 = votes.iter().sum();
     if sum > 0.0 {
-        votes.iter_mut().for_each(|vote| *vote /= sum);
+        for vote in votes {
+            *vote /= sum;
+        }
     }
 }
 
@@ -183,12 +184,11 @@ impl Learner for Renewed {
                 test: step.test.map(|test| &test[rows.clone()]),
                 weight: step.weight.map(|weight| &weight[rows.clone()]),
             };
-            let combined = match &mut votes {
-                Some(votes) => &mut votes[rows.start * n_classes..rows.end * n_classes],
-                None => {
-                    scratch.resize(rows.len() * n_classes, 0.0);
-                    &mut scratch[..]
-                }
+            let combined = if let Some(votes) = &mut votes {
+                &mut votes[rows.start * n_classes..rows.end * n_classes]
+            } else {
+                scratch.resize(rows.len() * n_classes, 0.0);
+                &mut scratch[..]
             };
             self.interleave_stretch(&part, &mut work, combined, predictions);
         }
