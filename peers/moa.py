@@ -104,13 +104,19 @@ def prequential(learner: str, schema: Schema, x: NDArray[np.float64], y: NDArray
 
 
 def weighted_predictions(
-    learner: str, schema: Schema, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64]
+    learner: str,
+    schema: Schema,
+    x: NDArray[np.float64],
+    y: NDArray[np.int32],
+    weight: NDArray[np.float64],
+    *,
+    seed: int = 1,
 ) -> NDArray[np.int32]:
     """Predict then learn every row, with a weight each; needs a JDK."""
     with TemporaryDirectory() as folder:
         arff.write(Path(folder, "rows.arff"), schema, x, y)
         weights = "\n".join(map(repr, weight.tolist()))
-        output = _java([_source("WeightedPredictions"), learner, "rows.arff"], folder, weights)
+        output = _java([_source("WeightedPredictions"), learner, "rows.arff", str(seed)], folder, weights)
     return np.array(output.split(), dtype=np.int32)
 
 
