@@ -14,6 +14,7 @@ mod generators;
 mod learners;
 mod randomness;
 mod sampling;
+mod single_learners;
 mod text;
 mod writing;
 
@@ -28,6 +29,7 @@ fn _compiled(module: &Bound<'_, PyModule>) -> PyResult<()> {
     learners::register(module)?;
     randomness::register(module)?;
     sampling::register(module)?;
+    single_learners::register(module)?;
     text::register(module)?;
     writing::register(module)
 }

@@ -11,16 +11,29 @@ use rows::BLOCK;
 mod bayes;
 mod hoeffding_tree;
 mod lanes;
+mod linear;
 mod majority_class;
+mod memoriser;
 mod naive_bayes;
+mod nearest_neighbours;
 mod no_change;
+mod noise_filter;
+mod random_guess;
+mod recent_majority;
+mod row_hash;
 mod rows;
 mod vector_math;
 
 pub use hoeffding_tree::{HoeffdingTree, LeafPrediction, Options as HoeffdingTreeOptions, hoeffding_tree};
+pub use linear::{LinearModel, LinearOptions, LinearRule};
 pub use majority_class::MajorityClass;
+pub use memoriser::Memoriser;
 pub use naive_bayes::{NaiveBayes, naive_bayes};
+pub use nearest_neighbours::NearestNeighbours;
 pub use no_change::NoChange;
+pub use noise_filter::NoiseFilter;
+pub use random_guess::RandomGuess;
+pub use recent_majority::RecentMajority;
 
 /// The prediction of a learner that has nothing to say; it is always an error.
 pub const ABSTAINED: i32 = -1;

@@ -1,0 +1,228 @@
+//! The rows learnt last, in blocks whose columns lie side by side.
+
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+use crate::learners::Schema;
+
+/// How many rows stand side by side in a block.
+pub(super) const SIDE: usize = 16;
+
+/// Numbers beyond this are held back here, so that their differences are finite.
+pub(super) const LIMIT: f64 = 1e150;
+
+/// One column of a block.
+pub(super) type Column = [f64; SIDE];
+
+/// The range of a numeric column in the window, with how many rows stand at either end.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Range {
+    pub low: f64,
+    pub high: f64,
+    n_low: usize,
+    n_high: usize,
+    pub n_missing: usize,
+}
+
+impl Range {
+    const EMPTY: Self = Self { low: f64::INFINITY, high: f64::NEG_INFINITY, n_low: 0, n_high: 0, n_missing: 0 };
+
+    fn add(&mut self, value: f64) {
+        if value.is_nan() {
+            self.n_missing += 1;
+            return;
+        }
+        if value < self.low {
+            (self.low, self.n_low) = (value, 0);
+        }
+        if value > self.high {
+            (self.high, self.n_high) = (value, 0);
+        }
+        self.n_low += usize::from(value == self.low);
+        self.n_high += usize::from(value == self.high);
+    }
+
+    /// Take a value out again; false where an end of the range is then unknown.
+    fn remove(&mut self, value: f64) -> bool {
+        self.n_missing -= usize::from(value.is_nan());
+        self.n_low -= usize::from(value == self.low);
+        self.n_high -= usize::from(value == self.high);
+        !((value == self.low && self.n_low == 0) || (value == self.high && self.n_high == 0))
+    }
+}
+
+/// The rows learnt last.
+#[derive(Debug, Clone)]
+pub(super) struct Window {
+    width: usize,
+    nominal: Vec<bool>,
+    /// Block after block, a column per attribute.
+    columns: Vec<Column>,
+    pub labels: Vec<u32>,
+    pub weights: Vec<f64>,
+    pub ranges: Vec<Range>,
+    /// Where the next row goes: the oldest stands there once the window is full.
+    next: usize,
+}
+
+impl Window {
+    /// A window of `width` rows that holds none.
+    pub fn new(schema: &Schema, width: usize) -> Self {
+        Self {
+            width,
+            nominal: schema.n_values.iter().map(|&n| n > 0).collect(),
+            columns: vec![],
+            labels: vec![],
+            weights: vec![],
+            ranges: vec![Range::EMPTY; schema.n_attributes()],
+            next: 0,
+        }
+    }
+
+    /// How many rows it holds.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// How many rows it can hold.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// How many attributes a row has.
+    #[inline(always)]
+    pub fn n_attributes(&self) -> usize {
+        self.nominal.len()
+    }
+
+    /// Whether an attribute is nominal.
+    #[inline(always)]
+    pub fn is_nominal(&self, attribute: usize) -> bool {
+        self.nominal[attribute]
+    }
+
+    /// The columns of its blocks.
+    #[inline(always)]
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// Take in a row, in the place of the oldest where it is full.
+    pub fn push(&mut self, x: &[f64], label: usize, weight: f64) {
+        let d = self.n_attributes();
+        let (block, lane) = (self.next / SIDE, self.next % SIDE);
+        let full = self.len() == self.width;
+        if full {
+            (self.labels[self.next], self.weights[self.next]) = (label as u32, weight);
+        } else {
+            self.labels.push(label as u32);
+            self.weights.push(weight);
+            if lane == 0 {
+                self.columns.resize((block + 1) * d, [0.0; SIDE]);
+            }
+        }
+        for (attribute, &value) in x.iter().enumerate() {
+            let value = sound(value);
+            let cell = &mut self.columns[block * d + attribute][lane];
+            let before = std::mem::replace(cell, value);
+            let known = !full || self.ranges[attribute].remove(before);
+            if known {
+                self.ranges[attribute].add(value);
+            } else {
+                self.ranges[attribute] = self.range_of(attribute);
+            }
+        }
+        self.next = (self.next + 1) % self.width;
+    }
+
+    /// The range of a column, found anew.
+    fn range_of(&self, attribute: usize) -> Range {
+        let mut range = Range::EMPTY;
+        for row in 0..self.len() {
+            range.add(self.columns[row / SIDE * self.n_attributes() + attribute][row % SIDE]);
+        }
+        range
+    }
+
+    /// The bytes it holds on the heap.
+    pub fn n_bytes(&self) -> usize {
+        self.nominal.capacity()
+            + self.columns.capacity() * size_of::<Column>()
+            + self.labels.capacity() * size_of::<u32>()
+            + self.weights.capacity() * size_of::<f64>()
+            + self.ranges.capacity() * size_of::<Range>()
+    }
+
+    /// Write its rows.
+    pub fn save(&self, writer: &mut Writer) {
+        writer.u64(self.width as u64);
+        writer.u64(self.next as u64);
+        writer.u64s(self.labels.iter().map(|&label| u64::from(label)));
+        writer.f64s(&self.weights);
+        for row in 0..self.len() {
+            let block = &self.columns[row / SIDE * self.n_attributes()..][..self.n_attributes()];
+            for column in block {
+                writer.f64(column[row % SIDE]);
+            }
+        }
+    }
+
+    /// Read rows into a window that holds none.
+    ///
+    /// # Errors
+    /// [`KernelError::Saved`] where the bytes end or are of another window.
+    pub fn load(&mut self, reader: &mut Reader<'_>, n_classes: usize) -> Result<(), KernelError> {
+        let (width, next) = (reader.usize()?, reader.usize()?);
+        let (labels, weights) = (reader.u64s()?, reader.f64s()?);
+        let full = labels.len() == width;
+        if width != self.width || labels.len() > width || weights.len() != labels.len() {
+            return Err(reader.error("its window is another"));
+        }
+        if next >= width || (!full && next != labels.len()) || labels.iter().any(|&label| label >= n_classes as u64) {
+            return Err(reader.error("its window has no such rows"));
+        }
+        let mut x = vec![0.0; self.n_attributes()];
+        for (label, weight) in labels.into_iter().zip(weights) {
+            for value in &mut x {
+                *value = reader.f64()?;
+            }
+            self.push(&x, label as usize, weight);
+        }
+        self.next = next;
+        Ok(())
+    }
+}
+
+/// A value to work with: what is not finite is missing.
+#[inline(always)]
+pub(super) fn sound(value: f64) -> f64 {
+    if value.is_finite() { value.clamp(-LIMIT, LIMIT) } else { f64::NAN }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::randomness::{Draws, Purpose};
+
+    #[test]
+    fn ranges_are_those_of_the_rows_in_the_window() {
+        let draws = Draws::new(1, Purpose::named("rows"), 0);
+        for (width, n_values) in [(1, 100), (7, 3), (40, 1000), (33, 5)] {
+            let mut window = Window::new(&Schema { n_values: vec![0], n_classes: 2 }, width);
+            let value = |row| match draws.below(row, n_values) {
+                0 => f64::NAN,
+                value => value as f64,
+            };
+            for row in 0..200_u64 {
+                window.push(&[value(row)], 0, 1.0);
+                let kept: Vec<f64> = (0..=row).rev().take(width).map(value).collect();
+                let known = || kept.iter().filter(|value| !value.is_nan());
+                let range = window.ranges[0];
+                assert_eq!(range.low, known().fold(f64::INFINITY, |low, &value| low.min(value)));
+                assert_eq!(range.high, known().fold(f64::NEG_INFINITY, |high, &value| high.max(value)));
+                assert_eq!(range.n_missing, kept.len() - known().count());
+                assert_eq!(window.len(), kept.len());
+            }
+        }
+    }
+}
