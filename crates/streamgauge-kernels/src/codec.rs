@@ -52,6 +52,12 @@ impl Writer {
         }
     }
 
+    /// Append the saved state of a part, with its length.
+    pub fn part(&mut self, state: &[u8]) {
+        self.u64(state.len() as u64);
+        self.bytes.extend_from_slice(state);
+    }
+
     /// Append a text with its length.
     pub fn text(&mut self, text: &str) {
         self.u64(text.len() as u64);
@@ -178,6 +184,15 @@ impl<'a> Reader<'a> {
     pub fn u64s(&mut self) -> Result<Vec<u64>, KernelError> {
         let length = self.length(8)?;
         (0..length).map(|_| self.u64()).collect()
+    }
+
+    /// Read the saved state of a part.
+    ///
+    /// # Errors
+    /// [`KernelError::Saved`] where the bytes end.
+    pub fn part(&mut self) -> Result<&'a [u8], KernelError> {
+        let length = self.length(1)?;
+        self.take(length)
     }
 
     /// Check that nothing is left.

@@ -73,6 +73,12 @@ pub enum KernelError {
         /// How many were counted.
         expected: u64,
     },
+    /// A member of an ensemble cannot be built.
+    #[error("a member of the ensemble cannot be built: {why}")]
+    Member {
+        /// Why not.
+        why: String,
+    },
     /// Saved bytes are damaged, or were written by something else.
     #[error("these bytes are not a saved {what}: {why}")]
     Saved {

@@ -5,14 +5,20 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use streamgauge_kernels::KernelError;
 
+use crate::composition::take_complaint;
+
 /// A kernel's error as a Python exception.
 pub fn to_python(error: KernelError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// Run a kernel without the GIL.
+/// Run a kernel without the GIL; what it called in Python may have raised an exception, which goes before its own.
 pub fn work<T: Send>(py: Python<'_>, kernel: impl Send + FnOnce() -> Result<T, KernelError>) -> PyResult<T> {
-    py.detach(kernel).map_err(to_python)
+    let done = py.detach(kernel);
+    match take_complaint() {
+        Some(complaint) => Err(complaint),
+        None => done.map_err(to_python),
+    }
 }
 
 /// The values of a C-contiguous table.

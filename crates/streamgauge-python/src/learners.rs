@@ -19,8 +19,21 @@ type Votes = Py<PyArray2<f64>>;
 
 /// A learner in native code.
 #[pyclass(module = "streamgauge._native")]
-struct Learner {
+pub struct Learner {
     kernel: Box<dyn Kernel>,
+}
+
+impl Learner {
+    /// A learner as Python sees it.
+    pub fn new(kernel: Box<dyn Kernel>) -> Self {
+        Self { kernel }
+    }
+
+    /// Take the kernel out, to be the member of another; what is left knows nothing and learns nothing of use.
+    pub fn take(&mut self) -> Box<dyn Kernel> {
+        let schema = Schema { n_values: vec![], n_classes: 1 };
+        std::mem::replace(&mut self.kernel, Box::new(kernels::NoChange::new(schema)))
+    }
 }
 
 #[pymethods]
@@ -78,13 +91,13 @@ impl Learner {
 
     /// The bytes it holds.
     #[getter]
-    fn n_bytes(&self) -> usize {
-        self.kernel.n_bytes()
+    fn n_bytes(&self, py: Python<'_>) -> PyResult<usize> {
+        work(py, || Ok(self.kernel.n_bytes()))
     }
 
     /// All of its state.
-    fn save(&self, py: Python<'_>) -> Py<PyBytes> {
-        PyBytes::new(py, &py.detach(|| self.kernel.save())).unbind()
+    fn save(&self, py: Python<'_>) -> PyResult<Py<PyBytes>> {
+        Ok(PyBytes::new(py, &work(py, || Ok(self.kernel.save()))?).unbind())
     }
 
     /// Take over a saved state.

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 
 mod baselines;
 mod comparison;
+mod composition;
 mod convert;
 mod dispatch;
 mod forgetting;

@@ -24,6 +24,11 @@ class NativeLearner:
     def __init__(self, kernel: _native.Learner) -> None:
         self._kernel = kernel
 
+    @property
+    def kernel(self) -> _native.Learner:
+        """What does the work; an ensemble takes over that of its members."""
+        return self._kernel
+
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Vote for the classes of each row; changes nothing."""
         return self._kernel.predict(x)

@@ -9,6 +9,7 @@ use crate::validation::check_values;
 use rows::BLOCK;
 
 mod bayes;
+mod factory;
 mod hoeffding_tree;
 mod lanes;
 mod linear;
@@ -24,6 +25,7 @@ mod row_hash;
 mod rows;
 mod vector_math;
 
+pub use factory::Factory;
 pub use hoeffding_tree::{HoeffdingTree, LeafPrediction, Options as HoeffdingTreeOptions, hoeffding_tree};
 pub use linear::{LinearModel, LinearOptions, LinearRule};
 pub use majority_class::MajorityClass;
@@ -212,6 +214,31 @@ pub trait Learner: Send + Sync {
         let (d, n_classes) = (self.schema().n_attributes(), self.schema().n_classes);
         for (i, votes) in votes.chunks_exact_mut(n_classes).enumerate() {
             self.vote(&x[i * d..(i + 1) * d], votes);
+        }
+    }
+
+    /// Vote for each tested row, learn it, and then predict every row that has a label once more, knowing it.
+    ///
+    /// Ensembles ask for this, which watch what their members still get wrong. `votes` has `n_classes` values per row
+    /// (0 where it was not tested), `again` a value per row ([`ABSTAINED`] where it has no label).
+    fn review(&mut self, step: &Step<'_>, votes: &mut [f64], again: &mut [i32]) {
+        let (d, n_classes) = (self.schema().n_attributes(), self.schema().n_classes);
+        let mut later = vec![0.0; n_classes];
+        for (i, (votes, again)) in votes.chunks_exact_mut(n_classes).zip(again).enumerate() {
+            let (x, weight) = (&step.x[i * d..(i + 1) * d], step.weight(i));
+            if step.tests(i) {
+                self.vote(x, votes);
+            } else {
+                votes.fill(0.0);
+            }
+            if weight > 0.0 {
+                self.learn(x, step.y[i] as usize, weight);
+            }
+            *again = ABSTAINED;
+            if step.y[i] >= 0 {
+                self.vote(x, &mut later);
+                *again = winner(&later);
+            }
         }
     }
 

@@ -1,0 +1,177 @@
+//! Learners inside of learners: a factory that asks Python for members, and members that live in Python.
+//!
+//! Python's `streamgauge.learners.composition.builder` gives a function that builds one member. A native member is
+//! taken out of its Python object and from then on runs without Python; any other is called back, whole blocks at a
+//! time where the ensemble allows it.
+
+use std::cell::RefCell;
+
+use numpy::ndarray::Array2;
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::intern;
+use pyo3::prelude::*;
+use streamgauge_kernels::KernelError;
+use streamgauge_kernels::learners::{ABSTAINED, Factory, Learner as Kernel, Schema, Step};
+
+use crate::learners::Learner;
+
+thread_local! {
+    /// What the first failing call into Python raised, until the call of the kernel that led to it returns.
+    static COMPLAINT: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+/// Keep what a call into Python raised; a kernel works on in this thread and has no way to tell.
+fn complain(error: PyErr) {
+    COMPLAINT.with_borrow_mut(|complaint| {
+        complaint.get_or_insert(error);
+    });
+}
+
+/// What a call into Python raised since the last time this was asked.
+pub fn take_complaint() -> Option<PyErr> {
+    COMPLAINT.take()
+}
+
+/// Whether a call into Python has failed, so that no further one makes sense.
+fn is_failing() -> bool {
+    COMPLAINT.with_borrow(Option::is_some)
+}
+
+/// Builds members by a Python function of the numbers of values, the number of classes and a seed.
+pub struct PythonFactory {
+    build: Py<PyAny>,
+}
+
+impl PythonFactory {
+    /// A factory that calls a function.
+    pub fn new(build: Py<PyAny>) -> Self {
+        Self { build }
+    }
+
+    fn call(&self, py: Python<'_>, schema: &Schema, seed: u64) -> PyResult<Box<dyn Kernel>> {
+        let n_values = schema.n_values.clone().into_pyarray(py);
+        let built = self.build.bind(py).call1((n_values, schema.n_classes, seed))?;
+        match built.cast::<Learner>() {
+            Ok(native) => Ok(native.try_borrow_mut()?.take()),
+            Err(_) => Ok(Box::new(CalledBack { schema: schema.clone(), learner: built.unbind() })),
+        }
+    }
+}
+
+impl Factory for PythonFactory {
+    fn build(&self, schema: &Schema, seed: u64) -> Result<Box<dyn Kernel>, KernelError> {
+        Python::attach(|py| self.call(py, schema, seed)).map_err(|error| {
+            let why = error.to_string();
+            complain(error);
+            KernelError::Member { why }
+        })
+    }
+}
+
+/// A learner in Python, with the methods of our own `Learner`.
+struct CalledBack {
+    schema: Schema,
+    learner: Py<PyAny>,
+}
+
+impl CalledBack {
+    /// Call Python; what it raises is kept, and nothing more is called after it.
+    fn call<T>(&self, work: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> Option<T> {
+        if is_failing() {
+            return None;
+        }
+        Python::attach(|py| work(self.learner.bind(py))).map_err(complain).ok()
+    }
+
+    fn rows<'py>(&self, py: Python<'py>, x: &[f64], n: usize) -> PyResult<Bound<'py, PyAny>> {
+        let shape = (n, self.schema.n_attributes());
+        let rows = Array2::from_shape_vec(shape, x[..shape.0 * shape.1].to_vec());
+        let rows = rows.map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))?;
+        Ok(rows.into_pyarray(py).into_any())
+    }
+
+    fn interleave_in_python(
+        &self,
+        learner: &Bound<'_, PyAny>,
+        step: &Step<'_>,
+        predictions: &mut [i32],
+        votes: Option<&mut [f64]>,
+    ) -> PyResult<()> {
+        let py = learner.py();
+        let (n, with_votes) = (step.y.len(), votes.is_some());
+        let x = self.rows(py, step.x, n)?;
+        let y = step.y.to_vec().into_pyarray(py);
+        let test = step.test.map(|test| test.to_vec().into_pyarray(py));
+        let weight = step.weight.map(|weight| weight.to_vec().into_pyarray(py));
+        let found = learner.call_method1(intern!(py, "interleave"), (x, y, test, weight, with_votes))?;
+        let (found, found_votes): (PyReadonlyArray1<'_, i32>, Option<PyReadonlyArray2<'_, f64>>) = found.extract()?;
+        copy(&found.as_array().to_vec(), predictions, "predictions")?;
+        if let (Some(votes), Some(found)) = (votes, found_votes) {
+            copy_votes(&found, votes)?;
+        }
+        Ok(())
+    }
+}
+
+fn copy<T: Copy>(from: &[T], to: &mut [T], what: &'static str) -> PyResult<()> {
+    if from.len() != to.len() {
+        return Err(crate::convert::to_python(KernelError::Shape { what, found: from.len(), expected: to.len() }));
+    }
+    to.copy_from_slice(from);
+    Ok(())
+}
+
+fn copy_votes(found: &PyReadonlyArray2<'_, f64>, votes: &mut [f64]) -> PyResult<()> {
+    copy(&found.as_array().iter().copied().collect::<Vec<_>>(), votes, "votes")
+}
+
+impl Kernel for CalledBack {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn vote(&self, x: &[f64], votes: &mut [f64]) {
+        self.predict(x, votes);
+    }
+
+    fn predict(&self, x: &[f64], votes: &mut [f64]) {
+        let n = votes.len() / self.schema.n_classes;
+        let done = self.call(|learner| {
+            let rows = self.rows(learner.py(), x, n)?;
+            let found = learner.call_method1(intern!(learner.py(), "predict"), (rows,))?;
+            copy_votes(&found.extract()?, votes)
+        });
+        if done.is_none() {
+            votes.fill(0.0);
+        }
+    }
+
+    fn learn(&mut self, x: &[f64], label: usize, weight: f64) {
+        let step = Step { x, y: &[label as i32], test: Some(&[false]), weight: Some(&[weight]) };
+        self.interleave(&step, &mut [ABSTAINED], None);
+    }
+
+    fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], mut votes: Option<&mut [f64]>) {
+        let done = self.call(|learner| self.interleave_in_python(learner, step, predictions, votes.as_deref_mut()));
+        if done.is_none() {
+            predictions.fill(ABSTAINED);
+            if let Some(votes) = votes {
+                votes.fill(0.0);
+            }
+        }
+    }
+
+    fn n_bytes(&self) -> usize {
+        let held = self.call(|learner| learner.getattr(intern!(learner.py(), "n_bytes"))?.extract::<usize>());
+        size_of::<Self>() + 4 * self.schema.n_values.capacity() + held.unwrap_or(0)
+    }
+
+    fn save(&self) -> Vec<u8> {
+        self.call(|learner| learner.call_method0(intern!(learner.py(), "save"))?.extract()).unwrap_or_default()
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
+        let done = self.call(|learner| learner.call_method1(intern!(learner.py(), "load"), (bytes,)).map(|_| ()));
+        done.ok_or(KernelError::Saved { what: "member", why: "its learner refuses it" })
+    }
+}

@@ -1,0 +1,101 @@
+"""Learners inside of learners: how ensembles and wrappers build their members.
+
+A member is built by its own specification. Where it is native, its kernel is taken over and runs without Python; any
+other learner is called back, a block of rows at a time where the ensemble allows it.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge import _native
+from streamgauge.learners.native import NativeLearner
+from streamgauge.protocols import Learner, LearnerSpec
+from streamgauge.records import Attribute, Batch, Schema, Step
+
+__all__ = ["Builder", "CalledBack", "builder"]
+
+Builder = Callable[[NDArray[np.uint32], int, int], "_native.Learner | CalledBack"]
+"""Builds a member from the number of values of each attribute, the number of classes and a seed."""
+
+
+def builder(spec: LearnerSpec, schema: Schema) -> Builder:
+    """Give the function by which native code builds members of an ensemble.
+
+    Parameters
+    ----------
+    spec
+        What each member is.
+    schema
+        What the rows of the stream look like. A member may be asked to learn other ones: fewer attributes, other
+        classes; it then gets a schema with names made up.
+
+    Examples
+    --------
+    >>> from streamgauge.learners import NaiveBayes
+    >>> build = builder(NaiveBayes(), Schema((Attribute("size"),), ("small", "large")))
+    >>> type(build(np.zeros(1, dtype=np.uint32), 2, 1)).__name__
+    'Learner'
+    """
+
+    def build(n_values: NDArray[np.uint32], n_classes: int, seed: int) -> "_native.Learner | CalledBack":
+        alike = n_classes == schema.n_classes and np.array_equal(n_values, schema.n_values)
+        learner = spec.build(schema if alike else _nameless(n_values, n_classes), seed)
+        return learner.kernel if isinstance(learner, NativeLearner) else CalledBack(learner)
+
+    return build
+
+
+def _nameless(n_values: NDArray[np.uint32], n_classes: int) -> Schema:
+    """Make a schema of which only the numbers are known."""
+    attributes = (
+        Attribute(f"attribute {i}", tuple(map(str, range(n))) if n else None, missing=True)
+        for i, n in enumerate(n_values.tolist())
+    )
+    return Schema(tuple(attributes), tuple(map(str, range(n_classes))))
+
+
+class CalledBack:
+    """A learner in Python with the methods of a native one, by which an ensemble calls it.
+
+    Examples
+    --------
+    >>> from streamgauge.learners import NoChange
+    >>> member = CalledBack(NoChange().build(Schema((Attribute("size"),), ("small", "large")), seed=1))
+    >>> y = np.array([1, 0], dtype=np.int32)
+    >>> member.interleave(np.zeros((2, 1)), y, None, None, False)[0].tolist()
+    [-1, 1]
+    """
+
+    def __init__(self, learner: Learner) -> None:
+        self._learner = learner
+
+    def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Vote for the classes of each row; changes nothing."""
+        return np.asarray(self._learner.predict(x), dtype=np.float64)
+
+    def interleave(
+        self,
+        x: NDArray[np.float64],
+        y: NDArray[np.int32],
+        test: NDArray[np.bool_] | None,
+        weight: NDArray[np.float64] | None,
+        with_votes: bool,  # noqa: FBT001
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
+        """Predict each tested row, then learn it."""
+        step = Step(Batch(0, x, y), test=test, weight=weight)
+        return self._learner.interleave(step, with_votes=with_votes)
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory it holds."""
+        return self._learner.n_bytes
+
+    def save(self) -> bytes:
+        """Give all of its state."""
+        return self._learner.save()
+
+    def load(self, state: bytes) -> None:
+        """Take over a saved state."""
+        self._learner.load(state)
