@@ -112,7 +112,8 @@ fn to_table(py: Python<'_>, votes: Vec<f64>, n: usize, n_classes: usize) -> PyRe
     Ok(Array2::from_shape_vec((n, n_classes), votes).map_err(shape)?.into_pyarray(py).unbind())
 }
 
-fn schema(n_values: &PyReadonlyArray1<'_, u32>, n_classes: usize) -> PyResult<Schema> {
+/// The schema of columns with so many nominal values each, 0 where they are numbers.
+pub fn schema(n_values: &PyReadonlyArray1<'_, u32>, n_classes: usize) -> PyResult<Schema> {
     Ok(Schema { n_values: column("n_values", n_values)?.to_vec(), n_classes })
 }
 

@@ -1,11 +1,12 @@
-//! Learners that are made of no others: linear models, neighbours, guesses and what is known by heart.
+//! Learners of one piece (linear models, neighbours, guesses, what is known by heart) and a filter round any learner.
 
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use streamgauge_kernels::learners::{self as kernels, LinearOptions, LinearRule};
+use streamgauge_kernels::learners::{self as kernels, Factory, LinearOptions, LinearRule};
 
-use crate::convert::to_python;
+use crate::composition::PythonFactory;
+use crate::convert::{to_python, work};
 use crate::learners::{Learner, schema};
 
 /// A learner that predicts the class seen most often among the rows learnt last.
@@ -61,10 +62,27 @@ fn linear_model(
     Ok(Learner::new(Box::new(kernel)))
 }
 
+/// A learner some of whose predictions are switched.
+#[pyfunction]
+fn noise_filter(
+    py: Python<'_>,
+    n_values: PyReadonlyArray1<'_, u32>,
+    n_classes: usize,
+    base: Py<PyAny>,
+    base_seed: u64,
+    p: f64,
+    seed: u64,
+) -> PyResult<Learner> {
+    let schema = schema(&n_values, n_classes)?;
+    let base = work(py, || PythonFactory::new(base).build(&schema, base_seed))?;
+    Ok(Learner::new(Box::new(kernels::NoiseFilter::new(base, p, seed).map_err(to_python)?)))
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(recent_majority, module)?)?;
     module.add_function(wrap_pyfunction!(random_guess, module)?)?;
     module.add_function(wrap_pyfunction!(memoriser, module)?)?;
     module.add_function(wrap_pyfunction!(nearest_neighbours, module)?)?;
-    module.add_function(wrap_pyfunction!(linear_model, module)?)
+    module.add_function(wrap_pyfunction!(linear_model, module)?)?;
+    module.add_function(wrap_pyfunction!(noise_filter, module)?)
 }

@@ -1,4 +1,4 @@
-"""Saved states of learners written in Python: facts and columns of bytes, with a name in front and a checksum behind."""
+"""Saved states of learners in Python: facts and columns of bytes, with a name in front and a checksum behind."""
 
 import json
 from collections.abc import Sequence

@@ -1,24 +1,17 @@
-"""Ensembles that judge their members by how they do on the chunk at hand: SEA, AWE and AUE."""
-
-from dataclasses import dataclass, field
+"""How ensembles judge their members by the chunk at hand: SEA, AWE and AUE."""
 
 import numpy as np
 
-from streamgauge.errors import require_at_least
-from streamgauge.learners.bayes import NaiveBayes
-from streamgauge.learners.chunks.learner import ChunkLearner
-from streamgauge.learners.chunks.members import Builder, Chunk, Member
+from streamgauge.learners.chunks.members import Builder, Chunk
 from streamgauge.learners.chunks.pools import Pool
-from streamgauge.protocols import LearnerSpec
-from streamgauge.records import Schema
 
-__all__ = ["AccuracyUpdatedEnsemble", "AccuracyWeightedEnsemble", "SEAEnsemble"]
+__all__ = ["AccuracyUpdated", "AccuracyWeighted", "Streaming", "guessing_error"]
 
 LEAST_ERROR = 1e-10
 """What keeps the weight of a member without error finite."""
 
 
-class _Sea(Pool):
+class Streaming(Pool):
     """Members of equal weight, one per chunk; the least accurate goes."""
 
     def take(self, chunk: Chunk) -> None:
@@ -29,8 +22,8 @@ class _Sea(Pool):
             self.drop_worst([member.accuracy(chunk) for member in self.members])
 
 
-class _Weighted(Pool):
-    """Members weighted by how much their squared error is below that of a random guess."""
+class AccuracyWeighted(Pool):
+    """Members weighted by how much their squared error is below that of a guess."""
 
     def __init__(self, builder: Builder, n_members: int, n_splits: int) -> None:
         super().__init__(builder, n_members)
@@ -48,7 +41,7 @@ class _Weighted(Pool):
         self.drop_worst(self.weights)
 
     def _error_of_new(self, chunk: Chunk) -> float:
-        """Find the squared error of a new member by cross-validation, since it has learnt the chunk itself."""
+        """Find the squared error of a new member by cross-validation, since it is to learn the chunk itself."""
         errors = []
         for test in np.array_split(np.arange(len(chunk)), self._n_splits):
             training = np.ones(len(chunk), dtype=np.bool_)
@@ -59,7 +52,7 @@ class _Weighted(Pool):
         return sum(errors) / len(errors)
 
 
-class _Updated(_Weighted):
+class AccuracyUpdated(AccuracyWeighted):
     """Members weighted by one over their squared error, that go on learning."""
 
     def weight_of(self, error: float, chunk: Chunk) -> float:  # noqa: ARG002
@@ -85,17 +78,3 @@ def guessing_error(chunk: Chunk) -> float:
     """
     share = np.bincount(chunk.y, chunk.weight) / chunk.weight.sum()
     return float(np.sum(share * (1.0 - share) ** 2))
-
-
-@dataclass(frozen=True)
-class _ChunkEnsemble:
-    """The options that all ensembles of chunks have."""
-
-    learner: LearnerSpec = field(default_factory=NaiveBayes)
-    chunk_size: int = 200
-    n_members: int = 10
-    seed: int = 1
-
-    def __post_init__(self) -> None:
-        require_at_least("chunk_size", self.chunk_size, 2)
-        require_at_least("n_members", self.n_members, 1)
