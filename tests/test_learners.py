@@ -11,14 +11,52 @@ from streamgauge import _native, learners
 from streamgauge.checks import check_learner
 from streamgauge.checks.learners import sample_batch
 from streamgauge.errors import StreamgaugeError
-from streamgauge.learners import HoeffdingTree, MajorityClass, NaiveBayes, NoChange
+from streamgauge.learners import (
+    HoeffdingTree,
+    KNearestNeighbours,
+    LogisticRegression,
+    MajorityClass,
+    Memoriser,
+    NaiveBayes,
+    NoChange,
+    NoiseFilter,
+    Perceptron,
+    RandomGuess,
+)
 from streamgauge.protocols import LearnerSpec
 from streamgauge.records import ABSTAINED, Attribute, Batch, Schema, Step
 from streamgauge.streams import SEA, RandomRBF
 
-NATIVE: list[LearnerSpec] = [HoeffdingTree(), MajorityClass(), NaiveBayes(), NoChange()]
+NATIVE: list[LearnerSpec] = [
+    HoeffdingTree(),
+    KNearestNeighbours(),
+    LogisticRegression(),
+    MajorityClass(),
+    Memoriser(),
+    NaiveBayes(),
+    NoChange(),
+    NoiseFilter(HoeffdingTree(), p=0.3),
+    Perceptron(),
+    RandomGuess(),
+]
+NOT_NATIVE = {
+    "AccuracyUpdatedEnsemble",
+    "AccuracyWeightedEnsemble",
+    "LearnppCDS",
+    "LearnppNIE",
+    "Pretrained",
+    "SEAEnsemble",
+    "ScikitLearn",
+    "WeightedAgeingEnsemble",
+    "as_spec",
+}
 SPECS: list[LearnerSpec] = [
     *NATIVE,
+    KNearestNeighbours(k=3, window=40),
+    LogisticRegression(l2=0.1, classes="one_vs_rest", standardise=False),
+    MajorityClass(window=30),
+    NoiseFilter(Memoriser(), p=1.0),
+    Perceptron(standardise=False),
     HoeffdingTree(grace_period=20, tie_threshold=0.5),
     HoeffdingTree(grace_period=20, tie_threshold=0.5, leaf_prediction="majority"),
     HoeffdingTree(grace_period=20, tie_threshold=0.5, leaf_prediction="naive_bayes", binary_splits=True),
@@ -33,7 +71,7 @@ def schema_of(n_numeric: int, n_classes: int, n_values: tuple[int, ...] = (), *,
 
 def test_every_native_learner_is_checked():
     native = {spec.__class__.__name__ for spec in NATIVE}
-    assert native == {name for name in learners.__all__ if name not in {"ScikitLearn", "as_spec"}}
+    assert native == {name for name in learners.__all__ if name not in NOT_NATIVE}
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=str)

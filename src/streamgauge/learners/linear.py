@@ -24,9 +24,9 @@ class Perceptron:
 
     Votes are the outputs of the units, made to add up to 1; all are 0 before the first row was learnt.
 
-    Numbers are taken as they come, as in MOA. Where they are large, every unit is soon saturated and learns no more:
-    have them standardised then. Two things are unlike MOA, where nominal values are numbers, which says that the third
-    value is twice the second, and where one missing value makes every weight undefined for good.
+    MOA takes numbers as they come: ``standardise=False``. Where they are large, its units are soon saturated and learn
+    no more, and what it has learnt then hangs on its first weights. MOA also takes the codes of nominal values for
+    numbers, and one missing value leaves all of its weights undefined for good.
 
     Parameters
     ----------
@@ -39,12 +39,12 @@ class Perceptron:
 
     Examples
     --------
-    >>> Perceptron(standardise=True)
-    Perceptron(learning_rate=1.0, standardise=True, seed=1)
+    >>> Perceptron(learning_rate=0.5)
+    Perceptron(learning_rate=0.5, standardise=True, seed=1)
     """
 
     learning_rate: float = 1.0
-    standardise: bool = False
+    standardise: bool = True
     seed: int = 1
     seedless: ClassVar[bool] = False
 
@@ -89,7 +89,7 @@ class LogisticRegression:
     [0, 1]
     """
 
-    learning_rate: float = 0.05
+    learning_rate: float = 0.01
     l2: float = 0.0
     classes: ManyClasses = "softmax"
     standardise: bool = True
