@@ -251,7 +251,8 @@ class LearnppNIE:
     n_members
         How many groups there are at most, and how many learners are in each.
     slope, crossing
-        The sigmoid of the age in chunks by which late errors count more: how steep it is and where it is one half.
+        The sigmoid of a group's age in chunks by which late errors count more: how steep it is, and at which age it is
+        one half. Well beyond that age all errors count alike.
 
     References
     ----------
@@ -266,8 +267,8 @@ class LearnppNIE:
     learner: LearnerSpec = NaiveBayes()
     chunk_size: int = 200
     n_members: int = 5
-    slope: float = 1.0
-    crossing: float = 1.0
+    slope: float = 2.0
+    crossing: float = 10.0
     seed: int = 1
     seedless: ClassVar[bool] = False
 
@@ -310,8 +311,8 @@ class LearnppCDS:
     learner: LearnerSpec = NaiveBayes()
     chunk_size: int = 200
     n_members: int = 10
-    slope: float = 2.0
-    crossing: float = 2.0
+    slope: float = 0.5
+    crossing: float = 10.0
     seed: int = 1
     seedless: ClassVar[bool] = False
 
