@@ -172,7 +172,7 @@ def test_learnpp_nie_builds_the_learners_of_stream_learn_from_the_same_draws(mon
 
 @pytest.mark.parametrize(("name", "spec"), [("NIE", LearnppNIE(chunk_size=240)), ("CDS", LearnppCDS(chunk_size=240))])
 def test_learnpp_finds_the_rare_class_as_well_as_stream_learn(name, spec):
-    np.random.seed(1)  # noqa: NPY002  (stream-learn draws from there)
+    np.random.seed(1)  # stream-learn draws from there
     ours, theirs = [], []
     for seed in (1, 2):
         chunks = chunks_of(2, size=240, rare=0.1, turn=0.0, seed=seed)

@@ -53,12 +53,12 @@ class NoiseFilter:
     seedless: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "learner", as_spec(self.learner))
         require_between("p", self.p, 0.0, 1.0, open_low=False)
 
     def build(self, schema: Schema, seed: int) -> NativeLearner:
         """Build a filter round a learner that has seen nothing."""
-        spec = as_spec(self.learner)
-        base = builder(spec, schema)
-        base_seed = fold_seed(seed, 0, spec.seed)
+        base = builder(self.learner, schema)
+        base_seed = fold_seed(seed, 0, self.learner.seed)
         kernel = _native.noise_filter(schema.n_values, schema.n_classes, base, base_seed, self.p, seed)
         return NativeLearner(kernel)

@@ -57,6 +57,7 @@ class Pretrained:
     seed: int = 1
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "learner", as_spec(self.learner))
         if (self.on is None) == (self.state is None):
             msg = "Pretrained needs either on, a stream or file to learn first, or state, what a learner has saved"
             raise StreamgaugeError(msg)
@@ -66,11 +67,11 @@ class Pretrained:
     @property
     def seedless(self) -> bool:
         """Whether its learner uses no randomness."""
-        return as_spec(self.learner).seedless
+        return self.learner.seedless
 
     def build(self, schema: Schema, seed: int) -> Learner:
         """Build a learner and have it learn, or load, its past."""
-        learner = as_spec(self.learner).build(schema, seed)
+        learner = self.learner.build(schema, seed)
         if self.state is None:
             self._learn(learner, _past(self.on), schema)
         else:

@@ -59,16 +59,17 @@ class SEAEnsemble:
     seed: int = 1
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "learner", as_spec(self.learner))
         _require_sizes(self.chunk_size, self.n_members)
 
     @property
     def seedless(self) -> bool:
         """Whether its members use no randomness."""
-        return as_spec(self.learner).seedless
+        return self.learner.seedless
 
     def build(self, schema: Schema, seed: int) -> ChunkLearner:
         """Build an ensemble that has seen nothing."""
-        builder = Builder(as_spec(self.learner), schema, seed)
+        builder = Builder(self.learner, schema, seed)
         return ChunkLearner(Streaming(builder, self.n_members), schema, self.chunk_size)
 
 
@@ -104,17 +105,18 @@ class AccuracyWeightedEnsemble:
     seed: int = 1
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "learner", as_spec(self.learner))
         _require_sizes(self.chunk_size, self.n_members)
         _require_splits(self.n_splits, self.chunk_size)
 
     @property
     def seedless(self) -> bool:
         """Whether its members use no randomness."""
-        return as_spec(self.learner).seedless
+        return self.learner.seedless
 
     def build(self, schema: Schema, seed: int) -> ChunkLearner:
         """Build an ensemble that has seen nothing."""
-        builder = Builder(as_spec(self.learner), schema, seed)
+        builder = Builder(self.learner, schema, seed)
         return ChunkLearner(AccuracyWeighted(builder, self.n_members, self.n_splits), schema, self.chunk_size)
 
 
@@ -146,17 +148,18 @@ class AccuracyUpdatedEnsemble:
     seed: int = 1
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "learner", as_spec(self.learner))
         _require_sizes(self.chunk_size, self.n_members)
         _require_splits(self.n_splits, self.chunk_size)
 
     @property
     def seedless(self) -> bool:
         """Whether its members use no randomness."""
-        return as_spec(self.learner).seedless
+        return self.learner.seedless
 
     def build(self, schema: Schema, seed: int) -> ChunkLearner:
         """Build an ensemble that has seen nothing."""
-        builder = Builder(as_spec(self.learner), schema, seed)
+        builder = Builder(self.learner, schema, seed)
         return ChunkLearner(AccuracyUpdated(builder, self.n_members, self.n_splits), schema, self.chunk_size)
 
 
@@ -208,6 +211,7 @@ class WeightedAgeingEnsemble:
     seed: int = 1
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "learner", as_spec(self.learner))
         _require_sizes(self.chunk_size, self.n_members)
         require_between("theta", self.theta, 0.0, 1.0, open_low=False)
         require_between("rejuvenation", self.rejuvenation, 0.0, float("inf"), open_low=False, open_high=True)
@@ -221,12 +225,12 @@ class WeightedAgeingEnsemble:
     @property
     def seedless(self) -> bool:
         """Whether its members use no randomness."""
-        return as_spec(self.learner).seedless
+        return self.learner.seedless
 
     def build(self, schema: Schema, seed: int) -> ChunkLearner:
         """Build an ensemble that has seen nothing."""
         model = Ageing(
-            Builder(as_spec(self.learner), schema, seed),
+            Builder(self.learner, schema, seed),
             self.n_members,
             self.weighting,
             self.ageing,
@@ -273,13 +277,14 @@ class LearnppNIE:
     seedless: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "learner", as_spec(self.learner))
         _require_sizes(self.chunk_size, self.n_members)
         _require_sigmoid(self.slope, self.crossing)
 
     def build(self, schema: Schema, seed: int) -> ChunkLearner:
         """Build an ensemble that has seen nothing."""
         _require_two_classes("LearnppNIE", schema)
-        builder = Builder(as_spec(self.learner), schema, seed)
+        builder = Builder(self.learner, schema, seed)
         model = Bagged(builder, schema, self.n_members, self.slope, self.crossing, seed)
         return ChunkLearner(model, schema, self.chunk_size)
 
@@ -317,13 +322,14 @@ class LearnppCDS:
     seedless: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "learner", as_spec(self.learner))
         _require_sizes(self.chunk_size, self.n_members)
         _require_sigmoid(self.slope, self.crossing)
 
     def build(self, schema: Schema, seed: int) -> ChunkLearner:
         """Build an ensemble that has seen nothing."""
         _require_two_classes("LearnppCDS", schema)
-        builder = Builder(as_spec(self.learner), schema, seed)
+        builder = Builder(self.learner, schema, seed)
         model = Oversampled(builder, schema, self.n_members, self.slope, self.crossing, seed)
         return ChunkLearner(model, schema, self.chunk_size)
 

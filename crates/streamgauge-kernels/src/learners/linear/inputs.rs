@@ -34,13 +34,19 @@ pub(super) struct Encoder {
     numeric: Vec<usize>,
     nominal: Vec<Nominal>,
     standardise: bool,
-    /// Weight of the known values of each number.
-    weight: Vec<Lane>,
-    mean: Vec<Lane>,
+    moments: Vec<Moments>,
+}
+
+/// What is known of four numbers.
+#[derive(Debug, Clone, Copy, Default)]
+struct Moments {
+    /// The weight of their known values.
+    weight: Lane,
+    mean: Lane,
     /// Weighted sum of the squared distances from the mean.
-    squares: Vec<Lane>,
+    squares: Lane,
     /// One over the standard deviation; 0 where there is none yet.
-    scale: Vec<Lane>,
+    scale: Lane,
 }
 
 impl Encoder {
@@ -55,14 +61,13 @@ impl Encoder {
                 start += n_values;
             }
         }
-        let lanes = vec![Lane::ZERO; numeric.len().div_ceil(WIDTH)];
-        let (weight, mean, squares, scale) = (lanes.clone(), lanes.clone(), lanes.clone(), lanes);
-        Self { numeric, nominal, standardise, weight, mean, squares, scale }
+        let moments = vec![Moments::default(); numeric.len().div_ceil(WIDTH)];
+        Self { numeric, nominal, standardise, moments }
     }
 
     /// How many lanes the numbers of a row fill.
     pub fn n_lanes(&self) -> usize {
-        self.mean.len()
+        self.moments.len()
     }
 
     /// How many places nominal values have.
@@ -79,10 +84,21 @@ impl Encoder {
     /// Sort the values of a row; what is not finite, or no value of its attribute, is missing.
     #[inline(always)]
     pub fn read(&self, x: &[f64], inputs: &mut Inputs) {
+        if self.nominal.is_empty() {
+            let (lanes, rest) = x.as_chunks::<WIDTH>();
+            for (raw, &values) in inputs.raw.iter_mut().zip(lanes) {
+                *raw = Lane(values).map(sound);
+            }
+            if let Some(last) = inputs.raw.get_mut(lanes.len()) {
+                for (number, &value) in last.0.iter_mut().zip(rest) {
+                    *number = sound(value);
+                }
+            }
+            return;
+        }
         let raw = inputs.raw.iter_mut().flat_map(|lane| &mut lane.0);
         for (number, &attribute) in raw.zip(&self.numeric) {
-            let value = x[attribute];
-            *number = if value.is_finite() { value.clamp(-LIMIT, LIMIT) } else { f64::NAN };
+            *number = sound(x[attribute]);
         }
         inputs.places.clear();
         for nominal in &self.nominal {
@@ -96,42 +112,39 @@ impl Encoder {
     /// Work out the numbers to weigh: standardised or as they came, a missing one at its mean.
     #[inline(always)]
     pub fn scale(&self, inputs: &mut Inputs) {
-        for (i, (number, raw)) in inputs.numbers.iter_mut().zip(&inputs.raw).enumerate() {
-            let known = raw.zip(self.mean[i], |raw, mean| if raw.is_nan() { mean } else { raw });
-            *number = if self.standardise { (known - self.mean[i]) * self.scale[i] } else { known };
+        for ((number, raw), moments) in inputs.numbers.iter_mut().zip(&inputs.raw).zip(&self.moments) {
+            let known = raw.zip(moments.mean, |raw, mean| if raw.is_nan() { mean } else { raw });
+            *number = if self.standardise { (known - moments.mean) * moments.scale } else { known };
         }
     }
 
     /// Take the numbers of a row into mean and spread (Welford's sums).
     #[inline(always)]
     pub fn observe(&mut self, inputs: &Inputs, weight: f64) {
-        for (i, raw) in inputs.raw.iter().enumerate() {
-            let before = self.mean[i];
+        for (raw, moments) in inputs.raw.iter().zip(&mut self.moments) {
+            let before = moments.mean;
             let added = raw.map(|raw| if raw.is_nan() { 0.0 } else { weight });
             let known = raw.zip(before, |raw, mean| if raw.is_nan() { mean } else { raw });
-            let total = self.weight[i] + added;
+            let total = moments.weight + added;
             let share = added.zip(total, |added, total| added / if total > 0.0 { total } else { 1.0 });
             let off = known - before;
             let mean = off.mul_add(share, before);
-            let squares = (added * off).mul_add(known - mean, self.squares[i]);
-            self.scale[i] = total.zip(squares, spread);
-            (self.weight[i], self.mean[i], self.squares[i]) = (total, mean, squares);
+            let squares = (added * off).mul_add(known - mean, moments.squares);
+            *moments = Moments { weight: total, mean, squares, scale: total.zip(squares, spread) };
         }
     }
 
     /// The bytes it holds on the heap.
     pub fn n_bytes(&self) -> usize {
-        let lanes = [&self.weight, &self.mean, &self.squares, &self.scale];
-        lanes.into_iter().map(|lanes| lanes.capacity() * size_of::<Lane>()).sum::<usize>()
+        self.moments.capacity() * size_of::<Moments>()
             + self.numeric.capacity() * size_of::<usize>()
             + self.nominal.capacity() * size_of::<Nominal>()
     }
 
     /// Write what it has seen.
     pub fn save(&self, writer: &mut Writer) {
-        for lanes in [&self.weight, &self.mean, &self.squares] {
-            save_lanes(writer, lanes);
-        }
+        let lanes: Vec<Lane> = self.moments.iter().flat_map(|m| [m.weight, m.mean, m.squares]).collect();
+        save_lanes(writer, &lanes);
     }
 
     /// Read what it had seen.
@@ -139,14 +152,19 @@ impl Encoder {
     /// # Errors
     /// [`KernelError::Saved`] where the bytes end or are of another schema.
     pub fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
-        for lanes in [&mut self.weight, &mut self.mean, &mut self.squares] {
-            load_lanes(reader, lanes)?;
-        }
-        for (scale, (&weight, &squares)) in self.scale.iter_mut().zip(self.weight.iter().zip(&self.squares)) {
-            *scale = weight.zip(squares, spread);
+        let mut lanes = vec![Lane::ZERO; 3 * self.moments.len()];
+        load_lanes(reader, &mut lanes)?;
+        for (moments, &[weight, mean, squares]) in self.moments.iter_mut().zip(lanes.as_chunks::<3>().0) {
+            *moments = Moments { weight, mean, squares, scale: weight.zip(squares, spread) };
         }
         Ok(())
     }
+}
+
+/// A number to work with: what is not finite is missing.
+#[inline(always)]
+fn sound(value: f64) -> f64 {
+    if value.is_finite() { value.clamp(-LIMIT, LIMIT) } else { f64::NAN }
 }
 
 /// One over the standard deviation, of a weight and a sum of squares; 0 where all values were the same.

@@ -69,6 +69,21 @@ impl LinearRule {
     }
 }
 
+/// The class of the greatest score, where the outputs are sure to differ too; they are ever so close, or saturated,
+/// where it is not clear.
+#[inline(always)]
+fn clear_winner(scores: &[f64]) -> Option<i32> {
+    let (mut winner, mut most, mut second) = (0, f64::NEG_INFINITY, f64::NEG_INFINITY);
+    for (class, &score) in scores.iter().enumerate() {
+        if score > most {
+            (winner, second, most) = (class as i32, most, score);
+        } else if score > second {
+            second = score;
+        }
+    }
+    (most - second > 1e-9 && most < 10.0 && most > -MOST).then_some(winner)
+}
+
 /// Make positive numbers add up to 1.
 #[inline(always)]
 fn share(votes: &mut [f64]) {
@@ -122,12 +137,18 @@ impl LinearModel {
         Scratch { inputs: self.encoder.room(), outputs: vec![0.0; self.schema.n_classes] }
     }
 
-    /// The outputs of the classes for a row.
+    /// Add up the weighted inputs of a row.
     #[inline(always)]
-    fn work_out(&self, x: &[f64], scratch: &mut Scratch) {
+    fn add_up(&self, x: &[f64], scratch: &mut Scratch) {
         self.encoder.read(x, &mut scratch.inputs);
         self.encoder.scale(&mut scratch.inputs);
         self.weights.scores(&scratch.inputs, &mut scratch.outputs);
+    }
+
+    /// The outputs of the classes for a row.
+    #[inline(always)]
+    fn work_out(&self, x: &[f64], scratch: &mut Scratch) {
+        self.add_up(x, scratch);
         self.options.rule.outputs(&mut scratch.outputs);
     }
 
@@ -141,15 +162,19 @@ impl LinearModel {
         }
     }
 
-    /// Learn a row; `worked_out` says whether `scratch` has its outputs already.
+    /// Learn a row; `worked_out` says whether it is the one that `scratch` was last used for.
     #[inline(always)]
     fn learn_row(&mut self, x: &[f64], label: usize, weight: f64, scratch: &mut Scratch, worked_out: bool) {
         let weight = weight.min(LIMIT);
         if self.options.standardise {
             // The row counts in the mean and deviation by which it is standardised.
-            self.encoder.read(x, &mut scratch.inputs);
+            if !worked_out {
+                self.encoder.read(x, &mut scratch.inputs);
+            }
             self.encoder.observe(&scratch.inputs, weight);
-            self.work_out(x, scratch);
+            self.encoder.scale(&mut scratch.inputs);
+            self.weights.scores(&scratch.inputs, &mut scratch.outputs);
+            self.options.rule.outputs(&mut scratch.outputs);
         } else {
             if !worked_out {
                 self.work_out(x, scratch);
@@ -212,9 +237,15 @@ impl Learner for LinearModel {
                     let tested = step.tests(i);
                     *prediction = ABSTAINED;
                     if tested {
-                        self.work_out(x, &mut scratch);
-                        self.vote_into(&scratch, &mut row_votes);
-                        *prediction = winner(&row_votes);
+                        self.add_up(x, &mut scratch);
+                        // A standardised row is worked out again when it is learnt, so here the winner will do.
+                        let enough = self.started && self.options.standardise && votes.is_none();
+                        let clear = if enough { clear_winner(&scratch.outputs) } else { None };
+                        *prediction = clear.unwrap_or_else(|| {
+                            self.options.rule.outputs(&mut scratch.outputs);
+                            self.vote_into(&scratch, &mut row_votes);
+                            winner(&row_votes)
+                        });
                         if let Some(votes) = &mut votes {
                             votes[i * n_classes..(i + 1) * n_classes].copy_from_slice(&row_votes);
                         }

@@ -1,131 +1,166 @@
-//! The distances of a row from all rows of a window.
+//! The rows of a window that are nearest to a row.
 //!
-//! Squared and added up over the attributes: of a number the difference divided by its range in the window, of a
-//! nominal value 0 where it is the same and 1 where not. What is missing is as far as it could be: 1 from a nominal
-//! value or another missing one, and from a number as far as the farther end of the range.
+//! Distances are squared and added up over the attributes: of a number the difference divided by its range in the
+//! window, of a nominal value 0 where it is the same and 1 where not. What is missing is as far as it could be: 1 from a
+//! nominal value or another missing one, and from a number as far as the farther end of the range.
+//!
+//! A quick look in single precision at all rows, eight at a time, tells which may be among the nearest; only of those
+//! is the distance worked out in full, so that rounding in the first cannot change the outcome.
 
 use super::window::{Column, SIDE, Window, sound};
 
-/// How a row differs from a column.
+/// Beyond so many ranges from the window, single precision does not tell rows apart.
+const FARTHEST_LOOK: f64 = 1e3;
+
+/// How a row differs from a column, for the quick look.
 #[derive(Debug, Clone, Copy)]
-enum Difference {
-    /// A number, from a column without gaps: its value and one over the range.
-    Number(f64, f64),
+enum Look {
+    /// A number, from a column without gaps.
+    Number(f32),
     /// A number, from a column with gaps: also its squared distance from a missing one.
-    NumberOrGap(f64, f64, f64),
-    /// A missing number: the lower end of the range, and one over the range.
-    Gap(f64, f64),
+    NumberOrGap(f32, f32),
+    /// A missing number.
+    Gap,
     /// A nominal value, NaN where it is missing.
-    Code(f64),
+    Code(f32),
 }
 
-/// A row whose neighbours are looked for, and its distances.
+/// A row whose neighbours are looked for.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Query {
-    differences: Vec<Difference>,
-    /// Whether every difference is that of a number from a column without gaps.
+    looks: Vec<Look>,
+    /// Whether every look is at a number in a column without gaps; their places are then here.
     plain: bool,
-    values: Vec<f64>,
-    scales: Vec<f64>,
-    /// The squared distance of each row of the window; what is left of the last block is infinite.
-    pub distances: Vec<f64>,
+    places: Vec<f32>,
+    /// What the quick look found; what is left of the last block is infinite.
+    seen: Vec<f32>,
+    least: Vec<f32>,
+    nearest: Vec<f64>,
+    /// The rows that may be among the nearest, with their distances.
+    candidates: Vec<(usize, f64)>,
 }
 
 impl Query {
-    /// Work out the distances of a row.
+    /// Find the `k` nearest rows of a window, and all that are as near as the last of them, in the window's order.
     #[inline(always)]
-    pub fn measure(&mut self, window: &Window, x: &[f64]) {
-        self.compare(window, x);
-        self.distances.resize(window.len().next_multiple_of(SIDE), 0.0);
-        if x.is_empty() {
-            self.distances.fill(0.0);
-        } else if self.plain {
-            self.measure_plain(window.columns());
-        } else {
-            self.measure_mixed(window.columns());
+    pub fn nearest(&mut self, window: &Window, x: &[f64], k: usize) -> impl Iterator<Item = usize> {
+        let k = k.min(window.len());
+        let reach = self.look(window, x, k);
+        self.candidates.clear();
+        for (block, seen) in self.seen.as_chunks::<SIDE>().0.iter().enumerate() {
+            if any(seen, |distance| distance <= reach) {
+                let rows = block * SIDE..window.len().min((block + 1) * SIDE);
+                for (row, _) in rows.zip(seen).filter(|(_, distance)| **distance <= reach) {
+                    self.candidates.push((row, distance(window, x, row)));
+                }
+            }
         }
-        self.distances[window.len()..].fill(f64::INFINITY);
+        let farthest = kth_least(self.candidates.iter().map(|candidate| candidate.1), k, &mut self.nearest);
+        self.candidates.iter().filter(move |candidate| candidate.1 <= farthest).map(|candidate| candidate.0)
     }
 
-    /// Find out how the row differs from each column.
+    /// Look at all rows quickly; give a distance that the quick look gives none of the `k` nearest more than.
     #[inline(always)]
-    fn compare(&mut self, window: &Window, x: &[f64]) {
-        self.differences.clear();
-        self.values.clear();
-        self.scales.clear();
+    fn look(&mut self, window: &Window, x: &[f64], k: usize) -> f32 {
+        let far = self.compare(window, x);
+        self.seen.clear();
+        self.seen.resize(window.len().next_multiple_of(SIDE), 0.0);
+        if x.is_empty() || far > FARTHEST_LOOK {
+            return f32::INFINITY;
+        }
+        if self.plain {
+            self.look_plain(window.columns());
+        } else {
+            self.look_mixed(window.columns());
+        }
+        self.seen[window.len()..].fill(f32::INFINITY);
+        let reach = f64::from(kth_least_of_blocks(&self.seen, k, &mut self.least));
+        // Each place is off by at most `off`; this is many times what that and the rounding of the sums can make.
+        let (d, off) = (x.len() as f64, far.max(1.0) / 4_194_304.0);
+        let margin = off * (d * reach).sqrt() + d * off * off + (d + 4.0) * reach / 16_777_216.0;
+        ((reach + 32.0 * margin) as f32).next_up()
+    }
+
+    /// Find out how the row differs from each column; give how far it is beyond the window, in ranges.
+    #[inline(always)]
+    fn compare(&mut self, window: &Window, x: &[f64]) -> f64 {
+        self.looks.clear();
+        self.places.clear();
         self.plain = true;
+        let mut far = 0.0_f64;
         for (attribute, (&value, range)) in x.iter().zip(&window.ranges).enumerate() {
             let value = sound(value);
-            let scale = 1.0 / (range.high - range.low);
-            let scale = if scale.is_finite() && scale > 0.0 { scale } else { 0.0 };
-            let low = if range.low.is_finite() { range.low } else { 0.0 };
-            let difference = if window.is_nominal(attribute) {
-                Difference::Code(value)
+            let place = range.place_of(value);
+            let look = if window.is_nominal(attribute) {
+                Look::Code(value as f32)
             } else if value.is_nan() {
-                Difference::Gap(low, scale)
-            } else if range.n_missing > 0 {
-                Difference::NumberOrGap(value, scale, farther(value, low, scale))
+                Look::Gap
             } else {
-                Difference::Number(value, scale)
+                far = far.max(place.abs());
+                if range.n_missing > 0 {
+                    let from_gap = farther(place);
+                    Look::NumberOrGap(place as f32, (from_gap * from_gap) as f32)
+                } else {
+                    Look::Number(place as f32)
+                }
             };
-            self.plain &= matches!(difference, Difference::Number(..));
-            self.differences.push(difference);
-            self.values.push(value);
-            self.scales.push(scale);
+            self.plain &= matches!(look, Look::Number(_));
+            self.looks.push(look);
+            self.places.push(place as f32);
         }
+        far
     }
 
     #[inline(always)]
-    fn measure_plain(&mut self, columns: &[Column]) {
-        let d = self.values.len();
-        let blocks = columns.chunks_exact(d);
-        for (block, distances) in blocks.zip(self.distances.as_chunks_mut::<SIDE>().0) {
-            let mut sums = [0.0_f64; SIDE];
-            for ((column, &value), &scale) in block.iter().zip(&self.values).zip(&self.scales) {
+    fn look_plain(&mut self, columns: &[Column]) {
+        let blocks = columns.chunks_exact(self.places.len());
+        for (block, seen) in blocks.zip(self.seen.as_chunks_mut::<SIDE>().0) {
+            let mut sums = [0.0_f32; SIDE];
+            for (column, &place) in block.iter().zip(&self.places) {
                 for lane in 0..SIDE {
-                    let off = (value - column[lane]) * scale;
+                    let off = place - column[lane];
                     sums[lane] = off.mul_add(off, sums[lane]);
                 }
             }
-            *distances = sums;
+            *seen = sums;
         }
     }
 
     #[inline(always)]
-    fn measure_mixed(&mut self, columns: &[Column]) {
-        let blocks = columns.chunks_exact(self.differences.len());
-        for (block, distances) in blocks.zip(self.distances.as_chunks_mut::<SIDE>().0) {
+    fn look_mixed(&mut self, columns: &[Column]) {
+        let blocks = columns.chunks_exact(self.looks.len());
+        for (block, seen) in blocks.zip(self.seen.as_chunks_mut::<SIDE>().0) {
             let mut sums = [0.0; SIDE];
-            for (column, difference) in block.iter().zip(&self.differences) {
-                difference.add_to(&mut sums, column);
+            for (column, look) in block.iter().zip(&self.looks) {
+                look.add_to(&mut sums, column);
             }
-            *distances = sums;
+            *seen = sums;
         }
     }
 }
 
-impl Difference {
+impl Look {
     /// Add the squared differences from a column.
     #[inline(always)]
-    fn add_to(&self, sums: &mut Column, column: &Column) {
-        match *self {
-            Self::Number(value, scale) => {
+    fn add_to(self, sums: &mut Column, column: &Column) {
+        match self {
+            Self::Number(place) => {
                 for lane in 0..SIDE {
-                    let off = (value - column[lane]) * scale;
+                    let off = place - column[lane];
                     sums[lane] = off.mul_add(off, sums[lane]);
                 }
             }
-            Self::NumberOrGap(value, scale, from_gap) => {
+            Self::NumberOrGap(place, from_gap) => {
                 for lane in 0..SIDE {
-                    let off = (value - column[lane]) * scale;
-                    let missing = column[lane].is_nan();
-                    sums[lane] += if missing { from_gap } else { off * off };
+                    let off = place - column[lane];
+                    sums[lane] += if column[lane].is_nan() { from_gap } else { off * off };
                 }
             }
-            Self::Gap(low, scale) => {
+            Self::Gap => {
                 for lane in 0..SIDE {
-                    let missing = column[lane].is_nan();
-                    sums[lane] += if missing { 1.0 } else { farther(column[lane], low, scale) };
+                    let place = column[lane];
+                    let off = if place < 0.5 { 1.0 - place } else { place };
+                    sums[lane] += if place.is_nan() { 1.0 } else { off * off };
                 }
             }
             Self::Code(code) => {
@@ -137,10 +172,96 @@ impl Difference {
     }
 }
 
-/// The squared distance of a number from the farther end of its range.
+/// The squared distance of a row from one of the window, in full.
 #[inline(always)]
-fn farther(value: f64, low: f64, scale: f64) -> f64 {
-    let up = (value - low) * scale;
-    let farther = if up < 0.5 { 1.0 - up } else { up };
-    farther * farther
+fn distance(window: &Window, x: &[f64], row: usize) -> f64 {
+    let mut sum = 0.0_f64;
+    for (attribute, (&first, &second)) in x.iter().zip(window.row(row)).enumerate() {
+        let (first, range) = (sound(first), &window.ranges[attribute]);
+        let off = if window.is_nominal(attribute) {
+            f64::from(u8::from(first != second))
+        } else {
+            match (first.is_nan(), second.is_nan()) {
+                (false, false) => (first - second) * range.scale(),
+                (true, true) => 1.0,
+                (first_missing, _) => farther(range.place_of(if first_missing { second } else { first })),
+            }
+        };
+        sum = off.mul_add(off, sum);
+    }
+    sum
+}
+
+/// The distance of a place from the farther end of its range.
+#[inline(always)]
+fn farther(place: f64) -> f64 {
+    if place < 0.5 { 1.0 - place } else { place }
+}
+
+/// Whether a condition holds for any number of a block, without branches.
+#[inline(always)]
+fn any(numbers: &Column, condition: impl Fn(f32) -> bool) -> bool {
+    let mut found = 0_u32;
+    for &number in numbers {
+        found |= if condition(number) { u32::MAX } else { 0 };
+    }
+    found != 0
+}
+
+/// The `k`-th least of numbers; `least` is room to work in.
+#[inline(always)]
+fn kth_least(numbers: impl Iterator<Item = f64>, k: usize, least: &mut Vec<f64>) -> f64 {
+    least.clear();
+    least.resize(k, f64::INFINITY);
+    for number in numbers {
+        insert(least, number);
+    }
+    least.last().copied().unwrap_or(f64::INFINITY)
+}
+
+/// The `k`-th least of numbers in blocks, most of which are passed over at a glance.
+#[inline(always)]
+fn kth_least_of_blocks(numbers: &[f32], k: usize, least: &mut Vec<f32>) -> f32 {
+    least.clear();
+    least.resize(k, f32::INFINITY);
+    let mut most = f32::INFINITY;
+    for block in numbers.as_chunks::<SIDE>().0 {
+        if any(block, |number| number < most) {
+            for &number in block {
+                insert(least, number);
+            }
+            most = least.last().copied().unwrap_or(most);
+        }
+    }
+    most
+}
+
+/// Put a number in its place among the least so far, of which the greatest goes.
+#[inline(always)]
+fn insert<T: PartialOrd + Copy>(least: &mut [T], number: T) {
+    let last = least.len() - 1;
+    if number < least[last] {
+        let place = least.partition_point(|&other| other <= number);
+        least.copy_within(place..last, place + 1);
+        least[place] = number;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::randomness::{Draws, Purpose};
+
+    #[test]
+    fn the_kth_least_is_found() {
+        let draws = Draws::new(5, Purpose::named("least"), 0);
+        let numbers: Vec<f32> = (0..160).map(|i| draws.below(i, 40) as f32).collect();
+        let mut sorted = numbers.clone();
+        sorted.sort_by(f32::total_cmp);
+        for k in [1, 2, 10, 100, 160] {
+            assert_eq!(kth_least_of_blocks(&numbers, k, &mut vec![]), sorted[k - 1]);
+            let found = kth_least(numbers.iter().map(|&number| f64::from(number)), k, &mut vec![]);
+            assert_eq!(found, f64::from(sorted[k - 1]));
+        }
+    }
 }

@@ -5,7 +5,7 @@ use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::dispatch;
 use distance::Query;
-use window::{SIDE, Window};
+use window::Window;
 
 mod distance;
 mod window;
@@ -19,13 +19,6 @@ pub struct NearestNeighbours {
     schema: Schema,
     k: usize,
     window: Window,
-}
-
-/// What a row needs while it is worked on.
-#[derive(Default)]
-struct Scratch {
-    query: Query,
-    nearest: Vec<f64>,
 }
 
 impl NearestNeighbours {
@@ -46,59 +39,20 @@ impl NearestNeighbours {
 
     /// Vote for a row; all votes are 0 where the window is empty.
     #[inline(always)]
-    fn vote_with(&self, x: &[f64], votes: &mut [f64], scratch: &mut Scratch) {
+    fn vote_with(&self, x: &[f64], votes: &mut [f64], query: &mut Query) {
         votes.fill(0.0);
-        scratch.query.measure(&self.window, x);
-        let distances = scratch.query.distances.as_slice();
-        let farthest = kth_least(distances, self.k.min(self.window.len()), &mut scratch.nearest);
+        if self.window.len() == 0 {
+            return;
+        }
         let mut total = 0.0;
-        for (block, distances) in distances.as_chunks::<SIDE>().0.iter().enumerate() {
-            if !any(distances, |distance| distance <= farthest) {
-                continue;
-            }
-            let rows = block * SIDE..self.window.len().min((block + 1) * SIDE);
-            for (row, _) in rows.zip(distances).filter(|(_, distance)| **distance <= farthest) {
-                votes[self.window.labels[row] as usize] += self.window.weights[row];
-                total += self.window.weights[row];
-            }
+        for row in query.nearest(&self.window, x, self.k) {
+            votes[self.window.labels[row] as usize] += self.window.weights[row];
+            total += self.window.weights[row];
         }
-        if total > 0.0 {
-            for vote in votes {
-                *vote /= total;
-            }
+        for vote in votes {
+            *vote /= total;
         }
     }
-}
-
-/// Whether a condition holds for any distance of a block, without branches.
-#[inline(always)]
-fn any(distances: &[f64; SIDE], condition: impl Fn(f64) -> bool) -> bool {
-    let mut found = 0_u64;
-    for &distance in distances {
-        found |= if condition(distance) { u64::MAX } else { 0 };
-    }
-    found != 0
-}
-
-/// The `k`-th least of numbers; `nearest` is room to work in.
-#[inline(always)]
-fn kth_least(numbers: &[f64], k: usize, nearest: &mut Vec<f64>) -> f64 {
-    nearest.clear();
-    nearest.resize(k, f64::INFINITY);
-    let mut most = f64::INFINITY;
-    for block in numbers.as_chunks::<SIDE>().0 {
-        if any(block, |number| number < most) {
-            for &number in block {
-                if number < most {
-                    let place = nearest.partition_point(|&other| other <= number);
-                    nearest.copy_within(place..k - 1, place + 1);
-                    nearest[place] = number;
-                    most = nearest[k - 1];
-                }
-            }
-        }
-    }
-    most
 }
 
 impl Learner for NearestNeighbours {
@@ -112,12 +66,12 @@ impl Learner for NearestNeighbours {
 
     fn predict(&self, x: &[f64], votes: &mut [f64]) {
         let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
-        let mut scratch = Scratch::default();
+        let mut query = Query::default();
         dispatch::run(
             #[inline(always)]
             || {
                 for (i, votes) in votes.chunks_exact_mut(n_classes).enumerate() {
-                    self.vote_with(&x[i * d..(i + 1) * d], votes, &mut scratch);
+                    self.vote_with(&x[i * d..(i + 1) * d], votes, &mut query);
                 }
             },
         );
@@ -129,7 +83,7 @@ impl Learner for NearestNeighbours {
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], mut votes: Option<&mut [f64]>) {
         let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
-        let (mut scratch, mut row_votes) = (Scratch::default(), vec![0.0; n_classes]);
+        let (mut query, mut row_votes) = (Query::default(), vec![0.0; n_classes]);
         dispatch::run(
             #[inline(always)]
             || {
@@ -137,7 +91,7 @@ impl Learner for NearestNeighbours {
                     let x = &step.x[i * d..(i + 1) * d];
                     *prediction = ABSTAINED;
                     if step.tests(i) {
-                        self.vote_with(x, &mut row_votes, &mut scratch);
+                        self.vote_with(x, &mut row_votes, &mut query);
                         *prediction = winner(&row_votes);
                         if let Some(votes) = &mut votes {
                             votes[i * n_classes..(i + 1) * n_classes].copy_from_slice(&row_votes);
@@ -202,7 +156,8 @@ mod tests {
         let mut sorted = distances.clone();
         sorted.sort_by(f64::total_cmp);
         let mut votes = vec![0.0; n_classes];
-        for (row, _) in rows.iter().zip(&distances).filter(|(_, d)| **d <= sorted[k.min(rows.len()) - 1] + 1e-12) {
+        for (row, _) in rows.iter().zip(&distances).filter(|(_, d)| **d <= sorted[k.min(rows.len()) - 1] * (1.0 + 1e-9))
+        {
             votes[row.1] += row.2;
         }
         let total: f64 = votes.iter().sum();
@@ -212,7 +167,9 @@ mod tests {
     #[test]
     fn the_nearest_rows_vote() {
         let draws = Draws::new(3, Purpose::named("neighbours"), 0);
-        for (n_values, missing) in [(vec![0, 0, 0], 0.0), (vec![0, 4, 0, 2], 0.15), (vec![3, 2], 0.1)] {
+        for (n_values, missing, far) in
+            [(vec![0, 0, 0], 0.0, 1.0), (vec![0, 4, 0, 2], 0.15, 1.0), (vec![3, 2], 0.1, 1.0), (vec![0, 0], 0.0, 1e4)]
+        {
             let schema = Schema { n_values: n_values.clone(), n_classes: 3 };
             let mut learner = NearestNeighbours::new(schema, 5, 50).unwrap();
             let mut rows: Vec<(Vec<f64>, usize, f64)> = vec![];
@@ -221,7 +178,9 @@ mod tests {
                     let u = draws.uniform(row * 8 + a as u64);
                     match n_values[a] {
                         _ if draws.uniform(1_000_000 + row * 8 + a as u64) < missing => f64::NAN,
-                        0 => 10.0 * u * u,
+                        // Now and then a row is far outside of the window.
+                        0 if row % 50 == 49 => 1e6 + 10.0 * far * u,
+                        0 => 1e6 + 10.0 * u * u,
                         n => (u * f64::from(n)).floor(),
                     }
                 };
@@ -239,18 +198,6 @@ mod tests {
                     rows.remove(0);
                 }
             }
-        }
-    }
-
-    #[test]
-    fn the_kth_least_is_found() {
-        let draws = Draws::new(5, Purpose::named("least"), 0);
-        let numbers: Vec<f64> = (0..160).map(|i| draws.below(i, 40) as f64).collect();
-        let mut sorted = numbers.clone();
-        sorted.sort_by(f64::total_cmp);
-        let mut room = vec![];
-        for k in [1, 2, 10, 100, 160] {
-            assert_eq!(kth_least(&numbers, k, &mut room), sorted[k - 1]);
         }
     }
 }

@@ -1,17 +1,17 @@
-//! The rows learnt last, in blocks whose columns lie side by side.
+//! The rows learnt last: as they came, and once more for a quick look, normalised in blocks of columns side by side.
 
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::learners::Schema;
 
 /// How many rows stand side by side in a block.
-pub(super) const SIDE: usize = 16;
+pub(super) const SIDE: usize = 32;
 
 /// Numbers beyond this are held back here, so that their differences are finite.
 pub(super) const LIMIT: f64 = 1e150;
 
 /// One column of a block.
-pub(super) type Column = [f64; SIDE];
+pub(super) type Column = [f32; SIDE];
 
 /// The range of a numeric column in the window, with how many rows stand at either end.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,6 +41,30 @@ impl Range {
         self.n_high += usize::from(value == self.high);
     }
 
+    /// Whether another range reaches as far.
+    fn same_ends(&self, other: Self) -> bool {
+        self.low == other.low && self.high == other.high
+    }
+
+    /// The lower end; 0 where no value is known.
+    #[inline(always)]
+    pub fn start(&self) -> f64 {
+        if self.low.is_finite() { self.low } else { 0.0 }
+    }
+
+    /// One over the width; 0 where there is none.
+    #[inline(always)]
+    pub fn scale(&self) -> f64 {
+        let scale = 1.0 / (self.high - self.low);
+        if scale.is_finite() && scale > 0.0 { scale } else { 0.0 }
+    }
+
+    /// Where a value stands: at 0 where it is the least, at 1 where it is the greatest.
+    #[inline(always)]
+    pub fn place_of(&self, value: f64) -> f64 {
+        (value - self.start()) * self.scale()
+    }
+
     /// Take a value out again; false where an end of the range is then unknown.
     fn remove(&mut self, value: f64) -> bool {
         self.n_missing -= usize::from(value.is_nan());
@@ -55,7 +79,9 @@ impl Range {
 pub(super) struct Window {
     width: usize,
     nominal: Vec<bool>,
-    /// Block after block, a column per attribute.
+    /// Row after row, the values.
+    rows: Vec<f64>,
+    /// Block after block, a column per attribute: a number by where it stands in its range, a nominal value by its code.
     columns: Vec<Column>,
     pub labels: Vec<u32>,
     pub weights: Vec<f64>,
@@ -70,6 +96,7 @@ impl Window {
         Self {
             width,
             nominal: schema.n_values.iter().map(|&n| n > 0).collect(),
+            rows: vec![],
             columns: vec![],
             labels: vec![],
             weights: vec![],
@@ -101,6 +128,12 @@ impl Window {
         self.nominal[attribute]
     }
 
+    /// The values of a row.
+    #[inline(always)]
+    pub fn row(&self, row: usize) -> &[f64] {
+        &self.rows[row * self.n_attributes()..(row + 1) * self.n_attributes()]
+    }
+
     /// The columns of its blocks.
     #[inline(always)]
     pub fn columns(&self) -> &[Column] {
@@ -109,37 +142,48 @@ impl Window {
 
     /// Take in a row, in the place of the oldest where it is full.
     pub fn push(&mut self, x: &[f64], label: usize, weight: f64) {
-        let d = self.n_attributes();
-        let (block, lane) = (self.next / SIDE, self.next % SIDE);
-        let full = self.len() == self.width;
+        let (d, row) = (self.n_attributes(), self.next);
+        let (full, weight) = (self.len() == self.width, weight.min(LIMIT));
         if full {
-            (self.labels[self.next], self.weights[self.next]) = (label as u32, weight);
+            (self.labels[row], self.weights[row]) = (label as u32, weight);
         } else {
             self.labels.push(label as u32);
             self.weights.push(weight);
-            if lane == 0 {
-                self.columns.resize((block + 1) * d, [0.0; SIDE]);
-            }
+            self.rows.resize((row + 1) * d, 0.0);
+            self.columns.resize((row / SIDE + 1) * d, [0.0; SIDE]);
         }
         for (attribute, &value) in x.iter().enumerate() {
             let value = sound(value);
-            let cell = &mut self.columns[block * d + attribute][lane];
-            let before = std::mem::replace(cell, value);
-            let known = !full || self.ranges[attribute].remove(before);
+            let gone = std::mem::replace(&mut self.rows[row * d + attribute], value);
+            let before = self.ranges[attribute];
+            let known = !full || self.ranges[attribute].remove(gone);
             if known {
                 self.ranges[attribute].add(value);
             } else {
                 self.ranges[attribute] = self.range_of(attribute);
             }
+            if self.nominal[attribute] || self.ranges[attribute].same_ends(before) {
+                self.place(row, attribute);
+            } else {
+                (0..self.len()).for_each(|row| self.place(row, attribute));
+            }
         }
-        self.next = (self.next + 1) % self.width;
+        self.next = (row + 1) % self.width;
+    }
+
+    /// Write a value into its column.
+    fn place(&mut self, row: usize, attribute: usize) {
+        let d = self.n_attributes();
+        let value = self.rows[row * d + attribute];
+        let place = if self.nominal[attribute] { value } else { self.ranges[attribute].place_of(value) };
+        self.columns[row / SIDE * d + attribute][row % SIDE] = place as f32;
     }
 
     /// The range of a column, found anew.
     fn range_of(&self, attribute: usize) -> Range {
         let mut range = Range::EMPTY;
         for row in 0..self.len() {
-            range.add(self.columns[row / SIDE * self.n_attributes() + attribute][row % SIDE]);
+            range.add(self.rows[row * self.n_attributes() + attribute]);
         }
         range
     }
@@ -147,6 +191,7 @@ impl Window {
     /// The bytes it holds on the heap.
     pub fn n_bytes(&self) -> usize {
         self.nominal.capacity()
+            + self.rows.capacity() * size_of::<f64>()
             + self.columns.capacity() * size_of::<Column>()
             + self.labels.capacity() * size_of::<u32>()
             + self.weights.capacity() * size_of::<f64>()
@@ -159,12 +204,7 @@ impl Window {
         writer.u64(self.next as u64);
         writer.u64s(self.labels.iter().map(|&label| u64::from(label)));
         writer.f64s(&self.weights);
-        for row in 0..self.len() {
-            let block = &self.columns[row / SIDE * self.n_attributes()..][..self.n_attributes()];
-            for column in block {
-                writer.f64(column[row % SIDE]);
-            }
-        }
+        writer.f64s(&self.rows);
     }
 
     /// Read rows into a window that holds none.
@@ -173,20 +213,17 @@ impl Window {
     /// [`KernelError::Saved`] where the bytes end or are of another window.
     pub fn load(&mut self, reader: &mut Reader<'_>, n_classes: usize) -> Result<(), KernelError> {
         let (width, next) = (reader.usize()?, reader.usize()?);
-        let (labels, weights) = (reader.u64s()?, reader.f64s()?);
-        let full = labels.len() == width;
-        if width != self.width || labels.len() > width || weights.len() != labels.len() {
+        let (labels, weights, rows) = (reader.u64s()?, reader.f64s()?, reader.f64s()?);
+        let (full, d) = (labels.len() == width, self.n_attributes());
+        let sizes_fit = weights.len() == labels.len() && rows.len() == labels.len() * d;
+        if width != self.width || labels.len() > width || !sizes_fit {
             return Err(reader.error("its window is another"));
         }
         if next >= width || (!full && next != labels.len()) || labels.iter().any(|&label| label >= n_classes as u64) {
             return Err(reader.error("its window has no such rows"));
         }
-        let mut x = vec![0.0; self.n_attributes()];
-        for (label, weight) in labels.into_iter().zip(weights) {
-            for value in &mut x {
-                *value = reader.f64()?;
-            }
-            self.push(&x, label as usize, weight);
+        for (row, (label, weight)) in labels.into_iter().zip(weights).enumerate() {
+            self.push(&rows[row * d..(row + 1) * d], label as usize, weight);
         }
         self.next = next;
         Ok(())
