@@ -223,7 +223,7 @@ def test_a_weight_of_two_counts_as_two_rows_in_the_judgement_of_members():
     once = Chunk(0, x, y, np.where(y == 1, 2.0, 1.0))
     twice = Chunk(0, np.r_[x, x[y == 1]], np.r_[y, y[y == 1]], np.ones(120 + int(y.sum())))
     hits = [chunk.mean((member.predict(chunk.x).argmax(axis=1) == chunk.y).astype(float)) for chunk in (once, twice)]
-    np.testing.assert_allclose(*hits)
+    np.testing.assert_allclose(hits[0], hits[1])
 
 
 def test_an_ensemble_follows_a_drift_that_its_base_does_not():
@@ -273,7 +273,7 @@ def test_a_damaged_state_is_refused_and_leaves_the_ensemble_as_it_was():
         (lambda: SEAEnsemble(n_members=0), "n_members = 0"),
         (lambda: AccuracyWeightedEnsemble(n_splits=1), "n_splits = 1"),
         (lambda: AccuracyUpdatedEnsemble(chunk_size=4), "cannot be split into so many parts"),
-        (lambda: WeightedAgeingEnsemble(ageing="constante"), "did you mean constant"),
+        (lambda: WeightedAgeingEnsemble(ageing="constante"), "did you mean constant"),  # type: ignore[arg-type]
         (lambda: WeightedAgeingEnsemble(theta=2.0), "theta = 2.0"),
         (lambda: LearnppNIE(slope=-1.0), "slope = -1.0"),
         (lambda: LearnppCDS().build(MIXED, 1), "LearnppCDS is for streams of two classes; this one has 3"),

@@ -165,7 +165,7 @@ def test_stronger_punishment_makes_smaller_weights_and_milder_votes():
         (lambda: Perceptron(learning_rate=-1.0), "learning_rate = -1.0"),
         (lambda: LogisticRegression(learning_rate=float("nan")), "learning_rate = nan"),
         (lambda: LogisticRegression(l2=float("inf")), "l2 = inf"),
-        (lambda: LogisticRegression(classes="softmacks"), "did you mean softmax"),
+        (lambda: LogisticRegression(classes="softmacks"), "did you mean softmax"),  # type: ignore[arg-type]
     ],
 )
 def test_an_option_outside_its_range_is_refused_by_name(make, culprit):

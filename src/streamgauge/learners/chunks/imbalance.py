@@ -166,7 +166,8 @@ class Oversampled(_Groups):
             wrong = float(penalty[~right].sum())
             penalty = np.where(right, wrong * penalty, penalty)
         total = float(penalty.sum())
-        return np.divide(penalty, total) if total > 0 else penalty
+        shares: Column = penalty / total if total > 0 else penalty
+        return shares
 
 
 def f1(predictions: NDArray[np.intp], chunk: Chunk, rare: int) -> float:

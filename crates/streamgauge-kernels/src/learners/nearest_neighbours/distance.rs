@@ -32,6 +32,8 @@ pub(super) struct Query {
     /// Whether every look is at a number in a column without gaps; their places are then here.
     plain: bool,
     places: Vec<f32>,
+    /// One over the range of each attribute.
+    scales: Vec<f64>,
     /// What the quick look found; what is left of the last block is infinite.
     seen: Vec<f32>,
     least: Vec<f32>,
@@ -51,7 +53,7 @@ impl Query {
             if any(seen, |distance| distance <= reach) {
                 let rows = block * SIDE..window.len().min((block + 1) * SIDE);
                 for (row, _) in rows.zip(seen).filter(|(_, distance)| **distance <= reach) {
-                    self.candidates.push((row, distance(window, x, row)));
+                    self.candidates.push((row, distance(window, x, row, &self.scales)));
                 }
             }
         }
@@ -63,9 +65,9 @@ impl Query {
     #[inline(always)]
     fn look(&mut self, window: &Window, x: &[f64], k: usize) -> f32 {
         let far = self.compare(window, x);
-        self.seen.clear();
         self.seen.resize(window.len().next_multiple_of(SIDE), 0.0);
         if x.is_empty() || far > FARTHEST_LOOK {
+            self.seen.fill(0.0);
             return f32::INFINITY;
         }
         if self.plain {
@@ -74,7 +76,7 @@ impl Query {
             self.look_mixed(window.columns());
         }
         self.seen[window.len()..].fill(f32::INFINITY);
-        let reach = f64::from(kth_least_of_blocks(&self.seen, k, &mut self.least));
+        let reach = f64::from(reach_of(&self.seen, k, &mut self.least));
         // Each place is off by at most `off`; this is many times what that and the rounding of the sums can make.
         let (d, off) = (x.len() as f64, far.max(1.0) / 4_194_304.0);
         let margin = off * (d * reach).sqrt() + d * off * off + (d + 4.0) * reach / 16_777_216.0;
@@ -86,6 +88,7 @@ impl Query {
     fn compare(&mut self, window: &Window, x: &[f64]) -> f64 {
         self.looks.clear();
         self.places.clear();
+        self.scales.clear();
         self.plain = true;
         let mut far = 0.0_f64;
         for (attribute, (&value, range)) in x.iter().zip(&window.ranges).enumerate() {
@@ -107,6 +110,7 @@ impl Query {
             self.plain &= matches!(look, Look::Number(_));
             self.looks.push(look);
             self.places.push(place as f32);
+            self.scales.push(range.scale());
         }
         far
     }
@@ -174,7 +178,7 @@ impl Look {
 
 /// The squared distance of a row from one of the window, in full.
 #[inline(always)]
-fn distance(window: &Window, x: &[f64], row: usize) -> f64 {
+fn distance(window: &Window, x: &[f64], row: usize, scales: &[f64]) -> f64 {
     let mut sum = 0.0_f64;
     for (attribute, (&first, &second)) in x.iter().zip(window.row(row)).enumerate() {
         let (first, range) = (sound(first), &window.ranges[attribute]);
@@ -182,7 +186,7 @@ fn distance(window: &Window, x: &[f64], row: usize) -> f64 {
             f64::from(u8::from(first != second))
         } else {
             match (first.is_nan(), second.is_nan()) {
-                (false, false) => (first - second) * range.scale(),
+                (false, false) => (first - second) * scales[attribute],
                 (true, true) => 1.0,
                 (first_missing, _) => farther(range.place_of(if first_missing { second } else { first })),
             }
@@ -219,30 +223,39 @@ fn kth_least(numbers: impl Iterator<Item = f64>, k: usize, least: &mut Vec<f64>)
     least.last().copied().unwrap_or(f64::INFINITY)
 }
 
-/// The `k`-th least of numbers in blocks, most of which are passed over at a glance.
+/// A number that at least `k` of those in blocks do not exceed, and few more.
+///
+/// Where `k` is small: the `k`-th of the least numbers of all lanes, which are found without a branch.
 #[inline(always)]
-fn kth_least_of_blocks(numbers: &[f32], k: usize, least: &mut Vec<f32>) -> f32 {
+fn reach_of(numbers: &[f32], k: usize, least: &mut Vec<f32>) -> f32 {
     least.clear();
     least.resize(k, f32::INFINITY);
-    let mut most = f32::INFINITY;
-    for block in numbers.as_chunks::<SIDE>().0 {
-        if any(block, |number| number < most) {
-            for &number in block {
-                insert(least, number);
+    let blocks = numbers.as_chunks::<SIDE>().0;
+    if k <= SIDE {
+        let mut lanes = [f32::INFINITY; SIDE];
+        for block in blocks {
+            for lane in 0..SIDE {
+                lanes[lane] = if block[lane] < lanes[lane] { block[lane] } else { lanes[lane] };
             }
-            most = least.last().copied().unwrap_or(most);
         }
+        lanes.into_iter().for_each(|number| insert(least, number));
+    } else {
+        blocks.as_flattened().iter().for_each(|&number| insert(least, number));
     }
-    most
+    least.last().copied().unwrap_or(f32::INFINITY)
 }
 
 /// Put a number in its place among the least so far, of which the greatest goes.
 #[inline(always)]
 fn insert<T: PartialOrd + Copy>(least: &mut [T], number: T) {
-    let last = least.len() - 1;
-    if number < least[last] {
-        let place = least.partition_point(|&other| other <= number);
-        least.copy_within(place..last, place + 1);
+    let mut place = least.len();
+    while place > 0 && number < least[place - 1] {
+        if place < least.len() {
+            least[place] = least[place - 1];
+        }
+        place -= 1;
+    }
+    if place < least.len() {
         least[place] = number;
     }
 }
@@ -258,8 +271,9 @@ mod tests {
         let numbers: Vec<f32> = (0..160).map(|i| draws.below(i, 40) as f32).collect();
         let mut sorted = numbers.clone();
         sorted.sort_by(f32::total_cmp);
-        for k in [1, 2, 10, 100, 160] {
-            assert_eq!(kth_least_of_blocks(&numbers, k, &mut vec![]), sorted[k - 1]);
+        for k in [1, 2, 10, 32, 33, 100, 160] {
+            let reach = reach_of(&numbers, k, &mut vec![]);
+            assert!(reach >= sorted[k - 1] && (k <= SIDE || reach == sorted[k - 1]));
             let found = kth_least(numbers.iter().map(|&number| f64::from(number)), k, &mut vec![]);
             assert_eq!(found, f64::from(sorted[k - 1]));
         }

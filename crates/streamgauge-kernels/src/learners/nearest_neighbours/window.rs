@@ -162,21 +162,20 @@ impl Window {
             } else {
                 self.ranges[attribute] = self.range_of(attribute);
             }
-            if self.nominal[attribute] || self.ranges[attribute].same_ends(before) {
-                self.place(row, attribute);
-            } else {
-                (0..self.len()).for_each(|row| self.place(row, attribute));
-            }
+            let moved = !self.nominal[attribute] && !self.ranges[attribute].same_ends(before);
+            self.place(attribute, if moved { 0..self.len() } else { row..row + 1 });
         }
         self.next = (row + 1) % self.width;
     }
 
-    /// Write a value into its column.
-    fn place(&mut self, row: usize, attribute: usize) {
-        let d = self.n_attributes();
-        let value = self.rows[row * d + attribute];
-        let place = if self.nominal[attribute] { value } else { self.ranges[attribute].place_of(value) };
-        self.columns[row / SIDE * d + attribute][row % SIDE] = place as f32;
+    /// Write the values of an attribute into its column.
+    fn place(&mut self, attribute: usize, rows: std::ops::Range<usize>) {
+        let (d, range) = (self.n_attributes(), self.ranges[attribute]);
+        let (start, scale) = if self.nominal[attribute] { (0.0, 1.0) } else { (range.start(), range.scale()) };
+        for row in rows {
+            let place = (self.rows[row * d + attribute] - start) * scale;
+            self.columns[row / SIDE * d + attribute][row % SIDE] = place as f32;
+        }
     }
 
     /// The range of a column, found anew.
