@@ -9,10 +9,12 @@ import csv
 import os
 import shutil
 import subprocess
+import time
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +25,13 @@ from streamgauge.records import Schema
 __all__ = [
     "Run",
     "Speed",
+    "detector_signals",
     "folds",
     "generated_rows",
+    "heap_bytes",
     "prequential",
     "speed",
+    "warm_speed",
     "weighted_predictions",
     "why_absent",
     "why_not_compiled",
@@ -34,6 +39,7 @@ __all__ = [
 
 COORDINATES = "nz.ac.waikato.cms.moa:moa:2024.07.0"
 CACHE = Path(__file__).resolve().parent.parent / ".cache" / "moa"
+CPU_SECONDS = "evaluation time (cpu seconds)"
 EVALUATION = "-e BasicClassificationPerformanceEvaluator -i {n} -f {n} -q {n}"
 
 
@@ -51,7 +57,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Speed:
-    """How fast a task was, at its best of several times in a warm virtual machine.
+    """How fast a task was, at its best of several times.
 
     Parameters
     ----------
@@ -108,6 +114,19 @@ def weighted_predictions(
     return np.array(output.split(), dtype=np.int32)
 
 
+def detector_signals(
+    detectors: list[str], values: NDArray[np.float64], repeats: int = 1
+) -> list[tuple[NDArray[np.uint8], float]]:
+    """Give of each detector what it showed after every value, and CPU nanoseconds per value; needs a JDK.
+
+    A detector's static fields, which HDDM_W_Test has, are shared: each runs after the other.
+    """
+    arguments = [f"-Drepeats={repeats}", _source("DetectorSignals"), *detectors]
+    output = _java(arguments, given="\n".join(map(repr, values.tolist())))
+    lines = [line.split() for line in output.splitlines()]
+    return [(np.frombuffer(digits.encode(), dtype=np.uint8) - ord("0"), float(time)) for time, digits in lines]
+
+
 def generated_rows(stream: str, n_rows: int) -> tuple[Schema, NDArray[np.float64], NDArray[np.int32]]:
     """Give the rows of one of MOA's generators."""
     with TemporaryDirectory() as folder:
@@ -115,16 +134,37 @@ def generated_rows(stream: str, n_rows: int) -> tuple[Schema, NDArray[np.float64
         return arff.read(Path(folder, "rows.arff"))
 
 
-def speed(learner: str, stream: str, n_rows: int, repeats: int) -> Speed:
-    """Time test-then-train, the generator included: MajorityClass on the same stream is what to subtract."""
-    task = f"EvaluatePrequential -l ({learner}) -s ({stream}) {EVALUATION.format(n=n_rows)}"
-    return _best([task] * repeats, n_rows)
+def speed(learner: str, stream: str, n_rows: int) -> Speed:
+    """Time test-then-train as a person runs it, in a virtual machine of its own, the generator included.
+
+    MajorityClass on the same stream is what to subtract for the learner alone. The wall time is that of the whole
+    process.
+    """
+    started = time.perf_counter()
+    output = _java(["moa.DoTask", _prequential(learner, stream, n_rows) + " -S"])
+    wall = time.perf_counter() - started
+    row = _last_row(output.splitlines())
+    return Speed(float(row[CPU_SECONDS]) / n_rows, wall / n_rows, _accuracy(row))
 
 
-def folds(learner: str, stream: str, n_rows: int, n_folds: int, repeats: int) -> Speed:
+def warm_speed(learner: str, stream: str, n_rows: int, repeats: int) -> Speed:
+    """Time the same at its best of several times in one virtual machine, whose compiler has seen it all before."""
+    return _best([_prequential(learner, stream, n_rows)] * repeats, n_rows)
+
+
+def _prequential(learner: str, stream: str, n_rows: int) -> str:
+    return f"EvaluatePrequential -l ({learner}) -s ({stream}) {EVALUATION.format(n=n_rows)}"
+
+
+def heap_bytes(learner: str, stream: str, n_rows: int) -> int:
+    """Tell how many bytes of the heap a learner holds after so many rows; needs a JDK."""
+    return int(_java([_source("HeapBytes"), learner, stream, str(n_rows)]))
+
+
+def folds(learner: str, stream: str, n_rows: int, n_folds: int) -> Speed:
     """Time prequential bootstrap validation, the generator included."""
     task = f"EvaluatePrequentialCV -l ({learner}) -s ({stream}) {EVALUATION.format(n=n_rows)}"
-    return _best([f"{task} -w {n_folds} -a Bootstrap-Validation"] * repeats, n_rows)
+    return _best([f"{task} -w {n_folds} -a Bootstrap-Validation"], n_rows)
 
 
 def _best(tasks: list[str], n_rows: int) -> Speed:
@@ -135,7 +175,7 @@ def _best(tasks: list[str], n_rows: int) -> Speed:
         wall, *table = part.strip().splitlines()
         walls.append(float(wall))
         rows.append(_last_row(table))
-    cpu = min(float(row["evaluation time (cpu seconds)"]) for row in rows)
+    cpu = min(float(row[CPU_SECONDS]) for row in rows)
     return Speed(cpu / n_rows, min(walls) / n_rows, _accuracy(rows[-1]))
 
 

@@ -25,14 +25,23 @@ import pytest
 from numpy.typing import NDArray
 
 from peers import arff, moa
-from streamgauge.learners import HoeffdingTree, NaiveBayes
+from streamgauge.learners import ExtremelyFastDecisionTree, HoeffdingAdaptiveTree, HoeffdingTree, NaiveBayes
 from streamgauge.protocols import LearnerSpec, Stream
 from streamgauge.records import Attribute, Batch, Schema, Step
 from streamgauge.streams import SEA, Hyperplane, RandomRBF
 
 ELECTRICITY = Path(__file__).parents[2] / "shared" / "data" / "electricity.arff"
 TREE, BAYES = "trees.HoeffdingTree", "bayes.NaiveBayes"
-LEARNERS: dict[str, LearnerSpec] = {TREE: HoeffdingTree(), BAYES: NaiveBayes()}
+GINI, POOR = f"{TREE} -s GiniSplitCriterion", f"{TREE} -l MC -r"
+FAST, ADAPTIVE = "trees.EFDT", "trees.HoeffdingAdaptiveTree"
+LEARNERS: dict[str, LearnerSpec] = {
+    TREE: HoeffdingTree(),
+    GINI: HoeffdingTree(split_criterion="gini"),
+    POOR: HoeffdingTree(leaf_prediction="majority", remove_poor_attributes=True),
+    FAST: ExtremelyFastDecisionTree(),
+    ADAPTIVE: HoeffdingAdaptiveTree(),
+    BAYES: NaiveBayes(),
+}
 
 Rows = tuple[Schema, NDArray[np.float64], NDArray[np.int32]]
 
@@ -67,6 +76,7 @@ STREAMS: dict[str, Callable[[], Rows]] = {
     "RBF": lambda: rows_of(RandomRBF()),
     "RBF of five classes": lambda: rows_of(RandomRBF(n_classes=5), 50_000),
     "SEA": lambda: rows_of(SEA()),
+    "short SEA": lambda: rows_of(SEA(), 50_000),
     "hyperplane": lambda: rows_of(Hyperplane()),
     "electricity": electricity,
     "nominal": nominal,
@@ -108,6 +118,17 @@ def test_a_learner_is_as_accurate_as_moas(learner: str, stream: str, at_most: fl
     found = f"accuracy {accuracy:.5f}, MOA's {theirs.accuracy:.5f}; {differing:.6f} of the predictions differ"
     assert abs(accuracy - theirs.accuracy) <= 0.002, found
     assert differing <= at_most, found
+
+
+@pytest.mark.parametrize(
+    ("learner", "at_most"), [(GINI, 0.002), (POOR, 0.002), (FAST, 0.002), (ADAPTIVE, 0.005)], ids=str
+)
+def test_a_tree_is_as_accurate_as_moas(learner: str, at_most: float) -> None:
+    """The wide comparison is a benchmark, `fidelity`."""
+    need(moa.why_absent())
+    rows = STREAMS["short SEA"]()
+    theirs = moa.prequential(learner, *rows).accuracy
+    assert np.mean(predictions_of(learner, rows) == rows[2]) == pytest.approx(theirs, abs=at_most)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge.backends import Threads
+from streamgauge.drift import Watch, named_detectors
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.forgetting import Landmark
 from streamgauge.interruption import asked_to_stop
@@ -18,9 +19,20 @@ from streamgauge.learners import as_spec
 from streamgauge.measures import measure as as_measure
 from streamgauge.naming import described
 from streamgauge.progress import progress_bar
-from streamgauge.protocols import Backend, Forgetting, Labelling, Learner, LearnerSpec, Measure, Scheme, Stream, Workers
+from streamgauge.protocols import (
+    Backend,
+    DetectorSpec,
+    Forgetting,
+    Labelling,
+    Learner,
+    LearnerSpec,
+    Measure,
+    Scheme,
+    Stream,
+    Workers,
+)
 from streamgauge.randomness import fold_seed
-from streamgauge.records import Batch, PairSums, Reading, Results, Schema, Step, Tally, Trace, readings_of
+from streamgauge.records import Alarm, Batch, PairSums, Reading, Results, Schema, Step, Tally, Trace, readings_of
 from streamgauge.schemes import Prequential
 from streamgauge.streams import as_stream, drifts_of
 from streamgauge.streams.truth import sooner
@@ -57,7 +69,8 @@ def evaluate(
     on_reading
         Called with every reading as soon as it is there.
     options
-        Those of `Evaluation`: scheme, labelling, forgetting, measures, every, n_rows, seed, batch_size, backend.
+        Those of `Evaluation`: scheme, labelling, forgetting, measures, detectors, every, n_rows, seed, batch_size,
+        backend.
 
     Examples
     --------
@@ -85,11 +98,12 @@ def evaluate(
 
 @dataclass(frozen=True)
 class Progress:
-    """What one batch brought: its stops and the values there, as in `Results`."""
+    """What one batch brought: its stops and the values there, as in `Results`, and the alarms."""
 
     n_rows: int
     rows: NDArray[np.int64]
     values: NDArray[np.float64]
+    alarms: tuple[Alarm, ...] = ()
 
 
 class Evaluation:
@@ -109,6 +123,9 @@ class Evaluation:
         How the past fades, or several ways of it.
     measures
         What to measure: names or measures.
+    detectors
+        Detectors of drift, or their names, that each watch the errors of every learner in every fold: 1 where a
+        scored prediction was wrong. Their alarms are in the results.
     every
         A reading is taken after so many rows, and always at the end. None for 200 readings, or one every 10,000 rows
         where nobody knows how many rows there will be.
@@ -140,6 +157,7 @@ class Evaluation:
         labelling: Labelling = AllLabels(),
         forgetting: Forgetting | Sequence[Forgetting] = Landmark(),
         measures: str | Measure | list[str | Measure] | tuple[str | Measure, ...] = "accuracy",
+        detectors: object = (),
         every: int | None = None,
         n_rows: int | None = None,
         seed: int = 1,
@@ -152,6 +170,7 @@ class Evaluation:
         self.forgettings = tuple(forgetting) if isinstance(forgetting, Sequence) else (forgetting,)
         several = measures if isinstance(measures, list | tuple) else (measures,)
         self.measures = tuple(as_measure(measure) for measure in several)
+        self.detectors = named_detectors(detectors)
         for option, value in (("n_rows", n_rows), ("every", every), ("batch_size", batch_size)):
             if value is not None:
                 require_at_least(option, value, 1)
@@ -179,7 +198,12 @@ class Evaluation:
         folds = [_Fold(fold, schema) for fold in range(self.scheme.n_folds)]
         cells = [
             _Cell(
-                name, spec.build(schema, fold_seed(self.seed, fold.number, spec.seed)), fold, self.forgettings, schema
+                name,
+                spec.build(schema, fold_seed(self.seed, fold.number, spec.seed)),
+                fold,
+                self.forgettings,
+                schema,
+                self.detectors,
             )
             for (name, spec), fold in product(self.specs.items(), folds)
         ]
@@ -217,7 +241,8 @@ class Evaluation:
             scored = None if whole else np.stack([fold.scored_mask for fold in folds])
             self._pairs.update(correct, scored)
         self._n_done = stop
-        return Progress(stop, np.array(stops, dtype=np.int64), self._measured(tallies))
+        alarms = tuple(sorted(alarm for cell in cells for alarm in cell.alarms))
+        return Progress(stop, np.array(stops, dtype=np.int64), self._measured(tallies), alarms)
 
     def _measured(self, tallies: list[list[list[Tally]]]) -> NDArray[np.float64]:
         """Measure the tallies [cell][forgetting][stop] into values [stop, learner, fold, forgetting, measure]."""
@@ -241,7 +266,8 @@ class Evaluation:
 
     def results(self, progress: Iterable[Progress]) -> Results:
         """Put together what the batches brought."""
-        kept = [part for part in progress if len(part.rows)]
+        parts = list(progress)
+        kept = [part for part in parts if len(part.rows)]
         shape = (0, len(self.specs), self.scheme.n_folds, len(self.forgettings), len(self.measures))
         names = list(self.specs)
         pairs = tuple(
@@ -259,6 +285,7 @@ class Evaluation:
             self._n_done,
             self._complete,
             self._description(),
+            tuple(alarm for part in parts for alarm in part.alarms),
         )
 
     def _description(self) -> dict[str, object]:
@@ -272,6 +299,7 @@ class Evaluation:
             "labelling": described(self.labelling),
             "forgettings": list(self._forgetting_names),
             "measures": {m.name: {"greater_is_better": m.greater_is_better} for m in self.measures},
+            "detectors": list(self.detectors),
             "every": self.every,
             "seed": self.seed,
             "seconds": self._seconds,
@@ -313,9 +341,16 @@ class _Cell:
     """One learner in one fold; it touches only its own state."""
 
     def __init__(
-        self, name: str, learner: Learner, fold: _Fold, forgettings: Sequence[Forgetting], schema: Schema
+        self,
+        name: str,
+        learner: Learner,
+        fold: _Fold,
+        forgettings: Sequence[Forgetting],
+        schema: Schema,
+        detectors: Mapping[str, DetectorSpec],
     ) -> None:
         self._name, self._learner, self._fold = name, learner, fold
+        self._watches = {detector: Watch(spec) for detector, spec in detectors.items()}
         self._states = [forgetting.build(schema.n_classes) for forgetting in forgettings]
 
     def advance(self, stops: Sequence[int]) -> list[list[Tally]]:
@@ -331,7 +366,15 @@ class _Cell:
             raise StreamgaugeError(msg) from error
         self.correct: NDArray[np.bool_] = np.equal(predictions, batch.y)
         trace = self._fold.trace(predictions, votes)
+        self.alarms = list(self._watched(trace))
         return [state.update(trace, stops) for state in self._states]
+
+    def _watched(self, trace: Trace) -> Iterator[Alarm]:
+        """Let the detectors watch the errors of a trace."""
+        errors = (~trace.correct).astype(np.float64) if self._watches else np.empty(0)
+        for detector, watch in self._watches.items():
+            for kind, rows in zip(("drift", "warning"), watch.update(trace.row, errors), strict=True):
+                yield from (Alarm(row, self._name, self._fold.number, detector, kind) for row in rows)
 
     def finish(self, stop: int) -> list[list[Tally]]:
         """Give the tallies at the end."""

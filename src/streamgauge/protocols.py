@@ -19,6 +19,8 @@ from streamgauge.records import Batch, Drift, Schema, Step, Tally, Trace
 
 __all__ = [
     "Backend",
+    "Detector",
+    "DetectorSpec",
     "Drifting",
     "Forgetting",
     "ForgettingState",
@@ -187,6 +189,36 @@ class Measure(Protocol):
 
     def __call__(self, tally: Tally) -> float:
         """Measure a tally."""
+        ...
+
+
+class Detector(Protocol):
+    """Tells from values, such as errors, when the stream has changed; in bounded memory."""
+
+    def update(self, values: NDArray[np.float64]) -> NDArray[np.uint8]:
+        """Take in values, in order; give what each showed: `STABLE`, `WARNING` or `DRIFT`."""
+        ...
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory it holds."""
+        ...
+
+    def save(self) -> bytes:
+        """Give all of its state."""
+        ...
+
+    def load(self, state: bytes) -> None:
+        """Take over a saved state of a detector built alike, and go on from there bit for bit."""
+        ...
+
+
+@runtime_checkable
+class DetectorSpec(Protocol):
+    """A detector's configuration: a frozen value that builds fresh detectors."""
+
+    def build(self) -> Detector:
+        """Build a detector that has seen nothing."""
         ...
 
 

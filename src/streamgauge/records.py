@@ -16,8 +16,12 @@ from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
 
 __all__ = [
     "ABSTAINED",
+    "DRIFT",
     "DRIFT_KINDS",
+    "STABLE",
     "UNLABELLED",
+    "WARNING",
+    "Alarm",
     "Attribute",
     "Batch",
     "Drift",
@@ -36,6 +40,9 @@ UNLABELLED = -1
 
 ABSTAINED = -1
 """The prediction of a learner that has nothing to say; it is always an error."""
+
+STABLE, WARNING, DRIFT = 0, 1, 2
+"""What a detector says after a value."""
 
 DRIFT_KINDS = ("sudden", "gradual", "incremental")
 """How a new concept comes."""
@@ -371,6 +378,32 @@ class Reading:
     value: float
 
 
+@dataclass(frozen=True, order=True)
+class Alarm:
+    """A detector's word that the errors of one learner in one fold have changed.
+
+    Parameters
+    ----------
+    row
+        The row whose error it was said after.
+    learner, fold, detector
+        Whose errors, and who said it.
+    kind
+        ``drift``, or ``warning`` where a row of warnings begins.
+
+    Examples
+    --------
+    >>> Alarm(1200, "tree", 0, "DDM(warning=2.0)").kind
+    'drift'
+    """
+
+    row: int
+    learner: str
+    fold: int
+    detector: str
+    kind: str = "drift"
+
+
 @dataclass(frozen=True)
 class PairSums:
     """What is known of the difference of two learners, in memory that does not grow with the stream.
@@ -446,6 +479,8 @@ class Results:
         Whether the stream, or the asked number of rows, was read to the end. False: cut short.
     description
         What was run: stream, learners, scheme, seed, versions and so on.
+    alarms
+        What detectors said of the errors, in the order of the rows.
 
     Examples
     --------
@@ -466,6 +501,7 @@ class Results:
     n_rows: int
     complete: bool
     description: dict[str, object] = field(default_factory=dict)
+    alarms: tuple[Alarm, ...] = ()
 
     @property
     def n_folds(self) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError
-from streamgauge.records import PairSums, Results
+from streamgauge.records import Alarm, PairSums, Results
 
 __all__ = ["load", "manifest", "readings_table", "save"]
 
@@ -70,6 +70,7 @@ def manifest(results: Results) -> dict[str, Any]:
         "forgettings": list(results.forgettings),
         "measures": list(results.measures),
         "description": results.description,
+        "alarms": [asdict(alarm) for alarm in results.alarms],
         "pairs": pairs,
         "versions": {"python": platform.python_version(), **{package: version(package) for package in packages}},
         "machine": {"platform": platform.platform(), "instruction_set": _native.instruction_set()},
@@ -123,6 +124,7 @@ def load(folder: Path | str) -> Results:
             msg = f"{path} has format {written['format']}, and this version reads format {FORMAT}"
             raise StreamgaugeError(msg)
         pairs = tuple(_pair(pair) for pair in written["pairs"])
+        alarms = tuple(Alarm(**alarm) for alarm in written.get("alarms", ()))
         learners, forgettings, measures = (tuple(written[axis]) for axis in ("learners", "forgettings", "measures"))
         table = parquet.read_table(folder / "readings.parquet", columns=["row", "value"])
         shape = (-1, len(learners), written["n_folds"], len(forgettings), len(measures))
@@ -134,7 +136,8 @@ def load(folder: Path | str) -> Results:
         msg = f"the results in {folder} are damaged: {error}"
         raise StreamgaugeError(msg) from error
     names = (learners, forgettings, measures)
-    return Results(rows, values, *names, pairs, written["n_rows"], written["complete"], written["description"])
+    ending = (written["n_rows"], written["complete"], written["description"])
+    return Results(rows, values, *names, pairs, *ending, alarms)
 
 
 def _pair(written: dict[str, Any]) -> PairSums:

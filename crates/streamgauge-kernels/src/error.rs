@@ -53,6 +53,16 @@ pub enum KernelError {
         /// The weight found.
         weight: f64,
     },
+    /// A value is not one that a detector can take in.
+    #[error("value {row}: {value} is not {expected}")]
+    Monitored {
+        /// The value, counted from the start of the column.
+        row: usize,
+        /// The value found.
+        value: f64,
+        /// What it should have been.
+        expected: &'static str,
+    },
     /// An option is outside its range.
     #[error("{option} = {found}: {expected}")]
     Option {

@@ -10,6 +10,7 @@ pub mod adaptive_window;
 pub mod baselines;
 pub mod codec;
 pub mod comparison;
+pub mod detectors;
 pub mod dispatch;
 pub mod error;
 pub mod forgetting;

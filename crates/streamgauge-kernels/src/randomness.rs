@@ -3,6 +3,7 @@
 //! `draw(seed, purpose, fold, row)` is a pure function, so batch size, threads, restarts and cluster size cannot
 //! change a number. It is the splitmix64 sequence of a key made of seed, purpose and fold, read at position `row`.
 
+use crate::KernelError;
 use crate::dispatch;
 
 /// The increment of splitmix64: 2^64 divided by the golden ratio.
@@ -149,33 +150,48 @@ pub const fn fold_seed(master: u64, fold: u64, learner_seed: u64) -> u64 {
     splitmix64(splitmix64(splitmix64(master) ^ fold) ^ learner_seed)
 }
 
-/// How many outcomes of a Poisson(1) variable are told apart; larger ones have less than 2^-53 of the mass.
-const POISSON_OUTCOMES: usize = 18;
-
-/// Larger outcomes come once in a million rows.
-const COMMON_OUTCOMES: usize = 9;
-
-/// Poisson(1) by inversion: the value is the number of cumulative thresholds that the draw reaches.
+/// Whole numbers with a Poisson distribution, by inversion: the value is the number of cumulative thresholds that the
+/// draw reaches.
 #[derive(Debug, Clone)]
-pub struct Poisson1 {
-    thresholds: [u64; POISSON_OUTCOMES],
+pub struct Poisson {
+    /// One per outcome; larger outcomes have less than 2^-53 of the mass.
+    thresholds: Vec<u64>,
+    /// Outcomes beyond so many thresholds come once in a million rows.
+    n_common: usize,
 }
 
-impl Default for Poisson1 {
-    fn default() -> Self {
-        let mut thresholds = [0; POISSON_OUTCOMES];
-        let (mut mass, mut cumulative) = ((-1.0_f64).exp(), 0.0);
-        for (k, threshold) in thresholds.iter_mut().enumerate() {
-            cumulative += mass;
-            *threshold = (cumulative * 9_007_199_254_740_992.0) as u64;
-            mass /= (k + 1) as f64;
+impl Poisson {
+    /// The distribution of a mean in (0, 100].
+    ///
+    /// # Errors
+    /// [`KernelError::Option`] where the mean is outside.
+    pub fn new(mean: f64) -> Result<Self, KernelError> {
+        if !(mean > 0.0 && mean <= 100.0) {
+            let expected = "it must be a number in (0, 100]";
+            return Err(KernelError::Option { option: "mean_weight", found: mean.to_string(), expected });
         }
-        Self { thresholds }
+        let (mut mass, mut cumulative, mut n_common) = ((-mean).exp(), 0.0, 0);
+        let mut thresholds = vec![];
+        // Beyond the mean every outcome is rarer than the one before.
+        for k in 0.. {
+            cumulative += mass;
+            thresholds.push((f64::min(cumulative, 1.0) * 9_007_199_254_740_992.0) as u64);
+            n_common = if cumulative < 1.0 - 1e-6 { k + 1 } else { n_common };
+            mass *= mean / f64::from(k + 1_u32);
+            if f64::from(k) > mean && mass < 1e-16 {
+                break;
+            }
+        }
+        Ok(Self { thresholds, n_common: n_common as usize })
     }
-}
 
-impl Poisson1 {
-    /// The Poisson(1) value of 64 random bits.
+    /// The bytes it holds on the heap.
+    #[must_use]
+    pub fn n_bytes(&self) -> usize {
+        self.thresholds.capacity() * size_of::<u64>()
+    }
+
+    /// The value of 64 random bits.
     #[inline(always)]
     #[must_use]
     pub fn of(&self, bits: u64) -> u32 {
@@ -183,7 +199,7 @@ impl Poisson1 {
         self.thresholds.iter().map(|&threshold| u32::from(uniform >= threshold)).sum()
     }
 
-    /// Write the Poisson(1) values of consecutive rows, as [`Poisson1::of`] has them.
+    /// Write the values of consecutive rows, as [`Poisson::of`] has them.
     pub fn fill(&self, draws: Draws, first: u64, values: &mut [f64]) {
         dispatch::run(
             #[inline(always)]
@@ -192,16 +208,15 @@ impl Poisson1 {
                 for block in values.chunks_mut(LANES) {
                     let bits = draws.lanes(row);
                     let mut counts = [0.0; LANES];
-                    let mut large = false;
-                    for (count, bits) in counts.iter_mut().zip(bits) {
-                        // 53 bits are positive as signed numbers, which vector registers can compare.
-                        let uniform = (bits >> 11) as i64;
-                        for &threshold in &self.thresholds[..COMMON_OUTCOMES] {
-                            *count += if uniform >= threshold as i64 { 1.0 } else { 0.0 };
+                    // 53 bits are positive as signed numbers, which vector registers can compare.
+                    let uniform = bits.map(|bits| (bits >> 11) as i64);
+                    for &threshold in &self.thresholds[..self.n_common] {
+                        for lane in 0..LANES {
+                            counts[lane] += if uniform[lane] >= threshold as i64 { 1.0 } else { 0.0 };
                         }
-                        large |= uniform >= self.thresholds[COMMON_OUTCOMES] as i64;
                     }
-                    if large {
+                    let rare = self.thresholds[self.n_common] as i64;
+                    if uniform.iter().fold(false, |large, &uniform| large | (uniform >= rare)) {
                         counts = bits.map(|bits| f64::from(self.of(bits)));
                     }
                     block.copy_from_slice(&counts[..block.len()]);
@@ -246,29 +261,34 @@ mod tests {
     }
 
     #[test]
-    fn poisson_values_have_the_frequencies_of_poisson_1() {
-        let poisson = Poisson1::default();
-        let draws = Draws::new(1, Purpose::named("weights"), 3);
-        let n = 1_000_000;
-        let mut counts = [0_u32; 20];
-        for row in 0..n {
-            counts[poisson.of(draws.at(row)) as usize] += 1;
+    fn poisson_values_have_the_frequencies_of_their_mean() {
+        for mean in [1.0, 6.0, 40.0] {
+            let poisson = Poisson::new(mean).unwrap();
+            let draws = Draws::new(1, Purpose::named("weights"), 3);
+            let n = 1_000_000;
+            let mut counts = [0_u32; 120];
+            for row in 0..n {
+                counts[poisson.of(draws.at(row)) as usize] += 1;
+            }
+            let mut mass = (-mean).exp();
+            for (k, &count) in counts.iter().take(60).enumerate() {
+                let expected = mass * n as f64;
+                assert!((f64::from(count) - expected).abs() < 5.0 * expected.sqrt().max(1.0), "{k}: {count}");
+                mass *= mean / (k + 1) as f64;
+            }
         }
-        let mut mass = (-1.0_f64).exp();
-        for (k, &count) in counts.iter().take(8).enumerate() {
-            let expected = mass * n as f64;
-            assert!((f64::from(count) - expected).abs() < 5.0 * expected.sqrt(), "{k}: {count} against {expected}");
-            mass /= (k + 1) as f64;
-        }
+        assert!(Poisson::new(0.0).is_err() && Poisson::new(f64::NAN).is_err() && Poisson::new(101.0).is_err());
     }
 
     #[test]
     fn poisson_values_are_the_same_one_by_one_and_many_at_once() {
-        let (poisson, draws) = (Poisson1::default(), Draws::new(5, Purpose::named("weights"), 2));
-        for n in [0, 1, 7, 8, 1000, 300_001] {
-            let mut values = vec![0.0; n];
-            poisson.fill(draws, 17, &mut values);
-            assert!(values.iter().zip(17..).all(|(&value, row)| value == f64::from(poisson.of(draws.at(row)))));
+        let draws = Draws::new(5, Purpose::named("weights"), 2);
+        for poisson in [1.0, 6.0, 100.0].map(|mean| Poisson::new(mean).unwrap()) {
+            for n in [0, 1, 7, 8, 1000, 300_001] {
+                let mut values = vec![0.0; n];
+                poisson.fill(draws, 17, &mut values);
+                assert!(values.iter().zip(17..).all(|(&value, row)| value == f64::from(poisson.of(draws.at(row)))));
+            }
         }
     }
 

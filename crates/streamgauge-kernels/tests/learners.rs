@@ -5,9 +5,12 @@
 mod reference;
 
 use reference::{Bayes, Tree, TreeOptions};
+use streamgauge_kernels::KernelError;
 use streamgauge_kernels::dispatch;
 use streamgauge_kernels::learners::{
-    ABSTAINED, HoeffdingTreeOptions, LeafPrediction, Learner, Schema, Step, hoeffding_tree, naive_bayes, winner,
+    ABSTAINED, ExtremelyFastDecisionTreeOptions, HoeffdingAdaptiveTreeOptions, HoeffdingTreeOptions, LeafPrediction,
+    Learner, Schema, SplitCriterion, Step, extremely_fast_decision_tree, hoeffding_adaptive_tree, hoeffding_tree,
+    naive_bayes, winner,
 };
 use streamgauge_kernels::randomness::{Draws, Purpose};
 
@@ -74,13 +77,20 @@ fn tree_of(options: TreeOptions, schema: &Schema) -> Box<dyn Learner> {
         tie_threshold: options.tie_threshold,
         leaf_prediction: if options.adaptive { LeafPrediction::Adaptive } else { LeafPrediction::NaiveBayes },
         binary_splits: options.binary,
+        split_criterion: if options.gini { SplitCriterion::Gini } else { SplitCriterion::InfoGain },
         ..HoeffdingTreeOptions::default()
     };
     hoeffding_tree(schema.clone(), options).unwrap()
 }
 
-const OPTIONS: TreeOptions =
-    TreeOptions { grace_period: 200.0, split_confidence: 1e-7, tie_threshold: 0.05, adaptive: true, binary: false };
+const OPTIONS: TreeOptions = TreeOptions {
+    grace_period: 200.0,
+    split_confidence: 1e-7,
+    tie_threshold: 0.05,
+    adaptive: true,
+    binary: false,
+    gini: false,
+};
 
 fn tree(schema: &Schema) -> Box<dyn Learner> {
     hoeffding_tree(schema.clone(), HoeffdingTreeOptions::default()).unwrap()
@@ -139,6 +149,14 @@ fn the_tree_splits_and_predicts_as_its_reference_on_nominal_and_missing_values_w
 }
 
 #[test]
+fn the_tree_splits_and_predicts_as_its_reference_by_gini() {
+    let options = TreeOptions { gini: true, tie_threshold: 0.1, ..OPTIONS };
+    assert_tree_agrees(&centres(10, 2, 30_000), options, 15);
+    assert_tree_agrees(&sums(20_000), options, 7);
+    assert_tree_agrees(&mixed(15_000, 0.1), TreeOptions { grace_period: 100.0, ..options }, 7);
+}
+
+#[test]
 fn naive_bayes_predicts_as_its_reference() {
     for data in [centres(10, 2, 5000), centres(40, 7, 3000), sums(5000), mixed(5000, 0.0), mixed(5000, 0.2)] {
         let n_classes = data.schema.n_classes;
@@ -157,8 +175,45 @@ fn naive_bayes_predicts_as_its_reference() {
 
 type Make = fn(&Schema) -> Box<dyn Learner>;
 
-fn learners() -> [Make; 2] {
-    [tree, |schema| naive_bayes(schema.clone())]
+/// Options with which small trees grow, split and freeze a lot.
+fn eager() -> HoeffdingTreeOptions {
+    HoeffdingTreeOptions { grace_period: 50.0, tie_threshold: 0.5, ..HoeffdingTreeOptions::default() }
+}
+
+/// A tree with room for its least and some leaves more.
+fn tight(schema: &Schema, options: HoeffdingTreeOptions) -> Box<dyn Learner> {
+    let make = |max_bytes| hoeffding_tree(schema.clone(), HoeffdingTreeOptions { max_bytes, ..options });
+    let (mut low, mut high) = (0, 1 << 25);
+    while low + 1 < high {
+        let middle = usize::midpoint(low, high);
+        if make(middle).is_ok() { high = middle } else { low = middle }
+    }
+    make(high + high / 2).unwrap()
+}
+
+fn adaptive(schema: &Schema) -> Box<dyn Learner> {
+    let options = HoeffdingAdaptiveTreeOptions { tree: eager(), delta: 0.3, ..HoeffdingAdaptiveTreeOptions::default() };
+    hoeffding_adaptive_tree(schema.clone(), options, 7).unwrap()
+}
+
+fn revising(schema: &Schema) -> Box<dyn Learner> {
+    let options = ExtremelyFastDecisionTreeOptions { tree: eager(), revision_period: 20 };
+    extremely_fast_decision_tree(schema.clone(), options).unwrap()
+}
+
+fn learners() -> [Make; 7] {
+    [
+        tree,
+        |schema| naive_bayes(schema.clone()),
+        |schema| tight(schema, eager()),
+        |schema| tight(schema, HoeffdingTreeOptions { remove_poor_attributes: true, ..eager() }),
+        |schema| {
+            let options = HoeffdingTreeOptions { split_criterion: SplitCriterion::Hellinger, ..eager() };
+            hoeffding_tree(schema.clone(), options).unwrap()
+        },
+        adaptive,
+        revising,
+    ]
 }
 
 fn odd_shapes() -> Vec<Data> {
@@ -255,14 +310,130 @@ fn a_saved_learner_goes_on_bit_for_bit_and_damage_is_refused() {
     }
 }
 
+fn learn_rows(learner: &mut dyn Learner, data: &Data, mut after: impl FnMut(usize, &dyn Learner)) {
+    for (i, (x, y, weight)) in rows(data).enumerate() {
+        if weight > 0.0 {
+            learner.learn(x, y, weight);
+        }
+        after(i, learner);
+    }
+}
+
 #[test]
-fn a_full_tree_stops_growing_and_says_what_it_holds() {
-    let data = sums(20_000);
-    let options = HoeffdingTreeOptions { max_bytes: 12_000, ..HoeffdingTreeOptions::default() };
+fn a_tree_is_within_its_budget_after_every_row_and_still_grows() {
+    for data in [sums(20_000), mixed(10_000, 0.0), mixed(10_000, 0.2), centres(10, 5, 10_000)] {
+        let options =
+            HoeffdingTreeOptions { grace_period: 50.0, tie_threshold: 0.2, ..HoeffdingTreeOptions::default() };
+        for max_bytes in [16_000, 24_000, 60_000] {
+            let mut tree = hoeffding_tree(data.schema.clone(), HoeffdingTreeOptions { max_bytes, ..options }).unwrap();
+            let mut most_frozen = 0;
+            learn_rows(tree.as_mut(), &data, |i, tree| {
+                assert!(tree.n_bytes() <= max_bytes, "row {i}: {} of {max_bytes} bytes", tree.n_bytes());
+                most_frozen = most_frozen.max(fact(tree, "n_frozen"));
+            });
+            assert!(fact(tree.as_ref(), "n_leaves") > 2);
+            assert!(max_bytes > 30_000 || most_frozen > 0, "nothing was frozen");
+        }
+    }
+}
+
+#[test]
+fn a_tree_that_freezes_leaves_grows_beyond_what_it_could_hold() {
+    let data = centres(10, 2, 60_000);
+    let options = HoeffdingTreeOptions { max_bytes: 30_000, tie_threshold: 0.2, ..HoeffdingTreeOptions::default() };
     let mut small = hoeffding_tree(data.schema.clone(), options).unwrap();
-    let mut large = tree(&data.schema);
-    run(small.as_mut(), &data);
-    run(large.as_mut(), &data);
-    assert!(fact(small.as_ref(), "n_nodes") < fact(large.as_ref(), "n_nodes"));
-    assert!(small.n_bytes() < large.n_bytes());
+    let hits = |predictions: &[i32]| predictions.iter().zip(&data.y).skip(30_000).filter(|(a, b)| a == b).count();
+    let found = hits(&run(small.as_mut(), &data));
+    let (n_leaves, n_frozen) = (fact(small.as_ref(), "n_leaves"), fact(small.as_ref(), "n_frozen"));
+    assert!(n_frozen > 0 && n_leaves > n_frozen);
+    // All of the leaves would need more than there is.
+    assert!(n_leaves as usize * 1_152 > 30_000, "{n_leaves} leaves");
+    let mut large =
+        hoeffding_tree(data.schema.clone(), HoeffdingTreeOptions { max_bytes: 1 << 25, ..options }).unwrap();
+    assert_eq!(fact(large.as_ref(), "n_frozen"), 0);
+    assert!(found as f64 > 0.9 * hits(&run(large.as_mut(), &data)) as f64);
+}
+
+#[test]
+fn a_leaf_that_does_not_fit_is_refused_with_the_bytes_it_needs() {
+    let schema = Schema { n_values: vec![0; 10], n_classes: 2 };
+    let options = HoeffdingTreeOptions { max_bytes: 1000, ..HoeffdingTreeOptions::default() };
+    let refused = hoeffding_tree(schema, options).map(|_| ());
+    assert!(matches!(refused, Err(KernelError::Option { option: "max_bytes", .. })), "{refused:?}");
+}
+
+#[test]
+fn trees_that_think_again_keep_to_their_budget() {
+    let data = centres(10, 3, 6_000);
+    let max_bytes = 200_000;
+    let tree = HoeffdingTreeOptions { max_bytes, ..eager() };
+    let adaptive = HoeffdingAdaptiveTreeOptions { tree, delta: 0.3, bootstrap: true };
+    let revising = ExtremelyFastDecisionTreeOptions { tree, revision_period: 20 };
+    for mut learner in [
+        hoeffding_adaptive_tree(data.schema.clone(), adaptive, 1).unwrap(),
+        extremely_fast_decision_tree(data.schema.clone(), revising).unwrap(),
+    ] {
+        learn_rows(learner.as_mut(), &data, |i, learner| {
+            assert!(learner.n_bytes() <= max_bytes, "row {i}: {} bytes", learner.n_bytes());
+        });
+        assert!(fact(learner.as_ref(), "n_leaves") > 5);
+    }
+}
+
+#[test]
+fn a_tree_that_watches_its_error_grows_anew_what_has_changed() {
+    let (before, mut after) = (sums(10_000), sums(20_000));
+    after.x.drain(..3 * 10_000);
+    after.y = after.y[10_000..].iter().map(|y| 1 - y).collect();
+    after.weight.truncate(10_000);
+    let mut hits = vec![];
+    let options = HoeffdingAdaptiveTreeOptions::default();
+    for mut learner in [tree(&before.schema), hoeffding_adaptive_tree(before.schema.clone(), options, 1).unwrap()] {
+        run(learner.as_mut(), &before);
+        let predictions = run(learner.as_mut(), &after);
+        hits.push(predictions.iter().zip(&after.y).skip(5_000).filter(|(a, b)| a == b).count());
+        if hits.len() == 2 {
+            assert!(fact(learner.as_ref(), "n_switched") > 0);
+        }
+    }
+    assert!(hits[1] > 4_000 && hits[1] > hits[0] + 300, "{hits:?}");
+}
+
+#[test]
+fn a_node_thinks_again_when_another_attribute_becomes_better() {
+    // Attribute 0 tells the class at first, attribute 1 from row 4,000 on.
+    let draw = uniform("noise", 2);
+    let data = data(&[0, 0], 2, 40_000, |row| {
+        let y = usize::from(draw(3 * row) < 0.5);
+        let (tells, noise) = (y as f64 + 0.3 * draw(3 * row + 1), 2.0 * draw(3 * row + 2));
+        (if row < 4_000 { vec![tells, noise] } else { vec![noise, tells] }, y)
+    });
+    let mut learner =
+        extremely_fast_decision_tree(data.schema.clone(), ExtremelyFastDecisionTreeOptions::default()).unwrap();
+    let predictions = run(learner.as_mut(), &data);
+    assert!(fact(learner.as_ref(), "n_revised") > 0);
+    let hits = predictions.iter().zip(&data.y).skip(30_000).filter(|(a, b)| a == b).count();
+    assert!(hits > 9_900, "{hits}");
+}
+
+#[test]
+fn the_hellinger_distance_finds_what_tells_a_rare_class() {
+    // One row in 200 is of class 1; attribute 1 tells it, attribute 0 says nothing.
+    let draw = uniform("rare", 3);
+    let data = data(&[0, 0], 2, 60_000, |row| {
+        let y = usize::from(draw(3 * row) < 0.005);
+        (vec![draw(3 * row + 1), draw(3 * row + 2) + 0.8 * y as f64], y)
+    });
+    let options = |split_criterion| HoeffdingTreeOptions {
+        split_criterion,
+        leaf_prediction: LeafPrediction::Majority,
+        ..HoeffdingTreeOptions::default()
+    };
+    let found = |criterion| {
+        let mut learner = hoeffding_tree(data.schema.clone(), options(criterion)).unwrap();
+        let predictions = run(learner.as_mut(), &data);
+        predictions.iter().zip(&data.y).filter(|(a, b)| **a == 1 && **b == 1).count()
+    };
+    let (by_hellinger, by_entropy) = (found(SplitCriterion::Hellinger), found(SplitCriterion::InfoGain));
+    assert!(by_hellinger >= by_entropy && by_hellinger > 100, "{by_hellinger} and {by_entropy}");
 }

@@ -122,7 +122,9 @@ fn copy<T: Copy>(from: &[T], to: &mut [T], what: &'static str) -> PyResult<()> {
 }
 
 fn copy_votes(found: &PyReadonlyArray2<'_, f64>, votes: &mut [f64]) -> PyResult<()> {
-    copy(&found.as_array().iter().copied().collect::<Vec<_>>(), votes, "votes")
+    // A vote that is no number counts nothing, as of a scikit-learn model that has seen too little.
+    let finite = |&vote: &f64| if vote.is_finite() { vote } else { 0.0 };
+    copy(&found.as_array().iter().map(finite).collect::<Vec<_>>(), votes, "votes")
 }
 
 impl Kernel for CalledBack {

@@ -4,13 +4,10 @@ use std::collections::HashMap;
 
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use streamgauge_kernels::error::check_length;
-use streamgauge_kernels::learners::{
-    self as kernels, HoeffdingTreeOptions, LeafPrediction, Learner as Kernel, Schema, Step,
-};
+use streamgauge_kernels::learners::{self as kernels, Learner as Kernel, Schema, Step};
 
 use crate::convert::{column, optional_column, table, to_python, work};
 
@@ -20,7 +17,7 @@ type Votes = Py<PyArray2<f64>>;
 /// A learner in native code.
 #[pyclass(module = "streamgauge._native")]
 pub struct Learner {
-    kernel: Box<dyn Kernel>,
+    pub kernel: Box<dyn Kernel>,
 }
 
 impl Learner {
@@ -112,7 +109,7 @@ fn to_table(py: Python<'_>, votes: Vec<f64>, n: usize, n_classes: usize) -> PyRe
     Ok(Array2::from_shape_vec((n, n_classes), votes).map_err(shape)?.into_pyarray(py).unbind())
 }
 
-/// The schema of columns with so many nominal values each, 0 where they are numbers.
+/// What a learner must know of a stream.
 pub fn schema(n_values: &PyReadonlyArray1<'_, u32>, n_classes: usize) -> PyResult<Schema> {
     Ok(Schema { n_values: column("n_values", n_values)?.to_vec(), n_classes })
 }
@@ -133,36 +130,6 @@ fn no_change(n_values: PyReadonlyArray1<'_, u32>, n_classes: usize) -> PyResult<
 #[pyfunction]
 fn naive_bayes(n_values: PyReadonlyArray1<'_, u32>, n_classes: usize) -> PyResult<Learner> {
     Ok(Learner { kernel: kernels::naive_bayes(schema(&n_values, n_classes)?) })
-}
-
-/// A Hoeffding tree.
-#[pyfunction]
-fn hoeffding_tree(
-    n_values: PyReadonlyArray1<'_, u32>,
-    n_classes: usize,
-    grace_period: f64,
-    split_confidence: f64,
-    tie_threshold: f64,
-    leaf_prediction: &str,
-    binary_splits: bool,
-    max_bytes: usize,
-) -> PyResult<Learner> {
-    let leaf_prediction = match leaf_prediction {
-        "majority" => LeafPrediction::Majority,
-        "naive_bayes" => LeafPrediction::NaiveBayes,
-        "adaptive" => LeafPrediction::Adaptive,
-        _ => return Err(PyValueError::new_err(format!("{leaf_prediction:?} is not a leaf prediction known here"))),
-    };
-    let options = HoeffdingTreeOptions {
-        grace_period,
-        split_confidence,
-        tie_threshold,
-        leaf_prediction,
-        binary_splits,
-        max_bytes,
-    };
-    let kernel = kernels::hoeffding_tree(schema(&n_values, n_classes)?, options).map_err(to_python)?;
-    Ok(Learner { kernel })
 }
 
 /// Check every value, label and weight of a batch against its schema.
@@ -187,6 +154,5 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(majority_class, module)?)?;
     module.add_function(wrap_pyfunction!(no_change, module)?)?;
     module.add_function(wrap_pyfunction!(naive_bayes, module)?)?;
-    module.add_function(wrap_pyfunction!(hoeffding_tree, module)?)?;
     module.add_function(wrap_pyfunction!(check_batch, module)?)
 }

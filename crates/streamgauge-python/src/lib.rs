@@ -9,7 +9,10 @@ mod baselines;
 mod comparison;
 mod composition;
 mod convert;
+mod detectors;
 mod dispatch;
+mod ensembles;
+mod forests;
 mod forgetting;
 mod generators;
 mod learners;
@@ -17,6 +20,7 @@ mod randomness;
 mod sampling;
 mod single_learners;
 mod text;
+mod trees;
 mod writing;
 
 /// The native kernels of streamgauge.
@@ -24,13 +28,17 @@ mod writing;
 fn _compiled(module: &Bound<'_, PyModule>) -> PyResult<()> {
     baselines::register(module)?;
     comparison::register(module)?;
+    detectors::register(module)?;
     dispatch::register(module)?;
+    ensembles::register(module)?;
     generators::register(module)?;
+    forests::register(module)?;
     forgetting::register(module)?;
     learners::register(module)?;
     randomness::register(module)?;
     sampling::register(module)?;
     single_learners::register(module)?;
     text::register(module)?;
+    trees::register(module)?;
     writing::register(module)
 }

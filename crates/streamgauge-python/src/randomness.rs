@@ -2,7 +2,9 @@
 
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
-use streamgauge_kernels::randomness::{self, Draws, Poisson1, Purpose};
+use streamgauge_kernels::randomness::{self, Draws, Poisson, Purpose};
+
+use crate::convert::work;
 
 /// The draws of `n` rows from `start` on.
 #[pyfunction]
@@ -30,11 +32,14 @@ fn below(py: Python<'_>, seed: u64, purpose: &str, fold: u64, start: u64, n: usi
 
 /// Poisson(1) weights for `n` rows from `start` on.
 #[pyfunction]
-fn poisson(py: Python<'_>, seed: u64, purpose: &str, fold: u64, start: u64, n: usize) -> Py<PyArray1<f64>> {
+fn poisson(py: Python<'_>, seed: u64, purpose: &str, fold: u64, start: u64, n: usize) -> PyResult<Py<PyArray1<f64>>> {
     let draws = Draws::new(seed, Purpose::named(purpose), fold);
-    let mut values = vec![0.0; n];
-    py.detach(|| Poisson1::default().fill(draws, start, &mut values));
-    values.into_pyarray(py).unbind()
+    let values = work(py, || {
+        let mut values = vec![0.0; n];
+        Poisson::new(1.0)?.fill(draws, start, &mut values);
+        Ok(values)
+    })?;
+    Ok(values.into_pyarray(py).unbind())
 }
 
 /// The seed of a learner in a fold.

@@ -1,10 +1,12 @@
 """The compiled kernels. Columns in, columns out; every error is a ValueError."""
 
-from collections.abc import Sequence
-from typing import final
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
+
+Builder: TypeAlias = Callable[[NDArray[np.uint32], int, int], Any]
 
 def instruction_sets() -> list[str]: ...
 def instruction_set() -> str: ...
@@ -278,16 +280,69 @@ def fading(n_classes: int, factor: float) -> Forgetting: ...
 def adwin(
     n_classes: int, delta: float, clock: int, max_buckets: int, min_window_length: int, grace_period: int
 ) -> Forgetting: ...
-def naive_bayes(n_values: NDArray[np.uint32], n_classes: int) -> Learner: ...
-def hoeffding_tree(
+def drift_reset(
+    n_values: NDArray[np.uint32], n_classes: int, build: Builder, detector: Detector, on_warning: bool, seed: int
+) -> Learner: ...
+def oza_bag(n_values: NDArray[np.uint32], n_classes: int, build: Builder, n_members: int, seed: int) -> Learner: ...
+def leveraging_bagging(
     n_values: NDArray[np.uint32],
     n_classes: int,
-    grace_period: float,
-    split_confidence: float,
-    tie_threshold: float,
-    leaf_prediction: str,
-    binary_splits: bool,
-    max_bytes: int,
+    build: Builder,
+    n_members: int,
+    mean_weight: float,
+    delta: float,
+    seed: int,
+) -> Learner: ...
+def oza_boost(
+    n_values: NDArray[np.uint32], n_classes: int, build: Builder, n_members: int, pure: bool, seed: int
+) -> Learner: ...
+def one_vs_rest(n_values: NDArray[np.uint32], n_classes: int, build: Builder, seed: int) -> Learner: ...
+def naive_bayes(n_values: NDArray[np.uint32], n_classes: int) -> Learner: ...
+
+@final
+class TreeOptions:
+    def __new__(
+        cls,
+        grace_period: float,
+        split_confidence: float,
+        tie_threshold: float,
+        leaf_prediction: str,
+        binary_splits: bool,
+        split_criterion: str,
+        remove_poor_attributes: bool,
+        max_bytes: int,
+    ) -> TreeOptions: ...
+
+def hoeffding_tree(n_values: NDArray[np.uint32], n_classes: int, options: TreeOptions) -> Learner: ...
+def hoeffding_adaptive_tree(
+    n_values: NDArray[np.uint32], n_classes: int, options: TreeOptions, delta: float, bootstrap: bool, seed: int
+) -> Learner: ...
+def extremely_fast_decision_tree(
+    n_values: NDArray[np.uint32], n_classes: int, options: TreeOptions, revision_period: int
+) -> Learner: ...
+def adaptive_random_forest(
+    n_values: NDArray[np.uint32],
+    n_classes: int,
+    n_members: int,
+    subspace: int,
+    mean_weight: float,
+    warning_delta: float | None,
+    drift_delta: float | None,
+    weighted_votes: bool,
+    options: TreeOptions,
+    seed: int,
+) -> Learner: ...
+def streaming_random_patches(
+    n_values: NDArray[np.uint32],
+    n_classes: int,
+    build: Builder,
+    n_members: int,
+    subspace: int | None,
+    mean_weight: float | None,
+    warning_delta: float | None,
+    drift_delta: float | None,
+    weighted_votes: bool,
+    seed: int,
 ) -> Learner: ...
 
 @final
@@ -296,3 +351,30 @@ class Baselines:
     def update(
         self, truth: NDArray[np.int32], labels: NDArray[np.int32], weight: NDArray[np.float64] | None
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]: ...
+
+@final
+class Detector:
+    def update(self, values: NDArray[np.float64]) -> NDArray[np.uint8]: ...
+    def reset(self) -> None: ...
+    @property
+    def n_bytes(self) -> int: ...
+    def save(self) -> bytes: ...
+    def load(self, state: bytes) -> None: ...
+
+def adwin_detector(
+    delta: float, clock: int, max_buckets: int, min_window_length: int, grace_period: int, direction: str
+) -> Detector: ...
+def page_hinkley(delta: float, threshold: float, factor: float, grace_period: int, direction: str) -> Detector: ...
+def cusum(delta: float, threshold: float, grace_period: int, direction: str) -> Detector: ...
+def ddm(warning: float, drift: float, grace_period: int) -> Detector: ...
+def eddm(warning: float, drift: float, grace_period: int) -> Detector: ...
+def rddm(
+    warning: float, drift: float, grace_period: int, max_concept: int, min_stable: int, max_warning: int
+) -> Detector: ...
+def hddm_a(warning: float, drift: float, direction: str) -> Detector: ...
+def hddm_w(warning: float, drift: float, newest_weight: float, direction: str) -> Detector: ...
+def kswin(delta: float, width: int, n_newest: int, seed: int) -> Detector: ...
+def ewma_chart(newest_weight: float, run_length: int, grace_period: int) -> Detector: ...
+def stepd(width: int, warning: float, drift: float, direction: str) -> Detector: ...
+def fhddm(delta: float, width: int) -> Detector: ...
+def of_mean(detector: Detector) -> Detector: ...

@@ -1,5 +1,6 @@
 """The contract, executable: a user's own objects are checked by the same calls as ours."""
 
+from streamgauge.checks.detectors import check_detector
 from streamgauge.checks.forgetting import check_forgetting
 from streamgauge.checks.learners import check_learner
 from streamgauge.checks.measures import check_measure
@@ -7,4 +8,12 @@ from streamgauge.checks.schemes import check_scheme
 from streamgauge.checks.streams import check_stream
 from streamgauge.learners import Memoriser
 
-__all__ = ["Memoriser", "check_forgetting", "check_learner", "check_measure", "check_scheme", "check_stream"]
+__all__ = [
+    "Memoriser",
+    "check_detector",
+    "check_forgetting",
+    "check_learner",
+    "check_measure",
+    "check_scheme",
+    "check_stream",
+]

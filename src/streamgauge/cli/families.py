@@ -39,11 +39,18 @@ def _measures() -> dict[str, Any]:
     return dict(MEASURES)
 
 
+def _detectors() -> dict[str, Any]:
+    from streamgauge.drift.watch import DETECTORS  # noqa: PLC0415
+
+    return dict(DETECTORS)
+
+
 FAMILIES: dict[str, Callable[[], dict[str, Any]]] = {
     "streams": _streams,
     "learners": _learners,
     "schemes": _schemes,
     "forgettings": _forgettings,
     "measures": _measures,
+    "detectors": _detectors,
 }
 """Per family a function that gives its objects; each is imported only when asked for."""

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from streamgauge.cli.families import FAMILIES
+from streamgauge.naming import described
 
 __all__ = ["command"]
 
@@ -29,7 +30,7 @@ def command(family: str, *, as_json: bool) -> None:
     ]
     rows += _datasets() if family == "datasets" else []
     if as_json:
-        click.echo(json.dumps(rows, indent=2))
+        click.echo(json.dumps(rows, indent=2, default=described))
         return
     from rich.console import Console  # noqa: PLC0415  (only people need it)
     from rich.table import Table  # noqa: PLC0415

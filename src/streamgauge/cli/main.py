@@ -14,11 +14,12 @@ __all__ = ["main"]
 COMMANDS = {
     "evaluate": "Evaluate learners on a stream.",
     "compare": "Say whether one learner is really better than another.",
+    "detect": "Say when a stream has changed.",
     "describe": "Say what a file or a real stream holds.",
     "convert": "Write a file in another format.",
     "shuffle": "Write the rows of a file in random order.",
     "sample": "Draw a training and a test set from a file.",
-    "list": "List streams, learners, schemes, forgettings and measures with their options, and datasets.",
+    "list": "List streams, learners, schemes, forgettings, measures and detectors with their options, and datasets.",
 }
 
 

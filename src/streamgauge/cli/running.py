@@ -13,7 +13,7 @@ from streamgauge.cli.specs import make
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Results
 
-__all__ = ["run", "run_options", "show"]
+__all__ = ["find_stream", "run", "run_options", "show"]
 
 _OPTIONS = (
     click.option("--stream", help="The stream: 'RandomRBF(speed=0.001)', a file, or the name of a real one."),
@@ -22,6 +22,7 @@ _OPTIONS = (
     click.option("--scheme", default="Prequential", show_default=True, help="Which rows are tested and learnt."),
     click.option("--forgetting", multiple=True, help="How the past fades; repeatable.  [default: Landmark]"),
     click.option("--measure", multiple=True, help="What to measure; repeatable.  [default: accuracy]"),
+    click.option("--detector", multiple=True, help="A detector that watches the errors, such as DDM; repeatable."),
     click.option("--every", type=int, help="Take a reading every so many rows.  [default: 200 readings]"),
     click.option("--seed", type=int, default=1, show_default=True, help="Decides folds and learners' randomness."),
     click.option("--batch-size", type=int, default=32_768, show_default=True, help="Rows per native call."),
@@ -53,14 +54,16 @@ def run(options: dict[str, Any]) -> Results:
             "which learner? Give --learner, such as --learner HoeffdingTree; 'streamgauge list learners' names them all"
         )
         raise StreamgaugeError(msg)
-    learners = {text: make("learner", text, FAMILIES["learners"]()) for text in options["learner"]}
+    known, detectors = FAMILIES["learners"](), FAMILIES["detectors"]()
+    learners = {text: make("learner", text, known, within=detectors) for text in options["learner"]}
     forgettings = options["forgetting"] or ("Landmark",)
     return evaluate(
-        _stream(options["stream"]),
+        find_stream(options["stream"]),
         learners,
         scheme=make("scheme", options["scheme"], FAMILIES["schemes"]()),
         forgetting=[make("forgetting", text, FAMILIES["forgettings"]()) for text in forgettings],
         measures=options["measure"] or ("accuracy",),
+        detectors={text: make("detector", text, detectors) for text in options["detector"]},
         every=options["every"],
         n_rows=options["rows"],
         seed=options["seed"],
@@ -70,7 +73,7 @@ def run(options: dict[str, Any]) -> Results:
     )
 
 
-def _stream(text: str) -> Any:  # noqa: ANN401
+def find_stream(text: str) -> Any:  # noqa: ANN401
     """Find a stream: a file by its path, a real stream or a ready-made one by its name, or one with options."""
     from streamgauge.streams import DATASETS, File, load  # noqa: PLC0415
 

@@ -9,7 +9,10 @@ from typing import Any
 
 from streamgauge.errors import StreamgaugeError, unknown_name
 
-__all__ = ["catalogue", "make"]
+__all__ = ["Known", "catalogue", "make"]
+
+Known = Mapping[str, Callable[..., Any]]
+"""Objects, or what makes them, by name."""
 
 
 def catalogue(family: ModuleType, *, with_needs: bool = False) -> dict[str, Callable[..., Any]]:
@@ -30,10 +33,11 @@ def _is_optionless(thing: type) -> bool:
     return all(p.default is not p.empty for p in inspect.signature(thing).parameters.values())
 
 
-def make(kind: str, text: str, known: Mapping[str, Callable[..., Any]]) -> Any:  # noqa: ANN401
+def make(kind: str, text: str, known: Known, within: Known | None = None) -> Any:  # noqa: ANN401
     """Make the object that a text such as ``Window(width=500)`` or ``Window`` names.
 
-    Options are Python literals, or again such objects, or tuples of them. Nothing is executed.
+    Options are Python literals, or again such objects or those known `within` them, or tuples of them. Nothing is
+    executed.
 
     Examples
     --------
@@ -46,10 +50,10 @@ def make(kind: str, text: str, known: Mapping[str, Callable[..., Any]]) -> Any: 
     except (SyntaxError, ValueError):
         msg = f"cannot read the {kind} {text!r}; write it as Name or Name(option=value, ...)"
         raise StreamgaugeError(msg) from None
-    return _built(kind, tree, known)
+    return _built(kind, tree, known, {**known, **(within or {})})
 
 
-def _built(kind: str, tree: ast.expr, known: Mapping[str, Callable[..., Any]]) -> Any:  # noqa: ANN401
+def _built(kind: str, tree: ast.expr, known: Known, within: Known) -> Any:  # noqa: ANN401
     call = tree if isinstance(tree, ast.Call) else ast.Call(tree, [], [])
     if not isinstance(call.func, ast.Name):
         msg = f"cannot read the {kind} {ast.unparse(tree)!r}; write it as Name or Name(option=value, ...)"
@@ -59,7 +63,7 @@ def _built(kind: str, tree: ast.expr, known: Mapping[str, Callable[..., Any]]) -
         raise unknown_name(kind, name, known)
     factory = known[name]
     names = list(inspect.signature(factory).parameters)
-    positional = [_value(kind, name, argument, known) for argument in call.args]
+    positional = [_value(kind, name, argument, within) for argument in call.args]
     if len(positional) > len(names):
         msg = f"{name} takes at most {len(names)} options ({', '.join(names)}), not {len(positional)}"
         raise StreamgaugeError(msg)
@@ -70,7 +74,7 @@ def _built(kind: str, tree: ast.expr, known: Mapping[str, Callable[..., Any]]) -
         if keyword.arg in options:
             msg = f"{name} is given its option {keyword.arg} twice"
             raise StreamgaugeError(msg)
-        options[keyword.arg] = _value(kind, name, keyword.value, known)
+        options[keyword.arg] = _value(kind, name, keyword.value, within)
     _require_needs(name, factory, options)
     return factory(**options)
 
@@ -83,9 +87,9 @@ def _require_needs(name: str, factory: Callable[..., Any], options: Mapping[str,
             raise StreamgaugeError(msg)
 
 
-def _value(kind: str, owner: str, tree: ast.expr, known: Mapping[str, Callable[..., Any]]) -> object:
+def _value(kind: str, owner: str, tree: ast.expr, known: Known) -> object:
     if isinstance(tree, ast.Call) or (isinstance(tree, ast.Name) and tree.id in known):
-        return _built(kind, tree, known)
+        return _built(kind, tree, known, known)
     if isinstance(tree, ast.Tuple | ast.List):
         return tuple(_value(kind, owner, part, known) for part in tree.elts)
     try:

@@ -11,30 +11,42 @@ from streamgauge.learners.chunks import (
     SEAEnsemble,
     WeightedAgeingEnsemble,
 )
+from streamgauge.learners.ensembles import LeveragingBagging, OzaBag, OzaBoost
+from streamgauge.learners.forests import AdaptiveRandomForest, StreamingRandomPatches
 from streamgauge.learners.linear import LogisticRegression, Perceptron
 from streamgauge.learners.neighbours import KNearestNeighbours
 from streamgauge.learners.noise import NoiseFilter
 from streamgauge.learners.pretrained import Pretrained
-from streamgauge.learners.trees import HoeffdingTree
+from streamgauge.learners.trees import ExtremelyFastDecisionTree, HoeffdingAdaptiveTree, HoeffdingTree
+from streamgauge.learners.wrappers import DriftReset, OneVsRest
 
 __all__ = [
     "AccuracyUpdatedEnsemble",
     "AccuracyWeightedEnsemble",
+    "AdaptiveRandomForest",
+    "DriftReset",
+    "ExtremelyFastDecisionTree",
+    "HoeffdingAdaptiveTree",
     "HoeffdingTree",
     "KNearestNeighbours",
     "LearnppCDS",
     "LearnppNIE",
+    "LeveragingBagging",
     "LogisticRegression",
     "MajorityClass",
     "Memoriser",
     "NaiveBayes",
     "NoChange",
     "NoiseFilter",
+    "OneVsRest",
+    "OzaBag",
+    "OzaBoost",
     "Perceptron",
     "Pretrained",
     "RandomGuess",
     "SEAEnsemble",
     "ScikitLearn",
+    "StreamingRandomPatches",
     "WeightedAgeingEnsemble",
     "as_spec",
 ]

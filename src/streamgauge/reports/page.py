@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Results
+from streamgauge.reports.alarms import alarm_marks, alarms_section
 from streamgauge.reports.comparisons import Comparison
 from streamgauge.reports.curves import curves, thinned
 from streamgauge.reports.keys import DASHES, N_COLOURS, key
@@ -83,7 +84,8 @@ def page_html(results: Results, comparisons: Sequence[Comparison] = ()) -> str:
         _banner(results),
         verdicts_section(comparisons),
         finals_section(shown, learners),
-        _curves_section(shown, learners, len(results.drifts)),
+        _curves_section(shown, learners, len(results.drifts), len(results.alarms)),
+        alarms_section(results),
         folds_section(shown, learners),
         pairs_section(comparisons),
         run_section(results.description),
@@ -94,9 +96,14 @@ def page_html(results: Results, comparisons: Sequence[Comparison] = ()) -> str:
         "base-uri 'none'; form-action 'none'",
         style=style,
         body=body,
-        data=_json({**_data(shown, learners), "drifts": [[d.position, d.stop] for d in results.drifts]}),
+        data=_json({**_data(shown, learners), **_marks(results)}),
         script=script,
     )
+
+
+def _marks(results: Results) -> dict[str, object]:
+    """Gather what is marked on every curve."""
+    return {"drifts": [[d.position, d.stop] for d in results.drifts], "alarms": alarm_marks(results)}
 
 
 def _asset(name: str) -> str:
@@ -149,7 +156,7 @@ def _banner(results: Results) -> Markup:
     return tag("p", strong, text, class_="banner", role="status")
 
 
-def _curves_section(shown: Sequence[Panel], learners: Sequence[str], n_drifts: int) -> Markup:
+def _curves_section(shown: Sequence[Panel], learners: Sequence[str], n_drifts: int, n_alarms: int) -> Markup:
     if not shown:
         return tag("p", "There are no readings.", class_="note")
     figures = joined(*(_figure(panel, learners) for panel in shown))
@@ -160,6 +167,8 @@ def _curves_section(shown: Sequence[Panel], learners: Sequence[str], n_drifts: i
     ]
     if n_drifts:
         notes.insert(1, f"Grey marks: {count(n_drifts, 'true drift')} of the stream.")
+    if n_alarms:
+        notes.insert(1, "Triangles: alarms of detectors on a learner's errors, pale where they only warn.")
     if any(len(panel.rows) > _limit(shown) for panel in shown):
         notes.insert(1, "Long curves are thinned: neighbouring readings share their least and greatest value.")
     return tag(

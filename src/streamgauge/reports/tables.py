@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from streamgauge.records import Results
+from streamgauge.reports.alarms import score_table, scores_of
 from streamgauge.reports.comparisons import Comparison, by_pair
 from streamgauge.reports.panels import Panel, panels
 from streamgauge.reports.wording import count, p_text, percent, points, printable, spread
@@ -32,6 +33,8 @@ def summary(results: Results, comparisons: Sequence[Comparison] = ()) -> Rendera
             Text(f"Cut short after {count(results.n_rows, 'row')}: every number is of these rows only.", "bold")
         )
     parts.append(results_table(results))
+    if scores := scores_of(results):
+        parts += [Text("Alarms", "bold"), score_table(scores)]
     if comparisons:
         parts.append(pairs_table(comparisons))
         parts.append(_verdicts(comparisons))

@@ -27,6 +27,12 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// The options of MOA and River with the given significance.
+    #[must_use]
+    pub const fn new(delta: f64) -> Self {
+        Self { delta, clock: 32, max_buckets: 5, min_window_length: 5, grace_period: 10 }
+    }
+
     /// Check every option.
     ///
     /// # Errors
@@ -64,6 +70,9 @@ impl Follower for () {
     fn merged(&mut self, _level: usize, _n_pairs: usize) {}
     fn dropped(&mut self, _level: usize) {}
 }
+
+/// So many single values may wait to be merged.
+const MAX_UNMERGED: usize = 32;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Bucket {
@@ -108,11 +117,55 @@ impl AdaptiveWindow {
         self.total
     }
 
+    /// The mean of the values in the window; 0 where there are none.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        if self.width > 0.0 { self.total / self.width } else { 0.0 }
+    }
+
+    /// After how many more values the window is checked next; before that nothing can be dropped.
+    #[must_use]
+    pub fn until_check(&self) -> usize {
+        (self.settings.clock - self.tick) as usize
+    }
+
     /// The bytes it holds, on the heap and off it.
     #[must_use]
     pub fn n_bytes(&self) -> usize {
         let held: usize = self.levels.iter().map(|level| level.capacity() * size_of::<Bucket>()).sum();
         size_of::<Self>() + self.levels.capacity() * size_of::<Vec<Bucket>>() + held
+    }
+
+    /// Forget all values.
+    pub fn clear(&mut self) {
+        self.levels.truncate(1);
+        self.levels[0].clear();
+        (self.width, self.total, self.variance, self.tick) = (0.0, 0.0, 0.0, 0);
+    }
+
+    /// Take in a value; whether the window then dropped some of its past.
+    ///
+    /// Buckets that nobody follows may wait to be merged until there are many or the window is checked.
+    #[inline]
+    pub fn push(&mut self, value: f64) -> bool {
+        self.append([value].into_iter());
+        self.tick += 1;
+        let due = self.tick == self.settings.clock;
+        if due || self.levels[0].len() >= self.settings.max_buckets + MAX_UNMERGED {
+            return self.settle(due);
+        }
+        false
+    }
+
+    /// Merge the buckets and check the window where that is due.
+    #[inline(never)]
+    fn settle(&mut self, due: bool) -> bool {
+        self.merge(&mut ());
+        if !due {
+            return false;
+        }
+        self.tick = 0;
+        self.width > self.settings.grace_period as f64 && self.shrink(&mut ())
     }
 
     /// Take in values, in order; returns how often the window then dropped some of its past.
@@ -216,6 +269,11 @@ impl AdaptiveWindow {
 
     /// Append its state.
     pub fn write(&self, writer: &mut Writer) {
+        if self.levels[0].len() > self.settings.max_buckets {
+            let mut merged = self.clone();
+            merged.merge(&mut ());
+            return merged.write(writer);
+        }
         let Settings { delta, clock, max_buckets, min_window_length, grace_period } = self.settings;
         writer.f64(delta);
         writer.u64s([clock, max_buckets as u64, min_window_length, grace_period].into_iter());
@@ -284,84 +342,4 @@ fn size_of_bucket(level: usize) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::randomness::{Draws, Purpose};
-
-    const SETTINGS: Settings =
-        Settings { delta: 0.002, clock: 32, max_buckets: 5, min_window_length: 5, grace_period: 10 };
-
-    /// Counts the values of the buckets it has been told of.
-    #[derive(Default)]
-    struct Counter {
-        n_buckets: Vec<usize>,
-    }
-
-    impl Follower for Counter {
-        fn merged(&mut self, level: usize, n_pairs: usize) {
-            self.n_buckets.resize(self.n_buckets.len().max(level + 2), 0);
-            if level > 0 {
-                self.n_buckets[level] -= 2 * n_pairs;
-            }
-            self.n_buckets[level + 1] += n_pairs;
-        }
-
-        fn dropped(&mut self, level: usize) {
-            if level > 0 {
-                self.n_buckets[level] -= 1;
-            }
-        }
-    }
-
-    fn values(n: usize) -> Vec<f64> {
-        let draws = Draws::new(3, Purpose::named("values"), 0);
-        (0..n).map(|row| draws.uniform(row as u64) + if row < n / 2 { 0.0 } else { 0.5 }).collect()
-    }
-
-    #[test]
-    fn many_values_at_once_are_taken_in_as_one_by_one() {
-        let values = values(5_000);
-        let (mut whole, mut single) = (AdaptiveWindow::new(SETTINGS).unwrap(), AdaptiveWindow::new(SETTINGS).unwrap());
-        let n_changes = whole.extend(values.iter().copied(), &mut ());
-        let one_by_one: usize = values.iter().map(|&value| single.extend([value].into_iter(), &mut ())).sum();
-        assert!(n_changes > 0 && n_changes == one_by_one);
-        assert_eq!(whole.total().to_bits(), single.total().to_bits());
-        assert!(whole.n_buckets().eq(single.n_buckets()));
-        assert!(whole.width() < 2_600);
-    }
-
-    #[test]
-    fn a_follower_keeps_in_step_with_the_buckets() {
-        let (mut window, mut counter) = (AdaptiveWindow::new(SETTINGS).unwrap(), Counter::default());
-        for value in values(5_000) {
-            window.extend([value].into_iter(), &mut counter);
-            let above_0 = counter.n_buckets.iter().copied().skip(1).filter(|&n| n > 0);
-            assert!(window.n_buckets().skip(1).eq(above_0));
-        }
-    }
-
-    #[test]
-    fn the_sums_are_those_of_the_newest_values() {
-        let values = values(5_000);
-        let mut window = AdaptiveWindow::new(SETTINGS).unwrap();
-        window.extend(values.iter().copied(), &mut ());
-        let held = &values[5_000 - window.width() as usize..];
-        let total: f64 = held.iter().sum();
-        let mean = total / held.len() as f64;
-        let variance: f64 = held.iter().map(|value| (value - mean).powi(2)).sum();
-        assert!((window.total() - total).abs() < 1e-9 && (window.variance - variance).abs() < 1e-9);
-    }
-
-    #[test]
-    fn options_outside_their_range_are_refused() {
-        for settings in [
-            Settings { delta: 0.0, ..SETTINGS },
-            Settings { delta: 1.0, ..SETTINGS },
-            Settings { clock: 0, ..SETTINGS },
-            Settings { max_buckets: 0, ..SETTINGS },
-            Settings { min_window_length: 0, ..SETTINGS },
-        ] {
-            assert!(matches!(AdaptiveWindow::new(settings), Err(KernelError::Option { .. })));
-        }
-    }
-}
+mod tests;

@@ -9,6 +9,7 @@ use crate::validation::check_values;
 use rows::BLOCK;
 
 mod bayes;
+mod ensembles;
 mod factory;
 mod hoeffding_tree;
 mod lanes;
@@ -21,12 +22,18 @@ mod no_change;
 mod noise_filter;
 mod random_guess;
 mod recent_majority;
+mod renewed;
 mod row_hash;
 mod rows;
 mod vector_math;
 
+pub use ensembles::{DriftReset, LeveragingBagging, OneVsRest, OzaBag, OzaBoost};
 pub use factory::Factory;
-pub use hoeffding_tree::{HoeffdingTree, LeafPrediction, Options as HoeffdingTreeOptions, hoeffding_tree};
+pub use hoeffding_tree::{
+    AdaptiveOptions as HoeffdingAdaptiveTreeOptions, ExtremelyFastDecisionTree, HoeffdingAdaptiveTree, HoeffdingTree,
+    LeafPrediction, Options as HoeffdingTreeOptions, RevisingOptions as ExtremelyFastDecisionTreeOptions,
+    SplitCriterion, Subspace, extremely_fast_decision_tree, hoeffding_adaptive_tree, hoeffding_tree,
+};
 pub use linear::{LinearModel, LinearOptions, LinearRule};
 pub use majority_class::MajorityClass;
 pub use memoriser::Memoriser;
@@ -36,6 +43,7 @@ pub use no_change::NoChange;
 pub use noise_filter::NoiseFilter;
 pub use random_guess::RandomGuess;
 pub use recent_majority::RecentMajority;
+pub use renewed::{Renewed, RenewedOptions, adaptive_random_forest, streaming_random_patches};
 
 /// The prediction of a learner that has nothing to say; it is always an error.
 pub const ABSTAINED: i32 = -1;
@@ -130,12 +138,12 @@ impl Step<'_> {
     #[inline(always)]
     fn blocks<'a>(
         &'a self,
-        schema: &Schema,
+        d: usize,
+        n_classes: usize,
         predictions: &'a mut [i32],
         votes: Option<&'a mut [f64]>,
     ) -> impl Iterator<Item = (Block<'a>, &'a mut [i32], Option<&'a mut [f64]>)> {
-        let d = schema.n_attributes();
-        let mut votes = votes.map(|votes| votes.chunks_mut(BLOCK * schema.n_classes));
+        let mut votes = votes.map(|votes| votes.chunks_mut(BLOCK * n_classes));
         predictions.chunks_mut(BLOCK).enumerate().map(move |(i, predictions)| {
             let (start, n) = (i * BLOCK, predictions.len());
             let (mut tests, mut weights) = ([true; BLOCK], [1.0; BLOCK]);

@@ -27,7 +27,7 @@ pub struct NaiveBayes<const L: usize> {
 /// A naive Bayes learner that has seen nothing.
 #[must_use]
 pub fn naive_bayes(schema: Schema) -> Box<dyn Learner> {
-    match Layout::n_lanes(&schema) {
+    match Layout::n_lanes(&schema, usize::MAX) {
         1 => Box::new(NaiveBayes::<1>::new(schema)),
         2 => Box::new(NaiveBayes::<2>::new(schema)),
         3 => Box::new(NaiveBayes::<3>::new(schema)),
@@ -37,7 +37,7 @@ pub fn naive_bayes(schema: Schema) -> Box<dyn Learner> {
 
 impl<const L: usize> NaiveBayes<L> {
     fn new(schema: Schema) -> Self {
-        let mut models = Models::new(&schema, false);
+        let mut models = Models::new(&schema, false, None);
         models.push(&vec![0.0; schema.n_classes], ABSTAINED);
         let rows = Rows::new(models.layout(), BLOCK);
         Self { schema, models, rows }
@@ -63,6 +63,24 @@ impl<const L: usize> NaiveBayes<L> {
             if weight > 0.0 {
                 self.models.observe(0, row, block.labels[i] as usize, weight);
             }
+        }
+    }
+
+    /// Vote for each tested row, learn it, and predict it again where it has a label.
+    #[inline(always)]
+    fn review_block(&mut self, block: &Block<'_>, again: &mut [i32], votes: &mut [f64]) {
+        self.rows.fill(self.models.layout(), block.x, again.len());
+        for (i, (again, votes)) in again.iter_mut().zip(votes.chunks_exact_mut(self.schema.n_classes)).enumerate() {
+            let (row, label, weight) = (self.rows.row(i), block.labels[i], block.weights[i % BLOCK]);
+            if block.tests[i % BLOCK] {
+                self.models.vote(0, row, votes);
+            } else {
+                votes.fill(0.0);
+            }
+            if weight > 0.0 {
+                self.models.observe(0, row, label as usize, weight);
+            }
+            *again = if label >= 0 { self.models.likeliest(0, row) } else { ABSTAINED };
         }
     }
 }
@@ -92,13 +110,25 @@ impl<const L: usize> Learner for NaiveBayes<L> {
     }
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], mut votes: Option<&mut [f64]>) {
-        let schema = self.schema.clone();
+        let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
         dispatch::run(
             #[inline(always)]
             || {
                 let votes = votes.as_deref_mut();
-                for (block, predictions, votes) in step.blocks(&schema, predictions, votes) {
+                for (block, predictions, votes) in step.blocks(d, n_classes, predictions, votes) {
                     self.interleave_block(&block, predictions, votes);
+                }
+            },
+        );
+    }
+
+    fn review(&mut self, step: &Step<'_>, votes: &mut [f64], again: &mut [i32]) {
+        let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
+        dispatch::run(
+            #[inline(always)]
+            || {
+                for (block, again, votes) in step.blocks(d, n_classes, again, Some(&mut *votes)) {
+                    self.review_block(&block, again, votes.unwrap_or_default());
                 }
             },
         );
@@ -116,7 +146,7 @@ impl<const L: usize> Learner for NaiveBayes<L> {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         let mut reader = Reader::new(NAME, 1, bytes)?;
-        let mut models = Models::new(&self.schema, false);
+        let mut models = Models::new(&self.schema, false, None);
         models.load(&mut reader)?;
         if models.len() != 1 {
             return Err(reader.error("it has more than one model"));

@@ -71,12 +71,14 @@ pub(super) struct Layout {
     pub nominal: Vec<Nominal>,
     /// The length of a table of counts.
     pub n_counts: usize,
+    /// How many numeric columns there is room for: all of them, or as many as a subspace has.
+    pub n_columns: usize,
 }
 
 impl Layout {
     /// The layout of a schema's rows.
     pub fn new(schema: &Schema) -> Self {
-        let mut layout = Self { places: vec![], numeric: vec![], nominal: vec![], n_counts: 0 };
+        let mut layout = Self { places: vec![], numeric: vec![], nominal: vec![], n_counts: 0, n_columns: 0 };
         for (attribute, &n_values) in schema.n_values.iter().enumerate() {
             if n_values == 0 {
                 layout.places.push(Place::Numeric(layout.numeric.len()));
@@ -88,24 +90,25 @@ impl Layout {
                 layout.nominal.push(nominal);
             }
         }
+        layout.n_columns = layout.numeric.len();
         layout
     }
 
-    /// How many lanes a panel has for this many numeric columns.
-    pub fn n_lanes(schema: &Schema) -> usize {
+    /// The layout of rows of which no more than `size` attributes are looked at.
+    pub fn in_subspace(schema: &Schema, size: usize) -> Self {
+        let layout = Self::new(schema);
+        Self { n_columns: layout.n_columns.min(size), ..layout }
+    }
+
+    /// How many lanes a panel has where no more than `size` attributes are looked at.
+    pub fn n_lanes(schema: &Schema, size: usize) -> usize {
         let n_numeric = schema.n_values.iter().filter(|&&n| n == 0).count();
-        n_numeric.div_ceil(WIDTH).clamp(1, MAX_LANES)
+        n_numeric.min(size).div_ceil(WIDTH).clamp(1, MAX_LANES)
     }
 
     /// How many panels of `L` lanes the numeric columns fill; never 0.
     pub fn n_panels<const L: usize>(&self) -> usize {
-        self.numeric.len().div_ceil(WIDTH * L).max(1)
-    }
-
-    /// How many numeric columns stand in a panel of `L` lanes.
-    #[inline(always)]
-    pub fn n_columns<const L: usize>(&self, panel: usize) -> usize {
-        (self.numeric.len() - panel * WIDTH * L).min(WIDTH * L)
+        self.n_columns.div_ceil(WIDTH * L).max(1)
     }
 
     /// How many attributes a row has.
@@ -120,6 +123,12 @@ impl Layout {
             + self.numeric.capacity() * size_of::<usize>()
             + self.nominal.capacity() * size_of::<Nominal>()
     }
+}
+
+/// How many of a number of columns stand in a panel of `L` lanes.
+#[inline(always)]
+pub(super) fn columns_in_panel<const L: usize>(n_columns: usize, panel: usize) -> usize {
+    n_columns.saturating_sub(panel * WIDTH * L).min(WIDTH * L)
 }
 
 /// Up to [`BLOCK`] rows made ready.
@@ -263,6 +272,53 @@ impl<const L: usize> Rows<L> {
         }
     }
 
+    /// Make ready the given attributes of a row, the numbers among them in the first columns.
+    #[inline(always)]
+    pub fn gather(&mut self, i: usize, layout: &Layout, x: &[f64], attributes: &[u32]) {
+        if self.n_nominal > 0 || L == MAX_LANES {
+            return self.gather_mixed(i, layout, x, attributes);
+        }
+        let (mut zeros, numbers) = (0.0, &mut self.panels[i].0);
+        for (number, &attribute) in numbers.iter_mut().zip(attributes) {
+            *number = x[attribute as usize];
+            zeros += 0.0 * *number;
+        }
+        // 0 times a number that is missing or infinite is not 0.
+        self.gaps[i % BLOCK] = zeros != 0.0;
+        if zeros != 0.0 {
+            numbers.iter_mut().filter(|number| !number.is_finite()).for_each(|number| *number = f64::NAN);
+        }
+    }
+
+    /// The same where attributes are nominal or many; nominal ones that are not looked at are left out.
+    #[inline(never)]
+    fn gather_mixed(&mut self, i: usize, layout: &Layout, x: &[f64], attributes: &[u32]) {
+        let panels = &mut self.panels[i * self.n_panels..(i + 1) * self.n_panels];
+        let codes = &mut self.codes[i * self.n_nominal..(i + 1) * self.n_nominal];
+        codes.fill(MISSING);
+        let (mut column, mut gap) = (0, false);
+        for &attribute in attributes {
+            let value = x[attribute as usize];
+            match layout.places[attribute as usize] {
+                Place::Numeric(_) => {
+                    let known = value.is_finite();
+                    panels[column / (L * WIDTH)].0[column % (L * WIDTH)] = if known { value } else { f64::NAN };
+                    (column, gap) = (column + 1, gap || !known);
+                }
+                Place::Nominal(at) => {
+                    let nominal = layout.nominal[at];
+                    let known = value >= 0.0 && value < nominal.n_values as f64;
+                    codes[at] = if known { nominal.start as u32 + value as u32 } else { MISSING };
+                    gap |= !known;
+                }
+            }
+        }
+        for padding in column..layout.n_columns {
+            panels[padding / (L * WIDTH)].0[padding % (L * WIDTH)] = 0.0;
+        }
+        self.gaps[i % BLOCK] = gap;
+    }
+
     /// A row.
     #[inline(always)]
     pub fn row(&self, i: usize) -> Row<'_, L> {
@@ -329,6 +385,25 @@ mod tests {
     }
 
     #[test]
+    fn attributes_of_a_subspace_stand_in_the_first_columns() {
+        let schema = Schema { n_values: vec![0, 3, 0, 2, 0], n_classes: 2 };
+        let layout = Layout::in_subspace(&schema, 3);
+        let mut rows = Rows::<1>::new(&layout, 2);
+        rows.gather(1, &layout, &[1.0, 2.0, 3.0, 1.0, 5.0], &[0, 3, 4]);
+        assert_eq!(rows.row(1).panels()[0].lane(0), Lane([1.0, 5.0, 0.0, 0.0]));
+        assert_eq!((rows.row(1).codes(), rows.row(1).gaps()), ([MISSING, 5].as_slice(), false));
+        rows.gather(1, &layout, &[1.0, f64::NAN, 3.0, 1.0, 5.0], &[1, 2, 3]);
+        assert_eq!(rows.row(1).panels()[0].lane(0), Lane([3.0, 0.0, 0.0, 0.0]));
+        assert!(rows.row(1).gaps());
+        let numbers = Layout::in_subspace(&Schema { n_values: vec![0; 6], n_classes: 2 }, 2);
+        let mut rows = Rows::<1>::new(&numbers, 2);
+        rows.gather(0, &numbers, &[0.0, 1.0, f64::NEG_INFINITY, 3.0, 4.0, 5.0], &[1, 5]);
+        assert_eq!((rows.row(0).panels()[0].lane(0), rows.row(0).gaps()), (Lane([1.0, 5.0, 0.0, 0.0]), false));
+        rows.gather(0, &numbers, &[0.0, 1.0, f64::NEG_INFINITY, 3.0, 4.0, 5.0], &[2, 5]);
+        assert!(rows.row(0).panels()[0].0[0].is_nan() && rows.row(0).gaps());
+    }
+
+    #[test]
     fn numbers_alone_are_padded_with_zeros() {
         for d in [1_usize, 3, 4, 10, 16, 17, 1000] {
             let schema = Schema { n_values: vec![0; d], n_classes: 2 };
@@ -342,7 +417,7 @@ mod tests {
                 assert!(numbers[d..].iter().all(|&number| number == 0.0));
                 assert!(!rows.row(i).gaps());
             }
-            let total: usize = (0..layout.n_panels::<MAX_LANES>()).map(|p| layout.n_columns::<MAX_LANES>(p)).sum();
+            let total: usize = (0..layout.n_panels::<MAX_LANES>()).map(|p| columns_in_panel::<MAX_LANES>(d, p)).sum();
             assert_eq!(total, d);
         }
     }

@@ -126,8 +126,11 @@ fn first_of_best(values: &[f64]) -> i32 {
     values.iter().position(|&value| value == best).unwrap() as i32
 }
 
-fn entropy(weights: &[f64]) -> f64 {
+fn impurity(weights: &[f64], gini: bool) -> f64 {
     let total: f64 = weights.iter().sum();
+    if gini {
+        return 1.0 - weights.iter().map(|weight| (weight / total).powi(2)).sum::<f64>();
+    }
     weights.iter().filter(|&&weight| weight > 0.0).map(|weight| -weight / total * (weight / total).log2()).sum()
 }
 
@@ -137,7 +140,7 @@ struct Split {
     /// The threshold, the nominal value asked for, or neither for a branch per value.
     threshold: Option<f64>,
     value: Option<usize>,
-    /// The entropy of the classes before and after, over the rows in which the attribute is known.
+    /// The impurity of the classes before and after, over the rows in which the attribute is known.
     before: f64,
     after: f64,
     branches: Vec<Vec<f64>>,
@@ -151,6 +154,7 @@ pub struct TreeOptions {
     pub tie_threshold: f64,
     pub adaptive: bool,
     pub binary: bool,
+    pub gini: bool,
 }
 
 enum Node {
@@ -230,17 +234,17 @@ fn choose(bayes: &Bayes, options: &TreeOptions) -> Option<Split> {
         return None;
     }
     let n: f64 = bayes.weights.iter().sum();
-    let range = ((seen.last().unwrap() + 1) as f64).log2();
+    let range = if options.gini { 1.0 } else { ((seen.last().unwrap() + 1) as f64).log2() };
     let bound = (range.powi(2) * (1.0 / options.split_confidence).ln() / (2.0 * n)).sqrt();
     let mut best: Vec<Split> =
-        (0..bayes.classes[0].len()).filter_map(|attribute| best_split(bayes, attribute, options.binary)).collect();
+        (0..bayes.classes[0].len()).filter_map(|attribute| best_split(bayes, attribute, options)).collect();
     best.sort_by(|a, b| b.after.total_cmp(&a.after));
     let first = best.pop()?;
     let rival = best.pop().map_or(first.before, |second| second.after.min(first.before));
     (rival - first.after > bound || bound < options.tie_threshold).then_some(first)
 }
 
-fn best_split(bayes: &Bayes, attribute: usize, binary: bool) -> Option<Split> {
+fn best_split(bayes: &Bayes, attribute: usize, options: &TreeOptions) -> Option<Split> {
     let column: Vec<&Attribute> = bayes.classes.iter().map(|class| &class[attribute]).collect();
     let mut splits = vec![];
     let make = |threshold, value, branches| Split { attribute, threshold, value, before: 0.0, after: 0.0, branches };
@@ -250,7 +254,7 @@ fn best_split(bayes: &Bayes, attribute: usize, binary: bool) -> Option<Split> {
             Attribute::Numeric { .. } => 0.0,
         };
         let classes = 0..column.len();
-        if !binary {
+        if !options.binary {
             let branches = (0..counts.len()).map(|v| classes.clone().map(|class| count(class, v)).collect()).collect();
             splits.push(make(None, None, branches));
         }
@@ -283,9 +287,9 @@ fn best_split(bayes: &Bayes, attribute: usize, binary: bool) -> Option<Split> {
         if sums.iter().filter(|&&sum| sum / total > 0.01).count() < 2 {
             continue;
         }
-        let entropies = split.branches.iter().zip(&sums).filter(|(_, sum)| **sum > 0.0);
-        split.after = entropies.map(|(branch, sum)| sum / total * entropy(branch)).sum();
-        split.before = entropy(&before);
+        let branches = split.branches.iter().zip(&sums).filter(|(_, sum)| **sum > 0.0);
+        split.after = branches.map(|(branch, sum)| sum / total * impurity(branch, options.gini)).sum();
+        split.before = impurity(&before, options.gini);
         if best.as_ref().is_none_or(|best| split.after < best.after - 1e-12) {
             best = Some(split);
         }

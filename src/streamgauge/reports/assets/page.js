@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  const { dashes, colours, charts, drifts } = JSON.parse(document.getElementById("data").textContent);
+  const { dashes, colours, charts, drifts, alarms } = JSON.parse(document.getElementById("data").textContent);
   const figures = [...document.querySelectorAll("figure")];
   const hidden = new Set();
   const plots = [];
@@ -66,6 +66,28 @@
     ctx.restore();
   }
 
+  // The alarms of detectors: a triangle at the foot of the chart in the colour of the learner, pale for a warning.
+  function markAlarms(plot) {
+    const { ctx, bbox } = plot;
+    const size = 5 * devicePixelRatio;
+    const foot = bbox.top + bbox.height;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    alarms.filter(([, learner]) => !hidden.has(learner)).forEach(([row, learner, kind]) => {
+      const at = plot.valToPos(row, "x", true);
+      ctx.globalAlpha = kind === 2 ? 1 : 0.35;
+      ctx.fillStyle = colourOf(learner);
+      ctx.beginPath();
+      ctx.moveTo(at, foot - 2 * size);
+      ctx.lineTo(at - size, foot);
+      ctx.lineTo(at + size, foot);
+      ctx.fill();
+    });
+    ctx.restore();
+  }
+
   function makeReadout(chart, figure) {
     const where = figure.querySelector(".where");
     return (plot) => {
@@ -103,7 +125,7 @@
       axes: axes(),
       series,
       bands,
-      hooks: { setCursor: [readout], ready: [readout], drawClear: [markDrifts] },
+      hooks: { setCursor: [readout], ready: [readout], drawClear: [markDrifts], draw: [markAlarms] },
     };
     const plot = new uPlot(options, [chart.rows, ...chart.lines.flatMap(columnsOf)], place);
     plot.root.setAttribute("role", "img");

@@ -5,17 +5,23 @@
 //! class and refreshed when the class learns.
 
 use super::lanes::{Lane, WIDTH};
-use super::rows::{Layout, MAX_LANES};
+use super::rows::{Layout, MAX_LANES, Place, columns_in_panel};
 use super::{ABSTAINED, Schema};
 
 mod gaussian;
 mod nominal;
 mod observe;
+mod room;
 mod save;
+mod subspaces;
 mod vote;
 
 pub(super) use gaussian::Column;
 use gaussian::{Class, Panel};
+pub(super) use room::fit;
+pub(super) use subspaces::{Subspaces, sample};
+pub(super) use vote::vote_by_weights;
+pub(super) use vote::{RULED_OUT, vote_of_log, votes_to_shares};
 
 /// What a model knows beside its classes.
 #[derive(Debug, Clone, Copy)]
@@ -31,13 +37,30 @@ pub(super) struct Site {
     pub bayes_hits: f64,
     /// The class of the greatest weight, the first of equals; of the parent's where there is no weight yet.
     pub majority: i32,
+    /// The weight of that class; 0 where there is none yet.
+    most: f64,
+    /// How many numeric columns it has.
+    n_numeric: u32,
     /// Whether it has observed no row, and knows only the weights it was made with.
     fresh: bool,
 }
 
 impl Site {
-    fn new(weight: f64, majority: i32) -> Self {
-        Self { weight, since: 0.0, majority_hits: 0.0, bayes_hits: 0.0, majority, fresh: true }
+    fn new(weight: f64, majority: i32, most: f64, n_numeric: usize) -> Self {
+        let n_numeric = n_numeric as u32;
+        Self { weight, since: 0.0, majority_hits: 0.0, bayes_hits: 0.0, majority, most, n_numeric, fresh: true }
+    }
+
+    /// Count the weight of a row, after which its class has the weight `mine`; without a branch, which would be
+    /// guessed wrong.
+    #[inline(always)]
+    fn count(&mut self, label: usize, mine: f64, weight: f64) {
+        self.weight += weight;
+        // Weights are not negative, so that their bits are in the same order; an earlier class wins a tie.
+        let (mine, most) = (mine.to_bits(), self.most.to_bits());
+        let leads = mine + u64::from((label as i32) < self.majority) > most;
+        self.majority = if leads { label as i32 } else { self.majority };
+        self.most = f64::from_bits(mine.max(most));
     }
 }
 
@@ -49,6 +72,8 @@ pub(super) struct Models<const L: usize> {
     n_panels: usize,
     /// Whether the least and greatest values are kept, which only splits ask for.
     keeps_ranges: bool,
+    /// Which attributes each model looks at; all of them where there is none.
+    subspaces: Option<Subspaces>,
     sites: Vec<Site>,
     /// Per model and class its panels, all that prediction and learning touch side by side.
     panels: Vec<Panel<L>>,
@@ -56,22 +81,29 @@ pub(super) struct Models<const L: usize> {
     known: Vec<[Lane; L]>,
     counts: Vec<f64>,
     logs: Vec<f64>,
+    /// Per model a bit for each attribute that a tree no longer looks at there; empty where all are looked at.
+    ignored: Vec<u64>,
+    /// How many words of bits a model has.
+    n_words: usize,
 }
 
 impl<const L: usize> Models<L> {
-    /// No models yet.
-    pub fn new(schema: &Schema, keeps_ranges: bool) -> Self {
-        let layout = Layout::new(schema);
+    /// No models yet. With subspaces each model looks at some of the attributes only.
+    pub fn new(schema: &Schema, keeps_ranges: bool, subspaces: Option<Subspaces>) -> Self {
+        let layout = Layout::in_subspace(schema, subspaces.as_ref().map_or(usize::MAX, Subspaces::size));
         Self {
             n_classes: schema.n_classes,
             n_panels: layout.n_panels::<L>(),
             layout,
             keeps_ranges,
+            subspaces,
             sites: vec![],
             panels: vec![],
             known: vec![],
             counts: vec![],
             logs: vec![],
+            ignored: vec![],
+            n_words: 0,
         }
     }
 
@@ -84,6 +116,32 @@ impl<const L: usize> Models<L> {
     /// How many models there are.
     pub fn len(&self) -> usize {
         self.sites.len()
+    }
+
+    /// The attributes that a model looks at; `None` where it looks at all of them.
+    #[inline(always)]
+    pub fn subspace(&self, site: usize) -> Option<&[u32]> {
+        self.subspaces.as_ref().map(|subspaces| subspaces.of(site))
+    }
+
+    /// The attributes that a model looks at, in order, and where their statistics stand.
+    #[inline(always)]
+    pub fn places(&self, site: usize) -> impl Iterator<Item = (usize, Place)> {
+        let subspace = self.subspace(site);
+        let mut n_numeric = 0;
+        (0..subspace.map_or(self.layout.places.len(), <[u32]>::len)).map(move |i| {
+            let attribute = subspace.map_or(i, |attributes| attributes[i] as usize);
+            let place = self.layout.places[attribute];
+            let Place::Numeric(_) = place else { return (attribute, place) };
+            n_numeric += 1;
+            (attribute, Place::Numeric(n_numeric - 1))
+        })
+    }
+
+    /// How many numeric columns a model has.
+    #[inline(always)]
+    pub fn n_numeric(&self, site: usize) -> usize {
+        self.sites[site].n_numeric as usize
     }
 
     /// The number of panels, known to the compiler where a row is short.
@@ -142,6 +200,12 @@ impl<const L: usize> Models<L> {
         self.panels[at].column(i, weight)
     }
 
+    /// Whether a model has observed no row.
+    #[inline(always)]
+    pub fn is_fresh(&self, site: usize) -> bool {
+        self.sites[site].fresh
+    }
+
     /// Whether a value was missing in a row that a model has observed.
     pub fn has_gaps(&self, site: usize) -> bool {
         self.panels(site).iter().any(|panel| panel.class.gaps)
@@ -157,18 +221,23 @@ impl<const L: usize> Models<L> {
     pub fn push(&mut self, weights: &[f64], majority: i32) {
         let site = self.sites.len();
         let n = (site + 1) * self.n_classes;
-        grow(&mut self.sites, site + 1, Site::new(0.0, ABSTAINED));
+        grow(&mut self.sites, site + 1, Site::new(0.0, ABSTAINED, 0.0, 0));
         grow(&mut self.panels, n * self.n_panels, Panel::new(Class::new(0.0), 0));
         if !self.known.is_empty() {
             grow(&mut self.known, n * self.n_panels, [Lane::ZERO; L]);
         }
         grow(&mut self.counts, n * self.layout.n_counts, 0.0);
         grow(&mut self.logs, n * self.layout.n_counts, 0.0);
+        grow(&mut self.ignored, (site + 1) * self.n_words, 0);
         self.reset(site, weights, majority);
     }
 
-    /// Make a model forget all but the given weights of its classes.
+    /// Make a model forget all but the given weights of its classes, and draw it a new subspace.
     pub fn reset(&mut self, site: usize, weights: &[f64], majority: i32) {
+        if let Some(subspaces) = &mut self.subspaces {
+            subspaces.draw(site, self.layout.n_attributes());
+        }
+        let n_numeric = self.count_numeric(site);
         let (mut total, mut heaviest, mut most) = (0.0, majority, 0.0);
         for (class, &weight) in weights.iter().enumerate() {
             total += weight;
@@ -176,17 +245,22 @@ impl<const L: usize> Models<L> {
                 (heaviest, most) = (class as i32, weight);
             }
             for (i, at) in self.panel_range(site, class).enumerate() {
-                self.panels[at] = Panel::new(Class::new(weight), self.layout.n_columns::<L>(i));
+                self.panels[at] = Panel::new(Class::new(weight), columns_in_panel::<L>(n_numeric, i));
             }
             let range = self.count_range(site, class);
             nominal::clear(&self.layout.nominal, &mut self.counts[range.clone()], &mut self.logs[range]);
         }
-        self.sites[site] = Site::new(total, heaviest);
+        self.sites[site] = Site::new(total, heaviest, most, n_numeric);
+        self.ignored[site * self.n_words..(site + 1) * self.n_words].fill(0);
+    }
+
+    fn count_numeric(&self, site: usize) -> usize {
+        self.places(site).filter(|(_, place)| matches!(place, Place::Numeric(_))).count()
     }
 }
 
 /// Make a column longer, with little to spare: models live long and are added seldom.
-fn grow<T: Clone>(column: &mut Vec<T>, length: usize, value: T) {
+pub(super) fn grow<T: Clone>(column: &mut Vec<T>, length: usize, value: T) {
     if length > column.capacity() {
         column.reserve_exact(length - column.len() + length / 8);
     }

@@ -1,7 +1,7 @@
 //! Saving and loading of models: what was counted is saved, what follows from it is worked out again.
 
 use super::gaussian::Panel;
-use super::{Models, nominal};
+use super::{Models, Subspaces, nominal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::learners::ABSTAINED;
@@ -30,6 +30,10 @@ impl<const L: usize> Models<L> {
             writer.f64(number);
         }
         writer.f64s(&self.counts);
+        self.ignored.iter().for_each(|&bits| writer.u64(bits));
+        if let Some(subspaces) = &self.subspaces {
+            subspaces.save(writer);
+        }
     }
 
     /// Read models into a store that holds none.
@@ -42,6 +46,7 @@ impl<const L: usize> Models<L> {
         if n_sites == 0 || n_sites > reader.n_left() / self.least_bytes() {
             return Err(reader.error("it has another number of models than it says"));
         }
+        self.fit(n_sites);
         for _ in 0..n_sites {
             self.push(&vec![0.0; self.n_classes], ABSTAINED);
         }
@@ -70,6 +75,19 @@ impl<const L: usize> Models<L> {
             *number = reader.f64()?;
         }
         reader.f64s_into(&mut self.counts)?;
+        for site in 0..n_sites {
+            let most = usize::try_from(self.sites[site].majority).ok().and_then(|class| self.weights(site).nth(class));
+            self.sites[site].most = most.unwrap_or(0.0);
+        }
+        for bits in &mut self.ignored {
+            *bits = reader.u64()?;
+        }
+        if let Some(subspaces) = &mut self.subspaces {
+            subspaces.load(reader, self.layout.n_attributes())?;
+            for site in 0..n_sites {
+                self.sites[site].n_numeric = self.count_numeric(site) as u32;
+            }
+        }
         self.refresh_all();
         Ok(())
     }
@@ -110,5 +128,7 @@ impl<const L: usize> Models<L> {
             + bytes(&self.known)
             + bytes(&self.counts)
             + bytes(&self.logs)
+            + bytes(&self.ignored)
+            + self.subspaces.as_ref().map_or(0, Subspaces::n_bytes)
     }
 }

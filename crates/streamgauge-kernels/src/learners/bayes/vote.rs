@@ -9,7 +9,7 @@ use crate::learners::rows::Row;
 use crate::learners::vector_math::exp;
 
 /// A class with a log-likelihood of no more than this is ruled out.
-const RULED_OUT: f64 = -1e200;
+pub(in crate::learners) const RULED_OUT: f64 = -1e200;
 
 impl<const L: usize> Models<L> {
     /// The logarithm of a class's weight times the likelihood of a row without gaps.
@@ -77,6 +77,38 @@ impl<const L: usize> Models<L> {
         best
     }
 
+    /// Write the logarithms of the classes' weights times the likelihood of a row; gives the likeliest class, as
+    /// [`Models::likeliest`] does, and its logarithm, which is [`RULED_OUT`] where all are.
+    #[inline(always)]
+    pub fn log_likelihoods(&self, site: usize, row: Row<'_, L>, logs: &mut [f64]) -> (i32, f64) {
+        if row.gaps() {
+            for (class, log) in logs.iter_mut().enumerate() {
+                *log = self.log_likelihood_of_known(site, class, row);
+            }
+        } else {
+            let (panels, n) = (self.panels(site), self.n_panels());
+            for (class, log) in logs.iter_mut().enumerate() {
+                *log = self.log_likelihood(site, class, &panels[class * n..(class + 1) * n], row);
+            }
+        }
+        greatest(logs, self.sites[site].majority)
+    }
+
+    /// The likeliest class of a row without gaps that was just learnt, as [`Models::likeliest`] has it. The logarithms
+    /// are those from before: only that of its own class is another now.
+    #[inline(always)]
+    pub fn likeliest_again(&self, site: usize, row: Row<'_, L>, label: usize, logs: &[f64]) -> i32 {
+        let (mut best, mut most) = (self.sites[site].majority, RULED_OUT);
+        let now = self.log_likelihood(site, label, &self.panels[self.panel_range(site, label)], row);
+        for (class, &before) in logs.iter().enumerate() {
+            let log = if class == label { now } else { before };
+            let better = log > most;
+            best = if better { class as i32 } else { best };
+            most = if better { log } else { most };
+        }
+        best
+    }
+
     /// The posterior probabilities of the classes of a row; the shares of the classes where all are ruled out.
     #[inline(never)]
     pub fn vote(&self, site: usize, row: Row<'_, L>, votes: &mut [f64]) {
@@ -92,36 +124,74 @@ impl<const L: usize> Models<L> {
                 }
             },
         );
-        let (mut best, mut most) = (ABSTAINED, RULED_OUT);
-        for (class, &log) in votes.iter().enumerate() {
-            if log > most {
-                (best, most) = (class as i32, log);
-            }
-        }
+        let (best, most) = greatest(votes, ABSTAINED);
         if best < 0 {
             return self.vote_by_weight(site, votes);
         }
         for vote in votes.iter_mut() {
-            let log = *vote - most;
-            *vote = if log > -700.0 { exp(log).min(1.0) } else { 0.0 };
+            *vote = vote_of_log(*vote - most);
         }
-        share(votes, best as usize);
+        votes_to_shares(votes, best as usize);
     }
 
     /// The shares of the classes; all for the majority where no class has weight, none where there is no majority.
     pub fn vote_by_weight(&self, site: usize, votes: &mut [f64]) {
         let Site { weight, majority, .. } = self.sites[site];
-        if majority < 0 {
-            votes.fill(0.0);
-        } else if weight > 0.0 {
-            for (vote, weight) in votes.iter_mut().zip(self.weights(site)) {
-                *vote = weight.min(f64::MAX);
-            }
-            share(votes, majority as usize);
-        } else {
-            votes.fill(0.0);
-            votes[majority as usize] = 1.0;
+        vote_by_weights(self.weights(site), weight, majority, votes);
+    }
+}
+
+/// The shares of classes of the given weights, which add up to `total`; all for the majority where they are 0, none
+/// where there is no majority.
+pub(in crate::learners) fn vote_by_weights(
+    weights: impl Iterator<Item = f64>,
+    total: f64,
+    majority: i32,
+    votes: &mut [f64],
+) {
+    if majority < 0 {
+        votes.fill(0.0);
+    } else if total > 0.0 {
+        for (vote, weight) in votes.iter_mut().zip(weights) {
+            *vote = weight.min(f64::MAX);
         }
+        share(votes, majority as usize);
+    } else {
+        votes.fill(0.0);
+        votes[majority as usize] = 1.0;
+    }
+}
+
+/// The class of the greatest logarithm, the first of equals, and that logarithm; `otherwise` where all are ruled out.
+#[inline(always)]
+fn greatest(logs: &[f64], otherwise: i32) -> (i32, f64) {
+    let (mut best, mut most) = (otherwise, RULED_OUT);
+    for (class, &log) in logs.iter().enumerate() {
+        let better = log > most;
+        best = if better { class as i32 } else { best };
+        most = if better { log } else { most };
+    }
+    (best, most)
+}
+
+/// The likelihood of a class relative to the likeliest one, from the difference of their logarithms.
+#[inline(always)]
+pub(in crate::learners) fn vote_of_log(log: f64) -> f64 {
+    let likelihood = exp(if log > -700.0 { log } else { -700.0 });
+    let likelihood = if likelihood < 1.0 { likelihood } else { 1.0 };
+    if log > -700.0 { likelihood } else { 0.0 }
+}
+
+/// Scale votes, of which the greatest is 1, to a sum of 1; `best` stays ahead of the classes before it.
+#[inline(always)]
+pub(in crate::learners) fn votes_to_shares(votes: &mut [f64], best: usize) {
+    let sum: f64 = votes.iter().sum();
+    for vote in votes.iter_mut() {
+        *vote /= sum;
+    }
+    let below = votes[best].next_down();
+    for vote in &mut votes[..best] {
+        *vote = vote.min(below);
     }
 }
 

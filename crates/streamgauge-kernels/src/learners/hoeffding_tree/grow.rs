@@ -1,11 +1,11 @@
 //! How a leaf becomes a node.
 
-use std::f64::consts::LN_2;
-
 use super::HoeffdingTree;
-use super::split::{self, Candidate};
+use super::criterion::SplitCriterion;
+use super::nodes::FROZEN;
+use super::split::{self, Candidate, Judge};
 use crate::dispatch;
-use crate::learners::Learner;
+use crate::learners::rows::Place;
 
 impl<const L: usize> HoeffdingTree<L> {
     /// Split a leaf if its best split leads by enough.
@@ -13,33 +13,66 @@ impl<const L: usize> HoeffdingTree<L> {
     #[inline(never)]
     pub(super) fn attempt_to_split(&mut self, node: u32, leaf: usize) {
         self.models.site_mut(leaf).since = 0.0;
+        let Some(bound) = self.bound(leaf) else { return };
+        let tie = bound < self.options.tie_threshold * self.options.split_criterion.unit();
+        if !tie && self.is_screened(leaf, bound) {
+            return;
+        }
+        let best = dispatch::run(
+            #[inline(always)]
+            || self.judge(leaf).best(self.attributes(leaf)),
+        );
+        let Some(best) = best else { return };
+        if (best.lead > bound || tie)
+            && let Some(leaf) = self.make_room_to_split(node, leaf, best.candidate)
+        {
+            self.split(node, leaf, best.candidate);
+        } else if self.options.remove_poor_attributes {
+            self.remove_poor_attributes(leaf, best.candidate.merit - bound);
+        }
+    }
+
+    /// How far apart merits must be to be told apart for good; `None` where a leaf has not seen two classes.
+    pub(super) fn bound(&self, leaf: usize) -> Option<f64> {
         let (mut n_seen, mut n_upto) = (0, 0);
         for (class, weight) in self.models.weights(leaf).enumerate() {
             if weight > 0.0 {
                 (n_seen, n_upto) = (n_seen + 1, class + 1);
             }
         }
-        if n_seen < 2 || self.n_bytes() >= self.options.max_bytes {
-            return;
+        let criterion = self.options.split_criterion;
+        let bound = || {
+            let weight = self.models.site(leaf).weight;
+            hoeffding_bound(criterion.range(n_upto), self.options.split_confidence, weight) * criterion.unit()
+        };
+        (n_seen >= 2).then(bound)
+    }
+
+    /// What judges the splits of a leaf.
+    #[inline(always)]
+    pub(super) fn judge(&self, leaf: usize) -> Judge<'_, L> {
+        Judge {
+            models: &self.models,
+            site: leaf,
+            n_classes: self.schema.n_classes,
+            binary: self.options.binary_splits,
+            criterion: self.options.split_criterion,
         }
-        let range = (n_upto as f64).log2();
-        let bound = hoeffding_bound(range, self.options.split_confidence, self.models.site(leaf).weight);
-        let tie = bound < self.options.tie_threshold;
-        if !tie && self.is_screened(leaf, bound * LN_2) {
-            return;
-        }
-        let best = dispatch::run(
+    }
+
+    /// The attributes that a leaf looks at, and where their statistics stand.
+    #[inline(always)]
+    pub(super) fn attributes(&self, leaf: usize) -> impl Iterator<Item = (usize, Place)> {
+        self.models.places(leaf).filter(
             #[inline(always)]
-            || split::best(&self.models, leaf, self.schema.n_classes, self.options.binary_splits),
-        );
-        if let Some(best) = best.filter(|best| best.lead > bound * LN_2 || tie) {
-            self.split(node, leaf, best.candidate);
-        }
+            move |&(attribute, _)| !self.models.ignores(leaf, attribute),
+        )
     }
 
     /// Whether a cheap look already says that no split leads by enough.
     fn is_screened(&mut self, leaf: usize, bound: f64) -> bool {
-        let screened = self.models.layout().nominal.is_empty() && !self.models.has_gaps(leaf);
+        let all = self.options.split_criterion == SplitCriterion::InfoGain && !self.options.remove_poor_attributes;
+        let screened = all && self.models.layout().nominal.is_empty() && !self.models.has_gaps(leaf);
         screened
             && dispatch::run(
                 #[inline(always)]
@@ -47,14 +80,28 @@ impl<const L: usize> HoeffdingTree<L> {
             )
     }
 
+    /// No longer look at the attributes of a leaf whose best split has less than some merit.
+    pub(super) fn remove_poor_attributes(&mut self, leaf: usize, least: f64) {
+        let is_poor = |candidate: &Candidate| candidate.merit < least;
+        let poor: Vec<Candidate> = dispatch::run(
+            #[inline(always)]
+            || {
+                self.attributes(leaf)
+                    .filter_map(|(i, place)| self.judge(leaf).candidate(i, place))
+                    .filter(is_poor)
+                    .collect()
+            },
+        );
+        for candidate in poor {
+            self.models.ignore(leaf, candidate.attribute);
+        }
+    }
+
     /// Put a node in the place of a leaf. The first branch takes over the leaf's record, the others get new ones.
     fn split(&mut self, node: u32, leaf: usize, candidate: Candidate) {
-        let branches = dispatch::run(
-            #[inline(always)]
-            || split::branch_weights(&self.models, leaf, self.schema.n_classes, candidate),
-        );
+        let branches = self.branch_weights(leaf, candidate);
         let majority = self.models.site(leaf).majority;
-        let (mut leaves, mut heaviest, mut most) = (vec![], 0, 0.0);
+        let mut leaves = vec![];
         for (branch, weights) in branches.iter().enumerate() {
             if branch == 0 {
                 self.models.reset(leaf, weights, majority);
@@ -63,13 +110,53 @@ impl<const L: usize> HoeffdingTree<L> {
                 leaves.push(self.models.len());
                 self.models.push(weights, majority);
             }
-            let weight = weights.iter().sum::<f64>();
-            if weight > most {
-                (heaviest, most) = (branch, weight);
-            }
         }
-        self.nodes.split(node, candidate.attribute, candidate.test, &leaves, heaviest);
+        self.nodes.split(node, candidate.attribute, candidate.test, &leaves, heaviest(&branches));
     }
+
+    /// Drop the models that no leaf has.
+    pub(super) fn drop_unused_models(&mut self) {
+        let mut kept = vec![false; self.models.len()];
+        self.nodes.leaves().for_each(|(_, leaf)| kept[leaf] = true);
+        self.retain_models(&kept);
+    }
+
+    /// Keep only the models that are marked; per model the number it then has.
+    pub(super) fn retain_models(&mut self, kept: &[bool]) -> Vec<usize> {
+        self.models.retain(kept);
+        self.models.fit(self.models.len());
+        let mut n_kept = 0;
+        let number = |&kept: &bool| {
+            n_kept += usize::from(kept);
+            n_kept.wrapping_sub(1)
+        };
+        let numbers: Vec<usize> = kept.iter().map(number).collect();
+        let leaves: Vec<(u32, usize)> = self.nodes.leaves().filter(|&(_, leaf)| leaf < FROZEN).collect();
+        for (node, leaf) in leaves.into_iter().filter(|&(_, leaf)| kept[leaf]) {
+            self.nodes.set_leaf(node, numbers[leaf]);
+        }
+        numbers
+    }
+
+    /// The weight of each class in each branch of a split.
+    pub(super) fn branch_weights(&self, leaf: usize, candidate: Candidate) -> Vec<Vec<f64>> {
+        dispatch::run(
+            #[inline(always)]
+            || split::branch_weights(&self.models, leaf, self.schema.n_classes, candidate),
+        )
+    }
+}
+
+/// The branch of the greatest weight, the first of equals.
+pub(super) fn heaviest(branches: &[Vec<f64>]) -> usize {
+    let (mut heaviest, mut most) = (0, 0.0);
+    for (branch, weights) in branches.iter().enumerate() {
+        let weight = weights.iter().sum::<f64>();
+        if weight > most {
+            (heaviest, most) = (branch, weight);
+        }
+    }
+    heaviest
 }
 
 /// The most by which a mean of n values within a range differs from its expectation, except with small probability.

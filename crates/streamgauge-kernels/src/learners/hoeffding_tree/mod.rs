@@ -2,24 +2,37 @@
 //!
 //! P. Domingos and G. Hulten, Mining high-speed data streams, KDD 2000.
 
-use super::bayes::Models;
-use super::rows::{BLOCK, Layout, Row, Rows};
+use super::bayes::{Models, Subspaces};
+use super::rows::{BLOCK, Layout, MAX_LANES, Row, Rows};
 use super::{ABSTAINED, Block, Learner, Schema, Step};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::dispatch;
 
+mod adaptive;
+mod budget;
+mod criterion;
+mod frozen;
 mod grow;
 mod nodes;
 mod options;
+mod revising;
+mod row_by_row;
 mod screen;
 mod split;
+mod voting;
 
-use nodes::Nodes;
-pub use options::{LeafPrediction, Options};
+pub use adaptive::{AdaptiveOptions, HoeffdingAdaptiveTree, hoeffding_adaptive_tree};
+use budget::Guest;
+pub use criterion::SplitCriterion;
+use frozen::Frozen;
+use nodes::{FROZEN, Leaves, Nodes};
+pub use options::{LeafPrediction, Options, Subspace};
+pub use revising::{ExtremelyFastDecisionTree, RevisingOptions, extremely_fast_decision_tree};
 use screen::Screen;
 
 const NAME: &str = "HoeffdingTree";
+const VERSION: u32 = 2;
 
 /// A Hoeffding tree: a leaf splits once the Hoeffding bound says that its best split is the best for good.
 ///
@@ -35,7 +48,10 @@ const NAME: &str = "HoeffdingTree";
 ///   for the majority of its parent.
 /// - A row whose value is missing where a node asks for it goes to the child that was heaviest when the node split:
 ///   it most likely belongs there, and unlike in MOA, where it stops at the node, it is learnt.
-/// - The tree stops growing when it holds `max_bytes`.
+/// - In a `subspace`, each leaf looks at some attributes only, drawn when it is made: they alone are observed, asked
+///   for in a split, and known to its naive Bayes.
+/// - The tree never holds more than `max_bytes`: the leaves that promise least are frozen, and thawed when they
+///   promise more. A frozen leaf counts and predicts classes only.
 ///
 /// Votes are shares that add up to 1: posterior probabilities where naive Bayes predicts, shares of the classes'
 /// weights where the majority does. All are 0 before the first row was learnt. `L` is the number of lanes that
@@ -47,30 +63,72 @@ pub struct HoeffdingTree<const L: usize> {
     nodes: Nodes,
     models: Models<L>,
     rows: Rows<L>,
+    /// All attributes of the rows, to find their leaves by, where leaves look at some of them only.
+    whole: Option<Rows<MAX_LANES>>,
+    /// The bytes of the rows, which are not at hand while they are learnt.
+    bytes_of_rows: usize,
     screen: Screen,
+    /// What the leaves say of the rows of a block, where votes are wanted.
+    logs: Vec<f64>,
+    frozen: Frozen,
+    /// The weight that frozen leaves have learnt since leaves were ranked.
+    since_ranking: f64,
+    guest: Guest,
 }
 
 /// A Hoeffding tree that has seen nothing.
 ///
 /// # Errors
-/// [`KernelError::Option`] where an option is outside its range.
+/// [`KernelError::Option`] where an option is outside its range, or a single leaf does not fit into `max_bytes`.
 pub fn hoeffding_tree(schema: Schema, options: Options) -> Result<Box<dyn Learner>, KernelError> {
-    options.check()?;
-    Ok(match Layout::n_lanes(&schema) {
-        1 => Box::new(HoeffdingTree::<1>::new(schema, options)),
-        2 => Box::new(HoeffdingTree::<2>::new(schema, options)),
-        3 => Box::new(HoeffdingTree::<3>::new(schema, options)),
-        _ => Box::new(HoeffdingTree::<4>::new(schema, options)),
+    let size = options.subspace.map_or(usize::MAX, |subspace| subspace.size);
+    Ok(match Layout::n_lanes(&schema, size) {
+        1 => Box::new(HoeffdingTree::<1>::checked(schema, options)?),
+        2 => Box::new(HoeffdingTree::<2>::checked(schema, options)?),
+        3 => Box::new(HoeffdingTree::<3>::checked(schema, options)?),
+        _ => Box::new(HoeffdingTree::<4>::checked(schema, options)?),
     })
 }
 
 impl<const L: usize> HoeffdingTree<L> {
+    fn checked(schema: Schema, options: Options) -> Result<Self, KernelError> {
+        options.check()?;
+        let tree = Self::new(schema, options);
+        tree.check_budget().map(|()| tree)
+    }
+
     fn new(schema: Schema, options: Options) -> Self {
-        let mut models = Models::new(&schema, true);
+        let mut models = Self::no_models(&schema, &options);
+        models.fit(1);
         models.push(&vec![0.0; schema.n_classes], ABSTAINED);
         let rows = Rows::new(models.layout(), BLOCK);
-        let nodes = Nodes::new(&schema);
-        Self { schema, options, nodes, models, rows, screen: Screen::default() }
+        let whole = options.subspace.map(|_| Rows::new(&Layout::new(&schema), BLOCK));
+        let mut nodes = Nodes::new(&schema, options.max_bytes);
+        nodes.fit(1);
+        let frozen = Frozen::new(schema.n_classes);
+        Self {
+            schema,
+            options,
+            nodes,
+            models,
+            bytes_of_rows: rows.n_bytes() + whole.as_ref().map_or(0, Rows::n_bytes),
+            rows,
+            whole,
+            screen: Screen::default(),
+            logs: vec![],
+            frozen,
+            since_ranking: 0.0,
+            guest: Guest::default(),
+        }
+    }
+
+    fn no_models(schema: &Schema, options: &Options) -> Models<L> {
+        let draw = |subspace: Subspace| Subspaces::new(subspace.size.min(schema.n_attributes()), subspace.seed);
+        let mut models = Models::new(schema, true, options.subspace.map(draw));
+        if options.remove_poor_attributes {
+            models.keep_ignored();
+        }
+        models
     }
 
     /// Whether the majority class predicts at a leaf.
@@ -83,30 +141,82 @@ impl<const L: usize> HoeffdingTree<L> {
         }
     }
 
-    /// Test and learn a block of rows: route all of them, then take one after the other.
+    /// Test and learn a block of rows: route all of them, then take one after the other. Leaves look at some of the
+    /// attributes only where `IN_SUBSPACES`.
     #[inline(always)]
-    fn interleave_block(&mut self, block: &Block<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
-        let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
-        let mut votes = votes.map(|votes| votes.chunks_exact_mut(n_classes));
+    fn interleave_block<const IN_SUBSPACES: bool>(&mut self, block: &Block<'_>, predictions: &mut [i32]) {
         let mut rows = std::mem::replace(&mut self.rows, Rows::empty());
-        rows.fill(self.models.layout(), block.x, predictions.len());
         let mut ends = [0; BLOCK];
         let ends = &mut ends[..predictions.len()];
-        self.nodes.route_block(block.x, d, rows.values(), |i| rows.row(i).gaps(), ends);
+        self.route_rows::<IN_SUBSPACES>(block, &mut rows, ends);
         for (i, (prediction, &mut end)) in predictions.iter_mut().zip(ends).enumerate() {
-            let (row, tested) = (rows.row(i), block.tests[i % BLOCK]);
-            let (node, leaf) = self.leaf_from(end, &block.x[i * d..(i + 1) * d]);
-            if let Some(votes) = votes.as_mut().and_then(Iterator::next) {
-                if tested {
-                    self.vote_at(leaf, row, votes);
-                } else {
-                    votes.fill(0.0);
-                }
-            }
-            let predicted = self.predict_and_learn(node, leaf, row, block.labels[i], block.weights[i % BLOCK]);
-            *prediction = if tested { predicted } else { ABSTAINED };
+            let (node, leaf) = self.reach::<IN_SUBSPACES>(end, block, &mut rows, i);
+            let (row, label, weight) = (rows.row(i), block.labels[i], block.weights[i % BLOCK]);
+            let predicted = if leaf < FROZEN {
+                self.predict_and_learn(node, leaf, row, label, weight)
+            } else {
+                self.step_frozen(leaf, label, weight)
+            };
+            *prediction = if block.tests[i % BLOCK] { predicted } else { ABSTAINED };
         }
         self.rows = rows;
+    }
+
+    /// Find the leaf of each row of a block, and make ready the rows where leaves look at all of them.
+    #[inline(always)]
+    fn route_rows<const IN_SUBSPACES: bool>(&mut self, block: &Block<'_>, rows: &mut Rows<L>, ends: &mut [u32]) {
+        let d = self.schema.n_attributes();
+        match &mut self.whole {
+            Some(whole) if IN_SUBSPACES => {
+                whole.fill(self.models.layout(), block.x, ends.len());
+                self.nodes.route_block(block.x, d, whole.values(), |i| whole.row(i).gaps(), ends);
+            }
+            _ => {
+                rows.fill(self.models.layout(), block.x, ends.len());
+                self.nodes.route_block(block.x, d, rows.values(), |i| rows.row(i).gaps(), ends);
+            }
+        }
+    }
+
+    /// Find the leaf of a row below a node, which may have split since the row was routed to it, and make ready what
+    /// the leaf looks at.
+    #[inline(always)]
+    fn reach<const IN_SUBSPACES: bool>(
+        &mut self,
+        end: u32,
+        block: &Block<'_>,
+        rows: &mut Rows<L>,
+        i: usize,
+    ) -> (u32, usize) {
+        let d = self.schema.n_attributes();
+        let (node, mut leaf) = self.leaf_from(end, &block.x[i * d..(i + 1) * d]);
+        if IN_SUBSPACES {
+            self.gather(rows, i, block, leaf);
+        }
+        if rows.row(i).gaps() && block.weights[i % BLOCK] > 0.0 && !self.models.knows_gaps() {
+            // The leaf may now be frozen, or have moved.
+            self.make_room_for_gaps();
+            leaf = self.nodes.leaf(node).unwrap_or(leaf);
+            if IN_SUBSPACES {
+                self.gather(rows, i, block, leaf);
+            }
+        }
+        (node, leaf)
+    }
+
+    /// Make ready what a leaf looks at in a row.
+    #[inline(always)]
+    fn gather(&self, rows: &mut Rows<L>, i: usize, block: &Block<'_>, leaf: usize) {
+        let d = self.schema.n_attributes();
+        if let Some(attributes) = self.subspace(leaf) {
+            rows.gather(i, self.models.layout(), &block.x[i * d..(i + 1) * d], attributes);
+        }
+    }
+
+    /// The attributes that a leaf looks at; `None` where it looks at all of them, or at none because it is frozen.
+    #[inline(always)]
+    fn subspace(&self, leaf: usize) -> Option<&[u32]> {
+        if leaf < FROZEN { self.models.subspace(leaf) } else { None }
     }
 
     /// The leaf below a node, which may have split since the row was routed to it.
@@ -133,20 +243,29 @@ impl<const L: usize> HoeffdingTree<L> {
         };
         let likeliest = if asks_bayes { self.models.likeliest(leaf, row) } else { majority };
         if learns {
-            self.models.observe(leaf, row, label as usize, weight);
-            let site = self.models.site_mut(leaf);
-            site.since += weight;
-            site.majority_hits += if majority == label { weight } else { 0.0 };
-            site.bayes_hits += if likeliest == label { weight } else { 0.0 };
-            if site.since >= self.options.grace_period {
-                self.attempt_to_split(node, leaf);
-            }
+            self.learn_at(node, leaf, row, label, weight, likeliest);
         }
         if majority_predicts { majority } else { likeliest }
     }
 
+    /// Learn a row at its leaf, for which naive Bayes had said `likeliest`.
+    #[inline(always)]
+    fn learn_at(&mut self, node: u32, leaf: usize, row: Row<'_, L>, label: i32, weight: f64, likeliest: i32) {
+        let majority = self.models.site(leaf).majority;
+        self.models.observe(leaf, row, label as usize, weight);
+        let site = self.models.site_mut(leaf);
+        site.since += weight;
+        site.majority_hits += if majority == label { weight } else { 0.0 };
+        site.bayes_hits += if likeliest == label { weight } else { 0.0 };
+        if site.since >= self.options.grace_period {
+            self.attempt_to_split(node, leaf);
+        }
+    }
+
     fn vote_at(&self, leaf: usize, row: Row<'_, L>, votes: &mut [f64]) {
-        if self.majority_predicts(leaf) {
+        if leaf >= FROZEN {
+            self.frozen.vote(leaf - FROZEN, votes);
+        } else if self.majority_predicts(leaf) {
             self.models.vote_by_weight(leaf, votes);
         } else {
             self.models.vote(leaf, row, votes);
@@ -168,8 +287,11 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
         let mut rows = Rows::<L>::new(self.models.layout(), 1);
         for (i, votes) in votes.chunks_exact_mut(self.schema.n_classes).enumerate() {
             let x = &x[i * d..(i + 1) * d];
-            rows.fill(self.models.layout(), x, 1);
             let (_, leaf) = self.leaf_from(0, x);
+            match self.subspace(leaf) {
+                Some(attributes) => rows.gather(0, self.models.layout(), x, attributes),
+                None => rows.fill(self.models.layout(), x, 1),
+            }
             self.vote_at(leaf, rows.row(0), votes);
         }
     }
@@ -179,23 +301,33 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
         self.interleave(&step, &mut [ABSTAINED], None);
     }
 
-    fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], mut votes: Option<&mut [f64]>) {
-        let schema = self.schema.clone();
+    fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
+        if let Some(votes) = votes {
+            return self.vote_step(step, predictions, votes, false);
+        }
+        let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
         dispatch::run(
             #[inline(always)]
             || {
-                let votes = votes.as_deref_mut();
-                for (block, predictions, votes) in step.blocks(&schema, predictions, votes) {
-                    self.interleave_block(&block, predictions, votes);
+                for (block, predictions, _) in step.blocks(d, n_classes, predictions, None) {
+                    match self.options.subspace {
+                        None => self.interleave_block::<false>(&block, predictions),
+                        Some(_) => self.interleave_block::<true>(&block, predictions),
+                    }
                 }
             },
         );
     }
 
+    fn review(&mut self, step: &Step<'_>, votes: &mut [f64], again: &mut [i32]) {
+        self.vote_step(step, again, votes, true);
+    }
+
     fn facts(&self) -> Vec<(&'static str, u64)> {
         vec![
             ("n_nodes", self.nodes.len() as u64),
-            ("n_leaves", self.models.len() as u64),
+            ("n_leaves", (self.models.len() + self.frozen.len()) as u64),
+            ("n_frozen", self.frozen.len() as u64),
             ("depth", u64::from(self.nodes.depth())),
         ]
     }
@@ -206,23 +338,55 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
             + self.nodes.n_bytes()
             + self.models.n_bytes()
             + self.rows.n_bytes()
+            + self.whole.as_ref().map_or(0, Rows::n_bytes)
+            + 8 * self.logs.capacity()
             + self.screen.n_bytes()
+            + self.frozen.n_bytes()
     }
 
     fn save(&self) -> Vec<u8> {
-        let mut writer = Writer::new(NAME, 1);
-        self.models.save(&mut writer);
-        self.nodes.save(&mut writer);
+        let mut writer = Writer::new(NAME, VERSION);
+        self.save_into(&mut writer);
         writer.finish()
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
-        let mut reader = Reader::new(NAME, 1, bytes)?;
-        let mut models = Models::new(&self.schema, true);
-        models.load(&mut reader)?;
-        let nodes = Nodes::load(&mut reader, &self.schema, models.len())?;
+        let mut reader = Reader::new(NAME, VERSION, bytes)?;
+        let mut loaded = Self::new(self.schema.clone(), self.options);
+        let mut leaves = loaded.load_leaves(&mut reader)?;
+        loaded.load_nodes(&mut reader, &[], &mut leaves)?;
+        leaves.check(&reader)?;
+        if loaded.n_bytes() > self.options.max_bytes {
+            return Err(reader.error("it is larger than max_bytes"));
+        }
         reader.finish()?;
-        (self.models, self.nodes) = (models, nodes);
+        *self = loaded;
+        Ok(())
+    }
+}
+
+impl<const L: usize> HoeffdingTree<L> {
+    /// Write all of its state.
+    fn save_into(&self, writer: &mut Writer) {
+        self.models.save(writer);
+        writer.f64(self.since_ranking);
+        self.frozen.save(writer);
+        self.nodes.save(writer);
+    }
+
+    /// Read all leaves, into a tree that is new.
+    fn load_leaves(&mut self, reader: &mut Reader<'_>) -> Result<Leaves, KernelError> {
+        self.models = Self::no_models(&self.schema, &self.options);
+        self.models.load(reader)?;
+        self.since_ranking = reader.f64()?;
+        self.frozen.load(reader)?;
+        Ok(Leaves::new(self.models.len(), self.frozen.len()))
+    }
+
+    /// Read the nodes of a tree, and of those below some more roots.
+    fn load_nodes(&mut self, reader: &mut Reader<'_>, roots: &[usize], leaves: &mut Leaves) -> Result<(), KernelError> {
+        let nodes = Nodes::empty(&self.schema, self.options.max_bytes);
+        self.nodes = nodes.load(reader, &self.schema, roots, leaves)?;
         Ok(())
     }
 }

@@ -3,11 +3,22 @@
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::learners::Schema;
+use crate::learners::bayes::{fit, grow};
 use crate::learners::lanes::WIDTH;
 use crate::learners::rows::{MAX_LANES, Values};
 
+mod surgery;
+
+pub(super) use surgery::NO_NODE;
+
 /// The place of a node that has split: it has no leaf.
 const SPLIT: u32 = u32::MAX;
+
+/// From this number on a leaf is a frozen one.
+pub(super) const FROZEN: usize = 1 << 31;
+
+/// A step table that rows run down may take this share of the memory.
+const SHARE_OF_STEPS: usize = 8;
 
 /// How many rows are routed abreast, so that their cache misses overlap.
 const ABREAST: usize = 8;
@@ -46,12 +57,42 @@ struct Step {
 /// What else there is to a node.
 #[derive(Debug, Clone, Copy)]
 struct Detail {
-    /// Its leaf, or [`SPLIT`].
+    /// Its leaf, counted from [`FROZEN`] where that is frozen, or [`SPLIT`].
     leaf: u32,
     depth: u32,
     /// The child that rows go to whose value is missing.
     heaviest_child: u32,
     test: Test,
+}
+
+/// Which leaves nodes have taken while they are read: each must be taken once.
+#[derive(Debug)]
+pub(super) struct Leaves {
+    n_active: usize,
+    taken: Vec<bool>,
+}
+
+impl Leaves {
+    /// Leaves that nobody has taken, some of them frozen.
+    pub fn new(n_active: usize, n_frozen: usize) -> Self {
+        Self { n_active, taken: vec![false; n_active + n_frozen] }
+    }
+
+    /// Take a leaf.
+    pub fn take(&mut self, reader: &Reader<'_>, leaf: usize) -> Result<(), KernelError> {
+        let place = if leaf < self.n_active { Some(leaf) } else { (leaf + self.n_active).checked_sub(FROZEN) };
+        let place = place.filter(|&place| leaf < self.n_active || place >= self.n_active);
+        match place.and_then(|place| self.taken.get_mut(place)) {
+            Some(taken) if !*taken => *taken = true,
+            _ => return Err(reader.error("two nodes have one leaf")),
+        }
+        Ok(())
+    }
+
+    /// Check that all are taken.
+    pub fn check(&self, reader: &Reader<'_>) -> Result<(), KernelError> {
+        if self.taken.contains(&false) { Err(reader.error("a leaf hangs from nothing")) } else { Ok(()) }
+    }
 }
 
 /// All nodes, the root first and children side by side.
@@ -63,28 +104,61 @@ pub(super) struct Nodes {
     runs: bool,
     /// How many steps a block of rows runs down before each row looks whether it has arrived.
     run: usize,
+    /// How many steps a table may have room for in excess of the nodes there are.
+    largest_room: usize,
 }
 
 impl Nodes {
-    /// A root that is leaf 0.
-    pub fn new(schema: &Schema) -> Self {
-        let mut nodes = Self::empty(schema);
+    /// A root that is leaf 0, in a tree that may hold so many bytes.
+    pub fn new(schema: &Schema, max_bytes: usize) -> Self {
+        let mut nodes = Self::empty(schema, max_bytes);
         nodes.push_leaf(0, 0);
         nodes
     }
 
-    fn empty(schema: &Schema) -> Self {
+    pub(super) fn empty(schema: &Schema, max_bytes: usize) -> Self {
         let runs = schema.n_attributes() <= MAX_LANES * WIDTH && schema.n_values.iter().all(|&n| n == 0);
-        Self { steps: vec![], details: vec![], runs, run: 0 }
+        let largest_room = max_bytes / SHARE_OF_STEPS / size_of::<Step>();
+        Self { steps: vec![], details: vec![], runs, run: 0, largest_room }
+    }
+
+    /// How many steps there is room for where there are `n` nodes.
+    fn room(&self, n: usize) -> usize {
+        [SMALL, LARGE].into_iter().find(|&room| n <= room && room <= self.largest_room).unwrap_or(n)
     }
 
     fn push_leaf(&mut self, leaf: usize, depth: u32) {
         let first_child = self.details.len() as u32;
         let n = self.details.len() + 1;
-        let room = [SMALL, LARGE].into_iter().find(|&room| n <= room).unwrap_or(n);
-        self.steps.resize(room, Step { threshold: f64::INFINITY, attribute: 0, first_child: 0 });
+        let room = self.room(n);
+        if room != self.steps.len() {
+            grow(&mut self.steps, room, Step { threshold: f64::INFINITY, attribute: 0, first_child: 0 });
+        }
         self.steps[first_child as usize] = Step { threshold: f64::INFINITY, attribute: 0, first_child };
-        self.details.push(Detail { leaf: leaf as u32, depth, heaviest_child: first_child, test: Test::Which(1) });
+        let detail = Detail { leaf: leaf as u32, depth, heaviest_child: first_child, test: Test::Which(1) };
+        grow(&mut self.details, n, detail);
+    }
+
+    /// The bytes that so many nodes take on the heap.
+    pub fn bytes_of(&self, n_nodes: usize) -> usize {
+        self.room(n_nodes) * size_of::<Step>() + n_nodes * size_of::<Detail>()
+    }
+
+    /// Hold room for so many nodes, and no more than that unless there are more.
+    pub fn fit(&mut self, n_nodes: usize) {
+        let room = self.room(n_nodes);
+        fit(&mut self.steps, room);
+        fit(&mut self.details, n_nodes);
+    }
+
+    /// All nodes that are leaves, with their leaves.
+    pub fn leaves(&self) -> impl Iterator<Item = (u32, usize)> {
+        (0..).zip(&self.details).filter(|(_, node)| node.leaf != SPLIT).map(|(i, node)| (i, node.leaf as usize))
+    }
+
+    /// Give a leaf's node another leaf.
+    pub fn set_leaf(&mut self, node: u32, leaf: usize) {
+        self.details[node as usize].leaf = leaf as u32;
     }
 
     /// How many nodes there are.
@@ -124,18 +198,24 @@ impl Nodes {
     #[inline(never)]
     pub fn route(&self, mut node: u32, x: &[f64]) -> u32 {
         while self.details[node as usize].leaf == SPLIT {
-            let Step { threshold, attribute, first_child } = self.steps[node as usize];
-            let Detail { heaviest_child, test, .. } = self.details[node as usize];
-            let value = x[attribute as usize];
-            node = match test {
-                _ if value.is_nan() => heaviest_child,
-                Test::AtMost(_) => first_child + u32::from(value > threshold),
-                Test::Which(n_values) if value < f64::from(n_values) => first_child + value as u32,
-                Test::Which(_) => heaviest_child,
-                Test::Is(code) => first_child + u32::from(value != f64::from(code)),
-            };
+            node = self.child(node, x);
         }
         node
+    }
+
+    /// The child of a node that is no leaf to which a row goes.
+    #[inline(always)]
+    pub fn child(&self, node: u32, x: &[f64]) -> u32 {
+        let Step { threshold, attribute, first_child } = self.steps[node as usize];
+        let Detail { heaviest_child, test, .. } = self.details[node as usize];
+        let value = x[attribute as usize];
+        match test {
+            _ if value.is_nan() => heaviest_child,
+            Test::AtMost(_) => first_child + u32::from(value > threshold),
+            Test::Which(n_values) if value < f64::from(n_values) => first_child + value as u32,
+            Test::Which(_) => heaviest_child,
+            Test::Is(code) => first_child + u32::from(value != f64::from(code)),
+        }
     }
 
     /// The nodes where the ways of a block of rows end. `values` are the same rows, padded.
@@ -218,36 +298,44 @@ impl Nodes {
         }
     }
 
-    /// Read nodes, which must make one tree over all of `n_leaves` leaves.
+    /// Read nodes, which must make one tree, and one below each of some more roots; they take the leaves they have.
     ///
     /// # Errors
     /// [`KernelError::Saved`] where they do not.
-    pub fn load(reader: &mut Reader<'_>, schema: &Schema, n_leaves: usize) -> Result<Self, KernelError> {
+    pub fn load(
+        mut self,
+        reader: &mut Reader<'_>,
+        schema: &Schema,
+        roots: &[usize],
+        leaves: &mut Leaves,
+    ) -> Result<Self, KernelError> {
         let n = reader.usize()?;
         if n == 0 || n > reader.n_left() / 8 {
             return Err(reader.error("it has another number of nodes than it says"));
         }
-        let mut nodes = Self::empty(schema);
-        (0..n).for_each(|_| nodes.push_leaf(0, 0));
+        self.fit(n);
+        (0..n).for_each(|_| self.push_leaf(0, 0));
         // Children come after their parents, so that one pass finds nodes that hang from none or from two.
-        let (mut has_parent, mut is_used) = (vec![false; n], vec![false; n_leaves]);
-        has_parent[0] = true;
+        let mut has_parent = vec![false; n];
+        for &root in std::iter::once(&0).chain(roots) {
+            match has_parent.get_mut(root) {
+                Some(has_parent) if !*has_parent => *has_parent = true,
+                _ => return Err(reader.error("there is no such root")),
+            }
+        }
         for i in 0..n {
             let leaf = reader.u64()?;
             if leaf == u64::from(SPLIT) {
-                nodes.load_split(reader, schema, i, &mut has_parent)?;
+                self.load_split(reader, schema, i, &mut has_parent)?;
             } else {
-                match is_used.get_mut(leaf as usize) {
-                    Some(used) if !*used => *used = true,
-                    _ => return Err(reader.error("two nodes have one leaf")),
-                }
-                nodes.details[i].leaf = leaf as u32;
+                leaves.take(reader, leaf as usize)?;
+                self.details[i].leaf = leaf as u32;
             }
             if !has_parent[i] {
                 return Err(reader.error("a node hangs from nothing"));
             }
         }
-        if is_used.contains(&false) { Err(reader.error("a leaf hangs from nothing")) } else { Ok(nodes) }
+        Ok(self)
     }
 
     fn load_split(
@@ -307,7 +395,7 @@ mod tests {
     }
 
     fn tree() -> Nodes {
-        let mut nodes = Nodes::new(&schema());
+        let mut nodes = Nodes::new(&schema(), 1 << 25);
         nodes.split(0, 0, Test::AtMost(0.5), &[0, 1], 1);
         nodes.split(1, 1, Test::Which(3), &[0, 2, 3], 2);
         nodes.split(2, 1, Test::Is(2), &[1, 4], 0);
@@ -327,7 +415,7 @@ mod tests {
     #[test]
     fn a_block_of_rows_arrives_where_each_row_alone_does() {
         let schema = Schema { n_values: vec![0, 0], n_classes: 2 };
-        let mut nodes = Nodes::new(&schema);
+        let mut nodes = Nodes::new(&schema, 1 << 25);
         nodes.split(0, 1, Test::AtMost(0.5), &[0, 1], 1);
         nodes.split(2, 0, Test::AtMost(-0.5), &[1, 2], 0);
         let x: Vec<f64> = (0..2 * 21).map(|i| if i == 13 { f64::NAN } else { (f64::from(i) * 1.7).sin() }).collect();
@@ -349,7 +437,9 @@ mod tests {
         let bytes = writer.finish();
         let load = |bytes: &[u8], n_leaves: usize| {
             let mut reader = Reader::new("nodes", 1, bytes)?;
-            Nodes::load(&mut reader, &schema(), n_leaves)
+            let mut leaves = Leaves::new(n_leaves, 0);
+            let nodes = Nodes::empty(&schema(), 1 << 25).load(&mut reader, &schema(), &[], &mut leaves)?;
+            leaves.check(&reader).map(|()| nodes)
         };
         let loaded = load(&bytes, 5).unwrap();
         assert_eq!((loaded.len(), loaded.depth()), (8, 2));

@@ -1,5 +1,6 @@
 //! The options of a Hoeffding tree.
 
+use super::SplitCriterion;
 use crate::KernelError;
 
 /// What predicts at a leaf.
@@ -26,8 +27,23 @@ pub struct Options {
     pub leaf_prediction: LeafPrediction,
     /// Whether nominal attributes are split into one value and the rest only.
     pub binary_splits: bool,
-    /// The tree stops growing when it holds so many bytes.
+    /// What makes a split good.
+    pub split_criterion: SplitCriterion,
+    /// Whether an attribute that falls behind the best by more than the bound is never again looked at in its leaf.
+    pub remove_poor_attributes: bool,
+    /// The most bytes the tree may hold: its least promising leaves are frozen to keep below.
     pub max_bytes: usize,
+    /// Each leaf looks at some attributes only.
+    pub subspace: Option<Subspace>,
+}
+
+/// Random subspaces: each leaf looks at so many attributes, drawn when it is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Subspace {
+    /// How many attributes; all of them where there are no more.
+    pub size: usize,
+    /// What they are drawn with.
+    pub seed: u64,
 }
 
 impl Default for Options {
@@ -38,7 +54,10 @@ impl Default for Options {
             tie_threshold: 0.05,
             leaf_prediction: LeafPrediction::Adaptive,
             binary_splits: false,
+            split_criterion: SplitCriterion::InfoGain,
+            remove_poor_attributes: false,
             max_bytes: 1 << 25,
+            subspace: None,
         }
     }
 }
@@ -58,7 +77,9 @@ impl Options {
         let fits = split_confidence > 0.0 && split_confidence <= 1.0;
         check("split_confidence", split_confidence, fits, "it must be a number in (0, 1]")?;
         let fits = (0.0..=1.0).contains(&tie_threshold);
-        check("tie_threshold", tie_threshold, fits, "it must be a number in [0, 1]")
+        check("tie_threshold", tie_threshold, fits, "it must be a number in [0, 1]")?;
+        let size = self.subspace.map_or(1, |subspace| subspace.size);
+        check("subspace", size as f64, size > 0, "it must be at least 1")
     }
 }
 
@@ -77,5 +98,6 @@ mod tests {
         assert_eq!(name(Options { grace_period: 0.0, ..fine }), "grace_period");
         assert_eq!(name(Options { split_confidence: 0.0, ..fine }), "split_confidence");
         assert_eq!(name(Options { tie_threshold: f64::NAN, ..fine }), "tie_threshold");
+        assert_eq!(name(Options { subspace: Some(Subspace { size: 0, seed: 1 }), ..fine }), "subspace");
     }
 }

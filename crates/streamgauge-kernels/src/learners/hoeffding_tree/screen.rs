@@ -2,7 +2,7 @@
 
 use super::split::{LEAST_SHARE, N_THRESHOLDS};
 use crate::learners::bayes::{Column, Models};
-use crate::learners::vector_math::{normal_cdf_f32, x_ln_x_f32};
+use crate::learners::vector_math::{normal_cdf_f32, x_ln_x, x_ln_x_f32};
 
 /// Thresholds are written in whole vectors; the next attribute overwrites the excess.
 const WRITTEN: usize = 16;
@@ -33,10 +33,15 @@ impl Screen {
     /// Only for leaves whose attributes are all numeric and have no gaps. False means: not certain.
     #[inline(always)]
     pub fn rules_out<const L: usize>(&mut self, models: &Models<L>, site: usize, n_classes: usize, bound: f64) -> bool {
-        let d = models.layout().numeric.len();
+        let d = models.n_numeric(site);
         let total: f64 = (0..n_classes).map(|class| models.column(site, class, 0).weight).sum();
         if n_classes > MAX_CLASSES || d < 2 {
             return false;
+        }
+        // No split gains more than all the entropy there is.
+        let entropy = |weight: f64| -x_ln_x(weight / total);
+        if (0..n_classes).map(|class| entropy(models.column(site, class, 0).weight)).sum::<f64>() + MARGIN < bound {
+            return true;
         }
         self.clear(d);
         for class in 0..n_classes {
@@ -57,11 +62,21 @@ impl Screen {
         [z, above_min, above_max, left, merit].map(|column| column.capacity() * size_of::<f32>()).iter().sum()
     }
 
+    /// The bytes it holds on the heap once it has looked at `d` attributes.
+    pub fn bytes_of(d: usize) -> usize {
+        5 * Self::length(d) * size_of::<f32>()
+    }
+
+    /// How many thresholds `d` attributes take.
+    fn length(d: usize) -> usize {
+        (d * N_THRESHOLDS).next_multiple_of(WRITTEN) + WRITTEN
+    }
+
     /// Make room for `d` attributes.
     fn clear(&mut self, d: usize) {
         for column in [&mut self.z, &mut self.above_min, &mut self.above_max, &mut self.left, &mut self.merit] {
             column.clear();
-            column.resize((d * N_THRESHOLDS).next_multiple_of(WRITTEN) + WRITTEN, 0.0);
+            column.resize(Self::length(d), 0.0);
         }
     }
 
@@ -75,13 +90,15 @@ impl Screen {
         class: usize,
     ) -> bool {
         let mut certain = true;
-        for column in 0..models.layout().numeric.len() {
+        for column in 0..models.n_numeric(site) {
             let (min, max) = super::split::range(models, site, n_classes, column);
             let last = (N_THRESHOLDS + 1) as f64;
             let step = (max - min) / last;
             let Column { weight, mean, squares, min: least, max: greatest } = models.column(site, class, column);
-            certain &= step > 0.0 && weight > 1.0 && squares > 0.0;
-            let precision = ((weight - 1.0) / squares).sqrt();
+            // A class of a single value is above a threshold or not, whatever its variance.
+            let spread = weight > 1.0 && squares > 0.0;
+            certain &= step > 0.0 && (spread || least == greatest);
+            let precision = if spread { ((weight - 1.0) / squares).sqrt() } else { 0.0 };
             let (low, high) = ((least - min) / step, (greatest - min) / step);
             certain &= (low == 0.0 || !is_whole(low)) && (high >= last || !is_whole(high));
             let (first, width) = (((min - mean) * precision) as f32, (step * precision) as f32);

@@ -1,16 +1,15 @@
-//! Which split of a leaf is best, by information gain.
-//!
-//! Entropies are in nats. The merit of a split is minus the entropy that is left after it.
+//! Which split of a leaf is best.
 
+use super::criterion::{Gini, Impurity, InfoGain, SplitCriterion, hellinger};
 use super::nodes::Test;
 use crate::learners::bayes::{Column, Models};
 use crate::learners::rows::{Nominal, Place};
-use crate::learners::vector_math::{normal_cdf, x_ln_x};
+use crate::learners::vector_math::normal_cdf;
 
 /// How many thresholds are tried for a numeric attribute.
 pub(super) const N_THRESHOLDS: usize = 10;
 /// The same, padded to whole vectors.
-const PADDED: usize = 12;
+pub(super) const PADDED: usize = 12;
 /// At least two branches must each get more than this share of the weight.
 pub(super) const LEAST_SHARE: f64 = 0.01;
 
@@ -19,9 +18,11 @@ pub(super) const LEAST_SHARE: f64 = 0.01;
 pub(super) struct Candidate {
     /// The attribute that is asked for.
     pub attribute: usize,
+    /// Where its statistics stand.
+    pub place: Place,
     /// What is asked.
     pub test: Test,
-    /// Minus the entropy after the split.
+    /// How good it is, as the criterion counts.
     pub merit: f64,
 }
 
@@ -34,69 +35,180 @@ pub(super) struct Best {
     pub lead: f64,
 }
 
-/// The best split of a leaf; `None` where no attribute can split it. Of equals the last attribute wins, as in MOA.
-#[inline(always)]
-pub(super) fn best<const L: usize>(models: &Models<L>, site: usize, n_classes: usize, binary: bool) -> Option<Best> {
-    let (mut best, mut second): (Option<Candidate>, f64) = (None, f64::NEG_INFINITY);
-    for (attribute, &place) in models.layout().places.iter().enumerate() {
+/// What a leaf knows, and how its splits are to be judged.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Judge<'a, const L: usize> {
+    /// All leaves.
+    pub models: &'a Models<L>,
+    /// The leaf.
+    pub site: usize,
+    /// How many classes there are.
+    pub n_classes: usize,
+    /// Whether nominal attributes are split into one value and the rest only.
+    pub binary: bool,
+    /// What makes a split good.
+    pub criterion: SplitCriterion,
+}
+
+impl<const L: usize> Judge<'_, L> {
+    /// The best split of a leaf by one of the given attributes; `None` where none of them can split it.
+    ///
+    /// Of equals the last attribute wins, as in MOA.
+    #[inline(always)]
+    pub fn best(&self, attributes: impl Iterator<Item = (usize, Place)>) -> Option<Best> {
+        let (mut best, mut second): (Option<Candidate>, f64) = (None, f64::NEG_INFINITY);
+        for candidate in attributes.filter_map(
+            #[inline(always)]
+            |(attribute, place)| self.candidate(attribute, place),
+        ) {
+            match best {
+                Some(Candidate { merit: most, .. }) if candidate.merit < most => second = second.max(candidate.merit),
+                _ => {
+                    second = best.map_or(second, |best| best.merit);
+                    best = Some(candidate);
+                }
+            }
+        }
+        best.map(|candidate| {
+            let unsplit = self.merit_unsplit(candidate.place);
+            Best { candidate, lead: candidate.merit - second.max(unsplit) }
+        })
+    }
+
+    /// The best split by an attribute; `None` where it cannot split the leaf.
+    #[inline(always)]
+    pub fn candidate(&self, attribute: usize, place: Place) -> Option<Candidate> {
         let found = match place {
-            Place::Numeric(column) => best_threshold(models, site, n_classes, column),
-            Place::Nominal(i) => best_of_values(models, site, n_classes, models.layout().nominal[i], binary),
+            Place::Numeric(column) => self.best_threshold(column),
+            Place::Nominal(i) => self.best_of_values(self.models.layout().nominal[i]),
         };
-        let Some((test, merit)) = found else { continue };
-        match best {
-            Some(Candidate { merit: most, .. }) if merit < most => second = second.max(merit),
-            _ => {
-                second = best.map_or(second, |best| best.merit);
-                best = Some(Candidate { attribute, test, merit });
+        found.map(|(test, merit)| Candidate { attribute, place, test, merit })
+    }
+
+    /// The merit of no split, over the rows in which an attribute is known.
+    fn merit_unsplit(&self, place: Place) -> f64 {
+        self.criterion.merit_unsplit((0..self.n_classes).map(|class| match place {
+            Place::Numeric(column) => self.models.column(self.site, class, column).weight,
+            Place::Nominal(i) => self.models.counts(self.site, class)[self.models.layout().nominal[i].total()],
+        }))
+    }
+
+    /// The best threshold of a numeric column; `None` where no threshold leaves enough weight on both sides.
+    #[inline(always)]
+    fn best_threshold(&self, column: usize) -> Option<(Test, f64)> {
+        let Self { models, site, n_classes, .. } = *self;
+        let (min, max) = range(models, site, n_classes, column);
+        if min.partial_cmp(&max) != Some(std::cmp::Ordering::Less) {
+            return None;
+        }
+        let mut thresholds = [0.0; PADDED];
+        for (i, threshold) in thresholds.iter_mut().enumerate() {
+            *threshold = (max - min) / (N_THRESHOLDS + 1) as f64 * (i + 1) as f64 + min;
+        }
+        let merits = match self.criterion {
+            SplitCriterion::InfoGain => self.threshold_merits::<InfoGain>(column, &thresholds),
+            SplitCriterion::Gini => self.threshold_merits::<Gini>(column, &thresholds),
+            SplitCriterion::Hellinger => {
+                let below = |class, i: usize| self.below(class, column, thresholds[i]);
+                hellinger::threshold_merits(n_classes, below)
+            }
+        };
+        let mut best = None;
+        for (&threshold, &merit) in thresholds.iter().zip(&merits).take(N_THRESHOLDS) {
+            let inside = threshold > min && threshold < max && merit > f64::NEG_INFINITY;
+            if inside && best.is_none_or(|(_, most)| merit > most) {
+                best = Some((Test::AtMost(threshold), merit));
+            }
+        }
+        if self.criterion == SplitCriterion::Hellinger {
+            // The threshold is that which tells the classes apart best; attributes are compared by their densities.
+            let merit = hellinger::between_normals((0..n_classes).map(|class| models.column(site, class, column)));
+            return best.map(|(test, _)| (test, merit));
+        }
+        best
+    }
+
+    /// The weight of a class at or below a threshold, and all of it.
+    fn below(&self, class: usize, column: usize, threshold: f64) -> (f64, f64) {
+        let seen = self.models.column(self.site, class, column);
+        let below = if seen.weight > 0.0 { Share::of(seen).at_most(threshold) } else { 0.0 };
+        (below, seen.weight)
+    }
+
+    /// The merit of each threshold, all of them side by side.
+    #[inline(always)]
+    fn threshold_merits<C: Impurity>(&self, column: usize, thresholds: &[f64; PADDED]) -> [f64; PADDED] {
+        let (mut left, mut right) = ([0.0; PADDED], [0.0; PADDED]);
+        let (mut left_sums, mut right_sums) = ([0.0; PADDED], [0.0; PADDED]);
+        for class in 0..self.n_classes {
+            let seen = self.models.column(self.site, class, column);
+            if seen.weight > 0.0 {
+                let share = Share::of(seen);
+                for i in 0..PADDED {
+                    let below = share.at_most(thresholds[i]);
+                    let above = seen.weight - below;
+                    left[i] += below;
+                    right[i] += above;
+                    left_sums[i] += C::term(below);
+                    right_sums[i] += C::term(above);
+                }
+            }
+        }
+        let mut merits = [0.0; PADDED];
+        for i in 0..PADDED {
+            let total = left[i] + right[i];
+            let merit = (C::branch(left_sums[i], left[i]) + C::branch(right_sums[i], right[i])) / total;
+            let smaller = if left[i] < right[i] { left[i] } else { right[i] };
+            merits[i] = if smaller / total > LEAST_SHARE { merit } else { f64::NEG_INFINITY };
+        }
+        merits
+    }
+
+    /// The best question about a nominal attribute; `None` where its values leave all weight in one branch.
+    #[inline(always)]
+    fn best_of_values(&self, table: Nominal) -> Option<(Test, f64)> {
+        match self.criterion {
+            SplitCriterion::InfoGain => self.best_value::<InfoGain>(table),
+            SplitCriterion::Gini => self.best_value::<Gini>(table),
+            SplitCriterion::Hellinger => {
+                let counts = (0..self.n_classes).map(|class| self.models.counts(self.site, class)).collect::<Vec<_>>();
+                hellinger::best_of_values(&counts, table, self.binary)
             }
         }
     }
-    best.map(|candidate| {
-        let unsplit = -entropy_before(models, site, n_classes, candidate.attribute);
-        Best { candidate, lead: candidate.merit - second.max(unsplit) }
-    })
-}
 
-/// The entropy of the classes over the rows in which an attribute is known.
-fn entropy_before<const L: usize>(models: &Models<L>, site: usize, n_classes: usize, attribute: usize) -> f64 {
-    let (mut total, mut sum) = (0.0, 0.0);
-    for class in 0..n_classes {
-        let weight = match models.layout().places[attribute] {
-            Place::Numeric(column) => models.column(site, class, column).weight,
-            Place::Nominal(i) => models.counts(site, class)[models.layout().nominal[i].total()],
-        };
-        total += weight;
-        sum += x_ln_x(weight);
-    }
-    (x_ln_x(total) - sum) / total
-}
-
-/// The best threshold of a numeric column; `None` where no threshold leaves enough weight on both sides.
-#[inline(always)]
-fn best_threshold<const L: usize>(
-    models: &Models<L>,
-    site: usize,
-    n_classes: usize,
-    column: usize,
-) -> Option<(Test, f64)> {
-    let (min, max) = range(models, site, n_classes, column);
-    if min.partial_cmp(&max) != Some(std::cmp::Ordering::Less) {
-        return None;
-    }
-    let mut thresholds = [0.0; PADDED];
-    for (i, threshold) in thresholds.iter_mut().enumerate() {
-        *threshold = (max - min) / (N_THRESHOLDS + 1) as f64 * (i + 1) as f64 + min;
-    }
-    let merits = threshold_merits(models, site, n_classes, column, &thresholds);
-    let mut best = None;
-    for (&threshold, &merit) in thresholds.iter().zip(&merits).take(N_THRESHOLDS) {
-        let inside = threshold > min && threshold < max && merit > f64::NEG_INFINITY;
-        if inside && best.is_none_or(|(_, most)| merit > most) {
-            best = Some((Test::AtMost(threshold), merit));
+    /// The same for a criterion that adds up over branches.
+    #[inline(always)]
+    fn best_value<C: Impurity>(&self, table: Nominal) -> Option<(Test, f64)> {
+        let count = |class: usize, at: usize| self.models.counts(self.site, class)[at];
+        let classes = 0..self.n_classes;
+        let total: f64 = classes.clone().map(|class| count(class, table.total())).sum();
+        let (mut sum, mut n_heavy, mut best) = (0.0, 0, None);
+        for at in table.start..table.total() {
+            let weight: f64 = classes.clone().map(|class| count(class, at)).sum();
+            sum += C::branch(classes.clone().map(|class| C::term(count(class, at))).sum::<f64>(), weight);
+            n_heavy += usize::from(weight / total > LEAST_SHARE);
         }
+        if !self.binary && n_heavy >= 2 {
+            best = Some((Test::Which(table.n_values as u32), sum / total));
+        }
+        for at in table.start..table.total() {
+            let (mut weight, mut sum, mut rest) = (0.0, 0.0, 0.0);
+            for class in classes.clone() {
+                let (is, all) = (count(class, at), count(class, table.total()));
+                weight += is;
+                sum += C::term(is);
+                rest += C::term(all - is);
+            }
+            let merit = (C::branch(sum, weight) + C::branch(rest, total - weight)) / total;
+            let enough = weight / total > LEAST_SHARE && (total - weight) / total > LEAST_SHARE;
+            // Rounding must not prefer a question about one value to that about all of them.
+            if enough && best.is_none_or(|(_, most)| merit > most + 1e-12) {
+                best = Some((Test::Is((at - table.start) as u32), merit));
+            }
+        }
+        best
     }
-    best
 }
 
 /// The least and the greatest value of a column.
@@ -109,38 +221,6 @@ pub(super) fn range<const L: usize>(models: &Models<L>, site: usize, n_classes: 
         max = max.max(seen.max);
     }
     (min, max)
-}
-
-/// The merit of each threshold, all of them side by side.
-#[inline(always)]
-fn threshold_merits<const L: usize>(
-    models: &Models<L>,
-    site: usize,
-    n_classes: usize,
-    column: usize,
-    thresholds: &[f64; PADDED],
-) -> [f64; PADDED] {
-    let (mut left, mut right, mut merits) = ([0.0; PADDED], [0.0; PADDED], [0.0; PADDED]);
-    for class in 0..n_classes {
-        let seen = models.column(site, class, column);
-        if seen.weight > 0.0 {
-            let share = Share::of(seen);
-            for i in 0..PADDED {
-                let below = share.at_most(thresholds[i]);
-                let above = seen.weight - below;
-                left[i] += below;
-                right[i] += above;
-                merits[i] += x_ln_x(below) + x_ln_x(above);
-            }
-        }
-    }
-    for i in 0..PADDED {
-        let total = left[i] + right[i];
-        let merit = (merits[i] - x_ln_x(left[i]) - x_ln_x(right[i])) / total;
-        let smaller = if left[i] < right[i] { left[i] } else { right[i] };
-        merits[i] = if smaller / total > LEAST_SHARE { merit } else { f64::NEG_INFINITY };
-    }
-    merits
 }
 
 /// The weight of a class at or below a threshold: that of a normal distribution, within the range that was seen.
@@ -168,43 +248,6 @@ impl Share {
     }
 }
 
-/// The best question about a nominal attribute; `None` where its values leave all weight in one branch.
-#[inline(always)]
-fn best_of_values<const L: usize>(
-    models: &Models<L>,
-    site: usize,
-    n_classes: usize,
-    table: Nominal,
-    binary: bool,
-) -> Option<(Test, f64)> {
-    let count = |class: usize, at: usize| models.counts(site, class)[at];
-    let total: f64 = (0..n_classes).map(|class| count(class, table.total())).sum();
-    let (mut sum, mut n_heavy, mut best) = (0.0, 0, None);
-    for at in table.start..table.total() {
-        let weight: f64 = (0..n_classes).map(|class| count(class, at)).sum();
-        sum += (0..n_classes).map(|class| x_ln_x(count(class, at))).sum::<f64>() - x_ln_x(weight);
-        n_heavy += usize::from(weight / total > LEAST_SHARE);
-    }
-    if !binary && n_heavy >= 2 {
-        best = Some((Test::Which(table.n_values as u32), sum / total));
-    }
-    for at in table.start..table.total() {
-        let (mut weight, mut sum) = (0.0, 0.0);
-        for class in 0..n_classes {
-            let (is, all) = (count(class, at), count(class, table.total()));
-            weight += is;
-            sum += x_ln_x(is) + x_ln_x(all - is);
-        }
-        let merit = (sum - x_ln_x(weight) - x_ln_x(total - weight)) / total;
-        let enough = weight / total > LEAST_SHARE && (total - weight) / total > LEAST_SHARE;
-        // Rounding must not prefer a question about one value to that about all of them.
-        if enough && best.is_none_or(|(_, most)| merit > most + 1e-12) {
-            best = Some((Test::Is((at - table.start) as u32), merit));
-        }
-    }
-    best
-}
-
 /// The weight of each class in each branch of a split.
 #[inline(always)]
 pub(super) fn branch_weights<const L: usize>(
@@ -213,8 +256,7 @@ pub(super) fn branch_weights<const L: usize>(
     n_classes: usize,
     candidate: Candidate,
 ) -> Vec<Vec<f64>> {
-    let place = models.layout().places[candidate.attribute];
-    let weight = |branch: usize, class: usize| match (candidate.test, place) {
+    let weight = |branch: usize, class: usize| match (candidate.test, candidate.place) {
         (Test::AtMost(threshold), Place::Numeric(column)) => {
             let seen = models.column(site, class, column);
             let below = if seen.weight > 0.0 { Share::of(seen).at_most(threshold) } else { 0.0 };

@@ -1,0 +1,91 @@
+//! The cumulative sum chart.
+
+use super::options::{read_numbers, require_not_negative, write_numbers};
+use super::{Detector, Direction, Signal};
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+
+/// The options of [`Cusum`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CusumOptions {
+    /// By how much a value may differ from the mean without adding to the sum.
+    pub delta: f64,
+    /// How large a sum may become.
+    pub threshold: f64,
+    /// The first so many values give no signal.
+    pub grace_period: u64,
+    /// Which changes are signalled.
+    pub direction: Direction,
+}
+
+/// Sums up how far the values are above, and below, their mean, and never lets a sum fall below 0.
+///
+/// Page, "Continuous inspection schemes", 1954, about the mean of the values so far, as in MOA.
+#[derive(Debug, Clone)]
+pub struct Cusum {
+    options: CusumOptions,
+    n: f64,
+    total: f64,
+    rise: f64,
+    fall: f64,
+}
+
+impl Cusum {
+    /// A detector that has seen nothing.
+    ///
+    /// # Errors
+    /// [`KernelError::Option`] where an option is outside its range.
+    pub fn new(options: CusumOptions) -> Result<Self, KernelError> {
+        require_not_negative("delta", options.delta)?;
+        require_not_negative("threshold", options.threshold)?;
+        Ok(Self { options, n: 0.0, total: 0.0, rise: 0.0, fall: 0.0 })
+    }
+
+    fn saved_options(&self) -> [f64; 4] {
+        let CusumOptions { delta, threshold, grace_period, direction } = self.options;
+        [delta, threshold, grace_period as f64, direction.code()]
+    }
+}
+
+impl Detector for Cusum {
+    fn name(&self) -> &'static str {
+        "Cusum detector"
+    }
+
+    #[inline(always)]
+    fn update(&mut self, value: f64) -> Signal {
+        let CusumOptions { delta, threshold, grace_period, direction } = self.options;
+        self.n += 1.0;
+        self.total += value;
+        let above = value - self.total / self.n;
+        self.rise = (self.rise + (above - delta)).max(0.0);
+        self.fall = (self.fall - (above + delta)).max(0.0);
+        let passed = (direction.is_up() & (self.rise > threshold)) | (direction.is_down() & (self.fall > threshold));
+        if passed & (self.n > grace_period as f64) {
+            self.reset();
+            return Signal::Drift;
+        }
+        Signal::Stable
+    }
+
+    fn boxed(&self) -> Box<dyn Detector> {
+        Box::new(self.clone())
+    }
+
+    fn reset(&mut self) {
+        (self.n, self.total, self.rise, self.fall) = (0.0, 0.0, 0.0, 0.0);
+    }
+
+    fn n_bytes(&self) -> usize {
+        size_of::<Self>()
+    }
+
+    fn write(&self, writer: &mut Writer) {
+        write_numbers(writer, &self.saved_options(), &[self.n, self.total, self.rise, self.fall]);
+    }
+
+    fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
+        [self.n, self.total, self.rise, self.fall] = read_numbers(reader, &self.saved_options())?;
+        Ok(())
+    }
+}

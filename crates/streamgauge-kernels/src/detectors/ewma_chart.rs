@@ -1,0 +1,111 @@
+//! ECDD: a chart of the exponentially weighted error rate.
+
+use super::options::{fault, read_numbers, require_share, write_numbers};
+use super::{Detector, Domain, Signal};
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+
+/// The options of [`EwmaChart`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EwmaChartOptions {
+    /// The weight of the newest value in the moving mean.
+    pub newest_weight: f64,
+    /// How many values there should be between false alarms, on average: 100, 400 or 1,000.
+    pub run_length: u64,
+    /// The first so many values give no signal.
+    pub grace_period: u64,
+}
+
+/// Compares a moving mean of the errors with their mean so far.
+///
+/// Ross, Adams, Tasoulis and Hand, "Exponentially weighted moving average charts for detecting concept drift", 2012.
+/// The control limit is their polynomial of the error rate, made for a weight of 0.2; a warning is at half of it. The
+/// moving mean starts at 0, as in MOA.
+#[derive(Debug, Clone)]
+pub struct EwmaChart {
+    options: EwmaChartOptions,
+    /// The coefficients of 1, p, p^3, p^5 and p^7 in the control limit.
+    limit: [f64; 5],
+    n: f64,
+    errors: f64,
+    moving: f64,
+    /// The weight that is left of the start, squared.
+    start: f64,
+}
+
+impl EwmaChart {
+    /// A detector that has seen nothing.
+    ///
+    /// # Errors
+    /// [`KernelError::Option`] where an option is outside its range.
+    pub fn new(options: EwmaChartOptions) -> Result<Self, KernelError> {
+        require_share("newest_weight", options.newest_weight)?;
+        let limit = match options.run_length {
+            100 => [2.76, -6.23, 18.12, -312.45, 1002.18],
+            400 => [3.97, -6.56, 48.73, -330.13, 848.18],
+            1000 => [1.17, 7.56, -21.24, 112.12, -987.23],
+            other => return fault("run_length", other as f64, "it must be 100, 400 or 1000"),
+        };
+        Ok(Self { options, limit, n: 0.0, errors: 0.0, moving: 0.0, start: 1.0 })
+    }
+
+    fn saved_options(&self) -> [f64; 3] {
+        [self.options.newest_weight, self.options.run_length as f64, self.options.grace_period as f64]
+    }
+}
+
+impl Detector for EwmaChart {
+    fn name(&self) -> &'static str {
+        "EwmaChart detector"
+    }
+
+    fn domain(&self) -> Domain {
+        Domain::Binary
+    }
+
+    #[inline(always)]
+    fn update(&mut self, value: f64) -> Signal {
+        let weight = self.options.newest_weight;
+        self.n += 1.0;
+        self.errors += value;
+        self.moving += weight * (value - self.moving);
+        self.start *= (1.0 - weight) * (1.0 - weight);
+        if self.n <= self.options.grace_period as f64 {
+            return Signal::Stable;
+        }
+        let rate = self.errors / self.n;
+        let deviation = (rate * (1.0 - rate) * weight * (1.0 - self.start) / (2.0 - weight)).sqrt();
+        let [c0, c1, c3, c5, c7] = self.limit;
+        let squared = rate * rate;
+        let limit = (c0 + rate * (c1 + squared * (c3 + squared * (c5 + squared * c7)))) * deviation;
+        if self.moving > rate + limit {
+            self.reset();
+            Signal::Drift
+        } else if self.moving > rate + 0.5 * limit {
+            Signal::Warning
+        } else {
+            Signal::Stable
+        }
+    }
+
+    fn boxed(&self) -> Box<dyn Detector> {
+        Box::new(self.clone())
+    }
+
+    fn reset(&mut self) {
+        (self.n, self.errors, self.moving, self.start) = (0.0, 0.0, 0.0, 1.0);
+    }
+
+    fn n_bytes(&self) -> usize {
+        size_of::<Self>()
+    }
+
+    fn write(&self, writer: &mut Writer) {
+        write_numbers(writer, &self.saved_options(), &[self.n, self.errors, self.moving, self.start]);
+    }
+
+    fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
+        [self.n, self.errors, self.moving, self.start] = read_numbers(reader, &self.saved_options())?;
+        Ok(())
+    }
+}

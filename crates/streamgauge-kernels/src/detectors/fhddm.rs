@@ -1,0 +1,95 @@
+//! FHDDM: the rate of right predictions in a window against its maximum.
+
+use super::options::{read_numbers, require_at_least, require_open_unit, write_numbers};
+use super::ring::Ring;
+use super::{Detector, Domain, Signal};
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+
+/// The options of [`Fhddm`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FhddmOptions {
+    /// The probability of a false alarm at one look.
+    pub delta: f64,
+    /// How many values the window holds.
+    pub width: usize,
+}
+
+/// Watches the share of right predictions in a window: by Hoeffding's bound it may not fall far below its maximum.
+///
+/// Pesaranghader and Viktor, "Fast Hoeffding drift detection method for evolving data streams", 2016.
+#[derive(Debug, Clone)]
+pub struct Fhddm {
+    options: FhddmOptions,
+    bound: f64,
+    window: Ring,
+    greatest: f64,
+}
+
+impl Fhddm {
+    /// A detector that has seen nothing.
+    ///
+    /// # Errors
+    /// [`KernelError::Option`] where an option is outside its range.
+    pub fn new(options: FhddmOptions) -> Result<Self, KernelError> {
+        require_open_unit("delta", options.delta)?;
+        require_at_least("width", options.width, 1, "it must be at least 1")?;
+        let bound = ((1.0 / options.delta).ln() / (2.0 * options.width as f64)).sqrt();
+        Ok(Self { options, bound, window: Ring::new(options.width), greatest: 0.0 })
+    }
+
+    fn saved_options(&self) -> [f64; 2] {
+        [self.options.delta, self.options.width as f64]
+    }
+}
+
+impl Detector for Fhddm {
+    fn name(&self) -> &'static str {
+        "Fhddm detector"
+    }
+
+    fn domain(&self) -> Domain {
+        Domain::Binary
+    }
+
+    #[inline(always)]
+    fn update(&mut self, value: f64) -> Signal {
+        self.window.push(value as u8);
+        if !self.window.is_full() {
+            return Signal::Stable;
+        }
+        let width = self.options.width;
+        let right = (width - self.window.n_ones()) as f64 / width as f64;
+        self.greatest = self.greatest.max(right);
+        if self.greatest - right > self.bound {
+            self.reset();
+            return Signal::Drift;
+        }
+        Signal::Stable
+    }
+
+    fn boxed(&self) -> Box<dyn Detector> {
+        Box::new(self.clone())
+    }
+
+    fn reset(&mut self) {
+        self.window.clear();
+        self.greatest = 0.0;
+    }
+
+    fn n_bytes(&self) -> usize {
+        size_of::<Self>() + self.window.n_bytes()
+    }
+
+    fn write(&self, writer: &mut Writer) {
+        write_numbers(writer, &self.saved_options(), &[self.greatest]);
+        self.window.write(writer);
+    }
+
+    fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
+        let [greatest] = read_numbers(reader, &self.saved_options())?;
+        self.window = self.window.read(reader)?;
+        self.greatest = greatest;
+        Ok(())
+    }
+}

@@ -1,0 +1,80 @@
+//! A detector on the running mean of the values.
+
+use super::options::{read_numbers, write_numbers};
+use super::{Detector, Domain, Signal};
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+use crate::randomness::Purpose;
+
+/// Watches the mean of the values so far rather than the values; after a drift the mean starts anew.
+///
+/// So Gama, Sebastião and Rodrigues watch a prequential error rate: "Issues in evaluation of stream learning
+/// algorithms", 2009.
+pub struct OfMean {
+    detector: Box<dyn Detector>,
+    n: f64,
+    total: f64,
+}
+
+impl OfMean {
+    /// Give a detector the running mean.
+    ///
+    /// # Errors
+    /// [`KernelError::Option`] where the detector takes in nothing but 0 and 1.
+    pub fn new(detector: Box<dyn Detector>) -> Result<Self, KernelError> {
+        if detector.domain() == Domain::Binary {
+            let expected = "it takes in nothing but 0 and 1, and a mean is something between";
+            return Err(KernelError::Option { option: "detector", found: detector.name().into(), expected });
+        }
+        Ok(Self { detector, n: 0.0, total: 0.0 })
+    }
+}
+
+impl Detector for OfMean {
+    fn name(&self) -> &'static str {
+        "OfMean detector"
+    }
+
+    fn domain(&self) -> Domain {
+        self.detector.domain()
+    }
+
+    fn update(&mut self, value: f64) -> Signal {
+        self.n += 1.0;
+        self.total += value;
+        let signal = self.detector.update(self.total / self.n);
+        if signal == Signal::Drift {
+            (self.n, self.total) = (0.0, 0.0);
+        }
+        signal
+    }
+
+    fn boxed(&self) -> Box<dyn Detector> {
+        Box::new(Self { detector: self.detector.boxed(), n: self.n, total: self.total })
+    }
+
+    fn reset(&mut self) {
+        (self.n, self.total) = (0.0, 0.0);
+        self.detector.reset();
+    }
+
+    fn n_bytes(&self) -> usize {
+        size_of::<Self>() + self.detector.n_bytes()
+    }
+
+    fn write(&self, writer: &mut Writer) {
+        writer.u64(Purpose::named(self.detector.name()).0);
+        write_numbers(writer, &[], &[self.n, self.total]);
+        self.detector.write(writer);
+    }
+
+    fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
+        if reader.u64()? != Purpose::named(self.detector.name()).0 {
+            return Err(reader.error("it watches with another detector"));
+        }
+        let [n, total] = read_numbers(reader, &[])?;
+        self.detector.read(reader)?;
+        (self.n, self.total) = (n, total);
+        Ok(())
+    }
+}

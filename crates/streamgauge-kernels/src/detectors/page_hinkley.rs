@@ -1,0 +1,152 @@
+//! The Page-Hinkley test, with a fading factor.
+
+use super::options::{read_numbers, require_not_negative, require_share, write_numbers};
+use super::{Detector, Direction, Signal};
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+use crate::dispatch;
+
+/// The options of [`PageHinkley`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PageHinkleyOptions {
+    /// By how much a value may differ from the mean without adding to the sum.
+    pub delta: f64,
+    /// How far the sum may be from its extreme.
+    pub threshold: f64,
+    /// By how much the sum fades with every value; 1 for not at all.
+    pub factor: f64,
+    /// The first so many values give no signal.
+    pub grace_period: u64,
+    /// Which changes are signalled.
+    pub direction: Direction,
+}
+
+/// Sums up how far the values are above, and below, their mean.
+///
+/// Page, "Continuous inspection schemes", 1954, with the fading factor of Gama, Sebastião and Rodrigues, "Issues in
+/// evaluation of stream learning algorithms", 2009: `m = factor * m + (value - mean - delta)`; a drift is where m
+/// is more than the threshold above its minimum.
+#[derive(Debug, Clone)]
+pub struct PageHinkley {
+    options: PageHinkleyOptions,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct State {
+    n: f64,
+    total: f64,
+    /// The sum that rises with the values, and its minimum.
+    rise: f64,
+    least: f64,
+    /// The sum that falls with the values, and its maximum.
+    fall: f64,
+    greatest: f64,
+}
+
+const FRESH: State = State { n: 0.0, total: 0.0, rise: 0.0, least: f64::INFINITY, fall: 0.0, greatest: -f64::INFINITY };
+
+impl PageHinkley {
+    /// A detector that has seen nothing.
+    ///
+    /// # Errors
+    /// [`KernelError::Option`] where an option is outside its range.
+    pub fn new(options: PageHinkleyOptions) -> Result<Self, KernelError> {
+        require_not_negative("delta", options.delta)?;
+        require_not_negative("threshold", options.threshold)?;
+        require_share("factor", options.factor)?;
+        Ok(Self { options, state: FRESH })
+    }
+
+    fn saved_options(&self) -> [f64; 5] {
+        let PageHinkleyOptions { delta, threshold, factor, grace_period, direction } = self.options;
+        [delta, threshold, factor, grace_period as f64, direction.code()]
+    }
+}
+
+impl State {
+    /// Take in a value; whether the values have changed. The mean is off the path from one value to the next, so
+    /// that its division costs no waiting.
+    #[inline(always)]
+    fn take(&mut self, options: &PageHinkleyOptions, value: f64, up: bool, down: bool) -> bool {
+        self.n += 1.0;
+        self.total += value;
+        let above = value - self.total / self.n;
+        let mut passed = false;
+        if up {
+            self.rise = options.factor.mul_add(self.rise, above - options.delta);
+            self.least = if self.rise < self.least { self.rise } else { self.least };
+            passed |= self.rise - self.least > options.threshold;
+        }
+        if down {
+            self.fall = options.factor.mul_add(self.fall, above + options.delta);
+            self.greatest = if self.fall > self.greatest { self.fall } else { self.greatest };
+            passed |= self.greatest - self.fall > options.threshold;
+        }
+        passed & (self.n > options.grace_period as f64)
+    }
+
+    /// Take in a column, with the directions known when this is compiled.
+    #[inline(always)]
+    fn take_all(&mut self, options: &PageHinkleyOptions, values: &[f64], signals: &mut [u8], up: bool, down: bool) {
+        let mut state = *self;
+        for (&value, signal) in values.iter().zip(signals) {
+            if state.take(options, value, up, down) {
+                (state, *signal) = (FRESH, Signal::Drift as u8);
+            } else {
+                *signal = Signal::Stable as u8;
+            }
+        }
+        *self = state;
+    }
+}
+
+impl Detector for PageHinkley {
+    fn name(&self) -> &'static str {
+        "PageHinkley detector"
+    }
+
+    fn update(&mut self, value: f64) -> Signal {
+        let direction = self.options.direction;
+        if self.state.take(&self.options, value, direction.is_up(), direction.is_down()) {
+            self.reset();
+            return Signal::Drift;
+        }
+        Signal::Stable
+    }
+
+    fn update_all(&mut self, values: &[f64], signals: &mut [u8]) {
+        let (options, state) = (self.options, &mut self.state);
+        dispatch::run(
+            #[inline(always)]
+            || match options.direction {
+                Direction::Up => state.take_all(&options, values, signals, true, false),
+                Direction::Down => state.take_all(&options, values, signals, false, true),
+                Direction::Both => state.take_all(&options, values, signals, true, true),
+            },
+        );
+    }
+
+    fn boxed(&self) -> Box<dyn Detector> {
+        Box::new(self.clone())
+    }
+
+    fn reset(&mut self) {
+        self.state = FRESH;
+    }
+
+    fn n_bytes(&self) -> usize {
+        size_of::<Self>()
+    }
+
+    fn write(&self, writer: &mut Writer) {
+        let State { n, total, rise, least, fall, greatest } = self.state;
+        write_numbers(writer, &self.saved_options(), &[n, total, rise, least, fall, greatest]);
+    }
+
+    fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
+        let [n, total, rise, least, fall, greatest] = read_numbers(reader, &self.saved_options())?;
+        self.state = State { n, total, rise, least, fall, greatest };
+        Ok(())
+    }
+}

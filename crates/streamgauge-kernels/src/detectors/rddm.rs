@@ -1,0 +1,134 @@
+//! RDDM: DDM that forgets what is old.
+
+use super::ddm::{DdmOptions, ErrorRate};
+use super::options::{read_numbers, require_at_least, write_numbers};
+use super::ring::Ring;
+use super::{Detector, Domain, Signal};
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+
+/// The options of [`Rddm`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RddmOptions {
+    /// The levels and the grace period of DDM.
+    pub levels: DdmOptions,
+    /// A concept of so many values is shortened to the newest of them.
+    pub max_concept: u64,
+    /// How many of the newest values are kept for that.
+    pub min_stable: usize,
+    /// A warning that lasts for so many values is a drift.
+    pub max_warning: u64,
+}
+
+/// DDM that shortens long concepts, and after a drift goes on with the values since the warning.
+///
+/// Barros, Cabral, Gonçalves and Santos, "RDDM: Reactive drift detection method", 2017.
+#[derive(Debug, Clone)]
+pub struct Rddm {
+    options: RddmOptions,
+    rate: ErrorRate,
+    newest: Ring,
+    /// How many values there have been since a warning began, with its first; 0 where there is none.
+    warned: f64,
+}
+
+impl Rddm {
+    /// A detector that has seen nothing.
+    ///
+    /// # Errors
+    /// [`KernelError::Option`] where an option is outside its range.
+    pub fn new(options: RddmOptions) -> Result<Self, KernelError> {
+        options.levels.check()?;
+        let RddmOptions { max_concept, min_stable, max_warning, .. } = options;
+        require_at_least("max_concept", max_concept as usize, 1, "it must be at least 1")?;
+        require_at_least("min_stable", min_stable, 1, "it must be at least 1")?;
+        require_at_least("max_warning", max_warning as usize, 1, "it must be at least 1")?;
+        Ok(Self { options, rate: ErrorRate::FRESH, newest: Ring::new(min_stable), warned: 0.0 })
+    }
+
+    fn saved_options(&self) -> [f64; 6] {
+        let RddmOptions { levels, max_concept, min_stable, max_warning } = self.options;
+        let DdmOptions { warning, drift, grace_period } = levels;
+        [warning, drift, grace_period as f64, max_concept as f64, min_stable as f64, max_warning as f64]
+    }
+
+    /// Go on after a drift with the newest values, so many.
+    #[inline(never)]
+    fn start_anew(&mut self, n: usize) -> Signal {
+        self.newest.keep_newest(n);
+        (self.rate, self.warned) = (ErrorRate::FRESH, 0.0);
+        for outcome in self.newest.iter() {
+            let (rate, deviation) = self.rate.take(f64::from(outcome));
+            if self.rate.n > self.options.levels.grace_period as f64 {
+                self.rate.keep_least(rate, deviation);
+            }
+        }
+        Signal::Drift
+    }
+
+    /// Forget all but the values that are kept; the lowest rate stays.
+    #[inline(never)]
+    fn shorten(&mut self) {
+        (self.rate.n, self.rate.errors) = (self.newest.len() as f64, self.newest.n_ones() as f64);
+    }
+}
+
+impl Detector for Rddm {
+    fn name(&self) -> &'static str {
+        "Rddm detector"
+    }
+
+    fn domain(&self) -> Domain {
+        Domain::Binary
+    }
+
+    #[inline(always)]
+    fn update(&mut self, value: f64) -> Signal {
+        self.newest.push(value as u8);
+        let (rate, deviation) = self.rate.take(value);
+        self.warned += f64::from(u8::from(self.warned > 0.0));
+        if self.rate.n <= self.options.levels.grace_period as f64 {
+            return Signal::Stable;
+        }
+        self.rate.keep_least(rate, deviation);
+        match self.rate.signal(rate, deviation, &self.options.levels) {
+            Signal::Drift => return self.start_anew((self.warned as usize).max(1)),
+            Signal::Warning if self.warned > self.options.max_warning as f64 => return self.start_anew(1),
+            Signal::Warning => {
+                self.warned = self.warned.max(1.0);
+                return Signal::Warning;
+            }
+            Signal::Stable => self.warned = 0.0,
+        }
+        if self.rate.n >= self.options.max_concept as f64 {
+            self.shorten();
+        }
+        Signal::Stable
+    }
+
+    fn boxed(&self) -> Box<dyn Detector> {
+        Box::new(self.clone())
+    }
+
+    fn reset(&mut self) {
+        self.newest.clear();
+        (self.rate, self.warned) = (ErrorRate::FRESH, 0.0);
+    }
+
+    fn n_bytes(&self) -> usize {
+        size_of::<Self>() + self.newest.n_bytes()
+    }
+
+    fn write(&self, writer: &mut Writer) {
+        let ErrorRate { n, errors, least_rate, least_deviation } = self.rate;
+        write_numbers(writer, &self.saved_options(), &[n, errors, least_rate, least_deviation, self.warned]);
+        self.newest.write(writer);
+    }
+
+    fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
+        let [n, errors, least_rate, least_deviation, warned] = read_numbers(reader, &self.saved_options())?;
+        self.newest = self.newest.read(reader)?;
+        (self.rate, self.warned) = (ErrorRate { n, errors, least_rate, least_deviation }, warned);
+        Ok(())
+    }
+}

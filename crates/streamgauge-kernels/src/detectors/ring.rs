@@ -1,0 +1,91 @@
+//! The newest outcomes of predictions, 0 or 1 each.
+
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+
+/// A sliding window of so many outcomes.
+#[derive(Debug, Clone)]
+pub(super) struct Ring {
+    outcomes: Vec<u8>,
+    width: usize,
+    /// Where the oldest is, once the window is full.
+    oldest: usize,
+    /// How many outcomes are 1.
+    n_ones: usize,
+}
+
+impl Ring {
+    pub(super) fn new(width: usize) -> Self {
+        Self { outcomes: Vec::new(), width, oldest: 0, n_ones: 0 }
+    }
+
+    /// Add an outcome; the one that leaves the window, if it was full.
+    #[inline(always)]
+    pub(super) fn push(&mut self, outcome: u8) -> Option<u8> {
+        self.n_ones += usize::from(outcome);
+        if self.outcomes.len() < self.width {
+            self.outcomes.push(outcome);
+            return None;
+        }
+        let left = std::mem::replace(&mut self.outcomes[self.oldest], outcome);
+        self.n_ones -= usize::from(left);
+        self.oldest = if self.oldest + 1 == self.width { 0 } else { self.oldest + 1 };
+        Some(left)
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.outcomes.len() == self.width
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.outcomes.len()
+    }
+
+    pub(super) fn n_ones(&self) -> usize {
+        self.n_ones
+    }
+
+    /// The outcomes, the oldest first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = u8> + '_ {
+        let (newer, older) = self.outcomes.split_at(self.oldest);
+        older.iter().chain(newer).copied()
+    }
+
+    /// Keep only the newest outcomes, so many.
+    pub(super) fn keep_newest(&mut self, n: usize) {
+        let kept: Vec<u8> = self.iter().skip(self.len() - n.min(self.len())).collect();
+        self.clear();
+        for outcome in kept {
+            self.push(outcome);
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.outcomes.clear();
+        (self.oldest, self.n_ones) = (0, 0);
+    }
+
+    /// The bytes it holds on the heap.
+    pub(super) fn n_bytes(&self) -> usize {
+        self.outcomes.capacity()
+    }
+
+    pub(super) fn write(&self, writer: &mut Writer) {
+        writer.u64(self.len() as u64);
+        let outcomes: Vec<u8> = self.iter().collect();
+        writer.u64s(outcomes.chunks(64).map(|bits| bits.iter().rev().fold(0, |word, &bit| word << 1 | u64::from(bit))));
+    }
+
+    /// Read a window of the same width.
+    pub(super) fn read(&self, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
+        let (n, words) = (reader.usize()?, reader.u64s()?);
+        if n > self.width || words.len() != n.div_ceil(64) {
+            return Err(reader.error("it holds a wrong number of values"));
+        }
+        let mut read = Self::new(self.width);
+        for i in 0..n {
+            read.push((words[i / 64] >> (i % 64) & 1) as u8);
+        }
+        Ok(read)
+    }
+}

@@ -1,0 +1,123 @@
+//! STEPD: the newest errors against all before.
+
+use super::options::{fault, read_numbers, require_at_least, require_not_negative, write_numbers};
+use super::ring::Ring;
+use super::{Detector, Direction, Domain, Signal};
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+
+/// The options of [`Stepd`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StepdOptions {
+    /// How many values are the newest.
+    pub width: usize,
+    /// The value of the statistic, a standard normal one, above which a warning is given.
+    pub warning: f64,
+    /// The value of the statistic above which a drift is signalled.
+    pub drift: f64,
+    /// Which changes of the error rate are signalled.
+    pub direction: Direction,
+}
+
+/// Tests whether the newest errors are in the same proportion as all before.
+///
+/// Nishida and Yamauchi, "Detecting concept drift using statistical testing", 2007: the test of equal proportions
+/// with the correction for continuity. Where the correction is greater than the difference the statistic is below
+/// 0 and shows nothing; MOA takes its absolute value there, and fires on nothing at small error rates.
+#[derive(Debug, Clone)]
+pub struct Stepd {
+    options: StepdOptions,
+    newest: Ring,
+    n_older: f64,
+    older_errors: f64,
+}
+
+impl Stepd {
+    /// A detector that has seen nothing.
+    ///
+    /// # Errors
+    /// [`KernelError::Option`] where an option is outside its range.
+    pub fn new(options: StepdOptions) -> Result<Self, KernelError> {
+        require_at_least("width", options.width, 1, "it must be at least 1")?;
+        require_not_negative("warning", options.warning)?;
+        require_not_negative("drift", options.drift)?;
+        if options.warning > options.drift {
+            return fault("warning", options.warning, "it must not be greater than drift");
+        }
+        Ok(Self { options, newest: Ring::new(options.width), n_older: 0.0, older_errors: 0.0 })
+    }
+
+    fn saved_options(&self) -> [f64; 4] {
+        let StepdOptions { width, warning, drift, direction } = self.options;
+        [width as f64, warning, drift, direction.code()]
+    }
+
+    /// The statistic, 0 where the rate has changed in a direction that is not signalled.
+    #[inline(always)]
+    fn statistic(&self) -> f64 {
+        let (n_newest, newest_errors) = (self.options.width as f64, self.newest.n_ones() as f64);
+        let risen = newest_errors / n_newest - self.older_errors / self.n_older;
+        let direction = self.options.direction;
+        if !((direction.is_up() & (risen > 0.0)) | (direction.is_down() & (risen < 0.0))) {
+            return 0.0;
+        }
+        let inverted = 1.0 / self.n_older + 1.0 / n_newest;
+        let pooled = (self.older_errors + newest_errors) / (self.n_older + n_newest);
+        (risen.abs() - 0.5 * inverted) / (pooled * (1.0 - pooled) * inverted).sqrt()
+    }
+}
+
+impl Detector for Stepd {
+    fn name(&self) -> &'static str {
+        "Stepd detector"
+    }
+
+    fn domain(&self) -> Domain {
+        Domain::Binary
+    }
+
+    #[inline(always)]
+    fn update(&mut self, value: f64) -> Signal {
+        if let Some(left) = self.newest.push(value as u8) {
+            self.n_older += 1.0;
+            self.older_errors += f64::from(left);
+        }
+        if self.n_older < self.options.width as f64 {
+            return Signal::Stable;
+        }
+        let statistic = self.statistic();
+        if statistic > self.options.drift {
+            self.reset();
+            Signal::Drift
+        } else if statistic > self.options.warning {
+            Signal::Warning
+        } else {
+            Signal::Stable
+        }
+    }
+
+    fn boxed(&self) -> Box<dyn Detector> {
+        Box::new(self.clone())
+    }
+
+    fn reset(&mut self) {
+        self.newest.clear();
+        (self.n_older, self.older_errors) = (0.0, 0.0);
+    }
+
+    fn n_bytes(&self) -> usize {
+        size_of::<Self>() + self.newest.n_bytes()
+    }
+
+    fn write(&self, writer: &mut Writer) {
+        write_numbers(writer, &self.saved_options(), &[self.n_older, self.older_errors]);
+        self.newest.write(writer);
+    }
+
+    fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
+        let [n_older, older_errors] = read_numbers(reader, &self.saved_options())?;
+        self.newest = self.newest.read(reader)?;
+        (self.n_older, self.older_errors) = (n_older, older_errors);
+        Ok(())
+    }
+}

@@ -1,0 +1,87 @@
+//! The room that models take, and models that come and go.
+
+use super::gaussian::Panel;
+use super::{Lane, Models, Site, Subspaces};
+
+/// Give a column room for `length` values, no less and, as far as it holds no more than that, no more.
+pub(in crate::learners) fn fit<T>(column: &mut Vec<T>, length: usize) {
+    column.shrink_to(length);
+    column.reserve_exact(length.saturating_sub(column.len()));
+}
+
+impl<const L: usize> Models<L> {
+    /// Keep a bit for each attribute of each model that says whether it is looked at; to be asked for before any model.
+    pub fn keep_ignored(&mut self) {
+        self.n_words = self.layout.n_attributes().div_ceil(u64::BITS as usize);
+    }
+
+    /// Whether an attribute is no longer looked at in a model.
+    #[inline(always)]
+    pub fn ignores(&self, site: usize, attribute: usize) -> bool {
+        self.n_words > 0 && self.ignored[site * self.n_words + attribute / 64] >> (attribute % 64) & 1 == 1
+    }
+
+    /// No longer look at an attribute in a model.
+    pub fn ignore(&mut self, site: usize, attribute: usize) {
+        if self.n_words > 0 {
+            self.ignored[site * self.n_words + attribute / 64] |= 1 << (attribute % 64);
+        }
+    }
+
+    /// Whether a value was missing in any row so far, so that the weights of columns are kept.
+    pub fn knows_gaps(&self) -> bool {
+        !self.known.is_empty()
+    }
+
+    /// The bytes that a model takes, with the weights of its columns where those are kept or asked for.
+    pub fn bytes_of_one(&self, with_gaps: bool) -> usize {
+        let gaps = if with_gaps || self.knows_gaps() { size_of::<[Lane; L]>() } else { 0 };
+        size_of::<Site>()
+            + self.n_words * size_of::<u64>()
+            + self.subspaces.as_ref().map_or(0, Subspaces::size) * size_of::<u32>()
+            + self.n_classes * self.n_panels * (size_of::<Panel<L>>() + gaps)
+            + self.n_classes * self.layout.n_counts * 2 * size_of::<f64>()
+    }
+
+    /// Hold room for so many models, and no more than that unless there are more.
+    pub fn fit(&mut self, n_models: usize) {
+        let n = n_models * self.n_classes;
+        fit(&mut self.sites, n_models);
+        fit(&mut self.panels, n * self.n_panels);
+        if self.knows_gaps() {
+            fit(&mut self.known, n * self.n_panels);
+        }
+        fit(&mut self.counts, n * self.layout.n_counts);
+        fit(&mut self.logs, n * self.layout.n_counts);
+        fit(&mut self.ignored, n_models * self.n_words);
+        if let Some(subspaces) = &mut self.subspaces {
+            subspaces.fit(n_models);
+        }
+    }
+
+    /// Keep only the models that are marked, in their order.
+    pub fn retain(&mut self, kept: &[bool]) {
+        let (n, n_panels, n_counts) = (self.n_classes, self.n_panels, self.layout.n_counts);
+        keep(&mut self.sites, kept, 1);
+        keep(&mut self.panels, kept, n * n_panels);
+        keep(&mut self.known, kept, n * n_panels);
+        keep(&mut self.counts, kept, n * n_counts);
+        keep(&mut self.logs, kept, n * n_counts);
+        keep(&mut self.ignored, kept, self.n_words);
+        if let Some(subspaces) = &mut self.subspaces {
+            subspaces.retain(kept);
+        }
+    }
+}
+
+/// Keep the marked blocks of a column, in their order.
+pub(super) fn keep<T: Copy>(column: &mut Vec<T>, kept: &[bool], block: usize) {
+    let mut to = 0;
+    for (from, _) in kept.iter().enumerate().filter(|(_, kept)| **kept) {
+        if from != to && !column.is_empty() {
+            column.copy_within(from * block..(from + 1) * block, to * block);
+        }
+        to += 1;
+    }
+    column.truncate(to * block);
+}

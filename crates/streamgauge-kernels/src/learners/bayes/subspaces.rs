@@ -1,0 +1,139 @@
+//! Random subspaces: each model looks at some of the attributes only, drawn when it is made.
+
+use super::room::{fit, keep};
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+use crate::randomness::{Draws, Purpose};
+
+const SUBSPACE: Purpose = Purpose::named("subspace");
+
+/// The attributes that each model looks at.
+#[derive(Debug, Clone)]
+pub(in crate::learners) struct Subspaces {
+    size: usize,
+    seed: u64,
+    /// How many subspaces have been drawn: the address of the next one.
+    n_drawn: u64,
+    /// Per model its attributes, in order.
+    attributes: Vec<u32>,
+}
+
+impl Subspaces {
+    /// Subspaces of `size` attributes, no more than there are; a seed draws the same ones again.
+    pub fn new(size: usize, seed: u64) -> Self {
+        Self { size, seed, n_drawn: 0, attributes: vec![] }
+    }
+
+    /// How many attributes each has.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The attributes of a model.
+    #[inline(always)]
+    pub fn of(&self, site: usize) -> &[u32] {
+        &self.attributes[site * self.size..(site + 1) * self.size]
+    }
+
+    /// Draw the attributes of a model, out of `n_attributes`: all subspaces are equally likely.
+    pub fn draw(&mut self, site: usize, n_attributes: usize) {
+        let end = (site + 1) * self.size;
+        if self.attributes.len() < end {
+            self.attributes.resize(end, 0);
+        }
+        let draws = Draws::new(self.seed, SUBSPACE, 0).within(self.n_drawn);
+        self.n_drawn += 1;
+        sample(draws, n_attributes, &mut self.attributes[end - self.size..end]);
+    }
+
+    /// Hold room for so many models, and no more than that unless there are more.
+    pub fn fit(&mut self, n_models: usize) {
+        fit(&mut self.attributes, n_models * self.size);
+    }
+
+    /// Keep only those of the models that are marked, in their order.
+    pub fn retain(&mut self, kept: &[bool]) {
+        keep(&mut self.attributes, kept, self.size);
+    }
+
+    /// Write them all.
+    pub fn save(&self, writer: &mut Writer) {
+        writer.u64(self.seed);
+        writer.u64(self.n_drawn);
+        writer.u64s(self.attributes.iter().map(|&attribute| u64::from(attribute)));
+    }
+
+    /// Read as many as there are.
+    ///
+    /// # Errors
+    /// [`KernelError::Saved`] where the bytes are damaged or of another schema.
+    pub fn load(&mut self, reader: &mut Reader<'_>, n_attributes: usize) -> Result<(), KernelError> {
+        (self.seed, self.n_drawn) = (reader.u64()?, reader.u64()?);
+        let attributes = reader.u64s()?;
+        let ascends = |subspace: &[u64]| subspace.is_sorted_by(|a, b| a < b);
+        let fits = attributes.iter().all(|&attribute| attribute < n_attributes as u64);
+        if attributes.len() != self.attributes.len() || !fits || !attributes.chunks(self.size).all(ascends) {
+            return Err(reader.error("a subspace has attributes that the schema lacks"));
+        }
+        self.attributes = attributes.into_iter().map(|attribute| attribute as u32).collect();
+        Ok(())
+    }
+
+    /// The bytes they hold on the heap.
+    pub fn n_bytes(&self) -> usize {
+        self.attributes.capacity() * size_of::<u32>()
+    }
+}
+
+/// Draw distinct whole numbers below `n`, in order: each is taken with the share of those still wanted.
+pub(in crate::learners) fn sample(draws: Draws, n: usize, chosen: &mut [u32]) {
+    let mut taken = 0;
+    for i in 0..n {
+        let wanted = chosen.len() - taken;
+        if wanted == 0 {
+            break;
+        }
+        if draws.below(i as u64, (n - i) as u64) < wanted as u64 {
+            chosen[taken] = i as u32;
+            taken += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_subspace_is_as_likely_as_any_other() {
+        let (mut subspaces, mut counts) = (Subspaces::new(2, 7), [[0; 5]; 5]);
+        for site in 0..10_000 {
+            subspaces.draw(site, 5);
+            let [a, b] = [0, 1].map(|i| subspaces.of(site)[i] as usize);
+            counts[a][b] += 1;
+        }
+        for (a, counts) in counts.iter().enumerate() {
+            for (b, count) in counts.iter().enumerate() {
+                // 1,000 expected of each of the ten pairs, with a standard deviation of 30.
+                assert!(if a < b { (850..1150).contains(count) } else { *count == 0 }, "{a} {b}: {count}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_model_made_again_gets_another_subspace() {
+        let mut subspaces = Subspaces::new(5, 1);
+        let drawn: Vec<Vec<u32>> = (0..20)
+            .map(|_| {
+                subspaces.draw(0, 100);
+                subspaces.of(0).to_vec()
+            })
+            .collect();
+        assert!(drawn.windows(2).all(|pair| pair[0] != pair[1]));
+        assert_eq!(subspaces.n_bytes(), 4 * 5);
+        subspaces.draw(1, 100);
+        let other = subspaces.of(1).to_vec();
+        subspaces.draw(0, 100);
+        assert_eq!(subspaces.of(1), other);
+    }
+}

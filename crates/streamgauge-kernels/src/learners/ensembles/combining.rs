@@ -1,0 +1,78 @@
+//! Blocks of rows, and the votes of several members for them.
+
+use crate::learners::{ABSTAINED, Schema, Step, winner};
+
+/// About how many votes a member casts for a block.
+const BLOCK_VOTES: usize = 2_048;
+
+/// How many rows members take at a time: enough for a model to stay in the cache, few enough for the votes to do so.
+pub(super) fn block_length(schema: &Schema) -> usize {
+    (BLOCK_VOTES / schema.n_classes).clamp(32, 1_024)
+}
+
+/// Some rows of a step.
+pub(super) struct Block<'a> {
+    /// The rows, what to test and what to learn.
+    pub step: Step<'a>,
+    /// The positions in the block of the rows to be learnt.
+    pub learnt: Vec<usize>,
+    /// Whether any row is to be predicted.
+    pub tested: bool,
+}
+
+/// Cut a step into blocks; `done` is called with each block and its part of the predictions and votes.
+pub(super) fn for_each_block(
+    schema: &Schema,
+    step: &Step<'_>,
+    predictions: &mut [i32],
+    mut votes: Option<&mut [f64]>,
+    mut done: impl FnMut(&Block<'_>, &mut [i32], Option<&mut [f64]>),
+) {
+    let (d, n_classes, length) = (schema.n_attributes(), schema.n_classes, block_length(schema));
+    for (i, predictions) in predictions.chunks_mut(length).enumerate() {
+        let rows = i * length..i * length + predictions.len();
+        let part = Step {
+            x: &step.x[rows.start * d..rows.end * d],
+            y: &step.y[rows.clone()],
+            test: step.test.map(|test| &test[rows.clone()]),
+            weight: step.weight.map(|weight| &weight[rows.clone()]),
+        };
+        let learnt = (0..rows.len()).filter(|&row| part.weight(row) > 0.0).collect();
+        let tested = part.test.is_none_or(|test| test.contains(&true));
+        let votes = votes.as_deref_mut().map(|votes| &mut votes[rows.start * n_classes..rows.end * n_classes]);
+        done(&Block { step: part, learnt, tested }, predictions, votes);
+    }
+}
+
+/// Add a member's votes for rows to those of the others, each row's votes scaled to a sum of 1.
+pub(super) fn add_shares(n_classes: usize, votes: &[f64], combined: &mut [f64]) {
+    if n_classes == 2 {
+        // The most common case, without loops within the loop.
+        for (combined, votes) in combined.as_chunks_mut::<2>().0.iter_mut().zip(votes.as_chunks::<2>().0) {
+            let sum = votes[0] + votes[1];
+            let scale = if sum > 0.0 { sum } else { 1.0 };
+            combined[0] += votes[0] / scale;
+            combined[1] += votes[1] / scale;
+        }
+        return;
+    }
+    for (combined, votes) in combined.chunks_exact_mut(n_classes).zip(votes.chunks_exact(n_classes)) {
+        add_share(votes, 1.0, combined);
+    }
+}
+
+/// Add a member's votes for one row, scaled to a sum of `weight`.
+pub(super) fn add_share(votes: &[f64], weight: f64, combined: &mut [f64]) {
+    let sum: f64 = votes.iter().sum();
+    let scale = if sum > 0.0 { sum } else { 1.0 };
+    for (combined, vote) in combined.iter_mut().zip(votes) {
+        *combined += weight * (vote / scale);
+    }
+}
+
+/// Scale the votes for each row to a sum of 1, and predict the winners of the tested rows.
+pub(super) fn decide(n_classes: usize, step: &Step<'_>, combined: &[f64], predictions: &mut [i32]) {
+    for (i, (prediction, votes)) in predictions.iter_mut().zip(combined.chunks_exact(n_classes)).enumerate() {
+        *prediction = if step.tests(i) { winner(votes) } else { ABSTAINED };
+    }
+}

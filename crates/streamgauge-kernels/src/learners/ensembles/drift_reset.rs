@@ -1,0 +1,203 @@
+//! A learner that starts anew after a drift.
+
+use std::sync::Arc;
+
+use super::combining::{Block, for_each_block};
+use super::members::Members;
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+use crate::detectors::{Detector, Signal};
+use crate::learners::{ABSTAINED, Factory, Learner, Schema, Step};
+
+const NAME: &str = "DriftReset";
+
+/// A learner whose errors a detector watches: after an alarm it is replaced by a new one.
+///
+/// A row that is to be learnt is predicted first, and the detector is told whether that was wrong. At a drift a new
+/// learner takes over, which learns this row first, and the detector starts anew. With `on_warning` a new learner is
+/// trained in the background on the rows of a warning, and takes over at the drift; it is dropped when the warning
+/// turns out to be false.
+pub struct DriftReset {
+    /// The learner in use, and the one that may take over.
+    members: Members,
+    detector: Box<dyn Detector>,
+    on_warning: bool,
+    /// Whether the second learner has learnt rows of a warning that goes on.
+    warned: bool,
+    n_warnings: u64,
+    n_drifts: u64,
+}
+
+impl DriftReset {
+    /// A learner that has seen nothing, and a detector that has not either.
+    ///
+    /// # Errors
+    /// [`KernelError`] where the learner cannot be built.
+    pub fn new(
+        schema: Schema,
+        factory: Arc<dyn Factory>,
+        detector: Box<dyn Detector>,
+        on_warning: bool,
+        seed: u64,
+    ) -> Result<Self, KernelError> {
+        let members = Members::new(schema.clone(), schema, factory, 1 + usize::from(on_warning), seed)?;
+        Ok(Self { members, detector, on_warning, warned: false, n_warnings: 0, n_drifts: 0 })
+    }
+
+    /// Show the detector the rows of a block that have been learnt. After a drift the new learner takes the rows from
+    /// that one on once more: what its predecessor did with them is forgotten.
+    fn watch(&mut self, block: &Block<'_>, work: &mut Work) {
+        let mut start = 0;
+        while let Some(row) = self.first_drift(block, start, &work.predictions) {
+            self.n_drifts += 1;
+            self.detector.reset();
+            if self.on_warning && self.warned {
+                self.members.swap(0, 1);
+            } else {
+                self.members.replace(0);
+            }
+            self.end_warning();
+            self.interleave_from(row, block, work);
+            start = row + 1;
+        }
+    }
+
+    /// The first row from one on at which the detector signals a drift.
+    fn first_drift(&mut self, block: &Block<'_>, start: usize, predictions: &[i32]) -> Option<usize> {
+        let d = self.members.schema.n_attributes();
+        let first = block.learnt.partition_point(|&row| row < start);
+        for &row in &block.learnt[first..] {
+            let label = block.step.y[row];
+            match self.detector.update(f64::from(u8::from(predictions[row] != label))) {
+                Signal::Drift => return Some(row),
+                Signal::Warning if self.on_warning => {
+                    self.n_warnings += u64::from(!self.warned);
+                    self.warned = true;
+                    let (x, weight) = (&block.step.x[row * d..(row + 1) * d], block.step.weight(row));
+                    self.members.get_mut(1).learn(x, label as usize, weight);
+                }
+                Signal::Warning => {}
+                Signal::Stable => self.end_warning(),
+            }
+        }
+        None
+    }
+
+    fn end_warning(&mut self) {
+        if self.warned {
+            self.warned = false;
+            self.members.replace(1);
+        }
+    }
+
+    /// Let the learner take the rows of a block from one of them on; the prediction of that one stands.
+    fn interleave_from(&mut self, from: usize, block: &Block<'_>, work: &mut Work) {
+        let (d, n_classes) = (self.members.schema.n_attributes(), self.members.schema.n_classes);
+        let weight = block.step.weight(from);
+        self.members.get_mut(0).learn(&block.step.x[from * d..(from + 1) * d], block.step.y[from] as usize, weight);
+        let rest = from + 1;
+        self.members.get_mut(0).interleave(
+            &part(&block.step, &work.asked, d, rest),
+            &mut work.predictions[rest..],
+            work.votes.as_mut().map(|votes| &mut votes[rest * n_classes..]),
+        );
+    }
+}
+
+/// What the learner makes of a block.
+struct Work {
+    /// Which rows it predicts: those to be tested, and those to be learnt.
+    asked: Vec<bool>,
+    predictions: Vec<i32>,
+    votes: Option<Vec<f64>>,
+}
+
+/// The rows of a step from one of them on.
+fn part<'a>(step: &Step<'a>, test: &'a [bool], d: usize, from: usize) -> Step<'a> {
+    Step {
+        x: &step.x[from * d..],
+        y: &step.y[from..],
+        test: Some(&test[from..]),
+        weight: step.weight.map(|weight| &weight[from..]),
+    }
+}
+
+impl Learner for DriftReset {
+    fn schema(&self) -> &Schema {
+        &self.members.schema
+    }
+
+    fn vote(&self, x: &[f64], votes: &mut [f64]) {
+        self.members.get(0).vote(x, votes);
+    }
+
+    fn predict(&self, x: &[f64], votes: &mut [f64]) {
+        self.members.get(0).predict(x, votes);
+    }
+
+    fn learn(&mut self, x: &[f64], label: usize, weight: f64) {
+        let step = Step { x, y: &[label as i32], test: Some(&[false]), weight: Some(&[weight]) };
+        self.interleave(&step, &mut [ABSTAINED], None);
+    }
+
+    fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
+        let schema = self.members.schema.clone();
+        let (d, n_classes) = (schema.n_attributes(), schema.n_classes);
+        for_each_block(&schema, step, predictions, votes, |block, predictions, votes| {
+            let n = predictions.len();
+            let mut asked: Vec<bool> = (0..n).map(|row| block.step.tests(row)).collect();
+            block.learnt.iter().for_each(|&row| asked[row] = true);
+            let of_member = votes.is_some().then(|| vec![0.0; n * n_classes]);
+            let mut work = Work { asked, predictions: vec![ABSTAINED; n], votes: of_member };
+            let step = part(&block.step, &work.asked, d, 0);
+            self.members.get_mut(0).interleave(&step, &mut work.predictions, work.votes.as_deref_mut());
+            self.watch(block, &mut work);
+            for (row, (prediction, found)) in predictions.iter_mut().zip(&work.predictions).enumerate() {
+                *prediction = if block.step.tests(row) { *found } else { ABSTAINED };
+            }
+            if let (Some(votes), Some(found)) = (votes, &work.votes) {
+                let rows = votes.chunks_exact_mut(n_classes).zip(found.chunks_exact(n_classes));
+                for (row, (votes, found)) in rows.enumerate() {
+                    if block.step.tests(row) {
+                        votes.copy_from_slice(found);
+                    } else {
+                        votes.fill(0.0);
+                    }
+                }
+            }
+        });
+    }
+
+    fn facts(&self) -> Vec<(&'static str, u64)> {
+        let mut facts = vec![("n_drifts", self.n_drifts), ("n_warnings", self.n_warnings)];
+        facts.extend(self.members.get(0).facts());
+        facts
+    }
+
+    fn n_bytes(&self) -> usize {
+        size_of::<Self>() + self.members.n_bytes() + self.detector.n_bytes()
+    }
+
+    fn save(&self) -> Vec<u8> {
+        let mut writer = Writer::new(NAME, 1);
+        self.members.save(&mut writer);
+        writer.u64s([u64::from(self.warned), self.n_warnings, self.n_drifts].into_iter());
+        writer.part(&self.detector.save());
+        writer.finish()
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
+        let mut reader = Reader::new(NAME, 1, bytes)?;
+        let members = self.members.load(&mut reader)?;
+        let counts = reader.u64s()?;
+        let [warned, n_warnings, n_drifts] = counts[..] else {
+            return Err(reader.error("its counts are missing"));
+        };
+        let detector = reader.part()?;
+        reader.finish()?;
+        self.detector.load(detector)?;
+        self.members = members;
+        (self.warned, self.n_warnings, self.n_drifts) = (warned > 0, n_warnings, n_drifts);
+        Ok(())
+    }
+}

@@ -1,0 +1,179 @@
+//! Leveraging bagging.
+
+use std::sync::Arc;
+
+use super::combining::{Block, add_shares, decide, for_each_block};
+use super::members::Members;
+use crate::KernelError;
+use crate::adaptive_window::{AdaptiveWindow, Settings};
+use crate::codec::{Reader, Writer};
+use crate::learners::{ABSTAINED, Factory, Learner, Schema, Step};
+use crate::randomness::Poisson;
+
+const NAME: &str = "LeveragingBagging";
+
+/// Leveraging bagging: bagging with heavier weights, whose worst member starts anew when some member gets worse.
+///
+/// Every member learns each row with a weight drawn from a Poisson distribution of mean `mean_weight`, then predicts it
+/// once more. An ADWIN window per member watches whether it is wrong. When a window drops its past and the error is
+/// greater than before, the member with the greatest error is replaced by a new one, and its window is emptied.
+///
+/// A. Bifet, G. Holmes and B. Pfahringer, Leveraging bagging for evolving data streams, ECML PKDD 2010.
+pub struct LeveragingBagging {
+    members: Members,
+    windows: Vec<AdaptiveWindow>,
+    empty: AdaptiveWindow,
+    poisson: Poisson,
+}
+
+impl LeveragingBagging {
+    /// An ensemble of members that have seen nothing.
+    ///
+    /// # Errors
+    /// [`KernelError`] where an option is outside its range, or a member cannot be built.
+    pub fn new(
+        schema: Schema,
+        factory: Arc<dyn Factory>,
+        n_members: usize,
+        mean_weight: f64,
+        delta: f64,
+        seed: u64,
+    ) -> Result<Self, KernelError> {
+        let (empty, poisson) = (AdaptiveWindow::new(Settings::new(delta))?, Poisson::new(mean_weight)?);
+        let members = Members::new(schema.clone(), schema, factory, n_members, seed)?;
+        Ok(Self { members, windows: vec![empty.clone(); n_members], empty, poisson })
+    }
+
+    /// The member with the greatest error, the first of equals; none where nobody errs.
+    fn worst(&self) -> Option<usize> {
+        let (mut worst, mut most) = (None, 0.0);
+        for (i, window) in self.windows.iter().enumerate() {
+            if window.mean() > most {
+                (worst, most) = (Some(i), window.mean());
+            }
+        }
+        worst
+    }
+
+    /// Let the windows see the errors of a block. A member that is replaced after some row takes the rows that follow
+    /// it once more, from the start: what its predecessor did with them is forgotten, and nobody else had seen it.
+    fn watch(&mut self, block: &Block<'_>, work: &mut Work) {
+        let mut watched = 0;
+        while watched < block.learnt.len() {
+            // Windows change at their checks only, so up to the next one they need not be asked.
+            let n = self.windows.iter().map(AdaptiveWindow::until_check).min().unwrap_or(1);
+            let rows = &block.learnt[watched..block.learnt.len().min(watched + n)];
+            watched += rows.len();
+            let mut worse = false;
+            for (window, again) in self.windows.iter_mut().zip(&work.again) {
+                worse |= is_worse(window, rows.iter().map(|&row| again[row] != block.step.y[row]));
+            }
+            if let Some(worst) = self.worst().filter(|_| worse) {
+                self.members.replace(worst);
+                self.windows[worst] = self.empty.clone();
+                self.review(worst, block, block.learnt[watched - 1] + 1, work);
+            }
+        }
+    }
+
+    /// Let a member take the rows of a block from one of them on.
+    fn review(&mut self, i: usize, block: &Block<'_>, from: usize, work: &mut Work) {
+        let (d, n_classes, n) = (self.members.schema.n_attributes(), self.members.schema.n_classes, block.step.y.len());
+        work.weights.resize(n, 0.0);
+        work.votes[i].resize(n * n_classes, 0.0);
+        work.again[i].resize(n, ABSTAINED);
+        self.members.draw_weights(i, &self.poisson, block, &mut work.weights);
+        let step = Step {
+            x: &block.step.x[from * d..],
+            y: &block.step.y[from..],
+            test: block.step.test.map(|test| &test[from..]),
+            weight: Some(&work.weights[from..]),
+        };
+        self.members.get_mut(i).review(&step, &mut work.votes[i][from * n_classes..], &mut work.again[i][from..]);
+    }
+}
+
+/// What the members make of a block.
+struct Work {
+    weights: Vec<f64>,
+    /// Per member its votes for the rows, before it learns them.
+    votes: Vec<Vec<f64>>,
+    /// Per member its predictions of the rows, after it has learnt them.
+    again: Vec<Vec<i32>>,
+}
+
+/// Show errors to a window that may be checked at the last of them; whether it then drops some and the rest is worse.
+fn is_worse(window: &mut AdaptiveWindow, mut wrong: impl DoubleEndedIterator<Item = bool> + ExactSizeIterator) -> bool {
+    let last = wrong.next_back();
+    window.extend(wrong.map(|wrong| f64::from(u8::from(wrong))), &mut ());
+    let before = window.mean();
+    window.extend(last.into_iter().map(|wrong| f64::from(u8::from(wrong))), &mut ()) > 0 && window.mean() > before
+}
+
+impl Learner for LeveragingBagging {
+    fn schema(&self) -> &Schema {
+        &self.members.schema
+    }
+
+    fn vote(&self, x: &[f64], votes: &mut [f64]) {
+        self.members.predict(x, votes);
+    }
+
+    fn predict(&self, x: &[f64], votes: &mut [f64]) {
+        self.members.predict(x, votes);
+    }
+
+    fn learn(&mut self, x: &[f64], label: usize, weight: f64) {
+        let step = Step { x, y: &[label as i32], test: Some(&[false]), weight: Some(&[weight]) };
+        self.interleave(&step, &mut [ABSTAINED], None);
+    }
+
+    fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
+        let schema = self.members.schema.clone();
+        let (n_classes, n_members) = (schema.n_classes, self.members.len());
+        let mut work = Work { weights: vec![], votes: vec![vec![]; n_members], again: vec![vec![]; n_members] };
+        let mut scratch = vec![];
+        for_each_block(&schema, step, predictions, votes, |block, predictions, votes| {
+            for i in 0..n_members {
+                self.review(i, block, 0, &mut work);
+            }
+            self.watch(block, &mut work);
+            self.members.n_learnt += block.learnt.len() as u64;
+            scratch.resize(predictions.len() * n_classes, 0.0);
+            let combined = votes.unwrap_or(&mut scratch);
+            combined.fill(0.0);
+            for of_member in &work.votes {
+                add_shares(n_classes, of_member, combined);
+            }
+            decide(n_classes, &block.step, combined, predictions);
+        });
+    }
+
+    fn facts(&self) -> Vec<(&'static str, u64)> {
+        self.members.facts()
+    }
+
+    fn n_bytes(&self) -> usize {
+        let windows: usize = self.windows.iter().map(AdaptiveWindow::n_bytes).sum();
+        let spare = (self.windows.capacity() - self.windows.len()) * size_of::<AdaptiveWindow>();
+        size_of::<Self>() + self.members.n_bytes() + windows + spare + self.empty.n_bytes() + self.poisson.n_bytes()
+    }
+
+    fn save(&self) -> Vec<u8> {
+        let mut writer = Writer::new(NAME, 1);
+        self.members.save(&mut writer);
+        for window in &self.windows {
+            window.write(&mut writer);
+        }
+        writer.finish()
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
+        let mut reader = Reader::new(NAME, 1, bytes)?;
+        let members = self.members.load(&mut reader)?;
+        let windows = (0..self.windows.len()).map(|_| self.empty.read(&mut reader)).collect::<Result<Vec<_>, _>>()?;
+        reader.finish()?;
+        (self.members, self.windows) = (members, windows);
+        Ok(())
+    }
+}

@@ -1,0 +1,169 @@
+//! The members of an ensemble.
+
+use std::sync::Arc;
+
+use super::combining::{Block, add_shares, block_length};
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+use crate::learners::{Factory, Learner, Schema};
+use crate::randomness::{Draws, Poisson, Purpose};
+
+/// The seeds of members.
+const MEMBER: Purpose = Purpose::named("member");
+/// The weights with which members learn rows.
+const WEIGHT: Purpose = Purpose::named("member weight");
+
+/// Learners of one kind, with a seed each, and what makes new ones.
+pub(super) struct Members {
+    pub schema: Schema,
+    /// What the members see of the rows.
+    member_schema: Schema,
+    factory: Arc<dyn Factory>,
+    seed: u64,
+    learners: Vec<Box<dyn Learner>>,
+    /// How many rows they have learnt, each with a weight of its own per member.
+    pub n_learnt: u64,
+    /// How many members have been replaced.
+    pub n_replaced: u64,
+}
+
+impl Members {
+    /// Members that have seen nothing.
+    pub fn new(
+        schema: Schema,
+        member_schema: Schema,
+        factory: Arc<dyn Factory>,
+        n_members: usize,
+        seed: u64,
+    ) -> Result<Self, KernelError> {
+        if n_members == 0 {
+            let expected = "it must be at least 1";
+            return Err(KernelError::Option { option: "n_members", found: "0".into(), expected });
+        }
+        let learners =
+            (0..n_members).map(|i| factory.build(&member_schema, member_seed(seed, i, 0))).collect::<Result<_, _>>()?;
+        Ok(Self { schema, member_schema, factory, seed, learners, n_learnt: 0, n_replaced: 0 })
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.learners.len()
+    }
+
+    /// The members.
+    pub fn iter(&self) -> impl Iterator<Item = &dyn Learner> {
+        self.learners.iter().map(AsRef::as_ref)
+    }
+
+    /// One of them.
+    pub fn get(&self, i: usize) -> &dyn Learner {
+        self.learners[i].as_ref()
+    }
+
+    /// Let two change places.
+    pub fn swap(&mut self, i: usize, j: usize) {
+        self.learners.swap(i, j);
+    }
+
+    /// One of them.
+    pub fn get_mut(&mut self, i: usize) -> &mut dyn Learner {
+        self.learners[i].as_mut()
+    }
+
+    /// The draws that decide with which weight a member learns each row.
+    pub fn draws(&self, i: usize) -> Draws {
+        Draws::new(self.seed, WEIGHT, i as u64)
+    }
+
+    /// Write the weights with which a member learns the rows of a block: those of the rows times a random number.
+    pub fn draw_weights(&self, i: usize, poisson: &Poisson, block: &Block<'_>, weights: &mut [f64]) {
+        poisson.fill(self.draws(i), self.n_learnt, &mut weights[..block.learnt.len()]);
+        // From the last row on, so that no number is overwritten before it has reached its row.
+        let mut end = weights.len();
+        for (j, &row) in block.learnt.iter().enumerate().rev() {
+            let weight = weights[j];
+            weights[row + 1..end].fill(0.0);
+            weights[row] = weight * block.step.weight(row);
+            end = row;
+        }
+        weights[..end].fill(0.0);
+    }
+
+    /// Put a new learner in the place of a member.
+    ///
+    /// Only Python code can fail to build what it has built before, and its exception reaches the caller otherwise.
+    pub fn replace(&mut self, i: usize) {
+        self.n_replaced += 1;
+        if let Ok(fresh) = self.factory.build(&self.member_schema, member_seed(self.seed, i, self.n_replaced)) {
+            self.learners[i] = fresh;
+        }
+    }
+
+    /// Write the sum of the members' shares for rows.
+    pub fn predict(&self, x: &[f64], votes: &mut [f64]) {
+        let (d, n_classes, length) = (self.schema.n_attributes(), self.schema.n_classes, block_length(&self.schema));
+        votes.fill(0.0);
+        let mut buffer = vec![0.0; votes.len().min(length * n_classes)];
+        for (i, votes) in votes.chunks_mut(length * n_classes).enumerate() {
+            let of_member = &mut buffer[..votes.len()];
+            let n = votes.len() / n_classes;
+            let x = &x[i * length * d..(i * length + n) * d];
+            for member in &self.learners {
+                member.predict(x, of_member);
+                add_shares(n_classes, of_member, votes);
+            }
+        }
+    }
+
+    /// What there is to tell about all members: sums of what is counted, else the greatest.
+    pub fn facts(&self) -> Vec<(&'static str, u64)> {
+        let mut facts = vec![("n_members", self.len() as u64), ("n_replaced", self.n_replaced)];
+        for (name, value) in self.learners.iter().flat_map(|member| member.facts()) {
+            match facts[2..].iter_mut().find(|fact| fact.0 == name) {
+                Some(fact) if name.starts_with("n_") => fact.1 += value,
+                Some(fact) => fact.1 = fact.1.max(value),
+                None => facts.push((name, value)),
+            }
+        }
+        facts
+    }
+
+    /// The bytes held on the heap.
+    pub fn n_bytes(&self) -> usize {
+        self.learners.capacity() * size_of::<Box<dyn Learner>>()
+            + self.learners.iter().map(|member| member.n_bytes()).sum::<usize>()
+            + 4 * (self.schema.n_values.capacity() + self.member_schema.n_values.capacity())
+    }
+
+    /// Append the state.
+    pub fn save(&self, writer: &mut Writer) {
+        writer.u64(self.seed);
+        writer.u64(self.n_learnt);
+        writer.u64(self.n_replaced);
+        writer.u64(self.len() as u64);
+        for member in &self.learners {
+            writer.part(&member.save());
+        }
+    }
+
+    /// Read the state of members built alike.
+    pub fn load(&self, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
+        let (seed, n_learnt, n_replaced) = (reader.u64()?, reader.u64()?, reader.u64()?);
+        if reader.usize()? != self.len() {
+            return Err(reader.error("it has another number of members"));
+        }
+        let mut learners = Vec::with_capacity(self.len());
+        for i in 0..self.len() {
+            let mut member = self.factory.build(&self.member_schema, member_seed(seed, i, 0))?;
+            member.load(reader.part()?)?;
+            learners.push(member);
+        }
+        let (schema, member_schema) = (self.schema.clone(), self.member_schema.clone());
+        Ok(Self { schema, member_schema, factory: self.factory.clone(), seed, learners, n_learnt, n_replaced })
+    }
+}
+
+/// The seed of a member: another one each time that a member is replaced.
+fn member_seed(seed: u64, i: usize, n_replaced: u64) -> u64 {
+    Draws::new(seed, MEMBER, i as u64).at(n_replaced)
+}

@@ -1,0 +1,104 @@
+//! Online bagging.
+
+use std::sync::Arc;
+
+use super::combining::{add_shares, decide, for_each_block};
+use super::members::Members;
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+use crate::learners::{ABSTAINED, Factory, Learner, Schema, Step};
+use crate::randomness::Poisson;
+
+const NAME: &str = "OzaBag";
+
+/// Online bagging: every member learns each row with a weight of its own, drawn from Poisson(1).
+///
+/// The members' votes, scaled to a sum of 1 each, are added up.
+///
+/// N. Oza and S. Russell, Online bagging and boosting, AISTATS 2001.
+pub struct OzaBag {
+    members: Members,
+    poisson: Poisson,
+}
+
+impl OzaBag {
+    /// A bag of members that have seen nothing.
+    ///
+    /// # Errors
+    /// [`KernelError`] where a member cannot be built, or there is to be none.
+    pub fn new(schema: Schema, factory: Arc<dyn Factory>, n_members: usize, seed: u64) -> Result<Self, KernelError> {
+        let members = Members::new(schema.clone(), schema, factory, n_members, seed)?;
+        Ok(Self { members, poisson: Poisson::new(1.0)? })
+    }
+}
+
+impl Learner for OzaBag {
+    fn schema(&self) -> &Schema {
+        &self.members.schema
+    }
+
+    fn vote(&self, x: &[f64], votes: &mut [f64]) {
+        self.members.predict(x, votes);
+    }
+
+    fn predict(&self, x: &[f64], votes: &mut [f64]) {
+        self.members.predict(x, votes);
+    }
+
+    fn learn(&mut self, x: &[f64], label: usize, weight: f64) {
+        let step = Step { x, y: &[label as i32], test: Some(&[false]), weight: Some(&[weight]) };
+        self.interleave(&step, &mut [ABSTAINED], None);
+    }
+
+    fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
+        let schema = self.members.schema.clone();
+        let n_classes = schema.n_classes;
+        let (mut of_member, mut weights, mut scratch) = (vec![], vec![], vec![]);
+        for_each_block(&schema, step, predictions, votes, |block, predictions, votes| {
+            let n = predictions.len();
+            scratch.resize(n * n_classes, 0.0);
+            let combined = votes.unwrap_or(&mut scratch);
+            combined.fill(0.0);
+            weights.resize(n, 0.0);
+            of_member.resize(n * n_classes, 0.0);
+            for i in 0..self.members.len() {
+                self.members.draw_weights(i, &self.poisson, block, &mut weights);
+                let step = Step { weight: Some(&weights), ..block.step };
+                if block.step.test.is_some() {
+                    // Members leave the votes for rows that are not tested as they are.
+                    of_member.fill(0.0);
+                }
+                if block.tested {
+                    self.members.get_mut(i).interleave(&step, predictions, Some(&mut of_member));
+                    add_shares(n_classes, &of_member, combined);
+                } else {
+                    self.members.get_mut(i).interleave(&step, predictions, None);
+                }
+            }
+            self.members.n_learnt += block.learnt.len() as u64;
+            decide(n_classes, &block.step, combined, predictions);
+        });
+    }
+
+    fn facts(&self) -> Vec<(&'static str, u64)> {
+        self.members.facts()
+    }
+
+    fn n_bytes(&self) -> usize {
+        size_of::<Self>() + self.members.n_bytes() + self.poisson.n_bytes()
+    }
+
+    fn save(&self) -> Vec<u8> {
+        let mut writer = Writer::new(NAME, 1);
+        self.members.save(&mut writer);
+        writer.finish()
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
+        let mut reader = Reader::new(NAME, 1, bytes)?;
+        let members = self.members.load(&mut reader)?;
+        reader.finish()?;
+        self.members = members;
+        Ok(())
+    }
+}

@@ -1,0 +1,138 @@
+use std::sync::Arc;
+
+use super::*;
+use crate::detectors::{Adwin, Detector};
+use crate::learners::{
+    ABSTAINED, Factory, HoeffdingTreeOptions, Learner, Schema, Step, hoeffding_tree, naive_bayes, winner,
+};
+use crate::randomness::{Draws, Purpose};
+
+const N_CLASSES: usize = 3;
+
+fn schema() -> Schema {
+    Schema { n_values: vec![0, 0, 3], n_classes: N_CLASSES }
+}
+
+/// Rows whose concept changes half-way, some of them without a label.
+fn rows(n: usize) -> (Vec<f64>, Vec<i32>) {
+    let draws = Draws::new(7, Purpose::named("rows"), 0);
+    let (mut x, mut y) = (vec![], vec![]);
+    for row in 0..n {
+        let own = draws.within(row as u64);
+        let class = own.below(0, N_CLASSES as u64);
+        let shown = if row < n / 2 { class } else { (class + 1) % N_CLASSES as u64 };
+        x.extend([shown as f64 + own.uniform(1), own.uniform(2), shown as f64]);
+        y.push(if own.uniform(3) < 0.1 { -1 } else { class as i32 });
+    }
+    (x, y)
+}
+
+fn small_tree(schema: &Schema, _seed: u64) -> Result<Box<dyn Learner>, crate::KernelError> {
+    let options = HoeffdingTreeOptions { grace_period: 30.0, tie_threshold: 0.3, ..Default::default() };
+    hoeffding_tree(schema.clone(), options)
+}
+
+fn bayes(schema: &Schema, _seed: u64) -> Result<Box<dyn Learner>, crate::KernelError> {
+    Ok(naive_bayes(schema.clone()))
+}
+
+fn all(factory: &Arc<dyn Factory>) -> Vec<Box<dyn Learner>> {
+    let detector: Box<dyn Detector> = Box::new(Adwin::new(0.05).unwrap());
+    vec![
+        Box::new(OzaBag::new(schema(), factory.clone(), 3, 1).unwrap()),
+        Box::new(LeveragingBagging::new(schema(), factory.clone(), 3, 6.0, 0.05, 1).unwrap()),
+        Box::new(OzaBoost::new(schema(), factory.clone(), 3, false, 1).unwrap()),
+        Box::new(OzaBoost::new(schema(), factory.clone(), 3, true, 1).unwrap()),
+        Box::new(OneVsRest::new(schema(), factory.clone(), 1).unwrap()),
+        Box::new(DriftReset::new(schema(), factory.clone(), detector, true, 1).unwrap()),
+    ]
+}
+
+/// The plain loop: every row is voted for, then learnt alone.
+fn row_by_row(learner: &mut dyn Learner, x: &[f64], y: &[i32]) -> Vec<f64> {
+    let d = schema().n_attributes();
+    let mut votes = vec![0.0; y.len() * N_CLASSES];
+    for (row, (votes, &label)) in votes.chunks_exact_mut(N_CLASSES).zip(y).enumerate() {
+        learner.vote(&x[row * d..(row + 1) * d], votes);
+        if label >= 0 {
+            learner.learn(&x[row * d..(row + 1) * d], label as usize, 1.0);
+        }
+    }
+    votes
+}
+
+#[test]
+fn blocks_of_rows_are_the_same_as_row_by_row_through_drifts() {
+    let (x, y) = rows(4_000);
+    let step = Step { x: &x, y: &y, test: None, weight: None };
+    for factory in [Arc::new(small_tree) as Arc<dyn Factory>, Arc::new(bayes)] {
+        for (mut plain, mut whole) in all(&factory).into_iter().zip(all(&factory)) {
+            let expected = row_by_row(plain.as_mut(), &x, &y);
+            let (mut predictions, mut votes) = (vec![0; y.len()], vec![f64::NAN; expected.len()]);
+            whole.interleave(&step, &mut predictions, Some(&mut votes));
+            assert!(expected.iter().zip(&votes).all(|(a, b)| a.to_bits() == b.to_bits()));
+            assert!(votes.chunks_exact(N_CLASSES).zip(&predictions).all(|(votes, &p)| winner(votes) == p));
+            assert_eq!(plain.save(), whole.save());
+        }
+    }
+}
+
+#[test]
+fn a_review_is_the_same_as_voting_learning_and_voting_again() {
+    let (x, y) = rows(3_000);
+    let test: Vec<bool> = (0..y.len()).map(|row| row % 7 > 0).collect();
+    let weight: Vec<f64> = (0..y.len()).map(|row| (row % 4) as f64).collect();
+    let step = Step { x: &x, y: &y, test: Some(&test), weight: Some(&weight) };
+    let d = schema().n_attributes();
+    for build in [small_tree, bayes] {
+        let (mut plain, mut whole) = (build(&schema(), 1).unwrap(), build(&schema(), 1).unwrap());
+        let (mut votes, mut again) = (vec![f64::NAN; y.len() * N_CLASSES], vec![0; y.len()]);
+        whole.review(&step, &mut votes, &mut again);
+        let mut expected = [0.0; N_CLASSES];
+        for (row, votes) in votes.chunks_exact(N_CLASSES).enumerate() {
+            let own = &x[row * d..(row + 1) * d];
+            expected.fill(0.0);
+            if test[row] {
+                plain.vote(own, &mut expected);
+            }
+            assert_eq!(expected, votes);
+            if step.weight(row) > 0.0 {
+                plain.learn(own, y[row] as usize, weight[row]);
+            }
+            plain.vote(own, &mut expected);
+            assert_eq!(again[row], if y[row] < 0 { ABSTAINED } else { winner(&expected) });
+        }
+        assert_eq!(plain.save(), whole.save());
+    }
+}
+
+#[test]
+fn drifts_make_members_start_anew() {
+    let (x, y) = rows(4_000);
+    let factory: Arc<dyn Factory> = Arc::new(bayes);
+    let fact = |learner: &dyn Learner, name| learner.facts().into_iter().find(|fact| fact.0 == name).unwrap().1;
+    let mut learners = all(&factory);
+    for learner in &mut learners {
+        row_by_row(learner.as_mut(), &x, &y);
+    }
+    assert!(fact(learners[1].as_ref(), "n_replaced") > 0);
+    assert!(fact(learners[5].as_ref(), "n_drifts") > 0);
+}
+
+#[test]
+fn a_saved_ensemble_goes_on_and_damage_is_refused() {
+    let (x, y) = rows(3_000);
+    let half = y.len() / 2 * schema().n_attributes();
+    let factory: Arc<dyn Factory> = Arc::new(small_tree);
+    for (mut first, mut second) in all(&factory).into_iter().zip(all(&factory)) {
+        row_by_row(first.as_mut(), &x[..half], &y[..y.len() / 2]);
+        let state = first.save();
+        for cut in [0, 8, state.len() / 2, state.len() - 1] {
+            assert!(second.load(&state[..cut]).is_err());
+        }
+        second.load(&state).unwrap();
+        let rest = (&x[half..], &y[y.len() / 2..]);
+        assert_eq!(row_by_row(first.as_mut(), rest.0, rest.1), row_by_row(second.as_mut(), rest.0, rest.1));
+        assert_eq!(first.save(), second.save());
+    }
+}

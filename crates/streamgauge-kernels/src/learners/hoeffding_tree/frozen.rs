@@ -1,0 +1,113 @@
+//! Leaves that only count the weights of their classes.
+
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+use crate::learners::ABSTAINED;
+use crate::learners::bayes::{fit, grow, vote_by_weights};
+
+/// Leaves that only count the weights of their classes.
+#[derive(Debug, Clone)]
+pub(super) struct Frozen {
+    n_classes: usize,
+    weights: Vec<f64>,
+    majorities: Vec<i32>,
+}
+
+impl Frozen {
+    /// No leaves yet.
+    pub fn new(n_classes: usize) -> Self {
+        Self { n_classes, weights: vec![], majorities: vec![] }
+    }
+
+    /// How many leaves there are.
+    pub fn len(&self) -> usize {
+        self.majorities.len()
+    }
+
+    /// The bytes that a leaf takes on the heap.
+    pub fn bytes_of_one(n_classes: usize) -> usize {
+        n_classes * size_of::<f64>() + size_of::<i32>()
+    }
+
+    /// Hold room for so many leaves, and no more than that unless there are more.
+    pub fn fit(&mut self, n_leaves: usize) {
+        fit(&mut self.weights, n_leaves * self.n_classes);
+        fit(&mut self.majorities, n_leaves);
+    }
+
+    /// Add a leaf with the weights of its classes and the class it predicts.
+    pub fn push(&mut self, weights: &[f64], majority: i32) {
+        let n = self.len() + 1;
+        grow(&mut self.majorities, n, majority);
+        grow(&mut self.weights, n * self.n_classes, 0.0);
+        self.weights[(n - 1) * self.n_classes..].copy_from_slice(weights);
+    }
+
+    /// Keep only the leaves that are marked, in their order.
+    pub fn retain(&mut self, kept: &[bool]) {
+        let n = self.n_classes;
+        let mut i = 0;
+        self.weights.retain(|_| {
+            i += 1;
+            kept[(i - 1) / n]
+        });
+        let mut marks = kept.iter();
+        self.majorities.retain(|_| marks.next().is_some_and(|&kept| kept));
+    }
+
+    /// The weights of the classes of a leaf.
+    pub fn weights(&self, leaf: usize) -> &[f64] {
+        &self.weights[leaf * self.n_classes..(leaf + 1) * self.n_classes]
+    }
+
+    /// The class that a leaf predicts.
+    pub fn majority(&self, leaf: usize) -> i32 {
+        self.majorities[leaf]
+    }
+
+    /// Count a row at a leaf.
+    pub fn count(&mut self, leaf: usize, label: usize, weight: f64) {
+        let weights = &mut self.weights[leaf * self.n_classes..(leaf + 1) * self.n_classes];
+        weights[label] += weight;
+        let majority = self.majorities[leaf];
+        let most = if majority < 0 { 0.0 } else { weights[majority as usize] };
+        let first = weights[label] == most && (label as i32) < majority;
+        if weights[label] > most || first {
+            self.majorities[leaf] = label as i32;
+        }
+    }
+
+    /// The shares of the classes of a leaf.
+    pub fn vote(&self, leaf: usize, votes: &mut [f64]) {
+        let weights = self.weights(leaf).iter().copied();
+        vote_by_weights(weights, self.weights(leaf).iter().sum(), self.majority(leaf), votes);
+    }
+
+    /// The bytes it holds on the heap.
+    pub fn n_bytes(&self) -> usize {
+        self.weights.capacity() * size_of::<f64>() + self.majorities.capacity() * size_of::<i32>()
+    }
+
+    /// Write all leaves.
+    pub fn save(&self, writer: &mut Writer) {
+        writer.f64s(&self.weights);
+        self.majorities.iter().for_each(|&majority| writer.u64(majority as u64));
+    }
+
+    /// Read leaves into a store that holds none.
+    ///
+    /// # Errors
+    /// [`KernelError::Saved`] where the bytes are damaged.
+    pub fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
+        let weights = reader.f64s()?;
+        self.fit(weights.len() / self.n_classes.max(1));
+        for weights in weights.chunks(self.n_classes.max(1)) {
+            let majority = reader.u64()? as i32;
+            if weights.len() != self.n_classes || !(ABSTAINED..self.n_classes as i32).contains(&majority) {
+                return Err(reader.error("a frozen leaf has other classes"));
+            }
+            self.push(weights, majority);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,117 @@
+//! Nodes that change or go, for trees that think again.
+
+use super::{Detail, Nodes, SPLIT, Step, Test};
+
+/// The number of no node.
+pub(in super::super) const NO_NODE: u32 = u32::MAX;
+
+impl Nodes {
+    /// The attribute that a node asks for; `None` where it is a leaf.
+    pub fn attribute(&self, node: u32) -> Option<usize> {
+        let split = self.details[node as usize].leaf == SPLIT;
+        split.then(|| self.steps[node as usize].attribute as usize)
+    }
+
+    /// Add a leaf that hangs from nothing, in the place of a node; its number.
+    pub fn push_root(&mut self, leaf: usize, node: u32) -> u32 {
+        self.push_leaf(leaf, self.details[node as usize].depth);
+        self.details.len() as u32 - 1
+    }
+
+    /// Put what hangs from another node in the place of a node.
+    pub fn graft(&mut self, node: u32, other: u32) {
+        let depth = self.details[node as usize].depth;
+        let (step, detail) = (self.steps[other as usize], self.details[other as usize]);
+        let is_leaf = detail.leaf != SPLIT;
+        self.steps[node as usize] = if is_leaf { Step { first_child: node, ..step } } else { step };
+        let heaviest_child = if is_leaf { node } else { detail.heaviest_child };
+        self.details[node as usize] = Detail { depth, heaviest_child, ..detail };
+    }
+
+    /// Drop all nodes that hang from nothing. `alternates` says per node what else hangs from it, or [`NO_NODE`].
+    ///
+    /// Gives per node that is left the number it had, and what else hangs from it now.
+    pub fn compact(&mut self, alternates: &[u32]) -> (Vec<u32>, Vec<u32>) {
+        let (mut order, mut moved) = (vec![0], vec![]);
+        let (mut steps, mut details) = (vec![], vec![]);
+        let mut depths = vec![0];
+        let mut i = 0;
+        while i < order.len() {
+            let (old, depth) = (order[i] as usize, depths[i]);
+            let (mut step, mut detail) = (self.steps[old], Detail { depth, ..self.details[old] });
+            let first_child = if detail.leaf == SPLIT { order.len() } else { i } as u32;
+            detail.heaviest_child = detail.heaviest_child - step.first_child + first_child;
+            if detail.leaf == SPLIT {
+                let n_branches = detail.test.n_branches() as u32;
+                order.extend(step.first_child..step.first_child + n_branches);
+                depths.resize(order.len(), depth + 1);
+            }
+            step.first_child = first_child;
+            let alternate = alternates.get(old).copied().unwrap_or(NO_NODE);
+            moved.push(if alternate == NO_NODE { NO_NODE } else { order.len() as u32 });
+            if alternate != NO_NODE {
+                order.push(alternate);
+                depths.push(depth);
+            }
+            steps.push(step);
+            details.push(detail);
+            i += 1;
+        }
+        let n = details.len();
+        self.details.clear();
+        self.steps.clear();
+        self.fit(n);
+        self.details.extend(details);
+        self.steps.extend(steps);
+        let room = self.room(n);
+        self.steps.resize(room, Step { threshold: f64::INFINITY, attribute: 0, first_child: 0 });
+        (order, moved)
+    }
+
+    /// How many nodes and leaves hang from the root, and the depth of the deepest.
+    pub fn size(&self) -> (u64, u64, u64) {
+        let (mut n_nodes, mut n_leaves, mut deepest, mut stack) = (0, 0, 0, vec![(0_u32, 0)]);
+        while let Some((node, depth)) = stack.pop() {
+            let Detail { leaf, test, .. } = self.details[node as usize];
+            (n_nodes, deepest) = (n_nodes + 1, deepest.max(depth));
+            if leaf == SPLIT {
+                let first = self.steps[node as usize].first_child;
+                stack.extend((first..first + Test::n_branches(test) as u32).map(|child| (child, depth + 1)));
+            } else {
+                n_leaves += 1;
+            }
+        }
+        (n_nodes, n_leaves, deepest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learners::Schema;
+
+    #[test]
+    fn what_hangs_from_nothing_is_dropped_and_the_rest_finds_its_leaves() {
+        let schema = Schema { n_values: vec![0, 3], n_classes: 2 };
+        let mut nodes = Nodes::new(&schema, 1 << 25);
+        nodes.split(0, 0, Test::AtMost(0.5), &[0, 1], 1);
+        nodes.split(1, 1, Test::Which(3), &[0, 2, 3], 2);
+        let root = nodes.push_root(4, 2);
+        nodes.split(root, 0, Test::AtMost(0.7), &[4, 5], 0);
+        let alternates = [NO_NODE, NO_NODE, root, NO_NODE, NO_NODE, NO_NODE, NO_NODE, NO_NODE, NO_NODE];
+        let (order, moved) = nodes.compact(&alternates);
+        assert_eq!((order.len(), nodes.len(), moved[2]), (9, 9, 6));
+        assert_eq!(nodes.size(), (6, 4, 2));
+        // The alternate takes the place of the right half.
+        nodes.graft(2, moved[2]);
+        let (order, _) = nodes.compact(&[]);
+        assert_eq!((order.len(), nodes.size()), (8, (8, 5, 2)));
+        let leaf = |x: [f64; 2]| nodes.leaf(nodes.route(0, &x)).unwrap();
+        assert_eq!((leaf([0.4, 0.0]), leaf([0.4, 2.0])), (0, 3));
+        assert_eq!((leaf([0.6, 0.0]), leaf([0.8, 0.0]), leaf([0.4, f64::NAN])), (4, 5, 3));
+        nodes.graft(0, 2);
+        nodes.graft(0, 6);
+        let (order, _) = nodes.compact(&[]);
+        assert_eq!((order.len(), nodes.leaf(0)), (1, Some(4)));
+    }
+}

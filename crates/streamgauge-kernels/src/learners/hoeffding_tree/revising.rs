@@ -1,0 +1,320 @@
+//! The extremely fast decision tree: a leaf splits as soon as that helps, and a node thinks again.
+//!
+//! C. Manapragada, G. I. Webb and M. Salehi, Extremely fast decision tree, KDD 2018 (Hoeffding anytime tree).
+
+use super::budget::Guest;
+use super::grow::heaviest;
+use super::row_by_row::RowByRow;
+use super::split::Candidate;
+use super::{HoeffdingTree, Options};
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+use crate::dispatch;
+use crate::learners::bayes::fit;
+use crate::learners::rows::{Layout, Row};
+use crate::learners::{ABSTAINED, Learner, Schema, Step};
+
+const NAME: &str = "ExtremelyFastDecisionTree";
+const VERSION: u32 = 1;
+/// A gain below this is none.
+const LEAST_GAIN: f64 = 1e-10;
+
+/// The options of an extremely fast decision tree, with MOA's defaults.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RevisingOptions {
+    /// Those of the tree itself.
+    pub tree: Options,
+    /// After how many rows each the nodes on the way of a row think again.
+    pub revision_period: u64,
+}
+
+impl Default for RevisingOptions {
+    fn default() -> Self {
+        Self { tree: Options::default(), revision_period: 2000 }
+    }
+}
+
+/// An extremely fast decision tree (Hoeffding anytime tree).
+///
+/// - Every `grace_period` of weight, a leaf that has seen two classes splits by its best attribute if that is better
+///   than no split, on average over its attempts, by more than the Hoeffding bound, or if the bound is below
+///   `tie_threshold`.
+/// - Nodes that have split go on learning. Every `revision_period` rows of the tree, those on the way of the row
+///   compare again: where another attribute leads the one asked for by more than the bound, or by half of
+///   `tie_threshold` where the bound is below it, all below is dropped and the node splits anew. The lead is that of
+///   all gains so far over the number of attempts since the split.
+/// - The tree stops growing where it would then hold more than `max_bytes`.
+#[derive(Debug, Clone)]
+pub struct ExtremelyFastDecisionTree<const L: usize> {
+    tree: HoeffdingTree<L>,
+    options: RevisingOptions,
+    /// What each node has learnt; that of a leaf is its leaf.
+    sites: Vec<u32>,
+    /// Per node how often it has compared its attributes.
+    n_attempts: Vec<u32>,
+    /// Per node and attribute the sum of the gains found.
+    gains: Vec<f64>,
+    n_learnt: u64,
+    n_revised: u64,
+}
+
+/// An extremely fast decision tree that has seen nothing.
+///
+/// # Errors
+/// [`KernelError::Option`] where an option is outside its range, or a single leaf does not fit into `max_bytes`.
+pub fn extremely_fast_decision_tree(schema: Schema, options: RevisingOptions) -> Result<Box<dyn Learner>, KernelError> {
+    if options.revision_period == 0 {
+        return Err(KernelError::Option {
+            option: "revision_period",
+            found: options.revision_period.to_string(),
+            expected: "it must be at least 1",
+        });
+    }
+    Ok(match Layout::n_lanes(&schema, usize::MAX) {
+        1 => Box::new(ExtremelyFastDecisionTree::<1>::new(schema, options)?),
+        2 => Box::new(ExtremelyFastDecisionTree::<2>::new(schema, options)?),
+        3 => Box::new(ExtremelyFastDecisionTree::<3>::new(schema, options)?),
+        _ => Box::new(ExtremelyFastDecisionTree::<4>::new(schema, options)?),
+    })
+}
+
+impl<const L: usize> ExtremelyFastDecisionTree<L> {
+    fn new(schema: Schema, options: RevisingOptions) -> Result<Self, KernelError> {
+        options.tree.check()?;
+        let bytes_per_node = 2 * size_of::<u32>() + schema.n_attributes() * size_of::<f64>();
+        // Leaves attempt to split here, not there.
+        let mut tree = HoeffdingTree::new(schema, Options { grace_period: f64::INFINITY, ..options.tree });
+        tree.guest = Guest { bytes: size_of::<Self>() - size_of::<HoeffdingTree<L>>(), bytes_per_node };
+        tree.check_budget()?;
+        let (n_learnt, n_revised) = (0, 0);
+        let mut learner = Self { tree, options, sites: vec![], n_attempts: vec![], gains: vec![], n_learnt, n_revised };
+        learner.follow_nodes();
+        Ok(learner)
+    }
+
+    /// Give each node that is new its place.
+    fn follow_nodes(&mut self) {
+        let (before, n, d) = (self.sites.len(), self.tree.nodes.len(), self.tree.schema.n_attributes());
+        fit(&mut self.sites, n);
+        fit(&mut self.n_attempts, n);
+        fit(&mut self.gains, n * d);
+        let sites = (before as u32..n as u32).map(|node| self.tree.nodes.leaf(node).unwrap_or(0) as u32);
+        self.sites.extend(sites);
+        self.n_attempts.resize(n, 0);
+        self.gains.resize(n * d, 0.0);
+    }
+
+    /// Compare the attributes of a node, and add what each would gain; the best, unless none can split it.
+    fn compare(&mut self, node: u32) -> Option<Candidate> {
+        let (site, d) = (self.sites[node as usize] as usize, self.tree.schema.n_attributes());
+        let candidates: Vec<Candidate> = dispatch::run(
+            #[inline(always)]
+            || {
+                let judge = self.tree.judge(site);
+                self.tree.attributes(site).filter_map(|(attribute, place)| judge.candidate(attribute, place)).collect()
+            },
+        );
+        let unsplit = self.options.tree.split_criterion.merit_unsplit(self.tree.models.weights(site));
+        self.n_attempts[node as usize] = self.n_attempts[node as usize].saturating_add(1);
+        let gains = &mut self.gains[node as usize * d..(node as usize + 1) * d];
+        let mut best: Option<Candidate> = None;
+        for candidate in candidates {
+            gains[candidate.attribute] += candidate.merit - unsplit;
+            // Of equals the last attribute wins, as in MOA.
+            if best.is_none_or(|best| candidate.merit >= best.merit) {
+                best = Some(candidate);
+            }
+        }
+        best.map(|best| Candidate { merit: best.merit - unsplit, ..best })
+    }
+
+    /// What an attribute has gained at a node, on average over its attempts.
+    fn mean_gain(&self, node: u32, attribute: usize) -> f64 {
+        let at = node as usize * self.tree.schema.n_attributes() + attribute;
+        self.gains[at] / f64::from(self.n_attempts[node as usize].max(1))
+    }
+
+    /// Split a leaf if that is better than no split.
+    #[cold]
+    #[inline(never)]
+    fn attempt_to_split(&mut self, node: u32, leaf: usize) {
+        self.tree.models.site_mut(leaf).since = 0.0;
+        let Some(bound) = self.tree.bound(leaf) else { return };
+        let Some(best) = self.compare(node) else { return };
+        let unit = self.options.tree.split_criterion.unit();
+        let clear = self.mean_gain(node, best.attribute) > bound || bound < self.options.tree.tie_threshold * unit;
+        let n_branches = best.test.n_branches();
+        if best.merit >= LEAST_GAIN * unit && clear && self.tree.make_room(n_branches, n_branches) {
+            self.split(node, best);
+        } else if self.options.tree.remove_poor_attributes {
+            self.tree.remove_poor_attributes(leaf, best.merit - bound);
+        }
+    }
+
+    /// Split a node anew if another attribute leads the one it asks for; whether it did.
+    #[cold]
+    #[inline(never)]
+    fn revise(&mut self, node: u32) -> bool {
+        let Some(bound) = self.tree.bound(self.sites[node as usize] as usize) else { return false };
+        let (Some(best), Some(current)) = (self.compare(node), self.tree.nodes.attribute(node)) else { return false };
+        let lead = self.mean_gain(node, best.attribute) - self.mean_gain(node, current);
+        let tie = self.options.tree.tie_threshold * self.options.tree.split_criterion.unit();
+        let n_branches = best.test.n_branches();
+        let clear = lead > bound || (bound < tie && lead > tie / 2.0);
+        if best.attribute == current || !clear || !self.tree.make_room(n_branches, n_branches) {
+            return false;
+        }
+        self.split(node, best);
+        self.drop_unused();
+        self.n_revised += 1;
+        true
+    }
+
+    /// Give a node new branches, whatever it had; it keeps what it has learnt.
+    fn split(&mut self, node: u32, candidate: Candidate) {
+        let site = self.sites[node as usize] as usize;
+        let (branches, majority) = (self.tree.branch_weights(site, candidate), self.tree.models.site(site).majority);
+        let mut leaves = vec![];
+        for weights in &branches {
+            leaves.push(self.tree.models.len());
+            self.tree.models.push(weights, majority);
+        }
+        self.tree.nodes.split(node, candidate.attribute, candidate.test, &leaves, heaviest(&branches));
+        // As in MOA, what was gained so far stays and attempts are counted anew: a young node is quick to think again.
+        self.n_attempts[node as usize] = 0;
+        self.follow_nodes();
+    }
+
+    /// Drop all nodes that hang from nothing, and what they have learnt.
+    fn drop_unused(&mut self) {
+        let (order, _) = self.tree.nodes.compact(&[]);
+        let d = self.tree.schema.n_attributes();
+        let mut kept = vec![false; self.tree.models.len()];
+        for &old in &order {
+            kept[self.sites[old as usize] as usize] = true;
+        }
+        let numbers = self.tree.retain_models(&kept);
+        self.sites = order.iter().map(|&old| numbers[self.sites[old as usize] as usize] as u32).collect();
+        self.n_attempts = order.iter().map(|&old| self.n_attempts[old as usize]).collect();
+        let gains = order.iter().flat_map(|&old| &self.gains[old as usize * d..(old as usize + 1) * d]);
+        self.gains = gains.copied().collect();
+        self.follow_nodes();
+    }
+
+    /// Learn a row at a node that has split.
+    #[inline(never)]
+    fn observe(&mut self, node: u32, row: Row<'_, L>, label: i32, weight: f64) {
+        let site = self.sites[node as usize] as usize;
+        dispatch::run(
+            #[inline(always)]
+            || self.tree.models.observe(site, row, label as usize, weight),
+        );
+    }
+}
+
+impl<const L: usize> RowByRow<L> for ExtremelyFastDecisionTree<L> {
+    fn tree(&mut self) -> &mut HoeffdingTree<L> {
+        &mut self.tree
+    }
+
+    fn step(&mut self, x: &[f64], row: Row<'_, L>, label: i32, weight: f64) -> i32 {
+        let revises = weight > 0.0 && self.n_learnt.is_multiple_of(self.options.revision_period);
+        let (end, leaf) = self.tree.leaf_from(0, x);
+        if weight <= 0.0 {
+            return self.tree.step_at_leaf(end, leaf, row, label, 0.0);
+        }
+        // Before a node may be dropped that was to predict.
+        let predicted = if revises { self.tree.step_at_leaf(end, leaf, row, label, 0.0) } else { ABSTAINED };
+        self.n_learnt += 1;
+        let mut node = 0;
+        while self.tree.nodes.leaf(node).is_none() {
+            self.observe(node, row, label, weight);
+            if revises && self.revise(node) {
+                return predicted;
+            }
+            node = self.tree.nodes.child(node, x);
+        }
+        let predicted = self.tree.step_at_leaf(node, leaf, row, label, weight);
+        if self.tree.models.site(leaf).since >= self.options.tree.grace_period {
+            self.attempt_to_split(node, leaf);
+        }
+        predicted
+    }
+}
+
+impl<const L: usize> Learner for ExtremelyFastDecisionTree<L> {
+    fn schema(&self) -> &Schema {
+        &self.tree.schema
+    }
+
+    fn vote(&self, x: &[f64], votes: &mut [f64]) {
+        self.tree.predict(x, votes);
+    }
+
+    fn predict(&self, x: &[f64], votes: &mut [f64]) {
+        self.tree.predict(x, votes);
+    }
+
+    fn learn(&mut self, x: &[f64], label: usize, weight: f64) {
+        let step = Step { x, y: &[label as i32], test: Some(&[false]), weight: Some(&[weight]) };
+        self.interleave_rows(&step, &mut [ABSTAINED], None);
+    }
+
+    fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
+        self.interleave_rows(step, predictions, votes);
+    }
+
+    fn facts(&self) -> Vec<(&'static str, u64)> {
+        let (n_nodes, n_leaves, depth) = self.tree.nodes.size();
+        vec![("n_nodes", n_nodes), ("n_leaves", n_leaves), ("depth", depth), ("n_revised", self.n_revised)]
+    }
+
+    fn n_bytes(&self) -> usize {
+        size_of::<Self>() - size_of::<HoeffdingTree<L>>()
+            + self.tree.n_bytes()
+            + (self.sites.capacity() + self.n_attempts.capacity()) * size_of::<u32>()
+            + self.gains.capacity() * size_of::<f64>()
+    }
+
+    fn save(&self) -> Vec<u8> {
+        let mut writer = Writer::new(NAME, VERSION);
+        writer.u64(self.n_learnt);
+        writer.u64(self.n_revised);
+        writer.u64s(self.sites.iter().map(|&site| u64::from(site)));
+        writer.u64s(self.n_attempts.iter().map(|&n| u64::from(n)));
+        writer.f64s(&self.gains);
+        self.tree.save_into(&mut writer);
+        writer.finish()
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
+        let mut reader = Reader::new(NAME, VERSION, bytes)?;
+        let mut loaded = Self::new(self.tree.schema.clone(), self.options)?;
+        (loaded.n_learnt, loaded.n_revised) = (reader.u64()?, reader.u64()?);
+        loaded.sites = reader.u64s()?.into_iter().map(|site| site as u32).collect();
+        loaded.n_attempts = reader.u64s()?.into_iter().map(|n| n as u32).collect();
+        loaded.gains = reader.f64s()?;
+        let mut leaves = loaded.tree.load_leaves(&mut reader)?;
+        loaded.tree.load_nodes(&mut reader, &[], &mut leaves)?;
+        let (n, d) = (loaded.tree.nodes.len(), self.tree.schema.n_attributes());
+        let same = loaded.sites.len() == n && loaded.n_attempts.len() == n && loaded.gains.len() == n * d;
+        if !same || loaded.tree.frozen.len() > 0 {
+            return Err(reader.error("its nodes are not those it has counted"));
+        }
+        loaded.follow_nodes();
+        for node in 0..n {
+            match loaded.tree.nodes.leaf(node as u32) {
+                Some(leaf) if leaf == loaded.sites[node] as usize => {}
+                Some(_) => return Err(reader.error("a leaf has learnt elsewhere")),
+                None => leaves.take(&reader, loaded.sites[node] as usize)?,
+            }
+        }
+        leaves.check(&reader)?;
+        if loaded.n_bytes() > self.options.tree.max_bytes {
+            return Err(reader.error("it is larger than max_bytes"));
+        }
+        reader.finish()?;
+        *self = loaded;
+        Ok(())
+    }
+}

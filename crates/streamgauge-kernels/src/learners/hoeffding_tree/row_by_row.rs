@@ -1,0 +1,56 @@
+//! What trees share that look at every node on the way of a row.
+
+use super::HoeffdingTree;
+use crate::dispatch;
+use crate::learners::rows::{BLOCK, Row, Rows};
+use crate::learners::{ABSTAINED, Step};
+
+/// A learner that stands on a tree and takes rows one by one.
+pub(super) trait RowByRow<const L: usize> {
+    /// The tree, whose nodes say where a row is predicted.
+    fn tree(&mut self) -> &mut HoeffdingTree<L>;
+
+    /// Predict a row, then learn it where its weight is above 0.
+    fn step(&mut self, x: &[f64], row: Row<'_, L>, label: i32, weight: f64) -> i32;
+
+    /// Predict each tested row of a step, then learn it.
+    fn interleave_rows(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
+        let (d, n_classes) = (self.tree().schema.n_attributes(), self.tree().schema.n_classes);
+        let mut rows = std::mem::replace(&mut self.tree().rows, Rows::empty());
+        for (block, predictions, votes) in step.blocks(d, n_classes, predictions, votes) {
+            let mut votes = votes.map(|votes| votes.chunks_exact_mut(n_classes));
+            dispatch::run(
+                #[inline(always)]
+                || rows.fill(self.tree().models.layout(), block.x, predictions.len()),
+            );
+            for (i, prediction) in predictions.iter_mut().enumerate() {
+                let (x, row) = (&block.x[i * d..(i + 1) * d], rows.row(i));
+                let (tested, weight) = (block.tests[i % BLOCK], block.weights[i % BLOCK]);
+                if let Some(votes) = votes.as_mut().and_then(Iterator::next) {
+                    votes.fill(0.0);
+                    if tested {
+                        let (_, leaf) = self.tree().leaf_from(0, x);
+                        self.tree().vote_at(leaf, row, votes);
+                    }
+                }
+                *prediction = ABSTAINED;
+                if weight > 0.0 || tested {
+                    let predicted = self.step(x, row, block.labels[i], weight);
+                    *prediction = if tested { predicted } else { ABSTAINED };
+                }
+            }
+        }
+        self.tree().rows = rows;
+    }
+}
+
+impl<const L: usize> HoeffdingTree<L> {
+    /// Predict a row at a leaf, then learn it where its weight is above 0.
+    #[inline(never)]
+    pub(super) fn step_at_leaf(&mut self, node: u32, leaf: usize, row: Row<'_, L>, label: i32, weight: f64) -> i32 {
+        dispatch::run(
+            #[inline(always)]
+            || self.predict_and_learn(node, leaf, row, label, weight),
+        )
+    }
+}

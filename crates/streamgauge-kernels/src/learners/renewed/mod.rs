@@ -1,0 +1,247 @@
+//! Ensembles whose members are renewed when they get worse: the adaptive random forest, streaming random patches.
+//!
+//! H. M. Gomes et al., Adaptive random forests for evolving data stream classification, Machine Learning 106, 2017.
+//! H. M. Gomes, J. Read and A. Bifet, Streaming random patches for evolving data stream classification, ICDM 2019.
+
+use std::sync::Arc;
+
+use super::{ABSTAINED, Factory, HoeffdingTreeOptions, Learner, Schema, Step, Subspace, hoeffding_tree, winner};
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+use crate::randomness::Poisson;
+
+mod member;
+mod model;
+mod options;
+#[cfg(test)]
+mod tests;
+
+use member::{Member, Stretch, Work};
+use model::Maker;
+pub use options::RenewedOptions;
+
+/// About how many votes a member adds before the next one does: rows and votes come one after the other from wherever
+/// they are, but a model is jumped about in, and should stay in the cache.
+const STRETCH_VOTES: usize = 32_768;
+/// How often to draw again what another member already sees.
+const N_TRIES: u64 = 100;
+
+/// An ensemble whose members are renewed when they get worse.
+///
+/// - Each member learns each row with its own Poisson weight, and may see some of the attributes only.
+/// - Two ADWIN windows per member watch whether it still errs about a row that it has just learnt. When the first one
+///   drops its past because there are more errors now, a new learner starts in the background; when the second one
+///   does, the background learner, or a new one where there is none, takes the member's place.
+/// - The votes of a member, scaled to a sum of 1, count with its accuracy since it took its place.
+///
+/// Members do not influence each other, so each takes a long stretch of rows before the next one does: its model
+/// stays in the cache. Votes add up to 1; all are 0 before the first row was learnt.
+pub struct Renewed {
+    name: &'static str,
+    schema: Schema,
+    options: RenewedOptions,
+    factory: Arc<dyn Factory>,
+    seed: u64,
+    poisson: Option<Poisson>,
+    members: Vec<Member>,
+    /// How many rows have been learnt.
+    n_learnt: u64,
+}
+
+/// An adaptive random forest: Hoeffding trees whose leaves look at random subspaces of so many attributes.
+///
+/// # Errors
+/// [`KernelError::Option`] where an option is outside its range.
+pub fn adaptive_random_forest(
+    schema: Schema,
+    options: RenewedOptions,
+    tree: HoeffdingTreeOptions,
+    subspace: usize,
+    seed: u64,
+) -> Result<Renewed, KernelError> {
+    let grow = move |schema: &Schema, seed: u64| {
+        let subspace = Some(Subspace { size: subspace, seed });
+        hoeffding_tree(schema.clone(), HoeffdingTreeOptions { subspace, ..tree })
+    };
+    Renewed::new("AdaptiveRandomForest", schema, options, Arc::new(grow), seed)
+}
+
+/// Streaming random patches: learners of any kind that see random subspaces of the attributes.
+///
+/// # Errors
+/// [`KernelError`] where an option is outside its range, or a member cannot be built.
+pub fn streaming_random_patches(
+    schema: Schema,
+    options: RenewedOptions,
+    factory: Arc<dyn Factory>,
+    seed: u64,
+) -> Result<Renewed, KernelError> {
+    Renewed::new("StreamingRandomPatches", schema, options, factory, seed)
+}
+
+impl Renewed {
+    fn new(
+        name: &'static str,
+        schema: Schema,
+        options: RenewedOptions,
+        factory: Arc<dyn Factory>,
+        seed: u64,
+    ) -> Result<Self, KernelError> {
+        options.check()?;
+        let poisson = options.mean_weight.map(Poisson::new).transpose()?;
+        let maker = Maker { schema: &schema, options: &options, factory: factory.as_ref(), seed };
+        let mut members: Vec<Member> = Vec::with_capacity(options.n_members);
+        for number in 0..options.n_members {
+            let attributes = first_subspace(&maker, number, &members);
+            members.push(Member::new(&maker, number, attributes)?);
+        }
+        Ok(Self { name, schema, options, factory, seed, poisson, members, n_learnt: 0 })
+    }
+
+    fn maker(&self) -> Maker<'_> {
+        Maker { schema: &self.schema, options: &self.options, factory: self.factory.as_ref(), seed: self.seed }
+    }
+
+    fn stretch_length(&self) -> usize {
+        (STRETCH_VOTES / self.schema.n_classes.max(1)).clamp(64, 16_384)
+    }
+
+    /// Let one member after the other take a stretch of rows.
+    fn interleave_stretch(&mut self, step: &Step<'_>, work: &mut Work, combined: &mut [f64], predictions: &mut [i32]) {
+        let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
+        let weights: Vec<f64> = (0..step.y.len()).map(|i| step.weight(i)).collect();
+        let asked: Vec<bool> = weights.iter().enumerate().map(|(i, &weight)| weight > 0.0 || step.tests(i)).collect();
+        let stretch = Stretch { step: *step, d, n_classes, weights: &weights, asked: &asked, n_learnt: self.n_learnt };
+        combined.fill(0.0);
+        let Self { schema, options, factory, seed, poisson, members, .. } = self;
+        let maker = Maker { schema, options, factory: factory.as_ref(), seed: *seed };
+        for member in members {
+            member.interleave(&maker, poisson.as_ref(), &stretch, work, combined);
+        }
+        self.n_learnt += weights.iter().filter(|&&weight| weight > 0.0).count() as u64;
+        for (i, (votes, prediction)) in combined.chunks_exact_mut(n_classes).zip(predictions).enumerate() {
+            scale(votes);
+            *prediction = if step.tests(i) { winner(votes) } else { ABSTAINED };
+        }
+    }
+}
+
+/// What a member sees at first: as far as possible not the same as another one.
+fn first_subspace(maker: &Maker<'_>, number: usize, members: &[Member]) -> Option<Vec<u32>> {
+    // Addresses far from those of the models that a member will make later.
+    let drawn = (0..N_TRIES).map(|n| maker.draw_subspace(number, u64::MAX - n));
+    let is_new = |attributes: &Option<Vec<u32>>| members.iter().all(|member| &member.model().attributes != attributes);
+    drawn.into_iter().find(is_new).unwrap_or_else(|| maker.draw_subspace(number, u64::MAX))
+}
+
+/// Scale votes to a sum of 1.
+fn scale(votes: &mut [f64]) {
+    let sum: f64 = votes.iter().sum();
+    if sum > 0.0 {
+        for vote in votes {
+            *vote /= sum;
+        }
+    }
+}
+
+impl Learner for Renewed {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn vote(&self, x: &[f64], votes: &mut [f64]) {
+        self.predict(x, votes);
+    }
+
+    fn predict(&self, x: &[f64], votes: &mut [f64]) {
+        let (d, n_classes, length) = (self.schema.n_attributes(), self.schema.n_classes, self.stretch_length());
+        let maker = self.maker();
+        let mut of_member = vec![0.0; votes.len().min(length * n_classes)];
+        for (i, combined) in votes.chunks_mut(length * n_classes).enumerate() {
+            let n = combined.len() / n_classes;
+            let x = &x[i * length * d..(i * length + n) * d];
+            combined.fill(0.0);
+            for member in &self.members {
+                member.predict(&maker, x, &mut of_member[..n * n_classes], combined);
+            }
+            combined.chunks_exact_mut(n_classes).for_each(scale);
+        }
+    }
+
+    fn learn(&mut self, x: &[f64], label: usize, weight: f64) {
+        let step = Step { x, y: &[label as i32], test: Some(&[false]), weight: Some(&[weight]) };
+        self.interleave(&step, &mut [ABSTAINED], None);
+    }
+
+    fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], mut votes: Option<&mut [f64]>) {
+        let (d, n_classes, length) = (self.schema.n_attributes(), self.schema.n_classes, self.stretch_length());
+        let (mut work, mut scratch) = (Work::default(), vec![]);
+        for (i, predictions) in predictions.chunks_mut(length).enumerate() {
+            let rows = i * length..i * length + predictions.len();
+            let part = Step {
+                x: &step.x[rows.start * d..rows.end * d],
+                y: &step.y[rows.clone()],
+                test: step.test.map(|test| &test[rows.clone()]),
+                weight: step.weight.map(|weight| &weight[rows.clone()]),
+            };
+            let combined = if let Some(votes) = &mut votes {
+                &mut votes[rows.start * n_classes..rows.end * n_classes]
+            } else {
+                scratch.resize(rows.len() * n_classes, 0.0);
+                &mut scratch[..]
+            };
+            self.interleave_stretch(&part, &mut work, combined, predictions);
+        }
+    }
+
+    fn facts(&self) -> Vec<(&'static str, u64)> {
+        let mut facts = vec![
+            ("n_members", self.members.len() as u64),
+            ("n_backgrounds", self.members.iter().filter(|member| member.background().is_some()).count() as u64),
+            ("n_warnings", self.members.iter().map(|member| member.n_warnings).sum()),
+            ("n_drifts", self.members.iter().map(|member| member.n_drifts).sum()),
+        ];
+        let n_own = facts.len();
+        for (name, value) in self.members.iter().flat_map(|member| member.model().learner.facts()) {
+            match facts[n_own..].iter_mut().find(|fact| fact.0 == name) {
+                Some(fact) if name.starts_with("n_") => fact.1 += value,
+                Some(fact) => fact.1 = fact.1.max(value),
+                None => facts.push((name, value)),
+            }
+        }
+        facts
+    }
+
+    fn n_bytes(&self) -> usize {
+        size_of::<Self>()
+            + 4 * self.schema.n_values.capacity()
+            + self.poisson.as_ref().map_or(0, Poisson::n_bytes)
+            + self.members.capacity() * size_of::<Member>()
+            + self.members.iter().map(Member::n_bytes).sum::<usize>()
+    }
+
+    fn save(&self) -> Vec<u8> {
+        let mut writer = Writer::new(self.name, 1);
+        writer.u64(self.seed);
+        writer.u64(self.n_learnt);
+        writer.u64(self.members.len() as u64);
+        for member in &self.members {
+            member.save(&mut writer);
+        }
+        writer.finish()
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
+        let mut reader = Reader::new(self.name, 1, bytes)?;
+        let (seed, n_learnt) = (reader.u64()?, reader.u64()?);
+        if reader.usize()? != self.members.len() {
+            return Err(reader.error("it has another number of members"));
+        }
+        let maker = Maker { seed, ..self.maker() };
+        let members =
+            self.members.iter().map(|member| member.load(&maker, &mut reader)).collect::<Result<Vec<_>, _>>()?;
+        reader.finish()?;
+        (self.seed, self.n_learnt, self.members) = (seed, n_learnt, members);
+        Ok(())
+    }
+}

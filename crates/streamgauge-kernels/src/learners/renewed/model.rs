@@ -1,0 +1,119 @@
+//! A learner that sees some of the attributes, or all of them.
+
+use std::borrow::Cow;
+
+use super::RenewedOptions;
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+use crate::learners::bayes::sample;
+use crate::learners::{Factory, Learner, Schema, Step};
+use crate::randomness::{Draws, Purpose};
+
+/// The seeds of the learners, and what they see.
+const LEARNER: Purpose = Purpose::named("renewed learner");
+const SUBSPACE: Purpose = Purpose::named("member subspace");
+
+/// What makes models.
+pub(super) struct Maker<'a> {
+    pub schema: &'a Schema,
+    pub options: &'a RenewedOptions,
+    pub factory: &'a dyn Factory,
+    pub seed: u64,
+}
+
+/// A learner that sees some of the attributes, or all of them.
+pub(super) struct Model {
+    pub learner: Box<dyn Learner>,
+    /// What it sees, in order; `None` is all.
+    pub attributes: Option<Vec<u32>>,
+}
+
+impl Maker<'_> {
+    /// The model that a member makes as its `n`th.
+    pub fn make(&self, member: usize, n: u64) -> Result<Model, KernelError> {
+        self.make_with(member, n, self.draw_subspace(member, n))
+    }
+
+    /// The same with given attributes.
+    pub fn make_with(&self, member: usize, n: u64, attributes: Option<Vec<u32>>) -> Result<Model, KernelError> {
+        let seed = Draws::new(self.seed, LEARNER, member as u64).at(n);
+        let learner = match &attributes {
+            Some(attributes) => self.factory.build(&narrowed(self.schema, attributes), seed)?,
+            None => self.factory.build(self.schema, seed)?,
+        };
+        Ok(Model { learner, attributes })
+    }
+
+    /// Draw the attributes of a model; `None` where it sees all of them.
+    pub fn draw_subspace(&self, member: usize, n: u64) -> Option<Vec<u32>> {
+        let n_attributes = self.schema.n_attributes();
+        let size = self.options.member_subspace.filter(|&size| size < n_attributes)?;
+        let mut attributes = vec![0; size];
+        sample(Draws::new(self.seed, SUBSPACE, member as u64).within(n), n_attributes, &mut attributes);
+        Some(attributes)
+    }
+
+    /// Read a model.
+    pub fn load(&self, reader: &mut Reader<'_>) -> Result<Model, KernelError> {
+        let attributes = match reader.u64()? {
+            0 => None,
+            _ => Some(self.load_attributes(reader)?),
+        };
+        let mut model = self.make_with(0, 0, attributes)?;
+        model.learner.load(reader.part()?)?;
+        Ok(model)
+    }
+
+    fn load_attributes(&self, reader: &mut Reader<'_>) -> Result<Vec<u32>, KernelError> {
+        let attributes = reader.u64s()?;
+        let fit = attributes.last().is_some_and(|&last| last < self.schema.n_attributes() as u64);
+        if !fit || !attributes.is_sorted_by(|a, b| a < b) {
+            return Err(reader.error("a member sees attributes that the schema lacks"));
+        }
+        Ok(attributes.into_iter().map(|attribute| attribute as u32).collect())
+    }
+}
+
+/// The schema of some of the attributes.
+fn narrowed(schema: &Schema, attributes: &[u32]) -> Schema {
+    let n_values = attributes.iter().map(|&attribute| schema.n_values[attribute as usize]).collect();
+    Schema { n_values, n_classes: schema.n_classes }
+}
+
+impl Model {
+    /// What it sees of rows of `d` attributes.
+    pub fn view<'a>(&self, x: &'a [f64], d: usize) -> Cow<'a, [f64]> {
+        match &self.attributes {
+            None => Cow::Borrowed(x),
+            Some(attributes) => {
+                let rows = x.chunks_exact(d);
+                Cow::Owned(rows.flat_map(|row| attributes.iter().map(|&attribute| row[attribute as usize])).collect())
+            }
+        }
+    }
+
+    /// How many attributes it sees.
+    pub fn width(&self) -> usize {
+        self.learner.schema().n_attributes()
+    }
+
+    /// Learn rows that it has a view of.
+    pub fn learn(&mut self, x: &[f64], y: &[i32], weight: &[f64], untested: &[bool], predictions: &mut [i32]) {
+        let step = Step { x, y, test: Some(untested), weight: Some(weight) };
+        self.learner.interleave(&step, predictions, None);
+    }
+
+    /// Write it.
+    pub fn save(&self, writer: &mut Writer) {
+        writer.u64(u64::from(self.attributes.is_some()));
+        if let Some(attributes) = &self.attributes {
+            writer.u64s(attributes.iter().map(|&attribute| u64::from(attribute)));
+        }
+        writer.part(&self.learner.save());
+    }
+
+    /// The bytes it holds on the heap.
+    pub fn n_bytes(&self) -> usize {
+        self.learner.n_bytes() + self.attributes.as_ref().map_or(0, |attributes| 4 * attributes.capacity())
+    }
+}

@@ -1,0 +1,101 @@
+//! What a renewed ensemble promises, whatever its members are.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::learners::naive_bayes;
+use crate::randomness::{Draws, Purpose};
+
+const OPTIONS: RenewedOptions = RenewedOptions {
+    n_members: 5,
+    mean_weight: Some(6.0),
+    member_subspace: None,
+    warning_delta: Some(0.01),
+    drift_delta: Some(0.001),
+    weighted_votes: true,
+    weighted_background: false,
+};
+
+fn schema() -> Schema {
+    Schema { n_values: vec![0, 0, 3, 0], n_classes: 2 }
+}
+
+fn bayes() -> Arc<dyn Factory> {
+    Arc::new(|schema: &Schema, _seed: u64| -> Result<Box<dyn Learner>, KernelError> { Ok(naive_bayes(schema.clone())) })
+}
+
+/// Rows whose class is told by the first number; the other way round from the middle on.
+fn rows(n: usize) -> (Vec<f64>, Vec<i32>) {
+    let draws = Draws::new(3, Purpose::named("rows"), 0);
+    let (mut x, mut y) = (vec![], vec![]);
+    for row in 0..n {
+        let own = draws.within(row as u64);
+        let values = [own.uniform(0), own.uniform(1), own.below(2, 3) as f64, own.uniform(3)];
+        y.push(i32::from((values[0] > 0.5) != (row > n / 2)));
+        x.extend(values);
+    }
+    (x, y)
+}
+
+fn run(ensemble: &mut Renewed, x: &[f64], y: &[i32]) -> Vec<i32> {
+    let mut predictions = vec![0; y.len()];
+    ensemble.interleave(&Step { x, y, test: None, weight: None }, &mut predictions, None);
+    predictions
+}
+
+fn fact(ensemble: &Renewed, name: &str) -> u64 {
+    ensemble.facts().into_iter().find(|fact| fact.0 == name).unwrap().1
+}
+
+#[test]
+fn members_give_way_after_a_drift_and_only_then() {
+    let (x, y) = rows(6_000);
+    let forest = |options| {
+        let mut forest = adaptive_random_forest(schema(), options, HoeffdingTreeOptions::default(), 2, 1).unwrap();
+        let predictions = run(&mut forest, &x, &y);
+        let hits = predictions[4_500..].iter().zip(&y[4_500..]).filter(|(a, b)| a == b).count();
+        (fact(&forest, "n_drifts"), fact(&forest, "n_warnings"), hits as f64 / 1_500.0)
+    };
+    let (n_drifts, n_warnings, accuracy) = forest(OPTIONS);
+    assert!(n_drifts >= 5 && n_warnings >= 5 && accuracy > 0.95, "{n_drifts} {n_warnings} {accuracy}");
+    let (n_drifts, n_warnings, stubborn) = forest(RenewedOptions { warning_delta: None, drift_delta: None, ..OPTIONS });
+    assert_eq!((n_drifts, n_warnings), (0, 0));
+    assert!(stubborn < accuracy - 0.1, "{stubborn} {accuracy}");
+}
+
+#[test]
+fn members_see_different_attributes_and_all_of_them_where_none_is_left_out() {
+    let seen = |size: Option<usize>| {
+        let options = RenewedOptions { member_subspace: size, ..OPTIONS };
+        let patches = streaming_random_patches(schema(), options, bayes(), 1).unwrap();
+        patches.members.iter().map(|member| member.model().attributes.clone()).collect::<Vec<_>>()
+    };
+    let pairs = seen(Some(2));
+    for (i, pair) in pairs.iter().enumerate() {
+        assert_eq!(pair.as_ref().map(Vec::len), Some(2));
+        assert!(pairs[..i].iter().all(|other| other != pair));
+    }
+    assert!(seen(Some(4)).iter().chain(&seen(None)).all(Option::is_none));
+    // There are but four subspaces of three, so that the fifth member must share one.
+    assert_eq!(seen(Some(3)).len(), 5);
+}
+
+#[test]
+fn what_was_saved_goes_on_and_damaged_bytes_change_nothing() {
+    let (x, y) = rows(4_000);
+    let options = RenewedOptions { member_subspace: Some(3), weighted_background: true, ..OPTIONS };
+    let build = |seed| streaming_random_patches(schema(), options, bayes(), seed).unwrap();
+    let mut first = build(1);
+    run(&mut first, &x[..4 * 2_200], &y[..2_200]);
+    let saved = first.save();
+    let mut second = build(2);
+    second.load(&saved).unwrap();
+    assert_eq!(second.save(), saved);
+    assert!(second.load(&saved[..saved.len() - 9]).is_err());
+    assert!(
+        adaptive_random_forest(schema(), OPTIONS, HoeffdingTreeOptions::default(), 2, 1).unwrap().load(&saved).is_err()
+    );
+    let (x, y) = (&x[4 * 2_200..], &y[2_200..]);
+    assert_eq!(run(&mut first, x, y), run(&mut second, x, y));
+    assert_eq!(first.save(), second.save());
+}

@@ -1,0 +1,185 @@
+//! Detectors: one Python class holds the state of any kind.
+
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use streamgauge_kernels::KernelError;
+use streamgauge_kernels::adaptive_window::Settings;
+use streamgauge_kernels::detectors::{self as kernels, Detector as Kernel, Direction};
+
+use crate::convert::{column, to_python, work};
+
+/// The state of a detector in native code.
+#[pyclass(module = "streamgauge._native")]
+pub struct Detector {
+    kernel: Box<dyn Kernel>,
+}
+
+impl Detector {
+    /// A copy of its kernel, for what watches with it.
+    pub fn boxed(&self) -> Box<dyn Kernel> {
+        self.kernel.boxed()
+    }
+}
+
+#[pymethods]
+impl Detector {
+    /// Take in values, in order; the signal after each: 0 stable, 1 warning, 2 drift.
+    fn update(&mut self, py: Python<'_>, values: PyReadonlyArray1<'_, f64>) -> PyResult<Py<PyArray1<u8>>> {
+        let values = column("values", &values)?;
+        let kernel = &mut self.kernel;
+        let signals = work(py, || kernels::update_column(&mut **kernel, values))?;
+        Ok(signals.into_pyarray(py).unbind())
+    }
+
+    /// Forget everything but the options.
+    fn reset(&mut self) {
+        self.kernel.reset();
+    }
+
+    /// The bytes it holds.
+    #[getter]
+    fn n_bytes(&self) -> usize {
+        self.kernel.n_bytes()
+    }
+
+    /// All of its state.
+    fn save(&self, py: Python<'_>) -> Py<PyBytes> {
+        PyBytes::new(py, &self.kernel.save()).unbind()
+    }
+
+    /// Take over a saved state.
+    fn load(&mut self, state: &[u8]) -> PyResult<()> {
+        self.kernel.load(state).map_err(to_python)
+    }
+}
+
+fn built<T: Kernel + 'static>(kernel: Result<T, KernelError>) -> PyResult<Detector> {
+    Ok(Detector { kernel: Box::new(kernel.map_err(to_python)?) })
+}
+
+fn direction(name: &str) -> PyResult<Direction> {
+    match name {
+        "up" => Ok(Direction::Up),
+        "down" => Ok(Direction::Down),
+        "both" => Ok(Direction::Both),
+        _ => Err(PyValueError::new_err(format!("direction = {name:?}: it must be up, down or both"))),
+    }
+}
+
+/// ADWIN on the values.
+#[pyfunction]
+fn adwin_detector(
+    delta: f64,
+    clock: u64,
+    max_buckets: usize,
+    min_window_length: u64,
+    grace_period: u64,
+    direction: &str,
+) -> PyResult<Detector> {
+    let settings = Settings { delta, clock, max_buckets, min_window_length, grace_period };
+    built(kernels::Adwin::with_settings(settings, self::direction(direction)?))
+}
+
+/// The Page-Hinkley test.
+#[pyfunction]
+fn page_hinkley(delta: f64, threshold: f64, factor: f64, grace_period: u64, direction: &str) -> PyResult<Detector> {
+    let direction = self::direction(direction)?;
+    built(kernels::PageHinkley::new(kernels::PageHinkleyOptions { delta, threshold, factor, grace_period, direction }))
+}
+
+/// The cumulative sum chart.
+#[pyfunction]
+fn cusum(delta: f64, threshold: f64, grace_period: u64, direction: &str) -> PyResult<Detector> {
+    let direction = self::direction(direction)?;
+    built(kernels::Cusum::new(kernels::CusumOptions { delta, threshold, grace_period, direction }))
+}
+
+/// DDM.
+#[pyfunction]
+fn ddm(warning: f64, drift: f64, grace_period: u64) -> PyResult<Detector> {
+    built(kernels::Ddm::new(kernels::DdmOptions { warning, drift, grace_period }))
+}
+
+/// EDDM.
+#[pyfunction]
+fn eddm(warning: f64, drift: f64, grace_period: u64) -> PyResult<Detector> {
+    built(kernels::Eddm::new(kernels::EddmOptions { warning, drift, grace_period }))
+}
+
+/// RDDM.
+#[pyfunction]
+fn rddm(
+    warning: f64,
+    drift: f64,
+    grace_period: u64,
+    max_concept: u64,
+    min_stable: usize,
+    max_warning: u64,
+) -> PyResult<Detector> {
+    let levels = kernels::DdmOptions { warning, drift, grace_period };
+    built(kernels::Rddm::new(kernels::RddmOptions { levels, max_concept, min_stable, max_warning }))
+}
+
+/// HDDM, the A-test.
+#[pyfunction]
+fn hddm_a(warning: f64, drift: f64, direction: &str) -> PyResult<Detector> {
+    let direction = self::direction(direction)?;
+    built(kernels::HddmA::new(kernels::HddmAOptions { warning, drift, direction }))
+}
+
+/// HDDM, the W-test.
+#[pyfunction]
+fn hddm_w(warning: f64, drift: f64, newest_weight: f64, direction: &str) -> PyResult<Detector> {
+    let direction = self::direction(direction)?;
+    built(kernels::HddmW::new(kernels::HddmWOptions { warning, drift, newest_weight, direction }))
+}
+
+/// KSWIN.
+#[pyfunction]
+fn kswin(delta: f64, width: usize, n_newest: usize, seed: u64) -> PyResult<Detector> {
+    built(kernels::Kswin::new(kernels::KswinOptions { delta, width, n_newest, seed }))
+}
+
+/// ECDD.
+#[pyfunction]
+fn ewma_chart(newest_weight: f64, run_length: u64, grace_period: u64) -> PyResult<Detector> {
+    built(kernels::EwmaChart::new(kernels::EwmaChartOptions { newest_weight, run_length, grace_period }))
+}
+
+/// STEPD; its levels are values of the statistic.
+#[pyfunction]
+fn stepd(width: usize, warning: f64, drift: f64, direction: &str) -> PyResult<Detector> {
+    let direction = self::direction(direction)?;
+    built(kernels::Stepd::new(kernels::StepdOptions { width, warning, drift, direction }))
+}
+
+/// FHDDM.
+#[pyfunction]
+fn fhddm(delta: f64, width: usize) -> PyResult<Detector> {
+    built(kernels::Fhddm::new(kernels::FhddmOptions { delta, width }))
+}
+
+/// A copy of a detector, on the running mean of the values.
+#[pyfunction]
+fn of_mean(detector: &Detector) -> PyResult<Detector> {
+    built(kernels::OfMean::new(detector.boxed()))
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Detector>()?;
+    module.add_function(wrap_pyfunction!(adwin_detector, module)?)?;
+    module.add_function(wrap_pyfunction!(page_hinkley, module)?)?;
+    module.add_function(wrap_pyfunction!(cusum, module)?)?;
+    module.add_function(wrap_pyfunction!(ddm, module)?)?;
+    module.add_function(wrap_pyfunction!(eddm, module)?)?;
+    module.add_function(wrap_pyfunction!(rddm, module)?)?;
+    module.add_function(wrap_pyfunction!(hddm_a, module)?)?;
+    module.add_function(wrap_pyfunction!(hddm_w, module)?)?;
+    module.add_function(wrap_pyfunction!(kswin, module)?)?;
+    module.add_function(wrap_pyfunction!(ewma_chart, module)?)?;
+    module.add_function(wrap_pyfunction!(stepd, module)?)?;
+    module.add_function(wrap_pyfunction!(fhddm, module)?)?;
+    module.add_function(wrap_pyfunction!(of_mean, module)?)
+}

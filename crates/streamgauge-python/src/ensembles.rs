@@ -1,0 +1,103 @@
+//! Learners made of learners.
+
+use std::sync::Arc;
+
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+use streamgauge_kernels::learners::{DriftReset, Factory, LeveragingBagging, OneVsRest, OzaBag, OzaBoost};
+
+use crate::composition::PythonFactory;
+use crate::convert::work;
+use crate::detectors::Detector;
+use crate::learners::{Learner, schema};
+
+fn factory(build: Py<PyAny>) -> Arc<dyn Factory> {
+    Arc::new(PythonFactory::new(build))
+}
+
+/// Online bagging.
+#[pyfunction]
+fn oza_bag(
+    py: Python<'_>,
+    n_values: PyReadonlyArray1<'_, u32>,
+    n_classes: usize,
+    build: Py<PyAny>,
+    n_members: usize,
+    seed: u64,
+) -> PyResult<Learner> {
+    let (schema, factory) = (schema(&n_values, n_classes)?, factory(build));
+    let kernel = work(py, || OzaBag::new(schema, factory, n_members, seed))?;
+    Ok(Learner::new(Box::new(kernel)))
+}
+
+/// Leveraging bagging.
+#[pyfunction]
+fn leveraging_bagging(
+    py: Python<'_>,
+    n_values: PyReadonlyArray1<'_, u32>,
+    n_classes: usize,
+    build: Py<PyAny>,
+    n_members: usize,
+    mean_weight: f64,
+    delta: f64,
+    seed: u64,
+) -> PyResult<Learner> {
+    let (schema, factory) = (schema(&n_values, n_classes)?, factory(build));
+    let kernel = work(py, || LeveragingBagging::new(schema, factory, n_members, mean_weight, delta, seed))?;
+    Ok(Learner::new(Box::new(kernel)))
+}
+
+/// Online boosting.
+#[pyfunction]
+fn oza_boost(
+    py: Python<'_>,
+    n_values: PyReadonlyArray1<'_, u32>,
+    n_classes: usize,
+    build: Py<PyAny>,
+    n_members: usize,
+    pure: bool,
+    seed: u64,
+) -> PyResult<Learner> {
+    let (schema, factory) = (schema(&n_values, n_classes)?, factory(build));
+    let kernel = work(py, || OzaBoost::new(schema, factory, n_members, pure, seed))?;
+    Ok(Learner::new(Box::new(kernel)))
+}
+
+/// One class against the rest.
+#[pyfunction]
+fn one_vs_rest(
+    py: Python<'_>,
+    n_values: PyReadonlyArray1<'_, u32>,
+    n_classes: usize,
+    build: Py<PyAny>,
+    seed: u64,
+) -> PyResult<Learner> {
+    let (schema, factory) = (schema(&n_values, n_classes)?, factory(build));
+    let kernel = work(py, || OneVsRest::new(schema, factory, seed))?;
+    Ok(Learner::new(Box::new(kernel)))
+}
+
+/// A learner that starts anew after a drift.
+#[pyfunction]
+fn drift_reset(
+    py: Python<'_>,
+    n_values: PyReadonlyArray1<'_, u32>,
+    n_classes: usize,
+    build: Py<PyAny>,
+    detector: PyRef<'_, Detector>,
+    on_warning: bool,
+    seed: u64,
+) -> PyResult<Learner> {
+    let (schema, factory) = (schema(&n_values, n_classes)?, factory(build));
+    let detector = detector.boxed();
+    let kernel = work(py, || DriftReset::new(schema, factory, detector, on_warning, seed))?;
+    Ok(Learner::new(Box::new(kernel)))
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(drift_reset, module)?)?;
+    module.add_function(wrap_pyfunction!(oza_bag, module)?)?;
+    module.add_function(wrap_pyfunction!(leveraging_bagging, module)?)?;
+    module.add_function(wrap_pyfunction!(oza_boost, module)?)?;
+    module.add_function(wrap_pyfunction!(one_vs_rest, module)?)
+}

@@ -1,0 +1,76 @@
+//! Ensembles whose members are renewed.
+
+use std::sync::Arc;
+
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+use streamgauge_kernels::learners::{self as kernels, RenewedOptions};
+
+use crate::composition::PythonFactory;
+use crate::convert::work;
+use crate::learners::{Learner, schema};
+use crate::trees::TreeOptions;
+
+/// An adaptive random forest.
+#[pyfunction]
+fn adaptive_random_forest(
+    py: Python<'_>,
+    n_values: PyReadonlyArray1<'_, u32>,
+    n_classes: usize,
+    n_members: usize,
+    subspace: usize,
+    mean_weight: f64,
+    warning_delta: Option<f64>,
+    drift_delta: Option<f64>,
+    weighted_votes: bool,
+    options: PyRef<'_, TreeOptions>,
+    seed: u64,
+) -> PyResult<Learner> {
+    let tree = options.options;
+    let options = RenewedOptions {
+        n_members,
+        mean_weight: Some(mean_weight),
+        member_subspace: None,
+        warning_delta,
+        drift_delta,
+        weighted_votes,
+        weighted_background: false,
+    };
+    let schema = schema(&n_values, n_classes)?;
+    let kernel = work(py, || kernels::adaptive_random_forest(schema, options, tree, subspace, seed))?;
+    Ok(Learner::new(Box::new(kernel)))
+}
+
+/// Streaming random patches.
+#[pyfunction]
+fn streaming_random_patches(
+    py: Python<'_>,
+    n_values: PyReadonlyArray1<'_, u32>,
+    n_classes: usize,
+    build: Py<PyAny>,
+    n_members: usize,
+    subspace: Option<usize>,
+    mean_weight: Option<f64>,
+    warning_delta: Option<f64>,
+    drift_delta: Option<f64>,
+    weighted_votes: bool,
+    seed: u64,
+) -> PyResult<Learner> {
+    let options = RenewedOptions {
+        n_members,
+        mean_weight,
+        member_subspace: subspace,
+        warning_delta,
+        drift_delta,
+        weighted_votes,
+        weighted_background: true,
+    };
+    let (schema, factory) = (schema(&n_values, n_classes)?, Arc::new(PythonFactory::new(build)));
+    let kernel = work(py, || kernels::streaming_random_patches(schema, options, factory, seed))?;
+    Ok(Learner::new(Box::new(kernel)))
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(adaptive_random_forest, module)?)?;
+    module.add_function(wrap_pyfunction!(streaming_random_patches, module)?)
+}
