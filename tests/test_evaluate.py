@@ -151,7 +151,7 @@ def test_a_failing_learner_names_itself_and_where():
     class Broken(Memoriser):
         def build(self, schema, seed):
             learner = super().build(schema, seed)
-            learner.predict = None  # type: ignore[assignment, method-assign]
+            learner.interleave = None  # type: ignore[assignment, method-assign]
             return learner
 
     with pytest.raises(StreamgaugeError, match=r"learner 'mine' failed in fold 0, rows 0 to 9: TypeError"):

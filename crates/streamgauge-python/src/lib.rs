@@ -18,6 +18,7 @@ mod generators;
 mod learners;
 mod randomness;
 mod sampling;
+mod single_learners;
 mod text;
 mod trees;
 mod writing;
@@ -36,6 +37,7 @@ fn _compiled(module: &Bound<'_, PyModule>) -> PyResult<()> {
     learners::register(module)?;
     randomness::register(module)?;
     sampling::register(module)?;
+    single_learners::register(module)?;
     text::register(module)?;
     trees::register(module)?;
     writing::register(module)

@@ -4,8 +4,9 @@ from streamgauge.checks.detectors import check_detector
 from streamgauge.checks.forgetting import check_forgetting
 from streamgauge.checks.learners import check_learner
 from streamgauge.checks.measures import check_measure
-from streamgauge.checks.schemes import Memoriser, check_scheme
+from streamgauge.checks.schemes import check_scheme
 from streamgauge.checks.streams import check_stream
+from streamgauge.learners import Memoriser
 
 __all__ = [
     "Memoriser",

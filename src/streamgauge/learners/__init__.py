@@ -1,27 +1,52 @@
 """Learners: native ones, baselines, and adapters for everyone else's."""
 
 from streamgauge.learners.adapters import ScikitLearn, as_spec
-from streamgauge.learners.baselines import MajorityClass, NoChange
+from streamgauge.learners.baselines import MajorityClass, Memoriser, NoChange, RandomGuess
 from streamgauge.learners.bayes import NaiveBayes
+from streamgauge.learners.chunks import (
+    AccuracyUpdatedEnsemble,
+    AccuracyWeightedEnsemble,
+    LearnppCDS,
+    LearnppNIE,
+    SEAEnsemble,
+    WeightedAgeingEnsemble,
+)
 from streamgauge.learners.ensembles import LeveragingBagging, OzaBag, OzaBoost
 from streamgauge.learners.forests import AdaptiveRandomForest, StreamingRandomPatches
+from streamgauge.learners.linear import LogisticRegression, Perceptron
+from streamgauge.learners.neighbours import KNearestNeighbours
+from streamgauge.learners.noise import NoiseFilter
+from streamgauge.learners.pretrained import Pretrained
 from streamgauge.learners.trees import ExtremelyFastDecisionTree, HoeffdingAdaptiveTree, HoeffdingTree
 from streamgauge.learners.wrappers import DriftReset, OneVsRest
 
 __all__ = [
+    "AccuracyUpdatedEnsemble",
+    "AccuracyWeightedEnsemble",
     "AdaptiveRandomForest",
     "DriftReset",
     "ExtremelyFastDecisionTree",
     "HoeffdingAdaptiveTree",
     "HoeffdingTree",
+    "KNearestNeighbours",
+    "LearnppCDS",
+    "LearnppNIE",
     "LeveragingBagging",
+    "LogisticRegression",
     "MajorityClass",
+    "Memoriser",
     "NaiveBayes",
     "NoChange",
+    "NoiseFilter",
     "OneVsRest",
     "OzaBag",
     "OzaBoost",
+    "Perceptron",
+    "Pretrained",
+    "RandomGuess",
+    "SEAEnsemble",
     "ScikitLearn",
     "StreamingRandomPatches",
+    "WeightedAgeingEnsemble",
     "as_spec",
 ]

@@ -13,10 +13,17 @@ mod ensembles;
 mod factory;
 mod hoeffding_tree;
 mod lanes;
+mod linear;
 mod majority_class;
+mod memoriser;
 mod naive_bayes;
+mod nearest_neighbours;
 mod no_change;
+mod noise_filter;
+mod random_guess;
+mod recent_majority;
 mod renewed;
+mod row_hash;
 mod rows;
 mod vector_math;
 
@@ -27,9 +34,15 @@ pub use hoeffding_tree::{
     LeafPrediction, Options as HoeffdingTreeOptions, RevisingOptions as ExtremelyFastDecisionTreeOptions,
     SplitCriterion, Subspace, extremely_fast_decision_tree, hoeffding_adaptive_tree, hoeffding_tree,
 };
+pub use linear::{LinearModel, LinearOptions, LinearRule};
 pub use majority_class::MajorityClass;
+pub use memoriser::Memoriser;
 pub use naive_bayes::{NaiveBayes, naive_bayes};
+pub use nearest_neighbours::NearestNeighbours;
 pub use no_change::NoChange;
+pub use noise_filter::NoiseFilter;
+pub use random_guess::RandomGuess;
+pub use recent_majority::RecentMajority;
 pub use renewed::{Renewed, RenewedOptions, adaptive_random_forest, streaming_random_patches};
 
 /// The prediction of a learner that has nothing to say; it is always an error.

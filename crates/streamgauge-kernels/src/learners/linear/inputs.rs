@@ -1,0 +1,224 @@
+//! Rows as a linear model weighs them: numbers side by side, and for each nominal attribute the place of its value.
+
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+use crate::learners::Schema;
+use crate::learners::lanes::{Lane, WIDTH};
+
+/// Numbers beyond this are held back here, so that no sum or product overflows.
+pub(super) const LIMIT: f64 = 1e100;
+
+/// A nominal attribute: one weight per value, of which a row takes one.
+#[derive(Debug, Clone, Copy)]
+struct Nominal {
+    attribute: usize,
+    n_values: u32,
+    /// The place of its first value.
+    start: u32,
+}
+
+/// A row made ready.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Inputs {
+    /// The numbers as they came, NaN where missing; 0 in what is left of the last lane.
+    raw: Vec<Lane>,
+    /// The numbers as the model weighs them.
+    pub numbers: Vec<Lane>,
+    /// The places of the nominal values that are known.
+    pub places: Vec<u32>,
+}
+
+/// Turns rows into inputs, and keeps what that takes: mean and spread of each number.
+#[derive(Debug, Clone)]
+pub(super) struct Encoder {
+    numeric: Vec<usize>,
+    nominal: Vec<Nominal>,
+    standardise: bool,
+    moments: Vec<Moments>,
+}
+
+/// What is known of four numbers.
+#[derive(Debug, Clone, Copy, Default)]
+struct Moments {
+    /// The weight of their known values.
+    weight: Lane,
+    mean: Lane,
+    /// Weighted sum of the squared distances from the mean.
+    squares: Lane,
+    /// One over the standard deviation; 0 where there is none yet.
+    scale: Lane,
+}
+
+impl Encoder {
+    /// An encoder that has seen nothing.
+    pub fn new(schema: &Schema, standardise: bool) -> Self {
+        let (mut numeric, mut nominal, mut start) = (vec![], vec![], 0);
+        for (attribute, &n_values) in schema.n_values.iter().enumerate() {
+            if n_values == 0 {
+                numeric.push(attribute);
+            } else {
+                nominal.push(Nominal { attribute, n_values, start });
+                start += n_values;
+            }
+        }
+        let moments = vec![Moments::default(); numeric.len().div_ceil(WIDTH)];
+        Self { numeric, nominal, standardise, moments }
+    }
+
+    /// How many lanes the numbers of a row fill.
+    pub fn n_lanes(&self) -> usize {
+        self.moments.len()
+    }
+
+    /// How many places nominal values have.
+    pub fn n_places(&self) -> usize {
+        self.nominal.iter().map(|nominal| nominal.n_values as usize).sum()
+    }
+
+    /// Room for the inputs of a row.
+    pub fn room(&self) -> Inputs {
+        let lanes = vec![Lane::ZERO; self.n_lanes()];
+        Inputs { raw: lanes.clone(), numbers: lanes, places: Vec::with_capacity(self.nominal.len()) }
+    }
+
+    /// Sort the values of a row; what is not finite, or no value of its attribute, is missing.
+    #[inline(always)]
+    pub fn read(&self, x: &[f64], inputs: &mut Inputs) {
+        if self.nominal.is_empty() {
+            let (lanes, rest) = x.as_chunks::<WIDTH>();
+            for (raw, &values) in inputs.raw.iter_mut().zip(lanes) {
+                *raw = Lane(values).map(sound);
+            }
+            if let Some(last) = inputs.raw.get_mut(lanes.len()) {
+                for (number, &value) in last.0.iter_mut().zip(rest) {
+                    *number = sound(value);
+                }
+            }
+            return;
+        }
+        let raw = inputs.raw.iter_mut().flat_map(|lane| &mut lane.0);
+        for (number, &attribute) in raw.zip(&self.numeric) {
+            *number = sound(x[attribute]);
+        }
+        inputs.places.clear();
+        for nominal in &self.nominal {
+            let value = x[nominal.attribute];
+            if value >= 0.0 && value < f64::from(nominal.n_values) {
+                inputs.places.push(nominal.start + value as u32);
+            }
+        }
+    }
+
+    /// Work out the numbers to weigh: standardised or as they came, a missing one at its mean.
+    #[inline(always)]
+    pub fn scale(&self, inputs: &mut Inputs) {
+        for ((number, raw), moments) in inputs.numbers.iter_mut().zip(&inputs.raw).zip(&self.moments) {
+            let known = raw.zip(moments.mean, |raw, mean| if raw.is_nan() { mean } else { raw });
+            *number = if self.standardise { (known - moments.mean) * moments.scale } else { known };
+        }
+    }
+
+    /// Take the numbers of a row into mean and spread (Welford's sums).
+    #[inline(always)]
+    pub fn observe(&mut self, inputs: &Inputs, weight: f64) {
+        for (raw, moments) in inputs.raw.iter().zip(&mut self.moments) {
+            let before = moments.mean;
+            let added = raw.map(|raw| if raw.is_nan() { 0.0 } else { weight });
+            let known = raw.zip(before, |raw, mean| if raw.is_nan() { mean } else { raw });
+            let total = moments.weight + added;
+            let share = added.zip(total, |added, total| added / if total > 0.0 { total } else { 1.0 });
+            let off = known - before;
+            let mean = off.mul_add(share, before);
+            let squares = (added * off).mul_add(known - mean, moments.squares);
+            *moments = Moments { weight: total, mean, squares, scale: total.zip(squares, spread) };
+        }
+    }
+
+    /// The bytes it holds on the heap.
+    pub fn n_bytes(&self) -> usize {
+        self.moments.capacity() * size_of::<Moments>()
+            + self.numeric.capacity() * size_of::<usize>()
+            + self.nominal.capacity() * size_of::<Nominal>()
+    }
+
+    /// Write what it has seen.
+    pub fn save(&self, writer: &mut Writer) {
+        let lanes: Vec<Lane> = self.moments.iter().flat_map(|m| [m.weight, m.mean, m.squares]).collect();
+        save_lanes(writer, &lanes);
+    }
+
+    /// Read what it had seen.
+    ///
+    /// # Errors
+    /// [`KernelError::Saved`] where the bytes end or are of another schema.
+    pub fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
+        let mut lanes = vec![Lane::ZERO; 3 * self.moments.len()];
+        load_lanes(reader, &mut lanes)?;
+        for (moments, &[weight, mean, squares]) in self.moments.iter_mut().zip(lanes.as_chunks::<3>().0) {
+            *moments = Moments { weight, mean, squares, scale: weight.zip(squares, spread) };
+        }
+        Ok(())
+    }
+}
+
+/// A number to work with: what is not finite is missing.
+#[inline(always)]
+fn sound(value: f64) -> f64 {
+    if value.is_finite() { value.clamp(-LIMIT, LIMIT) } else { f64::NAN }
+}
+
+/// One over the standard deviation, of a weight and a sum of squares; 0 where all values were the same.
+#[inline(always)]
+fn spread(weight: f64, squares: f64) -> f64 {
+    if squares > 0.0 { (weight / squares).sqrt() } else { 0.0 }
+}
+
+/// Write lanes of numbers.
+pub(super) fn save_lanes(writer: &mut Writer, lanes: &[Lane]) {
+    writer.u64(lanes.len() as u64);
+    for &number in lanes.iter().flat_map(|lane| &lane.0) {
+        writer.f64(number);
+    }
+}
+
+/// Read lanes of numbers into as many.
+///
+/// # Errors
+/// [`KernelError::Saved`] where there are more or fewer.
+pub(super) fn load_lanes(reader: &mut Reader<'_>, lanes: &mut [Lane]) -> Result<(), KernelError> {
+    if reader.usize()? != lanes.len() {
+        return Err(reader.error("it has another number of columns"));
+    }
+    for number in lanes.iter_mut().flat_map(|lane| &mut lane.0) {
+        *number = reader.f64()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_standardised_and_missing_ones_stand_at_their_mean() {
+        let schema = Schema { n_values: vec![0, 3, 0], n_classes: 2 };
+        let mut encoder = Encoder::new(&schema, true);
+        let mut inputs = encoder.room();
+        for (x, weight) in [([1.0, 0.0, 5.0], 1.0), ([3.0, 2.0, f64::NAN], 1.0), ([5.0, 1.0, 5.0], 2.0)] {
+            encoder.read(&x, &mut inputs);
+            encoder.observe(&inputs, weight);
+        }
+        // Of 1, 3, 5, 5: mean 3.5, variance 11 / 4.
+        encoder.read(&[6.0, f64::NAN, f64::INFINITY], &mut inputs);
+        encoder.scale(&mut inputs);
+        assert!((inputs.numbers[0].0[0] - 2.5 / (11.0_f64 / 4.0).sqrt()).abs() < 1e-15);
+        assert_eq!(inputs.numbers[0].0[1..], [0.0; 3]);
+        assert!(inputs.places.is_empty());
+        let mut plain = Encoder::new(&schema, false);
+        plain.read(&[2.0, 1.0, 7.0], &mut inputs);
+        plain.observe(&inputs, 1.0);
+        plain.read(&[f64::NAN, 2.0, 9.0], &mut inputs);
+        plain.scale(&mut inputs);
+        assert_eq!((inputs.numbers[0].0, inputs.places.as_slice()), ([2.0, 9.0, 0.0, 0.0], [2].as_slice()));
+    }
+}

@@ -1,0 +1,333 @@
+//! Linear models that learn by stochastic gradient descent: the perceptron and logistic regression.
+//!
+//! A nominal attribute has a weight per value (one-hot) and none where it is missing; a missing number stands at the
+//! mean of those seen.
+
+use super::vector_math::exp;
+use super::{ABSTAINED, Learner, Schema, Step, winner};
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+use crate::dispatch;
+use crate::randomness::{Draws, Purpose};
+use inputs::{Encoder, Inputs, LIMIT};
+use weights::Weights;
+
+mod inputs;
+mod weights;
+
+/// What `exp` takes.
+const MOST: f64 = 700.0;
+
+const INITIAL: Purpose = Purpose::named("perceptron");
+
+/// By which rule a linear model learns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LinearRule {
+    /// A sigmoid unit per class that descends its squared error, from small random weights.
+    Perceptron,
+    /// A logistic regression per class against all others.
+    OneVsRest,
+    /// One logistic regression for all classes.
+    Softmax,
+}
+
+/// The options of a linear model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinearOptions {
+    /// How it learns.
+    pub rule: LinearRule,
+    /// The size of its steps, 0 or more.
+    pub learning_rate: f64,
+    /// How strongly large weights are punished, 0 or more.
+    pub l2: f64,
+    /// Whether numbers are standardised by the mean and deviation seen so far.
+    pub standardise: bool,
+}
+
+impl LinearRule {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Perceptron => "Perceptron",
+            Self::OneVsRest | Self::Softmax => "LogisticRegression",
+        }
+    }
+
+    /// Turn scores into the outputs of the classes.
+    #[inline(always)]
+    fn outputs(self, scores: &mut [f64]) {
+        if self == Self::Softmax {
+            let most = scores.iter().fold(f64::NEG_INFINITY, |most, &score| if score > most { score } else { most });
+            for score in scores.iter_mut() {
+                *score = exp((*score - most).max(-MOST));
+            }
+            share(scores);
+        } else {
+            for score in scores {
+                *score = 1.0 / (1.0 + exp((-*score).clamp(-MOST, MOST)));
+            }
+        }
+    }
+}
+
+/// The class of the greatest score, where the outputs are sure to differ too; they are ever so close, or saturated,
+/// where it is not clear.
+#[inline(always)]
+fn clear_winner(scores: &[f64]) -> Option<i32> {
+    let (mut winner, mut most, mut second) = (0, f64::NEG_INFINITY, f64::NEG_INFINITY);
+    for (class, &score) in scores.iter().enumerate() {
+        if score > most {
+            (winner, second, most) = (class as i32, most, score);
+        } else if score > second {
+            second = score;
+        }
+    }
+    (most - second > 1e-9 && most < 10.0 && most > -MOST).then_some(winner)
+}
+
+/// Make positive numbers add up to 1.
+#[inline(always)]
+fn share(votes: &mut [f64]) {
+    let total: f64 = votes.iter().sum();
+    for vote in votes {
+        *vote /= total;
+    }
+}
+
+/// A linear model.
+#[derive(Debug, Clone)]
+pub struct LinearModel {
+    schema: Schema,
+    options: LinearOptions,
+    encoder: Encoder,
+    weights: Weights,
+    /// Whether it has learnt a row; until then it abstains.
+    started: bool,
+}
+
+/// What a row needs while it is worked on.
+struct Scratch {
+    inputs: Inputs,
+    outputs: Vec<f64>,
+}
+
+impl LinearModel {
+    /// A model that has seen nothing.
+    ///
+    /// # Errors
+    /// [`KernelError::Option`] where an option is negative or not finite.
+    pub fn new(schema: Schema, options: LinearOptions, seed: u64) -> Result<Self, KernelError> {
+        for (option, value) in [("learning_rate", options.learning_rate), ("l2", options.l2)] {
+            if !(value >= 0.0 && value.is_finite()) {
+                let expected = "it must be a finite number of 0 or more";
+                return Err(KernelError::Option { option, found: value.to_string(), expected });
+            }
+        }
+        let encoder = Encoder::new(&schema, options.standardise);
+        let mut weights = Weights::new(encoder.n_lanes(), encoder.n_places(), schema.n_classes);
+        if options.rule == LinearRule::Perceptron {
+            let n_numbers = schema.n_values.iter().filter(|&&n| n == 0).count();
+            weights.fill(n_numbers, |class, position| {
+                0.2 * Draws::new(seed, INITIAL, class as u64).uniform(position as u64) - 0.1
+            });
+        }
+        Ok(Self { schema, options, encoder, weights, started: false })
+    }
+
+    fn scratch(&self) -> Scratch {
+        Scratch { inputs: self.encoder.room(), outputs: vec![0.0; self.schema.n_classes] }
+    }
+
+    /// Add up the weighted inputs of a row.
+    #[inline(always)]
+    fn add_up(&self, x: &[f64], scratch: &mut Scratch) {
+        self.encoder.read(x, &mut scratch.inputs);
+        self.encoder.scale(&mut scratch.inputs);
+        self.weights.scores(&scratch.inputs, &mut scratch.outputs);
+    }
+
+    /// The outputs of the classes for a row.
+    #[inline(always)]
+    fn work_out(&self, x: &[f64], scratch: &mut Scratch) {
+        self.add_up(x, scratch);
+        self.options.rule.outputs(&mut scratch.outputs);
+    }
+
+    #[inline(always)]
+    fn vote_into(&self, scratch: &Scratch, votes: &mut [f64]) {
+        if self.started {
+            votes.copy_from_slice(&scratch.outputs);
+            share(votes);
+        } else {
+            votes.fill(0.0);
+        }
+    }
+
+    /// Learn a row; `worked_out` says whether it is the one that `scratch` was last used for.
+    #[inline(always)]
+    fn learn_row(&mut self, x: &[f64], label: usize, weight: f64, scratch: &mut Scratch, worked_out: bool) {
+        let weight = weight.min(LIMIT);
+        if self.options.standardise {
+            // The row counts in the mean and deviation by which it is standardised.
+            if !worked_out {
+                self.encoder.read(x, &mut scratch.inputs);
+            }
+            self.encoder.observe(&scratch.inputs, weight);
+            self.encoder.scale(&mut scratch.inputs);
+            self.weights.scores(&scratch.inputs, &mut scratch.outputs);
+            self.options.rule.outputs(&mut scratch.outputs);
+        } else {
+            if !worked_out {
+                self.work_out(x, scratch);
+            }
+            self.encoder.observe(&scratch.inputs, weight);
+        }
+        let rate = (self.options.learning_rate * weight).min(LIMIT);
+        let squared = self.options.rule == LinearRule::Perceptron;
+        for (class, output) in scratch.outputs.iter_mut().enumerate() {
+            let off = if class == label { 1.0 - *output } else { -*output };
+            *output = rate * if squared { off * *output * (1.0 - *output) } else { off };
+        }
+        if self.options.l2 > 0.0 {
+            self.weights.shrink((1.0 - rate * self.options.l2).max(0.0));
+        }
+        self.weights.advance(&scratch.inputs, &scratch.outputs);
+        self.started = true;
+    }
+}
+
+impl Learner for LinearModel {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn vote(&self, x: &[f64], votes: &mut [f64]) {
+        self.predict(x, votes);
+    }
+
+    fn predict(&self, x: &[f64], votes: &mut [f64]) {
+        let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
+        let mut scratch = self.scratch();
+        dispatch::run(
+            #[inline(always)]
+            || {
+                for (i, votes) in votes.chunks_exact_mut(n_classes).enumerate() {
+                    self.work_out(&x[i * d..(i + 1) * d], &mut scratch);
+                    self.vote_into(&scratch, votes);
+                }
+            },
+        );
+    }
+
+    fn learn(&mut self, x: &[f64], label: usize, weight: f64) {
+        let mut scratch = self.scratch();
+        dispatch::run(
+            #[inline(always)]
+            || self.learn_row(x, label, weight, &mut scratch, false),
+        );
+    }
+
+    fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], mut votes: Option<&mut [f64]>) {
+        let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
+        let (mut scratch, mut row_votes) = (self.scratch(), vec![0.0; n_classes]);
+        dispatch::run(
+            #[inline(always)]
+            || {
+                for (i, prediction) in predictions.iter_mut().enumerate() {
+                    let x = &step.x[i * d..(i + 1) * d];
+                    let tested = step.tests(i);
+                    *prediction = ABSTAINED;
+                    if tested {
+                        self.add_up(x, &mut scratch);
+                        // A standardised row is worked out again when it is learnt, so here the winner will do.
+                        let enough = self.started && self.options.standardise && votes.is_none();
+                        let clear = if enough { clear_winner(&scratch.outputs) } else { None };
+                        *prediction = clear.unwrap_or_else(|| {
+                            self.options.rule.outputs(&mut scratch.outputs);
+                            self.vote_into(&scratch, &mut row_votes);
+                            winner(&row_votes)
+                        });
+                        if let Some(votes) = &mut votes {
+                            votes[i * n_classes..(i + 1) * n_classes].copy_from_slice(&row_votes);
+                        }
+                    }
+                    let weight = step.weight(i);
+                    if weight > 0.0 {
+                        self.learn_row(x, step.y[i] as usize, weight, &mut scratch, tested);
+                    }
+                }
+            },
+        );
+    }
+
+    fn n_bytes(&self) -> usize {
+        size_of::<Self>() + 4 * self.schema.n_values.capacity() + self.encoder.n_bytes() + self.weights.n_bytes()
+    }
+
+    fn save(&self) -> Vec<u8> {
+        let mut writer = Writer::new(self.options.rule.name(), 1);
+        writer.u64(u64::from(self.started));
+        self.encoder.save(&mut writer);
+        self.weights.save(&mut writer);
+        writer.finish()
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
+        let mut reader = Reader::new(self.options.rule.name(), 1, bytes)?;
+        let started = reader.u64()? != 0;
+        let (mut encoder, mut weights) = (self.encoder.clone(), self.weights.clone());
+        encoder.load(&mut reader)?;
+        weights.load(&mut reader)?;
+        reader.finish()?;
+        (self.encoder, self.weights, self.started) = (encoder, weights, started);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOFTMAX: LinearOptions =
+        LinearOptions { rule: LinearRule::Softmax, learning_rate: 0.1, l2: 0.0, standardise: true };
+
+    #[test]
+    fn it_learns_to_tell_two_sides_of_a_line_apart() {
+        let draws = Draws::new(1, Purpose::named("line"), 0);
+        for rule in [LinearRule::Perceptron, LinearRule::OneVsRest, LinearRule::Softmax] {
+            let schema = Schema { n_values: vec![0, 0], n_classes: 2 };
+            let mut model = LinearModel::new(schema, LinearOptions { rule, ..SOFTMAX }, 1).unwrap();
+            let mut hits = 0;
+            for row in 0..4_000 {
+                let x = [1000.0 * draws.uniform(2 * row), draws.uniform(2 * row + 1)];
+                let label = i32::from(x[0] < 1000.0 * x[1]);
+                let mut predictions = [0];
+                model.interleave(&Step { x: &x, y: &[label], test: None, weight: None }, &mut predictions, None);
+                hits += u32::from(row >= 2_000 && predictions[0] == label);
+            }
+            assert!(hits > 1_900, "{rule:?}: {hits}");
+        }
+    }
+
+    #[test]
+    fn huge_numbers_leave_it_finite() {
+        let schema = Schema { n_values: vec![0], n_classes: 2 };
+        for standardise in [false, true] {
+            let options = LinearOptions { learning_rate: 1e300, standardise, ..SOFTMAX };
+            let mut model = LinearModel::new(schema.clone(), options, 1).unwrap();
+            let mut votes = [0.0; 2];
+            for (x, label) in [(1e308, 0), (-1e308, 1), (1e308, 1), (1.0, 0), (-1e308, 0), (f64::INFINITY, 1)] {
+                model.learn(&[x], label, 1e300);
+                model.vote(&[x], &mut votes);
+                assert!(votes.iter().all(|vote| vote.is_finite()), "{votes:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn options_out_of_range_are_refused() {
+        let schema = Schema { n_values: vec![0], n_classes: 2 };
+        for options in [LinearOptions { learning_rate: -1.0, ..SOFTMAX }, LinearOptions { l2: f64::NAN, ..SOFTMAX }] {
+            assert!(matches!(LinearModel::new(schema.clone(), options, 1), Err(KernelError::Option { .. })));
+        }
+    }
+}

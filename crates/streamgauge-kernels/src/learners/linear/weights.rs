@@ -1,0 +1,118 @@
+//! The weights of a linear model: per class one for each number, one for each nominal value, and a bias.
+
+use super::inputs::{Inputs, LIMIT, load_lanes, save_lanes};
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+use crate::learners::lanes::{Lane, WIDTH};
+
+/// Weights of all classes.
+#[derive(Debug, Clone)]
+pub(super) struct Weights {
+    n_lanes: usize,
+    /// Class after class, the weights of the numbers.
+    numbers: Vec<Lane>,
+    /// Place after place, the weight in each class.
+    places: Vec<f64>,
+    biases: Vec<f64>,
+}
+
+impl Weights {
+    /// Weights that are all 0.
+    pub fn new(n_lanes: usize, n_places: usize, n_classes: usize) -> Self {
+        Self {
+            n_lanes,
+            numbers: vec![Lane::ZERO; n_lanes * n_classes],
+            places: vec![0.0; n_places * n_classes],
+            biases: vec![0.0; n_classes],
+        }
+    }
+
+    /// Set every weight to what `draw` gives for its class and position; `n_numbers` says where a row's numbers end.
+    pub fn fill(&mut self, n_numbers: usize, draw: impl Fn(usize, usize) -> f64) {
+        let (n_classes, width) = (self.biases.len(), self.n_lanes * WIDTH);
+        for class in 0..n_classes {
+            let lanes = &mut self.numbers[class * self.n_lanes..(class + 1) * self.n_lanes];
+            let numbers = lanes.iter_mut().flat_map(|lane| &mut lane.0);
+            for (position, number) in numbers.take(n_numbers).enumerate() {
+                *number = draw(class, position);
+            }
+            for (place, weights) in self.places.chunks_exact_mut(n_classes).enumerate() {
+                weights[class] = draw(class, width + place);
+            }
+            self.biases[class] = draw(class, width + self.places.len() / n_classes);
+        }
+    }
+
+    /// Add up the weighted inputs for each class.
+    #[inline(always)]
+    pub fn scores(&self, inputs: &Inputs, scores: &mut [f64]) {
+        let n_classes = self.biases.len();
+        for (class, score) in scores.iter_mut().enumerate() {
+            let weights = &self.numbers[class * self.n_lanes..(class + 1) * self.n_lanes];
+            let mut sums = Lane::ZERO;
+            for (weight, &number) in weights.iter().zip(&inputs.numbers) {
+                sums = weight.mul_add(number, sums);
+            }
+            *score = self.biases[class] + sums.sum();
+        }
+        for &place in &inputs.places {
+            let weights = &self.places[place as usize * n_classes..(place as usize + 1) * n_classes];
+            for (score, weight) in scores.iter_mut().zip(weights) {
+                *score += weight;
+            }
+        }
+    }
+
+    /// Move the weights of every class along the inputs, by its own amount.
+    #[inline(always)]
+    pub fn advance(&mut self, inputs: &Inputs, amounts: &[f64]) {
+        let n_classes = self.biases.len();
+        for (class, &amount) in amounts.iter().enumerate() {
+            let amounts = Lane::splat(amount);
+            let weights = &mut self.numbers[class * self.n_lanes..(class + 1) * self.n_lanes];
+            for (weight, &number) in weights.iter_mut().zip(&inputs.numbers) {
+                *weight = amounts.mul_add(number, *weight).min(Lane::splat(LIMIT)).max(Lane::splat(-LIMIT));
+            }
+            self.biases[class] = (self.biases[class] + amount).clamp(-LIMIT, LIMIT);
+        }
+        for &place in &inputs.places {
+            let weights = &mut self.places[place as usize * n_classes..(place as usize + 1) * n_classes];
+            for (weight, amount) in weights.iter_mut().zip(amounts) {
+                *weight = (*weight + amount).clamp(-LIMIT, LIMIT);
+            }
+        }
+    }
+
+    /// Multiply all weights but the biases.
+    #[inline(always)]
+    pub fn shrink(&mut self, factor: f64) {
+        for weight in &mut self.numbers {
+            *weight = *weight * Lane::splat(factor);
+        }
+        for weight in &mut self.places {
+            *weight *= factor;
+        }
+    }
+
+    /// The bytes it holds on the heap.
+    pub fn n_bytes(&self) -> usize {
+        self.numbers.capacity() * size_of::<Lane>() + 8 * (self.places.capacity() + self.biases.capacity())
+    }
+
+    /// Write all weights.
+    pub fn save(&self, writer: &mut Writer) {
+        save_lanes(writer, &self.numbers);
+        writer.f64s(&self.places);
+        writer.f64s(&self.biases);
+    }
+
+    /// Read all weights.
+    ///
+    /// # Errors
+    /// [`KernelError::Saved`] where the bytes end or are of another schema.
+    pub fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
+        load_lanes(reader, &mut self.numbers)?;
+        reader.f64s_into(&mut self.places)?;
+        reader.f64s_into(&mut self.biases)
+    }
+}

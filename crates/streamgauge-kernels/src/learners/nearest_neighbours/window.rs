@@ -1,0 +1,264 @@
+//! The rows learnt last: as they came, and once more for a quick look, normalised in blocks of columns side by side.
+
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+use crate::learners::Schema;
+
+/// How many rows stand side by side in a block.
+pub(super) const SIDE: usize = 32;
+
+/// Numbers beyond this are held back here, so that their differences are finite.
+pub(super) const LIMIT: f64 = 1e150;
+
+/// One column of a block.
+pub(super) type Column = [f32; SIDE];
+
+/// The range of a numeric column in the window, with how many rows stand at either end.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Range {
+    pub low: f64,
+    pub high: f64,
+    n_low: usize,
+    n_high: usize,
+    pub n_missing: usize,
+}
+
+impl Range {
+    const EMPTY: Self = Self { low: f64::INFINITY, high: f64::NEG_INFINITY, n_low: 0, n_high: 0, n_missing: 0 };
+
+    fn add(&mut self, value: f64) {
+        if value.is_nan() {
+            self.n_missing += 1;
+            return;
+        }
+        if value < self.low {
+            (self.low, self.n_low) = (value, 0);
+        }
+        if value > self.high {
+            (self.high, self.n_high) = (value, 0);
+        }
+        self.n_low += usize::from(value == self.low);
+        self.n_high += usize::from(value == self.high);
+    }
+
+    /// Whether another range reaches as far.
+    fn same_ends(&self, other: Self) -> bool {
+        self.low == other.low && self.high == other.high
+    }
+
+    /// The lower end; 0 where no value is known.
+    #[inline(always)]
+    pub fn start(&self) -> f64 {
+        if self.low.is_finite() { self.low } else { 0.0 }
+    }
+
+    /// One over the width; 0 where there is none.
+    #[inline(always)]
+    pub fn scale(&self) -> f64 {
+        let scale = 1.0 / (self.high - self.low);
+        if scale.is_finite() && scale > 0.0 { scale } else { 0.0 }
+    }
+
+    /// Where a value stands: at 0 where it is the least, at 1 where it is the greatest.
+    #[inline(always)]
+    pub fn place_of(&self, value: f64) -> f64 {
+        (value - self.start()) * self.scale()
+    }
+
+    /// Take a value out again; false where an end of the range is then unknown.
+    fn remove(&mut self, value: f64) -> bool {
+        self.n_missing -= usize::from(value.is_nan());
+        self.n_low -= usize::from(value == self.low);
+        self.n_high -= usize::from(value == self.high);
+        !((value == self.low && self.n_low == 0) || (value == self.high && self.n_high == 0))
+    }
+}
+
+/// The rows learnt last.
+#[derive(Debug, Clone)]
+pub(super) struct Window {
+    width: usize,
+    nominal: Vec<bool>,
+    /// Row after row, the values.
+    rows: Vec<f64>,
+    /// Block after block, a column per attribute: a number by where it stands in its range, a nominal value by its code.
+    columns: Vec<Column>,
+    pub labels: Vec<u32>,
+    pub weights: Vec<f64>,
+    pub ranges: Vec<Range>,
+    /// Where the next row goes: the oldest stands there once the window is full.
+    next: usize,
+}
+
+impl Window {
+    /// A window of `width` rows that holds none.
+    pub fn new(schema: &Schema, width: usize) -> Self {
+        Self {
+            width,
+            nominal: schema.n_values.iter().map(|&n| n > 0).collect(),
+            rows: vec![],
+            columns: vec![],
+            labels: vec![],
+            weights: vec![],
+            ranges: vec![Range::EMPTY; schema.n_attributes()],
+            next: 0,
+        }
+    }
+
+    /// How many rows it holds.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// How many rows it can hold.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// How many attributes a row has.
+    #[inline(always)]
+    pub fn n_attributes(&self) -> usize {
+        self.nominal.len()
+    }
+
+    /// Whether an attribute is nominal.
+    #[inline(always)]
+    pub fn is_nominal(&self, attribute: usize) -> bool {
+        self.nominal[attribute]
+    }
+
+    /// The values of a row.
+    #[inline(always)]
+    pub fn row(&self, row: usize) -> &[f64] {
+        &self.rows[row * self.n_attributes()..(row + 1) * self.n_attributes()]
+    }
+
+    /// The columns of its blocks.
+    #[inline(always)]
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// Take in a row, in the place of the oldest where it is full.
+    pub fn push(&mut self, x: &[f64], label: usize, weight: f64) {
+        let (d, row) = (self.n_attributes(), self.next);
+        let (full, weight) = (self.len() == self.width, weight.min(LIMIT));
+        if full {
+            (self.labels[row], self.weights[row]) = (label as u32, weight);
+        } else {
+            self.labels.push(label as u32);
+            self.weights.push(weight);
+            self.rows.resize((row + 1) * d, 0.0);
+            self.columns.resize((row / SIDE + 1) * d, [0.0; SIDE]);
+        }
+        for (attribute, &value) in x.iter().enumerate() {
+            let value = sound(value);
+            let gone = std::mem::replace(&mut self.rows[row * d + attribute], value);
+            let before = self.ranges[attribute];
+            let known = !full || self.ranges[attribute].remove(gone);
+            if known {
+                self.ranges[attribute].add(value);
+            } else {
+                self.ranges[attribute] = self.range_of(attribute);
+            }
+            let moved = !self.nominal[attribute] && !self.ranges[attribute].same_ends(before);
+            self.place(attribute, if moved { 0..self.len() } else { row..row + 1 });
+        }
+        self.next = (row + 1) % self.width;
+    }
+
+    /// Write the values of an attribute into its column.
+    fn place(&mut self, attribute: usize, rows: std::ops::Range<usize>) {
+        let (d, range) = (self.n_attributes(), self.ranges[attribute]);
+        let (start, scale) = if self.nominal[attribute] { (0.0, 1.0) } else { (range.start(), range.scale()) };
+        for row in rows {
+            let place = (self.rows[row * d + attribute] - start) * scale;
+            self.columns[row / SIDE * d + attribute][row % SIDE] = place as f32;
+        }
+    }
+
+    /// The range of a column, found anew.
+    fn range_of(&self, attribute: usize) -> Range {
+        let mut range = Range::EMPTY;
+        for row in 0..self.len() {
+            range.add(self.rows[row * self.n_attributes() + attribute]);
+        }
+        range
+    }
+
+    /// The bytes it holds on the heap.
+    pub fn n_bytes(&self) -> usize {
+        self.nominal.capacity()
+            + self.rows.capacity() * size_of::<f64>()
+            + self.columns.capacity() * size_of::<Column>()
+            + self.labels.capacity() * size_of::<u32>()
+            + self.weights.capacity() * size_of::<f64>()
+            + self.ranges.capacity() * size_of::<Range>()
+    }
+
+    /// Write its rows.
+    pub fn save(&self, writer: &mut Writer) {
+        writer.u64(self.width as u64);
+        writer.u64(self.next as u64);
+        writer.u64s(self.labels.iter().map(|&label| u64::from(label)));
+        writer.f64s(&self.weights);
+        writer.f64s(&self.rows);
+    }
+
+    /// Read rows into a window that holds none.
+    ///
+    /// # Errors
+    /// [`KernelError::Saved`] where the bytes end or are of another window.
+    pub fn load(&mut self, reader: &mut Reader<'_>, n_classes: usize) -> Result<(), KernelError> {
+        let (width, next) = (reader.usize()?, reader.usize()?);
+        let (labels, weights, rows) = (reader.u64s()?, reader.f64s()?, reader.f64s()?);
+        let (full, d) = (labels.len() == width, self.n_attributes());
+        let sizes_fit = weights.len() == labels.len() && rows.len() == labels.len() * d;
+        if width != self.width || labels.len() > width || !sizes_fit {
+            return Err(reader.error("its window is another"));
+        }
+        if next >= width || (!full && next != labels.len()) || labels.iter().any(|&label| label >= n_classes as u64) {
+            return Err(reader.error("its window has no such rows"));
+        }
+        for (row, (label, weight)) in labels.into_iter().zip(weights).enumerate() {
+            self.push(&rows[row * d..(row + 1) * d], label as usize, weight);
+        }
+        self.next = next;
+        Ok(())
+    }
+}
+
+/// A value to work with: what is not finite is missing.
+#[inline(always)]
+pub(super) fn sound(value: f64) -> f64 {
+    if value.is_finite() { value.clamp(-LIMIT, LIMIT) } else { f64::NAN }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::randomness::{Draws, Purpose};
+
+    #[test]
+    fn ranges_are_those_of_the_rows_in_the_window() {
+        let draws = Draws::new(1, Purpose::named("rows"), 0);
+        for (width, n_values) in [(1, 100), (7, 3), (40, 1000), (33, 5)] {
+            let mut window = Window::new(&Schema { n_values: vec![0], n_classes: 2 }, width);
+            let value = |row| match draws.below(row, n_values) {
+                0 => f64::NAN,
+                value => value as f64,
+            };
+            for row in 0..200_u64 {
+                window.push(&[value(row)], 0, 1.0);
+                let kept: Vec<f64> = (0..=row).rev().take(width).map(value).collect();
+                let known = || kept.iter().filter(|value| !value.is_nan());
+                let range = window.ranges[0];
+                assert_eq!(range.low, known().fold(f64::INFINITY, |low, &value| low.min(value)));
+                assert_eq!(range.high, known().fold(f64::NEG_INFINITY, |high, &value| high.max(value)));
+                assert_eq!(range.n_missing, kept.len() - known().count());
+                assert_eq!(window.len(), kept.len());
+            }
+        }
+    }
+}

@@ -1,0 +1,284 @@
+"""Ensembles of chunks: the contract, and their numbers against stream-learn's."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.naive_bayes import GaussianNB
+
+import streamgauge as sg
+from streamgauge.checks import check_learner
+from streamgauge.checks.learners import MIXED
+from streamgauge.errors import StreamgaugeError
+from streamgauge.learners import (
+    AccuracyUpdatedEnsemble,
+    AccuracyWeightedEnsemble,
+    HoeffdingTree,
+    LearnppCDS,
+    LearnppNIE,
+    LogisticRegression,
+    RandomGuess,
+    ScikitLearn,
+    SEAEnsemble,
+    WeightedAgeingEnsemble,
+)
+from streamgauge.learners.chunks.members import Chunk
+from streamgauge.learners.chunks.smote import oversampled
+from streamgauge.protocols import LearnerSpec
+from streamgauge.randomness import below
+from streamgauge.records import Attribute, Batch, Schema, Step
+
+TWO_CLASSES = Schema(MIXED.attributes, ("apple", "pear"))
+SMALL: dict[str, Any] = {"chunk_size": 30, "n_members": 3}
+ANY_CLASSES: list[LearnerSpec] = [
+    SEAEnsemble(**SMALL),
+    SEAEnsemble(RandomGuess(), **SMALL),
+    AccuracyWeightedEnsemble(LogisticRegression(), **SMALL),
+    AccuracyUpdatedEnsemble(HoeffdingTree(grace_period=20), **SMALL),
+    WeightedAgeingEnsemble(**SMALL),
+    WeightedAgeingEnsemble(weighting="related_to_whole", ageing="constant", rejuvenation=0.5, prune_last=True, **SMALL),
+    WeightedAgeingEnsemble(weighting="bell_curve", ageing="gaussian", **SMALL),
+    SEAEnsemble(SEAEnsemble(chunk_size=7), **SMALL),
+]
+UNEQUAL: list[LearnerSpec] = [LearnppNIE(**SMALL), LearnppCDS(**SMALL), LearnppCDS(RandomGuess(), **SMALL)]
+
+
+@pytest.mark.parametrize("spec", ANY_CLASSES, ids=str)
+def test_an_ensemble_keeps_the_contract_of_a_learner(spec: LearnerSpec):
+    check_learner(spec, n_rows=300)
+
+
+@pytest.mark.parametrize("spec", UNEQUAL, ids=str)
+def test_an_ensemble_of_unequal_classes_keeps_the_contract_of_a_learner(spec: LearnerSpec):
+    check_learner(spec, TWO_CLASSES, n_rows=300)
+
+
+Chunks = list[tuple[NDArray[np.float64], NDArray[np.int32]]]
+
+
+def chunks_of(
+    n_classes: int, n_chunks: int = 12, size: int = 120, rare: float | None = None, turn: float = 3.0, seed: int = 3
+) -> Chunks:
+    """Give chunks of a stream whose classes turn and, half-way, jump; the second of two may be rare."""
+    rng = np.random.default_rng(seed)
+    share = np.full(n_classes, 1 / n_classes) if rare is None else np.array([1 - rare, rare])
+    chunks = []
+    for number in range(n_chunks):
+        y = rng.choice(n_classes, size=size, p=share).astype(np.int32)
+        y[:n_classes] = np.arange(n_classes)
+        angle = 2 * np.pi * y / n_classes + turn * number / n_chunks + (2.0 if number > n_chunks // 2 else 0.0)
+        x = np.c_[np.cos(angle), np.sin(angle), np.zeros(size)] + 0.7 * rng.normal(size=(size, 3))
+        chunks.append((np.ascontiguousarray(x), y))
+    return chunks
+
+
+def schema_of(n_classes: int) -> Schema:
+    return Schema(tuple(Attribute(name) for name in "abc"), tuple(map(str, range(n_classes))))
+
+
+def votes_of(spec: LearnerSpec, chunks: Chunks) -> list[NDArray[np.float64]]:
+    """Test then train on every chunk, in batches that have nothing to do with chunks."""
+    learner = spec.build(schema_of(int(chunks[0][1].max()) + 1), 7)
+    x, y = (np.concatenate(column) for column in zip(*chunks, strict=True))
+    found = []
+    for start in range(0, len(y), 77):
+        part = slice(start, start + 77)
+        votes = learner.interleave(Step(Batch(start, x[part].copy(), y[part].copy())), with_votes=True)[1]
+        assert votes is not None
+        found.append(votes)
+    return np.split(np.concatenate(found), len(chunks))
+
+
+def ensembles() -> Any:
+    return pytest.importorskip("strlearn.ensembles", reason="stream-learn is not installed")
+
+
+def assert_same_votes(spec: LearnerSpec, theirs: Any, chunks: Chunks, weights: Callable[[Any], Any]) -> None:
+    """Compare with the members of another ensemble, weighted."""
+    ours = votes_of(spec, chunks)
+    assert (ours[0] == 0.0).all()
+    theirs.partial_fit(*(column.copy() for column in chunks[0]))
+    for votes, (x, y) in zip(ours[1:], chunks[1:], strict=True):
+        support = theirs.ensemble_support_matrix(x)
+        expected = np.tensordot(weights(theirs), support, axes=1)
+        np.testing.assert_allclose(votes, expected / expected.sum(axis=1, keepdims=True), rtol=1e-9, atol=1e-12)
+        theirs.partial_fit(x.copy(), y.copy())
+
+
+BASE = ScikitLearn(GaussianNB())
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_sea_agrees_with_stream_learn(n_classes):
+    theirs = ensembles().SEA(GaussianNB(), n_estimators=4)
+    spec = SEAEnsemble(BASE, chunk_size=120, n_members=4)
+    assert_same_votes(spec, theirs, chunks_of(n_classes), lambda other: np.ones(len(other.ensemble_)))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_accuracy_weighted_ensemble_has_the_members_and_weights_of_stream_learn(n_classes):
+    theirs = ensembles().AWE(GaussianNB(), n_estimators=4)
+    spec = AccuracyWeightedEnsemble(BASE, chunk_size=120, n_members=4)
+    assert_same_votes(spec, theirs, chunks_of(n_classes), lambda other: np.maximum(other.weights_, 0.0))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_accuracy_updated_ensemble_has_the_members_and_weights_of_stream_learn(n_classes):
+    theirs = ensembles().AUE(GaussianNB(), n_estimators=4)
+    spec = AccuracyUpdatedEnsemble(BASE, chunk_size=120, n_members=4)
+    assert_same_votes(spec, theirs, chunks_of(n_classes), lambda other: other.weights_)
+
+
+@pytest.mark.parametrize(
+    ("options", "same"),
+    [
+        ({}, {}),
+        ({"post_pruning": True, "rejuvenation_power": 0.5}, {"prune_last": True, "rejuvenation": 0.5}),
+        ({"aging_method": "constant", "theta": 0.05}, {"ageing": "constant", "theta": 0.05}),
+        (
+            {"aging_method": "gaussian", "weight_calculation_method": "pta_related_to_whole"},
+            {"ageing": "gaussian", "weighting": "related_to_whole"},
+        ),
+        (
+            {"aging_method": "constant", "weight_calculation_method": "bell_curve", "theta": 0.01},
+            {"ageing": "constant", "weighting": "bell_curve", "theta": 0.01},
+        ),
+        (
+            {"aging_method": "gaussian", "weight_calculation_method": "same_for_each"},
+            {"ageing": "gaussian", "weighting": "same_for_each"},
+        ),
+    ],
+    ids=str,
+)
+def test_the_weighted_ageing_ensemble_agrees_with_stream_learn(options, same):
+    theirs = ensembles().WAE(GaussianNB(), n_estimators=4, **options)
+    spec = WeightedAgeingEnsemble(BASE, chunk_size=120, n_members=4, **same)
+    assert_same_votes(spec, theirs, chunks_of(2), lambda other: other.weights_)
+
+
+def test_learnpp_nie_builds_the_learners_of_stream_learn_from_the_same_draws(monkeypatch):
+    theirs = ensembles().NIE(GaussianNB(), n_estimators=5)
+    chunks = chunks_of(2, n_chunks=2, rare=0.2)
+    numbers = iter(range(5))
+    monkeypatch.setattr(np.random, "randint", lambda high, size: below(7, "sample", next(numbers), 0, size, high))
+    theirs.partial_fit(*(column.copy() for column in chunks[0]))
+    votes = votes_of(LearnppNIE(BASE, chunk_size=120), chunks)[1]
+    expected = theirs.ensemble_support_matrix(chunks[1][0])[0]
+    np.testing.assert_allclose(votes, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "spec"), [("NIE", LearnppNIE(chunk_size=240)), ("CDS", LearnppCDS(chunk_size=240))])
+def test_learnpp_finds_the_rare_class_as_well_as_stream_learn(name, spec):
+    np.random.seed(1)  # stream-learn draws from there
+    ours, theirs = [], []
+    for seed in (1, 2):
+        chunks = chunks_of(2, size=240, rare=0.1, turn=0.0, seed=seed)
+        truth = np.concatenate([y for _, y in chunks[1:]])
+        votes = np.concatenate(votes_of(spec, chunks)[1:])
+        ours.append(balanced_accuracy_score(truth, votes.argmax(axis=1)))
+        other = getattr(ensembles(), name)(GaussianNB())
+        other.partial_fit(*(column.copy() for column in chunks[0]))
+        predictions = []
+        for x, y in chunks[1:]:
+            predictions.append(other.predict(x))
+            other.partial_fit(x.copy(), y.copy())
+        theirs.append(balanced_accuracy_score(truth, np.concatenate(predictions)))
+    assert np.mean(ours) > np.mean(theirs) - 0.02, (ours, theirs)
+
+
+def test_learnpp_finds_a_rare_class_that_a_plain_learner_overlooks():
+    chunks = chunks_of(2, n_chunks=30, size=200, rare=0.05)
+    truth = np.concatenate([y for _, y in chunks])[200:]
+    recall = {
+        spec: np.mean(np.concatenate(votes_of(spec, chunks))[200:].argmax(axis=1)[truth == 1] == 1)
+        for spec in (SEAEnsemble(), LearnppNIE(), LearnppCDS())
+    }
+    assert recall[LearnppNIE()] > recall[SEAEnsemble()] + 0.1
+    assert recall[LearnppCDS()] > recall[SEAEnsemble()] + 0.1
+
+
+def test_rows_made_by_smote_lie_between_rare_rows_and_keep_their_kind():
+    rng = np.random.default_rng(2)
+    x = np.c_[rng.normal(size=60), rng.integers(0, 3, 60), rng.normal(size=60)]
+    x[rng.random(60) < 0.2, 2] = np.nan
+    y = (np.arange(60) >= 50).astype(np.int32)
+    more = oversampled(Chunk(4, x, y, np.ones(60)), rare=1, nominal=np.array([False, True, False]), seed=1)
+    assert np.bincount(more.y).tolist() == [50, 50]
+    new, few = more.x[60:], x[50:]
+    assert few[:, 0].min() <= new[:, 0].min() <= new[:, 0].max() <= few[:, 0].max()
+    assert set(new[:, 1]) <= set(few[:, 1])
+    assert len(np.unique(new[:, 0])) > 30
+    balanced = Chunk(0, x, np.arange(60, dtype=np.int32) % 2, np.ones(60))
+    assert oversampled(balanced, rare=1, nominal=np.array([False, True, False]), seed=1) is balanced
+
+
+def test_a_weight_of_two_counts_as_two_rows_in_the_judgement_of_members():
+    chunks = chunks_of(2, n_chunks=1)
+    x, y = chunks[0]
+    member = SEAEnsemble().learner.build(schema_of(2), 1)
+    member.learn(x, y, None)
+    once = Chunk(0, x, y, np.where(y == 1, 2.0, 1.0))
+    twice = Chunk(0, np.r_[x, x[y == 1]], np.r_[y, y[y == 1]], np.ones(120 + int(y.sum())))
+    hits = [chunk.mean((member.predict(chunk.x).argmax(axis=1) == chunk.y).astype(float)) for chunk in (once, twice)]
+    np.testing.assert_allclose(hits[0], hits[1])
+
+
+def test_an_ensemble_follows_a_drift_that_its_base_does_not():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(8_000, 3))
+    y = (x[:, 0] > 0).astype(np.int32)
+    y[4_000:] = 1 - y[4_000:]
+    step = Step(Batch(0, x, y))
+    for spec in (SEAEnsemble(n_members=5), AccuracyWeightedEnsemble(), AccuracyUpdatedEnsemble(HoeffdingTree())):
+        predictions, _ = spec.build(schema_of(2), 1).interleave(step, with_votes=False)
+        assert np.mean(predictions[6_000:] == y[6_000:]) > 0.9, spec
+    predictions, _ = sg.NaiveBayes().build(schema_of(2), 1).interleave(step, with_votes=False)
+    assert np.mean(predictions[6_000:] == y[6_000:]) < 0.7
+
+
+def test_memory_stays_within_the_members_and_one_chunk():
+    stream = sg.SEA(n_rows=20_000)
+    sizes = []
+    learner = WeightedAgeingEnsemble(chunk_size=500, n_members=4).build(stream.schema, 1)
+    for batch in stream.batches(1_000):
+        learner.interleave(Step(batch), with_votes=False)
+        sizes.append(learner.n_bytes)
+    assert max(sizes[10:]) <= 1.3 * sizes[9]
+    assert sizes[-1] > 2 * 500 * (3 * 8 + 4 + 8)
+
+
+def test_a_damaged_state_is_refused_and_leaves_the_ensemble_as_it_was():
+    chunks = chunks_of(2)
+    for spec in (SEAEnsemble(chunk_size=100), WeightedAgeingEnsemble(chunk_size=100), LearnppNIE(chunk_size=100)):
+        learner = spec.build(schema_of(2), 1)
+        for x, y in chunks:
+            learner.learn(x, y, None)
+        state = learner.save()
+        damaged = bytearray(state)
+        damaged[len(state) // 2] ^= 1
+        other = AccuracyWeightedEnsemble(chunk_size=100).build(schema_of(2), 1).save()
+        for bad in (bytes(damaged), state[:-3], state + b"\0", b"nonsense", other):
+            with pytest.raises(StreamgaugeError, match="not a saved"):
+                learner.load(bad)
+        assert learner.save() == state
+
+
+@pytest.mark.parametrize(
+    ("make", "culprit"),
+    [
+        (lambda: SEAEnsemble(chunk_size=1), "chunk_size = 1"),
+        (lambda: SEAEnsemble(n_members=0), "n_members = 0"),
+        (lambda: AccuracyWeightedEnsemble(n_splits=1), "n_splits = 1"),
+        (lambda: AccuracyUpdatedEnsemble(chunk_size=4), "cannot be split into so many parts"),
+        (lambda: WeightedAgeingEnsemble(ageing="constante"), "did you mean constant"),  # type: ignore[arg-type]
+        (lambda: WeightedAgeingEnsemble(theta=2.0), "theta = 2.0"),
+        (lambda: LearnppNIE(slope=-1.0), "slope = -1.0"),
+        (lambda: LearnppCDS().build(MIXED, 1), "LearnppCDS is for streams of two classes; this one has 3"),
+    ],
+)
+def test_a_mistake_is_told_by_name(make, culprit):
+    with pytest.raises(StreamgaugeError, match=culprit):
+        make()
