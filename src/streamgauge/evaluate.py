@@ -355,7 +355,7 @@ def named_learners(learners: object) -> dict[str, LearnerSpec]:
         named = {str(name): as_spec(learner) for name, learner in learners.items()}
     else:
         specs = [as_spec(one) for one in (learners if isinstance(learners, list | tuple) else (learners,))]
-        short = [type(getattr(spec, "estimator", spec)).__name__ for spec in specs]
+        short = [getattr(spec, "short_name", type(spec).__name__) for spec in specs]
         names = [name if short.count(name) == 1 else described(spec) for name, spec in zip(short, specs, strict=True)]
         named = dict(zip(names, specs, strict=True))
         if len(named) < len(specs):
