@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.learners.adapters.states import pickled, size_of, unpickled
+from streamgauge.learners.adapters.states import Size, pickled, size_of, unpickled
 from streamgauge.learners.rows import failed_at, winners
 from streamgauge.records import UNLABELLED, Schema, Step
 
@@ -69,6 +69,7 @@ class ChunkLearner:
         self._model, self._chunk_size, self._kind = model, chunk_size, kind
         self._n_classes = schema.n_classes
         self._learnt = False
+        self._n_seen, self._size = 0, Size()
         self._chunk: list[tuple[NDArray[np.float64], int, float]] = []
 
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -84,6 +85,7 @@ class ChunkLearner:
 
     def learn(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
         """Learn rows of known class, a chunk at a time."""
+        self._n_seen += len(y)
         for i in range(len(y)):
             if weight is None or weight[i] > 0:
                 self._learn_one(x, y, weight, i)
@@ -109,6 +111,7 @@ class ChunkLearner:
     def interleave(self, step: Step, *, with_votes: bool) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
         """Predict each tested row of a step, then learn it."""
         votes = np.zeros((len(step.batch), self._n_classes))
+        self._n_seen += len(votes)
         if self._chunk_size == 1:
             self._row_by_row(step, votes, with_votes=with_votes)
         else:
@@ -164,8 +167,8 @@ class ChunkLearner:
 
     @property
     def n_bytes(self) -> int:
-        """The memory of all objects it holds."""
-        return size_of(self)
+        """The memory of all objects it holds, as measured every quarter more rows, for that takes long."""
+        return self._size.after(self._n_seen, lambda: size_of((self._model, self._chunk)))
 
     def save(self) -> bytes:
         """Give all of its state, as a pickle: load only what you saved yourself."""
@@ -175,7 +178,7 @@ class ChunkLearner:
         """Take over a saved state; it is a pickle, so it must come from a trusted place."""
         model, learnt, chunk = unpickled(self._kind, state)
         self._model.load(model)
-        self._learnt, self._chunk = learnt, chunk
+        self._learnt, self._chunk, self._size = learnt, chunk, Size()
 
 
 def usable(votes: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from streamgauge.errors import LearnerError, StreamgaugeError
 from streamgauge.learners.adapters.libraries import library
 from streamgauge.learners.adapters.seeding import seeds
-from streamgauge.learners.adapters.states import opened, sealed
+from streamgauge.learners.adapters.states import Size, opened, sealed
 from streamgauge.learners.rows import winners
 from streamgauge.protocols import Learner
 from streamgauge.records import Schema, Step
@@ -192,6 +192,7 @@ class _MoaLearner:
 
     def __init__(self, cell: Any, n_classes: int) -> None:  # noqa: ANN401
         self._cell, self._n_classes = cell, n_classes
+        self._n_seen, self._size = 0, Size()
 
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         unlabelled = np.full(len(x), -1, dtype=np.int32)
@@ -215,6 +216,7 @@ class _MoaLearner:
         tested: NDArray[np.bool_] | None,
         weight: NDArray[np.float64] | None,
     ) -> NDArray[np.float64]:
+        self._n_seen += len(labels)
         array = library("jpype", "moa").JArray.of
         columns = (None if column is None else array(column) for column in (tested, weight))
         found = self._cell.interleave(array(x.reshape(-1)), array(labels), *columns)
@@ -229,7 +231,8 @@ class _MoaLearner:
 
     @property
     def n_bytes(self) -> int:
-        return len(self.save())
+        """The size of its saved state, as measured every quarter more rows, for that takes long."""
+        return self._size.after(self._n_seen, lambda: len(self.save()))
 
     def save(self) -> bytes:
         return sealed("Moa", bytes(self._cell.save()))
@@ -239,6 +242,7 @@ class _MoaLearner:
         content = np.frombuffer(opened("Moa", state), dtype=np.int8)
         try:
             self._cell.load(jpype.JArray.of(content))
+            self._size = Size()
         except jpype.JException as error:
             msg = f"MOA cannot take over this state: {error}"
             raise StreamgaugeError(msg) from None

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from streamgauge.errors import StreamgaugeError
 from streamgauge.learners.adapters.chunks import repeated, usable
 from streamgauge.learners.adapters.seeding import SEED_NAMES, seeds
-from streamgauge.learners.adapters.states import opened, pickled, sealed, size_of, unpickled
+from streamgauge.learners.adapters.states import Size, opened, pickled, sealed, size_of, unpickled
 from streamgauge.learners.rows import row_by_row
 from streamgauge.protocols import Learner
 from streamgauge.records import ABSTAINED, Schema, Step
@@ -86,6 +86,7 @@ class _ObjectLearner:
 
     def __init__(self, learner: Any, n_classes: int) -> None:  # noqa: ANN401
         self._learner, self._n_classes = learner, n_classes
+        self._n_seen, self._size = 0, Size()
         self._takes_weight = len(inspect.signature(learner.learn).parameters) > 2
 
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -105,6 +106,7 @@ class _ObjectLearner:
         return votes
 
     def learn(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
+        self._n_seen += len(y)
         if self._takes_weight:
             self._learner.learn(x, y, weight)
         elif weight is None:
@@ -118,7 +120,7 @@ class _ObjectLearner:
     @property
     def n_bytes(self) -> int:
         own = getattr(self._learner, "n_bytes", None)
-        return own if isinstance(own, int) else size_of(self._learner)
+        return own if isinstance(own, int) else self._size.after(self._n_seen, lambda: size_of(self._learner))
 
     def save(self) -> bytes:
         if self._saves_itself:
@@ -129,7 +131,7 @@ class _ObjectLearner:
         if self._saves_itself:
             self._learner.load(opened("PythonLearner", state))
         else:
-            self._learner = unpickled("PythonLearner", state)
+            self._learner, self._size = unpickled("PythonLearner", state), Size()
 
     @property
     def _saves_itself(self) -> bool:

@@ -14,7 +14,7 @@ from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
 from streamgauge.learners.adapters.chunks import ChunkLearner, repeated, usable
 from streamgauge.learners.adapters.libraries import library
 from streamgauge.learners.adapters.seeding import SEED_NAMES, seeds
-from streamgauge.learners.adapters.states import pickled, size_of, unpickled
+from streamgauge.learners.adapters.states import Size, pickled, size_of, unpickled
 from streamgauge.learners.rows import failed_at, winners
 from streamgauge.protocols import Learner
 from streamgauge.records import UNLABELLED, Schema, Step
@@ -180,6 +180,7 @@ class _RiverLearner:
     def __init__(self, model: Any, schema: Schema, nominal: NominalValues) -> None:  # noqa: ANN401
         self._model, self._n_classes = model, schema.n_classes
         self._rows = _Rows(schema, nominal)
+        self._n_seen, self._size = 0, Size()
         last = list(model.steps.values())[-1] if hasattr(model, "steps") else model
         self._name = type(last).__name__
         self._takes_weight = "w" in inspect.signature(last.learn_one).parameters
@@ -207,6 +208,7 @@ class _RiverLearner:
         return votes
 
     def learn(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
+        self._n_seen += len(y)
         for i, (row, label) in enumerate(zip(self._rows.dicts(x), y.tolist(), strict=True)):
             if weight is None:
                 self._model.learn_one(row, label)
@@ -223,6 +225,7 @@ class _RiverLearner:
     def interleave(self, step: Step, *, with_votes: bool) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
         votes_of, learn, learn_weighted = self._votes_of, self._model.learn_one, self._learn_weighted
         labels = step.labels.tolist()
+        self._n_seen += len(labels)
         tested = [True] * len(labels) if step.test is None else step.test.tolist()
         weights = repeat(None, len(labels)) if step.learning_weight is None else step.learning_weight.tolist()
         nothing = [0.0] * self._n_classes
@@ -247,13 +250,14 @@ class _RiverLearner:
 
     @property
     def n_bytes(self) -> int:
-        return size_of(self._model)
+        """The memory of all objects of the model, as measured every quarter more rows, for that takes long."""
+        return self._size.after(self._n_seen, lambda: size_of(self._model))
 
     def save(self) -> bytes:
         return pickled("River", self._model)
 
     def load(self, state: bytes) -> None:
-        self._model = unpickled("River", state)
+        self._model, self._size = unpickled("River", state), Size()
 
 
 def _copies(weight: float, name: str) -> int:

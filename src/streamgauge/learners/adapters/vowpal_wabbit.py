@@ -28,6 +28,9 @@ FILES = {"-f", "--final_regressor", "-d", "--data", "-p", "--predictions", "-c",
 MULTICLASS = {"--oaa", "--ect", "--log_multi", "--recall_tree", "--probabilities"}
 """Options that already say how several classes are told apart."""
 
+OURS = {"--no_stdin", "--quiet", "--random_seed"}
+"""Options that are set for every workspace."""
+
 RANDOM = {"--bag", "--bootstrap", "-B", "--nn", "--rank", "--lrq", "--random_weights", "--random_positive_weights"}
 """Options whose work depends on the seed."""
 
@@ -71,11 +74,11 @@ leave it out
     @classmethod
     def of(cls, workspace: Any) -> "VowpalWabbit":  # noqa: ANN401
         """Take the arguments of a workspace; what it has learnt stays with it."""
-        ours = {"--no_stdin", "--quiet", "--random_seed"}
-        words = shlex.split(workspace.get_arguments())
-        options = " ".join(words).split(" --")
-        kept = [f"--{option.removeprefix('--')}" for option in options if f"--{option.split()[0]}" not in ours]
-        return cls(" ".join(kept).replace("----", "--"))
+        kept, ours = [], False
+        for word in shlex.split(workspace.get_arguments()):
+            ours = word in OURS if word.startswith("--") else ours
+            kept += [] if ours else [word]
+        return cls(shlex.join(kept))
 
     @property
     def short_name(self) -> str:
