@@ -20,7 +20,7 @@ from streamgauge.interruption import asked_to_stop
 from streamgauge.labelling import AllLabels
 from streamgauge.learners import as_spec
 from streamgauge.measures import measure as as_measure
-from streamgauge.metering import FIGURES, PERCENTILES, Meter, peak_rss
+from streamgauge.metering import FIGURES, Meter, costs_of
 from streamgauge.naming import described
 from streamgauge.progress import progress_bar
 from streamgauge.protocols import (
@@ -200,6 +200,7 @@ class Evaluation:
         several = measures if isinstance(measures, list | tuple) else (measures,)
         self.measures = tuple(as_measure(measure) for measure in several)
         self.recorders, self.resources = tuple(recorders), resources
+        self._with_votes = any(getattr(part, "needs_votes", False) for part in (*self.measures, *self.recorders))
         self.time_limit, self.time_budget, self.batch_size = time_limit, time_budget, batch_size
         self._limit, self._every = n_rows, every or (None if test_size is None else getattr(scheme, "every", None))
         self._feed = Feed(self.stream, scheme, labelling, seed)
@@ -252,8 +253,8 @@ class Evaluation:
         self._cells = self._built_cells()
         started = time.perf_counter()
         with ExitStack() as opened, self.backend.start() as workers:
-            names = (list(self.specs), self._forgetting_names)
-            takers = [opened.enter_context(recorder.open(self.stream, *names)) for recorder in self.recorders]
+            facts = (self.stream, self._feed.schema, list(self.specs), self._forgetting_names)
+            takers = [opened.enter_context(recorder.open(*facts)) for recorder in self.recorders]
             rows = self._feed.batches(self.batch_size, self._limit)
             for batch, arrivals in rows:
                 before = time.perf_counter()
@@ -282,6 +283,11 @@ class Evaluation:
             cells.append(Cell(name, learner, fold, self.forgettings, schema, meter))
         return cells
 
+    @property
+    def _is_alone(self) -> bool:
+        """Whether never more than one cell runs at a time."""
+        return len(self.specs) * len(self._folds) == 1 or getattr(self.backend, "n", None) == 1
+
     def _pace(self, n_rows: int, seconds: float) -> None:
         """Let what is done at once take about a second, so that a run can be watched and stopped in time."""
         if seconds > 2.0:
@@ -308,8 +314,7 @@ class Evaluation:
 
     def _measured_at(self, stops: list[int], workers: Workers, takers: Sequence[Taker]) -> Progress:
         """Let all cells do the steps of their folds, and measure at the stops."""
-        with_votes = any(getattr(part, "needs_votes", False) for part in (*self.measures, *self.recorders))
-        tallies = workers.map(lambda cell: cell.advance(stops, with_votes=with_votes), self._cells)
+        tallies = workers.map(lambda cell: cell.advance(stops, with_votes=self._with_votes), self._cells)
         return self._told(stops, tallies, takers)
 
     def _told(self, stops: list[int], tallies: list[list[list[Tally]]], takers: Sequence[Taker]) -> Progress:
@@ -335,9 +340,8 @@ class Evaluation:
         plan = self._sequencer.at_end(self._n_done) if self._n_done else None
         stops = [self._n_done]
         if plan is not None:
-            workers.map(
-                lambda fold: fold.take(plan, Step(Batch(self._n_done, plan.batch.x[:0], plan.batch.y[:0]))), self._folds
-            )
+            nothing = Step(Batch(self._n_done, plan.batch.x[:0], plan.batch.y[:0]))
+            workers.map(lambda fold: fold.take(plan, nothing), self._folds)
             yield self._measured_at(stops, workers, takers)
             if len(self.specs) > 1:
                 self._count_pairs()
@@ -398,21 +402,9 @@ class Evaluation:
         costs = [part.costs for part in kept if part.costs is not None]
         if not meters or not costs:
             return None
-        cells = (len(self.specs), len(self._folds))
-        cpu, wall, share, n_bytes, ram_hours = np.moveaxis(np.concatenate(costs), -1, 0)
-        counts = ([meter.n_predicted for meter in meters], [meter.n_learnt for meter in meters])
-        alone = len(meters) == 1 or getattr(self.backend, "n", None) == 1
-        return Resources(
-            np.concatenate([part.rows for part in kept]),
-            *(cpu, wall, share, n_bytes.astype(np.int64), ram_hours),
-            *(np.array(count).reshape(cells) for count in counts),
-            np.stack([meter.latency for meter in meters]).reshape(*cells, 2, -1),
-            PERCENTILES,
-            np.array([meter.n_timed for meter in meters]).reshape(cells),
-            np.array([meter.n_late for meter in meters]).reshape(cells),
-            peak_rss(),
-            "process" if alone else "thread",
-        )
+        rows = np.concatenate([part.rows for part in kept])
+        shape = (len(self.specs), len(self._folds))
+        return costs_of(meters, shape, rows, np.concatenate(costs), "process" if self._is_alone else "thread")
 
     def _description(self) -> dict[str, object]:
         learners = {name: {"spec": described(spec), "seedless": spec.seedless} for name, spec in self.specs.items()}

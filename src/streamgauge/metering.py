@@ -14,16 +14,17 @@ from numpy.typing import NDArray
 
 from streamgauge.learners.rows import row_by_row_timed
 from streamgauge.protocols import Learner
-from streamgauge.records import ABSTAINED, UNLABELLED, Step
+from streamgauge.records import ABSTAINED, UNLABELLED, Resources, Step
 
-__all__ = ["FIGURES", "PERCENTILES", "Meter", "peak_rss"]
+__all__ = ["FIGURES", "Meter", "costs_of"]
 
 FIGURES = ("cpu_seconds", "wall_seconds", "predict_share", "n_bytes", "ram_hours")
 """What is noted at every stop."""
 
 PERCENTILES = (50.0, 90.0, 99.0, 99.9, 100.0)
 SAMPLED_ROWS = 32
-SAMPLE_EVERY = 2048
+SAMPLE_SPACINGS = (256, 32_768)
+"""The fewest and the most rows between two samples, which lie ever wider apart, for a look at a clock costs."""
 
 Predicted = tuple[NDArray[np.int32], NDArray[np.float64] | None]
 
@@ -68,7 +69,8 @@ class Meter:
         self._cpu = self._wall = self._charged = 0
         self._ram_hours = 0.0
         self._notes: list[tuple[float, ...]] = []
-        self._unsampled, self._n_samples = SAMPLE_EVERY, 0
+        self._interleave_timed = learner.interleave_timed if isinstance(learner, _Timed) else self._row_by_row
+        self._n_run = self._next_sample = self._n_samples = 0
         self._latencies = (_Latencies(), _Latencies())
         self.n_predicted = self.n_learnt = self.n_late = 0
 
@@ -112,16 +114,18 @@ class Meter:
         n = len(step.batch)
         if n == 0:
             return
-        self._unsampled += n
+        self._n_run += n
         if self._budget is not None:
             self._run_timed(step, done, with_votes=with_votes)
-        elif self._unsampled < SAMPLE_EVERY:
+        elif self._n_run <= self._next_sample:
             self._run_whole(step, done, with_votes=with_votes)
         else:
             # Samples lie anywhere in what they stand for, for a scheme may test and learn by turns.
             start = int(self._n_samples * 0.6180339887498949 % 1.0 * max(0, n - SAMPLED_ROWS + 1))
             stop = min(n, start + SAMPLED_ROWS)
-            self._unsampled, self._n_samples = 0, self._n_samples + 1
+            least, most = SAMPLE_SPACINGS
+            self._next_sample = self._n_run + max(least, min(most, self._n_run // 8))
+            self._n_samples += 1
             self._run_whole(step.part(0, start), done, with_votes=with_votes)
             self._run_timed(step.part(start, stop), done, with_votes=with_votes)
             self._run_whole(step.part(stop, n), done, with_votes=with_votes)
@@ -134,10 +138,7 @@ class Meter:
 
     def _run_timed(self, step: Step, done: list[Predicted], *, with_votes: bool) -> None:
         wall, cpu = perf_counter_ns(), self._clock()
-        if isinstance(self._learner, _Timed):
-            predictions, votes, *taken = self._learner.interleave_timed(step, with_votes=with_votes)
-        else:
-            predictions, votes, *taken = row_by_row_timed(self._learner, step, self._n_classes, with_votes=with_votes)
+        predictions, votes, *taken = self._interleave_timed(step, with_votes=with_votes)
         self._charge(wall, cpu)
         for latencies, nanoseconds in zip(self._latencies, taken, strict=True):
             latencies.add(nanoseconds)
@@ -148,6 +149,11 @@ class Meter:
             if votes is not None:
                 votes[late] = 0.0
         done.append((predictions, votes))
+
+    def _row_by_row(
+        self, step: Step, *, with_votes: bool
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None, NDArray[np.uint64], NDArray[np.uint64]]:
+        return row_by_row_timed(self._learner, step, self._n_classes, with_votes=with_votes)
 
     def _charge(self, wall: int, cpu: int) -> None:
         self._cpu += self._clock() - cpu
@@ -214,14 +220,49 @@ def _joined(done: list[Predicted], n_classes: int, *, with_votes: bool) -> Predi
     return predictions, np.concatenate([votes for _, votes in done if votes is not None]) if with_votes else None
 
 
-def peak_rss() -> int | None:
-    """Give the most memory that this process ever held, in bytes; None where the system does not tell.
+def costs_of(
+    meters: Sequence[Meter], shape: tuple[int, int], rows: NDArray[np.int64], costs: NDArray[np.float64], clock: str
+) -> Resources:
+    """Put together what meters noted.
 
-    Examples
-    --------
-    >>> peak_rss() is None or peak_rss() > 1_000_000
-    True
+    Parameters
+    ----------
+    meters
+        The meters of all cells, by learner and fold.
+    shape
+        How many learners and folds there are.
+    rows
+        After how many rows of the stream notes were taken.
+    costs
+        The notes, float64 [s, learners, folds, figures].
+    clock
+        Which clock told CPU time.
     """
+    cpu, wall, share, n_bytes, ram_hours = np.moveaxis(costs, -1, 0)
+
+    def count(name: str) -> NDArray[np.int64]:
+        return np.array([getattr(meter, name) for meter in meters], dtype=np.int64).reshape(shape)
+
+    return Resources(
+        rows,
+        cpu_seconds=cpu,
+        wall_seconds=wall,
+        predict_share=share,
+        n_bytes=n_bytes.astype(np.int64),
+        ram_hours=ram_hours,
+        n_predicted=count("n_predicted"),
+        n_learnt=count("n_learnt"),
+        latency=np.stack([meter.latency for meter in meters]).reshape(*shape, 2, -1),
+        percentiles=PERCENTILES,
+        n_timed=count("n_timed"),
+        n_late=count("n_late"),
+        peak_rss=_peak_rss(),
+        cpu_clock=clock,
+    )
+
+
+def _peak_rss() -> int | None:
+    """Give the most memory that this process ever held, in bytes; None where the system does not tell."""
     try:
         import resource  # noqa: PLC0415  (not on Windows)
     except ImportError:

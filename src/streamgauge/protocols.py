@@ -306,9 +306,9 @@ class Recorder(Protocol):
         ...
 
     def open(
-        self, stream: Stream, learners: Sequence[str], forgettings: Sequence[str]
+        self, stream: Stream, schema: Schema, learners: Sequence[str], forgettings: Sequence[str]
     ) -> AbstractContextManager[Callable[[Passage], None]]:
-        """Open it for a run; what it yields is called with every passage, in the order of the rows."""
+        """Open it for a run on rows of a schema; what it yields is called with every passage, in order."""
         ...
 
 

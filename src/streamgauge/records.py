@@ -551,7 +551,8 @@ class Resources:
     --------
     >>> one, count = np.ones((1, 1, 1)), np.ones((1, 1), dtype=np.int64)
     >>> latency = np.zeros((1, 1, 2, 1))
-    >>> cost = Resources(np.array([9]), 2 * one, one, one / 4, one, one, count, count, latency, (50.0,), count, 0 * count)
+    >>> counts = (count, count, latency, (50.0,), count, 0 * count)
+    >>> cost = Resources(np.array([9]), 2 * one, one, one / 4, one, one, *counts)
     >>> cost.predict_seconds.item(), cost.learn_seconds.item(), cost.rows_per_second.item()
     (0.5, 1.5, 9.0)
     """
@@ -584,7 +585,8 @@ class Resources:
     @property
     def rows_per_second(self) -> NDArray[np.float64]:
         """Rows of the stream that a learner keeps up with, by its wall time, float64 [learners, folds]."""
-        return self.rows[-1] / np.maximum(self.wall_seconds[-1], 1e-9)
+        speed: NDArray[np.float64] = self.rows[-1] / np.maximum(self.wall_seconds[-1], 1e-9)
+        return speed
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,11 @@ from streamgauge.records import NEVER, UNLABELLED, Arrivals, Batch
 __all__ = ["Kept", "Plan", "Score", "Sequencer"]
 
 Score = Literal["first", "last", "labelled"]
-"""Which prediction of a row is scored: that made when it came, the last before its label came, or the first of only those
-rows whose label comes."""
+"""Which prediction of a row is scored: that made when it came, the last before its label came, or the first of only
+those rows whose label comes."""
 
-# A moment is 4 times a row of the stream, and one of these: labels that have come before the row, the row itself, what is
-# learnt after it, and what is tested then.
+# A moment is 4 times a row of the stream, and one of these: labels that have come before the row, the row itself, what
+# is learnt after it, and what is tested then.
 BEFORE, ARRIVAL, AFTER, INSERTED = range(4)
 NEVER_MOMENT = 4 * NEVER
 
@@ -223,7 +223,12 @@ class Sequencer:
     def __init__(self, scheme: Scheme, score: Score = "first") -> None:
         if score not in get_args(Score):
             raise unknown_name(kind="way to score", name=str(score), known=get_args(Score))
-        self._scheme, self._score = scheme, score
+        self._score = score
+        # Asked once, for asking whether a thing keeps a protocol is slow.
+        self._chunked = scheme if isinstance(scheme, Chunked) else None
+        self._inserting = scheme if isinstance(scheme, Inserting) else None
+        training = scheme.training if isinstance(scheme, Trained) else 0
+        self._n_training = training if isinstance(training, int) else 0
         self._x: Kept[np.float64] = Kept(0.0)
         self._y: Kept[np.int32] = Kept(np.int32(UNLABELLED))
         self._weight: Kept[np.float64] = Kept(1.0)
@@ -241,8 +246,8 @@ class Sequencer:
             return Plan(batch)
         rows = np.arange(batch.start, batch.start + len(batch))
         found = self._moments(batch, arrivals, rows)
-        scheme = self._scheme
-        inserted = scheme.inserted(batch.start, batch.start + len(batch)) if isinstance(scheme, Inserting) else []
+        inserting = self._inserting
+        inserted = [] if inserting is None else inserting.inserted(batch.start, batch.start + len(batch))
         n_unknown = int(np.count_nonzero(batch.y == UNLABELLED))
         self.n_unknown += n_unknown
         if found is None and not self.n_owed and not inserted:
@@ -260,7 +265,7 @@ class Sequencer:
 
     def at_end(self, n_rows: int) -> Plan | None:
         """Plan what is to be tested after the last row; None where that is nothing."""
-        rows = self._scheme.last(n_rows) if isinstance(self._scheme, Inserting) else None
+        rows = None if self._inserting is None else self._inserting.last(n_rows)
         if rows is None:
             return None
         here = np.empty(0, dtype=np.int64)
@@ -274,16 +279,14 @@ class Sequencer:
         self, batch: Batch, arrivals: Arrivals | None, rows: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64] | None] | None:
         """Say when each row may be learnt and its label comes, or at what time; None where both are at once."""
-        scheme = self._scheme
-        release = scheme.release(batch) if isinstance(scheme, Chunked) else None
+        release = None if self._chunked is None else self._chunked.release(batch)
         if release is None and arrivals is None:
             return None
         own = 4 * rows + AFTER
         moment = own if release is None else np.maximum(own, 4 * release + AFTER)
         due = None
         if arrivals is not None:
-            training = scheme.training if isinstance(scheme, Trained) else 0
-            known = rows < (training if isinstance(training, int) else 0)  # whatever the labelling says
+            known = rows < self._n_training  # whatever the labelling says
             if arrivals.row is not None:
                 late = np.where(arrivals.row >= NEVER, NEVER_MOMENT, 4 * arrivals.row + AFTER)
                 moment = np.maximum(moment, np.where(known, own, late))
@@ -326,12 +329,13 @@ class Sequencer:
 
     def _tests(self, operations: "_Operations", moment: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Say which operations are tests."""
-        tests = operations.kind == ARRIVAL
+        tests: NDArray[np.bool_] = operations.kind == ARRIVAL
         if self._score == "last":
             tests = operations.revealed.copy()
         elif self._score == "labelled":
             tests[tests] = moment[operations.source[tests]] < NEVER_MOMENT
-        return tests | (operations.kind == INSERTED)
+        tests |= operations.kind == INSERTED
+        return tests
 
     def _arranged(self, plan: Plan) -> Plan:
         """Give a plan whose batch holds the rows of its operations."""
@@ -343,7 +347,7 @@ class Sequencer:
         if any(part.weight is not None for part in put_in):
             weights = np.concatenate([np.ones(len(part)) if part.weight is None else part.weight for part in put_in])
         weight = self._weight.arranged(batch.weight, plan, weights)
-        return replace(plan, batch=Batch(batch.start, *_present(x, y), weight))
+        return replace(plan, batch=Batch(batch.start, batch.x if x is None else x, batch.y if y is None else y, weight))
 
 
 @dataclass(frozen=True)
@@ -363,14 +367,10 @@ def _in_order(
     """Sort operations by their moments; a row that is learnt right after its test is one operation."""
     order = np.argsort(moment, kind="stable")
     moment, source, row, kind = moment[order], source[order], row[order], kind[order]
-    joined = (kind[:-1] == ARRIVAL) & (kind[1:] == AFTER) & (source[:-1] == source[1:])
+    now = moment // 4
+    joined = (kind[:-1] == ARRIVAL) & (kind[1:] == AFTER) & (source[:-1] == source[1:]) & (now[:-1] == now[1:])
     revealed = kind == AFTER
     revealed[:-1] |= joined
     stays = np.ones(len(kind), dtype=np.bool_)
     stays[1:] = ~joined
-    return _Operations(moment[stays] // 4, source[stays], row[stays], kind[stays], revealed[stays])
-
-
-def _present(*columns: NDArray[Any] | None) -> list[NDArray[Any]]:
-    """Give columns of which none is missing."""
-    return [column for column in columns if column is not None]
+    return _Operations(now[stays], source[stays], row[stays], kind[stays], revealed[stays])

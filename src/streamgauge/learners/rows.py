@@ -5,7 +5,7 @@ from time import perf_counter_ns
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.protocols import Learner, Unsupervised
+from streamgauge.protocols import Learner
 from streamgauge.records import ABSTAINED, UNLABELLED, Step
 
 __all__ = ["row_by_row", "row_by_row_timed", "winners"]
@@ -60,7 +60,7 @@ def row_by_row_timed(
     x, y, weight = step.batch.x, step.labels, step.learning_weight
     votes = np.zeros((len(y), n_classes))
     taken = np.zeros((2, len(y)), dtype=np.uint64)
-    learn_unlabelled = learner.learn_unlabelled if isinstance(learner, Unsupervised) else None
+    learn_unlabelled = getattr(learner, "learn_unlabelled", None)  # see protocols.Unsupervised
     for i in range(len(y)):
         row = slice(i, i + 1)
         if step.test is None or step.test[i]:

@@ -142,7 +142,8 @@ class Chunks(Wrapping):
         """Give for each row of a batch the last of its chunk."""
         ends = np.array(list(accumulate(self._sizes)))
         turn, place = np.divmod(rows_of(batch), ends[-1])
-        return turn * ends[-1] + ends[np.searchsorted(ends, place, side="right")] - 1
+        last: NDArray[np.int64] = turn * ends[-1] + ends[np.searchsorted(ends, place, side="right")] - 1
+        return last
 
 
 @dataclass(frozen=True)
