@@ -28,7 +28,7 @@ class Diary:
     seed: int = 1
     seedless: ClassVar[bool] = True
 
-    def build(self, schema, seed):
+    def build(self, _schema, _seed):
         return _Diary(self.log)
 
 
@@ -42,10 +42,10 @@ class _Diary:
         self.log.append(("test", int(x[0, 0])))
         return np.ones((1, 2))
 
-    def learn(self, x, y, weight):
+    def learn(self, x, y, _weight):
         self.log.append(("learn", int(x[0, 0]), int(y[0])))
 
-    def learn_unlabelled(self, x, weight):
+    def learn_unlabelled(self, x, _weight):
         self.log.append(("see", int(x[0, 0])))
 
     def interleave(self, step, *, with_votes):
@@ -339,7 +339,7 @@ def test_folds_with_late_labels_learn_what_they_would_have_learnt_later():
 
         @dataclass(frozen=True)
         class Folded(Diary):
-            def build(self, schema, seed):
+            def build(self, _schema, _seed):
                 return _Diary(logs.setdefault(str(len(logs)), []))  # noqa: B023
 
         evaluate(
