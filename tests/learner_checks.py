@@ -40,7 +40,7 @@ def is_seeded_apart(learner: object, n_rows: int = 300) -> bool:
     return first == again != other
 
 
-def accuracy_of(learner: object, n_rows: int, **options: object) -> float:
+def accuracy_of(learner: object, n_rows: int) -> float:
     """Give the accuracy on SEA."""
-    results = sg.evaluate(sg.SEA(n_rows=n_rows), learner, **options)
+    results = sg.evaluate(sg.SEA(n_rows=n_rows), learner)
     return float(np.mean(results.values[-1]))

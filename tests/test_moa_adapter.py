@@ -12,10 +12,10 @@ from peers import java, moa
 from streamgauge.errors import StreamgaugeError
 from streamgauge.learners import Moa, as_spec
 from streamgauge.records import ABSTAINED, Step
-from streamgauge.streams import take
+from streamgauge.streams import LED, take
 from tests.learner_checks import is_seeded_apart, keeps_its_contract
 
-pytest.importorskip("jpype", reason="jpype1 is not installed")
+jpype = pytest.importorskip("jpype", reason="jpype1 is not installed")
 
 
 @pytest.fixture(autouse=True)
@@ -50,18 +50,16 @@ def test_everything_with_a_seed_gets_its_own():
 
 
 def test_folds_in_threads_give_what_one_thread_gives():
-    options = {"scheme": sg.Bootstrap(3), "n_rows": 2_000}
     learners = [Moa("meta.OzaBag -s 3"), Moa("bayes.NaiveBayes")]
-    one = sg.evaluate(sg.RandomRBF(), learners, backend=sg.Threads(1), **options)
-    two = sg.evaluate(sg.RandomRBF(), learners, backend=sg.Threads(2), **options)
+    one, two = (
+        sg.evaluate(sg.RandomRBF(n_rows=2_000), learners, scheme=sg.Bootstrap(3), backend=sg.Threads(n)) for n in (1, 2)
+    )
     assert one.learners == ("OzaBag", "NaiveBayes")
     np.testing.assert_array_equal(one.values, two.values)
 
 
 def test_java_objects_and_classes_of_moa_are_recognised():
     Moa().build(sg.SEA().schema, 1)
-    import jpype
-
     tree = jpype.JClass("moa.classifiers.trees.HoeffdingTree")
     assert as_spec(tree) == Moa("moa.classifiers.trees.HoeffdingTree")
     learner = tree()
@@ -103,7 +101,7 @@ def test_a_learner_that_fails_tells_the_row():
     spec = Moa("functions.Perceptron")  # not for nominal attributes it has never heard of
     learner = spec.build(sg.SEA().schema, 1)
     with pytest.raises(StreamgaugeError):
-        learner.interleave(Step(take(sg.LED(), 10)), with_votes=False)
+        learner.interleave(Step(take(LED(), 10)), with_votes=False)
 
 
 def test_a_machine_without_moas_jar_is_told_what_to_do():

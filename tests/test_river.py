@@ -1,5 +1,7 @@
 """River's classifiers, beside River's own loop."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from river import (
@@ -102,7 +104,8 @@ class Rows:
 
 def test_rows_are_dicts_without_missing_values_and_nominal_values_are_names_or_codes():
     batch = sample_batch(MIXED, 100)
-    names, codes = (River(Rows(), nominal=kind).build(MIXED, 1) for kind in ("names", "codes"))
+    names: Any = River(Rows(), nominal="names").build(MIXED, 1)
+    codes: Any = River(Rows(), nominal="codes").build(MIXED, 1)
     for learner in (names, codes):
         learner.interleave(Step(batch), with_votes=False)
     for i, ((by_name, label), (by_code, _)) in enumerate(zip(names._model.rows, codes._model.rows, strict=True)):
@@ -122,7 +125,7 @@ def test_rows_are_dicts_without_missing_values_and_nominal_values_are_names_or_c
 
 def test_weights_reach_a_model_that_takes_them_and_are_copies_for_one_that_does_not():
     batch = take(sg.SEA(), 60)
-    weight = np.arange(60) % 3.0
+    weight = (np.arange(60) % 3).astype(np.float64)
     for model in (naive_bayes.GaussianNB(), linear_model.LogisticRegression()):
         learner = as_spec(model).build(sg.SEA().schema, 1)
         learner.learn(batch.x, batch.y, weight)

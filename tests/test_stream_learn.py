@@ -7,7 +7,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import streamgauge as sg
 from streamgauge.learners import StreamLearn, as_spec
-from streamgauge.records import ABSTAINED, Step
+from streamgauge.records import ABSTAINED, Batch, Step
 from streamgauge.streams import take
 from tests.learner_checks import is_seeded_apart, keeps_its_contract
 
@@ -33,7 +33,7 @@ def test_it_predicts_what_testing_and_then_training_chunk_by_chunk_predicts():
 def batches_of(batch, size):
     for start in range(0, len(batch), size):
         part = slice(start, start + size)
-        yield sg.records.Batch(start, batch.x[part], batch.y[part])
+        yield Batch(start, batch.x[part], batch.y[part])
 
 
 @pytest.mark.parametrize("name", ["SEA", "AWE", "WAE", "OnlineBagging"])
@@ -46,10 +46,9 @@ def test_shared_random_numbers_are_each_learners_own():
     ensemble = ensembles.OnlineBagging(GaussianNB(), n_estimators=2)
     spec = as_spec(ensemble)
     assert isinstance(spec, StreamLearn)
-    before = np.random.get_state()[1].tolist()
+    before = np.random.get_state(legacy=False)["state"]["key"].tolist()
     assert is_seeded_apart(StreamLearn(ensemble, chunk_size=50))
-    assert np.random.get_state()[1].tolist() == before
-    options = {"scheme": sg.Split(2), "n_rows": 500}
-    one = sg.evaluate(sg.SEA(), {"mine": StreamLearn(ensemble, 50)}, backend=sg.Threads(1), **options)
-    two = sg.evaluate(sg.SEA(), {"mine": StreamLearn(ensemble, 50)}, backend=sg.Threads(2), **options)
+    assert np.random.get_state(legacy=False)["state"]["key"].tolist() == before
+    mine = StreamLearn(ensemble, chunk_size=50)
+    one, two = (sg.evaluate(sg.SEA(n_rows=500), mine, scheme=sg.Split(2), backend=sg.Threads(n)) for n in (1, 2))
     np.testing.assert_array_equal(one.values, two.values)

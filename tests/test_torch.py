@@ -1,11 +1,13 @@
 """PyTorch modules, beside a plain training loop."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 
 import streamgauge as sg
+from streamgauge.checks import check_learner
 from streamgauge.errors import StreamgaugeError
 from streamgauge.learners import Torch, as_spec
 from streamgauge.records import Step
@@ -50,8 +52,6 @@ def test_a_module_made_from_the_schema_takes_nominal_and_missing_values():
 
     spec = Torch(make, torch.optim.SGD([torch.zeros(1)], lr=0.1), nn.CrossEntropyLoss(label_smoothing=0.1))
     assert spec.short_name == "make"
-    from streamgauge.checks import check_learner
-
     check_learner(spec, n_rows=60)
 
 
@@ -61,7 +61,7 @@ def test_each_fold_draws_its_own_weights_unless_they_are_given():
     assert is_seeded_apart(module, n_rows=60)
     assert not as_spec(module).seedless
     assert all(torch.equal(now, then) for now, then in zip(module.parameters(), before, strict=True))
-    kept = Torch(module, pretrained=True).build(NUMERIC, 3)
+    kept: Any = Torch(module, pretrained=True).build(NUMERIC, 3)
     first = next(iter(kept._own.module.parameters()))
     assert torch.equal(first, before[0])
 
@@ -69,9 +69,9 @@ def test_each_fold_draws_its_own_weights_unless_they_are_given():
 def test_random_numbers_are_each_learners_own():
     torch.manual_seed(5)
     before = torch.get_rng_state()
-    options = {"scheme": sg.Split(2), "n_rows": 200}
-    one = sg.evaluate(sg.SEA(), {"net": network(3)}, backend=sg.Threads(1), **options)
-    two = sg.evaluate(sg.SEA(), {"net": network(3)}, backend=sg.Threads(2), **options)
+    one, two = (
+        sg.evaluate(sg.SEA(n_rows=200), {"net": network(3)}, scheme=sg.Split(2), backend=sg.Threads(n)) for n in (1, 2)
+    )
     np.testing.assert_array_equal(one.values, two.values)
     assert torch.equal(torch.get_rng_state(), before)
 

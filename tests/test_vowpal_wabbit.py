@@ -39,7 +39,7 @@ def test_it_learns():
 
 def test_a_workspace_gives_its_arguments():
     workspace = vowpalwabbit.Workspace("--oaa 4 --quiet --random_seed 3 --learning_rate 0.25")
-    assert as_spec(workspace).arguments == "--learning_rate 0.25 --oaa 4"
+    assert as_spec(workspace) == VowpalWabbit("--learning_rate 0.25 --oaa 4")
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,16 @@ class LearnerError(StreamgaugeError):
         self.position, self.done = position, done
 
 
+class FailureWarning(UserWarning):
+    """Tells that a learner failed while others went on.
+
+    Examples
+    --------
+    >>> str(FailureWarning("learner 'mine' failed"))
+    "learner 'mine' failed"
+    """
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> StreamgaugeError:
     """Make the error for a name that does not exist, with the nearest one that does.
 

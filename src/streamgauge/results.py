@@ -15,7 +15,7 @@ import numpy as np
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError
-from streamgauge.records import PairSums, Results
+from streamgauge.records import Failure, PairSums, Results
 
 __all__ = ["load", "manifest", "readings_table", "save"]
 
@@ -71,6 +71,7 @@ def manifest(results: Results) -> dict[str, Any]:
         "measures": list(results.measures),
         "description": results.description,
         "pairs": pairs,
+        "failures": [asdict(failure) for failure in results.failures],
         "versions": {"python": platform.python_version(), **{package: version(package) for package in packages}},
         "machine": {"platform": platform.platform(), "instruction_set": _native.instruction_set()},
     }
@@ -134,7 +135,9 @@ def load(folder: Path | str) -> Results:
         msg = f"the results in {folder} are damaged: {error}"
         raise StreamgaugeError(msg) from error
     names = (learners, forgettings, measures)
-    return Results(rows, values, *names, pairs, written["n_rows"], written["complete"], written["description"])
+    told = (written["n_rows"], written["complete"], written["description"])
+    failures = tuple(Failure(**failure) for failure in written.get("failures", ()))
+    return Results(rows, values, *names, pairs, *told, failures=failures)
 
 
 def _pair(written: dict[str, Any]) -> PairSums:

@@ -1,9 +1,18 @@
 """The contract, executable: a user's own objects are checked by the same calls as ours."""
 
 from streamgauge.checks.forgetting import check_forgetting
+from streamgauge.checks.labelling import check_labelling
 from streamgauge.checks.learners import check_learner
 from streamgauge.checks.measures import check_measure
 from streamgauge.checks.schemes import Memoriser, check_scheme
 from streamgauge.checks.streams import check_stream
 
-__all__ = ["Memoriser", "check_forgetting", "check_learner", "check_measure", "check_scheme", "check_stream"]
+__all__ = [
+    "Memoriser",
+    "check_forgetting",
+    "check_labelling",
+    "check_learner",
+    "check_measure",
+    "check_scheme",
+    "check_stream",
+]

@@ -1,6 +1,7 @@
 """What `evaluate` and `compare` share: the options of a run, and how its results are shown."""
 
 import json
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -10,7 +11,7 @@ import click
 
 from streamgauge.cli.families import FAMILIES
 from streamgauge.cli.specs import make
-from streamgauge.errors import StreamgaugeError
+from streamgauge.errors import FailureWarning, StreamgaugeError
 from streamgauge.records import Results
 
 __all__ = ["run", "run_options", "show"]
@@ -55,6 +56,7 @@ def run(options: dict[str, Any]) -> Results:
         raise StreamgaugeError(msg)
     learners = {text: make("learner", text, FAMILIES["learners"]()) for text in options["learner"]}
     forgettings = options["forgetting"] or ("Landmark",)
+    warnings.simplefilter("ignore", FailureWarning)  # the results say it, too
     return evaluate(
         _stream(options["stream"]),
         learners,

@@ -17,7 +17,7 @@ __all__ = ["pairs_table", "results_table", "summary"]
 
 
 def summary(results: Results, comparisons: Sequence[Comparison] = ()) -> RenderableType:
-    """Show an evaluation: a line if it was cut short, the results, the pairs, and each verdict with its warnings.
+    """Show an evaluation: what went wrong, if anything did, the results, the pairs, and each verdict with its warnings.
 
     Examples
     --------
@@ -31,6 +31,9 @@ def summary(results: Results, comparisons: Sequence[Comparison] = ()) -> Rendera
         parts.append(
             Text(f"Cut short after {count(results.n_rows, 'row')}: every number is of these rows only.", "bold")
         )
+    parts.extend(
+        Text(f"{printable(str(failure))}; it has no readings from there on.", "bold") for failure in results.failures
+    )
     parts.append(results_table(results))
     if comparisons:
         parts.append(pairs_table(comparisons))

@@ -15,12 +15,14 @@ mod majority_class;
 mod naive_bayes;
 mod no_change;
 mod rows;
+mod timing;
 mod vector_math;
 
 pub use hoeffding_tree::{HoeffdingTree, LeafPrediction, Options as HoeffdingTreeOptions, hoeffding_tree};
 pub use majority_class::MajorityClass;
 pub use naive_bayes::{NaiveBayes, naive_bayes};
 pub use no_change::NoChange;
+pub use timing::{Timings, interleave_timed};
 
 /// The prediction of a learner that has nothing to say; it is always an error.
 pub const ABSTAINED: i32 = -1;
