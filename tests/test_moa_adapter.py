@@ -9,10 +9,10 @@ import pytest
 
 import streamgauge as sg
 from peers import java, moa
-from streamgauge.errors import StreamgaugeError
+from streamgauge.errors import LearnerError, StreamgaugeError
 from streamgauge.learners import Moa, as_spec
 from streamgauge.records import ABSTAINED, Step
-from streamgauge.streams import LED, take
+from streamgauge.streams import take
 from tests.learner_checks import is_seeded_apart, keeps_its_contract
 
 jpype = pytest.importorskip("jpype", reason="jpype1 is not installed")
@@ -98,10 +98,10 @@ def test_a_learner_of_weka_is_run_by_moa_or_its_jar_is_asked_for():
 
 
 def test_a_learner_that_fails_tells_the_row():
-    spec = Moa("functions.Perceptron")  # not for nominal attributes it has never heard of
-    learner = spec.build(sg.SEA().schema, 1)
-    with pytest.raises(StreamgaugeError):
-        learner.interleave(Step(take(LED(), 10)), with_votes=False)
+    learner, batch = Moa("bayes.NaiveBayes").build(sg.SEA().schema, 1), take(sg.SEA(), 3)
+    with pytest.raises(LearnerError, match="ArrayIndexOutOfBounds") as failure:
+        learner.learn(batch.x[:2], batch.y, None)  # a row too few
+    assert failure.value.position == 2
 
 
 def test_a_machine_without_moas_jar_is_told_what_to_do():

@@ -22,7 +22,7 @@ def test_it_predicts_what_testing_and_then_training_chunk_by_chunk_predicts():
         chunk = slice(start, start + 250)
         if start > 0:
             expected[chunk] = ensemble.predict(batch.x[chunk])
-        ensemble.partial_fit(batch.x[chunk], batch.y[chunk].copy(), classes=[0, 1])
+        ensemble.partial_fit(batch.x[chunk], batch.y[chunk].copy(), classes=np.array([0, 1]))
     spec = StreamLearn(ensembles.SEA(GaussianNB(), n_estimators=3), chunk_size=250)
     for size in (1_000, 333):
         learner = spec.build(sg.RandomRBF(n_attributes=4).schema, 1)

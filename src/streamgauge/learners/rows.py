@@ -5,7 +5,7 @@ from time import perf_counter_ns
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.errors import LearnerError
+from streamgauge.errors import LearnerError, StreamgaugeError
 from streamgauge.protocols import Learner
 from streamgauge.records import ABSTAINED, UNLABELLED, Step
 
@@ -26,7 +26,7 @@ def winners(votes: NDArray[np.float64]) -> NDArray[np.int32]:
 
 
 def failed_at(position: int, votes: NDArray[np.float64], error: Exception, *, with_votes: bool) -> LearnerError:
-    """Make the error of an `interleave` that failed at a row, with the votes for the rows before it.
+    """Make the error of an `interleave` that failed at a row, with the votes, or predictions, for the rows before it.
 
     Examples
     --------
@@ -36,7 +36,9 @@ def failed_at(position: int, votes: NDArray[np.float64], error: Exception, *, wi
     if isinstance(error, LearnerError):
         return error
     done = votes[:position]
-    return LearnerError(f"{type(error).__name__}: {error}", position, (winners(done), done if with_votes else None))
+    predictions = done.astype(np.int32) if done.ndim == 1 else winners(done)
+    reason = str(error) if isinstance(error, StreamgaugeError) else f"{type(error).__name__}: {error}"
+    return LearnerError(reason, position, (predictions, done if with_votes else None))
 
 
 def row_by_row(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from streamgauge.errors import StreamgaugeError
 from streamgauge.learners.adapters.states import Size, pickled, size_of, unpickled
 from streamgauge.learners.rows import failed_at, winners
-from streamgauge.records import UNLABELLED, Schema, Step
+from streamgauge.records import ABSTAINED, UNLABELLED, Schema, Step
 
 __all__ = ["ChunkLearner", "Model", "repeated", "usable"]
 
@@ -17,11 +17,19 @@ BLOCK = 64
 """How many rows a model of chunks votes for at once: always so many, for a sum may be rounded otherwise in others."""
 
 
+Ask = Callable[[NDArray[np.float64]], NDArray[Any]]
+"""What a model is asked of rows: its votes or its codes."""
+
+
 class Model(Protocol):
     """What a library's model must do."""
 
     def votes(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Vote for the classes of each row, float64 [n, c]."""
+        ...
+
+    def codes(self, x: NDArray[np.float64]) -> NDArray[np.int32]:
+        """Give the class with the most votes of each row."""
         ...
 
     def fit(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
@@ -75,13 +83,18 @@ class ChunkLearner:
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Vote for the classes of each row; changes nothing."""
         votes = np.zeros((len(x), self._n_classes))
-        if self._learnt:
-            size = 1 if self._chunk_size == 1 else BLOCK
-            for start in range(0, len(x), size):
-                part = x[start : start + size]
-                rows = part if len(part) == size else np.resize(part, (size, x.shape[1]))
-                votes[start : start + size] = self._model.votes(rows)[: len(part)]
-        return usable(votes)
+        self._ask(self._model.votes, x, votes)
+        return votes
+
+    def _ask(self, ask: Ask, x: NDArray[np.float64], out: NDArray[Any]) -> None:
+        """Fill in what the model says of rows, if it has learnt any."""
+        if not self._learnt:
+            return
+        size = 1 if self._chunk_size == 1 else BLOCK
+        for start in range(0, len(x), size):
+            part = x[start : start + size]
+            rows = part if len(part) == size else np.resize(part, (size, x.shape[1]))
+            out[start : start + size] = ask(rows)[: len(part)]
 
     def learn(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
         """Learn rows of known class, a chunk at a time."""
@@ -110,18 +123,21 @@ class ChunkLearner:
 
     def interleave(self, step: Step, *, with_votes: bool) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
         """Predict each tested row of a step, then learn it."""
-        votes = np.zeros((len(step.batch), self._n_classes))
-        self._n_seen += len(votes)
-        if self._chunk_size == 1:
-            self._row_by_row(step, votes, with_votes=with_votes)
-        else:
-            self._chunk_by_chunk(step, votes, with_votes=with_votes)
-        return winners(votes), votes if with_votes else None
+        n = len(step.batch)
+        self._n_seen += n
+        run = self._row_by_row if self._chunk_size == 1 else self._chunk_by_chunk
+        if not with_votes:
+            predictions = np.full(n, ABSTAINED, dtype=np.int32)
+            run(step, predictions, self._model.codes)
+            return predictions, None
+        votes = np.zeros((n, self._n_classes))
+        run(step, votes, self._model.votes)
+        return winners(votes), votes
 
-    def _row_by_row(self, step: Step, votes: NDArray[np.float64], *, with_votes: bool) -> None:
+    def _row_by_row(self, step: Step, out: NDArray[Any], ask: Ask) -> None:
         """Do what `predict` and `learn` do, with nothing else round the calls of the model."""
         x, y, weight = step.batch.x, step.labels, step.learning_weight
-        model_votes, fit = self._model.votes, self._model.fit
+        fit = self._model.fit
         learnt = _learnable(step).tolist()
         tested = [True] * len(y) if step.test is None else step.test.tolist()
         i = 0
@@ -129,41 +145,47 @@ class ChunkLearner:
             for i in range(len(y)):
                 row = x[i : i + 1]
                 if tested[i] and self._learnt:
-                    votes[i] = model_votes(row)[0]
+                    out[i] = ask(row)[0]
                 if learnt[i]:
                     fit(row, y[i : i + 1], None if weight is None else weight[i : i + 1])
                     self._learnt = True
         except Exception as error:
-            raise failed_at(i, usable(votes), error, with_votes=with_votes) from error
-        usable(votes)
+            raise failed_at(i, out, error, with_votes=out.ndim == 2) from error
 
-    def _chunk_by_chunk(self, step: Step, votes: NDArray[np.float64], *, with_votes: bool) -> None:
-        """Vote for all rows up to the one that fills a chunk at once."""
+    def _chunk_by_chunk(self, step: Step, out: NDArray[Any], ask: Ask) -> None:
+        """Ask for all rows up to the one that fills a chunk at once."""
         x, y, weight = step.batch.x, step.labels, step.learning_weight
         learnable = np.flatnonzero(_learnable(step))
         fills = learnable[self._chunk_size - len(self._chunk) - 1 :: self._chunk_size].tolist()
         start = 0
         for stop in [fill + 1 for fill in fills] + [len(y)]:
             tested = np.arange(start, stop) if step.test is None else start + np.flatnonzero(step.test[start:stop])
-            self._vote(x, votes, tested, with_votes=with_votes)
+            self._ask_for(tested, x, out, ask)
             try:
                 for i in learnable[np.searchsorted(learnable, start) : np.searchsorted(learnable, stop)].tolist():
                     self._learn_one(x, y, weight, i)
             except Exception as error:
-                raise failed_at(stop - 1, votes, error, with_votes=with_votes) from error
+                raise failed_at(stop - 1, out, error, with_votes=out.ndim == 2) from error
             start = stop
 
-    def _vote(
-        self, x: NDArray[np.float64], votes: NDArray[np.float64], rows: NDArray[np.intp], *, with_votes: bool
+    def _ask_for(
+        self,
+        rows: NDArray[np.intp],
+        x: NDArray[np.float64],
+        out: NDArray[Any],
+        ask: Ask,
     ) -> None:
+        told = out[rows]
         try:
-            votes[rows] = self.predict(x[rows])
+            self._ask(ask, x[rows], told)
         except Exception:
             for i in rows.tolist():  # again one by one, to find the row that is to blame
                 try:
-                    votes[i] = self.predict(x[i : i + 1])[0]
+                    self._ask(ask, x[i : i + 1], out[i : i + 1])
                 except Exception as error:
-                    raise failed_at(i, votes, error, with_votes=with_votes) from error
+                    raise failed_at(i, out, error, with_votes=out.ndim == 2) from error
+        else:
+            out[rows] = told
 
     @property
     def n_bytes(self) -> int:

@@ -196,18 +196,23 @@ class _MoaLearner:
 
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         unlabelled = np.full(len(x), -1, dtype=np.int32)
-        votes = self._votes(x, unlabelled, None, None)
-        self._require_done(votes, with_votes=True)
-        return votes
+        return self._votes(x, unlabelled, None, None)
 
     def learn(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
-        votes = self._votes(x, y, np.zeros(len(y), dtype=np.bool_), weight)
-        self._require_done(votes, with_votes=True)
+        self._votes(x, y, np.zeros(len(y), dtype=np.bool_), weight)
 
     def interleave(self, step: Step, *, with_votes: bool) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
         votes = self._votes(step.batch.x, step.labels, step.test, step.learning_weight)
-        self._require_done(votes, with_votes=with_votes)
         return winners(votes), votes if with_votes else None
+
+    def interleave_timed(
+        self, step: Step, *, with_votes: bool
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None, NDArray[np.uint64], NDArray[np.uint64]]:
+        """Do the same, with the nanoseconds that predicting and learning each row took."""
+        taken = library("jpype", "moa").JLong[2 * len(step.batch)]
+        votes = self._votes(step.batch.x, step.labels, step.test, step.learning_weight, taken)
+        predicting, learning = np.array(taken, dtype=np.uint64).reshape(2, -1)
+        return winners(votes), votes if with_votes else None, predicting, learning
 
     def _votes(
         self,
@@ -215,19 +220,18 @@ class _MoaLearner:
         labels: NDArray[np.int32],
         tested: NDArray[np.bool_] | None,
         weight: NDArray[np.float64] | None,
+        taken: Any = None,  # noqa: ANN401
     ) -> NDArray[np.float64]:
         self._n_seen += len(labels)
         array = library("jpype", "moa").JArray.of
         columns = (None if column is None else array(column) for column in (tested, weight))
-        found = self._cell.interleave(array(x.reshape(-1)), array(labels), *columns)
-        return np.array(found, dtype=np.float64).reshape(len(labels), self._n_classes)
-
-    def _require_done(self, votes: NDArray[np.float64], *, with_votes: bool) -> None:
+        found = self._cell.interleave(array(x.reshape(-1)), array(labels), *columns, taken)
+        votes = np.array(found, dtype=np.float64).reshape(len(labels), self._n_classes)
         position = int(self._cell.failedAt())
         if position >= 0:
             done = votes[:position]
-            outcome = (winners(done), done if with_votes else None)
-            raise LearnerError(str(self._cell.failure()), position, outcome)
+            raise LearnerError(str(self._cell.failure()), position, (winners(done), done))
+        return votes
 
     @property
     def n_bytes(self) -> int:

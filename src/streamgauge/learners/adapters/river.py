@@ -281,7 +281,10 @@ class _ManyModel:
         found = self._model.predict_proba_many(self._frame(self._rows.columns(x)))
         for label in found.columns:
             votes[:, int(label)] = found[label]
-        return votes
+        return usable(votes)
+
+    def codes(self, x: NDArray[np.float64]) -> NDArray[np.int32]:
+        return winners(self.votes(x))
 
     def fit(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
         if weight is None:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError, require_at_least
-from streamgauge.learners.adapters.chunks import ChunkLearner, repeated
-from streamgauge.learners.adapters.seeding import SEED_NAMES, seeds
+from streamgauge.learners.adapters.chunks import ChunkLearner, repeated, usable
+from streamgauge.learners.adapters.seeding import seeds
+from streamgauge.learners.rows import winners
 from streamgauge.protocols import Learner
 from streamgauge.records import Schema
 
@@ -102,9 +103,9 @@ def fresh_estimator(estimator: Any, seed: int) -> Any:  # noqa: ANN401
     Examples
     --------
     >>> from sklearn.linear_model import SGDClassifier
-    >>> one, two = (fresh_estimator(SGDClassifier(), seed) for seed in (1, 2))
-    >>> one.random_state == two.random_state
-    False
+    >>> one, two = (fresh_estimator(SGDClassifier(), seed) for seed in (1, 1))
+    >>> one.random_state.randint(100) == two.random_state.randint(100)
+    True
     """
     if not hasattr(estimator, "get_params"):
         return deepcopy(estimator)
@@ -113,13 +114,14 @@ def fresh_estimator(estimator: Any, seed: int) -> Any:  # noqa: ANN401
     copy = clone(estimator)
     names = _seed_names(copy)
     if names:
-        copy.set_params(**dict(zip(names, seeds(seed), strict=False)))
+        # A generator, not a number: of a number one is made anew at every call, with the same draws again.
+        copy.set_params(**{name: np.random.RandomState(own) for name, own in zip(names, seeds(seed), strict=False)})
     return copy
 
 
 def _seed_names(estimator: Any) -> list[str]:  # noqa: ANN401
     params = estimator.get_params() if hasattr(estimator, "get_params") else {}
-    return sorted(name for name in params if name.rpartition("__")[2] in SEED_NAMES)
+    return sorted(name for name in params if name.rpartition("__")[2] == "random_state")
 
 
 class EstimatorModel:
@@ -151,19 +153,21 @@ class EstimatorModel:
         self._told = False
 
     def votes(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Vote with the estimator's probabilities, or for its prediction where it has none."""
-        estimator = self._estimator
+        """Vote with the estimator's probabilities; most for its prediction, even where they say otherwise."""
+        votes, codes = np.zeros((len(x), self._n_classes)), self.codes(x)
+        if hasattr(self._estimator, "predict_proba"):
+            with np.errstate(divide="ignore", invalid="ignore"):
+                votes[:, self._estimator.classes_.astype(np.intp)] = self._estimator.predict_proba(x)
+            usable(votes)
+        other = np.flatnonzero(winners(votes) != codes)
+        most = votes[other].max(axis=1, initial=0.0)
+        votes[other, codes[other]] = np.where(most == 0.0, 1.0, np.nextafter(most, np.inf))
+        return votes
+
+    def codes(self, x: NDArray[np.float64]) -> NDArray[np.int32]:
+        """Give the estimator's predictions."""
         with np.errstate(divide="ignore", invalid="ignore"):  # naive Bayes takes logarithms of what it never saw
-            if hasattr(estimator, "predict_proba"):
-                found = estimator.predict_proba(x)
-                if found.shape[1] == self._n_classes:
-                    return np.asarray(found, dtype=np.float64)
-                votes = np.zeros((len(x), self._n_classes))
-                votes[:, estimator.classes_.astype(np.intp)] = found
-                return votes
-            votes = np.zeros((len(x), self._n_classes))
-            votes[np.arange(len(x)), np.asarray(estimator.predict(x)).astype(np.intp)] = 1.0
-            return votes
+            return np.asarray(self._estimator.predict(x)).astype(np.int32)
 
     def fit(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
         """Learn rows with `partial_fit`."""

@@ -83,6 +83,10 @@ class _Ensemble:
         with self._own_randomness(kept=False):
             return self._model.votes(x)
 
+    def codes(self, x: NDArray[np.float64]) -> NDArray[np.int32]:
+        with self._own_randomness(kept=False):
+            return self._model.codes(x)
+
     def fit(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
         with self._own_randomness(kept=True):
             self._model.fit(x, y.copy(), weight)  # it may write into the labels

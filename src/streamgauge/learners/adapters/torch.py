@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError, require_at_least
-from streamgauge.learners.adapters.chunks import ChunkLearner
+from streamgauge.learners.adapters.chunks import ChunkLearner, usable
 from streamgauge.learners.adapters.libraries import library
 from streamgauge.learners.adapters.seeding import seeds
 from streamgauge.learners.adapters.states import opened, sealed, size_of
+from streamgauge.learners.rows import winners
 from streamgauge.protocols import Learner
 from streamgauge.records import Schema, Step
 
@@ -134,7 +135,10 @@ class _Module:
                 msg = f"the module gives {tuple(scores.shape)} scores for {len(x)} row(s) of {self._n_classes} classes"
                 raise StreamgaugeError(msg)
             votes: NDArray[np.float64] = scores.double().softmax(dim=1).numpy()
-        return votes
+        return usable(votes)
+
+    def codes(self, x: NDArray[np.float64]) -> NDArray[np.int32]:
+        return winners(self.votes(x))
 
     def fit(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
         torch = self._torch
