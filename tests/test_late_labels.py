@@ -51,6 +51,12 @@ class _Diary:
     def interleave(self, step, *, with_votes):
         return row_by_row(self, step, 2, with_votes=with_votes)
 
+    def save(self):
+        return b""
+
+    def load(self, _state):
+        pass
+
 
 def numbered(n, *, time=None, y=None, **columns):
     labels = np.arange(n) % 2 if y is None else y
@@ -102,7 +108,7 @@ def expected(n, come, *, release=None, score="first", before=None):
 def test_every_row_is_tested_and_learnt_when_it_and_its_label_come(delays, sizes, chunked, score, batch_size):
     n = len(delays)
     come = [NEVER if delay is None else row + delay for row, delay in enumerate(delays)]
-    release = []
+    release: list[int] = []
     while chunked and len(release) < n:
         for size in sizes:
             release += [len(release) + size - 1] * size
@@ -171,7 +177,7 @@ def test_the_unit_of_a_column_may_be_seconds_or_a_time():
     time = np.arange(20.0)
     delay = np.tile([0.0, 2.5], 10)
     by_seconds, by_time = (
-        diary(numbered(20, time=time), 7, labelling=DelayedByColumn(column, unit))[0]
+        diary(numbered(20, time=time), 7, labelling=DelayedByColumn(column, unit))[0]  # type: ignore[arg-type]
         for column, unit in ((delay, "seconds"), (time + delay, "time"))
     )
     assert by_seconds == by_time
@@ -194,16 +200,22 @@ def test_rows_without_times_cannot_have_labels_delayed_by_time():
         evaluate(numbered(4, time=np.array([0.0, 2.0, 1.0, 3.0])), sg.NoChange(), labelling=DelayedByTime(5))
 
 
+def arriving(labelling, batch):
+    rows = labelling.arrivals(batch, seed=3).row
+    assert rows is not None
+    return rows
+
+
 @pytest.mark.parametrize("shape", ["uniform", "geometric"])
 def test_random_delays_have_the_mean_asked_for_and_do_not_depend_on_batches(shape):
     labelling = DelayedAtRandom(40, shape)
     batch = Batch(0, np.zeros((50_000, 1)), np.zeros(50_000, dtype=np.int32))
-    delay = labelling.arrivals(batch, seed=3).row - np.arange(50_000)
+    delay = arriving(labelling, batch) - np.arange(50_000)
     assert delay.min() == 0
     assert abs(delay.mean() - 40) < 1
-    part = labelling.arrivals(Batch(100, np.zeros((10, 1)), np.zeros(10, dtype=np.int32)), seed=3).row
+    part = arriving(labelling, Batch(100, np.zeros((10, 1)), np.zeros(10, dtype=np.int32)))
     np.testing.assert_array_equal(part, delay[100:110] + np.arange(100, 110))
-    assert DelayedAtRandom(0, shape).arrivals(batch, 1).row.tolist() == list(range(50_000))
+    assert arriving(DelayedAtRandom(0, shape), batch).tolist() == list(range(50_000))
     logs = [diary(numbered(300), size, labelling=labelling)[0] for size in BATCH_SIZES]
     assert all(log == logs[0] for log in logs)
 
@@ -250,7 +262,7 @@ def test_labels_may_be_both_partial_and_late():
 def test_the_last_prediction_before_the_label_is_scored_where_it_was_made():
     stream = sg.SEA(n_rows=3000, noise=0.1)
     first, last = (
-        Evaluation(stream, sg.NaiveBayes(), labelling=Delayed(500), every=1000, score=score)  # type: ignore[arg-type]
+        Evaluation(stream, sg.NaiveBayes(), labelling=Delayed(500), every=1000, score=score)
         for score in ("first", "last")
     )
     readings = [list(evaluation) for evaluation in (first, last)]
