@@ -30,7 +30,8 @@ def test_evaluate_prints_a_table():
 def test_evaluate_writes_results_and_report(tmp_path):
     done = streamgauge("evaluate", *RUN, "--out", str(tmp_path / "run"), "--scheme", "Bootstrap(3)")
     assert done.returncode == 0, done.stderr
-    assert {path.name for path in (tmp_path / "run").iterdir()} == {"readings.parquet", "manifest.json", "report.html"}
+    names = {path.name for path in (tmp_path / "run").iterdir()}
+    assert names == {"readings.parquet", "resources.parquet", "manifest.json", "report.html"}
     again = streamgauge("compare", str(tmp_path / "run"), "--test", "wilcoxon", "--json")
     assert again.returncode == 0, again.stderr
     (comparison,) = json.loads(again.stdout)["comparisons"]
@@ -57,7 +58,8 @@ def test_everything_listed_can_be_made(family):
     if family != "measures":
         for row in (row for row in listed if not row["needs"]):
             values = {name: tuple(v) if isinstance(v, list) else v for name, v in row["options"].items()}
-            options = ", ".join(f"{name}={value!r}" for name, value in values.items())
+            texts = {name: v["object"] if isinstance(v, dict) else repr(v) for name, v in values.items()}
+            options = ", ".join(f"{name}={text}" for name, text in texts.items())
             make(family, f"{row['name']}({options})", FAMILIES[family]())
 
 
