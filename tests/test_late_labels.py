@@ -13,8 +13,9 @@ from streamgauge.errors import StreamgaugeError
 from streamgauge.evaluate import Evaluation, evaluate
 from streamgauge.labelling import AllLabels, Delayed, DelayedAtRandom, DelayedByColumn, DelayedByTime, First, Fraction
 from streamgauge.learners.rows import row_by_row
-from streamgauge.records import NEVER, Batch
+from streamgauge.records import NEVER, Arrivals, Batch
 from streamgauge.schemes import Chunks, CrossValidation, Holdout, Prequential, Pretrained, TrainThenTest, WarmUp
+from streamgauge.sequencing import Sequencer
 from streamgauge.streams import ArrayStream
 
 BATCH_SIZES = (1, 7, 64, 1000)
@@ -376,3 +377,18 @@ def test_all_labels_need_no_waiting():
     log, results = diary(numbered(4), 3, labelling=AllLabels())
     assert log == [entry for row in range(4) for entry in (("test", row), ("learn", row, row % 2))]
     assert results.feedback.n_owed == 0
+
+
+def test_what_is_done_later_is_done_at_the_time_of_the_row_that_came_last():
+    plan = Sequencer(Prequential()).plan(
+        Batch(5, np.zeros((3, 1)), np.zeros(3, dtype=np.int32), time=np.array([1.0, 2.0, 4.0])),
+        Arrivals(np.array([6, 7, 8])),
+    )
+    assert plan.batch.time is not None
+    assert plan.batch.time.tolist() == [1.0, 2.0, 2.0, 4.0, 4.0]
+    sequencer = Sequencer(Holdout(10, 2, source=numbered(2)))
+    sequencer.plan(Batch(0, np.zeros((3, 1)), np.zeros(3, dtype=np.int32), time=np.array([1.0, 2.0, 4.0])), None)
+    last = sequencer.at_end(3)
+    assert last is not None
+    assert last.batch.time is not None
+    assert last.batch.time.tolist() == [4.0, 4.0]
