@@ -124,8 +124,8 @@ class Kept(Generic[T]):
             column = np.full(shape, self._usual)
         store = self._grown(moves.capacity, column)
         values = np.empty((len(moves.source), *column.shape[1:]), dtype=column.dtype)
-        values[moves.here] = column[moves.source[moves.here]]
-        values[moves.stored] = store[moves.source[moves.stored] - moves.n]
+        values[moves.here] = column.take(moves.source[moves.here], axis=0)
+        values[moves.stored] = store.take(moves.source[moves.stored] - moves.n, axis=0)
         if len(moves.put_in):
             values[moves.put_in] = self._usual if inserted is None else inserted
         store[moves.places] = column[moves.kept]
