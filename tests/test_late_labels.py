@@ -392,3 +392,21 @@ def test_what_is_done_later_is_done_at_the_time_of_the_row_that_came_last():
     assert last is not None
     assert last.batch.time is not None
     assert last.batch.time.tolist() == [4.0, 4.0]
+
+
+def test_what_waits_takes_no_more_room_than_it_needs():
+    for labelling in (Delayed(100), DelayedAtRandom(100)):
+        evaluation = Evaluation(
+            sg.SEA(), sg.NoChange(), labelling=labelling, n_rows=100_000, batch_size=1000, every=10**6
+        )
+        for _ in evaluation.advance():
+            pass
+        assert len(evaluation._sequencer._waiting.row) < 1000
+
+
+def test_a_holdout_within_another_scheme_is_read_at_its_tests():
+    results = evaluate(sg.SEA(n_rows=500), sg.NaiveBayes(), scheme=WarmUp(150, scheme=Holdout(100, 20)))
+    assert results.rows.tolist() == [100, 200, 300, 400, 500]
+    assert results.forgettings == ("Window(width=20)",)
+    assert results.feedback is not None
+    assert results.feedback.n_scored.tolist() == [80]
