@@ -13,8 +13,9 @@ from streamgauge.errors import StreamgaugeError
 from streamgauge.evaluate import Evaluation, evaluate
 from streamgauge.labelling import AllLabels, Delayed, DelayedAtRandom, DelayedByColumn, DelayedByTime, First, Fraction
 from streamgauge.learners.rows import row_by_row
-from streamgauge.records import NEVER, Batch
+from streamgauge.records import NEVER, Arrivals, Batch
 from streamgauge.schemes import Chunks, CrossValidation, Holdout, Prequential, Pretrained, TrainThenTest, WarmUp
+from streamgauge.sequencing import Sequencer
 from streamgauge.streams import ArrayStream
 
 BATCH_SIZES = (1, 7, 64, 1000)
@@ -50,6 +51,12 @@ class _Diary:
 
     def interleave(self, step, *, with_votes):
         return row_by_row(self, step, 2, with_votes=with_votes)
+
+    def save(self):
+        return b""
+
+    def load(self, _state):
+        pass
 
 
 def numbered(n, *, time=None, y=None, **columns):
@@ -102,7 +109,7 @@ def expected(n, come, *, release=None, score="first", before=None):
 def test_every_row_is_tested_and_learnt_when_it_and_its_label_come(delays, sizes, chunked, score, batch_size):
     n = len(delays)
     come = [NEVER if delay is None else row + delay for row, delay in enumerate(delays)]
-    release = []
+    release: list[int] = []
     while chunked and len(release) < n:
         for size in sizes:
             release += [len(release) + size - 1] * size
@@ -171,7 +178,7 @@ def test_the_unit_of_a_column_may_be_seconds_or_a_time():
     time = np.arange(20.0)
     delay = np.tile([0.0, 2.5], 10)
     by_seconds, by_time = (
-        diary(numbered(20, time=time), 7, labelling=DelayedByColumn(column, unit))[0]
+        diary(numbered(20, time=time), 7, labelling=DelayedByColumn(column, unit))[0]  # type: ignore[arg-type]
         for column, unit in ((delay, "seconds"), (time + delay, "time"))
     )
     assert by_seconds == by_time
@@ -194,16 +201,22 @@ def test_rows_without_times_cannot_have_labels_delayed_by_time():
         evaluate(numbered(4, time=np.array([0.0, 2.0, 1.0, 3.0])), sg.NoChange(), labelling=DelayedByTime(5))
 
 
+def arriving(labelling, batch):
+    rows = labelling.arrivals(batch, seed=3).row
+    assert rows is not None
+    return rows
+
+
 @pytest.mark.parametrize("shape", ["uniform", "geometric"])
 def test_random_delays_have_the_mean_asked_for_and_do_not_depend_on_batches(shape):
     labelling = DelayedAtRandom(40, shape)
     batch = Batch(0, np.zeros((50_000, 1)), np.zeros(50_000, dtype=np.int32))
-    delay = labelling.arrivals(batch, seed=3).row - np.arange(50_000)
+    delay = arriving(labelling, batch) - np.arange(50_000)
     assert delay.min() == 0
     assert abs(delay.mean() - 40) < 1
-    part = labelling.arrivals(Batch(100, np.zeros((10, 1)), np.zeros(10, dtype=np.int32)), seed=3).row
+    part = arriving(labelling, Batch(100, np.zeros((10, 1)), np.zeros(10, dtype=np.int32)))
     np.testing.assert_array_equal(part, delay[100:110] + np.arange(100, 110))
-    assert DelayedAtRandom(0, shape).arrivals(batch, 1).row.tolist() == list(range(50_000))
+    assert arriving(DelayedAtRandom(0, shape), batch).tolist() == list(range(50_000))
     logs = [diary(numbered(300), size, labelling=labelling)[0] for size in BATCH_SIZES]
     assert all(log == logs[0] for log in logs)
 
@@ -250,7 +263,7 @@ def test_labels_may_be_both_partial_and_late():
 def test_the_last_prediction_before_the_label_is_scored_where_it_was_made():
     stream = sg.SEA(n_rows=3000, noise=0.1)
     first, last = (
-        Evaluation(stream, sg.NaiveBayes(), labelling=Delayed(500), every=1000, score=score)  # type: ignore[arg-type]
+        Evaluation(stream, sg.NaiveBayes(), labelling=Delayed(500), every=1000, score=score)
         for score in ("first", "last")
     )
     readings = [list(evaluation) for evaluation in (first, last)]
@@ -364,3 +377,36 @@ def test_all_labels_need_no_waiting():
     log, results = diary(numbered(4), 3, labelling=AllLabels())
     assert log == [entry for row in range(4) for entry in (("test", row), ("learn", row, row % 2))]
     assert results.feedback.n_owed == 0
+
+
+def test_what_is_done_later_is_done_at_the_time_of_the_row_that_came_last():
+    plan = Sequencer(Prequential()).plan(
+        Batch(5, np.zeros((3, 1)), np.zeros(3, dtype=np.int32), time=np.array([1.0, 2.0, 4.0])),
+        Arrivals(np.array([6, 7, 8])),
+    )
+    assert plan.batch.time is not None
+    assert plan.batch.time.tolist() == [1.0, 2.0, 2.0, 4.0, 4.0]
+    sequencer = Sequencer(Holdout(10, 2, source=numbered(2)))
+    sequencer.plan(Batch(0, np.zeros((3, 1)), np.zeros(3, dtype=np.int32), time=np.array([1.0, 2.0, 4.0])), None)
+    last = sequencer.at_end(3)
+    assert last is not None
+    assert last.batch.time is not None
+    assert last.batch.time.tolist() == [4.0, 4.0]
+
+
+def test_what_waits_takes_no_more_room_than_it_needs():
+    for labelling in (Delayed(100), DelayedAtRandom(100)):
+        evaluation = Evaluation(
+            sg.SEA(), sg.NoChange(), labelling=labelling, n_rows=100_000, batch_size=1000, every=10**6
+        )
+        for _ in evaluation.advance():
+            pass
+        assert len(evaluation._sequencer._waiting.row) < 1000
+
+
+def test_a_holdout_within_another_scheme_is_read_at_its_tests():
+    results = evaluate(sg.SEA(n_rows=500), sg.NaiveBayes(), scheme=WarmUp(150, scheme=Holdout(100, 20)))
+    assert results.rows.tolist() == [100, 200, 300, 400, 500]
+    assert results.forgettings == ("Window(width=20)",)
+    assert results.feedback is not None
+    assert results.feedback.n_scored.tolist() == [80]

@@ -76,10 +76,10 @@ def test_every_labelling_keeps_its_contract(labelling):
     "scheme", [Prequential(), CrossValidation(2), Bootstrap(2, test="training"), *OTHERS], ids=repr
 )
 def test_a_memoriser_scores_chance_in_every_scheme_with_every_labelling(scheme, labelling):
-    check_scheme(scheme, labelling, n_rows=250)
+    check_scheme(scheme, labelling, n_rows=150)
     if labelling in (Delayed(37), Fraction(0.4)):
         for score in ("last", "labelled"):
-            check_scheme(scheme, labelling, score=score, n_rows=250)  # type: ignore[arg-type]
+            check_scheme(scheme, labelling, score=score, n_rows=150)
 
 
 @dataclass(frozen=True)

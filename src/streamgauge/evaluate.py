@@ -199,8 +199,8 @@ class Evaluation:
         self.stream: Stream = as_stream(stream)
         self.specs = named_learners(learners)
         self.scheme, self.labelling, self.score, self.backend, self.seed = scheme, labelling, score, backend, seed
-        test_size = getattr(scheme, "size", None)  # of a holdout
-        usual: Forgetting = Landmark() if test_size is None else Window(test_size)
+        period = getattr(scheme, "period", None)  # of a holdout, and the size of its tests
+        usual: Forgetting = Landmark() if period is None else Window(period[1])
         forgetting = usual if forgetting is None else forgetting
         self.forgettings = tuple(forgetting) if isinstance(forgetting, Sequence) else (forgetting,)
         several = measures if isinstance(measures, list | tuple) else (measures,)
@@ -208,7 +208,7 @@ class Evaluation:
         self.recorders, self.resources = tuple(recorders), resources
         self._with_votes = any(getattr(part, "needs_votes", False) for part in (*self.measures, *self.recorders))
         self.time_limit, self.time_budget, self.batch_size = time_limit, time_budget, batch_size
-        self._limit, self._every = n_rows, every or (None if test_size is None else getattr(scheme, "every", None))
+        self._limit, self._every = n_rows, every or (None if period is None else period[0])
         self._feed = Feed(self.stream, scheme, labelling, seed)
         self._start()
 
@@ -277,10 +277,8 @@ class Evaluation:
 
     def _built_cells(self) -> list[Cell]:
         schema = self._feed.schema
-        alone = len(self.specs) * len(self._folds) == 1 or getattr(self.backend, "n", None) == 1
-        clock = (
-            time.process_time_ns if alone else time.thread_time_ns
-        )  # threads of its own count where none is another's
+        # The threads that a learner starts are charged to it where no other learner can have started them.
+        clock = time.process_time_ns if self._is_alone else time.thread_time_ns
         cells = []
         for (name, spec), fold in product(self.specs.items(), self._folds):
             learner = spec.build(schema, fold_seed(self.seed, fold.number, spec.seed))

@@ -305,13 +305,16 @@ class Step:
 
     def part(self, start: int, stop: int) -> "Step":
         """Give some consecutive rows of it."""
-        rows = slice(start, stop)
-        batch = self.batch
-        weight, time = (None if column is None else column[rows] for column in (batch.weight, batch.time))
-        columns = (self.test, self.weight, self.revealed, self.row, self.now)
+        rows, batch = slice(start, stop), self.batch
+        weight = None if batch.weight is None else batch.weight[rows]
+        time = None if batch.time is None else batch.time[rows]
         return Step(
             Batch(batch.start + start, batch.x[rows], batch.y[rows], weight, time),
-            *(None if column is None else column[rows] for column in columns),  # type: ignore[arg-type]
+            None if self.test is None else self.test[rows],
+            None if self.weight is None else self.weight[rows],
+            None if self.revealed is None else self.revealed[rows],
+            None if self.row is None else self.row[rows],
+            None if self.now is None else self.now[rows],
         )
 
 

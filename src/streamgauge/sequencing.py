@@ -124,8 +124,8 @@ class Kept(Generic[T]):
             column = np.full(shape, self._usual)
         store = self._grown(moves.capacity, column)
         values = np.empty((len(moves.source), *column.shape[1:]), dtype=column.dtype)
-        values[moves.here] = column[moves.source[moves.here]]
-        values[moves.stored] = store[moves.source[moves.stored] - moves.n]
+        values[moves.here] = column.take(moves.source[moves.here], axis=0)
+        values[moves.stored] = store.take(moves.source[moves.stored] - moves.n, axis=0)
         if len(moves.put_in):
             values[moves.put_in] = self._usual if inserted is None else inserted
         store[moves.places] = column[moves.kept]
@@ -233,6 +233,7 @@ class Sequencer:
         self._y: Kept[np.int32] = Kept(np.int32(UNLABELLED))
         self._weight: Kept[np.float64] = Kept(1.0)
         self._waiting = _Waiting()
+        self._last_time: NDArray[np.float64] | None = None
         self.n_revealed = self.n_hidden = self.n_unknown = 0
 
     @property
@@ -244,6 +245,7 @@ class Sequencer:
         """Plan what a batch brings whose labels arrive as a labelling says."""
         if batch.start < 0:  # rows of another stream, to be learnt before the first
             return Plan(batch)
+        self._last_time = None if batch.time is None else batch.time[-1:]
         rows = np.arange(batch.start, batch.start + len(batch))
         found = self._moments(batch, arrivals, rows)
         inserting = self._inserting
@@ -269,7 +271,7 @@ class Sequencer:
         if rows is None:
             return None
         here = np.empty(0, dtype=np.int64)
-        nothing = Batch(n_rows, rows.x[:0], rows.y[:0])
+        nothing = Batch(n_rows - 1, rows.x[:0], rows.y[:0], time=self._last_time)
         now, row = np.full(len(rows), n_rows - 1), rows.start + np.arange(len(rows))
         moves = Moves(np.full(len(rows), -1), 0, here, here, len(self._waiting.row), (rows,), row, now)
         test = np.ones(len(rows), dtype=np.bool_)
@@ -347,7 +349,12 @@ class Sequencer:
         if any(part.weight is not None for part in put_in):
             weights = np.concatenate([np.ones(len(part)) if part.weight is None else part.weight for part in put_in])
         weight = self._weight.arranged(batch.weight, plan, weights)
-        return replace(plan, batch=Batch(batch.start, batch.x if x is None else x, batch.y if y is None else y, weight))
+        time = batch.time
+        if moves is not None and time is not None:
+            time = time[moves.now - batch.start]  # what is done later is done at the time of the row that came last
+        return replace(
+            plan, batch=Batch(batch.start, *(batch.x, batch.y) if x is None or y is None else (x, y), weight, time)
+        )
 
 
 @dataclass(frozen=True)

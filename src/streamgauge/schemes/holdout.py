@@ -81,6 +81,11 @@ class Holdout(Wrapping):
         return self.scheme
 
     @property
+    def period(self) -> tuple[int, int]:
+        """After how many rows it tests how many."""
+        return self.every, self.size
+
+    @property
     def most_rows(self) -> int:
         """How many rows of the stream to read at once at most."""
         return self.every * max(1, MOST_TESTED // self.size)

@@ -72,6 +72,11 @@ class Wrapping:
         return self.within.training if isinstance(self.within, Trained) else 0
 
     @property
+    def period(self) -> tuple[int, int] | None:
+        """After how many rows a holdout tests how many; None where there is no holdout."""
+        return self.within.period if isinstance(self.within, Wrapping) else None
+
+    @property
     def most_rows(self) -> int:
         """How many rows of the stream to read at once at most."""
         return self.within.most_rows if isinstance(self.within, Inserting) else 1 << 62
