@@ -5,10 +5,10 @@ import pytest
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, Normalizer, PolynomialFeatures, StandardScaler
+from sklearn.preprocessing import Binarizer, FunctionTransformer, PolynomialFeatures, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 import streamgauge as sg
 from streamgauge.errors import StreamgaugeError
@@ -87,7 +87,7 @@ def test_whole_weights_become_copies_where_the_estimator_takes_none():
 
 def test_what_has_no_partial_fit_is_refused():
     with pytest.raises(StreamgaugeError, match="not a learner"):
-        sg.evaluate(sg.SEA(n_rows=10), make_pipeline(KNeighborsClassifier()))
+        sg.evaluate(sg.SEA(n_rows=10), make_pipeline(DecisionTreeClassifier()))
 
 
 def test_a_pipeline_learns_row_by_row_what_its_steps_learn():
@@ -96,10 +96,10 @@ def test_a_pipeline_learns_row_by_row_what_its_steps_learn():
     for i in range(200):
         row, label = batch.x[i : i + 1], batch.y[i : i + 1]
         if i > 0:
-            expected.append(int(last.predict(Normalizer().transform(scaler.transform(row)))[0]))
+            expected.append(int(last.predict(Binarizer().transform(scaler.transform(row)))[0]))
         scaler.partial_fit(row)
-        last.partial_fit(Normalizer().transform(scaler.transform(row)), label, classes=[0, 1])
-    pipeline = make_pipeline(StandardScaler(), Normalizer(), Perceptron(shuffle=False))
+        last.partial_fit(Binarizer().transform(scaler.transform(row)), label, classes=[0, 1])
+    pipeline = make_pipeline(StandardScaler(), Binarizer(), Perceptron(shuffle=False))
     predictions, _ = as_spec(pipeline).build(sg.SEA().schema, 1).interleave(Step(batch), with_votes=False)
     np.testing.assert_array_equal(predictions, expected)
 
