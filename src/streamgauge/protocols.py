@@ -187,7 +187,10 @@ class Learner(Protocol):
         ...
 
     def interleave(self, step: Step, *, with_votes: bool) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
-        """Predict each tested row of a step, then learn it, one row after the other; predictions and votes."""
+        """Predict each tested row of a step, then learn it, one row after the other; predictions and votes.
+
+        One that fails at a row may raise a `LearnerError` with what it has done before, which is then scored.
+        """
         ...
 
     @property
