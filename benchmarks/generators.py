@@ -1,6 +1,7 @@
-"""Nanoseconds of CPU per generated row, one thread, best of several rounds: ours, River's, and MOA's where it runs.
+"""Nanoseconds of CPU per generated row, one thread, best of several turns: ours, River's, and MOA's where it runs.
 
-MOA's figure is the CPU time of its task thread with a majority-class learner, the cheapest way to make it generate.
+MOA's figure is the CPU time of its task thread with a majority-class learner, the cheapest way to make it generate, run
+as a person runs it in a virtual machine of its own.
 Run with ``python -m benchmarks generators``.
 """
 
@@ -35,11 +36,12 @@ from streamgauge.streams import (
 )
 
 BATCH = 8_192
-ROUNDS = 15
+TURNS = 3
+ROUNDS = 8
 JUMP = 2_000_000
 RIVER_ROWS = 3_000
 MOA_ROWS = 1_000_000
-MOA_REPEATS = 3
+GOAL = 15.0
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class Opponents:
     ours: Stream
     river: Iterable[object] | None = None
     moa: str | None = None
+    has_goal: bool = True
 
 
 OPPONENTS = [
@@ -84,6 +87,7 @@ OPPONENTS = [
         Gradual(SEA(1), SEA(3), position=0, width=10**9),
         synth.ConceptDriftStream(synth.SEA(variant=0), synth.SEA(variant=2), position=5 * 10**8, width=10**8),
         "ConceptDriftStream -s (generators.SEAGenerator) -d (generators.SEAGenerator -f 3) -p 500000000 -w 100000000",
+        has_goal=False,
     ),
     Opponents("incremental change of RBF", Incremental(RandomRBF(), RandomRBF(seed=2), position=0, width=10**9)),
     Opponents("imbalanced SEA, 1 in 20", Imbalanced(SEA(), (0.95, 0.05))),
@@ -119,7 +123,7 @@ def nanoseconds_per_row_of_river(stream: Iterable[object]) -> float:
 def nanoseconds_per_row_of_moa(generator: str) -> float:
     """Time a task that does little but generate."""
     generator = generator if generator.startswith("ConceptDrift") else f"generators.{generator}"
-    return moa.speed("functions.MajorityClass", generator, MOA_ROWS, MOA_REPEATS).cpu * 1e9
+    return moa.speed("functions.MajorityClass", generator, MOA_ROWS).cpu * 1e9
 
 
 def nanoseconds_per_row_jumped(n_drifting: int) -> float:
@@ -138,6 +142,11 @@ def beside(theirs: float | None, ours: float) -> str:
     return f"{'-':>10}{'':8}" if theirs is None else f"{theirs:10.0f}{f'{theirs / ours:.0f}x':>8}"
 
 
+def verdict_on(ratio: float) -> str:
+    """Say whether a generator is as much faster as it is to be."""
+    return f" goal {GOAL:.0f} {'met' if ratio >= GOAL else 'MISSED'}"
+
+
 def main() -> None:
     """Print the tables."""
     before = _native.instruction_set()
@@ -146,15 +155,20 @@ def main() -> None:
     headings = "".join(f"{name + ('*' if name == before else ''):>10}" for name in names)
     print(f"{'ns of CPU per row':28}{headings}{'River':>10}{'':8}{'MOA':>10}")
     for opponents in OPPONENTS:
-        times = {}
-        for name in names:
-            _native.use_instruction_set(name)
-            times[name] = nanoseconds_per_row(opponents.ours, 2 if name == "baseline" else 10)
+        times, theirs = dict.fromkeys(names, float("inf")), float("inf")
+        for _ in range(TURNS):
+            for name in names:
+                _native.use_instruction_set(name)
+                n_batches = 2 if name == "baseline" else 10
+                times[name] = min(times[name], nanoseconds_per_row(opponents.ours, n_batches))
+            if reason is None and opponents.moa is not None:
+                theirs = min(theirs, nanoseconds_per_row_of_moa(opponents.moa))
         _native.use_instruction_set(before)
         river = None if opponents.river is None else nanoseconds_per_row_of_river(opponents.river)
-        theirs = None if reason or opponents.moa is None else nanoseconds_per_row_of_moa(opponents.moa)
         figures = "".join(f"{time:10.1f}" for time in times.values())
-        print(f"{opponents.label:28}{figures}{beside(river, times[before])}{beside(theirs, times[before])}", flush=True)
+        others = beside(river, times[before]) + beside(theirs if theirs < float("inf") else None, times[before])
+        verdict = verdict_on(theirs / times[before]) if opponents.has_goal and theirs < float("inf") else ""
+        print(f"{opponents.label:28}{figures}{others}{verdict}", flush=True)
     for n_drifting in (2, 10):
         print(f"hyperplane, {n_drifting} drifting, per row jumped over: {nanoseconds_per_row_jumped(n_drifting):.1f}")
     print("* is what the kernels choose on this machine")

@@ -30,12 +30,6 @@ pub(super) fn ln_pair(x: [f64; 2]) -> [f64; 2] {
     ln_each(x)
 }
 
-/// The natural logarithms of four numbers for the price of one.
-#[inline(always)]
-pub(super) fn ln_four(x: [f64; 4]) -> [f64; 4] {
-    ln_each(x)
-}
-
 /// The natural logarithms of numbers side by side.
 #[inline(always)]
 fn ln_each<const N: usize>(x: [f64; N]) -> [f64; N] {

@@ -6,6 +6,7 @@
 
 use super::lanes::{Lane, WIDTH};
 use super::rows::{Layout, MAX_LANES};
+use super::vector_math::HALF_LN_2PI;
 use super::{ABSTAINED, Schema};
 
 mod gaussian;
@@ -31,13 +32,27 @@ pub(super) struct Site {
     pub bayes_hits: f64,
     /// The class of the greatest weight, the first of equals; of the parent's where there is no weight yet.
     pub majority: i32,
+    /// The weight of that class; 0 where there is none yet.
+    most: f64,
     /// Whether it has observed no row, and knows only the weights it was made with.
     fresh: bool,
 }
 
 impl Site {
-    fn new(weight: f64, majority: i32) -> Self {
-        Self { weight, since: 0.0, majority_hits: 0.0, bayes_hits: 0.0, majority, fresh: true }
+    fn new(weight: f64, majority: i32, most: f64) -> Self {
+        Self { weight, since: 0.0, majority_hits: 0.0, bayes_hits: 0.0, majority, most, fresh: true }
+    }
+
+    /// Count the weight of a row, after which its class has the weight `mine`; without a branch, which would be
+    /// guessed wrong.
+    #[inline(always)]
+    fn count(&mut self, label: usize, mine: f64, weight: f64) {
+        self.weight += weight;
+        // Weights are not negative, so that their bits are in the same order; an earlier class wins a tie.
+        let (mine, most) = (mine.to_bits(), self.most.to_bits());
+        let leads = mine + u64::from((label as i32) < self.majority) > most;
+        self.majority = if leads { label as i32 } else { self.majority };
+        self.most = f64::from_bits(mine.max(most));
     }
 }
 
@@ -47,6 +62,8 @@ pub(super) struct Models<const L: usize> {
     layout: Layout,
     n_classes: usize,
     n_panels: usize,
+    /// The part of a log-likelihood that all classes without gaps share.
+    log_constant: f64,
     /// Whether the least and greatest values are kept, which only splits ask for.
     keeps_ranges: bool,
     sites: Vec<Site>,
@@ -65,6 +82,7 @@ impl<const L: usize> Models<L> {
         Self {
             n_classes: schema.n_classes,
             n_panels: layout.n_panels::<L>(),
+            log_constant: layout.numeric.len() as f64 * HALF_LN_2PI,
             layout,
             keeps_ranges,
             sites: vec![],
@@ -157,7 +175,7 @@ impl<const L: usize> Models<L> {
     pub fn push(&mut self, weights: &[f64], majority: i32) {
         let site = self.sites.len();
         let n = (site + 1) * self.n_classes;
-        grow(&mut self.sites, site + 1, Site::new(0.0, ABSTAINED));
+        grow(&mut self.sites, site + 1, Site::new(0.0, ABSTAINED, 0.0));
         grow(&mut self.panels, n * self.n_panels, Panel::new(Class::new(0.0), 0));
         if !self.known.is_empty() {
             grow(&mut self.known, n * self.n_panels, [Lane::ZERO; L]);
@@ -181,7 +199,7 @@ impl<const L: usize> Models<L> {
             let range = self.count_range(site, class);
             nominal::clear(&self.layout.nominal, &mut self.counts[range.clone()], &mut self.logs[range]);
         }
-        self.sites[site] = Site::new(total, heaviest);
+        self.sites[site] = Site::new(total, heaviest, most);
     }
 }
 

@@ -3,9 +3,9 @@
 use super::gaussian::{Class, Panel};
 use super::{Models, nominal};
 use crate::dispatch;
-use crate::learners::lanes::Lane;
+use crate::learners::lanes::{Lane, WIDTH};
 use crate::learners::rows::{MAX_LANES, Row};
-use crate::learners::vector_math::{HALF_LN_2PI, ln, ln_four, ln_of_weight};
+use crate::learners::vector_math::{ln_of_weight, ln_pair};
 
 /// Products outside of this range have lost bits, or soon would.
 const SAFE: std::ops::Range<f64> = 1e-280..1e280;
@@ -19,22 +19,16 @@ impl<const L: usize> Models<L> {
         class.weight += weight;
         class.observed += weight;
         let Class { weight: mine, observed, gaps, .. } = *class;
-        let header = &mut self.sites[site];
-        header.weight += weight;
-        // The weight of the majority is read after it may have grown: the branch below is then seldom taken.
-        let majority = if header.majority < 0 { label } else { header.majority as usize };
-        let most = self.panels[range.start - label * range.len() + majority * range.len()].class.weight;
-        if mine > most || (mine == most && label < majority) || header.majority < 0 {
-            header.majority = label as i32;
-        }
-        if row.gaps() || gaps || header.fresh {
+        let site_now = &mut self.sites[site];
+        site_now.count(label, mine, weight);
+        if row.gaps() | gaps | site_now.fresh {
             return self.observe_unusual(site, row, label, weight);
         }
         let panels = &mut self.panels[range];
         for (panel, x) in panels.iter_mut().zip(row.panels()) {
             panel.observe(x, weight, observed, self.keeps_ranges);
         }
-        if !refresh(panels, self.layout.numeric.len()) {
+        if !refresh(panels, self.layout.numeric.len(), self.log_constant) {
             self.refresh_known(site, label);
         }
         if self.layout.n_counts > 0 {
@@ -97,13 +91,13 @@ impl<const L: usize> Models<L> {
 
     /// Make ready what prediction needs of a class, as it was made ready while learning.
     pub(super) fn refresh(&mut self, site: usize, label: usize) {
-        let (range, n) = (self.panel_range(site, label), self.layout.numeric.len());
+        let range = self.panel_range(site, label);
         let panels = &mut self.panels[range];
         let gaps = panels[0].class.gaps;
         let done = !gaps
             && dispatch::run(
                 #[inline(always)]
-                || refresh(panels, n),
+                || refresh(panels, self.layout.numeric.len(), self.log_constant),
             );
         if !done {
             self.refresh_known(site, label);
@@ -132,30 +126,36 @@ impl<const L: usize> Models<L> {
     }
 }
 
-/// Make ready what prediction needs of a class without gaps: one division per panel, one logarithm of four.
+/// Make ready what prediction needs of a class without gaps: one division and one pair of logarithms per panel.
 ///
 /// False where the variances do not allow it, because some are 0 or their product leaves the safe range.
 #[inline(always)]
-fn refresh<const L: usize>(panels: &mut [Panel<L>], n_columns: usize) -> bool {
+fn refresh<const L: usize>(panels: &mut [Panel<L>], n_columns: usize, log_constant: f64) -> bool {
     let Class { weight, observed, .. } = panels[0].class;
-    let (spread, n) = (observed - 1.0, n_columns as f64);
-    if spread <= 0.0 {
-        return false;
-    }
-    let (mut product, mut log, mut safe) = (1.0, 0.0, true);
-    let last = panels.len() - 1;
-    for (i, panel) in panels.iter_mut().enumerate() {
-        product *= panel.refresh(spread);
-        safe &= SAFE.contains(&product);
-        if L == MAX_LANES && i < last {
-            log += ln(product);
-            product = 1.0;
+    let spread = observed - 1.0;
+    // The weight joins the spreads under one logarithm, which need not wait for the product of the panel.
+    let (mut log, mut factor, mut n_left) = (-log_constant, weight * weight, n_columns);
+    for panel in panels.iter_mut() {
+        let n = if L < MAX_LANES { n_left } else { n_left.min(MAX_LANES * WIDTH) };
+        let (product, spreads) = (panel.refresh(spread), power(spread, n) * factor);
+        if !(SAFE.contains(&product) && SAFE.contains(&spreads)) {
+            return false;
         }
+        let [of_product, of_spreads] = ln_pair([product, spreads]);
+        log = 0.5f64.mul_add(of_spreads - of_product, log);
+        (factor, n_left) = (1.0, n_left - n);
     }
-    if !safe {
-        return false;
-    }
-    let [of_product, of_spread, of_weight, _] = ln_four([product, spread, weight, 1.0]);
-    panels[0].class.log_base = 0.5 * (n * of_spread - (of_product + log)) + (of_weight - n * HALF_LN_2PI);
+    panels[0].class.log_base = log;
     true
+}
+
+/// A number to the power of at most 31.
+#[inline(always)]
+fn power(base: f64, exponent: usize) -> f64 {
+    let (mut power, mut square) = (1.0, base);
+    for bit in 0..5 {
+        power *= if exponent >> bit & 1 == 1 { square } else { 1.0 };
+        square *= square;
+    }
+    power
 }

@@ -70,6 +70,10 @@ impl<const L: usize> Models<L> {
             *number = reader.f64()?;
         }
         reader.f64s_into(&mut self.counts)?;
+        for site in 0..n_sites {
+            let most = usize::try_from(self.sites[site].majority).ok().and_then(|class| self.weights(site).nth(class));
+            self.sites[site].most = most.unwrap_or(0.0);
+        }
         self.refresh_all();
         Ok(())
     }
