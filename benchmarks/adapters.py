@@ -137,7 +137,7 @@ def opponents() -> list[tuple[str, object, Loop, int]]:
     if moa.why_absent() is None:
         os.environ.setdefault("STREAMGAUGE_MOA_JAR", str(moa.jar()))
         for text in ("bayes.NaiveBayes", "trees.HoeffdingTree", "meta.OzaBag -s 10"):
-            found.append(("MOA", sg.learners.Moa(text), moa_loop(text), 10_000 if "meta" in text else 60_000))
+            found.append(("MOA", sg.learners.Moa(text), moa_loop(text), 20_000 if "meta" in text else 200_000))
     else:
         print(moa.why_absent())
     return found

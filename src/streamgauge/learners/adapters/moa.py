@@ -20,9 +20,8 @@ from streamgauge.errors import LearnerError, StreamgaugeError
 from streamgauge.learners.adapters.libraries import library
 from streamgauge.learners.adapters.seeding import seeds
 from streamgauge.learners.adapters.states import Size, opened, sealed
-from streamgauge.learners.rows import winners
 from streamgauge.protocols import Learner
-from streamgauge.records import Schema, Step
+from streamgauge.records import UNLABELLED, Schema, Step
 
 __all__ = ["Moa", "moa_text"]
 
@@ -195,43 +194,55 @@ class _MoaLearner:
         self._n_seen, self._size = 0, Size()
 
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        unlabelled = np.full(len(x), -1, dtype=np.int32)
-        return self._votes(x, unlabelled, None, None)
+        votes = np.zeros((len(x), self._n_classes))
+        self._run(x, np.full(len(x), UNLABELLED, dtype=np.int32), None, None, votes=votes)
+        return votes
 
     def learn(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
-        self._votes(x, y, np.zeros(len(y), dtype=np.bool_), weight)
+        self._run(x, y, np.zeros(len(y), dtype=np.bool_), weight)
 
     def interleave(self, step: Step, *, with_votes: bool) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
-        votes = self._votes(step.batch.x, step.labels, step.test, step.learning_weight)
-        return winners(votes), votes if with_votes else None
+        predictions, votes, _, _ = self._interleave(step, with_votes=with_votes, taken=None)
+        return predictions, votes
 
     def interleave_timed(
         self, step: Step, *, with_votes: bool
     ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None, NDArray[np.uint64], NDArray[np.uint64]]:
         """Do the same, with the nanoseconds that predicting and learning each row took."""
-        taken = library("jpype", "moa").JLong[2 * len(step.batch)]
-        votes = self._votes(step.batch.x, step.labels, step.test, step.learning_weight, taken)
-        predicting, learning = np.array(taken, dtype=np.uint64).reshape(2, -1)
-        return winners(votes), votes if with_votes else None, predicting, learning
+        return self._interleave(step, with_votes=with_votes, taken=np.zeros((2, len(step.batch)), dtype=np.int64))
 
-    def _votes(
+    def _interleave(
+        self, step: Step, *, with_votes: bool, taken: NDArray[np.int64] | None
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None, NDArray[np.uint64], NDArray[np.uint64]]:
+        votes = np.zeros((len(step.batch), self._n_classes)) if with_votes else None
+        columns = (step.batch.x, step.labels, step.test, step.learning_weight)
+        predictions = self._run(*columns, votes=votes, taken=taken)
+        predicting, learning = np.zeros((2, 0), np.uint64) if taken is None else taken.astype(np.uint64)
+        return predictions, votes, predicting, learning
+
+    def _run(
         self,
         x: NDArray[np.float64],
         labels: NDArray[np.int32],
         tested: NDArray[np.bool_] | None,
         weight: NDArray[np.float64] | None,
-        taken: Any = None,  # noqa: ANN401
-    ) -> NDArray[np.float64]:
+        *,
+        votes: NDArray[np.float64] | None = None,
+        taken: NDArray[np.int64] | None = None,
+    ) -> NDArray[np.int32]:
+        """Predict and learn rows in Java; fills in votes and times, where they are given."""
         self._n_seen += len(labels)
         array = library("jpype", "moa").JArray.of
-        columns = (None if column is None else array(column) for column in (tested, weight))
-        found = self._cell.interleave(array(x.reshape(-1)), array(labels), *columns, taken)
-        votes = np.array(found, dtype=np.float64).reshape(len(labels), self._n_classes)
+        columns = [None if c is None else array(c.reshape(-1)) for c in (x, labels, tested, weight, votes, taken)]
+        predictions = np.array(self._cell.interleave(*columns), dtype=np.int32)
+        for filled, column in ((votes, columns[4]), (taken, columns[5])):
+            if filled is not None:
+                filled[:] = np.asarray(column).reshape(filled.shape)
         position = int(self._cell.failedAt())
         if position >= 0:
-            done = votes[:position]
-            raise LearnerError(str(self._cell.failure()), position, (winners(done), done))
-        return votes
+            done = (predictions[:position], None if votes is None else votes[:position])
+            raise LearnerError(str(self._cell.failure()), position, done)
+        return predictions
 
     @property
     def n_bytes(self) -> int:

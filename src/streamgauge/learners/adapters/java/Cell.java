@@ -25,6 +25,8 @@ public final class Cell {
     private static final ObjectInputFilter PARTS = ObjectInputFilter.Config.createFilter(
             "moa.**;com.yahoo.labs.samoa.**;com.github.**;weka.**;org.apache.commons.**;no.uib.**;java.base/*;!*");
 
+    private static final int ABSTAINED = -1;
+
     private final InstancesHeader header;
     private final int nAttributes;
     private final int nClasses;
@@ -53,21 +55,28 @@ public final class Cell {
     }
 
     /**
-     * Votes for each tested row, then learns it: rows one after the other in x; a label below 0 is not known, a weight
-     * of 0 not learnt; null stands for all tested, and for weights of 1. Stops at a row where the learner fails. Where
-     * taken is given, it is filled with the nanoseconds of all votes, then those of all learning.
+     * Predicts each tested row, then learns it: rows one after the other in x; a label below 0 is not known, a weight of
+     * 0 not learnt; null stands for all tested, and for weights of 1. Stops at a row where the learner fails. Where votes
+     * are given, they are filled with those of all rows; where taken is given, with the nanoseconds of predicting each
+     * row, then those of learning each.
      */
-    public double[] interleave(double[] x, int[] labels, boolean[] tested, double[] weights, long[] taken) {
-        double[] votes = new double[labels.length * nClasses];
+    public int[] interleave(
+            double[] x, int[] labels, boolean[] tested, double[] weights, double[] votes, long[] taken) {
+        int[] predictions = new int[labels.length];
+        double[] ofRow = new double[nClasses];
         failedAt = -1;
         for (int i = 0; i < labels.length; i++) {
+            predictions[i] = ABSTAINED;
             try {
                 Instance row = row(x, i);
                 if (tested == null || tested[i]) {
                     long start = taken == null ? 0 : System.nanoTime();
-                    fill(votes, i * nClasses, learner.getVotesForInstance(row));
+                    predictions[i] = usable(learner.getVotesForInstance(row), ofRow);
                     if (taken != null) {
                         taken[i] = System.nanoTime() - start;
+                    }
+                    if (votes != null) {
+                        System.arraycopy(ofRow, 0, votes, i * nClasses, nClasses);
                     }
                 }
                 double weight = weights == null ? 1.0 : weights[i];
@@ -86,7 +95,7 @@ public final class Cell {
                 break;
             }
         }
-        return votes;
+        return predictions;
     }
 
     private Instance row(double[] x, int i) {
@@ -98,16 +107,26 @@ public final class Cell {
         return row;
     }
 
-    /** Copies votes, which may be too few or too many; negative ones are moved up, what is no number is 0. */
-    private void fill(double[] votes, int start, double[] found) {
+    /**
+     * Copies votes, which may be too few or too many; negative ones are moved up, what is no number is 0. Gives the class
+     * with the most, the first of equals.
+     */
+    private int usable(double[] found, double[] votes) {
         int n = Math.min(found.length, nClasses);
         double least = 0.0;
         for (int c = 0; c < n; c++) {
             least = Math.min(least, Double.isFinite(found[c]) ? found[c] : 0.0);
         }
-        for (int c = 0; c < n; c++) {
-            votes[start + c] = Double.isFinite(found[c]) ? found[c] - least : 0.0;
+        int best = ABSTAINED;
+        double most = 0.0;
+        for (int c = 0; c < nClasses; c++) {
+            votes[c] = c < n && Double.isFinite(found[c]) ? found[c] - least : 0.0;
+            if (votes[c] > most) {
+                most = votes[c];
+                best = c;
+            }
         }
+        return best;
     }
 
     /** The position of the row where the last call failed, or -1. */
