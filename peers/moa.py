@@ -29,6 +29,7 @@ __all__ = [
     "folds",
     "generated_rows",
     "heap_bytes",
+    "jar",
     "prequential",
     "speed",
     "warm_speed",
@@ -80,7 +81,7 @@ def why_absent() -> str | None:
     if shutil.which("java") is None:
         return "MOA needs Java, which is not installed"
     try:
-        _jar()
+        jar()
     except MoaError as error:
         return str(error)
     return None
@@ -202,7 +203,7 @@ def _accuracy(row: dict[str, str]) -> float:
 
 
 def _java(arguments: list[str], folder: str | None = None, given: str | None = None) -> str:
-    command = ["java", "-cp", str(_jar()), *arguments]
+    command = ["java", "-cp", str(jar()), *arguments]
     done = subprocess.run(command, cwd=folder, input=given, capture_output=True, text=True, check=False)
     if done.returncode or "Exception" in done.stderr:
         msg = f"MOA failed on {arguments[-1]}:\n{done.stderr[-2000:]}"
@@ -211,7 +212,7 @@ def _java(arguments: list[str], folder: str | None = None, given: str | None = N
 
 
 @cache
-def _jar() -> Path:
+def jar() -> Path:
     """Find MOA's jar, or fetch it."""
     given = os.environ.get("STREAMGAUGE_MOA_JAR")
     if given:

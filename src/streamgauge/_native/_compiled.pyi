@@ -35,6 +35,14 @@ class Learner:
         weight: NDArray[np.float64] | None,
         with_votes: bool,
     ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]: ...
+    def interleave_timed(
+        self,
+        x: NDArray[np.float64],
+        y: NDArray[np.int32],
+        test: NDArray[np.bool_] | None,
+        weight: NDArray[np.float64] | None,
+        with_votes: bool,
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None, NDArray[np.uint64], NDArray[np.uint64]]: ...
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]: ...
     @property
     def facts(self) -> dict[str, int]: ...

@@ -40,6 +40,9 @@ PAGE_POINTS = 40_000
 FEWEST_POINTS = 200
 """How many points a curve may have however many curves there are."""
 
+BANNER = {"class_": "banner", "role": "status"}
+"""How a line is marked that must be seen before any number."""
+
 TESTED = {
     "all": "each of which tests every row before it may learn it",
     "training": "each of which tests the rows it learns, before it learns them",
@@ -82,6 +85,7 @@ def page_html(results: Results, comparisons: Sequence[Comparison] = ()) -> str:
     body = joined(
         _header(title, results, shown),
         _banner(results),
+        _failures(results),
         verdicts_section(comparisons),
         finals_section(shown, learners),
         _curves_section(shown, learners, len(results.drifts), len(results.alarms)),
@@ -146,6 +150,16 @@ def _part(description: Mapping[str, object], name: str) -> Mapping[str, object]:
     return part if isinstance(part, Mapping) else {}
 
 
+def _failures(results: Results) -> Markup:
+    """Tell which learners failed, and where."""
+    return joined(
+        *(
+            tag("p", tag("strong", "A learner failed. "), f"{failure}; it has no readings from there on.", **BANNER)
+            for failure in results.failures
+        )
+    )
+
+
 def _banner(results: Results) -> Markup:
     if results.complete:
         return Markup()
@@ -153,7 +167,7 @@ def _banner(results: Results) -> Markup:
     of_whole = f" of {whole:,}" if isinstance(whole, int) and whole > results.n_rows else ""
     strong = tag("strong", "This run was cut short.")
     text = f" It read {results.n_rows:,}{of_whole} rows; every number and verdict here is of these rows only."
-    return tag("p", strong, text, class_="banner", role="status")
+    return tag("p", strong, text, **BANNER)
 
 
 def _curves_section(shown: Sequence[Panel], learners: Sequence[str], n_drifts: int, n_alarms: int) -> Markup:
