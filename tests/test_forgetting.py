@@ -127,7 +127,7 @@ def test_the_check_finds_a_forgetting_that_depends_on_the_pieces() -> None:
             self.n_classes = n_classes
             return self
 
-        def update(self, trace: Trace, stops: Sequence[int]) -> list[Tally]:
+        def update(self, trace: Trace, stops: Sequence[int]) -> Sequence[Tally]:
             return Landmark().build(self.n_classes).update(trace, stops)
 
     with pytest.raises(AssertionError, match="pieces of 1 rows"):
@@ -191,7 +191,7 @@ def test_adaptive_windows_are_as_wide_as_those_of_river(adwin: Adwin, kind: str)
     ends = np.arange(1, len(losses) + 1)
     # The kernel itself: a hundred thousand tallies as columns, not as objects.
     kernel = _native.adwin(2, *astuple(adwin))
-    confusion, _, _, widths = kernel.update(zeros, losses.astype(np.int32), never, never, None, ends)
+    confusion, _, _, widths, _, _ = kernel.update(zeros, losses.astype(np.int32), never, never, None, ends)
     assert widths.tolist() == river_widths(losses, adwin)
     assert kind == "stationary" or (np.diff(widths.astype(int)) < 0).any()
     # Every tally is that of its own window.

@@ -15,10 +15,21 @@ from streamgauge.forgetting import Landmark
 from streamgauge.interruption import asked_to_stop
 from streamgauge.labelling import AllLabels
 from streamgauge.learners import as_spec
-from streamgauge.measures import measure as as_measure
+from streamgauge.measures import build_state, facts_of, measured, measures_of
 from streamgauge.naming import described
 from streamgauge.progress import progress_bar
-from streamgauge.protocols import Backend, Forgetting, Labelling, Learner, LearnerSpec, Measure, Scheme, Stream, Workers
+from streamgauge.protocols import (
+    Backend,
+    Forgetting,
+    ForgettingState,
+    Labelling,
+    Learner,
+    LearnerSpec,
+    Measure,
+    Scheme,
+    Stream,
+    Workers,
+)
 from streamgauge.randomness import fold_seed
 from streamgauge.records import Batch, PairSums, Reading, Results, Schema, Step, Tally, Trace, readings_of
 from streamgauge.schemes import Prequential
@@ -108,7 +119,7 @@ class Evaluation:
     forgetting
         How the past fades, or several ways of it.
     measures
-        What to measure: names or measures.
+        What to measure: names, measures, or plain functions of a tally or of y_true and y_pred; one or several.
     every
         A reading is taken after so many rows, and always at the end. None for 200 readings, or one every 10,000 rows
         where nobody knows how many rows there will be.
@@ -139,7 +150,7 @@ class Evaluation:
         scheme: Scheme = Prequential(),
         labelling: Labelling = AllLabels(),
         forgetting: Forgetting | Sequence[Forgetting] = Landmark(),
-        measures: str | Measure | list[str | Measure] | tuple[str | Measure, ...] = "accuracy",
+        measures: object = "accuracy",
         every: int | None = None,
         n_rows: int | None = None,
         seed: int = 1,
@@ -150,8 +161,7 @@ class Evaluation:
         self.specs = named_learners(learners)
         self.scheme, self.labelling, self.backend, self.seed = scheme, labelling, backend, seed
         self.forgettings = tuple(forgetting) if isinstance(forgetting, Sequence) else (forgetting,)
-        several = measures if isinstance(measures, list | tuple) else (measures,)
-        self.measures = tuple(as_measure(measure) for measure in several)
+        self.measures: tuple[Measure, ...] = measures_of(measures, self.stream)
         for option, value in (("n_rows", n_rows), ("every", every), ("batch_size", batch_size)):
             if value is not None:
                 require_at_least(option, value, 1)
@@ -178,9 +188,7 @@ class Evaluation:
         schema = self.stream.schema
         folds = [_Fold(fold, schema) for fold in range(self.scheme.n_folds)]
         cells = [
-            _Cell(
-                name, spec.build(schema, fold_seed(self.seed, fold.number, spec.seed)), fold, self.forgettings, schema
-            )
+            _Cell(name, spec.build(schema, fold_seed(self.seed, fold.number, spec.seed)), fold, self._states(schema))
             for (name, spec), fold in product(self.specs.items(), folds)
         ]
         self._pairs = _native.PairCounter(len(self.specs), len(folds))
@@ -210,7 +218,8 @@ class Evaluation:
             fold.take(self.labelling.reveal(self.scheme.step(batch, fold.number, self.seed), self.seed))
 
         workers.map(prepare, folds)
-        tallies = workers.map(lambda cell: cell.advance(stops), cells)
+        with_votes = any(getattr(measure, "needs_votes", False) for measure in self.measures)
+        tallies = workers.map(lambda cell: cell.advance(stops, with_votes=with_votes), cells)
         if len(self.specs) > 1:
             correct = np.stack([cell.correct for cell in cells]).reshape(len(self.specs), len(folds), len(batch))
             whole = all(fold.step.scored is None for fold in folds)
@@ -219,17 +228,14 @@ class Evaluation:
         self._n_done = stop
         return Progress(stop, np.array(stops, dtype=np.int64), self._measured(tallies))
 
-    def _measured(self, tallies: list[list[list[Tally]]]) -> NDArray[np.float64]:
+    def _states(self, schema: Schema) -> list[ForgettingState]:
+        return [build_state(forgetting, schema.n_classes, self.measures) for forgetting in self.forgettings]
+
+    def _measured(self, tallies: Sequence[Sequence[Sequence[Tally]]]) -> NDArray[np.float64]:
         """Measure the tallies [cell][forgetting][stop] into values [stop, learner, fold, forgetting, measure]."""
-        n_stops = len(tallies[0][0])
-        if not n_stops:
-            return np.empty((0, len(self.specs), self.scheme.n_folds, len(self.forgettings), len(self.measures)))
-        values = [
-            [[[measure(tally) for measure in self.measures] for tally in of_stops] for of_stops in of_cell]
-            for of_cell in tallies
-        ]
-        shape = (len(self.specs), self.scheme.n_folds, len(self.forgettings), n_stops, len(self.measures))
-        return np.moveaxis(np.array(values, dtype=np.float64).reshape(shape), 3, 0)
+        values = measured(self.measures, [of_stops for of_cell in tallies for of_stops in of_cell])
+        shape = (len(self.specs), self.scheme.n_folds, len(self.forgettings), *values.shape[1:])
+        return np.moveaxis(values.reshape(shape), 3, 0)
 
     @property
     def _forgetting_names(self) -> tuple[str, ...]:
@@ -271,7 +277,7 @@ class Evaluation:
             "scheme": {"name": described(self.scheme), "n_folds": self.scheme.n_folds, "test": test},
             "labelling": described(self.labelling),
             "forgettings": list(self._forgetting_names),
-            "measures": {m.name: {"greater_is_better": m.greater_is_better} for m in self.measures},
+            "measures": {m.name: facts_of(m) for m in self.measures},
             "every": self.every,
             "seed": self.seed,
             "seconds": self._seconds,
@@ -291,7 +297,8 @@ class _Fold:
         self._scored = scored = slice(None) if step.scored is None else step.scored
         self.row = np.arange(step.batch.start, step.batch.start + len(step.batch))[scored]
         self.y_true = step.batch.y[scored]
-        self.weight = None if step.batch.weight is None else step.batch.weight[scored]
+        columns = (step.batch.weight, step.batch.time)
+        self.weight, self.time = (None if column is None else column[scored] for column in columns)
         hits = self._baselines.update(step.batch.y, step.labels, step.learning_weight)
         self.majority_hit, self.no_change_hit = (hit[scored] for hit in hits)
 
@@ -306,23 +313,20 @@ class _Fold:
         """Make the trace of one learner's predictions."""
         votes = None if votes is None else votes[self._scored]
         hits = (self.majority_hit, self.no_change_hit)
-        return Trace(self.row, self.y_true, predictions[self._scored], *hits, self.weight, votes)
+        return Trace(self.row, self.y_true, predictions[self._scored], *hits, self.weight, votes, self.time)
 
 
 class _Cell:
     """One learner in one fold; it touches only its own state."""
 
-    def __init__(
-        self, name: str, learner: Learner, fold: _Fold, forgettings: Sequence[Forgetting], schema: Schema
-    ) -> None:
-        self._name, self._learner, self._fold = name, learner, fold
-        self._states = [forgetting.build(schema.n_classes) for forgetting in forgettings]
+    def __init__(self, name: str, learner: Learner, fold: _Fold, states: Sequence[ForgettingState]) -> None:
+        self._name, self._learner, self._fold, self._states = name, learner, fold, states
 
-    def advance(self, stops: Sequence[int]) -> list[list[Tally]]:
+    def advance(self, stops: Sequence[int], *, with_votes: bool) -> list[Sequence[Tally]]:
         """Do the step of the fold; give the tallies per forgetting and stop."""
         batch = self._fold.step.batch
         try:
-            predictions, votes = self._learner.interleave(self._fold.step, with_votes=False)
+            predictions, votes = self._learner.interleave(self._fold.step, with_votes=with_votes)
         except Exception as error:
             msg = (
                 f"learner {self._name!r} failed in fold {self._fold.number}, "
@@ -333,12 +337,12 @@ class _Cell:
         trace = self._fold.trace(predictions, votes)
         return [state.update(trace, stops) for state in self._states]
 
-    def finish(self, stop: int) -> list[list[Tally]]:
+    def finish(self, stop: int) -> list[Sequence[Tally]]:
         """Give the tallies at the end."""
         nothing = slice(0, 0)
         hits = (self._fold.majority_hit[nothing], self._fold.no_change_hit[nothing])
         y = self._fold.y_true[nothing]
-        trace = Trace(self._fold.row[nothing], y, y, *hits)
+        trace = Trace(self._fold.row[nothing], y, y, *hits, votes=np.empty((0, 0)))
         return [state.update(trace, [stop]) for state in self._states]
 
 

@@ -6,17 +6,18 @@ Rates are in [0, 1]; classes and nominal values are codes from 0; rows are count
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import fsum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
+from streamgauge.tallies import STATISTICS, Tallies, Tally
 
 __all__ = [
     "ABSTAINED",
     "DRIFT_KINDS",
+    "STATISTICS",
     "UNLABELLED",
     "Attribute",
     "Batch",
@@ -26,6 +27,7 @@ __all__ = [
     "Results",
     "Schema",
     "Step",
+    "Tallies",
     "Tally",
     "Trace",
     "readings_of",
@@ -270,6 +272,8 @@ class Trace:
         Instance weights; None means 1 for all.
     votes
         Votes for the classes, float64 [n, c], where a measure wants them.
+    time
+        When each row arrived, in seconds, where rows carry a time.
 
     Examples
     --------
@@ -285,6 +289,7 @@ class Trace:
     no_change_hit: NDArray[np.bool_]
     weight: NDArray[np.float64] | None = None
     votes: NDArray[np.float64] | None = None
+    time: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.row)
@@ -293,64 +298,6 @@ class Trace:
     def correct(self) -> NDArray[np.bool_]:
         """Which predictions were right."""
         return np.equal(self.y_true, self.y_pred)
-
-
-@dataclass(frozen=True)
-class Tally:
-    """The counts that measures are made of; weighted, and faded or windowed by a forgetting.
-
-    Parameters
-    ----------
-    confusion
-        Weight per true class (first axis) and predicted class (second axis), float64 [c, c].
-    abstained
-        Weight per true class of the rows without a prediction, float64 [c].
-    majority_hits, no_change_hits
-        Weight of the rows that the majority class and the class seen last got right.
-    width
-        How many rows the tally covers: those it holds, whatever their weights.
-
-    Examples
-    --------
-    >>> tally = Tally(np.array([[40.0, 30.0], [5.0, 25.0]]), np.zeros(2), 70.0, 50.0, 100)
-    >>> tally.total, tally.hits, tally.misses
-    (100.0, 65.0, 35.0)
-    """
-
-    confusion: NDArray[np.float64]
-    abstained: NDArray[np.float64]
-    majority_hits: float
-    no_change_hits: float
-    width: int
-
-    @cached_property
-    def total(self) -> float:
-        """The weight of all rows."""
-        return self.hits + self.misses
-
-    @cached_property
-    def hits(self) -> float:
-        """The weight of the rows predicted right; rounded once, so that equal parts have equal sums."""
-        return fsum(self.confusion.diagonal().tolist())
-
-    @cached_property
-    def misses(self) -> float:
-        """The weight of the rows predicted wrong or not at all; exactly 0 where there are none."""
-        wrong = self.confusion.copy()
-        np.fill_diagonal(wrong, 0.0)
-        return float(wrong.sum() + self.abstained.sum())
-
-    @cached_property
-    def support(self) -> NDArray[np.float64]:
-        """The weight of each true class."""
-        support: NDArray[np.float64] = self.confusion.sum(axis=1) + self.abstained
-        return support
-
-    @cached_property
-    def predicted(self) -> NDArray[np.float64]:
-        """The weight of each predicted class."""
-        predicted: NDArray[np.float64] = self.confusion.sum(axis=0)
-        return predicted
 
 
 @dataclass(frozen=True)

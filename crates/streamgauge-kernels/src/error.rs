@@ -53,6 +53,14 @@ pub enum KernelError {
         /// The weight found.
         weight: f64,
     },
+    /// The votes of a row are not what they may be.
+    #[error("row {row}: {why}")]
+    Votes {
+        /// The row, counted from the start of the batch.
+        row: usize,
+        /// What is wrong with them.
+        why: &'static str,
+    },
     /// An option is outside its range.
     #[error("{option} = {found}: {expected}")]
     Option {
