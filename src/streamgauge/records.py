@@ -457,9 +457,59 @@ class Results:
 
     def greater_is_better(self, measure: str) -> bool:
         """Say whether a greater value of a measure is better; it is, where the description does not tell."""
+        return bool(self._facts(measure).get("greater_is_better", True))
+
+    def unit(self, measure: str) -> str:
+        """Say in what a measure is told; it is a rate, where the description does not tell."""
+        return str(self._facts(measure).get("unit", "rate"))
+
+    def _facts(self, measure: str) -> dict[str, object]:
         measures = self.description.get("measures")
         facts = measures.get(measure) if isinstance(measures, dict) else None
-        return bool(facts.get("greater_is_better", True)) if isinstance(facts, dict) else True
+        return facts if isinstance(facts, dict) else {}
+
+    def spread(self, learner: str, measure: str, forgetting: str | None = None) -> NDArray[np.float64]:
+        """Give the standard deviation over the folds at each stop, float64 [s]; NaN where fewer than two have a value.
+
+        Examples
+        --------
+        >>> values = np.array([[[[[0.75]], [[0.85]]]]])
+        >>> names = (("tree",), ("Landmark()",), ("accuracy",))
+        >>> Results(np.array([100]), values, *names, (), 100, complete=True).spread("tree", "accuracy").round(4).tolist()
+        [0.0707]
+        """
+        curve = self.curve(learner, measure, forgetting)
+        defined = ~np.isnan(curve)
+        n = defined.sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = np.where(defined, curve, 0.0).sum(axis=1) / n
+            squares = np.where(defined, (curve - mean[:, None]) ** 2, 0.0).sum(axis=1)
+            return np.where(n > 1, np.sqrt(squares / (n - 1)), np.nan)
+
+    def interval(
+        self, learner: str, measure: str = "error", bound: str = "hoeffding", forgetting: str | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Give the ends of the confidence intervals of the error or the accuracy, each float64 [s, folds].
+
+        The bound, ``hoeffding`` or ``chernoff``, must be among the measures. Ends are kept in [0, 1].
+
+        Examples
+        --------
+        >>> values = np.array([[[[[0.25, 0.5]]]]])
+        >>> names = (("tree",), ("Landmark()",), ("error", "hoeffding"))
+        >>> low, high = Results(np.array([8]), values, *names, (), 8, complete=True).interval("tree")
+        >>> low.tolist(), high.tolist()
+        ([[0.0]], [[0.75]])
+        """
+        if measure not in ("error", "accuracy"):
+            msg = f"the bounds are those of the error and the accuracy, not of {measure}"
+            raise StreamgaugeError(msg)
+        middle, half = (self.curve(learner, name, forgetting) for name in (measure, bound))
+        return np.clip(middle - half, 0.0, 1.0), np.clip(middle + half, 0.0, 1.0)
+
+    def n_undefined(self, learner: str, measure: str, forgetting: str | None = None) -> int:
+        """Count the readings, over stops and folds, at which a measure is not defined."""
+        return int(np.isnan(self.curve(learner, measure, forgetting)).sum())
 
     def curve(self, learner: str, measure: str, forgetting: str | None = None) -> NDArray[np.float64]:
         """Give the readings of one learner, float64 [s, folds]; the first forgetting where none is named."""

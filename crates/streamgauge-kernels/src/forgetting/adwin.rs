@@ -31,7 +31,7 @@ impl Adwin {
     /// # Errors
     /// [`KernelError::Option`] where an option is outside its range.
     pub fn new(layout: Layout, settings: Settings) -> Result<Self, KernelError> {
-        Ok(Self { window: AdaptiveWindow::new(settings)?, tallies: BucketTallies::new(layout) })
+        Ok(Self { window: AdaptiveWindow::binary(settings)?, tallies: BucketTallies::new(layout) })
     }
 }
 
@@ -45,8 +45,8 @@ impl Forgetting for Adwin {
             let part = rows.slice(start..rows.len().min(start + CHUNK));
             self.tallies.recent.extend(part.codes, part.weight);
             let classes = part.y_true.iter().zip(part.y_pred);
-            let losses = classes.map(|(y_true, y_pred)| f64::from(u8::from(y_true != y_pred)));
-            self.window.extend(losses, &mut self.tallies);
+            let losses: Vec<f64> = classes.map(|(y_true, y_pred)| f64::from(u8::from(y_true != y_pred))).collect();
+            self.window.extend_binary(&losses, &mut self.tallies);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::bucket_tally::{BucketTally, add_rows};
 use super::*;
-use crate::adaptive_window::Settings;
+use crate::adaptive_window::{AdaptiveWindow, Settings};
 use crate::randomness::{Draws, Purpose};
 
 const N_CLASSES: usize = 3;
@@ -64,9 +64,12 @@ fn plain() -> Layout {
     layout(PLAIN, true)
 }
 
+fn settings(max_buckets: usize) -> Settings {
+    Settings { delta: 0.002, clock: 32, max_buckets, min_window_length: 5, grace_period: 10 }
+}
+
 fn adwin(layout: Layout, max_buckets: usize) -> Adwin {
-    let settings = Settings { delta: 0.002, clock: 32, max_buckets, min_window_length: 5, grace_period: 10 };
-    Adwin::new(layout, settings).unwrap()
+    Adwin::new(layout, settings(max_buckets)).unwrap()
 }
 
 type Build = fn(Statistics) -> Box<dyn Forgetting>;
@@ -192,6 +195,20 @@ fn an_adaptive_window_forgets_what_was_before_a_jump_and_holds_few_bytes() {
     let found = state.update(&sample.columns(0..200_000), &[99_999, 110_000, 200_000]).unwrap();
     assert!(found.widths[0] > 90_000 && found.widths[1] < 11_000 && found.widths[2] > 90_000, "{:?}", found.widths);
     assert!(state.n_bytes() < 100_000, "{}", state.n_bytes());
+}
+
+#[test]
+fn a_window_of_zeros_and_ones_is_as_wide_as_one_of_any_numbers() {
+    let draws = Draws::new(5, Purpose::named("losses"), 0);
+    let rate = |row: u64| if row % 4_000 < 2_000 { 0.1 } else { 0.4 };
+    let mut any = AdaptiveWindow::new(settings(5)).unwrap();
+    let mut binary = AdaptiveWindow::binary(settings(5)).unwrap();
+    for row in 0..20_000 {
+        let loss = f64::from(u8::from(draws.uniform(row) < rate(row)));
+        assert_eq!(any.extend([loss].into_iter(), &mut ()), binary.extend_binary(&[loss], &mut ()));
+        assert!(any.width() == binary.width() && any.total() == binary.total());
+    }
+    assert!(any.width() < 3_000);
 }
 
 #[test]
