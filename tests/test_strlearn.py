@@ -46,6 +46,7 @@ METRICS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
 def test_test_then_train_gives_the_numbers_of_stream_learn() -> None:
     theirs = strlearn.evaluators.TestThenTrain([getattr(strlearn.metrics, name) for name in METRICS])
     theirs.process(generator(), [GaussianNB(), MLPClassifier((4,), random_state=1)])

@@ -4,6 +4,7 @@ import pickle
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -141,10 +142,10 @@ def _readings(
 
 
 def _measure(metric: Metric, name: str, labels: NDArray[Any]) -> Measure:
-    """Make a measure of a metric: it sees the labels of the stream, and for an abstention the first of them."""
+    """Make a measure of a metric: it sees the labels of the stream; NaN for the first chunk, which is not predicted."""
 
     def scored(y_true: NDArray[np.int64], y_pred: NDArray[np.int64]) -> float:
-        return float(metric(labels[y_true], labels[np.maximum(y_pred, 0)]))
+        return nan if (y_pred == ABSTAINED).any() else float(metric(labels[y_true], labels[y_pred]))
 
     return as_measure(greater_is_better=True, name=name)(scored)
 

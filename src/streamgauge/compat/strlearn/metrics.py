@@ -1,10 +1,10 @@
 """The metric functions of stream-learn, for two classes of which 0 is the negative one, with its conventions.
 
-`precision`, `recall` and `specificity` are NaN where they are not defined; what is made of them is then 0. So a chunk
-of one class has a balanced accuracy of 0 however good it is: `streamgauge.measures` has no such surprises.
+What is not defined is 0, as there. So a chunk of one class has a balanced accuracy of at most one half however good it
+is: `streamgauge.measures` has no such surprises.
 """
 
-from math import isnan, nan, sqrt
+from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,7 +49,7 @@ def accuracy_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 
 
 def specificity(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Give the share of negatives predicted as such; NaN where there are none.
+    """Give the share of negatives predicted as such; 0 where there are none.
 
     Examples
     --------
@@ -57,11 +57,11 @@ def specificity(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     0.5
     """
     tn, fp, _, _ = binary_confusion_matrix(y_true, y_pred)
-    return tn / (tn + fp) if tn + fp else nan
+    return tn / (tn + fp) if tn + fp else 0.0
 
 
 def recall(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Give the share of positives predicted as such; NaN where there are none.
+    """Give the share of positives predicted as such; 0 where there are none.
 
     Examples
     --------
@@ -69,11 +69,11 @@ def recall(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     0.5
     """
     _, _, fn, tp = binary_confusion_matrix(y_true, y_pred)
-    return tp / (tp + fn) if tp + fn else nan
+    return tp / (tp + fn) if tp + fn else 0.0
 
 
 def precision(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Give the share of positive predictions that are right; NaN where there are none.
+    """Give the share of positive predictions that are right; 0 where there are none.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def precision(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     0.5
     """
     _, fp, _, tp = binary_confusion_matrix(y_true, y_pred)
-    return tp / (tp + fp) if tp + fp else nan
+    return tp / (tp + fp) if tp + fp else 0.0
 
 
 def fbeta_score(y_true: ArrayLike, y_pred: ArrayLike, beta: float) -> float:
@@ -94,7 +94,7 @@ def fbeta_score(y_true: ArrayLike, y_pred: ArrayLike, beta: float) -> float:
     """
     p, r = precision(y_true, y_pred), recall(y_true, y_pred)
     whole = beta**2 * p + r
-    return _or_0((1 + beta**2) * p * r / whole if whole else nan)
+    return (1 + beta**2) * p * r / whole if whole else 0.0
 
 
 def f1_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
@@ -109,37 +109,33 @@ def f1_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 
 
 def balanced_accuracy_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Give the mean of recall and specificity; 0 where one of them is not defined.
+    """Give the mean of recall and specificity; an undefined one counts 0.
 
     Examples
     --------
     >>> balanced_accuracy_score([0, 0, 1], [0, 1, 1])
     0.75
     """
-    return _or_0((recall(y_true, y_pred) + specificity(y_true, y_pred)) / 2)
+    return (recall(y_true, y_pred) + specificity(y_true, y_pred)) / 2
 
 
 def geometric_mean_score_1(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Give the geometric mean of recall and specificity; 0 where one of them is not defined.
+    """Give the geometric mean of recall and specificity; an undefined one counts 0.
 
     Examples
     --------
     >>> round(geometric_mean_score_1([0, 0, 1], [0, 1, 1]), 4)
     0.7071
     """
-    return _or_0(sqrt(recall(y_true, y_pred) * specificity(y_true, y_pred)))
+    return sqrt(recall(y_true, y_pred) * specificity(y_true, y_pred))
 
 
 def geometric_mean_score_2(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Give the geometric mean of recall and precision; 0 where one of them is not defined.
+    """Give the geometric mean of recall and precision; an undefined one counts 0.
 
     Examples
     --------
     >>> geometric_mean_score_2([0, 1, 1], [1, 1, 0])
     0.5
     """
-    return _or_0(sqrt(recall(y_true, y_pred) * precision(y_true, y_pred)))
-
-
-def _or_0(value: float) -> float:
-    return 0.0 if isnan(value) else float(value)
+    return sqrt(recall(y_true, y_pred) * precision(y_true, y_pred))
