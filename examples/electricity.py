@@ -18,18 +18,14 @@ WINDOW = "Window(width=1000)"
 def run() -> Results:
     """Evaluate a Hoeffding tree and the majority class, prequentially."""
     learners = {"Hoeffding tree": HoeffdingTree(), "majority class": MajorityClass()}
-    return evaluate(
-        streams.load("electricity"), learners, measures=list(MEASURES), forgetting=FORGETTINGS, every=100
-    )
+    return evaluate(streams.load("electricity"), learners, measures=list(MEASURES), forgetting=FORGETTINGS, every=100)
 
 
 def distances_to_adwin(results: Results) -> dict[str, float]:
     """Tell how far, in the mean, the accuracy of the tree over each window lies from that over ADWIN's."""
     curves = {name: results.curve("Hoeffding tree", "accuracy", name)[:, 0] for name in results.forgettings}
     adwin = next(curve for name, curve in curves.items() if name.startswith("Adwin"))
-    return {
-        name: float(np.abs(curve - adwin).mean()) for name, curve in curves.items() if not name.startswith("Adwin")
-    }
+    return {name: float(np.abs(curve - adwin).mean()) for name, curve in curves.items() if not name.startswith("Adwin")}
 
 
 def draw(results: Results, path: str) -> None:
@@ -59,7 +55,9 @@ def main() -> None:
     results = run()
     kappa, kappa_m = (results.curve("Hoeffding tree", name, WINDOW)[:, 0] for name in ("kappa", "kappa_m"))
     worse = (kappa_m < 0) & (kappa > 0)
-    print(f"The tree is worse than the majority class while kappa is above 0 at {worse.sum()} of {len(worse)} readings.")
+    print(
+        f"The tree is worse than the majority class while kappa is above 0 at {worse.sum()} of {len(worse)} readings."
+    )
     for name, distance in distances_to_adwin(results).items():
         print(f"Mean distance of the accuracy over {name} from that over ADWIN's window: {distance:.4f}")
     path = sys.argv[1] if len(sys.argv) > 1 else "electricity.png"

@@ -110,7 +110,9 @@ def test_areas_over_windows_are_exactly_those_of_scikit_learn(
 def cut_votes(trace: Trace, start: int) -> Trace:
     assert trace.votes is not None
     part = cut(trace, start, len(trace))
-    return Trace(part.row, part.y_true, part.y_pred, part.majority_hit, part.no_change_hit, part.weight, trace.votes[start:])
+    return Trace(
+        part.row, part.y_true, part.y_pred, part.majority_hit, part.no_change_hit, part.weight, trace.votes[start:]
+    )
 
 
 @pytest.mark.parametrize("forgetting", [Landmark(), Fading(0.99), Adwin()], ids=repr)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
-from streamgauge.records import Tallies, Trace
+from streamgauge.records import Tallies, Trace, over_classes
 
 __all__ = ["EWMA", "Adwin", "Fading", "Landmark", "NativeForgetting", "TimeWindow", "Tumbling", "Window"]
 
@@ -58,7 +58,7 @@ class NativeForgetting:
         except ValueError as error:
             msg = f"in a trace of {len(trace)} rows: {error}"
             raise StreamgaugeError(msg) from None
-        baselines = hits.sum(axis=-1)
+        baselines = over_classes(hits)
         columns = (confusion, abstained, baselines[:, 0], baselines[:, 1], widths.astype(np.int64))
         return Tallies(*columns, **self._named(sums), ranks=ranks)
 

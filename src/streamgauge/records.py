@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
-from streamgauge.tallies import STATISTICS, Tallies, Tally
+from streamgauge.tallies import STATISTICS, Tallies, Tally, over_classes
 
 __all__ = [
     "ABSTAINED",
@@ -30,6 +30,7 @@ __all__ = [
     "Tallies",
     "Tally",
     "Trace",
+    "over_classes",
     "readings_of",
 ]
 

@@ -10,12 +10,31 @@ from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
 
-__all__ = ["STATISTICS", "Tallies", "Tally"]
+__all__ = ["STATISTICS", "Tallies", "Tally", "over_classes"]
 
 STATISTICS = ("squared_weight", "log_loss", "brier", "calibration", "ranks")
 """What a tally holds beyond the counts where a measure asks for it."""
 
 Column = NDArray[np.float64]
+
+FEW = 8
+"""Up to so many classes it is quicker to add columns than to let NumPy sum short rows."""
+
+
+def over_classes(values: Column) -> Column:
+    """Sum over the last axis; equal parts have equal sums, to the last bit, however many tallies there are.
+
+    Examples
+    --------
+    >>> over_classes(np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
+    [3.0, 7.0]
+    """
+    if values.shape[-1] > FEW:
+        return np.ascontiguousarray(values).sum(axis=-1)
+    total: Column = values[..., 0] + 0.0
+    for code in range(1, values.shape[-1]):
+        total += values[..., code]
+    return total
 
 
 @dataclass(frozen=True)
@@ -160,13 +179,13 @@ class Tallies(Sequence[Tally]):
 
     @cached_property
     def right(self) -> Column:
-        """The weight of each class predicted right, [s, c]; contiguous, so that equal parts have equal sums."""
+        """The weight of each class predicted right, [s, c]."""
         return np.ascontiguousarray(np.diagonal(self.confusion, axis1=1, axis2=2))
 
     @cached_property
     def hits(self) -> Column:
         """The weight of the rows predicted right, [s]."""
-        return self.right.sum(axis=-1)
+        return over_classes(self.right)
 
     @cached_property
     def wrong(self) -> Column:
@@ -184,8 +203,7 @@ class Tallies(Sequence[Tally]):
     @cached_property
     def false_negatives(self) -> Column:
         """The weight of the rows of each class predicted as another, or not at all, [s, c]."""
-        false_negatives: Column = self.wrong.sum(axis=2) + self.abstained
-        return false_negatives
+        return over_classes(self.wrong) + self.abstained
 
     @cached_property
     def negatives(self) -> Column:
@@ -195,7 +213,7 @@ class Tallies(Sequence[Tally]):
     @cached_property
     def misses(self) -> Column:
         """The weight of the rows predicted wrong or not at all, [s]; exactly 0 where there are none."""
-        return self.false_negatives.sum(axis=-1)
+        return over_classes(self.false_negatives)
 
     @cached_property
     def total(self) -> Column:
@@ -205,8 +223,7 @@ class Tallies(Sequence[Tally]):
     @cached_property
     def support(self) -> Column:
         """The weight of each true class, [s, c]."""
-        support: Column = self.confusion.sum(axis=2) + self.abstained
-        return support
+        return over_classes(self.confusion) + self.abstained
 
     @cached_property
     def predicted(self) -> Column:
@@ -220,10 +237,9 @@ class Tallies(Sequence[Tally]):
         return self.support > 0.0
 
     @cached_property
-    def n_present(self) -> NDArray[np.int64]:
+    def n_present(self) -> Column:
         """How many classes have weight, [s]."""
-        n_present: NDArray[np.int64] = self.present.sum(axis=-1)
-        return n_present
+        return over_classes(self.present.astype(np.float64))
 
     @cached_property
     def recall(self) -> Column:

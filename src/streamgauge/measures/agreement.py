@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.measures.functions import over_tallies, ratio
-from streamgauge.records import Tallies
+from streamgauge.records import Tallies, over_classes
 
 __all__ = ["determinant", "informedness", "kappa", "kappa_m", "kappa_temporal", "mcc"]
 
@@ -34,7 +34,7 @@ def kappa(tallies: Tallies) -> Column:
     Cohen, "A coefficient of agreement for nominal scales", 1960.
     """
     total = tallies.total
-    expected_misses = np.einsum("sc,sc->s", tallies.support, total[:, None] - tallies.predicted) / total
+    expected_misses = over_classes(tallies.support * (total[:, None] - tallies.predicted)) / total
     return np.where(expected_misses > SPECK * total, 1.0 - tallies.misses / expected_misses, np.nan)
 
 
@@ -104,10 +104,10 @@ def mcc(tallies: Tallies) -> Column:
     """
     total = tallies.total
     support, predicted = tallies.support / total[:, None], tallies.predicted / total[:, None]
-    abstained = tallies.abstained.sum(axis=-1) / total
-    spread_true = 1.0 - np.einsum("sc,sc->s", support, support)
-    spread_predicted = 1.0 - np.einsum("sc,sc->s", predicted, predicted) - abstained * abstained
-    covariance = tallies.hits / total - np.einsum("sc,sc->s", support, predicted)
+    abstained = over_classes(tallies.abstained) / total
+    spread_true = 1.0 - over_classes(support * support)
+    spread_predicted = 1.0 - over_classes(predicted * predicted) - abstained * abstained
+    covariance = tallies.hits / total - over_classes(support * predicted)
     varied = (spread_true > SPECK) & (spread_predicted > SPECK)
     return np.where(varied, np.clip(covariance / np.sqrt(spread_true * spread_predicted), -1.0, 1.0), np.nan)
 
@@ -128,7 +128,7 @@ def informedness(tallies: Tallies) -> Column:
     0.4048
     """
     chance = 1.0 / tallies.n_present
-    mean = np.where(tallies.present, tallies.recall, 0.0).sum(axis=-1) * chance
+    mean = over_classes(np.where(tallies.present, tallies.recall, 0.0)) * chance
     return ratio(mean - chance, 1.0 - chance)
 
 
@@ -150,7 +150,10 @@ def determinant(tallies: Tallies) -> Column:
     shares = tallies.confusion / tallies.support[:, :, None]
     # The unit row of an absent class leaves the determinant of the others.
     shares = np.where(tallies.present[:, :, None], shares, np.eye(tallies.n_classes))
-    values: Column = np.linalg.det(shares)
+    if tallies.n_classes == 2:
+        values = shares[:, 0, 0] * shares[:, 1, 1] - shares[:, 0, 1] * shares[:, 1, 0]
+    else:
+        values = np.linalg.det(shares)
     return np.where(tallies.n_present > 0, values, np.nan)
 
 

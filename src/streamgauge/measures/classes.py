@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError, require_between, unknown_name
 from streamgauge.measures.functions import OverTallies, ratio
-from streamgauge.records import Schema, Tallies
+from streamgauge.records import Schema, Tallies, over_classes
 
 __all__ = ["AVERAGES", "PER_CLASS", "Averaged", "FBeta", "OfClass"]
 
@@ -282,19 +282,20 @@ def averaged(tallies: Tallies, of: str, parts: Parts, average: str, undefined: f
     """
     part, whole = parts
     if average == "micro":
-        values = ratio(part.sum(axis=-1), whole.sum(axis=-1))
+        values = over_classes(part) / over_classes(whole)
         return values if isnan(undefined) else np.where(np.isnan(values) & (tallies.n_present > 0), undefined, values)
     if of not in tallies.shared:
         tallies.shared[of] = part / whole
     values = tallies.shared[of]
-    counted = tallies.present
-    if isnan(undefined):
-        counted = counted & ~np.isnan(values)
-    else:
-        values = np.where(np.isnan(values), undefined, values)
-    weights = counted if average == "macro" else np.where(counted, tallies.support, 0.0)
-    sums = np.where(counted, values * weights, 0.0).sum(axis=-1)
-    return sums / weights.sum(axis=-1)
+    known = ~np.isnan(values)
+    counted = tallies.present & known
+    if not isnan(undefined):
+        values = np.where(known, values, undefined)
+        counted = tallies.present
+    weights = tallies.support if average == "weighted" else np.ones_like(values)
+    if not counted.all():
+        values, weights = np.where(counted, values, 0.0), np.where(counted, weights, 0.0)
+    return over_classes(values * weights) / over_classes(weights)
 
 
 def _check_average(average: str) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.measures.functions import over_tallies, ratio
-from streamgauge.records import Tallies
+from streamgauge.records import Tallies, over_classes
 
 __all__ = ["abstentions", "accuracy", "accuracy_when_predicting", "coverage", "error"]
 
@@ -53,7 +53,7 @@ def coverage(tallies: Tallies) -> Column:
     >>> coverage(Tally(np.array([[6.0, 1.0], [0.0, 2.0]]), np.array([0.0, 1.0]), 0.0, 0.0, 10))
     0.9
     """
-    return np.where(tallies.total > 0.0, 1.0 - tallies.abstained.sum(axis=-1) / tallies.total, np.nan)
+    return np.where(tallies.total > 0.0, 1.0 - over_classes(tallies.abstained) / tallies.total, np.nan)
 
 
 @over_tallies()
@@ -68,7 +68,7 @@ def accuracy_when_predicting(tallies: Tallies) -> Column:
     >>> accuracy_when_predicting(Tally(np.array([[6.0, 1.0], [0.0, 1.0]]), np.array([0.0, 2.0]), 0.0, 0.0, 10))
     0.875
     """
-    return ratio(tallies.hits, tallies.hits + tallies.false_positives.sum(axis=-1))
+    return ratio(tallies.hits, tallies.hits + over_classes(tallies.false_positives))
 
 
 @over_tallies(greater_is_better=False, unit="rows")
@@ -81,8 +81,7 @@ def abstentions(tallies: Tallies) -> Column:
     >>> abstentions(Tally(np.eye(2), np.array([2.0, 1.0]), 0.0, 0.0, 5))
     3.0
     """
-    number: Column = tallies.abstained.sum(axis=-1)
-    return number
+    return over_classes(tallies.abstained)
 
 
 __test__ = {one.name: one.__doc__ for one in (accuracy, error, coverage, accuracy_when_predicting, abstentions)}

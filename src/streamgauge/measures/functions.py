@@ -103,7 +103,7 @@ def over_tallies(
 
 
 def ratio(part: Column, whole: Column) -> Column:
-    """Give the shares of wholes, NaN where there is nothing.
+    """Give the shares of wholes, NaN where a whole and so its part is 0.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def ratio(part: Column, whole: Column) -> Column:
     [0.25, nan]
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(whole > 0.0, part / whole, np.nan)
+        return part / whole
 
 
 def as_measure(*, greater_is_better: bool, name: str | None = None) -> Callable[[Callable[..., float]], Measure]:

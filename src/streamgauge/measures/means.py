@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.measures.functions import over_tallies
-from streamgauge.records import Tallies
+from streamgauge.records import Tallies, over_classes
 
 __all__ = ["balanced_accuracy", "g_mean", "harmonic_mean"]
 
@@ -23,8 +23,7 @@ def balanced_accuracy(tallies: Tallies) -> Column:
     >>> round(balanced_accuracy(Tally(np.array([[40.0, 30.0], [5.0, 25.0]]), np.zeros(2), 70.0, 50.0, 100)), 4)
     0.7024
     """
-    sums: Column = np.where(tallies.present, tallies.recall, 0.0).sum(axis=-1)
-    return sums / tallies.n_present
+    return over_classes(np.where(tallies.present, tallies.recall, 0.0)) / tallies.n_present
 
 
 @over_tallies()
@@ -40,7 +39,7 @@ def g_mean(tallies: Tallies) -> Column:
     0.6901
     """
     # Logarithms, since the product of many recalls could underflow; that of 0 is -inf, whose exp is 0.
-    logs = np.where(tallies.present, np.log(tallies.recall), 0.0).sum(axis=-1)
+    logs = over_classes(np.where(tallies.present, np.log(tallies.recall), 0.0))
     return np.exp(logs / tallies.n_present)
 
 
@@ -60,8 +59,7 @@ def harmonic_mean(tallies: Tallies) -> Column:
     ----------
     Bifet et al., "Efficient online evaluation of big data stream classifiers", 2015, section 5.2.
     """
-    inverse: Column = np.where(tallies.present, 1.0 / tallies.recall, 0.0).sum(axis=-1)
-    return tallies.n_present / inverse
+    return tallies.n_present / over_classes(np.where(tallies.present, 1.0 / tallies.recall, 0.0))
 
 
 __test__ = {one.name: one.__doc__ for one in (balanced_accuracy, g_mean, harmonic_mean)}

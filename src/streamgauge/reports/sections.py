@@ -153,7 +153,10 @@ def _fold_table(panel: Panel, learners: Sequence[str]) -> Markup:
         for at, name in enumerate(learners)
         if name in panel.finals
     )
-    return joined(tag("h3", titled(panel.measure, panel.unit), " over ", panel.forgetting, ", by fold"), _table(head, rows, "folds"))
+    return joined(
+        tag("h3", titled(panel.measure, panel.unit), " over ", panel.forgetting, ", by fold"),
+        _table(head, rows, "folds"),
+    )
 
 
 def _bounds(comparison: Comparison) -> list[float]:
