@@ -16,6 +16,7 @@ from streamgauge.forgetting import Adwin, Fading, Landmark, Window
 from streamgauge.learners import HoeffdingTree
 from streamgauge.learners.rows import winners
 from streamgauge.measures import error, measured
+from streamgauge.protocols import Forgetting
 from streamgauge.records import Batch, Step, Trace
 from streamgauge.streams import Waveform, take
 
@@ -23,7 +24,7 @@ N_ROWS = 100_000
 EVERY = 2_500
 N_HOLDOUT = 20_000
 N_SEEDS = 10
-FORGETTINGS = {
+FORGETTINGS: dict[str, Forgetting] = {
     "prequential": Landmark(),
     "window of 1,000": Window(1_000),
     "window of 10,000": Window(10_000),

@@ -21,7 +21,7 @@ class Memoriser(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self) -> None:
         self.seen: dict[bytes, int] = {}
 
-    def partial_fit(self, x: Any, y: Any, classes: Any = None) -> "Memoriser":
+    def partial_fit(self, x: Any, y: Any, classes: Any = None) -> "Memoriser":  # noqa: ARG002
         self.seen.update(zip((row.tobytes() for row in x), y.tolist(), strict=True))
         return self
 

@@ -60,18 +60,20 @@ class NativeForgetting:
             raise StreamgaugeError(msg) from None
         baselines = over_classes(hits)
         columns = (confusion, abstained, baselines[:, 0], baselines[:, 1], widths.astype(np.int64))
-        return Tallies(*columns, **self._named(sums), ranks=ranks)
+        squared_weight, log_loss, brier, calibration = self._told_apart(sums)
+        return Tallies(*columns, squared_weight, log_loss, brier, calibration, ranks)
 
-    def _named(self, sums: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    def _told_apart(self, sums: NDArray[np.float64]) -> list[NDArray[np.float64] | None]:
         """Tell the sums of the statistics apart; native code has them in this order."""
-        named, place = {}, 0
+        found: list[NDArray[np.float64] | None] = []
+        place = 0
         for statistic in ("squared_weight", "log_loss", "brier"):
-            if statistic in self._statistics:
-                named[statistic] = sums[:, place]
-                place += 1
-        if "calibration" in self._statistics:
-            named["calibration"] = sums[:, place:].reshape(len(sums), 3, N_BINS)
-        return named
+            asked = statistic in self._statistics
+            found.append(sums[:, place] if asked else None)
+            place += asked
+        asked = "calibration" in self._statistics
+        found.append(sums[:, place:].reshape(len(sums), 3, N_BINS) if asked else None)
+        return found
 
     @property
     def n_bytes(self) -> int:

@@ -476,7 +476,8 @@ class Results:
         --------
         >>> values = np.array([[[[[0.75]], [[0.85]]]]])
         >>> names = (("tree",), ("Landmark()",), ("accuracy",))
-        >>> Results(np.array([100]), values, *names, (), 100, complete=True).spread("tree", "accuracy").round(4).tolist()
+        >>> results = Results(np.array([100]), values, *names, (), 100, complete=True)
+        >>> results.spread("tree", "accuracy").round(4).tolist()
         [0.0707]
         """
         curve = self.curve(learner, measure, forgetting)

@@ -30,7 +30,8 @@ def over_classes(values: Column) -> Column:
     [3.0, 7.0]
     """
     if values.shape[-1] > FEW:
-        return np.ascontiguousarray(values).sum(axis=-1)
+        summed: Column = np.ascontiguousarray(values).sum(axis=-1)
+        return summed
     total: Column = values[..., 0] + 0.0
     for code in range(1, values.shape[-1]):
         total += values[..., code]
@@ -98,12 +99,14 @@ class Tally:
     @cached_property
     def support(self) -> Column:
         """The weight of each true class."""
-        return Tallies.stacked([self]).support[0]
+        support: Column = Tallies.stacked([self]).support[0]
+        return support
 
     @cached_property
     def predicted(self) -> Column:
         """The weight of each predicted class."""
-        return Tallies.stacked([self]).predicted[0]
+        predicted: Column = Tallies.stacked([self]).predicted[0]
+        return predicted
 
 
 @dataclass(frozen=True)
@@ -175,7 +178,7 @@ class Tallies(Sequence[Tally]):
     @property
     def n_classes(self) -> int:
         """How many classes there are."""
-        return self.confusion.shape[-1]
+        return int(self.confusion.shape[-1])
 
     @cached_property
     def right(self) -> Column:

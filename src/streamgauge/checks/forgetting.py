@@ -137,8 +137,8 @@ def cut(trace: Trace, start: int, stop: int) -> Trace:
     >>> len(cut(sample_trace(1), 10, 30))
     20
     """
-    columns = (getattr(trace, column.name) for column in fields(trace))
-    return Trace(*(None if column is None else column[start:stop] for column in columns))
+    columns = ((column.name, getattr(trace, column.name)) for column in fields(trace))
+    return replace(trace, **{name: column[start:stop] for name, column in columns if column is not None})
 
 
 def same_bits(first: Tally, second: Tally) -> bool:

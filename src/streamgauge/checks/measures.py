@@ -103,9 +103,10 @@ def random_tally(n_classes: int, seed: int, number: int) -> Tally:
     ranks = np.where(shares < 0.1, np.nan, shares).reshape(3, n_classes, n_classes)
     bins = uniform(seed, "tally", number, draws.size + shares.size, 45).reshape(3, 15) * [[1.0], [0.5], [0.5]]
     calibration = bins / bins[0].sum() * total
-    sums = (total * total / (10.0 * n_classes * shares[0]), total * shares[1], total * shares[2], calibration, ranks)
     hits = (float(draws[-1]) * total, float(draws[-2]) * total)
-    return Tally(cells[:, 1:], cells[:, 0], *hits, cells.size, *sums)
+    squared, log_loss, brier = total * total / (10.0 * n_classes * shares[0]), total * shares[1], total * shares[2]
+    sums = (float(squared), float(log_loss), float(brier))
+    return Tally(cells[:, 1:], cells[:, 0], *hits, cells.size, *sums, calibration, ranks)
 
 
 def corner_tallies() -> list[Tally]:

@@ -134,7 +134,7 @@ def informedness(tallies: Tallies) -> Column:
 
 @over_tallies()
 def determinant(tallies: Tallies) -> Column:
-    """Determinant of the confusion matrix whose rows are shares of their true class; classes that occur only.
+    """Confusion matrix determinant: rows are shares of their true class, of the classes that occur only.
 
     1 where perfect, 0 for a learner that predicts one class or guesses. For two classes it is the informedness. An
     abstention is in no column.

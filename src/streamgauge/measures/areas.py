@@ -211,7 +211,8 @@ class AreaOfClass(OverTallies):
     def values(self, tallies: Tallies) -> Column:
         """Measure many tallies."""
         code = code_of(self.name, self.of, self.code, tallies)
-        return tallies.column("ranks")[:, AREAS[self.measure], code, code]
+        area: Column = tallies.column("ranks")[:, AREAS[self.measure], code, code]
+        return area
 
 
 def mean_where_known(values: Column, weight: Column | None) -> Column:
@@ -224,17 +225,19 @@ def mean_where_known(values: Column, weight: Column | None) -> Column:
     """
     known = ~np.isnan(values)
     weights = known.astype(np.float64) if weight is None else np.where(known, weight, 0.0)
-    sums: Column = np.where(known, values * weights, 0.0).sum(axis=-1)
-    return sums / weights.sum(axis=-1)
+    means: Column = np.where(known, values * weights, 0.0).sum(axis=-1) / weights.sum(axis=-1)
+    return means
 
 
 def _against_all(tallies: Tallies, area: int) -> Column:
-    return np.diagonal(tallies.column("ranks")[:, area], axis1=1, axis2=2)
+    diagonal: Column = np.diagonal(tallies.column("ranks")[:, area], axis1=1, axis2=2)
+    return diagonal
 
 
 def _against_each(tallies: Tallies, area: int) -> Column:
     pairs = ~np.eye(tallies.n_classes, dtype=np.bool_)
-    return tallies.column("ranks")[:, area][:, pairs]
+    areas: Column = tallies.column("ranks")[:, area][:, pairs]
+    return areas
 
 
 __test__ = {

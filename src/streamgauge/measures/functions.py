@@ -1,6 +1,7 @@
 """What a measure is made of: a function of many tallies, of one tally, or of labels and predictions."""
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -22,7 +23,7 @@ FEWEST_ROWS = 10_000
 """As how many rows a tally of weights that are not whole is put for a function that takes no weights."""
 
 
-class OverTallies:
+class OverTallies(ABC):
     """A measure with a method `values` that measures many tallies at once; called with one it gives a float.
 
     Examples
@@ -39,11 +40,12 @@ class OverTallies:
     statistics: tuple[str, ...] = ()
     unit: str = "rate"
 
+    @abstractmethod
     def values(self, tallies: Tallies) -> Column:
         """Measure many tallies; division by 0 is allowed and gives NaN or an infinity."""
-        raise StreamgaugeError(f"{type(self).__name__} does not say how to measure: give it a method values(tallies)")
 
     def __call__(self, tally: Tally) -> float:
+        """Measure one tally."""
         return float(self.over(Tallies.stacked([tally]))[0])
 
     def over(self, tallies: Tallies) -> Column:
@@ -204,6 +206,7 @@ class FromLabels:
         self._weighted = any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters)
 
     def __call__(self, tally: Tally) -> float:
+        """Measure one tally."""
         if tally.total == 0.0:
             return float("nan")
         table = np.column_stack([tally.abstained, tally.confusion])
@@ -223,7 +226,7 @@ def _whole(weight: Column) -> NDArray[np.int64]:
         return weight.astype(np.int64)
     exact = weight / total * (MOST_ROWS if is_whole else FEWEST_ROWS)
     times: NDArray[np.int64] = np.floor(exact).astype(np.int64)
-    n_short = int(round(exact.sum())) - int(times.sum())
+    n_short = round(exact.sum()) - int(times.sum())
     times[np.argsort(times - exact, kind="stable")[:n_short]] += 1
     return times
 

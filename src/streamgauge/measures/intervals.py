@@ -60,7 +60,8 @@ class Hoeffding(OverTallies):
 
     def values(self, tallies: Tallies) -> Column:
         """Measure many tallies."""
-        return np.sqrt(np.log(2.0 / self.delta) / (2.0 * effective_rows(tallies)))
+        half: Column = np.sqrt(np.log(2.0 / self.delta) / (2.0 * effective_rows(tallies)))
+        return half
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,8 @@ class Chernoff(OverTallies):
     def values(self, tallies: Tallies) -> Column:
         """Measure many tallies."""
         mean = ratio(tallies.misses, tallies.total)
-        return np.sqrt(3.0 * mean * np.log(2.0 / self.delta) / effective_rows(tallies))
+        half: Column = np.sqrt(3.0 * mean * np.log(2.0 / self.delta) / effective_rows(tallies))
+        return half
 
 
 def effective_rows(tallies: Tallies) -> Column:

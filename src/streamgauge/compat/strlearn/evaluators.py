@@ -151,7 +151,7 @@ def _measure(metric: Metric, name: str, labels: NDArray[Any]) -> Measure:
 
 
 def _several(metrics: Metrics) -> Sequence[Metric]:
-    return tuple(metrics) if isinstance(metrics, list | tuple) else (metrics,)  # type: ignore[arg-type]
+    return (metrics,) if callable(metrics) else tuple(metrics)
 
 
 def _classifiers(clfs: object) -> Sequence[Any]:

@@ -77,8 +77,8 @@ class ChunkedStream:
         if rows is None and n_chunks is None:
             msg = "the stream never ends: say with n_chunks how many chunks to read"
             raise StreamgaugeError(msg)
-        there = n_chunks if rows is None else -(-rows // chunk_size)
-        self.n_chunks = int(there if n_chunks is None else min(there or n_chunks, n_chunks))
+        limits = [n_chunks, None if rows is None else -(-rows // chunk_size)]
+        self.n_chunks = min(limit for limit in limits if limit is not None)
         self.chunk_size = chunk_size
         self.classes_ = np.arange(self.stream.schema.n_classes)
         self.n_features = self.stream.schema.n_attributes
