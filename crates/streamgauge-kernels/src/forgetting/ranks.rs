@@ -121,6 +121,7 @@ pub struct KeptVotes {
 
 impl KeptVotes {
     /// Of no rows yet.
+    #[must_use]
     pub fn new(n_classes: usize) -> Self {
         Self { n_classes, shares: VecDeque::new(), labels: VecDeque::new(), weights: VecDeque::new() }
     }
@@ -141,6 +142,7 @@ impl KeptVotes {
     }
 
     /// How they rank the classes.
+    #[must_use]
     pub fn ranks(&self) -> Ranks {
         let mut ranks = Ranks::new(self.n_classes);
         let mut order: Vec<(f64, u32)> = Vec::with_capacity(self.labels.len());
@@ -163,6 +165,7 @@ impl KeptVotes {
     }
 
     /// The bytes it holds on the heap.
+    #[must_use]
     pub fn n_bytes(&self) -> usize {
         8 * (self.shares.capacity() + self.weights.capacity()) + 4 * self.labels.capacity()
     }

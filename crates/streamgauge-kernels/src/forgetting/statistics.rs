@@ -17,7 +17,8 @@ pub const N_BINS: usize = 15;
 /// The least share of the votes that enters a logarithm: the rounding of 1.
 const LEAST_SHARE: f64 = f64::EPSILON;
 
-/// Which sums are kept.
+/// Which sums are kept: each may be asked for alone.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statistics {
     /// The squared weights of rows.

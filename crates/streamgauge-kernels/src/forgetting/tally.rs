@@ -221,7 +221,7 @@ pub struct Tallies {
     /// How many rows each tally covers, [s].
     pub widths: Vec<u64>,
     /// The statistics asked for, in the order of [`Statistics`](super::Statistics), each a sum, those of calibration
-    /// [3, bins]; [s, n_sums].
+    /// [3, bins]; [s, `n_sums`].
     pub sums: Vec<f64>,
     /// Where ranks are asked for: areas under ROC curves, ties and average precisions, [s, 3, c, c].
     pub ranks: Vec<f64>,
