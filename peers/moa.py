@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +24,7 @@ from streamgauge.records import Schema
 __all__ = [
     "Run",
     "Speed",
+    "adwin_time",
     "detector_signals",
     "folds",
     "generated_rows",
@@ -172,6 +172,13 @@ def folds(learner: str, stream: str, n_rows: int, n_folds: int) -> Speed:
     """Time prequential bootstrap validation, the generator included."""
     task = f"EvaluatePrequentialCV -l ({learner}) -s ({stream}) {EVALUATION.format(n=n_rows)}"
     return _best([f"{task} -w {n_folds} -a Bootstrap-Validation"], n_rows)
+
+
+def adwin_time(losses: NDArray[np.bool_], repeats: int) -> float:
+    """Give the least CPU seconds per value of ADWIN on losses, in a warm virtual machine; needs a JDK."""
+    text = "".join(np.where(losses, "1", "0"))
+    output = _java([_source("AdwinTime"), str(repeats)], given=text)
+    return float(output.split()[0]) / len(losses)
 
 
 def _best(tasks: list[str], n_rows: int) -> Speed:

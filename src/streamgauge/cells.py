@@ -10,21 +10,21 @@ from streamgauge.drift import Watch
 from streamgauge.errors import LearnerError
 from streamgauge.learners.rows import failed_at
 from streamgauge.metering import Meter
-from streamgauge.protocols import DetectorSpec, Forgetting, Learner, Passage
+from streamgauge.protocols import DetectorSpec, ForgettingState, Learner, Passage
 from streamgauge.records import ABSTAINED, Alarm, Failure, Schema, Step, Tally, Trace
 from streamgauge.sequencing import Kept, Plan
 
 __all__ = ["Cell", "Fold", "Tallies"]
 
-Tallies = Sequence[Sequence[Tally | None]]
-"""The tallies of a cell by forgetting and stop; None after its learner has failed."""
+Tallies = Sequence[Sequence[Tally]]
+"""The tallies of a cell by forgetting and stop, as far as its learner got without failing."""
 
 
 class Fold:
     """What the learners of one fold share: the step at hand and the hits of the two baselines."""
 
     def __init__(self, number: int, schema: Schema) -> None:
-        self.number = number
+        self.number, self.n_classes = number, schema.n_classes
         self.n_scored = 0
         self._baselines = _native.Baselines(schema.n_classes)
         self._test: Kept[np.bool_] = Kept(usual=True)
@@ -36,7 +36,8 @@ class Fold:
         self._scored = scored = slice(None) if step.scored is None else step.scored
         self.row = step.times[scored]
         self.y_true = step.batch.y[scored]
-        self.weight = None if step.batch.weight is None else step.batch.weight[scored]
+        columns = (step.batch.weight, step.batch.time)
+        self.weight, self.time = (None if column is None else column[scored] for column in columns)
         hits = self._baselines.update(step.batch.y, step.labels, step.learning_weight)
         self.majority_hit, self.no_change_hit = (hit[scored] for hit in hits)
         self.n_scored += len(self.row)
@@ -68,7 +69,7 @@ class Fold:
         """Make the trace of one learner's predictions."""
         votes = None if votes is None else votes[self._scored]
         hits = (self.majority_hit, self.no_change_hit)
-        return Trace(self.row, self.y_true, predictions[self._scored], *hits, self.weight, votes)
+        return Trace(self.row, self.y_true, predictions[self._scored], *hits, self.weight, votes, self.time)
 
 
 class Cell:
@@ -79,27 +80,25 @@ class Cell:
         name: str,
         learner: Learner,
         fold: Fold,
-        forgettings: Sequence[Forgetting],
-        schema: Schema,
+        states: Sequence[ForgettingState],
         meter: Meter | None,
         detectors: Mapping[str, DetectorSpec],
     ) -> None:
         self.name, self.fold, self.meter = name, fold, meter
-        self._learner, self._n_classes = learner, schema.n_classes
+        self._learner, self._states = learner, states
         self.failure: Failure | None = None
         self.alarms: list[Alarm] = []
         self._watches = {detector: Watch(spec) for detector, spec in detectors.items()}
-        self._states = [forgetting.build(schema.n_classes) for forgetting in forgettings]
 
     def advance(self, stops: Sequence[int], *, with_votes: bool) -> Tallies:
-        """Do the step of the fold; give the tallies per forgetting and stop, None from where the learner failed."""
+        """Do the step of the fold; give the tallies per forgetting and stop, up to where the learner failed."""
         step = self.fold.step
         if self.failure is not None:
             return self._stand_still(stops)
         try:
             predictions, votes = self._interleave(step, stops, with_votes=with_votes)
         except Exception as error:
-            return self._fail(failed_at(0, np.empty((0, self._n_classes)), error, with_votes=with_votes), stops)
+            return self._fail(failed_at(0, np.empty((0, self.fold.n_classes)), error, with_votes=with_votes), stops)
         self.correct: NDArray[np.bool_] = np.equal(predictions, step.batch.y)
         self._trace = self.fold.trace(predictions, votes)
         self.alarms = list(self._watched(self._trace))
@@ -119,14 +118,14 @@ class Cell:
         self.failure = Failure(self.name, self.fold.number, int(rows[error.position]), str(error))
         before = np.append(predictions, np.full(len(rows) - len(predictions), ABSTAINED, dtype=np.int32))
         self.correct = np.equal(before, step.batch.y)
-        whole = self.fold.trace(before, None if votes is None else np.resize(votes, (len(rows), self._n_classes)))
+        whole = self.fold.trace(before, None if votes is None else np.resize(votes, (len(rows), self.fold.n_classes)))
         self._trace = whole.part(0, self.fold.n_scored_before(error.position))
         self.alarms = list(self._watched(self._trace))
         tallies = [state.update(self._trace, stops) for state in self._states]
         if self.meter is not None:
             self.meter.stand_still(len(stops))
         n_told = sum(stop <= times[error.position] for stop in stops)
-        return [[*of_stops[:n_told], *[None] * (len(stops) - n_told)] for of_stops in tallies]
+        return [of_stops[:n_told] for of_stops in tallies]
 
     def _stand_still(self, stops: Sequence[int]) -> Tallies:
         """Do nothing, for it has failed."""
@@ -134,7 +133,7 @@ class Cell:
         self._trace, self.alarms = self._trace.part(0, 0), []
         if self.meter is not None:
             self.meter.stand_still(len(stops))
-        return [[None] * len(stops) for _ in self._states]
+        return [() for _ in self._states]
 
     def _interleave(
         self, step: Step, stops: Sequence[int], *, with_votes: bool
@@ -155,12 +154,12 @@ class Cell:
         nothing = slice(0, 0)
         hits = (self.fold.majority_hit[nothing], self.fold.no_change_hit[nothing])
         y = self.fold.y_true[nothing]
-        self._trace, self.alarms = Trace(self.fold.row[nothing], y, y, *hits), []
+        self._trace, self.alarms = Trace(self.fold.row[nothing], y, y, *hits, votes=np.empty((0, 0))), []
         if self.meter is not None:
             self.meter.note()
         return [state.update(self._trace, [stop]) for state in self._states]
 
     def passage(self, stops: Sequence[int], tallies: Tallies) -> Passage:
         """Tell what the step at hand brought."""
-        told = [[tally for tally in of_stops if tally is not None] for of_stops in tallies]
-        return Passage(self.name, self.fold.number, self.fold.step, self._trace, stops[: len(told[0])], told)
+        told = stops[: len(tallies[0])]
+        return Passage(self.name, self.fold.number, self.fold.step, self._trace, told, tallies)

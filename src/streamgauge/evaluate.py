@@ -21,7 +21,7 @@ from streamgauge.forgetting import Landmark, Window
 from streamgauge.interruption import asked_to_stop
 from streamgauge.labelling import AllLabels
 from streamgauge.learners import as_spec
-from streamgauge.measures import measure as as_measure
+from streamgauge.measures import build_state, facts_of, measured, measures_of
 from streamgauge.metering import FIGURES, Meter, costs_of
 from streamgauge.naming import described
 from streamgauge.progress import progress_bar
@@ -151,7 +151,7 @@ class Evaluation:
     forgetting
         How the past fades, or several ways of it. None for a landmark; with `Holdout`, for the last test.
     measures
-        What to measure: names or measures.
+        What to measure: names, measures, or plain functions of a tally or of y_true and y_pred; one or several.
     detectors
         Detectors of drift, or their names, that each watch the errors of every learner in every fold: 1 where a
         scored prediction was wrong. Their alarms are in the results.
@@ -194,7 +194,7 @@ class Evaluation:
         labelling: Labelling = AllLabels(),
         score: Score = "first",
         forgetting: Forgetting | Sequence[Forgetting] | None = None,
-        measures: str | Measure | list[str | Measure] | tuple[str | Measure, ...] = "accuracy",
+        measures: object = "accuracy",
         detectors: object = (),
         every: int | None = None,
         n_rows: int | None = None,
@@ -220,8 +220,7 @@ class Evaluation:
         usual: Forgetting = Landmark() if period is None else Window(period[1])
         forgetting = usual if forgetting is None else forgetting
         self.forgettings = tuple(forgetting) if isinstance(forgetting, Sequence) else (forgetting,)
-        several = measures if isinstance(measures, list | tuple) else (measures,)
-        self.measures = tuple(as_measure(measure) for measure in several)
+        self.measures: tuple[Measure, ...] = measures_of(measures, self.stream)
         self.detectors = named_detectors(detectors)
         self.recorders, self.resources = tuple(recorders), resources
         self._with_votes = any(getattr(part, "needs_votes", False) for part in (*self.measures, *self.recorders))
@@ -302,7 +301,8 @@ class Evaluation:
             learner = spec.build(schema, fold_seed(self.seed, fold.number, spec.seed))
             metered = self.resources or self.time_budget is not None
             meter = Meter(learner, schema.n_classes, clock, self.time_budget) if metered else None
-            cells.append(Cell(name, learner, fold, self.forgettings, schema, meter, self.detectors))
+            states = [build_state(forgetting, schema.n_classes, self.measures) for forgetting in self.forgettings]
+            cells.append(Cell(name, learner, fold, states, meter, self.detectors))
         return cells
 
     @property
@@ -351,7 +351,8 @@ class Evaluation:
             shape = (len(self.specs), len(self._folds), len(stops), len(FIGURES))
             costs = np.moveaxis(np.array(notes, dtype=np.float64).reshape(shape), 2, 0)
         alarms = tuple(sorted(alarm for cell in self._cells for alarm in cell.alarms))
-        return Progress(self._n_done, np.array(stops, dtype=np.int64), self._measured(tallies), costs, alarms)
+        values = self._measured(tallies, len(stops))
+        return Progress(self._n_done, np.array(stops, dtype=np.int64), values, costs, alarms)
 
     def _count_pairs(self) -> None:
         n = len(self._folds[0].step.batch)
@@ -373,20 +374,18 @@ class Evaluation:
         elif self._n_done % self.every:
             yield self._told(stops, [cell.finish(self._n_done) for cell in self._cells], takers)
 
-    def _measured(self, tallies: list[Tallies]) -> NDArray[np.float64]:
+    def _measured(self, tallies: list[Tallies], n_stops: int) -> NDArray[np.float64]:
         """Measure the tallies [cell][forgetting][stop] into values [stop, learner, fold, forgetting, measure]."""
-        n_stops = len(tallies[0][0])
-        if not n_stops:
-            return np.empty((0, len(self.specs), len(self._folds), len(self.forgettings), len(self.measures)))
-        values = [
-            [
-                [[np.nan if tally is None else measure(tally) for measure in self.measures] for tally in of_stops]
-                for of_stops in of_cell
-            ]
-            for of_cell in tallies
-        ]
-        shape = (len(self.specs), len(self._folds), len(self.forgettings), n_stops, len(self.measures))
-        return np.moveaxis(np.array(values, dtype=np.float64).reshape(shape), 3, 0)
+        series = [of_stops for of_cell in tallies for of_stops in of_cell]
+        if all(len(of_stops) == n_stops for of_stops in series):
+            values = measured(self.measures, series)
+        else:  # a learner has failed
+            values = np.full((len(series), n_stops, len(self.measures)), np.nan)
+            for told, of_stops in zip(values, series, strict=True):
+                if len(of_stops):
+                    told[: len(of_stops)] = measured(self.measures, [of_stops])[0]
+        shape = (len(self.specs), len(self._folds), len(self.forgettings), *values.shape[1:])
+        return np.moveaxis(values.reshape(shape), 3, 0)
 
     @property
     def failures(self) -> tuple[Failure, ...]:
@@ -454,7 +453,7 @@ class Evaluation:
             "labelling": described(self.labelling),
             "score": self.score,
             "forgettings": list(self._forgetting_names),
-            "measures": {m.name: {"greater_is_better": m.greater_is_better} for m in self.measures},
+            "measures": {m.name: facts_of(m) for m in self.measures},
             "detectors": list(self.detectors),
             "every": self.every,
             "time_limit": self.time_limit,

@@ -243,7 +243,11 @@ class LearnerSpec(Protocol):
 
 @runtime_checkable
 class Forgetting(Protocol):
-    """Says how the past fades: a frozen value that builds the state of a cell."""
+    """Says how the past fades: a frozen value that builds the state of a cell.
+
+    Where measures need more than counts, `build` is also given the names of the statistics to keep
+    (`streamgauge.records.STATISTICS`); one that keeps counts alone need not take them.
+    """
 
     def build(self, n_classes: int) -> "ForgettingState":
         """Build a state that has seen nothing."""
@@ -253,14 +257,19 @@ class Forgetting(Protocol):
 class ForgettingState(Protocol):
     """Keeps a tally of one cell, in bounded memory."""
 
-    def update(self, trace: Trace, stops: Sequence[int]) -> list[Tally]:
+    def update(self, trace: Trace, stops: Sequence[int]) -> Sequence[Tally]:
         """Take in a trace; give the tally after the rows before each stop (ascending positions in the stream)."""
         ...
 
 
 @runtime_checkable
 class Measure(Protocol):
-    """A pure function of a tally."""
+    """A pure function of a tally.
+
+    It may also have: ``statistics``, what it needs of a tally beyond the counts; ``needs_votes = True``, where that is
+    made of votes; ``unit``, which is ``"rate"`` unless it says otherwise, and shown in percent; ``over(tallies)``, its
+    values for many tallies at once.
+    """
 
     @property
     def name(self) -> str:

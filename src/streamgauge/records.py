@@ -6,7 +6,6 @@ Rates are in [0, 1]; classes and nominal values are codes from 0; rows are count
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from math import fsum
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
+from streamgauge.tallies import STATISTICS, Tallies, Tally, over_classes
 
 __all__ = [
     "ABSTAINED",
@@ -21,6 +21,7 @@ __all__ = [
     "DRIFT_KINDS",
     "NEVER",
     "STABLE",
+    "STATISTICS",
     "UNLABELLED",
     "WARNING",
     "Alarm",
@@ -36,8 +37,10 @@ __all__ = [
     "Results",
     "Schema",
     "Step",
+    "Tallies",
     "Tally",
     "Trace",
+    "over_classes",
     "readings_of",
 ]
 
@@ -342,6 +345,8 @@ class Trace:
         Instance weights; None means 1 for all.
     votes
         Votes for the classes, float64 [n, c], where a measure wants them.
+    time
+        When each row arrived, in seconds, where rows carry a time.
 
     Examples
     --------
@@ -357,6 +362,7 @@ class Trace:
     no_change_hit: NDArray[np.bool_]
     weight: NDArray[np.float64] | None = None
     votes: NDArray[np.float64] | None = None
+    time: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.row)
@@ -370,64 +376,6 @@ class Trace:
     def correct(self) -> NDArray[np.bool_]:
         """Which predictions were right."""
         return np.equal(self.y_true, self.y_pred)
-
-
-@dataclass(frozen=True)
-class Tally:
-    """The counts that measures are made of; weighted, and faded or windowed by a forgetting.
-
-    Parameters
-    ----------
-    confusion
-        Weight per true class (first axis) and predicted class (second axis), float64 [c, c].
-    abstained
-        Weight per true class of the rows without a prediction, float64 [c].
-    majority_hits, no_change_hits
-        Weight of the rows that the majority class and the class seen last got right.
-    width
-        How many rows the tally covers: those it holds, whatever their weights.
-
-    Examples
-    --------
-    >>> tally = Tally(np.array([[40.0, 30.0], [5.0, 25.0]]), np.zeros(2), 70.0, 50.0, 100)
-    >>> tally.total, tally.hits, tally.misses
-    (100.0, 65.0, 35.0)
-    """
-
-    confusion: NDArray[np.float64]
-    abstained: NDArray[np.float64]
-    majority_hits: float
-    no_change_hits: float
-    width: int
-
-    @cached_property
-    def total(self) -> float:
-        """The weight of all rows."""
-        return self.hits + self.misses
-
-    @cached_property
-    def hits(self) -> float:
-        """The weight of the rows predicted right; rounded once, so that equal parts have equal sums."""
-        return fsum(self.confusion.diagonal().tolist())
-
-    @cached_property
-    def misses(self) -> float:
-        """The weight of the rows predicted wrong or not at all; exactly 0 where there are none."""
-        wrong = self.confusion.copy()
-        np.fill_diagonal(wrong, 0.0)
-        return float(wrong.sum() + self.abstained.sum())
-
-    @cached_property
-    def support(self) -> NDArray[np.float64]:
-        """The weight of each true class."""
-        support: NDArray[np.float64] = self.confusion.sum(axis=1) + self.abstained
-        return support
-
-    @cached_property
-    def predicted(self) -> NDArray[np.float64]:
-        """The weight of each predicted class."""
-        predicted: NDArray[np.float64] = self.confusion.sum(axis=0)
-        return predicted
 
 
 @dataclass(frozen=True)
@@ -747,9 +695,60 @@ class Results:
 
     def greater_is_better(self, measure: str) -> bool:
         """Say whether a greater value of a measure is better; it is, where the description does not tell."""
+        return bool(self._facts(measure).get("greater_is_better", True))
+
+    def unit(self, measure: str) -> str:
+        """Say in what a measure is told; it is a rate, where the description does not tell."""
+        return str(self._facts(measure).get("unit", "rate"))
+
+    def _facts(self, measure: str) -> dict[str, object]:
         measures = self.description.get("measures")
         facts = measures.get(measure) if isinstance(measures, dict) else None
-        return bool(facts.get("greater_is_better", True)) if isinstance(facts, dict) else True
+        return facts if isinstance(facts, dict) else {}
+
+    def spread(self, learner: str, measure: str, forgetting: str | None = None) -> NDArray[np.float64]:
+        """Give the standard deviation over the folds at each stop, float64 [s]; NaN where fewer than two have a value.
+
+        Examples
+        --------
+        >>> values = np.array([[[[[0.75]], [[0.85]]]]])
+        >>> names = (("tree",), ("Landmark()",), ("accuracy",))
+        >>> results = Results(np.array([100]), values, *names, (), 100, complete=True)
+        >>> results.spread("tree", "accuracy").round(4).tolist()
+        [0.0707]
+        """
+        curve = self.curve(learner, measure, forgetting)
+        defined = ~np.isnan(curve)
+        n = defined.sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = np.where(defined, curve, 0.0).sum(axis=1) / n
+            squares = np.where(defined, (curve - mean[:, None]) ** 2, 0.0).sum(axis=1)
+            return np.where(n > 1, np.sqrt(squares / (n - 1)), np.nan)
+
+    def interval(
+        self, learner: str, measure: str = "error", bound: str = "hoeffding", forgetting: str | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Give the ends of the confidence intervals of the error or the accuracy, each float64 [s, folds].
+
+        The bound, ``hoeffding`` or ``chernoff``, must be among the measures. Ends are kept in [0, 1].
+
+        Examples
+        --------
+        >>> values = np.array([[[[[0.25, 0.5]]]]])
+        >>> names = (("tree",), ("Landmark()",), ("error", "hoeffding"))
+        >>> low, high = Results(np.array([8]), values, *names, (), 8, complete=True).interval("tree")
+        >>> low.tolist(), high.tolist()
+        ([[0.0]], [[0.75]])
+        """
+        if measure not in ("error", "accuracy"):
+            msg = f"the bounds are those of the error and the accuracy, not of {measure}"
+            raise StreamgaugeError(msg)
+        middle, half = (self.curve(learner, name, forgetting) for name in (measure, bound))
+        return np.clip(middle - half, 0.0, 1.0), np.clip(middle + half, 0.0, 1.0)
+
+    def n_undefined(self, learner: str, measure: str, forgetting: str | None = None) -> int:
+        """Count the readings, over stops and folds, at which a measure is not defined."""
+        return int(np.isnan(self.curve(learner, measure, forgetting)).sum())
 
     def curve(self, learner: str, measure: str, forgetting: str | None = None) -> NDArray[np.float64]:
         """Give the readings of one learner, float64 [s, folds]; the first forgetting where none is named."""

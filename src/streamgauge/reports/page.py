@@ -27,7 +27,7 @@ from streamgauge.reports.sections import (
     run_section,
     verdicts_section,
 )
-from streamgauge.reports.wording import and_list, count, printable
+from streamgauge.reports.wording import RATE, and_list, count, printable, titled
 
 __all__ = ["page_html", "write_page"]
 
@@ -212,7 +212,8 @@ def _figure(panel: Panel, learners: Sequence[str]) -> Markup:
         for at, name in enumerate(learners)
         if name in panel.values
     )
-    caption = tag("figcaption", tag("b", panel.measure), f" % over {panel.forgetting}")
+    unit = titled("", panel.unit)
+    caption = tag("figcaption", tag("b", panel.measure), f"{unit} over {panel.forgetting}")
     where = tag("p", class_="where")
     return tag("figure", caption, tag("div", class_="plot"), where, tag("ul", *legend, class_="legend"))
 
@@ -245,6 +246,7 @@ def _chart(panel: Panel, learners: Sequence[str], limit: int) -> dict[str, objec
     return {
         "measure": printable(panel.measure),
         "forgetting": printable(panel.forgetting),
+        "rate": panel.unit == RATE,
         "rows": rows.tolist(),
         "lines": lines,
     }

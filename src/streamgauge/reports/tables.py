@@ -12,7 +12,7 @@ from streamgauge.records import Feedback, Resources, Results
 from streamgauge.reports.alarms import score_table, scores_of
 from streamgauge.reports.comparisons import Comparison, by_pair
 from streamgauge.reports.panels import Panel, panels
-from streamgauge.reports.wording import count, p_text, percent, points, printable, spread
+from streamgauge.reports.wording import RATE, count, p_text, percent, points, printable, spread, titled
 
 __all__ = ["costs_table", "pairs_table", "results_table", "summary"]
 
@@ -154,7 +154,7 @@ def _forgetting_table(of_forgetting: Sequence[Panel]) -> Table:
     table = _plain_table()
     table.add_column("learner", overflow="fold")
     for panel in of_forgetting:
-        table.add_column(Text(f"{printable(panel.measure)} %"), justify="right", no_wrap=True)
+        table.add_column(Text(titled(printable(panel.measure), panel.unit)), justify="right", no_wrap=True)
     learners = dict.fromkeys(learner for panel in of_forgetting for learner in panel.values)
     for learner in learners:
         table.add_row(Text(printable(learner)), *(_final_text(panel, learner) for panel in of_forgetting))
@@ -166,7 +166,7 @@ def _final_text(panel: Panel, learner: str) -> Text:
     if final is None:
         return Text("")
     folds = f" ({final.n_defined}/{len(final.folds)})" if 0 < final.n_defined < len(final.folds) else ""
-    value = f"{percent(final.mean)} {spread(final.deviation)}".strip() + folds
+    value = f"{percent(final.mean, panel.unit)} {spread(final.deviation, panel.unit)}".strip() + folds
     best = learner in panel.best
     return Text(value + ("*" if best else " "), style="bold" if best else "")
 
@@ -174,7 +174,9 @@ def _final_text(panel: Panel, learner: str) -> Text:
 def _legend(shown: Sequence[Panel]) -> Text:
     n_folds = max(panel.n_folds for panel in shown)
     finals = [final for panel in shown for final in panel.finals.values()]
-    parts = [f"Mean over {n_folds} folds ± standard deviation" if n_folds > 1 else "One fold", "in percent"]
+    parts = [f"Mean over {n_folds} folds ± standard deviation" if n_folds > 1 else "One fold"]
+    if any(panel.unit == RATE for panel in shown):
+        parts.append("in percent" if all(panel.unit == RATE for panel in shown) else "rates in percent")
     if any(len(panel.values) > 1 for panel in shown):
         parts.append("* the best mean")
     if any(0 < final.n_defined < len(final.folds) for final in finals):
