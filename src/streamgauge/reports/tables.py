@@ -78,7 +78,7 @@ def results_table(results: Results) -> RenderableType:
 
 
 def costs_table(cost: Resources, learners: Sequence[str]) -> Table:
-    """Tabulate what each learner cost in all: means over folds, and the greatest model of any.
+    """Tabulate what each learner cost: means over folds, the largest model of any, the 99th percentile of predicting.
 
     Examples
     --------
@@ -88,8 +88,8 @@ def costs_table(cost: Resources, learners: Sequence[str]) -> Table:
     1
     """
     table = _plain_table()
-    for heading in ("learner", "CPU s", "predicting %", "rows/s", "model kB", "RAM-hours", "p99 to predict, us"):
-        table.add_column(heading, justify="left" if heading == "learner" else "right")
+    for heading in ("learner", "CPU s", "predict %", "rows/s", "model kB", "RAM-hours", "p99 us"):
+        table.add_column(heading, justify="left" if heading == "learner" else "right", no_wrap=heading == "learner")
     late = cost.n_late.any()
     if late:
         table.add_column("late", justify="right")
