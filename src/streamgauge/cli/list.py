@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from streamgauge.cli.families import FAMILIES
+from streamgauge.naming import described
 
 __all__ = ["command"]
 
@@ -29,14 +30,17 @@ def command(family: str, *, as_json: bool) -> None:
     ]
     rows += _datasets() if family == "datasets" else []
     if as_json:
-        click.echo(json.dumps(rows, indent=2))
+        click.echo(json.dumps(rows, indent=2, default=described))
         return
     from rich.console import Console  # noqa: PLC0415  (only people need it)
     from rich.table import Table  # noqa: PLC0415
 
     table = Table("name", "options", "what it is", box=None, pad_edge=False, header_style="bold")
     for row in rows:
-        options = [*row.get("needs", ()), *(f"{option}={default!r}" for option, default in row["options"].items())]
+        options = [
+            *row.get("needs", ()),
+            *(f"{option}={described(default)}" for option, default in row["options"].items()),
+        ]
         table.add_row(row["name"], ", ".join(options), row["summary"])
     Console().print(table)
 
