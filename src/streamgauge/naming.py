@@ -15,7 +15,7 @@ def described(thing: object) -> str:
     ('Adwin(delta=0.002)', "Bootstrap(k=5, test='training')", 'RandomRBF(speed=0.001)')
     >>> import numpy as np
     >>> described(Bootstrap), described((1, None)), described(np.float64(0.5))
-    ("<class 'streamgauge.schemes.Bootstrap'>", '(1, None)', 'np.float64(0.5)')
+    ("<class 'streamgauge.schemes.folded.Bootstrap'>", '(1, None)', 'np.float64(0.5)')
     """
     if isinstance(thing, tuple):
         return f"({', '.join(described(part) for part in thing)}{',' if len(thing) == 1 else ''})"

@@ -139,7 +139,7 @@ fn refresh<const L: usize>(panels: &mut [Panel<L>], n_columns: usize) -> bool {
     for panel in panels.iter_mut() {
         let n = if L < MAX_LANES { n_left } else { n_left.min(MAX_LANES * WIDTH) };
         let (product, spreads) = (panel.refresh(spread), power(spread, n) * factor);
-        if !(SAFE.contains(&product) && SAFE.contains(&spreads)) {
+        if !(spread > 0.0 && SAFE.contains(&product) && SAFE.contains(&spreads)) {
             return false;
         }
         let [of_product, of_spreads] = ln_pair([product, spreads]);
