@@ -40,7 +40,7 @@ def draw(results: Results, path: str) -> None:
         for measure in MEASURES:
             axis.plot(results.rows, 100 * results.curve(learner, measure, WINDOW)[:, 0], label=measure, linewidth=1)
         axis.set(title=f"{learner}, window of 1,000", xlabel="rows", ylabel="%")
-        axis.axhline(0.0, color="grey", linewidth=0.5)
+        axis.axhline(0.0, c="grey", linewidth=0.5)
     for name in results.forgettings:
         curve = results.curve("Hoeffding tree", "accuracy", name)[:, 0]
         axes[2].plot(results.rows, 100 * curve, label=name, linewidth=1)

@@ -248,7 +248,7 @@ def test_a_class_is_named_never_counted() -> None:
     with pytest.raises(StreamgaugeError, match="does not know the code"):
         measure("recall[spam]")(tally)
     with pytest.raises(StreamgaugeError, match="did you mean recall"):
-        measure("recal[spam]")
+        measure("recalls[spam]")
 
 
 def test_abstentions_are_errors_skipped_or_counted_as_is_asked() -> None:

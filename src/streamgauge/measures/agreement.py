@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.measures.functions import over_tallies, ratio
+from streamgauge.measures.functions import over_tallies
 from streamgauge.records import Tallies, over_classes
 
 __all__ = ["determinant", "informedness", "kappa", "kappa_m", "kappa_temporal", "mcc"]
@@ -129,7 +129,7 @@ def informedness(tallies: Tallies) -> Column:
     """
     chance = 1.0 / tallies.n_present
     mean = over_classes(np.where(tallies.present, tallies.recall, 0.0)) * chance
-    return ratio(mean - chance, 1.0 - chance)
+    return np.where(tallies.n_present > 1, (mean - chance) / (1.0 - chance), np.nan)
 
 
 @over_tallies()
