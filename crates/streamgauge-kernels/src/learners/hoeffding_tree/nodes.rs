@@ -1,14 +1,14 @@
 //! The tree's nodes, and how a row finds its leaf.
 
-use crate::KernelError;
-use crate::codec::{Reader, Writer};
 use crate::learners::Schema;
 use crate::learners::bayes::{fit, grow};
 use crate::learners::lanes::WIDTH;
 use crate::learners::rows::{MAX_LANES, Values};
 
+mod save;
 mod surgery;
 
+pub(super) use save::Leaves;
 pub(super) use surgery::NO_NODE;
 
 /// The place of a node that has split: it has no leaf.
@@ -63,36 +63,6 @@ struct Detail {
     /// The child that rows go to whose value is missing.
     heaviest_child: u32,
     test: Test,
-}
-
-/// Which leaves nodes have taken while they are read: each must be taken once.
-#[derive(Debug)]
-pub(super) struct Leaves {
-    n_active: usize,
-    taken: Vec<bool>,
-}
-
-impl Leaves {
-    /// Leaves that nobody has taken, some of them frozen.
-    pub fn new(n_active: usize, n_frozen: usize) -> Self {
-        Self { n_active, taken: vec![false; n_active + n_frozen] }
-    }
-
-    /// Take a leaf.
-    pub fn take(&mut self, reader: &Reader<'_>, leaf: usize) -> Result<(), KernelError> {
-        let place = if leaf < self.n_active { Some(leaf) } else { (leaf + self.n_active).checked_sub(FROZEN) };
-        let place = place.filter(|&place| leaf < self.n_active || place >= self.n_active);
-        match place.and_then(|place| self.taken.get_mut(place)) {
-            Some(taken) if !*taken => *taken = true,
-            _ => return Err(reader.error("two nodes have one leaf")),
-        }
-        Ok(())
-    }
-
-    /// Check that all are taken.
-    pub fn check(&self, reader: &Reader<'_>) -> Result<(), KernelError> {
-        if self.taken.contains(&false) { Err(reader.error("a leaf hangs from nothing")) } else { Ok(()) }
-    }
 }
 
 /// All nodes, the root first and children side by side.
@@ -276,98 +246,6 @@ impl Nodes {
     pub fn n_bytes(&self) -> usize {
         self.steps.capacity() * size_of::<Step>() + self.details.capacity() * size_of::<Detail>()
     }
-
-    /// Write all nodes.
-    pub fn save(&self, writer: &mut Writer) {
-        writer.u64(self.details.len() as u64);
-        for (step, node) in self.steps.iter().zip(&self.details) {
-            writer.u64(u64::from(node.leaf));
-            if node.leaf != SPLIT {
-                continue;
-            }
-            let (kind, value) = match node.test {
-                Test::AtMost(threshold) => (0, threshold),
-                Test::Which(_) => (1, 0.0),
-                Test::Is(code) => (2, f64::from(code)),
-            };
-            writer.u64(kind);
-            writer.f64(value);
-            for place in [step.attribute, step.first_child, node.heaviest_child] {
-                writer.u64(u64::from(place));
-            }
-        }
-    }
-
-    /// Read nodes, which must make one tree, and one below each of some more roots; they take the leaves they have.
-    ///
-    /// # Errors
-    /// [`KernelError::Saved`] where they do not.
-    pub fn load(
-        mut self,
-        reader: &mut Reader<'_>,
-        schema: &Schema,
-        roots: &[usize],
-        leaves: &mut Leaves,
-    ) -> Result<Self, KernelError> {
-        let n = reader.usize()?;
-        if n == 0 || n > reader.n_left() / 8 {
-            return Err(reader.error("it has another number of nodes than it says"));
-        }
-        self.fit(n);
-        (0..n).for_each(|_| self.push_leaf(0, 0));
-        // Children come after their parents, so that one pass finds nodes that hang from none or from two.
-        let mut has_parent = vec![false; n];
-        for &root in std::iter::once(&0).chain(roots) {
-            match has_parent.get_mut(root) {
-                Some(has_parent) if !*has_parent => *has_parent = true,
-                _ => return Err(reader.error("there is no such root")),
-            }
-        }
-        for i in 0..n {
-            let leaf = reader.u64()?;
-            if leaf == u64::from(SPLIT) {
-                self.load_split(reader, schema, i, &mut has_parent)?;
-            } else {
-                leaves.take(reader, leaf as usize)?;
-                self.details[i].leaf = leaf as u32;
-            }
-            if !has_parent[i] {
-                return Err(reader.error("a node hangs from nothing"));
-            }
-        }
-        Ok(self)
-    }
-
-    fn load_split(
-        &mut self,
-        reader: &mut Reader<'_>,
-        schema: &Schema,
-        node: usize,
-        has_parent: &mut [bool],
-    ) -> Result<(), KernelError> {
-        let (kind, value) = (reader.u64()?, reader.f64()?);
-        let (attribute, first, heaviest) = (reader.usize()?, reader.usize()?, reader.usize()?);
-        let n_values = schema.n_values.get(attribute).copied();
-        let test = match (kind, n_values) {
-            (0, Some(0)) => Test::AtMost(value),
-            (1, Some(n)) if n > 0 => Test::Which(n),
-            (2, Some(n)) if n > 0 => Test::Is(value as u32),
-            _ => return Err(reader.error("a node asks for what the schema lacks")),
-        };
-        let children = first..first.saturating_add(test.n_branches());
-        if first <= node || children.end > has_parent.len() || !children.contains(&heaviest) {
-            return Err(reader.error("a node has no such children"));
-        }
-        let depth = self.details[node].depth + 1;
-        for child in children {
-            if std::mem::replace(&mut has_parent[child], true) {
-                return Err(reader.error("a node hangs from two"));
-            }
-            self.details[child].depth = depth;
-        }
-        self.set_test(node, attribute as u32, test, first as u32, heaviest as u32);
-        Ok(())
-    }
 }
 
 /// Take eight rows some steps down, side by side and without a branch, so that their cache misses overlap.
@@ -387,6 +265,7 @@ fn run_down<const N: usize>(steps: &[Step; N], values: &[Values; ABREAST], n_ste
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::{Reader, Writer};
     use crate::learners::rows::{Layout, Rows};
 
     /// Attribute 0 is a number, attribute 1 has three values.
