@@ -1,7 +1,7 @@
-"""CPU time per row of each forgetting, and how many times River's ADWIN takes for the same losses.
+"""What counting costs: CPU time per row of each forgetting and of all count measures, beside River's and MOA's ADWIN.
 
-Run with ``python benchmarks/forgetting.py``. One thread, columns of 16,384 rows already in memory, a tally at the end
-of each; the best of several runs.
+Run with ``python -m benchmarks forgetting``. One thread, columns already in memory; the best of several runs. River and
+MOA run in the same minutes, so ratios hold on a busy machine where nanoseconds do not. MOA needs a JDK.
 """
 
 from collections.abc import Callable
@@ -11,15 +11,19 @@ from typing import Any
 import numpy as np
 from river import drift
 
-from streamgauge.forgetting import Adwin, Fading, Landmark, Window
+from peers import moa
+from streamgauge.forgetting import Adwin, Fading, Landmark, TimeWindow, Tumbling, Window
+from streamgauge.measures import COUNT_MEASURES, MEASURES, build_state, measured
 from streamgauge.protocols import Forgetting
 from streamgauge.records import Trace
 
 untyped_adwin: Any = drift.ADWIN
 
-SIZE = 16_384
+SIZE = 32_768  # as an evaluation has them
 N_BATCHES = 30
 N_ROWS = SIZE * N_BATCHES
+N_CHECKPOINTS = 1_000
+FOUR: tuple[Forgetting, ...] = (Landmark(), Window(1000), Fading(0.999), Adwin())
 
 
 def sample(n_classes: int, *, weighted: bool) -> list[Trace]:
@@ -27,12 +31,15 @@ def sample(n_classes: int, *, weighted: bool) -> list[Trace]:
     rng = np.random.default_rng(n_classes)
     batches = []
     for start in range(0, N_ROWS, SIZE):
-        y = rng.integers(0, n_classes, SIZE).astype(np.int32)
-        guess = rng.integers(0, n_classes, SIZE).astype(np.int32)
+        y = rng.integers(0, n_classes, SIZE, dtype=np.int32)
+        guess = rng.integers(0, n_classes, SIZE, dtype=np.int32)
         y_pred = np.where(rng.random(SIZE) < 0.15, guess, y)
         hits = (rng.random(SIZE) < 0.5, rng.random(SIZE) < 0.5)
         weight = rng.random(SIZE) if weighted else None
-        batches.append(Trace(np.arange(start, start + SIZE), y, y_pred, *hits, weight))
+        votes = rng.random((SIZE, n_classes))
+        votes[np.arange(SIZE), y_pred] += 1.0
+        row = np.arange(start, start + SIZE)
+        batches.append(Trace(row, y, y_pred, *hits, weight, votes, row / 1000.0))
     return batches
 
 
@@ -47,12 +54,27 @@ def best_of(run: Callable[[], None], repeats: int) -> float:
 
 
 def run_ours(forgetting: Forgetting, batches: list[Trace], n_classes: int) -> Callable[[], None]:
-    """Make a run of a forgetting over all columns."""
+    """Make a run of a forgetting over all columns, with a tally at the end of each."""
 
     def run() -> None:
         state = forgetting.build(n_classes)
         for trace in batches:
             state.update(trace, [int(trace.row[-1]) + 1])
+
+    return run
+
+
+def run_measures(batches: list[Trace], n_classes: int, n_cells: int, names: list[str]) -> Callable[[], None]:
+    """Make a run of measures at all checkpoints under four forgettings, as an evaluation takes them."""
+    measures = [MEASURES[name] for name in names]
+    every = N_ROWS // N_CHECKPOINTS
+
+    def run() -> None:
+        states = [build_state(forgetting, n_classes, measures) for _ in range(n_cells) for forgetting in FOUR]
+        for trace in batches:
+            first, last = int(trace.row[0]), int(trace.row[-1]) + 1
+            stops = range((first // every + 1) * every, last + 1, every)
+            measured(measures, [state.update(trace, stops) for state in states])
 
     return run
 
@@ -68,19 +90,40 @@ def run_river(losses: list[int]) -> Callable[[], None]:
     return run
 
 
+def compare_adwin(batches: list[Trace]) -> None:
+    """Print what ADWIN takes here, in River and in MOA."""
+    losses = np.concatenate([~trace.correct for trace in batches])
+    ours = best_of(run_ours(Adwin(), batches, 2), 9)
+    river = best_of(run_river(losses.astype(int).tolist()), 3)
+    print(f"ADWIN per value: ours, with a whole tally in each bucket, {ours:.1f} ns; River's {river:.0f} ns", end="")
+    print(f" ({river / ours:.0f}x)", end="")
+    absent = moa.why_not_compiled()
+    if absent:
+        print(f"; no MOA: {absent}")
+        return
+    theirs = 1e9 * moa.adwin_time(losses, repeats=9)
+    print(f"; MOA's, warm, {theirs:.0f} ns ({theirs / ours:.0f}x)")
+
+
 def main() -> None:
     """Print nanoseconds per row."""
-    losses = np.concatenate([~trace.correct for trace in sample(2, weighted=False)]).astype(int).tolist()
-    river = best_of(run_river(losses), 3)
-    print(f"River's ADWIN, called for every row: {river:.0f} ns per row")
-    print(f"{'classes':>7}  {'forgetting':<22}{'ns per row':>10}{'weighted':>10}  River / ours")
-    for n_classes in (2, 10, 100):
-        plain, weighted = (sample(n_classes, weighted=weighted) for weighted in (False, True))
-        for forgetting in (Landmark(), Window(1000), Fading(0.999), Adwin()):
+    batches = {n: (sample(n, weighted=False), sample(n, weighted=True)) for n in (2, 10)}
+    compare_adwin(batches[2][0])
+    print(f"\n{'classes':>7}  {'forgetting':<22}{'ns per row':>10}{'weighted':>10}")
+    for n_classes, (plain, weighted) in batches.items():
+        for forgetting in (*FOUR, Tumbling(1000), TimeWindow(1.0)):
             ours, with_weights = (best_of(run_ours(forgetting, b, n_classes), 7) for b in (plain, weighted))
-            ratio = f"{river / ours:.0f}x" if isinstance(forgetting, Adwin) else ""
             name = repr(forgetting).split("(delta")[0]
-            print(f"{n_classes:>7}  {name:<22}{ours:>10.1f}{with_weights:>10.1f}  {ratio}")
+            print(f"{n_classes:>7}  {name:<22}{ours:>10.1f}{with_weights:>10.1f}")
+    counts = list(COUNT_MEASURES)
+    print(f"\n{len(counts)} count measures at {N_CHECKPOINTS} checkpoints under four forgettings, ns per row and cell:")
+    for n_cells in (1, 10):
+        ours = best_of(run_measures(batches[2][0], 2, n_cells, counts), 5) / n_cells
+        print(f"  {n_cells:>2} cells: {ours:.1f}")
+    votes = ["log_loss", "brier", "expected_calibration_error"]
+    print(f"losses of votes beside accuracy: {best_of(run_measures(batches[2][0], 2, 1, ['accuracy', *votes]), 3):.1f}")
+    areas = best_of(run_measures(batches[2][0], 2, 1, ["roc_auc_ovr_macro", "pr_auc_ovr_macro"]), 2)
+    print(f"areas under curves: {areas:.1f}")
 
 
 if __name__ == "__main__":

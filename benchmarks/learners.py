@@ -8,7 +8,7 @@ from time import thread_time_ns
 
 import numpy as np
 
-from streamgauge.learners import HoeffdingTree, NaiveBayes
+from streamgauge.learners import ExtremelyFastDecisionTree, HoeffdingAdaptiveTree, HoeffdingTree, NaiveBayes
 from streamgauge.protocols import LearnerSpec, Stream
 from streamgauge.records import Step
 from streamgauge.streams import SEA, Hyperplane, RandomRBF
@@ -22,7 +22,12 @@ STREAMS: dict[str, Stream] = {
     "hyperplane, 10 attributes": Hyperplane(),
     "SEA, 3 attributes": SEA(),
 }
-LEARNERS: tuple[LearnerSpec, ...] = (HoeffdingTree(), NaiveBayes())
+LEARNERS: tuple[LearnerSpec, ...] = (
+    HoeffdingTree(),
+    NaiveBayes(),
+    HoeffdingAdaptiveTree(),
+    ExtremelyFastDecisionTree(),
+)
 
 
 def measure(spec: LearnerSpec, stream: Stream) -> tuple[float, float]:
@@ -44,11 +49,11 @@ def measure(spec: LearnerSpec, stream: Stream) -> tuple[float, float]:
 
 def main() -> None:
     """Print the table."""
-    print(f"{'':28}{'learner':>16}{'ns per row':>12}{'accuracy':>10}")
+    print(f"{'':28}{'learner':>27}{'ns per row':>12}{'accuracy':>10}")
     for name, stream in STREAMS.items():
         for spec in LEARNERS:
             time, accuracy = measure(spec, stream)
-            print(f"{name:28}{type(spec).__name__:>16}{time:12.1f}{accuracy:10.5f}")
+            print(f"{name:28}{type(spec).__name__:>27}{time:12.1f}{accuracy:10.5f}")
 
 
 if __name__ == "__main__":

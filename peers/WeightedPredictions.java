@@ -8,8 +8,9 @@ import moa.options.ClassOption;
 import moa.streams.ArffFileStream;
 
 /**
- * Tests then trains a learner with weighted rows, which no stream of MOA gives. The arguments are a learner and an ARFF
- * file; a weight a line comes in, the code of a predicted class a line goes out.
+ * Tests then trains a learner with weighted rows, which no stream of MOA gives, and with a seed, which no task takes. The
+ * arguments are a learner, an ARFF file and the seed; a weight a line comes in, the code of a predicted class a line
+ * goes out.
  */
 public final class WeightedPredictions {
     public static void main(String[] arguments) throws Exception {
@@ -17,6 +18,7 @@ public final class WeightedPredictions {
         ArffFileStream rows = new ArffFileStream(arguments[1], -1);
         rows.prepareForUse();
         learner.setModelContext(rows.getHeader());
+        learner.setRandomSeed(Integer.parseInt(arguments[2]));
         learner.prepareForUse();
         BufferedReader weights = new BufferedReader(new InputStreamReader(System.in));
         PrintWriter predictions = new PrintWriter(System.out);

@@ -24,10 +24,12 @@ from streamgauge.records import Schema
 __all__ = [
     "Run",
     "Speed",
+    "adwin_time",
     "detector_signals",
     "folds",
     "generated_rows",
     "heap_bytes",
+    "jar",
     "prequential",
     "speed",
     "warm_speed",
@@ -79,7 +81,7 @@ def why_absent() -> str | None:
     if shutil.which("java") is None:
         return "MOA needs Java, which is not installed"
     try:
-        _jar()
+        jar()
     except MoaError as error:
         return str(error)
     return None
@@ -103,13 +105,19 @@ def prequential(learner: str, schema: Schema, x: NDArray[np.float64], y: NDArray
 
 
 def weighted_predictions(
-    learner: str, schema: Schema, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64]
+    learner: str,
+    schema: Schema,
+    x: NDArray[np.float64],
+    y: NDArray[np.int32],
+    weight: NDArray[np.float64],
+    *,
+    seed: int = 1,
 ) -> NDArray[np.int32]:
     """Predict then learn every row, with a weight each; needs a JDK."""
     with TemporaryDirectory() as folder:
         arff.write(Path(folder, "rows.arff"), schema, x, y)
         weights = "\n".join(map(repr, weight.tolist()))
-        output = _java([_source("WeightedPredictions"), learner, "rows.arff"], folder, weights)
+        output = _java([_source("WeightedPredictions"), learner, "rows.arff", str(seed)], folder, weights)
     return np.array(output.split(), dtype=np.int32)
 
 
@@ -166,6 +174,13 @@ def folds(learner: str, stream: str, n_rows: int, n_folds: int) -> Speed:
     return _best([f"{task} -w {n_folds} -a Bootstrap-Validation"], n_rows)
 
 
+def adwin_time(losses: NDArray[np.bool_], repeats: int) -> float:
+    """Give the least CPU seconds per value of ADWIN on losses, in a warm virtual machine; needs a JDK."""
+    text = "".join(np.where(losses, "1", "0"))
+    output = _java([_source("AdwinTime"), str(repeats)], given=text)
+    return float(output.split()[0]) / len(losses)
+
+
 def _best(tasks: list[str], n_rows: int) -> Speed:
     """Run tasks one after the other in one virtual machine."""
     output = _java([_source("WarmTasks")], given="\n".join(tasks))
@@ -195,7 +210,7 @@ def _accuracy(row: dict[str, str]) -> float:
 
 
 def _java(arguments: list[str], folder: str | None = None, given: str | None = None) -> str:
-    command = ["java", "-cp", str(_jar()), *arguments]
+    command = ["java", "-cp", str(jar()), *arguments]
     done = subprocess.run(command, cwd=folder, input=given, capture_output=True, text=True, check=False)
     if done.returncode or "Exception" in done.stderr:
         msg = f"MOA failed on {arguments[-1]}:\n{done.stderr[-2000:]}"
@@ -204,7 +219,7 @@ def _java(arguments: list[str], folder: str | None = None, given: str | None = N
 
 
 @cache
-def _jar() -> Path:
+def jar() -> Path:
     """Find MOA's jar, or fetch it."""
     given = os.environ.get("STREAMGAUGE_MOA_JAR")
     if given:

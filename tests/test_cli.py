@@ -30,7 +30,8 @@ def test_evaluate_prints_a_table():
 def test_evaluate_writes_results_and_report(tmp_path):
     done = streamgauge("evaluate", *RUN, "--out", str(tmp_path / "run"), "--scheme", "Bootstrap(3)")
     assert done.returncode == 0, done.stderr
-    assert {path.name for path in (tmp_path / "run").iterdir()} == {"readings.parquet", "manifest.json", "report.html"}
+    names = {path.name for path in (tmp_path / "run").iterdir()}
+    assert names == {"readings.parquet", "resources.parquet", "manifest.json", "report.html"}
     again = streamgauge("compare", str(tmp_path / "run"), "--test", "wilcoxon", "--json")
     assert again.returncode == 0, again.stderr
     (comparison,) = json.loads(again.stdout)["comparisons"]
@@ -57,7 +58,8 @@ def test_everything_listed_can_be_made(family):
     if family != "measures":
         for row in (row for row in listed if not row["needs"]):
             values = {name: tuple(v) if isinstance(v, list) else v for name, v in row["options"].items()}
-            options = ", ".join(f"{name}={value!r}" for name, value in values.items())
+            texts = {name: v["object"] if isinstance(v, dict) else repr(v) for name, v in values.items()}
+            options = ", ".join(f"{name}={text}" for name, text in texts.items())
             make(family, f"{row['name']}({options})", FAMILIES[family]())
 
 
@@ -115,3 +117,51 @@ def test_help_is_quick_because_nothing_heavy_is_imported():
     heavy = "{'scipy', 'pyarrow', 'sklearn', 'matplotlib', 'rich'}"
     code = f"import sys, streamgauge, streamgauge.cli.main; sys.exit(bool({heavy} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_schemes_labellings_and_records_are_asked_for_by_name(tmp_path):
+    out = tmp_path / "run"
+    done = streamgauge(
+        *("evaluate", *RUN, "--json", "--out", str(out), "--every", "500", "--table", str(tmp_path / "t.csv")),
+        *(
+            "--scheme",
+            "Pretrained(SEA(n_rows=200), scheme=Bootstrap(2))",
+            "--labelling",
+            "Delayed(50, of=Fraction(0.5))",
+        ),
+        *("--score", "last", "--time-budget", "10", "--record", "votes", "--record", "misclassified"),
+        *("--record", "confusion"),
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["description"]["labelling"] == "Delayed(rows=50, of=Fraction(share=0.5))"
+    assert told["description"]["score"] == "last"
+    assert told["feedback"]["n_owed"] > 0
+    assert told["resources"]["n_late"] == [[0, 0], [0, 0]]
+    names = {path.name for path in out.iterdir()}
+    assert names >= {"predictions.parquet", "misclassified", "confusion.csv", "confusion.mat", "resources.parquet"}
+    assert len(list((out / "misclassified").iterdir())) == 4
+    assert (tmp_path / "t.csv").read_text().startswith('"row","learner"')
+
+
+def test_labellings_are_listed():
+    done = streamgauge("list", "labellings", "--json")
+    assert {"AllLabels", "Delayed", "DelayedByColumn", "Fraction"} <= {row["name"] for row in json.loads(done.stdout)}
+
+
+def test_records_need_a_folder():
+    done = streamgauge("evaluate", *RUN, "--record", "votes")
+    assert done.returncode == 2
+    assert "--out" in done.stderr
+
+
+def test_a_sampled_folder_is_evaluated_on_its_hidden_truth(tmp_path):
+    rows = "".join(f"{i},{i % 2}\n" for i in range(400))
+    (tmp_path / "all.csv").write_text("a,class\n" + rows)
+    sample = ("sample", str(tmp_path / "all.csv"), "--training-positives", "10", "--labelled", "0.25")
+    assert streamgauge(*sample, "--out", str(tmp_path / "s")).returncode == 0
+    done = streamgauge("evaluate", "--stream", str(tmp_path / "s"), "--learner", "NaiveBayes", "--json")
+    assert done.returncode == 0, done.stderr
+    feedback = json.loads(done.stdout)["feedback"]
+    assert feedback["n_hidden"] == 3 * feedback["n_revealed"]
+    assert feedback["n_scored"] == [feedback["n_hidden"] + feedback["n_revealed"]]

@@ -268,7 +268,7 @@ def test_a_reset_after_a_drift_recovers():
     assert resets > still + 0.01
 
 
-@pytest.mark.parametrize("detector", [DDM(), HDDMA(), PageHinkley(threshold=5.0)], ids=str)
+@pytest.mark.parametrize("detector", [DDM(), HDDMA(), PageHinkley(threshold=30.0, direction="up")], ids=str)
 def test_any_native_detector_can_watch_a_learner(detector):
     check_learner(DriftReset(NaiveBayes(), detector), n_rows=300)
     resets, facts = late_accuracy(DriftReset(NaiveBayes(), detector))

@@ -154,7 +154,7 @@ def test_a_failing_learner_names_itself_and_where():
             learner.interleave = None  # type: ignore[assignment, method-assign]
             return learner
 
-    with pytest.raises(StreamgaugeError, match=r"learner 'mine' failed in fold 0, rows 0 to 9: TypeError"):
+    with pytest.raises(StreamgaugeError, match=r"learner 'mine' failed in fold 0 at row 0: TypeError"):
         evaluate(sg.SEA(n_rows=10), {"mine": Broken()})
 
 

@@ -197,8 +197,8 @@ def test_an_option_outside_its_range_is_refused_by_name(kind, options, complaint
 def test_what_a_tree_or_the_patches_do_not_know_is_refused_by_name():
     with pytest.raises(StreamgaugeError, match="grace_period"):
         AdaptiveRandomForest(grace_period=0)
-    with pytest.raises(StreamgaugeError, match="pacthes"):
-        StreamingRandomPatches(patches="pacthes")  # type: ignore[arg-type]
+    with pytest.raises(StreamgaugeError, match="pages"):
+        StreamingRandomPatches(patches="pages")  # type: ignore[arg-type]
 
 
 MOA_FOREST = "meta.AdaptiveRandomForest -s 5 -o (Specified m (integer value)) -m {m} -r {seed}"

@@ -16,7 +16,7 @@ from streamgauge import _native
 from streamgauge.checks import check_forgetting
 from streamgauge.checks.forgetting import cut, same_bits, sample_trace
 from streamgauge.errors import StreamgaugeError
-from streamgauge.forgetting import Adwin, Fading, Landmark, NativeForgetting, Window
+from streamgauge.forgetting import EWMA, Adwin, Fading, Landmark, NativeForgetting, TimeWindow, Tumbling, Window
 from streamgauge.measures import accuracy
 from streamgauge.protocols import Forgetting
 from streamgauge.records import Tally, Trace
@@ -28,6 +28,11 @@ FORGETTINGS: list[Forgetting] = [
     Window(1),
     Window(100),
     Window(5_000),
+    TimeWindow(7.5),
+    TimeWindow(1e6),
+    Tumbling(1),
+    Tumbling(77),
+    EWMA(0.01),
     Fading(1.0),
     Fading(0.99),
     Fading(1e-3),
@@ -127,7 +132,7 @@ def test_the_check_finds_a_forgetting_that_depends_on_the_pieces() -> None:
             self.n_classes = n_classes
             return self
 
-        def update(self, trace: Trace, stops: Sequence[int]) -> list[Tally]:
+        def update(self, trace: Trace, stops: Sequence[int]) -> Sequence[Tally]:
             return Landmark().build(self.n_classes).update(trace, stops)
 
     with pytest.raises(AssertionError, match="pieces of 1 rows"):
@@ -191,7 +196,7 @@ def test_adaptive_windows_are_as_wide_as_those_of_river(adwin: Adwin, kind: str)
     ends = np.arange(1, len(losses) + 1)
     # The kernel itself: a hundred thousand tallies as columns, not as objects.
     kernel = _native.adwin(2, *astuple(adwin))
-    confusion, _, _, widths = kernel.update(zeros, losses.astype(np.int32), never, never, None, ends)
+    confusion, _, _, widths, _, _ = kernel.update(zeros, losses.astype(np.int32), never, never, None, ends)
     assert widths.tolist() == river_widths(losses, adwin)
     assert kind == "stationary" or (np.diff(widths.astype(int)) < 0).any()
     # Every tally is that of its own window.
@@ -218,7 +223,11 @@ def test_a_class_that_left_a_weighted_window_leaves_exactly_nothing() -> None:
 
 
 @pytest.mark.parametrize("n_classes", [2, 40])
-@pytest.mark.parametrize("forgetting", [Landmark(), Window(1_000), Fading(0.999), Adwin()], ids=repr)
+@pytest.mark.parametrize(
+    "forgetting",
+    [Landmark(), Window(1_000), Tumbling(1_000), TimeWindow(1.0), EWMA(), Fading(0.999), Adwin()],
+    ids=repr,
+)
 def test_memory_stays_bounded(forgetting: Any, n_classes: int) -> None:
     rng = np.random.default_rng(5)
     state, sizes = forgetting.build(n_classes), []
@@ -226,7 +235,8 @@ def test_memory_stays_bounded(forgetting: Any, n_classes: int) -> None:
         y = rng.integers(0, n_classes, 50_000).astype(np.int32)
         y_pred = np.where(rng.random(50_000) < 0.2, (y + 1) % n_classes, y).astype(np.int32)
         hit = rng.random(50_000) < 0.5
-        state.update(Trace(np.arange(start, start + 50_000), y, y_pred, hit, hit), [])
+        row = np.arange(start, start + 50_000)
+        state.update(Trace(row, y, y_pred, hit, hit, time=row / 1_000.0), [])
         sizes.append(state.n_bytes)
     # An adaptive window grows by one level of buckets when its width doubles; the others do not grow at all.
     assert sizes[-1] <= sizes[4] * (1.6 if isinstance(forgetting, Adwin) else 1)
@@ -238,6 +248,10 @@ def test_memory_stays_bounded(forgetting: Any, n_classes: int) -> None:
     [
         (lambda: Window(0), "width = 0"),
         (lambda: Window(2.5), "width = 2.5"),  # type: ignore[arg-type]
+        (lambda: Tumbling(0), "width = 0"),
+        (lambda: TimeWindow(0.0), r"seconds = 0.0: it must be a number in \(0, inf\)"),
+        (lambda: TimeWindow(float("inf")), "seconds = inf"),
+        (lambda: EWMA(1.0), "alpha = 1.0"),
         (lambda: Fading(0.0), r"factor = 0.0: it must be a number in \(0, 1\]"),
         (lambda: Fading(1.1), "factor = 1.1"),
         (lambda: Fading(float("nan")), "factor = nan"),
@@ -260,3 +274,64 @@ def test_a_trace_that_cannot_be_is_refused_with_the_row() -> None:
         Landmark().build(2).update(replace(trace, y_true=trace.y_true + 4), [])
     with pytest.raises(StreamgaugeError, match="stops"):
         Landmark().build(4).update(trace, [100, 50])
+
+
+def hits_of(*correct: bool) -> Trace:
+    y = np.zeros(len(correct), dtype=np.int32)
+    never = np.zeros(len(correct), dtype=np.bool_)
+    return Trace(np.arange(len(correct)), y, np.where(correct, 0, 1).astype(np.int32), never, never)
+
+
+def test_a_tumbling_window_is_read_whole_at_its_end_and_empty_of_the_past_after_it() -> None:
+    trace = hits_of(True, True, True, False, False, True)
+    tallies = Tumbling(3).build(2).update(trace, [1, 3, 4, 6])
+    assert [(tally.width, tally.hits) for tally in tallies] == [(1, 1.0), (3, 3.0), (1, 0.0), (3, 1.0)]
+
+
+def test_a_window_of_time_covers_the_time_and_not_the_rows() -> None:
+    trace = replace(hits_of(*[True] * 6), time=np.array([0.0, 1.0, 2.0, 10.0, 10.0, 12.0]))
+    state = TimeWindow(2.0).build(2)
+    assert [tally.width for tally in state.update(trace, range(1, 7))] == [1, 2, 2, 1, 2, 1]
+    # A row that comes late does not turn the clock back.
+    late = replace(hits_of(True, True), row=np.array([6, 7]), time=np.array([11.0, 12.5]))
+    assert [tally.width for tally in state.update(late, [7, 8])] == [2, 3]
+    with pytest.raises(StreamgaugeError, match="needs rows that say when they arrived"):
+        state.update(replace(hits_of(True), row=np.array([8])), [])
+    with pytest.raises(StreamgaugeError, match="time of every row must be known"):
+        state.update(replace(hits_of(True), row=np.array([8]), time=np.array([np.nan])), [])
+
+
+def test_averages_that_fade_have_no_bias_from_the_first_row_on() -> None:
+    # T5: MOA's average starts at 0, and says 10 percent after 20 rows of which 11 are right.
+    correct = [True] * 11 + [False] * 9
+    order = np.random.default_rng(1).permutation(20)
+    trace = hits_of(*np.array(correct)[order].tolist())
+    for forgetting in (EWMA(0.01), Fading(0.99)):
+        tallies = forgetting.build(2).update(trace, range(1, 21))
+        assert accuracy(tallies[0]) == float(trace.correct[0])
+        assert accuracy(tallies[-1]) == pytest.approx(0.55, abs=0.03)
+
+
+def test_whole_weights_are_counted_exactly_whatever_came_before() -> None:
+    # T22: ten million rows in and out leave no trace, and a weighted window has no ghost of a class.
+    rng = np.random.default_rng(3)
+    state = Window(100).build(3)
+    for _ in range(20):
+        y = rng.integers(0, 3, 5_000).astype(np.int32)
+        hit = y == 0
+        trace = Trace(np.arange(5_000), y, y, hit, hit, rng.integers(0, 4, 5_000).astype(float))
+        tally = state.update(trace, [5_000])[0]
+        assert trace.weight is not None
+        assert tally.support.tolist() == np.bincount(y[-100:], weights=trace.weight[-100:], minlength=3).tolist()
+        state = Window(100).build(3) if state.n_bytes > 10_000 else state
+
+
+def test_landmark_sums_of_fractions_do_not_drift() -> None:
+    n = 200_000
+    y = np.zeros(n, dtype=np.int32)
+    hit = y > 0
+    state = Landmark().build(2)
+    for _ in range(5):
+        state.update(Trace(np.arange(n), y, y, hit, hit, np.full(n, 0.1)), [])
+    tally = state.update(hits_of(), [n])[0]
+    assert tally.hits == pytest.approx(5 * n * 0.1, rel=1e-15)

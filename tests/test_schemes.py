@@ -1,25 +1,124 @@
 """Schemes say which rows are tested and learnt, and never leak."""
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
-from streamgauge.checks import check_scheme
+from streamgauge.checks import check_labelling, check_scheme
+from streamgauge.checks.schemes import noise
 from streamgauge.errors import StreamgaugeError
-from streamgauge.records import Batch
-from streamgauge.schemes import Bootstrap, CrossValidation, Prequential, Split, TestMode
+from streamgauge.labelling import AllLabels, Delayed, DelayedAtRandom, DelayedByColumn, DelayedByTime, First, Fraction
+from streamgauge.records import Arrivals, Batch, Step
+from streamgauge.schemes import (
+    Bootstrap,
+    Chunks,
+    CrossValidation,
+    Holdout,
+    Prequential,
+    Pretrained,
+    Split,
+    TestMode,
+    TrainThenTest,
+    WarmUp,
+)
+from streamgauge.streams import take
+
+NOISE = noise(AllLabels(), 10_000, seed=99)
 
 MODES: tuple[TestMode, ...] = ("all", "training", "held_out")
 FOLDED = [kind(5, test=mode) for kind in (CrossValidation, Split, Bootstrap) for mode in MODES]
 ALL = [Prequential(), Prequential(test="training"), *FOLDED]
+OTHERS = [
+    Chunks(60),
+    Chunks((1, 20, 7), scheme=Bootstrap(2)),
+    Holdout(100, 50),
+    Holdout(100, 50, refreshed=True),
+    Holdout(100, 50, source=NOISE, refreshed=True),
+    Pretrained(100),
+    Pretrained(100, scheme=Split(2, test="held_out")),
+    TrainThenTest(125),
+    WarmUp(50, scheme=Chunks(50)),
+]
+LABELLINGS = [
+    AllLabels(),
+    Fraction(0.4),
+    Fraction((0.2, 0.9)),
+    First(75),
+    First(0),
+    Delayed(37),
+    Delayed(20, of=Fraction(0.5)),
+    DelayedAtRandom(30),
+    DelayedAtRandom(30, "geometric"),
+    DelayedByTime(12.5),
+    DelayedByColumn("delay"),
+    DelayedByColumn("delay", "seconds"),
+]
 
 
 def batch_of(n: int, start: int = 0) -> Batch:
     return Batch(start, np.zeros((n, 1)), np.zeros(n, dtype=np.int32))
 
 
-@pytest.mark.parametrize("scheme", ALL, ids=repr)
+@pytest.mark.parametrize("scheme", [*ALL, *OTHERS], ids=repr)
 def test_a_memoriser_on_random_labels_scores_chance(scheme):
-    check_scheme(scheme)
+    check_scheme(scheme, n_rows=500)
+
+
+@pytest.mark.parametrize("labelling", LABELLINGS, ids=repr)
+def test_every_labelling_keeps_its_contract(labelling):
+    check_labelling(labelling, n_rows=300)
+
+
+@pytest.mark.parametrize("labelling", LABELLINGS, ids=repr)
+@pytest.mark.parametrize(
+    "scheme", [Prequential(), CrossValidation(2), Bootstrap(2, test="training"), *OTHERS], ids=repr
+)
+def test_a_memoriser_scores_chance_in_every_scheme_with_every_labelling(scheme, labelling):
+    check_scheme(scheme, labelling, n_rows=150)
+    if labelling in (Delayed(37), Fraction(0.4)):
+        for score in ("last", "labelled"):
+            check_scheme(scheme, labelling, score=score, n_rows=150)
+
+
+@dataclass(frozen=True)
+class Leaky:
+    """Tests a row once more after it was learnt."""
+
+    n_folds: ClassVar[int] = 1
+
+    def step(self, batch, _fold, _seed):
+        return Step(batch)
+
+    most_rows: ClassVar[int] = 10**6
+
+    def inserted(self, start, stop):
+        rows = take(noise(AllLabels(), 1000, seed=1), 1000)
+        return [(row, Batch(row, rows.x[row : row + 1], rows.y[row : row + 1])) for row in range(start, stop)]
+
+    def last(self, _n_rows):
+        return None
+
+
+def test_a_scheme_that_leaks_is_found_out():
+    with pytest.raises(AssertionError, match="does not score chance"):
+        check_scheme(Leaky())
+
+
+def test_a_labelling_that_depends_on_batches_is_found_out():
+    class Moody:
+        def arrivals(self, batch, _seed):
+            return Arrivals(np.full(len(batch), batch.start + len(batch)))
+
+    class Early:
+        def arrivals(self, batch, _seed):
+            return Arrivals(np.arange(batch.start, batch.start + len(batch)) - 1)
+
+    with pytest.raises(AssertionError, match="rows come 1 at a time"):
+        check_labelling(Moody())
+    with pytest.raises(AssertionError, match="before its row"):
+        check_labelling(Early())
 
 
 @pytest.mark.parametrize("scheme", FOLDED, ids=repr)

@@ -3,7 +3,7 @@
 from streamgauge.backends import Threads
 from streamgauge.errors import StreamgaugeError
 from streamgauge.evaluate import Evaluation, evaluate
-from streamgauge.forgetting import Adwin, Fading, Landmark, Window
+from streamgauge.forgetting import EWMA, Adwin, Fading, Landmark, TimeWindow, Tumbling, Window
 from streamgauge.learners import HoeffdingTree, MajorityClass, NaiveBayes, NoChange
 from streamgauge.records import Results
 from streamgauge.results import load, save
@@ -12,6 +12,7 @@ from streamgauge.significance import compare
 from streamgauge.streams import SEA, ArrayStream, Hyperplane, RandomRBF
 
 __all__ = [
+    "EWMA",
     "SEA",
     "Adwin",
     "ArrayStream",
@@ -31,6 +32,8 @@ __all__ = [
     "Split",
     "StreamgaugeError",
     "Threads",
+    "TimeWindow",
+    "Tumbling",
     "Window",
     "compare",
     "evaluate",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 
 class StreamgaugeError(ValueError):
@@ -15,6 +16,40 @@ class StreamgaugeError(ValueError):
     Traceback (most recent call last):
     ...
     streamgauge.errors.StreamgaugeError: window width is 0; it must be at least 1
+    """
+
+
+class LearnerError(StreamgaugeError):
+    """What a learner's `interleave` raises when it fails at a row of a step; the rows before it were done.
+
+    Parameters
+    ----------
+    reason
+        The failure in words.
+    position
+        The position in the step of the row it failed at.
+    done
+        What `interleave` would have returned for the rows before.
+
+    Examples
+    --------
+    >>> failure = LearnerError("ValueError: too hot", 3, (None, None))
+    >>> str(failure), failure.position
+    ('ValueError: too hot', 3)
+    """
+
+    def __init__(self, reason: str, position: int, done: tuple[Any, Any]) -> None:
+        super().__init__(reason)
+        self.position, self.done = position, done
+
+
+class FailureWarning(UserWarning):
+    """Tells that a learner failed while others went on.
+
+    Examples
+    --------
+    >>> str(FailureWarning("learner 'mine' failed"))
+    "learner 'mine' failed"
     """
 
 

@@ -1,43 +1,63 @@
 """The one loop: any number of learners and folds, in lock-step over the batches of a stream."""
 
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from itertools import product
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge.backends import Threads
-from streamgauge.drift import Watch, named_detectors
-from streamgauge.errors import StreamgaugeError, require_at_least
-from streamgauge.forgetting import Landmark
+from streamgauge.cells import Cell, Fold, Tallies
+from streamgauge.drift import named_detectors
+from streamgauge.errors import FailureWarning, StreamgaugeError, require_at_least, require_between
+from streamgauge.feeding import Feed
+from streamgauge.forgetting import Landmark, Window
 from streamgauge.interruption import asked_to_stop
 from streamgauge.labelling import AllLabels
 from streamgauge.learners import as_spec
-from streamgauge.measures import measure as as_measure
+from streamgauge.measures import build_state, facts_of, measured, measures_of
+from streamgauge.metering import FIGURES, Meter, costs_of
 from streamgauge.naming import described
 from streamgauge.progress import progress_bar
 from streamgauge.protocols import (
     Backend,
-    DetectorSpec,
     Forgetting,
     Labelling,
-    Learner,
     LearnerSpec,
     Measure,
+    Passage,
+    Recorder,
     Scheme,
     Stream,
     Workers,
 )
 from streamgauge.randomness import fold_seed
-from streamgauge.records import Alarm, Batch, PairSums, Reading, Results, Schema, Step, Tally, Trace, readings_of
+from streamgauge.records import (
+    Alarm,
+    Batch,
+    Failure,
+    Feedback,
+    PairSums,
+    Reading,
+    Resources,
+    Results,
+    Step,
+    readings_of,
+)
 from streamgauge.schemes import Prequential
+from streamgauge.sequencing import Plan, Score, Sequencer
 from streamgauge.streams import as_stream, drifts_of
 from streamgauge.streams.truth import sooner
 
 __all__ = ["Evaluation", "evaluate"]
+
+Taker = Callable[[Passage], None]
 
 
 def evaluate(
@@ -56,6 +76,9 @@ def evaluate(
             score(learner.predict(x), y)
             learner.learn(x, y)
 
+    A learner that fails is told by a `FailureWarning` and in `Results.failures`, and its readings from there on are
+    NaN, while the others go on; where all of them fail, that is an error.
+
     Ctrl-C ends it after the batch at hand; what was measured so far is returned, marked as not complete.
 
     Parameters
@@ -63,14 +86,14 @@ def evaluate(
     stream
         A stream, or a pair of arrays (x, y).
     learners
-        A learner, several, or several by name; scikit-learn classifiers with `partial_fit` too.
+        A learner, several, or several by name; those of other libraries are recognised on sight.
     progress
         Whether to show a progress bar; None for only where standard error is a terminal.
     on_reading
         Called with every reading as soon as it is there.
     options
-        Those of `Evaluation`: scheme, labelling, forgetting, measures, detectors, every, n_rows, seed, batch_size,
-        backend.
+        Those of `Evaluation`: scheme, labelling, score, forgetting, measures, detectors, every, n_rows, time_limit,
+        time_budget, seed, batch_size, resources, recorders, backend.
 
     Examples
     --------
@@ -82,27 +105,30 @@ def evaluate(
     True
     """
     evaluation = Evaluation(stream, learners, **options)  # type: ignore[arg-type]
-    if evaluation.n_rows is None:
+    if not evaluation.ends:
         msg = "the stream never ends: say with n_rows how many rows to read, or iterate over an Evaluation"
         raise StreamgaugeError(msg)
     kept = []
-    with asked_to_stop() as stopping, progress_bar(evaluation.n_rows, shown=progress) as advance_to:
+    with asked_to_stop() as stopping, progress_bar(evaluation.n_rows_known, shown=progress) as advance_to:
         for progress_now in evaluation.advance(stopping):
             kept.append(progress_now)
             advance_to(progress_now.n_rows)
             if on_reading is not None:
                 for reading in evaluation.readings_of(progress_now):
                     on_reading(reading)
+    for failure in evaluation.failures:
+        warnings.warn(f"{failure}; its readings from there on are NaN", FailureWarning, stacklevel=2)
     return evaluation.results(kept)
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What one batch brought: its stops and the values there, as in `Results`, and the alarms."""
+    """What one batch brought: its stops, the values there as in `Results`, the figures of each cell's cost, alarms."""
 
     n_rows: int
     rows: NDArray[np.int64]
     values: NDArray[np.float64]
+    costs: NDArray[np.float64] | None = None
     alarms: tuple[Alarm, ...] = ()
 
 
@@ -118,23 +144,34 @@ class Evaluation:
     scheme
         Which rows are tested and learnt in which fold.
     labelling
-        Which labels the learners may see.
+        When the labels arrive that the learners may see.
+    score
+        Which prediction of a row is scored: the "first", made when it came; the "last", made just before its label was
+        learnt; or "labelled", the first, but only of those rows whose label arrives at all.
     forgetting
-        How the past fades, or several ways of it.
+        How the past fades, or several ways of it. None for a landmark; with `Holdout`, for the last test.
     measures
-        What to measure: names or measures.
+        What to measure: names, measures, or plain functions of a tally or of y_true and y_pred; one or several.
     detectors
         Detectors of drift, or their names, that each watch the errors of every learner in every fold: 1 where a
         scored prediction was wrong. Their alarms are in the results.
     every
         A reading is taken after so many rows, and always at the end. None for 200 readings, or one every 10,000 rows
-        where nobody knows how many rows there will be.
+        where nobody knows how many rows there will be; with `Holdout`, for one after each test.
     n_rows
         How many rows to read at most.
+    time_limit
+        How many seconds to run at most; it then ends after the rows at hand.
+    time_budget
+        How many seconds a prediction may take; a late one is an error.
     seed
         Decides the folds and, with each learner's own seed, the learners' randomness.
     batch_size
         How many rows go into native code at once; the results do not depend on it.
+    resources
+        Whether to measure what each learner costs.
+    recorders
+        What else to keep: see `streamgauge.recording`.
     backend
         Where the cells run; the results do not depend on it.
 
@@ -155,33 +192,74 @@ class Evaluation:
         *,
         scheme: Scheme = Prequential(),
         labelling: Labelling = AllLabels(),
-        forgetting: Forgetting | Sequence[Forgetting] = Landmark(),
-        measures: str | Measure | list[str | Measure] | tuple[str | Measure, ...] = "accuracy",
+        score: Score = "first",
+        forgetting: Forgetting | Sequence[Forgetting] | None = None,
+        measures: object = "accuracy",
         detectors: object = (),
         every: int | None = None,
         n_rows: int | None = None,
+        time_limit: float | None = None,
+        time_budget: float | None = None,
         seed: int = 1,
         batch_size: int = 32_768,
+        resources: bool = True,
+        recorders: Sequence[Recorder] = (),
         backend: Backend = Threads(),
     ) -> None:
-        self.stream: Stream = as_stream(stream)
-        self.specs = named_learners(learners)
-        self.scheme, self.labelling, self.backend, self.seed = scheme, labelling, backend, seed
-        self.forgettings = tuple(forgetting) if isinstance(forgetting, Sequence) else (forgetting,)
-        several = measures if isinstance(measures, list | tuple) else (measures,)
-        self.measures = tuple(as_measure(measure) for measure in several)
-        self.detectors = named_detectors(detectors)
         for option, value in (("n_rows", n_rows), ("every", every), ("batch_size", batch_size)):
             if value is not None:
                 require_at_least(option, value, 1)
+        for option, seconds in (("time_limit", time_limit), ("time_budget", time_budget)):
+            if seconds is not None:
+                require_between(option, seconds, 0.0, float("inf"))
         require_at_least("seed", seed, 0)
-        self.n_rows = sooner(n_rows, self.stream.n_rows)
-        self.every = every or (10_000 if self.n_rows is None else max(1, self.n_rows // 200))
-        self.batch_size = batch_size
-        self._pairs = _native.PairCounter(len(self.specs), scheme.n_folds)
+        self.stream: Stream = as_stream(stream)
+        self.specs = named_learners(learners)
+        self.scheme, self.labelling, self.score, self.backend, self.seed = scheme, labelling, score, backend, seed
+        period = getattr(scheme, "period", None)  # of a holdout, and the size of its tests
+        usual: Forgetting = Landmark() if period is None else Window(period[1])
+        forgetting = usual if forgetting is None else forgetting
+        self.forgettings = tuple(forgetting) if isinstance(forgetting, Sequence) else (forgetting,)
+        self.measures: tuple[Measure, ...] = measures_of(measures, self.stream)
+        self.detectors = named_detectors(detectors)
+        self.recorders, self.resources = tuple(recorders), resources
+        self._with_votes = any(getattr(part, "needs_votes", False) for part in (*self.measures, *self.recorders))
+        self.time_limit, self.time_budget, self.batch_size = time_limit, time_budget, batch_size
+        self._limit, self._every = n_rows, every or (None if period is None else period[0])
+        self._feed = Feed(self.stream, scheme, labelling, seed)
+        self._start()
+
+    def _start(self) -> None:
+        """Forget an earlier run."""
+        schema, scheme = self._feed.schema, self._feed.scheme
+        self._sequencer = Sequencer(scheme, self.score)
+        self._folds = [Fold(fold, schema) for fold in range(scheme.n_folds)]
+        self._pairs = _native.PairCounter(len(self.specs), len(self._folds))
+        self._cells: list[Cell] = []
         self._n_done = 0
         self._seconds = 0.0
-        self._complete = False
+        self._ended_by = ""
+
+    @cached_property
+    def n_rows(self) -> int | None:
+        """How many rows there are to read at most; None where nobody knows an end."""
+        return sooner(self._limit, self.stream.n_rows)
+
+    @property
+    def n_rows_known(self) -> int | None:
+        """As `n_rows`, where that is known without a look at all rows."""
+        lazy = getattr(self.stream, "ends", False) and "n_rows" not in self.__dict__
+        return self._limit if lazy else self.n_rows
+
+    @property
+    def ends(self) -> bool:
+        """Whether the rows end; asks no file for their number."""
+        return self._limit is not None or getattr(self.stream, "ends", False) or self.stream.n_rows is not None
+
+    @cached_property
+    def every(self) -> int:
+        """After how many rows a reading is taken."""
+        return self._every or (10_000 if self.n_rows is None else max(1, self.n_rows // 200))
 
     def __iter__(self) -> Iterator[Reading]:
         for progress in self.advance():
@@ -194,67 +272,125 @@ class Evaluation:
 
     def advance(self, stopping: Callable[[], bool] = lambda: False) -> Iterator[Progress]:
         """Run from the start, batch by batch, until the rows end or `stopping` says so."""
-        schema = self.stream.schema
-        folds = [_Fold(fold, schema) for fold in range(self.scheme.n_folds)]
-        cells = [
-            _Cell(
-                name,
-                spec.build(schema, fold_seed(self.seed, fold.number, spec.seed)),
-                fold,
-                self.forgettings,
-                schema,
-                self.detectors,
-            )
-            for (name, spec), fold in product(self.specs.items(), folds)
-        ]
-        self._pairs = _native.PairCounter(len(self.specs), len(folds))
-        self._n_done, self._complete = 0, False
-        checked = getattr(self.stream, "checked", False)
+        self._start()
+        self._cells = self._built_cells()
         started = time.perf_counter()
-        with self.backend.start() as workers:
-            for batch in _limited(self.stream.batches(self.batch_size), self.n_rows):
-                if not checked:
-                    schema.check(batch)
-                yield self._advance_by(batch, folds, cells, workers)
-                self._seconds = time.perf_counter() - started
-                if stopping():
+        with ExitStack() as opened, self.backend.start() as workers:
+            facts = (self.stream, self._feed.schema, list(self.specs), self._forgetting_names)
+            takers = [opened.enter_context(recorder.open(*facts)) for recorder in self.recorders]
+            rows = self._feed.batches(self.batch_size, self._limit)
+            for batch, arrivals in rows:
+                before = time.perf_counter()
+                yield self._advance_by(self._sequencer.plan(batch, arrivals), batch, workers, takers)
+                now = time.perf_counter()
+                self._seconds = now - started
+                self._pace(len(batch), now - before)
+                self._ended_by = self._reason_to_stop(stopping)
+                if self._ended_by:
                     break
-            else:
-                self._complete = True
-        if self._n_done % self.every:  # the last part of the stream has a reading too
-            yield Progress(
-                self._n_done, np.array([self._n_done]), self._measured([cell.finish(self._n_done) for cell in cells])
-            )
+            if self._ended_by and next(rows, None) is None:
+                self._ended_by = ""  # these were the last rows
+            yield from self._finish(workers, takers)
 
-    def _advance_by(self, batch: Batch, folds: "list[_Fold]", cells: "list[_Cell]", workers: Workers) -> Progress:
-        stop = batch.start + len(batch)
-        stops = list(range((batch.start // self.every + 1) * self.every, stop + 1, self.every))
+    def _built_cells(self) -> list[Cell]:
+        schema = self._feed.schema
+        # The threads that a learner starts are charged to it where no other learner can have started them.
+        clock = time.process_time_ns if self._is_alone else time.thread_time_ns
+        cells = []
+        for (name, spec), fold in product(self.specs.items(), self._folds):
+            learner = spec.build(schema, fold_seed(self.seed, fold.number, spec.seed))
+            metered = self.resources or self.time_budget is not None
+            meter = Meter(learner, schema.n_classes, clock, self.time_budget) if metered else None
+            states = [build_state(forgetting, schema.n_classes, self.measures) for forgetting in self.forgettings]
+            cells.append(Cell(name, learner, fold, states, meter, self.detectors))
+        return cells
 
-        def prepare(fold: "_Fold") -> None:
-            fold.take(self.labelling.reveal(self.scheme.step(batch, fold.number, self.seed), self.seed))
+    @property
+    def _is_alone(self) -> bool:
+        """Whether never more than one cell runs at a time."""
+        return len(self.specs) * len(self._folds) == 1 or getattr(self.backend, "n", None) == 1
 
-        workers.map(prepare, folds)
-        tallies = workers.map(lambda cell: cell.advance(stops), cells)
-        if len(self.specs) > 1:
-            correct = np.stack([cell.correct for cell in cells]).reshape(len(self.specs), len(folds), len(batch))
-            whole = all(fold.step.scored is None for fold in folds)
-            scored = None if whole else np.stack([fold.scored_mask for fold in folds])
-            self._pairs.update(correct, scored)
-        self._n_done = stop
-        alarms = tuple(sorted(alarm for cell in cells for alarm in cell.alarms))
-        return Progress(stop, np.array(stops, dtype=np.int64), self._measured(tallies), alarms)
+    def _pace(self, n_rows: int, seconds: float) -> None:
+        """Let what is done at once take about a second, so that a run can be watched and stopped in time."""
+        if seconds > 2.0:
+            self._feed.piece = max(1, int(n_rows / seconds))
+        elif self._feed.piece is not None and seconds < 0.5:
+            self._feed.piece *= 2
 
-    def _measured(self, tallies: list[list[list[Tally]]]) -> NDArray[np.float64]:
+    def _reason_to_stop(self, stopping: Callable[[], bool]) -> str:
+        if stopping():
+            return "interrupt"
+        return "time limit" if self.time_limit is not None and self._seconds >= self.time_limit else ""
+
+    def _advance_by(self, plan: Plan, batch: Batch, workers: Workers, takers: Sequence[Taker]) -> Progress:
+        """Let all cells do what a batch brings."""
+        start, stop = batch.start, batch.start + len(batch)
+        stops = list(range((start // self.every + 1) * self.every, stop + 1, self.every)) if start >= 0 else []
+        scheme, seed = self._feed.scheme, self.seed
+        workers.map(lambda fold: fold.take(plan, scheme.step(batch, fold.number, seed)), self._folds)
+        progress = self._measured_at(stops, workers, takers)
+        if len(self.specs) > 1 and start >= 0:
+            self._count_pairs()
+        self._n_done = max(0, stop)
+        if all(cell.failure is not None for cell in self._cells):
+            raise StreamgaugeError("; ".join(map(str, self.failures[:3])))
+        return replace(progress, n_rows=self._n_done)
+
+    def _measured_at(self, stops: list[int], workers: Workers, takers: Sequence[Taker]) -> Progress:
+        """Let all cells do the steps of their folds, and measure at the stops."""
+        tallies = workers.map(lambda cell: cell.advance(stops, with_votes=self._with_votes), self._cells)
+        return self._told(stops, tallies, takers)
+
+    def _told(self, stops: list[int], tallies: list[Tallies], takers: Sequence[Taker]) -> Progress:
+        for take in takers:
+            for cell, of_cell in zip(self._cells, tallies, strict=True):
+                take(cell.passage(stops, of_cell))
+        notes = [cell.meter.notes() for cell in self._cells if cell.meter is not None]
+        costs = None
+        if notes:
+            shape = (len(self.specs), len(self._folds), len(stops), len(FIGURES))
+            costs = np.moveaxis(np.array(notes, dtype=np.float64).reshape(shape), 2, 0)
+        alarms = tuple(sorted(alarm for cell in self._cells for alarm in cell.alarms))
+        values = self._measured(tallies, len(stops))
+        return Progress(self._n_done, np.array(stops, dtype=np.int64), values, costs, alarms)
+
+    def _count_pairs(self) -> None:
+        n = len(self._folds[0].step.batch)
+        correct = np.stack([cell.correct for cell in self._cells]).reshape(len(self.specs), len(self._folds), n)
+        whole = all(fold.step.scored is None for fold in self._folds)
+        scored = None if whole else np.stack([fold.scored_mask for fold in self._folds])
+        self._pairs.update(correct, scored)
+
+    def _finish(self, workers: Workers, takers: Sequence[Taker]) -> Iterator[Progress]:
+        """Test what is to be tested at the end, and take a last reading: the last part of a stream has one, too."""
+        plan = self._sequencer.at_end(self._n_done) if self._n_done else None
+        stops = [self._n_done]
+        if plan is not None:
+            nothing = Step(Batch(self._n_done, plan.batch.x[:0], plan.batch.y[:0]))
+            workers.map(lambda fold: fold.take(plan, nothing), self._folds)
+            yield self._measured_at(stops, workers, takers)
+            if len(self.specs) > 1:
+                self._count_pairs()
+        elif self._n_done % self.every:
+            yield self._told(stops, [cell.finish(self._n_done) for cell in self._cells], takers)
+
+    def _measured(self, tallies: list[Tallies], n_stops: int) -> NDArray[np.float64]:
         """Measure the tallies [cell][forgetting][stop] into values [stop, learner, fold, forgetting, measure]."""
-        n_stops = len(tallies[0][0])
-        if not n_stops:
-            return np.empty((0, len(self.specs), self.scheme.n_folds, len(self.forgettings), len(self.measures)))
-        values = [
-            [[[measure(tally) for measure in self.measures] for tally in of_stops] for of_stops in of_cell]
-            for of_cell in tallies
-        ]
-        shape = (len(self.specs), self.scheme.n_folds, len(self.forgettings), n_stops, len(self.measures))
-        return np.moveaxis(np.array(values, dtype=np.float64).reshape(shape), 3, 0)
+        series = [of_stops for of_cell in tallies for of_stops in of_cell]
+        if all(len(of_stops) == n_stops for of_stops in series):
+            values = measured(self.measures, series)
+        else:  # a learner has failed
+            values = np.full((len(series), n_stops, len(self.measures)), np.nan)
+            for told, of_stops in zip(values, series, strict=True):
+                if len(of_stops):
+                    told[: len(of_stops)] = measured(self.measures, [of_stops])[0]
+        shape = (len(self.specs), len(self._folds), len(self.forgettings), *values.shape[1:])
+        return np.moveaxis(values.reshape(shape), 3, 0)
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """The learners that have failed up to now, each with its fold, row and error."""
+        return tuple(cell.failure for cell in self._cells if cell.failure is not None)
 
     @property
     def _forgetting_names(self) -> tuple[str, ...]:
@@ -268,12 +404,12 @@ class Evaluation:
         """Put together what the batches brought."""
         parts = list(progress)
         kept = [part for part in parts if len(part.rows)]
-        shape = (0, len(self.specs), self.scheme.n_folds, len(self.forgettings), len(self.measures))
-        names = list(self.specs)
+        shape = (0, len(self.specs), len(self._folds), len(self.forgettings), len(self.measures))
+        names, failed = list(self.specs), {failure.learner for failure in self.failures}
         pairs = tuple(
             PairSums(names[a], names[b], *self._pairs.sums(a, b))
-            for a, b in product(range(len(names)), repeat=2)
-            if a < b
+            for a, b in combinations(range(len(names)), 2)
+            if not {names[a], names[b]} & failed
         )
         return Results(
             np.concatenate([np.empty(0, dtype=np.int64), *(part.rows for part in kept)]),
@@ -283,106 +419,49 @@ class Evaluation:
             self._measure_names,
             pairs,
             self._n_done,
-            self._complete,
+            not self._ended_by,
             self._description(),
+            self._feedback(),
+            self._resources(kept),
+            self.failures,
             tuple(alarm for part in parts for alarm in part.alarms),
         )
+
+    def _feedback(self) -> Feedback:
+        seen = self._sequencer
+        n_scored = np.array([fold.n_scored for fold in self._folds])
+        return Feedback(seen.n_revealed, seen.n_owed, seen.n_hidden, seen.n_unknown, n_scored)
+
+    def _resources(self, kept: Sequence[Progress]) -> Resources | None:
+        meters = [cell.meter for cell in self._cells if cell.meter is not None]
+        costs = [part.costs for part in kept if part.costs is not None]
+        if not meters or not costs:
+            return None
+        rows = np.concatenate([part.rows for part in kept])
+        shape = (len(self.specs), len(self._folds))
+        return costs_of(meters, shape, rows, np.concatenate(costs), "process" if self._is_alone else "thread")
 
     def _description(self) -> dict[str, object]:
         learners = {name: {"spec": described(spec), "seedless": spec.seedless} for name, spec in self.specs.items()}
         test = getattr(self.scheme, "test", "all")
+        n_rows = self.n_rows_known if self._ended_by else self._n_done
         return {
-            "stream": {"name": described(self.stream), "fingerprint": self.stream.fingerprint, "n_rows": self.n_rows},
+            "stream": {"name": described(self.stream), "fingerprint": self.stream.fingerprint, "n_rows": n_rows},
             "drifts": [asdict(drift) for drift in drifts_of(self.stream, self._n_done)],
             "learners": learners,
-            "scheme": {"name": described(self.scheme), "n_folds": self.scheme.n_folds, "test": test},
+            "scheme": {"name": described(self.scheme), "n_folds": len(self._folds), "test": test},
             "labelling": described(self.labelling),
+            "score": self.score,
             "forgettings": list(self._forgetting_names),
-            "measures": {m.name: {"greater_is_better": m.greater_is_better} for m in self.measures},
+            "measures": {m.name: facts_of(m) for m in self.measures},
             "detectors": list(self.detectors),
             "every": self.every,
+            "time_limit": self.time_limit,
+            "time_budget": self.time_budget,
             "seed": self.seed,
             "seconds": self._seconds,
+            "ended_by": self._ended_by or "end of the rows",
         }
-
-
-class _Fold:
-    """What the learners of one fold share: the step at hand and the hits of the two baselines."""
-
-    def __init__(self, number: int, schema: Schema) -> None:
-        self.number = number
-        self._baselines = _native.Baselines(schema.n_classes)
-
-    def take(self, step: Step) -> None:
-        """Take the next step and let the baselines predict it."""
-        self.step = step
-        self._scored = scored = slice(None) if step.scored is None else step.scored
-        self.row = np.arange(step.batch.start, step.batch.start + len(step.batch))[scored]
-        self.y_true = step.batch.y[scored]
-        self.weight = None if step.batch.weight is None else step.batch.weight[scored]
-        hits = self._baselines.update(step.batch.y, step.labels, step.learning_weight)
-        self.majority_hit, self.no_change_hit = (hit[scored] for hit in hits)
-
-    @property
-    def scored_mask(self) -> NDArray[np.bool_]:
-        """Which rows of the batch are scored."""
-        mask = np.zeros(len(self.step.batch), dtype=np.bool_)
-        mask[self._scored] = True
-        return mask
-
-    def trace(self, predictions: NDArray[np.int32], votes: NDArray[np.float64] | None) -> Trace:
-        """Make the trace of one learner's predictions."""
-        votes = None if votes is None else votes[self._scored]
-        hits = (self.majority_hit, self.no_change_hit)
-        return Trace(self.row, self.y_true, predictions[self._scored], *hits, self.weight, votes)
-
-
-class _Cell:
-    """One learner in one fold; it touches only its own state."""
-
-    def __init__(
-        self,
-        name: str,
-        learner: Learner,
-        fold: _Fold,
-        forgettings: Sequence[Forgetting],
-        schema: Schema,
-        detectors: Mapping[str, DetectorSpec],
-    ) -> None:
-        self._name, self._learner, self._fold = name, learner, fold
-        self._watches = {detector: Watch(spec) for detector, spec in detectors.items()}
-        self._states = [forgetting.build(schema.n_classes) for forgetting in forgettings]
-
-    def advance(self, stops: Sequence[int]) -> list[list[Tally]]:
-        """Do the step of the fold; give the tallies per forgetting and stop."""
-        batch = self._fold.step.batch
-        try:
-            predictions, votes = self._learner.interleave(self._fold.step, with_votes=False)
-        except Exception as error:
-            msg = (
-                f"learner {self._name!r} failed in fold {self._fold.number}, "
-                f"rows {batch.start} to {batch.start + len(batch) - 1}: {type(error).__name__}: {error}"
-            )
-            raise StreamgaugeError(msg) from error
-        self.correct: NDArray[np.bool_] = np.equal(predictions, batch.y)
-        trace = self._fold.trace(predictions, votes)
-        self.alarms = list(self._watched(trace))
-        return [state.update(trace, stops) for state in self._states]
-
-    def _watched(self, trace: Trace) -> Iterator[Alarm]:
-        """Let the detectors watch the errors of a trace."""
-        errors = (~trace.correct).astype(np.float64) if self._watches else np.empty(0)
-        for detector, watch in self._watches.items():
-            for kind, rows in zip(("drift", "warning"), watch.update(trace.row, errors), strict=True):
-                yield from (Alarm(row, self._name, self._fold.number, detector, kind) for row in rows)
-
-    def finish(self, stop: int) -> list[list[Tally]]:
-        """Give the tallies at the end."""
-        nothing = slice(0, 0)
-        hits = (self._fold.majority_hit[nothing], self._fold.no_change_hit[nothing])
-        y = self._fold.y_true[nothing]
-        trace = Trace(self._fold.row[nothing], y, y, *hits)
-        return [state.update(trace, [stop]) for state in self._states]
 
 
 def named_learners(learners: object) -> dict[str, LearnerSpec]:
@@ -398,7 +477,7 @@ def named_learners(learners: object) -> dict[str, LearnerSpec]:
         named = {str(name): as_spec(learner) for name, learner in learners.items()}
     else:
         specs = [as_spec(one) for one in (learners if isinstance(learners, list | tuple) else (learners,))]
-        short = [type(getattr(spec, "estimator", spec)).__name__ for spec in specs]
+        short = [getattr(spec, "short_name", type(spec).__name__) for spec in specs]
         names = [name if short.count(name) == 1 else described(spec) for name, spec in zip(short, specs, strict=True)]
         named = dict(zip(names, specs, strict=True))
         if len(named) < len(specs):
@@ -411,15 +490,3 @@ def named_learners(learners: object) -> dict[str, LearnerSpec]:
         msg = "there is no learner to evaluate"
         raise StreamgaugeError(msg)
     return named
-
-
-def _limited(batches: Iterator[Batch], n_rows: int | None) -> Iterator[Batch]:
-    """Give the batches up to a number of rows."""
-    for batch in batches:
-        if n_rows is None or batch.start + len(batch) < n_rows:
-            yield batch
-            continue
-        left = slice(0, n_rows - batch.start)
-        columns = (None if column is None else column[left] for column in (batch.weight, batch.time))
-        yield Batch(batch.start, batch.x[left], batch.y[left], *columns)
-        return

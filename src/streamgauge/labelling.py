@@ -1,15 +1,29 @@
-"""Labellings: which labels a learner may see. They only hide; what is hidden is still scored."""
+"""Labellings: when labels arrive. They only hide and delay; what is hidden is still scored.
+
+A label that is delayed is learnt as soon as it is there, exact to the row. Labels that arrive at the same time are
+learnt in the order of their rows.
+"""
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
-from streamgauge.records import Step
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["AllLabels"]
+from streamgauge.errors import StreamgaugeError, require_at_least, require_between, unknown_name
+from streamgauge.protocols import Labelling
+from streamgauge.randomness import uniform
+from streamgauge.records import NEVER, Arrivals, Batch
+
+__all__ = ["AllLabels", "Delayed", "DelayedAtRandom", "DelayedByColumn", "DelayedByTime", "First", "Fraction"]
+
+Shape = Literal["uniform", "geometric"]
+Unit = Literal["rows", "seconds", "time"]
 
 
 @dataclass(frozen=True)
 class AllLabels:
-    """Every label is seen, at once after the row was tested.
+    """Every label arrives at once after its row was tested.
 
     Examples
     --------
@@ -17,6 +31,273 @@ class AllLabels:
     AllLabels()
     """
 
-    def reveal(self, step: Step, seed: int) -> Step:  # noqa: ARG002
+    def arrivals(self, batch: Batch, seed: int) -> Arrivals | None:  # noqa: ARG002
         """Hide nothing."""
-        return step
+        return None
+
+
+@dataclass(frozen=True)
+class Fraction:
+    """A random fraction of the labels arrives, at once; the others never do.
+
+    Parameters
+    ----------
+    share
+        The share of labels that arrive, in [0, 1]; or a tuple of shares, one for each class.
+
+    Examples
+    --------
+    >>> batch = Batch(0, np.zeros((1000, 1)), np.zeros(1000, dtype=np.int32))
+    >>> arrivals = Fraction(0.1).arrivals(batch, seed=1)
+    >>> 70 < (arrivals.row < NEVER).sum() < 130
+    np.True_
+    """
+
+    share: float | tuple[float, ...] = 0.1
+
+    def __post_init__(self) -> None:
+        for share in self.share if isinstance(self.share, tuple) else (self.share,):
+            require_between("share", share, 0.0, 1.0, open_low=False)
+
+    def arrivals(self, batch: Batch, seed: int) -> Arrivals:
+        """Draw which labels arrive."""
+        share: float | NDArray[np.float64]
+        if isinstance(self.share, tuple):
+            if batch.y.max(initial=0) >= len(self.share):
+                msg = f"share = {self.share}: it needs a share for every class, and class {batch.y.max()} has none"
+                raise StreamgaugeError(msg)
+            share = np.array(self.share)[batch.y]  # a row without a label has no class: whatever it gets is not used
+        else:
+            share = self.share
+        seen = uniform(seed, "labelled", 0, batch.start, len(batch)) < share
+        return Arrivals(np.where(seen, _rows(batch), NEVER))
+
+
+@dataclass(frozen=True)
+class First:
+    """Only the first rows are labelled, at once; the labels of all others never arrive.
+
+    Parameters
+    ----------
+    rows
+        How many; with 0 no label ever arrives.
+
+    Examples
+    --------
+    >>> batch = Batch(0, np.zeros((3, 1)), np.zeros(3, dtype=np.int32))
+    >>> (First(2).arrivals(batch, seed=1).row == NEVER).tolist()
+    [False, False, True]
+    """
+
+    rows: int = 1000
+
+    def __post_init__(self) -> None:
+        require_at_least("rows", self.rows, 0)
+
+    def arrivals(self, batch: Batch, seed: int) -> Arrivals:  # noqa: ARG002
+        """Hide all labels but the first."""
+        rows = _rows(batch)
+        return Arrivals(np.where(rows < self.rows, rows, NEVER))
+
+
+@dataclass(frozen=True)
+class Delayed:
+    """Every label arrives so many rows late: that of row i after row ``i + rows`` was tested.
+
+    Parameters
+    ----------
+    rows
+        The delay; with 0 it is none.
+    of
+        Which labels arrive at all.
+
+    Examples
+    --------
+    >>> batch = Batch(7, np.zeros((2, 1)), np.zeros(2, dtype=np.int32))
+    >>> Delayed(100).arrivals(batch, seed=1).row.tolist()
+    [107, 108]
+    """
+
+    rows: int = 1000
+    of: Labelling = AllLabels()
+
+    def __post_init__(self) -> None:
+        require_at_least("rows", self.rows, 0)
+        _require_labelling(self.of)
+
+    def arrivals(self, batch: Batch, seed: int) -> Arrivals:
+        """Delay every label."""
+        return Arrivals(_later(_arriving(self.of, batch, seed), self.rows))
+
+
+@dataclass(frozen=True)
+class DelayedAtRandom:
+    """Every label arrives late by a random number of rows.
+
+    Parameters
+    ----------
+    mean
+        The mean delay, in rows.
+    shape
+        "uniform", from 0 to twice the mean, or "geometric", which has no limit.
+    of
+        Which labels arrive at all.
+
+    Examples
+    --------
+    >>> batch = Batch(0, np.zeros((1000, 1)), np.zeros(1000, dtype=np.int32))
+    >>> delay = DelayedAtRandom(50, "geometric").arrivals(batch, seed=1).row - np.arange(1000)
+    >>> delay.min() >= 0, 45 < delay.mean() < 55
+    (np.True_, np.True_)
+    """
+
+    mean: float = 1000.0
+    shape: Shape = "uniform"
+    of: Labelling = AllLabels()
+
+    def __post_init__(self) -> None:
+        require_between("mean", self.mean, 0.0, 1e15, open_low=False)
+        if self.shape not in get_args(Shape):
+            raise unknown_name(kind="shape", name=str(self.shape), known=get_args(Shape))
+        _require_labelling(self.of)
+
+    def arrivals(self, batch: Batch, seed: int) -> Arrivals:
+        """Draw the delay of every label."""
+        drawn = uniform(seed, "delay", 0, batch.start, len(batch))
+        if self.shape == "uniform":
+            delay = np.floor(drawn * (2.0 * self.mean + 1.0))
+        else:
+            stays = self.mean / (self.mean + 1.0)
+            delay = np.floor(np.log1p(-drawn) / np.log(stays)) if stays > 0 else np.zeros(len(batch))
+        return Arrivals(_later(_arriving(self.of, batch, seed), delay.astype(np.int64)))
+
+
+@dataclass(frozen=True)
+class DelayedByTime:
+    """Every label arrives so many seconds after its row; rows must carry their times.
+
+    Parameters
+    ----------
+    seconds
+        The delay.
+    of
+        Which labels arrive at all.
+
+    Examples
+    --------
+    >>> batch = Batch(0, np.zeros((2, 1)), np.zeros(2, dtype=np.int32), time=np.array([0.0, 3.5]))
+    >>> DelayedByTime(60).arrivals(batch, seed=1).time.tolist()
+    [60.0, 63.5]
+    """
+
+    seconds: float = 60.0
+    of: Labelling = AllLabels()
+
+    def __post_init__(self) -> None:
+        require_between("seconds", self.seconds, 0.0, 1e15, open_low=False)
+        _require_labelling(self.of)
+
+    def arrivals(self, batch: Batch, seed: int) -> Arrivals:
+        """Delay every label by time."""
+        return Arrivals(_arriving(self.of, batch, seed), _times(batch) + self.seconds)
+
+
+@dataclass(frozen=True, eq=False)
+class DelayedByColumn:
+    """Every label arrives late by what a column says; where it says nothing (NaN), the label never arrives.
+
+    Parameters
+    ----------
+    column
+        An attribute of the stream, which the learners then do not see, for a delay is not known before the label is;
+        or an array with a value for every row of the stream.
+    unit
+        What the column holds: a delay in "rows", a delay in "seconds", or the "time" at which the label arrives. The
+        last two need rows that carry their times.
+    of
+        Which labels arrive at all.
+
+    Examples
+    --------
+    >>> batch = Batch(1, np.zeros((2, 1)), np.zeros(2, dtype=np.int32))
+    >>> DelayedByColumn(np.array([5.0, 2.0, np.nan])).arrivals(batch, seed=1).row.tolist() == [3, NEVER]
+    True
+    """
+
+    column: str | NDArray[np.float64]
+    unit: Unit = "rows"
+    of: Labelling = AllLabels()
+    _place: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.unit not in get_args(Unit):
+            raise unknown_name(kind="unit", name=str(self.unit), known=get_args(Unit))
+        _require_labelling(self.of)
+
+    @property
+    def attribute(self) -> str | None:
+        """The attribute that the learners must not see."""
+        return self.column if isinstance(self.column, str) else None
+
+    def told_by(self, place: int) -> "DelayedByColumn":
+        """Read the column at a place."""
+        return DelayedByColumn(self.column, self.unit, self.of, place)
+
+    def arrivals(self, batch: Batch, seed: int) -> Arrivals:
+        """Delay every label as the column says."""
+        values, arriving = self._values(batch), _arriving(self.of, batch, seed)
+        never = np.isnan(values)
+        if self.unit == "rows":
+            delay = np.where(never, 0.0, values)
+            bad = (delay < 0) | (delay != np.floor(delay)) | (delay >= NEVER)
+            if bad.any():
+                at = int(np.argmax(bad))
+                msg = f"row {batch.start + at}: a label cannot be delayed by {values[at]} rows"
+                raise StreamgaugeError(msg)
+            return Arrivals(np.where(never, NEVER, _later(arriving, delay.astype(np.int64))))
+        times = values if self.unit == "time" else _times(batch) + values
+        return Arrivals(arriving, np.where(never, np.inf, times))
+
+    def _values(self, batch: Batch) -> NDArray[np.float64]:
+        if not isinstance(self.column, str):
+            if batch.start + len(batch) > len(self.column):
+                msg = f"the column of delays has {len(self.column)} values, too few for row {len(self.column)}"
+                raise StreamgaugeError(msg)
+            return np.asarray(self.column[batch.start : batch.start + len(batch)], dtype=np.float64)
+        if self._place is None:
+            msg = f"where the column {self.column!r} stands is not known yet: evaluate with this labelling"
+            raise StreamgaugeError(msg)
+        return batch.x[:, self._place]
+
+
+def _rows(batch: Batch) -> NDArray[np.int64]:
+    return np.arange(batch.start, batch.start + len(batch))
+
+
+def _times(batch: Batch) -> NDArray[np.float64]:
+    if batch.time is None:
+        msg = "the rows of the stream carry no times, so no label can be delayed by time; delay it by rows"
+        raise StreamgaugeError(msg)
+    return batch.time
+
+
+def _later(rows: NDArray[np.int64], delay: int | NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.where(rows == NEVER, NEVER, rows + delay)
+
+
+def _arriving(of: Labelling, batch: Batch, seed: int) -> NDArray[np.int64]:
+    """Give the rows at which labels arrive before they are delayed any further."""
+    found = of.arrivals(batch, seed)
+    if found is None or found.row is None:
+        return _rows(batch)
+    return found.row
+
+
+def _require_labelling(of: object) -> None:
+    """Raise unless labels can be delayed that arrive so."""
+    if not isinstance(of, Labelling) or isinstance(of, type):
+        msg = f"of = {of!r}: it must be a labelling"
+        raise StreamgaugeError(msg)
+    if isinstance(of, DelayedByTime | DelayedByColumn):
+        msg = f"of = {of!r}: labels that are delayed by time or by a column cannot be delayed once more"
+        raise StreamgaugeError(msg)

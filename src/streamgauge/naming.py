@@ -19,14 +19,19 @@ def described(thing: object) -> str:
     """
     if isinstance(thing, tuple):
         return f"({', '.join(described(part) for part in thing)}{',' if len(thing) == 1 else ''})"
-    if not is_dataclass(thing) or isinstance(thing, type):
-        return repr(thing)
+    if not is_dataclass(thing) or isinstance(thing, type) or not _has_plain_repr(type(thing)):
+        return " ".join(repr(thing).split())  # River's models have lines
     shown = [
         f"{option.name}={described(value)}"
         for place, option in enumerate(option for option in fields(thing) if option.init and option.repr)
         if not _is_usual(value := getattr(thing, option.name), None if place == 0 else option.default)
     ]
     return f"{type(thing).__name__}({', '.join(shown)})"
+
+
+def _has_plain_repr(kind: type) -> bool:
+    """Say whether a dataclass leaves it to Python how it is written."""
+    return bool(kind.__dataclass_params__.repr)  # type: ignore[attr-defined]
 
 
 def _is_usual(value: object, usual: object) -> bool:

@@ -10,26 +10,35 @@ A protocol is satisfied, not inherited.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Protocol, TypeGuard, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.records import Batch, Drift, Schema, Step, Tally, Trace
+from streamgauge.records import Arrivals, Batch, Drift, Schema, Step, Tally, Trace
 
 __all__ = [
     "Backend",
+    "Bound",
+    "Chunked",
     "Detector",
     "DetectorSpec",
     "Drifting",
     "Forgetting",
     "ForgettingState",
+    "Inserting",
     "Labelling",
     "Learner",
     "LearnerSpec",
     "Measure",
+    "Passage",
+    "Recorder",
     "Scheme",
+    "Secretive",
     "Stream",
+    "Trained",
+    "Unsupervised",
     "Workers",
     "is_stream",
 ]
@@ -100,11 +109,71 @@ class Scheme(Protocol):
 
 
 @runtime_checkable
-class Labelling(Protocol):
-    """Says which labels a learner may see; only hides."""
+class Bound(Protocol):
+    """A scheme that must know the stream before it starts, as a scheme may."""
 
-    def reveal(self, step: Step, seed: int) -> Step:
-        """Hide labels of a step."""
+    def on(self, stream: Stream) -> "Scheme":
+        """Give the scheme for a stream."""
+        ...
+
+
+@runtime_checkable
+class Chunked(Protocol):
+    """A scheme that puts off learning, as a scheme may."""
+
+    def release(self, batch: Batch) -> NDArray[np.int64] | None:
+        """Give for each row of a batch the row after whose test it may be learnt; None for its own."""
+        ...
+
+
+@runtime_checkable
+class Inserting(Protocol):
+    """A scheme that tests rows that are not the stream's at the time, as a scheme may."""
+
+    @property
+    def most_rows(self) -> int:
+        """How many rows of the stream to read at once at most, so that what is put in fits into memory."""
+        ...
+
+    def inserted(self, start: int, stop: int) -> list[tuple[int, Batch]]:
+        """Give what to test between two rows: after which row of the stream, and the rows with their own positions."""
+        ...
+
+    def last(self, n_rows: int) -> Batch | None:
+        """Give what to test after the last row; None where that was done."""
+        ...
+
+
+@runtime_checkable
+class Trained(Protocol):
+    """A scheme that learns rows before it tests any, as a scheme may."""
+
+    @property
+    def training(self) -> int | Stream:
+        """How many of the first rows of the stream, all of whose labels are there at once; or another stream."""
+        ...
+
+
+@runtime_checkable
+class Labelling(Protocol):
+    """Says when labels arrive; it can only hide or delay them."""
+
+    def arrivals(self, batch: Batch, seed: int) -> Arrivals | None:
+        """Say when the labels of the rows of a batch arrive; None where all do at once."""
+        ...
+
+
+@runtime_checkable
+class Secretive(Protocol):
+    """A labelling that takes a column of the rows for itself, so that learners must not see it, as one may."""
+
+    @property
+    def attribute(self) -> str | None:
+        """The name of the column; None where it takes none."""
+        ...
+
+    def told_by(self, place: int) -> Labelling:
+        """Give the labelling that reads the column at a place."""
         ...
 
 
@@ -120,7 +189,10 @@ class Learner(Protocol):
         ...
 
     def interleave(self, step: Step, *, with_votes: bool) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
-        """Predict each tested row of a step, then learn it, one row after the other; predictions and votes."""
+        """Predict each tested row of a step, then learn it, one row after the other; predictions and votes.
+
+        One that fails at a row may raise a `LearnerError` with what it has done before, which is then scored.
+        """
         ...
 
     @property
@@ -134,6 +206,19 @@ class Learner(Protocol):
 
     def load(self, state: bytes) -> None:
         """Take over a saved state of a learner built alike, and go on from there bit for bit."""
+        ...
+
+
+@runtime_checkable
+class Unsupervised(Protocol):
+    """A learner that can use rows without a label, as a learner may.
+
+    Its `interleave` learns them in their turn: those rows of a step whose label is hidden or unknown and whose weight
+    is above 0, after they were tested.
+    """
+
+    def learn_unlabelled(self, x: NDArray[np.float64], weight: NDArray[np.float64] | None) -> None:
+        """Learn rows whose class is not known, one after the other."""
         ...
 
 
@@ -158,7 +243,11 @@ class LearnerSpec(Protocol):
 
 @runtime_checkable
 class Forgetting(Protocol):
-    """Says how the past fades: a frozen value that builds the state of a cell."""
+    """Says how the past fades: a frozen value that builds the state of a cell.
+
+    Where measures need more than counts, `build` is also given the names of the statistics to keep
+    (`streamgauge.records.STATISTICS`); one that keeps counts alone need not take them.
+    """
 
     def build(self, n_classes: int) -> "ForgettingState":
         """Build a state that has seen nothing."""
@@ -168,14 +257,19 @@ class Forgetting(Protocol):
 class ForgettingState(Protocol):
     """Keeps a tally of one cell, in bounded memory."""
 
-    def update(self, trace: Trace, stops: Sequence[int]) -> list[Tally]:
+    def update(self, trace: Trace, stops: Sequence[int]) -> Sequence[Tally]:
         """Take in a trace; give the tally after the rows before each stop (ascending positions in the stream)."""
         ...
 
 
 @runtime_checkable
 class Measure(Protocol):
-    """A pure function of a tally."""
+    """A pure function of a tally.
+
+    It may also have: ``statistics``, what it needs of a tally beyond the counts; ``needs_votes = True``, where that is
+    made of votes; ``unit``, which is ``"rate"`` unless it says otherwise, and shown in percent; ``over(tallies)``, its
+    values for many tallies at once.
+    """
 
     @property
     def name(self) -> str:
@@ -219,6 +313,46 @@ class DetectorSpec(Protocol):
 
     def build(self) -> Detector:
         """Build a detector that has seen nothing."""
+        ...
+
+
+@dataclass(frozen=True)
+class Passage:
+    """What one batch brought to one cell: a learner in a fold.
+
+    Parameters
+    ----------
+    learner, fold
+        The cell.
+    step
+        The rows that it predicted and learnt.
+    trace
+        Its scored predictions.
+    stops, tallies
+        After how many rows of the stream the tallies were taken, and those, first by forgetting, then by stop.
+    """
+
+    learner: str
+    fold: int
+    step: Step
+    trace: Trace
+    stops: Sequence[int]
+    tallies: Sequence[Sequence[Tally]]
+
+
+@runtime_checkable
+class Recorder(Protocol):
+    """Keeps what a run brings beyond its readings: a value that opens for the length of a run."""
+
+    @property
+    def needs_votes(self) -> bool:
+        """Whether traces must carry votes."""
+        ...
+
+    def open(
+        self, stream: Stream, schema: Schema, learners: Sequence[str], forgettings: Sequence[str]
+    ) -> AbstractContextManager[Callable[[Passage], None]]:
+        """Open it for a run on rows of a schema; what it yields is called with every passage, in order."""
         ...
 
 

@@ -4,34 +4,43 @@ Rates are in [0, 1]; classes and nominal values are codes from 0; rows are count
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from math import fsum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
+from streamgauge.tallies import STATISTICS, Tallies, Tally, over_classes
 
 __all__ = [
     "ABSTAINED",
     "DRIFT",
     "DRIFT_KINDS",
+    "NEVER",
     "STABLE",
+    "STATISTICS",
     "UNLABELLED",
     "WARNING",
     "Alarm",
+    "Arrivals",
     "Attribute",
     "Batch",
     "Drift",
+    "Failure",
+    "Feedback",
     "PairSums",
     "Reading",
+    "Resources",
     "Results",
     "Schema",
     "Step",
+    "Tallies",
     "Tally",
     "Trace",
+    "over_classes",
     "readings_of",
 ]
 
@@ -43,6 +52,9 @@ ABSTAINED = -1
 
 STABLE, WARNING, DRIFT = 0, 1, 2
 """What a detector says after a value."""
+
+NEVER = 1 << 60
+"""The row at which a label arrives that never does."""
 
 DRIFT_KINDS = ("sudden", "gradual", "incremental")
 """How a new concept comes."""
@@ -209,8 +221,32 @@ class Drift:
 
 
 @dataclass(frozen=True)
+class Arrivals:
+    """When the labels of the rows of a batch arrive, where that is not at once; the later of the two where both are.
+
+    Parameters
+    ----------
+    row
+        The row of the stream after whose test the label is there, int64 [n]; `NEVER` where it never comes.
+    time
+        When it is there, in seconds, float64 [n]; infinite where it never comes. A row of the stream that comes at that
+        time or later comes after it.
+
+    Examples
+    --------
+    >>> Arrivals(row=np.array([5, NEVER])).time is None
+    True
+    """
+
+    row: NDArray[np.int64] | None = None
+    time: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True)
 class Step:
-    """What to do with each row of a batch in one fold.
+    """What to do with each row of a batch in one fold, one after the other.
+
+    A row may stand in it twice: tested when it comes, and learnt when its label does.
 
     Parameters
     ----------
@@ -221,19 +257,27 @@ class Step:
     weight
         With which weight it learns each row, 0 for not at all; None means 1 for all.
     revealed
-        Which labels it may see; None means all.
+        Which labels it may see; None means all. A row whose label it may not see is, where its weight is above 0, a row
+        without a label for learners that can use those.
+    row
+        Which row of the stream each is, int64 [n]; None where they are consecutive.
+    now
+        The row of the stream that came last when it is done, int64 [n], ascending; None where that is the row itself.
 
     Examples
     --------
     >>> batch = Batch(0, np.zeros((3, 2)), np.array([0, 1, 1], dtype=np.int32))
-    >>> Step(batch, revealed=np.array([True, False, True])).labels.tolist()
-    [0, -1, 1]
+    >>> step = Step(batch, revealed=np.array([True, False, True]))
+    >>> step.labels.tolist(), step.rows.tolist(), step.part(1, 3).labels.tolist()
+    ([0, -1, 1], [0, 1, 2], [-1, 1])
     """
 
     batch: Batch
     test: NDArray[np.bool_] | None = None
     weight: NDArray[np.float64] | None = None
     revealed: NDArray[np.bool_] | None = None
+    row: NDArray[np.int64] | None = None
+    now: NDArray[np.int64] | None = None
 
     @cached_property
     def labels(self) -> NDArray[np.int32]:
@@ -259,6 +303,30 @@ class Step:
             known &= self.test
         return None if known.all() else np.flatnonzero(known)
 
+    @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        """Which row of the stream each is."""
+        return np.arange(self.batch.start, self.batch.start + len(self.batch)) if self.row is None else self.row
+
+    @property
+    def times(self) -> NDArray[np.int64]:
+        """The row of the stream that came last when each is done."""
+        return self.rows if self.now is None else self.now
+
+    def part(self, start: int, stop: int) -> "Step":
+        """Give some consecutive rows of it."""
+        rows, batch = slice(start, stop), self.batch
+        weight = None if batch.weight is None else batch.weight[rows]
+        time = None if batch.time is None else batch.time[rows]
+        return Step(
+            Batch(batch.start + start, batch.x[rows], batch.y[rows], weight, time),
+            None if self.test is None else self.test[rows],
+            None if self.weight is None else self.weight[rows],
+            None if self.revealed is None else self.revealed[rows],
+            None if self.row is None else self.row[rows],
+            None if self.now is None else self.now[rows],
+        )
+
 
 @dataclass(frozen=True)
 class Trace:
@@ -277,6 +345,8 @@ class Trace:
         Instance weights; None means 1 for all.
     votes
         Votes for the classes, float64 [n, c], where a measure wants them.
+    time
+        When each row arrived, in seconds, where rows carry a time.
 
     Examples
     --------
@@ -292,72 +362,20 @@ class Trace:
     no_change_hit: NDArray[np.bool_]
     weight: NDArray[np.float64] | None = None
     votes: NDArray[np.float64] | None = None
+    time: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.row)
+
+    def part(self, start: int, stop: int) -> "Trace":
+        """Give some consecutive rows of it."""
+        columns: list[Any] = [getattr(self, column.name) for column in fields(self)]
+        return Trace(*(None if column is None else column[start:stop] for column in columns))  # type: ignore[arg-type]
 
     @property
     def correct(self) -> NDArray[np.bool_]:
         """Which predictions were right."""
         return np.equal(self.y_true, self.y_pred)
-
-
-@dataclass(frozen=True)
-class Tally:
-    """The counts that measures are made of; weighted, and faded or windowed by a forgetting.
-
-    Parameters
-    ----------
-    confusion
-        Weight per true class (first axis) and predicted class (second axis), float64 [c, c].
-    abstained
-        Weight per true class of the rows without a prediction, float64 [c].
-    majority_hits, no_change_hits
-        Weight of the rows that the majority class and the class seen last got right.
-    width
-        How many rows the tally covers: those it holds, whatever their weights.
-
-    Examples
-    --------
-    >>> tally = Tally(np.array([[40.0, 30.0], [5.0, 25.0]]), np.zeros(2), 70.0, 50.0, 100)
-    >>> tally.total, tally.hits, tally.misses
-    (100.0, 65.0, 35.0)
-    """
-
-    confusion: NDArray[np.float64]
-    abstained: NDArray[np.float64]
-    majority_hits: float
-    no_change_hits: float
-    width: int
-
-    @cached_property
-    def total(self) -> float:
-        """The weight of all rows."""
-        return self.hits + self.misses
-
-    @cached_property
-    def hits(self) -> float:
-        """The weight of the rows predicted right; rounded once, so that equal parts have equal sums."""
-        return fsum(self.confusion.diagonal().tolist())
-
-    @cached_property
-    def misses(self) -> float:
-        """The weight of the rows predicted wrong or not at all; exactly 0 where there are none."""
-        wrong = self.confusion.copy()
-        np.fill_diagonal(wrong, 0.0)
-        return float(wrong.sum() + self.abstained.sum())
-
-    @cached_property
-    def support(self) -> NDArray[np.float64]:
-        """The weight of each true class."""
-        support: NDArray[np.float64] = self.confusion.sum(axis=1) + self.abstained
-        return support
-
-    @cached_property
-    def predicted(self) -> NDArray[np.float64]:
-        """The weight of each predicted class."""
-        predicted: NDArray[np.float64] = self.confusion.sum(axis=0)
-        return predicted
 
 
 @dataclass(frozen=True)
@@ -460,6 +478,128 @@ class PairSums:
 
 
 @dataclass(frozen=True)
+class Feedback:
+    """What became of the labels in a run.
+
+    Parameters
+    ----------
+    n_revealed
+        Rows whose label came, so that they could be learnt.
+    n_owed
+        Rows whose label was still to come at the end.
+    n_hidden
+        Rows whose label exists but never comes.
+    n_unknown
+        Rows whose label nobody knows: they are neither learnt nor scored.
+    n_scored
+        Predictions scored per fold, int64 [k].
+
+    Examples
+    --------
+    >>> Feedback(900, 100, 0, 0, np.array([1000])).n_owed
+    100
+    """
+
+    n_revealed: int
+    n_owed: int
+    n_hidden: int
+    n_unknown: int
+    n_scored: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What each learner cost in each fold, for itself alone: reading, scoring and other learners are not charged.
+
+    Parameters
+    ----------
+    rows
+        After how many rows of the stream each figure was taken, int64 [s], ascending; the last are the totals.
+    cpu_seconds, wall_seconds
+        Time taken since the start, float64 [s, learners, folds].
+    predict_share
+        The share of that time that went into predicting; the rest went into learning. From a sample of rows.
+    n_bytes
+        The memory of the model then, int64 [s, learners, folds].
+    ram_hours
+        Gigabytes (2^30) of the model times hours of CPU since the start, float64 [s, learners, folds].
+    n_predicted, n_learnt
+        Rows predicted and learnt, int64 [learners, folds].
+    latency
+        Seconds that a row takes, float64 [learners, folds, 2, percentiles]: predicting it, then learning it.
+    percentiles
+        Which percentiles `latency` gives.
+    n_timed
+        Rows of the sample that was timed one by one, int64 [learners, folds].
+    n_late
+        Predictions that came after the time budget, each an error, int64 [learners, folds].
+    peak_rss
+        The most memory that the whole process ever held, in bytes; None where the system does not tell.
+    cpu_clock
+        "process" where CPU time is that of all threads of a learner, "thread" where it is that of the calling one.
+
+    Examples
+    --------
+    >>> one, count = np.ones((1, 1, 1)), np.ones((1, 1), dtype=np.int64)
+    >>> latency = np.zeros((1, 1, 2, 1))
+    >>> counts = (count, count, latency, (50.0,), count, 0 * count)
+    >>> cost = Resources(np.array([9]), 2 * one, one, one / 4, one, one, *counts)
+    >>> cost.predict_seconds.item(), cost.learn_seconds.item(), cost.rows_per_second.item()
+    (0.5, 1.5, 9.0)
+    """
+
+    rows: NDArray[np.int64]
+    cpu_seconds: NDArray[np.float64]
+    wall_seconds: NDArray[np.float64]
+    predict_share: NDArray[np.float64]
+    n_bytes: NDArray[np.int64]
+    ram_hours: NDArray[np.float64]
+    n_predicted: NDArray[np.int64]
+    n_learnt: NDArray[np.int64]
+    latency: NDArray[np.float64]
+    percentiles: tuple[float, ...]
+    n_timed: NDArray[np.int64]
+    n_late: NDArray[np.int64]
+    peak_rss: int | None = None
+    cpu_clock: str = "thread"
+
+    @property
+    def predict_seconds(self) -> NDArray[np.float64]:
+        """CPU seconds that went into predicting, float64 [s, learners, folds]."""
+        return self.cpu_seconds * self.predict_share
+
+    @property
+    def learn_seconds(self) -> NDArray[np.float64]:
+        """CPU seconds that went into learning, float64 [s, learners, folds]."""
+        return self.cpu_seconds * (1.0 - self.predict_share)
+
+    @property
+    def rows_per_second(self) -> NDArray[np.float64]:
+        """Rows of the stream that a learner keeps up with, by its wall time, float64 [learners, folds]."""
+        speed: NDArray[np.float64] = self.rows[-1] / np.maximum(self.wall_seconds[-1], 1e-9)
+        return speed
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A learner that failed in a fold, at a row of the stream; its readings from there on are NaN.
+
+    Examples
+    --------
+    >>> print(Failure("mine", 2, 1500, "ValueError: too hot"))
+    learner 'mine' failed in fold 2 at row 1500: ValueError: too hot
+    """
+
+    learner: str
+    fold: int
+    row: int
+    error: str
+
+    def __str__(self) -> str:
+        return f"learner {self.learner!r} failed in fold {self.fold} at row {self.row}: {self.error}"
+
+
+@dataclass(frozen=True)
 class Results:
     """All that an evaluation found: a value for every stop, learner, fold, forgetting and measure.
 
@@ -479,6 +619,12 @@ class Results:
         Whether the stream, or the asked number of rows, was read to the end. False: cut short.
     description
         What was run: stream, learners, scheme, seed, versions and so on.
+    feedback
+        What became of the labels; None where the results come from elsewhere.
+    resources
+        What each learner cost; None where it was not measured.
+    failures
+        The learners that failed, where others went on; they are in no pair.
     alarms
         What detectors said of the errors, in the order of the rows.
 
@@ -501,6 +647,9 @@ class Results:
     n_rows: int
     complete: bool
     description: dict[str, object] = field(default_factory=dict)
+    feedback: Feedback | None = None
+    resources: Resources | None = None
+    failures: tuple[Failure, ...] = ()
     alarms: tuple[Alarm, ...] = ()
 
     @property
@@ -546,9 +695,60 @@ class Results:
 
     def greater_is_better(self, measure: str) -> bool:
         """Say whether a greater value of a measure is better; it is, where the description does not tell."""
+        return bool(self._facts(measure).get("greater_is_better", True))
+
+    def unit(self, measure: str) -> str:
+        """Say in what a measure is told; it is a rate, where the description does not tell."""
+        return str(self._facts(measure).get("unit", "rate"))
+
+    def _facts(self, measure: str) -> dict[str, object]:
         measures = self.description.get("measures")
         facts = measures.get(measure) if isinstance(measures, dict) else None
-        return bool(facts.get("greater_is_better", True)) if isinstance(facts, dict) else True
+        return facts if isinstance(facts, dict) else {}
+
+    def spread(self, learner: str, measure: str, forgetting: str | None = None) -> NDArray[np.float64]:
+        """Give the standard deviation over the folds at each stop, float64 [s]; NaN where fewer than two have a value.
+
+        Examples
+        --------
+        >>> values = np.array([[[[[0.75]], [[0.85]]]]])
+        >>> names = (("tree",), ("Landmark()",), ("accuracy",))
+        >>> results = Results(np.array([100]), values, *names, (), 100, complete=True)
+        >>> results.spread("tree", "accuracy").round(4).tolist()
+        [0.0707]
+        """
+        curve = self.curve(learner, measure, forgetting)
+        defined = ~np.isnan(curve)
+        n = defined.sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = np.where(defined, curve, 0.0).sum(axis=1) / n
+            squares = np.where(defined, (curve - mean[:, None]) ** 2, 0.0).sum(axis=1)
+            return np.where(n > 1, np.sqrt(squares / (n - 1)), np.nan)
+
+    def interval(
+        self, learner: str, measure: str = "error", bound: str = "hoeffding", forgetting: str | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Give the ends of the confidence intervals of the error or the accuracy, each float64 [s, folds].
+
+        The bound, ``hoeffding`` or ``chernoff``, must be among the measures. Ends are kept in [0, 1].
+
+        Examples
+        --------
+        >>> values = np.array([[[[[0.25, 0.5]]]]])
+        >>> names = (("tree",), ("Landmark()",), ("error", "hoeffding"))
+        >>> low, high = Results(np.array([8]), values, *names, (), 8, complete=True).interval("tree")
+        >>> low.tolist(), high.tolist()
+        ([[0.0]], [[0.75]])
+        """
+        if measure not in ("error", "accuracy"):
+            msg = f"the bounds are those of the error and the accuracy, not of {measure}"
+            raise StreamgaugeError(msg)
+        middle, half = (self.curve(learner, name, forgetting) for name in (measure, bound))
+        return np.clip(middle - half, 0.0, 1.0), np.clip(middle + half, 0.0, 1.0)
+
+    def n_undefined(self, learner: str, measure: str, forgetting: str | None = None) -> int:
+        """Count the readings, over stops and folds, at which a measure is not defined."""
+        return int(np.isnan(self.curve(learner, measure, forgetting)).sum())
 
     def curve(self, learner: str, measure: str, forgetting: str | None = None) -> NDArray[np.float64]:
         """Give the readings of one learner, float64 [s, folds]; the first forgetting where none is named."""

@@ -1,7 +1,8 @@
-"""The store of a run: a folder with the readings and a manifest.
+"""The store of a run: a folder with the readings, what the learners cost, and a manifest.
 
 ``readings.parquet`` is one tidy table (row, learner, fold, measure, forgetting, value), which pandas, polars and
-DuckDB read directly. ``manifest.json`` says what was run, with which versions, seeds and options, on which stream.
+DuckDB read directly; so is ``resources.parquet`` (row, learner, fold and the figures of the cost). ``manifest.json``
+says what was run, with which versions, seeds and options, on which stream, and what became of the labels.
 """
 
 import json
@@ -15,9 +16,10 @@ import numpy as np
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError
-from streamgauge.records import Alarm, PairSums, Results
+from streamgauge.records import Alarm, Failure, Feedback, PairSums, Resources, Results
+from streamgauge.streams.outputs import replacing
 
-__all__ = ["load", "manifest", "readings_table", "save"]
+__all__ = ["load", "manifest", "readings_table", "resources_table", "save", "write_table"]
 
 FORMAT = 1
 
@@ -47,6 +49,73 @@ def readings_table(results: Results) -> Any:  # noqa: ANN401  (pyarrow has no ty
     )
 
 
+CURVES = ("cpu_seconds", "wall_seconds", "predict_share", "n_bytes", "ram_hours")
+TOTALS = ("n_predicted", "n_learnt", "latency", "n_timed", "n_late")
+
+
+def resources_table(results: Results) -> Any:  # noqa: ANN401
+    """Give what each learner cost at each stop, since the start, as one tidy Arrow table.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, NoChange, evaluate
+    >>> resources_table(evaluate(SEA(n_rows=100), NoChange(), every=50)).column_names[:5]
+    ['row', 'learner', 'fold', 'cpu_seconds', 'wall_seconds']
+    """
+    import pyarrow as pa  # noqa: PLC0415
+
+    cost = results.resources
+    if cost is None:
+        msg = "the costs of the learners were not measured in this run"
+        raise StreamgaugeError(msg)
+    place = np.indices(cost.cpu_seconds.shape).reshape(3, -1)
+    names = np.asarray(results.learners, dtype=object)[place[1]]
+    return pa.table(
+        {
+            "row": cost.rows[place[0]],
+            "learner": pa.array(names, pa.string()).dictionary_encode(),
+            "fold": place[2].astype(np.int32),
+            **{name: getattr(cost, name).reshape(-1) for name in CURVES},
+        }
+    )
+
+
+def write_table(table: Any, path: Path | str) -> Path:  # noqa: ANN401
+    """Write a table, as that of all readings, to a file that ends in .csv or .parquet.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from streamgauge import SEA, NoChange, evaluate
+    >>> path = Path(tempfile.mkdtemp()) / "readings.csv"
+    >>> text = write_table(readings_table(evaluate(SEA(n_rows=10), NoChange(), every=10)), path).read_text()
+    >>> text.splitlines()[0]
+    '"row","learner","fold","measure","forgetting","value"'
+    """
+    path = Path(path)
+    if path.suffix not in {".csv", ".parquet"}:
+        msg = f"{path}: a table is written to a file that ends in .csv or .parquet"
+        raise StreamgaugeError(msg)
+    with replacing(path) as temporary:
+        if path.suffix == ".csv":
+            from pyarrow import csv  # noqa: PLC0415
+
+            csv.write_csv(_plain(table), temporary)
+        else:
+            from pyarrow import parquet  # noqa: PLC0415
+
+            parquet.write_table(table, temporary)
+    return path
+
+
+def _plain(table: Any) -> Any:  # noqa: ANN401
+    """Give a table with texts instead of dictionaries, as CSV wants it."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    kinds = [pa.string() if pa.types.is_dictionary(field.type) else field.type for field in table.schema]
+    return table.cast(pa.schema(dict(zip(table.column_names, kinds, strict=True))))
+
+
 def manifest(results: Results) -> dict[str, Any]:
     """Say what was run, where and with what, so that it can be run again.
 
@@ -56,10 +125,7 @@ def manifest(results: Results) -> dict[str, Any]:
     >>> manifest(empty)["complete"]
     True
     """
-    pairs = [
-        {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in asdict(pair).items()}
-        for pair in results.pairs
-    ]
+    pairs = [_listed(asdict(pair)) for pair in results.pairs]
     packages = ("streamgauge", "numpy", "scipy", "pyarrow")
     return {
         "format": FORMAT,
@@ -72,9 +138,27 @@ def manifest(results: Results) -> dict[str, Any]:
         "description": results.description,
         "alarms": [asdict(alarm) for alarm in results.alarms],
         "pairs": pairs,
+        "failures": [asdict(failure) for failure in results.failures],
+        "feedback": None if results.feedback is None else _listed(asdict(results.feedback)),
+        "resources": _totals(results.resources),
         "versions": {"python": platform.python_version(), **{package: version(package) for package in packages}},
         "machine": {"platform": platform.platform(), "instruction_set": _native.instruction_set()},
     }
+
+
+def _listed(facts: dict[str, Any]) -> dict[str, Any]:
+    """Give facts whose columns are lists; NaN, which JSON lacks, is null."""
+    return {
+        name: np.where(np.isnan(value), None, value).tolist() if isinstance(value, np.ndarray) else value  # type: ignore[call-overload]
+        for name, value in facts.items()
+    }
+
+
+def _totals(cost: Resources | None) -> dict[str, Any] | None:
+    if cost is None:
+        return None
+    facts = {"percentiles": list(cost.percentiles), "peak_rss": cost.peak_rss, "cpu_clock": cost.cpu_clock}
+    return {**_listed({name: getattr(cost, name) for name in TOTALS}), **facts}
 
 
 def save(results: Results, folder: Path | str) -> Path:
@@ -94,6 +178,8 @@ def save(results: Results, folder: Path | str) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         parquet.write_table(readings_table(results), folder / "readings.parquet")
+        if results.resources is not None:
+            parquet.write_table(resources_table(results), folder / "resources.parquet")
         (folder / "manifest.json").write_text(json.dumps(manifest(results), indent=2) + "\n", encoding="utf-8")
     except OSError as error:
         msg = f"cannot write the results into {folder}: {error.strerror or error}"
@@ -130,14 +216,35 @@ def load(folder: Path | str) -> Results:
         shape = (-1, len(learners), written["n_folds"], len(forgettings), len(measures))
         values = table["value"].to_numpy().reshape(shape)
         rows = table["row"].to_numpy().reshape(shape)[:, 0, 0, 0, 0]
+        feedback, cost = _feedback(written.get("feedback")), _read_resources(folder, written, shape[1:3])
     except (OSError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, StreamgaugeError):
             raise
         msg = f"the results in {folder} are damaged: {error}"
         raise StreamgaugeError(msg) from error
     names = (learners, forgettings, measures)
-    ending = (written["n_rows"], written["complete"], written["description"])
-    return Results(rows, values, *names, pairs, *ending, alarms)
+    facts = (written["n_rows"], written["complete"], written["description"])
+    failures = tuple(Failure(**failure) for failure in written.get("failures", ()))
+    return Results(rows, values, *names, pairs, *facts, feedback, cost, failures, alarms)
+
+
+def _feedback(written: dict[str, Any] | None) -> Feedback | None:
+    return None if written is None else Feedback(**{**written, "n_scored": np.asarray(written["n_scored"])})
+
+
+def _read_resources(folder: Path, written: dict[str, Any], cells: tuple[int, ...]) -> Resources | None:
+    from pyarrow import parquet  # noqa: PLC0415
+
+    totals = written.get("resources")
+    if totals is None:
+        return None
+    table = parquet.read_table(folder / "resources.parquet", columns=["row", *CURVES])
+    rows = table["row"].to_numpy().reshape(-1, *cells)[:, 0, 0]
+    curves = {name: table[name].to_numpy().reshape(-1, *cells) for name in CURVES}
+    columns: dict[str, Any] = {**curves, **{name: np.asarray(totals[name]) for name in TOTALS}}
+    columns["latency"] = columns["latency"].astype(np.float64)  # null was NaN
+    facts: dict[str, Any] = {name: totals[name] for name in ("peak_rss", "cpu_clock")}
+    return Resources(rows, **columns, percentiles=tuple(totals["percentiles"]), **facts)
 
 
 def _pair(written: dict[str, Any]) -> PairSums:

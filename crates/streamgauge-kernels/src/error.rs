@@ -63,6 +63,14 @@ pub enum KernelError {
         /// What it should have been.
         expected: &'static str,
     },
+    /// The votes of a row are not what they may be.
+    #[error("row {row}: {why}")]
+    Votes {
+        /// The row, counted from the start of the batch.
+        row: usize,
+        /// What is wrong with them.
+        why: &'static str,
+    },
     /// An option is outside its range.
     #[error("{option} = {found}: {expected}")]
     Option {

@@ -1,16 +1,23 @@
 //! Forgetting: one Python class holds the state of any kind.
 
 use numpy::ndarray::{ArrayBase, Dimension, OwnedRepr, ShapeBuilder, ShapeError, StrideShape};
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyArray4, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use streamgauge_kernels::adaptive_window::Settings;
-use streamgauge_kernels::forgetting::{self as kernels, Columns, Forgetting as Kernel, Outcomes};
+use streamgauge_kernels::forgetting::{self as kernels, Columns, Forgetting as Kernel, Layout, Outcomes, Statistics};
 
-use crate::convert::{column, optional_column, to_python, work};
+use crate::convert::{column, optional_column, table, to_python, work};
 
-type Tallies = (Py<PyArray3<f64>>, Py<PyArray2<f64>>, Py<PyArray3<f64>>, Py<PyArray1<u64>>);
+type Tallies = (
+    Py<PyArray3<f64>>,
+    Py<PyArray2<f64>>,
+    Py<PyArray3<f64>>,
+    Py<PyArray1<u64>>,
+    Py<PyArray2<f64>>,
+    Option<Py<PyArray4<f64>>>,
+);
 
 /// The state of a forgetting in native code.
 #[pyclass(module = "streamgauge._native")]
@@ -21,8 +28,9 @@ struct Forgetting {
 #[pymethods]
 impl Forgetting {
     /// Take in rows; the tallies after the first `stop` of them, for each of the ascending stops: confusion [s, c, c],
-    /// abstained [s, c], hits of the majority class and of no change by true class [s, 2, c], widths [s].
-    #[pyo3(signature = (y_true, y_pred, majority_hit, no_change_hit, weight, stops))]
+    /// abstained [s, c], hits of the majority class and of no change by true class [s, 2, c], widths [s], the sums of
+    /// the statistics asked for [s, n], and areas under ROC curves, ties and average precisions [s, 3, c, c].
+    #[pyo3(signature = (y_true, y_pred, majority_hit, no_change_hit, weight, stops, votes = None, time = None))]
     fn update(
         &mut self,
         py: Python<'_>,
@@ -32,6 +40,8 @@ impl Forgetting {
         no_change_hit: PyReadonlyArray1<'_, bool>,
         weight: Option<PyReadonlyArray1<'_, f64>>,
         stops: PyReadonlyArray1<'_, i64>,
+        votes: Option<PyReadonlyArray2<'_, f64>>,
+        time: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<Tallies> {
         let columns = Columns {
             y_true: column("y_true", &y_true)?,
@@ -39,17 +49,22 @@ impl Forgetting {
             majority_hit: column("majority_hit", &majority_hit)?,
             no_change_hit: column("no_change_hit", &no_change_hit)?,
             weight: optional_column("weight", weight.as_ref())?,
+            votes: votes.as_ref().map(|votes| table("votes", votes)).transpose()?,
+            time: optional_column("time", time.as_ref())?,
         };
         // A stop below 0 becomes one far beyond the end, which the kernel refuses.
         let stops: Vec<usize> = column("stops", &stops)?.iter().map(|&stop| stop as usize).collect();
         let kernel = &mut self.kernel;
         let tallies = work(py, || kernel.update(&columns, &stops))?;
-        let (s, c) = (stops.len(), tallies.n_classes);
+        let (s, c, statistics) = (stops.len(), tallies.n_classes, self.kernel.layout().statistics());
+        let ranks = statistics.ranks.then(|| shaped((s, 3, c, c), tallies.ranks)).transpose()?;
         Ok((
             shaped((s, c, c), tallies.confusion)?.into_pyarray(py).unbind(),
             shaped((s, c), tallies.abstained)?.into_pyarray(py).unbind(),
             shaped((s, 2, c), tallies.hits)?.into_pyarray(py).unbind(),
             tallies.widths.into_pyarray(py).unbind(),
+            shaped((s, statistics.n_sums()), tallies.sums)?.into_pyarray(py).unbind(),
+            ranks.map(|ranks| ranks.into_pyarray(py).unbind()),
         ))
     }
 
@@ -78,32 +93,54 @@ fn shaped<D: Dimension>(
     ArrayBase::from_shape_vec(shape, values).map_err(|error: ShapeError| PyValueError::new_err(error.to_string()))
 }
 
-fn outcomes(n_classes: usize) -> PyResult<Outcomes> {
-    Outcomes::new(n_classes).map_err(to_python)
+fn layout(n_classes: usize, statistics: &[String], keeps_rows: bool) -> PyResult<Layout> {
+    let outcomes = Outcomes::new(n_classes).map_err(to_python)?;
+    let statistics = Statistics::named(statistics.iter().map(String::as_str)).map_err(to_python)?;
+    Layout::new(outcomes, statistics, keeps_rows).map_err(to_python)
+}
+
+fn state(kernel: impl Kernel + 'static) -> Forgetting {
+    Forgetting { kernel: Box::new(kernel) }
 }
 
 /// Nothing is forgotten.
 #[pyfunction]
-fn landmark(n_classes: usize) -> PyResult<Forgetting> {
-    Ok(Forgetting { kernel: Box::new(kernels::Landmark::new(outcomes(n_classes)?)) })
+#[pyo3(signature = (n_classes, statistics = vec![]))]
+fn landmark(n_classes: usize, statistics: Vec<String>) -> PyResult<Forgetting> {
+    Ok(state(kernels::Landmark::new(layout(n_classes, &statistics, false)?)))
 }
 
 /// A sliding window of the last `width` rows.
 #[pyfunction]
-fn window(n_classes: usize, width: usize) -> PyResult<Forgetting> {
-    let kernel = kernels::Window::new(outcomes(n_classes)?, width).map_err(to_python)?;
-    Ok(Forgetting { kernel: Box::new(kernel) })
+#[pyo3(signature = (n_classes, width, statistics = vec![]))]
+fn window(n_classes: usize, width: usize, statistics: Vec<String>) -> PyResult<Forgetting> {
+    kernels::Window::new(layout(n_classes, &statistics, true)?, width).map(state).map_err(to_python)
+}
+
+/// A sliding window of the last `seconds`.
+#[pyfunction]
+#[pyo3(signature = (n_classes, seconds, statistics = vec![]))]
+fn time_window(n_classes: usize, seconds: f64, statistics: Vec<String>) -> PyResult<Forgetting> {
+    kernels::TimeWindow::new(layout(n_classes, &statistics, true)?, seconds).map(state).map_err(to_python)
+}
+
+/// Windows of `width` rows that follow each other.
+#[pyfunction]
+#[pyo3(signature = (n_classes, width, statistics = vec![]))]
+fn tumbling(n_classes: usize, width: u64, statistics: Vec<String>) -> PyResult<Forgetting> {
+    kernels::Tumbling::new(layout(n_classes, &statistics, true)?, width).map(state).map_err(to_python)
 }
 
 /// Weights that fade by a factor with every row.
 #[pyfunction]
-fn fading(n_classes: usize, factor: f64) -> PyResult<Forgetting> {
-    let kernel = kernels::Fading::new(outcomes(n_classes)?, factor).map_err(to_python)?;
-    Ok(Forgetting { kernel: Box::new(kernel) })
+#[pyo3(signature = (n_classes, factor, statistics = vec![]))]
+fn fading(n_classes: usize, factor: f64, statistics: Vec<String>) -> PyResult<Forgetting> {
+    kernels::Fading::new(layout(n_classes, &statistics, false)?, factor).map(state).map_err(to_python)
 }
 
 /// A window that adapts its width to the errors.
 #[pyfunction]
+#[pyo3(signature = (n_classes, delta, clock, max_buckets, min_window_length, grace_period, statistics = vec![]))]
 fn adwin(
     n_classes: usize,
     delta: f64,
@@ -111,16 +148,18 @@ fn adwin(
     max_buckets: usize,
     min_window_length: u64,
     grace_period: u64,
+    statistics: Vec<String>,
 ) -> PyResult<Forgetting> {
     let settings = Settings { delta, clock, max_buckets, min_window_length, grace_period };
-    let kernel = kernels::Adwin::new(outcomes(n_classes)?, settings).map_err(to_python)?;
-    Ok(Forgetting { kernel: Box::new(kernel) })
+    kernels::Adwin::new(layout(n_classes, &statistics, false)?, settings).map(state).map_err(to_python)
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Forgetting>()?;
     module.add_function(wrap_pyfunction!(landmark, module)?)?;
     module.add_function(wrap_pyfunction!(window, module)?)?;
+    module.add_function(wrap_pyfunction!(time_window, module)?)?;
+    module.add_function(wrap_pyfunction!(tumbling, module)?)?;
     module.add_function(wrap_pyfunction!(fading, module)?)?;
     module.add_function(wrap_pyfunction!(adwin, module)?)
 }

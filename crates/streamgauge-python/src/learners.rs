@@ -13,6 +13,7 @@ use crate::convert::{column, optional_column, table, to_python, work};
 
 type Predictions = Py<PyArray1<i32>>;
 type Votes = Py<PyArray2<f64>>;
+type Nanoseconds = Py<PyArray1<u64>>;
 
 /// A learner in native code.
 #[pyclass(module = "streamgauge._native")]
@@ -63,6 +64,37 @@ impl Learner {
         })?;
         let votes = votes.map(|votes| to_table(py, votes, n, n_classes)).transpose()?;
         Ok((predictions.into_pyarray(py).unbind(), votes))
+    }
+
+    /// As `interleave`, row by row; with the nanoseconds that predicting and learning each row took.
+    #[pyo3(signature = (x, y, test, weight, with_votes))]
+    fn interleave_timed(
+        &mut self,
+        py: Python<'_>,
+        x: PyReadonlyArray2<'_, f64>,
+        y: PyReadonlyArray1<'_, i32>,
+        test: Option<PyReadonlyArray1<'_, bool>>,
+        weight: Option<PyReadonlyArray1<'_, f64>>,
+        with_votes: bool,
+    ) -> PyResult<(Predictions, Option<Votes>, Nanoseconds, Nanoseconds)> {
+        let step = Step {
+            x: table("x", &x)?,
+            y: column("y", &y)?,
+            test: optional_column("test", test.as_ref())?,
+            weight: optional_column("weight", weight.as_ref())?,
+        };
+        let (n, n_classes) = (step.y.len(), self.kernel.schema().n_classes);
+        let kernel = &mut self.kernel;
+        let (predictions, votes, timings) = work(py, || {
+            step.check(kernel.schema())?;
+            let mut predictions = vec![0; n];
+            let mut votes = with_votes.then(|| vec![0.0; n * n_classes]);
+            let timings = kernels::interleave_timed(kernel.as_mut(), &step, &mut predictions, votes.as_deref_mut());
+            Ok((predictions, votes, timings))
+        })?;
+        let votes = votes.map(|votes| to_table(py, votes, n, n_classes)).transpose()?;
+        let (predict, learn) = (timings.predict.into_pyarray(py).unbind(), timings.learn.into_pyarray(py).unbind());
+        Ok((predictions.into_pyarray(py).unbind(), votes, predict, learn))
     }
 
     /// The votes for each row; changes nothing.

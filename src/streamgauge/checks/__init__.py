@@ -2,6 +2,7 @@
 
 from streamgauge.checks.detectors import check_detector
 from streamgauge.checks.forgetting import check_forgetting
+from streamgauge.checks.labelling import check_labelling
 from streamgauge.checks.learners import check_learner
 from streamgauge.checks.measures import check_measure
 from streamgauge.checks.schemes import check_scheme
@@ -12,6 +13,7 @@ __all__ = [
     "Memoriser",
     "check_detector",
     "check_forgetting",
+    "check_labelling",
     "check_learner",
     "check_measure",
     "check_scheme",

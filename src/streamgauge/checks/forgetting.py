@@ -1,7 +1,7 @@
 """The contract of a forgetting."""
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -69,7 +69,7 @@ def reference_tally(trace: Trace, weight: NDArray[np.float64], width: int) -> Ta
 
 
 def sample_trace(seed: int) -> Trace:
-    """Make a trace with gaps, abstentions, a class that vanishes and an error rate that jumps.
+    """Make a trace with gaps, times, abstentions, a class that vanishes and an error rate that jumps.
 
     Examples
     --------
@@ -82,10 +82,11 @@ def sample_trace(seed: int) -> Trace:
     wrong = uniform(seed, "wrong", 0, 0, N_ROWS) < np.where(early, 0.1, 0.6)
     y_pred = np.where(wrong, below(seed, "prediction", 0, 0, N_ROWS, N_CLASSES + 1) + ABSTAINED, y_true)
     majority_hit, no_change_hit = (uniform(seed, "hit", fold, 0, N_ROWS) < 0.4 for fold in (0, 1))
-    return Trace(row, y_true.astype(np.int32), y_pred.astype(np.int32), majority_hit, no_change_hit)
+    classes = (y_true.astype(np.int32), y_pred.astype(np.int32))
+    return Trace(row, *classes, majority_hit, no_change_hit, time=row / 10.0)
 
 
-def check_against_reference(forgetting: Forgetting, trace: Trace, stops: list[int], tallies: list[Tally]) -> None:
+def check_against_reference(forgetting: Forgetting, trace: Trace, stops: list[int], tallies: Sequence[Tally]) -> None:
     """Raise unless each tally equals the reference.
 
     Examples
@@ -136,10 +137,8 @@ def cut(trace: Trace, start: int, stop: int) -> Trace:
     >>> len(cut(sample_trace(1), 10, 30))
     20
     """
-    part = slice(start, stop)
-    weight = None if trace.weight is None else trace.weight[part]
-    classes = (trace.row[part], trace.y_true[part], trace.y_pred[part])
-    return Trace(*classes, trace.majority_hit[part], trace.no_change_hit[part], weight)
+    columns = ((column.name, getattr(trace, column.name)) for column in fields(trace))
+    return replace(trace, **{name: column[start:stop] for name, column in columns if column is not None})
 
 
 def same_bits(first: Tally, second: Tally) -> bool:

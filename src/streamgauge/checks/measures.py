@@ -72,7 +72,7 @@ def require(condition: bool, measure: Measure, fault: str) -> None:  # noqa: FBT
 
 
 def perfect_tally(n_classes: int) -> Tally:
-    """Make a tally without a miss, whose baselines miss half.
+    """Make a tally without a miss and of perfect votes, whose baselines miss half.
 
     Examples
     --------
@@ -80,11 +80,15 @@ def perfect_tally(n_classes: int) -> Tally:
     0.0
     """
     total = 10.0 * n_classes
-    return Tally(10.0 * np.eye(n_classes), np.zeros(n_classes), total / 2, total / 2, int(total))
+    calibration, ranks = np.zeros((3, 15)), np.ones((3, n_classes, n_classes))
+    calibration[:, -1] = total
+    ranks[1] = 0.0  # no pair is tied
+    sums = (total, 0.0, 0.0, calibration, ranks)
+    return Tally(10.0 * np.eye(n_classes), np.zeros(n_classes), total / 2, total / 2, int(total), *sums)
 
 
 def random_tally(n_classes: int, seed: int, number: int) -> Tally:
-    """Make a tally of random weights.
+    """Make a tally of random weights and votes, whose rows tell no more than those of `perfect_tally`.
 
     Examples
     --------
@@ -95,7 +99,14 @@ def random_tally(n_classes: int, seed: int, number: int) -> Tally:
     # Half of the cells are empty, as with classes that are absent.
     cells = np.where(draws[:-2] < 0.5, 0.0, draws[:-2]).reshape(n_classes, n_classes + 1)
     total = float(cells.sum())
-    return Tally(cells[:, 1:], cells[:, 0], float(draws[-1]) * total, float(draws[-2]) * total, cells.size)
+    shares = uniform(seed, "tally", number, draws.size, 3 * n_classes * n_classes)
+    ranks = np.where(shares < 0.1, np.nan, shares).reshape(3, n_classes, n_classes)
+    bins = uniform(seed, "tally", number, draws.size + shares.size, 45).reshape(3, 15) * [[1.0], [0.5], [0.5]]
+    calibration = bins / bins[0].sum() * total
+    hits = (float(draws[-1]) * total, float(draws[-2]) * total)
+    squared, log_loss, brier = total * total / (10.0 * n_classes * shares[0]), total * shares[1], total * shares[2]
+    sums = (float(squared), float(log_loss), float(brier))
+    return Tally(cells[:, 1:], cells[:, 0], *hits, cells.size, *sums, calibration, ranks)
 
 
 def corner_tallies() -> list[Tally]:
@@ -107,10 +118,12 @@ def corner_tallies() -> list[Tally]:
     0.0
     """
     nothing, one_class = np.zeros((2, 2)), np.diag([5.0, 0.0])
+    no_sums = (0.0, 0.0, 0.0, np.zeros((3, 15)), np.full((3, 2, 2), np.nan))
+    five = (5.0, 5.0, 5.0, np.ones((3, 15)) / 3.0, np.full((3, 2, 2), np.nan))
     return [
-        Tally(nothing, np.zeros(2), 0.0, 0.0, 0),
-        Tally(one_class, np.zeros(2), 5.0, 5.0, 5),
-        Tally(one_class[::-1], np.zeros(2), 5.0, 5.0, 5),
-        Tally(nothing, np.array([3.0, 2.0]), 3.0, 2.0, 5),
-        Tally(np.ones((2, 2)), np.zeros(2), 4.0, 4.0, 4),
+        Tally(nothing, np.zeros(2), 0.0, 0.0, 0, *no_sums),
+        Tally(one_class, np.zeros(2), 5.0, 5.0, 5, *five),
+        Tally(one_class[::-1], np.zeros(2), 5.0, 5.0, 5, *five),
+        Tally(nothing, np.array([3.0, 2.0]), 3.0, 2.0, 5, *five),
+        Tally(np.ones((2, 2)), np.zeros(2), 4.0, 4.0, 4, *five),
     ]

@@ -1,45 +1,104 @@
 """The contract of a scheme."""
 
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from streamgauge.evaluate import Evaluation, evaluate
+from streamgauge.backends import Threads
+from streamgauge.evaluate import evaluate
 from streamgauge.labelling import AllLabels
 from streamgauge.learners import Memoriser
-from streamgauge.protocols import Labelling, Scheme
+from streamgauge.protocols import Labelling, Passage, Scheme, Secretive
+from streamgauge.sequencing import Score
 from streamgauge.streams import ArrayStream
 
-__all__ = ["check_scheme"]
+__all__ = ["check_scheme", "noise"]
 
 
-def check_scheme(scheme: Scheme, labelling: Labelling = AllLabels(), *, n_rows: int = 2000, seed: int = 1) -> None:
+def check_scheme(
+    scheme: Scheme, labelling: Labelling = AllLabels(), *, score: Score = "first", n_rows: int = 1000, seed: int = 1
+) -> None:
     """Raise unless a scheme never scores a row after its label was learnt, and does not depend on batches.
 
-    The proof is a `Memoriser` on random labels, which must score chance.
+    The proof is a `Memoriser` on random labels, which must score chance. Predictions, readings and what became of the
+    labels must be the same at every batch size.
+
+    Parameters
+    ----------
+    scheme, labelling, score
+        What to check, and with what.
+    n_rows
+        On how many rows; their times are their positions.
+    seed
+        Decides the rows.
 
     Examples
     --------
     >>> from streamgauge.schemes import Prequential
     >>> check_scheme(Prequential(), n_rows=500)
     """
+    stream = noise(labelling, n_rows, seed)
+    options: dict[str, Any] = {"scheme": scheme, "labelling": labelling, "score": score}
+    options |= {"every": max(1, n_rows // 3), "seed": seed, "resources": False, "backend": Threads(1)}
+    about = f"{scheme!r} with {labelling!r}, scoring {score}"
+    wanted: tuple[list[Any], bytes, str] | None = None
+    for size in (1, 77, n_rows):
+        kept = _Predictions()
+        results = evaluate(stream, Memoriser(), batch_size=size, recorders=[kept], **options)
+        found = (kept.predictions, results.values.tobytes(), repr(results.feedback))
+        assert wanted is None or found == wanted, f"{about} depends on the batch size"
+        wanted = found
+        _require_chance(kept, about)
+
+
+def noise(labelling: Labelling, n_rows: int, seed: int) -> ArrayStream:
+    """Make a stream of random labels, with times, and with the column of delays that a labelling reads.
+
+    Examples
+    --------
+    >>> noise(AllLabels(), 10, seed=1).n_rows
+    10
+    """
     generator = np.random.default_rng(seed)
+    columns = {"a": generator.random(n_rows), "b": generator.random(n_rows)}
+    if isinstance(labelling, Secretive) and labelling.attribute is not None:
+        columns[labelling.attribute] = generator.integers(0, 30, n_rows).astype(np.float64)
     y = generator.integers(0, 2, n_rows).astype(np.int32)
-    stream = ArrayStream(generator.random((n_rows, 2)), y)
-    options: dict[str, Any] = {"scheme": scheme, "labelling": labelling, "every": n_rows, "seed": seed}
-    readings = [evaluate(stream, Memoriser(), batch_size=size, **options).values for size in (1, 77, n_rows)]
-    for other in readings[1:]:
-        np.testing.assert_array_equal(readings[0], other, err_msg=f"{scheme!r} depends on the batch size")
-    scored = _n_scored(Evaluation(stream, Memoriser(), **options))
-    chance = np.abs(readings[0][-1, 0, :, 0, 0] - 0.5) / (0.5 / np.sqrt(np.maximum(scored, 1)))
-    assert (chance < 5).all(), (
-        f"a memoriser does not score chance under {scheme!r}: {chance.max():.0f} standard errors off"
-    )
+    return ArrayStream(columns, y, time=np.arange(n_rows, dtype=np.float64))
 
 
-def _n_scored(evaluation: Evaluation) -> NDArray[np.int64]:
-    """Count the rows that each fold scores."""
-    (batch,) = evaluation.stream.batches(evaluation.stream.n_rows or 1)
-    steps = [evaluation.scheme.step(batch, fold, evaluation.seed) for fold in range(evaluation.scheme.n_folds)]
-    return np.array([len(batch) if step.scored is None else len(step.scored) for step in steps])
+@dataclass(frozen=True)
+class _Predictions:
+    """Keeps every prediction in memory."""
+
+    predictions: list[tuple[int, int, int, int, bool]] = field(default_factory=list)
+    needs_votes: ClassVar[bool] = False
+
+    @contextmanager
+    def open(self, *_: object) -> Iterator[Callable[[Passage], None]]:
+        """Keep what comes."""
+
+        def take(passage: Passage) -> None:
+            step, trace = passage.step, passage.trace
+            rows = step.rows if step.scored is None else step.rows[step.scored]
+            columns = (rows, trace.row, trace.y_pred, trace.correct)
+            self.predictions.extend((passage.fold, *one) for one in zip(*(c.tolist() for c in columns), strict=True))
+
+        yield take
+        self.predictions.sort()
+
+
+def _require_chance(kept: _Predictions, about: str) -> None:
+    """Raise unless about half of the rows were predicted right in each fold; of each, the last prediction counts."""
+    right: dict[int, dict[int, bool]] = {}
+    for fold, row, _, _, correct in kept.predictions:
+        right.setdefault(fold, {})[row] = correct
+    for fold, of_fold in right.items():
+        n = len(of_fold)
+        errors = abs(sum(of_fold.values()) / n - 0.5) / (0.5 / np.sqrt(n))
+        assert errors < 5, (
+            f"a memoriser does not score chance under {about}: {errors:.0f} standard errors off in {fold}"
+        )

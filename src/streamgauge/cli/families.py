@@ -21,6 +21,12 @@ def _streams() -> dict[str, Any]:
     return {**{name: thing for name, thing in known.items() if hasattr(thing, "batches")}, "named": streams.named}
 
 
+def _labellings() -> dict[str, Any]:
+    from streamgauge import labelling  # noqa: PLC0415
+
+    return dict(catalogue(labelling, with_needs=True))
+
+
 def _schemes() -> dict[str, Any]:
     from streamgauge import schemes  # noqa: PLC0415
 
@@ -49,6 +55,7 @@ FAMILIES: dict[str, Callable[[], dict[str, Any]]] = {
     "streams": _streams,
     "learners": _learners,
     "schemes": _schemes,
+    "labellings": _labellings,
     "forgettings": _forgettings,
     "measures": _measures,
     "detectors": _detectors,

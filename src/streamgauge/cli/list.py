@@ -2,6 +2,7 @@
 
 import inspect
 import json
+from dataclasses import is_dataclass
 from typing import Any
 
 import click
@@ -37,9 +38,14 @@ def command(family: str, *, as_json: bool) -> None:
 
     table = Table("name", "options", "what it is", box=None, pad_edge=False, header_style="bold")
     for row in rows:
-        options = [*row.get("needs", ()), *(f"{option}={default!r}" for option, default in row["options"].items())]
+        defaults = (f"{option}={_written(default)}" for option, default in row["options"].items())
+        options = [*row.get("needs", ()), *defaults]
         table.add_row(row["name"], ", ".join(options), row["summary"])
     Console().print(table)
+
+
+def _written(default: object) -> str:
+    return str(default["object"]) if isinstance(default, dict) else repr(default)
 
 
 def _datasets() -> list[dict[str, Any]]:
@@ -65,12 +71,19 @@ def _needs(thing: object) -> list[str]:
 
 def _options(thing: object) -> dict[str, object]:
     """Give the options that have a default."""
-    return {p.name: p.default for p in _parameters(thing) if p.default is not p.empty}
+    return {p.name: _shown(p.default) for p in _parameters(thing) if p.default is not p.empty}
+
+
+def _shown(default: object) -> object:
+    """Give a default as it is; where it is an object itself, as ``{"object": TEXT}`` with the text that makes it."""
+    return {"object": described(default)} if is_dataclass(default) else default
 
 
 def _parameters(thing: object) -> list[inspect.Parameter]:
     is_measure = hasattr(thing, "greater_is_better")  # a function already, not something to be made
-    return list(inspect.signature(thing).parameters.values()) if callable(thing) and not is_measure else []
+    if not callable(thing) or is_measure:
+        return []
+    return [p for p in inspect.signature(thing).parameters.values() if not p.name.startswith("_")]
 
 
 def _summary(thing: object) -> str:

@@ -19,7 +19,7 @@ COMMANDS = {
     "convert": "Write a file in another format.",
     "shuffle": "Write the rows of a file in random order.",
     "sample": "Draw a training and a test set from a file.",
-    "list": "List streams, learners, schemes, forgettings, measures and detectors with their options, and datasets.",
+    "list": "List streams, learners, schemes, labellings, forgettings, measures and detectors, and datasets.",
 }
 
 

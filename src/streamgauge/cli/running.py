@@ -1,6 +1,7 @@
 """What `evaluate` and `compare` share: the options of a run, and how its results are shown."""
 
 import json
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -10,7 +11,7 @@ import click
 
 from streamgauge.cli.families import FAMILIES
 from streamgauge.cli.specs import make
-from streamgauge.errors import StreamgaugeError
+from streamgauge.errors import FailureWarning, StreamgaugeError
 from streamgauge.records import Results
 
 __all__ = ["find_stream", "run", "run_options", "show"]
@@ -20,13 +21,33 @@ _OPTIONS = (
     click.option("--learner", multiple=True, help="A learner, such as 'HoeffdingTree(grace_period=100)'; repeatable."),
     click.option("--rows", type=int, help="How many rows to read; needed where the stream never ends."),
     click.option("--scheme", default="Prequential", show_default=True, help="Which rows are tested and learnt."),
-    click.option("--forgetting", multiple=True, help="How the past fades; repeatable.  [default: Landmark]"),
+    click.option("--labelling", default="AllLabels", show_default=True, help="When labels arrive."),
+    click.option(
+        "--score",
+        type=click.Choice(["first", "last", "labelled"]),
+        default="first",
+        show_default=True,
+        help="Which prediction of a row: the first, the last before its label, the first of rows whose label comes.",
+    ),
+    click.option(
+        "--forgetting", multiple=True, help="How the past fades; repeatable.  [default: Landmark, or the last test]"
+    ),
     click.option("--measure", multiple=True, help="What to measure; repeatable.  [default: accuracy]"),
     click.option("--detector", multiple=True, help="A detector that watches the errors, such as DDM; repeatable."),
     click.option("--every", type=int, help="Take a reading every so many rows.  [default: 200 readings]"),
+    click.option("--time-limit", type=float, help="Stop after so many seconds."),
+    click.option("--time-budget", type=float, help="A prediction that takes more seconds is an error."),
     click.option("--seed", type=int, default=1, show_default=True, help="Decides folds and learners' randomness."),
     click.option("--batch-size", type=int, default=32_768, show_default=True, help="Rows per native call."),
     click.option("--threads", type=int, help="How many threads.  [default: one per core]"),
+    click.option("--resources/--no-resources", default=True, help="Measure what each learner costs.  [default: yes]"),
+    click.option(
+        "--record",
+        multiple=True,
+        type=click.Choice(["predictions", "votes", "misclassified", "confusion"]),
+        help="Write this, too, into the folder of --out; repeatable.",
+    ),
+    click.option("--table", type=click.Path(path_type=Path), help="Write all readings to this .csv or .parquet file."),
     click.option("--quiet", is_flag=True, help="Show no progress bar."),
     click.option("--json", "as_json", is_flag=True, help="Print the results as JSON."),
     click.option("--out", type=click.Path(path_type=Path), help="Write readings and manifest into this folder."),
@@ -56,16 +77,27 @@ def run(options: dict[str, Any]) -> Results:
         raise StreamgaugeError(msg)
     known, detectors = FAMILIES["learners"](), FAMILIES["detectors"]()
     learners = {text: make("learner", text, known, within=detectors) for text in options["learner"]}
-    forgettings = options["forgetting"] or ("Landmark",)
+    stream, hidden = _stream(options["stream"])
+    labelling = make("labelling", options["labelling"], FAMILIES["labellings"]())
+    if hidden is not None and options["labelling"] != "AllLabels":
+        msg = f"{options['stream']} says itself which labels are hidden; leave out --labelling"
+        raise StreamgaugeError(msg)
+    warnings.simplefilter("ignore", FailureWarning)  # the results say it, too
     return evaluate(
-        find_stream(options["stream"]),
+        stream,
         learners,
-        scheme=make("scheme", options["scheme"], FAMILIES["schemes"]()),
-        forgetting=[make("forgetting", text, FAMILIES["forgettings"]()) for text in forgettings],
+        scheme=make("scheme", options["scheme"], {**FAMILIES["streams"](), **FAMILIES["schemes"]()}),
+        labelling=labelling if hidden is None else hidden,
+        score=options["score"],
+        forgetting=[make("forgetting", text, FAMILIES["forgettings"]()) for text in options["forgetting"]] or None,
         measures=options["measure"] or ("accuracy",),
         detectors={text: make("detector", text, detectors) for text in options["detector"]},
         every=options["every"],
         n_rows=options["rows"],
+        time_limit=options["time_limit"],
+        time_budget=options["time_budget"],
+        resources=options["resources"],
+        recorders=_recorders(options),
         seed=options["seed"],
         batch_size=options["batch_size"],
         backend=Threads(options["threads"]),
@@ -74,22 +106,51 @@ def run(options: dict[str, Any]) -> Results:
 
 
 def find_stream(text: str) -> Any:  # noqa: ANN401
-    """Find a stream: a file by its path, a real stream or a ready-made one by its name, or one with options."""
-    from streamgauge.streams import DATASETS, File, load  # noqa: PLC0415
+    """Find a stream: a file by its path, a real or a ready-made one by its name, or one with options."""
+    return _stream(text)[0]
 
+
+def _stream(text: str) -> tuple[Any, Any]:
+    """Find a stream and, where it says itself which labels are hidden, its labelling.
+
+    A folder that `sample` wrote is its test set, with the labelling that hides what was hidden.
+    """
+    from streamgauge.streams import DATASETS, File, load, open_test  # noqa: PLC0415
+
+    if (Path(text) / "recipe.json").is_file():
+        return open_test(text)
     if Path(text).exists() or text == "-" or (Path(text).suffix and "(" not in text):
-        return File(text)
+        return File(text), None
     if text in DATASETS:
-        return load(text)
-    return make("stream", text, FAMILIES["streams"]())
+        return load(text), None
+    return make("stream", text, FAMILIES["streams"]()), None
+
+
+def _recorders(options: dict[str, Any]) -> list[Any]:
+    from streamgauge.recording import ConfusionMatrices, Misclassified, Predictions  # noqa: PLC0415
+
+    wanted, folder = set(options["record"]), options["out"]
+    if wanted and folder is None:
+        msg = f"--record {options['record'][0]} needs a folder to write into: give --out"
+        raise StreamgaugeError(msg)
+    recorders: list[Any] = []
+    if wanted & {"predictions", "votes"}:
+        recorders.append(Predictions(folder / "predictions.parquet", votes="votes" in wanted))
+    if "misclassified" in wanted:
+        recorders.append(Misclassified(folder / "misclassified"))
+    if "confusion" in wanted:
+        recorders += [ConfusionMatrices(folder / "confusion.csv"), ConfusionMatrices(folder / "confusion.mat")]
+    return recorders
 
 
 def show(results: Results, comparisons: Sequence[Any], options: dict[str, Any]) -> None:
     """Print the results, or their JSON, and write what was asked for."""
-    from streamgauge.results import save  # noqa: PLC0415
+    from streamgauge.results import readings_table, save, write_table  # noqa: PLC0415
 
     if options["out"]:
         save(results, options["out"])
+    if options["table"]:
+        write_table(readings_table(results), options["table"])
     report = options["report"] or (options["out"] / "report.html" if options["out"] else None)
     if report:
         from streamgauge.reports import write_page  # noqa: PLC0415

@@ -1,6 +1,15 @@
 """Learners: native ones, baselines, and adapters for everyone else's."""
 
-from streamgauge.learners.adapters import ScikitLearn, as_spec
+from streamgauge.learners.adapters import (
+    Moa,
+    PythonLearner,
+    River,
+    ScikitLearn,
+    StreamLearn,
+    Torch,
+    VowpalWabbit,
+    as_spec,
+)
 from streamgauge.learners.baselines import MajorityClass, Memoriser, NoChange, RandomGuess
 from streamgauge.learners.bayes import NaiveBayes
 from streamgauge.learners.chunks import (
@@ -35,6 +44,7 @@ __all__ = [
     "LogisticRegression",
     "MajorityClass",
     "Memoriser",
+    "Moa",
     "NaiveBayes",
     "NoChange",
     "NoiseFilter",
@@ -43,10 +53,15 @@ __all__ = [
     "OzaBoost",
     "Perceptron",
     "Pretrained",
+    "PythonLearner",
     "RandomGuess",
+    "River",
     "SEAEnsemble",
     "ScikitLearn",
+    "StreamLearn",
     "StreamingRandomPatches",
+    "Torch",
+    "VowpalWabbit",
     "WeightedAgeingEnsemble",
     "as_spec",
 ]

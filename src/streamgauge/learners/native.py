@@ -41,6 +41,12 @@ class NativeLearner:
         """Predict each tested row of a step, then learn it."""
         return self._kernel.interleave(step.batch.x, step.labels, step.test, step.learning_weight, with_votes)
 
+    def interleave_timed(
+        self, step: Step, *, with_votes: bool
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None, NDArray[np.uint64], NDArray[np.uint64]]:
+        """Do the same row by row, with the nanoseconds that predicting and learning each row took."""
+        return self._kernel.interleave_timed(step.batch.x, step.labels, step.test, step.learning_weight, with_votes)
+
     @property
     def facts(self) -> dict[str, int]:
         """What else there is to tell about it: n_nodes, n_leaves and depth of a tree."""

@@ -27,7 +27,7 @@ from streamgauge.reports.sections import (
     run_section,
     verdicts_section,
 )
-from streamgauge.reports.wording import and_list, count, printable
+from streamgauge.reports.wording import RATE, and_list, count, printable, titled
 
 __all__ = ["page_html", "write_page"]
 
@@ -39,6 +39,9 @@ PAGE_POINTS = 40_000
 
 FEWEST_POINTS = 200
 """How many points a curve may have however many curves there are."""
+
+BANNER = {"class_": "banner", "role": "status"}
+"""How a line is marked that must be seen before any number."""
 
 TESTED = {
     "all": "each of which tests every row before it may learn it",
@@ -82,6 +85,7 @@ def page_html(results: Results, comparisons: Sequence[Comparison] = ()) -> str:
     body = joined(
         _header(title, results, shown),
         _banner(results),
+        _failures(results),
         verdicts_section(comparisons),
         finals_section(shown, learners),
         _curves_section(shown, learners, len(results.drifts), len(results.alarms)),
@@ -146,6 +150,16 @@ def _part(description: Mapping[str, object], name: str) -> Mapping[str, object]:
     return part if isinstance(part, Mapping) else {}
 
 
+def _failures(results: Results) -> Markup:
+    """Tell which learners failed, and where."""
+    return joined(
+        *(
+            tag("p", tag("strong", "A learner failed. "), f"{failure}; it has no readings from there on.", **BANNER)
+            for failure in results.failures
+        )
+    )
+
+
 def _banner(results: Results) -> Markup:
     if results.complete:
         return Markup()
@@ -153,7 +167,7 @@ def _banner(results: Results) -> Markup:
     of_whole = f" of {whole:,}" if isinstance(whole, int) and whole > results.n_rows else ""
     strong = tag("strong", "This run was cut short.")
     text = f" It read {results.n_rows:,}{of_whole} rows; every number and verdict here is of these rows only."
-    return tag("p", strong, text, class_="banner", role="status")
+    return tag("p", strong, text, **BANNER)
 
 
 def _curves_section(shown: Sequence[Panel], learners: Sequence[str], n_drifts: int, n_alarms: int) -> Markup:
@@ -198,7 +212,8 @@ def _figure(panel: Panel, learners: Sequence[str]) -> Markup:
         for at, name in enumerate(learners)
         if name in panel.values
     )
-    caption = tag("figcaption", tag("b", panel.measure), f" % over {panel.forgetting}")
+    unit = titled("", panel.unit)
+    caption = tag("figcaption", tag("b", panel.measure), f"{unit} over {panel.forgetting}")
     where = tag("p", class_="where")
     return tag("figure", caption, tag("div", class_="plot"), where, tag("ul", *legend, class_="legend"))
 
@@ -231,6 +246,7 @@ def _chart(panel: Panel, learners: Sequence[str], limit: int) -> dict[str, objec
     return {
         "measure": printable(panel.measure),
         "forgetting": printable(panel.forgetting),
+        "rate": panel.unit == RATE,
         "rows": rows.tolist(),
         "lines": lines,
     }

@@ -66,6 +66,8 @@ class Panel:
         Per learner the value of each fold at each row, float64 [k, n]; NaN where there is none.
     lower_is_better
         Whether the least value is the best.
+    unit
+        In what it is told; a rate is shown in percent.
 
     Examples
     --------
@@ -80,6 +82,7 @@ class Panel:
     rows: NDArray[np.int64]
     values: dict[str, NDArray[np.float64]]
     lower_is_better: bool = False
+    unit: str = "rate"
 
     @property
     def n_folds(self) -> int:
@@ -118,6 +121,7 @@ def panels(results: Results) -> tuple[Panel, ...]:
             results.rows,
             {learner: results.curve(learner, measure, forgetting).T for learner in results.learners},
             not results.greater_is_better(measure),
+            results.unit(measure),
         )
         for forgetting in results.forgettings
         for measure in results.measures

@@ -7,7 +7,7 @@ from streamgauge.reports.comparisons import Comparison, by_pair
 from streamgauge.reports.keys import key
 from streamgauge.reports.markup import Markup, joined, tag
 from streamgauge.reports.panels import Final, Panel
-from streamgauge.reports.wording import count, p_text, percent, points, spread
+from streamgauge.reports.wording import RATE, count, p_text, percent, points, spread, titled
 
 __all__ = ["finals_section", "folds_section", "pairs_section", "run_section", "verdicts_section"]
 
@@ -60,7 +60,7 @@ def finals_section(shown: Sequence[Panel], learners: Sequence[str]) -> Markup:
     for panel in shown:
         spans[panel.forgetting] = spans.get(panel.forgetting, 0) + 1
     over = [tag("th", f"over {name}", colspan=n, scope="colgroup") for name, n in spans.items()]
-    measures = [tag("th", panel.measure, " %", scope="col") for panel in shown]
+    measures = [tag("th", titled(panel.measure, panel.unit), scope="col") for panel in shown]
     head = tag("thead", tag("tr", tag("th", "Learner", rowspan=2, scope="col"), *over), tag("tr", *measures))
     rows = (
         tag("tr", _learner_head(at, name), *(_mean_cell(panel, name) for panel in shown))
@@ -69,7 +69,8 @@ def finals_section(shown: Sequence[Panel], learners: Sequence[str]) -> Markup:
     n_folds = max(panel.n_folds for panel in shown)
     value = f"Mean over {n_folds} folds ± standard deviation" if n_folds > 1 else "One fold"
     best = " Bold: the best mean, which says nothing of significance." if len(learners) > 1 else ""
-    note = tag("p", f"{value}, in percent.{best}", class_="note")
+    in_percent = ", in percent" if all(panel.unit == RATE for panel in shown) else "; rates in percent"
+    note = tag("p", f"{value}{in_percent}.{best}", class_="note")
     return _section("finals", f"After {int(shown[0].rows[-1]):,} rows", _table(head, rows), note)
 
 
@@ -130,13 +131,13 @@ def _mean_cell(panel: Panel, learner: str) -> Markup:
     final = panel.finals.get(learner)
     if final is None:
         return tag("td")
-    mean = tag("span", percent(final.mean), class_="mean")
-    return tag("td", mean, " ", _deviation(final), class_="best" if learner in panel.best else None)
+    mean = tag("span", percent(final.mean, panel.unit), class_="mean")
+    return tag("td", mean, " ", _deviation(final, panel.unit), class_="best" if learner in panel.best else None)
 
 
-def _deviation(final: Final) -> Markup:
+def _deviation(final: Final, unit: str) -> Markup:
     partial = f" ({final.n_defined} of {len(final.folds)} folds)" if 0 < final.n_defined < len(final.folds) else ""
-    return tag("span", spread(final.deviation), partial, class_="spread")
+    return tag("span", spread(final.deviation, unit), partial, class_="spread")
 
 
 def _fold_table(panel: Panel, learners: Sequence[str]) -> Markup:
@@ -147,12 +148,15 @@ def _fold_table(panel: Panel, learners: Sequence[str]) -> Markup:
             "tr",
             _learner_head(at, name),
             _mean_cell(panel, name),
-            *(tag("td", percent(float(value))) for value in panel.finals[name].folds),
+            *(tag("td", percent(float(value), panel.unit)) for value in panel.finals[name].folds),
         )
         for at, name in enumerate(learners)
         if name in panel.finals
     )
-    return joined(tag("h3", panel.measure, " % over ", panel.forgetting, ", by fold"), _table(head, rows, "folds"))
+    return joined(
+        tag("h3", titled(panel.measure, panel.unit), " over ", panel.forgetting, ", by fold"),
+        _table(head, rows, "folds"),
+    )
 
 
 def _bounds(comparison: Comparison) -> list[float]:

@@ -8,17 +8,17 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from streamgauge.records import Results
+from streamgauge.records import Feedback, Resources, Results
 from streamgauge.reports.alarms import score_table, scores_of
 from streamgauge.reports.comparisons import Comparison, by_pair
 from streamgauge.reports.panels import Panel, panels
-from streamgauge.reports.wording import count, p_text, percent, points, printable, spread
+from streamgauge.reports.wording import RATE, count, p_text, percent, points, printable, spread, titled
 
-__all__ = ["pairs_table", "results_table", "summary"]
+__all__ = ["costs_table", "pairs_table", "results_table", "summary"]
 
 
 def summary(results: Results, comparisons: Sequence[Comparison] = ()) -> RenderableType:
-    """Show an evaluation: a line if it was cut short, the results, the pairs, and each verdict with its warnings.
+    """Show an evaluation: what went wrong, if anything did, the results, the pairs, and each verdict with its warnings.
 
     Examples
     --------
@@ -32,9 +32,15 @@ def summary(results: Results, comparisons: Sequence[Comparison] = ()) -> Rendera
         parts.append(
             Text(f"Cut short after {count(results.n_rows, 'row')}: every number is of these rows only.", "bold")
         )
+    parts.extend(
+        Text(f"{printable(str(failure))}; it has no readings from there on.", "bold") for failure in results.failures
+    )
     parts.append(results_table(results))
     if scores := scores_of(results):
         parts += [Text("Alarms", "bold"), score_table(scores)]
+    parts += [Text(line) for line in _labels_told(results.feedback)]
+    if results.resources is not None:
+        parts.append(costs_table(results.resources, results.learners))
     if comparisons:
         parts.append(pairs_table(comparisons))
         parts.append(_verdicts(comparisons))
@@ -71,6 +77,50 @@ def results_table(results: Results) -> RenderableType:
     return Group(*parts, _legend(shown))
 
 
+def costs_table(cost: Resources, learners: Sequence[str]) -> Table:
+    """Tabulate what each learner cost: means over folds, the largest model of any, the 99th percentile of predicting.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, NoChange, evaluate
+    >>> results = evaluate(SEA(n_rows=100), NoChange())
+    >>> costs_table(results.resources, results.learners).row_count
+    1
+    """
+    table = _plain_table()
+    for heading in ("learner", "CPU s", "predict %", "rows/s", "model kB", "RAM-hours", "p99 us"):
+        table.add_column(heading, justify="left" if heading == "learner" else "right", no_wrap=heading == "learner")
+    late = cost.n_late.any()
+    if late:
+        table.add_column("late", justify="right")
+    place = cost.percentiles.index(99.0)
+    for m, learner in enumerate(learners):
+        figures = (
+            f"{cost.cpu_seconds[-1, m].mean():.3g}",
+            f"{100 * cost.predict_share[-1, m].mean():.0f}",
+            f"{cost.rows_per_second[m].mean():,.0f}",
+            f"{cost.n_bytes[:, m].max() / 1000:,.1f}",
+            f"{cost.ram_hours[-1, m].mean():.2g}",
+            f"{1e6 * cost.latency[m, :, 0, place].max():,.3g}",
+            *((f"{cost.n_late[m].sum():,}",) if late else ()),
+        )
+        table.add_row(printable(learner), *figures)
+    return table
+
+
+def _labels_told(feedback: Feedback | None) -> list[str]:
+    """Say what became of the labels, where not all of them came."""
+    if feedback is None or not (feedback.n_owed or feedback.n_hidden or feedback.n_unknown):
+        return []
+    told = [
+        f"{feedback.n_revealed:,} came",
+        *([f"{feedback.n_owed:,} were still owed at the end"] if feedback.n_owed else []),
+        *([f"{feedback.n_hidden:,} never come"] if feedback.n_hidden else []),
+        *([f"{feedback.n_unknown:,} are not known"] if feedback.n_unknown else []),
+    ]
+    return [f"Labels: {', '.join(told)}. Predictions scored: {feedback.n_scored.mean():,.0f} in each fold."]
+
+
 def pairs_table(comparisons: Sequence[Comparison]) -> Table:
     """Tabulate the difference of each pair of learners, its interval and the p-value of each test.
 
@@ -104,7 +154,7 @@ def _forgetting_table(of_forgetting: Sequence[Panel]) -> Table:
     table = _plain_table()
     table.add_column("learner", overflow="fold")
     for panel in of_forgetting:
-        table.add_column(Text(f"{printable(panel.measure)} %"), justify="right", no_wrap=True)
+        table.add_column(Text(titled(printable(panel.measure), panel.unit)), justify="right", no_wrap=True)
     learners = dict.fromkeys(learner for panel in of_forgetting for learner in panel.values)
     for learner in learners:
         table.add_row(Text(printable(learner)), *(_final_text(panel, learner) for panel in of_forgetting))
@@ -116,7 +166,7 @@ def _final_text(panel: Panel, learner: str) -> Text:
     if final is None:
         return Text("")
     folds = f" ({final.n_defined}/{len(final.folds)})" if 0 < final.n_defined < len(final.folds) else ""
-    value = f"{percent(final.mean)} {spread(final.deviation)}".strip() + folds
+    value = f"{percent(final.mean, panel.unit)} {spread(final.deviation, panel.unit)}".strip() + folds
     best = learner in panel.best
     return Text(value + ("*" if best else " "), style="bold" if best else "")
 
@@ -124,7 +174,9 @@ def _final_text(panel: Panel, learner: str) -> Text:
 def _legend(shown: Sequence[Panel]) -> Text:
     n_folds = max(panel.n_folds for panel in shown)
     finals = [final for panel in shown for final in panel.finals.values()]
-    parts = [f"Mean over {n_folds} folds ± standard deviation" if n_folds > 1 else "One fold", "in percent"]
+    parts = [f"Mean over {n_folds} folds ± standard deviation" if n_folds > 1 else "One fold"]
+    if any(panel.unit == RATE for panel in shown):
+        parts.append("in percent" if all(panel.unit == RATE for panel in shown) else "rates in percent")
     if any(len(panel.values) > 1 for panel in shown):
         parts.append("* the best mean")
     if any(0 < final.n_defined < len(final.folds) for final in finals):

@@ -3,32 +3,50 @@
 import math
 from collections.abc import Sequence
 
-__all__ = ["and_list", "count", "p_text", "percent", "points", "printable", "spread"]
+__all__ = ["and_list", "count", "p_text", "percent", "points", "printable", "spread", "titled"]
+
+RATE = "rate"
+"""The unit of most measures."""
 
 MISSING = "–"  # noqa: RUF001
 """What stands where there is no number."""
 
 
-def percent(rate: float) -> str:
-    """Put a rate in percent, without the sign.
+def titled(measure: str, unit: str) -> str:
+    """Name a measure with the unit in which it is shown: percent for a rate.
 
     Examples
     --------
-    >>> percent(0.85814)
-    '85.81'
+    >>> titled("accuracy", "rate"), titled("log_loss", "nats")
+    ('accuracy %', 'log_loss (nats)')
     """
-    return f"{100 * rate:.2f}" if math.isfinite(rate) else MISSING
+    return f"{measure} %" if unit == RATE else f"{measure} ({unit})"
 
 
-def spread(rate: float) -> str:
-    """Put the spread of a rate in percent, with its plus-minus.
+def percent(value: float, unit: str = RATE) -> str:
+    """Put a rate in percent, without the sign; what is no rate in its own unit.
 
     Examples
     --------
-    >>> spread(0.0032)
-    '±0.32'
+    >>> percent(0.85814), percent(12345.678, "rows"), percent(0.031236, "nats")
+    ('85.81', '12,346', '0.03124')
     """
-    return f"±{100 * rate:.2f}" if math.isfinite(rate) else ""
+    if not math.isfinite(value):
+        return MISSING
+    if unit != RATE:
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return f"{100 * value:.2f}"
+
+
+def spread(value: float, unit: str = RATE) -> str:
+    """Put the spread of a rate in percent, with its plus-minus; that of what is no rate in its own unit.
+
+    Examples
+    --------
+    >>> spread(0.0032), spread(0.25, "nats")
+    ('±0.32', '±0.25')
+    """
+    return f"±{percent(value, unit)}" if math.isfinite(value) else ""
 
 
 def points(difference: float | None) -> str:

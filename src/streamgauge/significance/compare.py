@@ -122,7 +122,7 @@ def _find(results: Results, first: str | None, second: str | None) -> PairSums:
         raise StreamgaugeError(msg)
     for name in (first, second):
         if name not in names:
-            raise unknown_name(kind="learner", name=name, known=names)
+            raise _not_compared(results, name, names)
     for pair in results.pairs:
         if (pair.first, pair.second) == (first, second):
             return pair
@@ -137,6 +137,14 @@ def _find(results: Results, first: str | None, second: str | None) -> PairSums:
             )
     msg = f"{first} cannot be compared with itself"
     raise StreamgaugeError(msg)
+
+
+def _not_compared(results: Results, name: str, names: list[str]) -> StreamgaugeError:
+    """Say why a learner is in no pair."""
+    failure = next((failure for failure in results.failures if failure.learner == name), None)
+    if failure is not None:
+        return StreamgaugeError(f"{name} cannot be compared: {failure}")
+    return unknown_name(kind="learner", name=name, known=names)
 
 
 def _recommended(pair: PairSums, measure: str, alpha: float, *, over_rows: bool) -> tuple[str, str]:

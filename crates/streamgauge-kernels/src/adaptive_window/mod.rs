@@ -93,6 +93,8 @@ pub struct AdaptiveWindow {
     variance: f64,
     /// How many values have come since the last check.
     tick: u64,
+    /// Whether all values are 0 or 1: then the variance follows from the total, which saves divisions.
+    binary: bool,
 }
 
 impl AdaptiveWindow {
@@ -102,7 +104,15 @@ impl AdaptiveWindow {
     /// [`KernelError::Option`] where an option is outside its range.
     pub fn new(settings: Settings) -> Result<Self, KernelError> {
         settings.check()?;
-        Ok(Self { settings, levels: vec![vec![]], width: 0.0, total: 0.0, variance: 0.0, tick: 0 })
+        Ok(Self { settings, levels: vec![vec![]], width: 0.0, total: 0.0, variance: 0.0, tick: 0, binary: false })
+    }
+
+    /// An empty window for values that are all 0 or 1.
+    ///
+    /// # Errors
+    /// [`KernelError::Option`] where an option is outside its range.
+    pub fn binary(settings: Settings) -> Result<Self, KernelError> {
+        Ok(Self { binary: true, ..Self::new(settings)? })
     }
 
     /// How many values the window holds.
@@ -177,15 +187,43 @@ impl AdaptiveWindow {
         while values.len() > 0 {
             let n = values.len().min((self.settings.clock - self.tick) as usize);
             self.append(values.by_ref().take(n));
-            self.merge(follower);
-            self.tick += n as u64;
-            if self.tick == self.settings.clock {
-                self.tick = 0;
-                let grown = self.width > self.settings.grace_period as f64;
-                n_changes += usize::from(grown && self.shrink(follower));
-            }
+            n_changes += self.advance(n, follower);
         }
         n_changes
+    }
+
+    /// As [`AdaptiveWindow::extend`], for a window of zeros and ones: many values at once.
+    #[inline(always)]
+    pub fn extend_binary(&mut self, mut values: &[f64], follower: &mut impl Follower) -> usize {
+        let mut n_changes = 0;
+        while !values.is_empty() {
+            let (now, later) = values.split_at(values.len().min((self.settings.clock - self.tick) as usize));
+            self.levels[0].extend(now.iter().map(|&total| Bucket { total, variance: 0.0 }));
+            self.width += now.len() as f64;
+            self.total += now.iter().filter(|&&value| value != 0.0).count() as f64;
+            self.variance = self.binary_variance();
+            n_changes += self.advance(now.len(), follower);
+            values = later;
+        }
+        n_changes
+    }
+
+    /// After `n` more values: merge buckets, and check the window where that is due; how often it then shrank.
+    #[inline(always)]
+    fn advance(&mut self, n: usize, follower: &mut impl Follower) -> usize {
+        self.merge(follower);
+        self.tick += n as u64;
+        if self.tick < self.settings.clock {
+            return 0;
+        }
+        self.tick = 0;
+        let grown = self.width > self.settings.grace_period as f64;
+        usize::from(grown && self.shrink(follower))
+    }
+
+    /// The sum of the squared differences from the mean, where all values are 0 or 1.
+    fn binary_variance(&self) -> f64 {
+        self.total - self.total * (self.total / self.width)
     }
 
     #[inline(always)]
@@ -214,7 +252,12 @@ impl AdaptiveWindow {
             let n_pairs = (self.levels[level].len() - self.settings.max_buckets).div_ceil(2);
             let (lower, upper) = self.levels.split_at_mut(level + 1);
             let (buckets, size) = (&mut lower[level], size_of_bucket(level));
-            upper[0].extend(buckets[..2 * n_pairs].chunks_exact(2).map(|pair| pair[0].merged(pair[1], size)));
+            let pairs = buckets[..2 * n_pairs].chunks_exact(2);
+            if self.binary {
+                upper[0].extend(pairs.map(|pair| Bucket { total: pair[0].total + pair[1].total, variance: 0.0 }));
+            } else {
+                upper[0].extend(pairs.map(|pair| pair[0].merged(pair[1], size)));
+            }
             buckets.drain(..2 * n_pairs);
             follower.merged(level, n_pairs);
             level += 1;
@@ -259,8 +302,12 @@ impl AdaptiveWindow {
         let Bucket { total, variance } = self.levels[level].remove(0);
         self.width -= n;
         self.total -= total;
-        let difference = total / n - self.total / self.width;
-        self.variance -= variance + n * self.width * difference * difference / (n + self.width);
+        if self.binary {
+            self.variance = self.binary_variance();
+        } else {
+            let difference = total / n - self.total / self.width;
+            self.variance -= variance + n * self.width * difference * difference / (n + self.width);
+        }
         while self.levels.len() > 1 && self.levels.last().is_some_and(Vec::is_empty) {
             self.levels.pop();
         }
@@ -308,7 +355,8 @@ impl AdaptiveWindow {
         if width != sums[0] || tick >= clock || ends_empty {
             return Err(reader.error("its width is not that of its buckets"));
         }
-        Ok(Self { settings: self.settings, levels, width, total: sums[1], variance: sums[2], tick })
+        let (total, variance) = (sums[1], sums[2]);
+        Ok(Self { settings: self.settings, levels, width, total, variance, tick, binary: self.binary })
     }
 
     /// How many buckets each level has.

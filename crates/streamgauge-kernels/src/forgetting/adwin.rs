@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::bucket_tally::{BucketTally, add_rows};
-use super::{Forgetting, Outcomes, Rows};
+use super::{Forgetting, Layout, Rows};
 use crate::KernelError;
 use crate::adaptive_window::{AdaptiveWindow, Follower, Settings};
 use crate::codec::{Reader, Writer};
@@ -30,23 +30,23 @@ impl Adwin {
     ///
     /// # Errors
     /// [`KernelError::Option`] where an option is outside its range.
-    pub fn new(outcomes: Outcomes, settings: Settings) -> Result<Self, KernelError> {
-        Ok(Self { window: AdaptiveWindow::new(settings)?, tallies: BucketTallies::new(outcomes) })
+    pub fn new(layout: Layout, settings: Settings) -> Result<Self, KernelError> {
+        Ok(Self { window: AdaptiveWindow::binary(settings)?, tallies: BucketTallies::new(layout) })
     }
 }
 
 impl Forgetting for Adwin {
-    fn outcomes(&self) -> Outcomes {
-        self.tallies.outcomes
+    fn layout(&self) -> Layout {
+        self.tallies.layout
     }
 
     fn take(&mut self, rows: &Rows<'_>) {
-        for start in (0..rows.codes.len()).step_by(CHUNK) {
-            let range = start..rows.codes.len().min(start + CHUNK);
-            self.tallies.recent.extend(&rows.codes[range.clone()], rows.weight.map(|weight| &weight[range.clone()]));
-            let classes = rows.y_true[range.clone()].iter().zip(&rows.y_pred[range]);
-            let losses = classes.map(|(y_true, y_pred)| f64::from(u8::from(y_true != y_pred)));
-            self.window.extend(losses, &mut self.tallies);
+        for start in (0..rows.len()).step_by(CHUNK) {
+            let part = rows.slice(start..rows.len().min(start + CHUNK));
+            self.tallies.recent.extend(part.codes, part.weight);
+            let classes = part.y_true.iter().zip(part.y_pred);
+            let losses: Vec<f64> = classes.map(|(y_true, y_pred)| f64::from(u8::from(y_true != y_pred))).collect();
+            self.window.extend_binary(&losses, &mut self.tallies);
         }
     }
 
@@ -61,7 +61,7 @@ impl Forgetting for Adwin {
 
     fn save(&self) -> Vec<u8> {
         let mut writer = Writer::new(NAME, 1);
-        self.outcomes().write(&mut writer);
+        self.layout().write(&mut writer);
         self.window.write(&mut writer);
         self.tallies.write(&mut writer);
         writer.finish()
@@ -69,9 +69,9 @@ impl Forgetting for Adwin {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         let mut reader = Reader::new(NAME, 1, bytes)?;
-        self.outcomes().check_saved(&mut reader)?;
+        self.layout().check_saved(&mut reader)?;
         let window = self.window.read(&mut reader)?;
-        let tallies = BucketTallies::read(self.tallies.outcomes, &window, &mut reader)?;
+        let tallies = BucketTallies::read(self.tallies.layout, &window, &mut reader)?;
         reader.finish()?;
         (self.window, self.tallies) = (window, tallies);
         Ok(())
@@ -81,7 +81,9 @@ impl Forgetting for Adwin {
 /// What belongs to the buckets of the window.
 #[derive(Debug, Clone)]
 struct BucketTallies {
-    outcomes: Outcomes,
+    layout: Layout,
+    /// How many entries a row has.
+    per_row: usize,
     /// The rows of the small buckets.
     recent: Recent,
     /// The tallies of the large buckets by level, the oldest first.
@@ -89,8 +91,8 @@ struct BucketTallies {
 }
 
 impl BucketTallies {
-    fn new(outcomes: Outcomes) -> Self {
-        Self { outcomes, recent: Recent::default(), levels: vec![] }
+    fn new(layout: Layout) -> Self {
+        Self { layout, per_row: layout.per_row(), recent: Recent::default(), levels: vec![] }
     }
 
     fn weigh(&self, weights: &mut [f64]) {
@@ -114,14 +116,15 @@ impl BucketTallies {
     fn merge_oldest(&mut self, level: usize) -> Option<BucketTally> {
         let older = self.levels[level].pop_front()?;
         let newer = self.levels[level].pop_front()?;
-        Some(older.merged(newer, self.outcomes))
+        Some(older.merged(newer, self.layout))
     }
 
     /// Make a tally of the oldest rows.
     fn settle(&mut self) -> BucketTally {
-        let (codes, weights) = self.recent.oldest(1 << FIRST_TALLY);
-        let tally = BucketTally::new(self.outcomes, codes, weights);
-        self.recent.start += 1 << FIRST_TALLY;
+        let n_entries = self.per_row << FIRST_TALLY;
+        let (codes, weights) = self.recent.oldest(n_entries);
+        let tally = BucketTally::new(self.layout, codes, weights);
+        self.recent.start += n_entries;
         tally
     }
 
@@ -137,19 +140,19 @@ impl BucketTallies {
         self.levels.iter().flatten().for_each(|tally| tally.write(writer));
     }
 
-    fn read(outcomes: Outcomes, window: &AdaptiveWindow, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
-        let mut tallies = Self::new(outcomes);
-        tallies.recent = Recent::read(outcomes, reader)?;
+    fn read(layout: Layout, window: &AdaptiveWindow, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
+        let mut tallies = Self::new(layout);
+        tallies.recent = Recent::read(layout, reader)?;
         let mut n_recent = 0;
         for (level, n) in window.n_buckets().enumerate() {
             if level < FIRST_TALLY {
                 n_recent += n << level;
             } else {
-                let level = (0..n).map(|_| BucketTally::read(outcomes, reader)).collect::<Result<_, _>>()?;
+                let level = (0..n).map(|_| BucketTally::read(layout, reader)).collect::<Result<_, _>>()?;
                 tallies.levels.push(level);
             }
         }
-        if tallies.recent.len() != n_recent {
+        if tallies.recent.len() != n_recent * tallies.per_row {
             return Err(reader.error("it holds a wrong number of rows"));
         }
         Ok(tallies)
@@ -166,20 +169,20 @@ impl Follower for BucketTallies {
 
     fn dropped(&mut self, level: usize) {
         if level < FIRST_TALLY {
-            self.recent.start += 1 << level;
+            self.recent.start += self.per_row << level;
         } else {
             self.levels[level - FIRST_TALLY].pop_front();
         }
     }
 }
 
-/// The newest rows, the oldest of them first.
+/// The entries of the newest rows, the oldest of them first.
 #[derive(Debug, Clone, Default)]
 struct Recent {
     codes: Vec<u32>,
     /// Empty while all have been 1.
     weights: Vec<f64>,
-    /// The rows before this one are no longer needed.
+    /// The entries before this one are no longer needed.
     start: usize,
 }
 
@@ -200,7 +203,7 @@ impl Recent {
         self.codes.extend_from_slice(codes);
     }
 
-    /// The `n` oldest rows: their outcomes and weights.
+    /// The `n` oldest entries: their codes and weights.
     fn oldest(&self, n: usize) -> (&[u32], Option<&[f64]>) {
         let range = self.start..self.start + n;
         let weights = if self.weights.is_empty() { None } else { Some(&self.weights[range.clone()]) };
@@ -216,8 +219,8 @@ impl Recent {
         writer.f64s(self.weights.get(self.start..).unwrap_or_default());
     }
 
-    fn read(outcomes: Outcomes, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
-        let (codes, weights) = (outcomes.read_codes(reader)?, reader.f64s()?);
+    fn read(layout: Layout, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
+        let (codes, weights) = (layout.read_codes(reader)?, reader.f64s()?);
         if !(weights.is_empty() || weights.len() == codes.len()) {
             return Err(reader.error("it holds a wrong number of weights"));
         }

@@ -1,6 +1,6 @@
 //! The tally of a bucket of rows: a table, or a list where few of many outcomes occur.
 
-use super::Outcomes;
+use super::Layout;
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 
@@ -17,10 +17,10 @@ pub enum BucketTally {
 }
 
 impl BucketTally {
-    /// The tally of rows, given as outcomes and weights (or `None`, where all are 1).
-    pub fn new(outcomes: Outcomes, codes: &[u32], weights: Option<&[f64]>) -> Self {
-        if outcomes.n_codes() <= SMALL_TABLE {
-            let mut table = vec![0.0; outcomes.n_codes()];
+    /// The tally of rows, given as the codes and weights of their entries (or `None`, where all are 1).
+    pub fn new(layout: Layout, codes: &[u32], weights: Option<&[f64]>) -> Self {
+        if layout.n_codes() <= SMALL_TABLE {
+            let mut table = vec![0.0; layout.n_codes()];
             add_rows(&mut table, codes, weights);
             return Self::Table(table);
         }
@@ -38,12 +38,12 @@ impl BucketTally {
     }
 
     /// The tally of the rows of two buckets.
-    pub fn merged(self, newer: Self, outcomes: Outcomes) -> Self {
+    pub fn merged(self, newer: Self, layout: Layout) -> Self {
         match (self, newer) {
             (Self::List(older), Self::List(newer)) => {
                 let sum = add_lists(&older, &newer);
                 // A table takes half the bytes for each outcome.
-                if 2 * sum.len() < outcomes.n_codes() { Self::List(sum) } else { Self::table(&sum, outcomes) }
+                if 2 * sum.len() < layout.n_codes() { Self::List(sum) } else { Self::table(&sum, layout) }
             }
             (Self::Table(mut older), newer) => {
                 newer.add_to(&mut older);
@@ -57,8 +57,8 @@ impl BucketTally {
     }
 
     /// The table of a list.
-    pub fn table(list: &[(u32, f64)], outcomes: Outcomes) -> Self {
-        let mut table = vec![0.0; outcomes.n_codes()];
+    pub fn table(list: &[(u32, f64)], layout: Layout) -> Self {
+        let mut table = vec![0.0; layout.n_codes()];
         for &(code, weight) in list {
             table[code as usize] = weight;
         }
@@ -96,9 +96,9 @@ impl BucketTally {
     }
 
     /// Read it back.
-    pub fn read(outcomes: Outcomes, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
-        let (codes, weights) = (outcomes.read_codes(reader)?, reader.f64s()?);
-        if codes.is_empty() && weights.len() == outcomes.n_codes() {
+    pub fn read(layout: Layout, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
+        let (codes, weights) = (read_codes(layout, reader)?, reader.f64s()?);
+        if codes.is_empty() && weights.len() == layout.n_codes() {
             return Ok(Self::Table(weights));
         }
         if codes.len() != weights.len() || codes.windows(2).any(|pair| pair[0] >= pair[1]) {
@@ -106,6 +106,14 @@ impl BucketTally {
         }
         Ok(Self::List(codes.into_iter().zip(weights).collect()))
     }
+}
+
+fn read_codes(layout: Layout, reader: &mut Reader<'_>) -> Result<Vec<u32>, KernelError> {
+    let codes = reader.u64s()?;
+    if codes.iter().any(|&code| code >= layout.n_codes() as u64) {
+        return Err(reader.error("it has an outcome that cannot be"));
+    }
+    Ok(codes.into_iter().map(|code| code as u32).collect())
 }
 
 /// Add rows to a table.

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Forgetting, Outcomes, Rows};
+use super::{Forgetting, Layout, Rows};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 
@@ -22,7 +22,7 @@ const NOTHING: f64 = 1e-290;
 /// when a period of rows ends, which depends on the count of rows alone.
 #[derive(Debug, Clone)]
 pub struct Fading {
-    outcomes: Outcomes,
+    layout: Layout,
     width: u64,
     /// The powers of the factor, up to that of a whole period.
     decay: Vec<f64>,
@@ -30,7 +30,7 @@ pub struct Fading {
     growth: Vec<f64>,
     /// How many rows of the period have come in.
     age: usize,
-    /// By outcome; on the scale of the first row of the period.
+    /// By code; on the scale of the first row of the period.
     sums: Vec<f64>,
 }
 
@@ -39,12 +39,12 @@ impl Fading {
     ///
     /// # Errors
     /// [`KernelError::Option`] where the factor is not in (0, 1].
-    pub fn new(outcomes: Outcomes, factor: f64) -> Result<Self, KernelError> {
+    pub fn new(layout: Layout, factor: f64) -> Result<Self, KernelError> {
         if !(factor > 0.0 && factor <= 1.0) {
             let expected = "it must be a number in (0, 1]";
             return Err(KernelError::Option { option: "factor", found: factor.to_string(), expected });
         }
-        let longest = outcomes.n_codes().clamp(*LONGEST_PERIOD.start(), *LONGEST_PERIOD.end());
+        let longest = layout.n_codes().clamp(*LONGEST_PERIOD.start(), *LONGEST_PERIOD.end());
         let mut decay = vec![1.0, factor];
         let mut power = factor * factor;
         while decay.len() <= longest && power * MOST_GROWTH > 1.0 {
@@ -52,7 +52,7 @@ impl Fading {
             power *= factor;
         }
         let growth = decay[..decay.len() - 1].iter().map(|power| 1.0 / power).collect();
-        Ok(Self { outcomes, width: 0, decay, growth, age: 0, sums: vec![0.0; outcomes.n_codes()] })
+        Ok(Self { layout, width: 0, decay, growth, age: 0, sums: vec![0.0; layout.n_codes()] })
     }
 
     fn rescale(&mut self) {
@@ -61,29 +61,48 @@ impl Fading {
             let faded = *sum * decay;
             *sum = if faded < NOTHING { 0.0 } else { faded };
         }
+        // Squared weights fade by the squared factor.
+        if let Some(squared) = self.layout.squared_weight() {
+            self.sums[squared] *= decay;
+        }
         self.age = 0;
+    }
+
+    /// Take in rows of several entries, of which those of a row grow alike.
+    fn take_entries(&mut self, rows: &Rows<'_>) {
+        let squared = self.layout.squared_weight();
+        let weights = rows.weight.unwrap_or_default().chunks_exact(rows.per_row);
+        let growths = &self.growth[self.age..];
+        for ((codes, weights), growth) in rows.codes.chunks_exact(rows.per_row).zip(weights).zip(growths) {
+            for (&code, weight) in codes.iter().zip(weights) {
+                let again = if squared == Some(code as usize) { *growth } else { 1.0 };
+                self.sums[code as usize] += weight * growth * again;
+            }
+        }
     }
 }
 
 impl Forgetting for Fading {
-    fn outcomes(&self) -> Outcomes {
-        self.outcomes
+    fn layout(&self) -> Layout {
+        self.layout
     }
 
     fn take(&mut self, rows: &Rows<'_>) {
-        self.width += rows.codes.len() as u64;
+        self.width += rows.len() as u64;
         let mut start = 0;
-        while start < rows.codes.len() {
+        while start < rows.len() {
             if self.age == self.growth.len() {
                 self.rescale();
             }
-            let stop = rows.codes.len().min(start + self.growth.len() - self.age);
-            let entering = rows.codes[start..stop].iter().zip(&self.growth[self.age..]);
-            match rows.weight {
+            let stop = rows.len().min(start + self.growth.len() - self.age);
+            let part = rows.slice(start..stop);
+            let entering = part.codes.iter().zip(&self.growth[self.age..]);
+            match part.weight {
                 None => entering.for_each(|(&code, growth)| self.sums[code as usize] += growth),
-                Some(weight) => entering
-                    .zip(&weight[start..stop])
+                Some(weight) if part.per_row == 1 => entering
+                    .zip(weight)
                     .for_each(|((&code, growth), weight)| self.sums[code as usize] += weight * growth),
+                Some(_) => self.take_entries(&part),
             }
             self.age += stop - start;
             start = stop;
@@ -93,6 +112,9 @@ impl Forgetting for Fading {
     fn weigh(&self, weights: &mut [f64]) -> u64 {
         let decay = self.decay[self.age.saturating_sub(1)];
         weights.iter_mut().zip(&self.sums).for_each(|(weight, sum)| *weight = sum * decay);
+        if let Some(squared) = self.layout.squared_weight() {
+            weights[squared] *= decay;
+        }
         self.width
     }
 
@@ -102,7 +124,7 @@ impl Forgetting for Fading {
 
     fn save(&self) -> Vec<u8> {
         let mut writer = Writer::new(NAME, 1);
-        self.outcomes.write(&mut writer);
+        self.layout.write(&mut writer);
         writer.f64(self.decay[1]);
         writer.u64(self.width);
         writer.u64(self.age as u64);
@@ -112,7 +134,7 @@ impl Forgetting for Fading {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         let mut reader = Reader::new(NAME, 1, bytes)?;
-        self.outcomes.check_saved(&mut reader)?;
+        self.layout.check_saved(&mut reader)?;
         if reader.f64()? != self.decay[1] {
             return Err(reader.error("it has another factor"));
         }

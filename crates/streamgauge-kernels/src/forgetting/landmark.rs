@@ -1,6 +1,6 @@
 //! Nothing is forgotten.
 
-use super::{Forgetting, Outcomes, Rows, whole};
+use super::{Forgetting, Layout, Rows, whole};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 
@@ -9,19 +9,66 @@ const NAME: &str = "Landmark";
 /// Covers every row since the start.
 #[derive(Debug, Clone)]
 pub struct Landmark {
-    outcomes: Outcomes,
+    layout: Layout,
     width: u64,
-    /// The whole weights by outcome.
+    /// The whole weights by code.
     counts: Vec<u64>,
-    /// The other weights by outcome; empty until there is one.
-    fractions: Vec<f64>,
+    /// The other weights by code; empty until there is one.
+    fractions: Vec<Compensated>,
+}
+
+/// A sum that keeps what rounding takes from it (Neumaier), so that it does not drift however many numbers come.
+#[derive(Debug, Clone, Copy, Default)]
+struct Compensated {
+    sum: f64,
+    lost: f64,
+}
+
+impl Compensated {
+    fn add(&mut self, number: f64) {
+        let sum = self.sum + number;
+        self.lost += if self.sum.abs() >= number.abs() { (self.sum - sum) + number } else { (number - sum) + self.sum };
+        self.sum = sum;
+    }
 }
 
 impl Landmark {
     /// A state that has seen nothing.
     #[must_use]
-    pub fn new(outcomes: Outcomes) -> Self {
-        Self { outcomes, width: 0, counts: vec![0; outcomes.n_codes()], fractions: vec![] }
+    pub fn new(layout: Layout) -> Self {
+        Self { layout, width: 0, counts: vec![0; layout.n_codes()], fractions: vec![] }
+    }
+
+    /// How many rows it covers.
+    #[must_use]
+    pub fn width(&self) -> u64 {
+        self.width
+    }
+
+    /// Start anew.
+    pub fn clear(&mut self) {
+        self.width = 0;
+        self.counts.fill(0);
+        self.fractions.clear();
+    }
+
+    /// Append its state.
+    pub(super) fn write(&self, writer: &mut Writer) {
+        self.layout.write(writer);
+        writer.u64(self.width);
+        writer.u64s(self.counts.iter().copied());
+        writer.f64s(&self.fractions.iter().flat_map(|part| [part.sum, part.lost]).collect::<Vec<_>>());
+    }
+
+    /// Read the state of one built alike.
+    pub(super) fn read(&self, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
+        self.layout.check_saved(reader)?;
+        let (width, counts, fractions) = (reader.u64()?, reader.u64s()?, reader.f64s()?);
+        if counts.len() != self.counts.len() || !(fractions.is_empty() || fractions.len() == 2 * counts.len()) {
+            return Err(reader.error("it has a wrong number of sums"));
+        }
+        let fractions = fractions.chunks_exact(2).map(|part| Compensated { sum: part[0], lost: part[1] }).collect();
+        Ok(Self { layout: self.layout, width, counts, fractions })
     }
 
     fn add(&mut self, code: u32, weight: f64) {
@@ -29,20 +76,20 @@ impl Landmark {
             self.counts[code as usize] += count;
         } else {
             if self.fractions.is_empty() {
-                self.fractions = vec![0.0; self.counts.len()];
+                self.fractions = vec![Compensated::default(); self.counts.len()];
             }
-            self.fractions[code as usize] += weight;
+            self.fractions[code as usize].add(weight);
         }
     }
 }
 
 impl Forgetting for Landmark {
-    fn outcomes(&self) -> Outcomes {
-        self.outcomes
+    fn layout(&self) -> Layout {
+        self.layout
     }
 
     fn take(&mut self, rows: &Rows<'_>) {
-        self.width += rows.codes.len() as u64;
+        self.width += rows.len() as u64;
         match rows.weight {
             None => rows.codes.iter().for_each(|&code| self.counts[code as usize] += 1),
             Some(weight) => rows.codes.iter().zip(weight).for_each(|(&code, &weight)| self.add(code, weight)),
@@ -51,32 +98,25 @@ impl Forgetting for Landmark {
 
     fn weigh(&self, weights: &mut [f64]) -> u64 {
         weights.iter_mut().zip(&self.counts).for_each(|(weight, &count)| *weight = count as f64);
-        weights.iter_mut().zip(&self.fractions).for_each(|(weight, &fraction)| *weight += fraction);
+        weights.iter_mut().zip(&self.fractions).for_each(|(weight, part)| *weight += part.sum + part.lost);
         self.width
     }
 
     fn n_bytes(&self) -> usize {
-        size_of::<Self>() + 8 * (self.counts.capacity() + self.fractions.capacity())
+        size_of::<Self>() + 8 * self.counts.capacity() + size_of::<Compensated>() * self.fractions.capacity()
     }
 
     fn save(&self) -> Vec<u8> {
         let mut writer = Writer::new(NAME, 1);
-        self.outcomes.write(&mut writer);
-        writer.u64(self.width);
-        writer.u64s(self.counts.iter().copied());
-        writer.f64s(&self.fractions);
+        self.write(&mut writer);
         writer.finish()
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         let mut reader = Reader::new(NAME, 1, bytes)?;
-        self.outcomes.check_saved(&mut reader)?;
-        let (width, counts, fractions) = (reader.u64()?, reader.u64s()?, reader.f64s()?);
-        if counts.len() != self.counts.len() || !(fractions.is_empty() || fractions.len() == counts.len()) {
-            return Err(reader.error("it has a wrong number of sums"));
-        }
+        let saved = self.read(&mut reader)?;
         reader.finish()?;
-        (self.width, self.counts, self.fractions) = (width, counts, fractions);
+        *self = saved;
         Ok(())
     }
 }

@@ -7,28 +7,47 @@
 use crate::KernelError;
 
 mod adwin;
+mod bins;
 mod bucket_tally;
 mod fading;
 mod landmark;
+mod ranks;
+mod statistics;
 mod tally;
+mod time_window;
+mod tumbling;
 mod window;
 
 pub use adwin::Adwin;
 pub use fading::Fading;
 pub use landmark::Landmark;
+pub use ranks::KeptVotes;
+pub use statistics::{Layout, N_BINS, Statistics};
 pub use tally::{Columns, Outcomes, Rows, Tallies};
+pub use time_window::TimeWindow;
+pub use tumbling::Tumbling;
 pub use window::Window;
 
 /// Keeps the tally of one cell, in bounded memory.
 pub trait Forgetting: Send + Sync {
-    /// The outcomes it tells apart.
-    fn outcomes(&self) -> Outcomes;
+    /// What it keeps of a row.
+    fn layout(&self) -> Layout;
 
     /// Take in checked rows.
     fn take(&mut self, rows: &Rows<'_>);
 
-    /// Add the weight of each outcome to `weights`, which holds zeros; returns how many rows they cover.
+    /// Add the weight of each code to `weights`, which holds zeros; returns how many rows they cover.
     fn weigh(&self, weights: &mut [f64]) -> u64;
+
+    /// The votes of the rows covered, where it keeps them.
+    fn kept_votes(&self) -> Option<&KeptVotes> {
+        None
+    }
+
+    /// Whether it must know when rows arrived.
+    fn needs_time(&self) -> bool {
+        false
+    }
 
     /// The bytes it holds, on the heap and off it.
     fn n_bytes(&self) -> usize;
@@ -47,21 +66,39 @@ pub trait Forgetting: Send + Sync {
     /// # Errors
     /// The first fault of the columns or the stops; nothing is then taken in.
     fn update(&mut self, columns: &Columns<'_>, stops: &[usize]) -> Result<Tallies, KernelError> {
-        let outcomes = self.outcomes();
-        let codes = outcomes.encode(columns)?;
-        check_stops(stops, codes.len())?;
-        let mut tallies = Tallies::new(outcomes);
-        let mut weights = vec![0.0; if stops.is_empty() { 0 } else { outcomes.n_codes() }];
+        let layout = self.layout();
+        let entries = layout.entries(columns)?;
+        check_stops(stops, entries.n_rows())?;
+        if self.needs_time() {
+            check_time(columns)?;
+        }
+        let mut tallies = Tallies::new(layout.outcomes().n_classes());
+        let mut weights = vec![0.0; if stops.is_empty() { 0 } else { layout.n_codes() }];
         let mut start = 0;
         for &stop in stops {
-            self.take(&columns.rows(&codes, start..stop));
+            self.take(&entries.rows(columns, start..stop));
             weights.fill(0.0);
             let width = self.weigh(&mut weights);
-            tallies.push(&weights, width);
+            tallies.push(layout, &weights, width);
+            if let Some(bins) = layout.bins() {
+                tallies.push_ranks(&bins.ranks(&weights[layout.first_bin()..]));
+            } else if let Some(votes) = self.kept_votes() {
+                tallies.push_ranks(&votes.ranks());
+            }
             start = stop;
         }
-        self.take(&columns.rows(&codes, start..codes.len()));
+        self.take(&entries.rows(columns, start..entries.n_rows()));
         Ok(tallies)
+    }
+}
+
+fn check_time(columns: &Columns<'_>) -> Result<(), KernelError> {
+    let fault = |found: String, expected| Err(KernelError::Option { option: "time", found, expected });
+    match columns.time {
+        Some(time) if time.iter().all(|time| time.is_finite()) => Ok(()),
+        Some(_) => fault("NaN".to_owned(), "the time of every row must be known and finite"),
+        None if columns.y_true.is_empty() => Ok(()),
+        None => fault("None".to_owned(), "a window of time needs rows that say when they arrived"),
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::ranks::Ranks;
+use super::statistics::Layout;
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::dispatch;
@@ -24,20 +26,13 @@ pub struct Columns<'a> {
     pub no_change_hit: &'a [bool],
     /// Weights; `None` means 1 for all.
     pub weight: Option<&'a [f64]>,
+    /// Votes for the classes, [n, c], where they are needed.
+    pub votes: Option<&'a [f64]>,
+    /// When each row arrived, in seconds, where that is needed.
+    pub time: Option<&'a [f64]>,
 }
 
-impl<'a> Columns<'a> {
-    /// Some of the rows, with the codes of all of them beside.
-    #[must_use]
-    pub fn rows(&self, codes: &'a [u32], range: Range<usize>) -> Rows<'a> {
-        Rows {
-            codes: &codes[range.clone()],
-            y_true: &self.y_true[range.clone()],
-            y_pred: &self.y_pred[range.clone()],
-            weight: self.weight.map(|weight| &weight[range]),
-        }
-    }
-
+impl Columns<'_> {
     /// Whether all weights are finite and not below 0.
     #[inline(always)]
     fn has_valid_weights(&self) -> bool {
@@ -53,21 +48,67 @@ impl<'a> Columns<'a> {
         check_length("y_pred", self.y_pred.len(), n)?;
         check_length("majority_hit", self.majority_hit.len(), n)?;
         check_length("no_change_hit", self.no_change_hit.len(), n)?;
-        check_length("weight", self.weight.map_or(n, <[f64]>::len), n)
+        check_length("weight", self.weight.map_or(n, <[f64]>::len), n)?;
+        check_length("time", self.time.map_or(n, <[f64]>::len), n)
     }
 }
 
 /// Rows that have been checked and encoded.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a> {
-    /// The outcome of each.
+    /// The codes of the entries, `per_row` a row, of which the first is that of the outcome.
     pub codes: &'a [u32],
     /// The true class.
     pub y_true: &'a [i32],
     /// The predicted class.
     pub y_pred: &'a [i32],
-    /// Weights; `None` means 1 for all.
+    /// The amounts of the entries, of which a row's first is its weight; `None` means 1 for all.
     pub weight: Option<&'a [f64]>,
+    /// Votes as shares of their sum, [n, c]; empty where nobody needs them.
+    pub shares: &'a [f64],
+    /// When each row arrived.
+    pub time: Option<&'a [f64]>,
+    /// How many entries a row has.
+    pub per_row: usize,
+    /// How many classes there are.
+    pub n_classes: usize,
+}
+
+impl Rows<'_> {
+    /// How many rows there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.y_true.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.y_true.is_empty()
+    }
+
+    /// The weight of a row.
+    #[must_use]
+    pub fn row_weight(&self, row: usize) -> f64 {
+        self.weight.map_or(1.0, |weight| weight[row * self.per_row])
+    }
+
+    /// Some of the rows.
+    #[must_use]
+    pub fn slice(&self, range: Range<usize>) -> Self {
+        let entries = range.start * self.per_row..range.end * self.per_row;
+        let votes = range.start * self.n_classes..range.end * self.n_classes;
+        Self {
+            codes: &self.codes[entries.clone()],
+            y_true: &self.y_true[range.clone()],
+            y_pred: &self.y_pred[range.clone()],
+            weight: self.weight.map(|weight| &weight[entries]),
+            shares: if self.shares.is_empty() { self.shares } else { &self.shares[votes] },
+            time: self.time.map(|time| &time[range]),
+            per_row: self.per_row,
+            n_classes: self.n_classes,
+        }
+    }
 }
 
 /// What is told apart of a row: its true class, its prediction, and which baselines were right.
@@ -91,6 +132,12 @@ impl Outcomes {
         Err(KernelError::Option { option: "n_classes", found: n_classes.to_string(), expected })
     }
 
+    /// How many classes there are.
+    #[must_use]
+    pub fn n_classes(self) -> usize {
+        self.n_classes
+    }
+
     /// How many codes there are.
     #[must_use]
     pub fn n_codes(self) -> usize {
@@ -108,18 +155,6 @@ impl Outcomes {
     /// [`KernelError::Saved`] where it has not, or the bytes end.
     pub fn check_saved(self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
         if reader.usize()? == self.n_classes { Ok(()) } else { Err(reader.error("it has another number of classes")) }
-    }
-
-    /// Read codes back from a saved state.
-    ///
-    /// # Errors
-    /// [`KernelError::Saved`] where one is not a code, or the bytes end.
-    pub fn read_codes(self, reader: &mut Reader<'_>) -> Result<Vec<u32>, KernelError> {
-        let codes = reader.u64s()?;
-        if codes.iter().any(|&code| code >= self.n_codes() as u64) {
-            return Err(reader.error("it has an outcome that cannot be"));
-        }
-        Ok(codes.into_iter().map(|code| code as u32).collect())
     }
 
     /// Check every row and give its code.
@@ -185,15 +220,33 @@ pub struct Tallies {
     pub hits: Vec<f64>,
     /// How many rows each tally covers, [s].
     pub widths: Vec<u64>,
+    /// The statistics asked for, in the order of [`Statistics`](super::Statistics), each a sum, those of calibration
+    /// [3, bins]; [s, `n_sums`].
+    pub sums: Vec<f64>,
+    /// Where ranks are asked for: areas under ROC curves, ties and average precisions, [s, 3, c, c].
+    pub ranks: Vec<f64>,
 }
 
 impl Tallies {
-    pub(super) fn new(outcomes: Outcomes) -> Self {
-        let n_classes = outcomes.n_classes;
-        Self { n_classes, confusion: vec![], abstained: vec![], hits: vec![], widths: vec![] }
+    pub(super) fn new(n_classes: usize) -> Self {
+        let (confusion, abstained, hits, sums, ranks) = (vec![], vec![], vec![], vec![], vec![]);
+        Self { n_classes, confusion, abstained, hits, widths: vec![], sums, ranks }
     }
 
-    pub(super) fn push(&mut self, weights: &[f64], width: u64) {
+    pub(super) fn push(&mut self, layout: Layout, weights: &[f64], width: u64) {
+        let n_outcomes = layout.outcomes().n_codes();
+        self.push_outcomes(&weights[..n_outcomes]);
+        self.sums.extend_from_slice(&weights[n_outcomes..layout.first_bin()]);
+        self.widths.push(width);
+    }
+
+    pub(super) fn push_ranks(&mut self, ranks: &Ranks) {
+        for areas in [&ranks.roc, &ranks.tied, &ranks.precision] {
+            self.ranks.extend_from_slice(areas);
+        }
+    }
+
+    fn push_outcomes(&mut self, weights: &[f64]) {
         let c = self.n_classes;
         let mut hits = vec![0.0; 2 * c];
         for (class, of_class) in weights.chunks_exact(4 * (c + 1)).enumerate() {
@@ -209,6 +262,5 @@ impl Tallies {
             }
         }
         self.hits.extend_from_slice(&hits);
-        self.widths.push(width);
     }
 }

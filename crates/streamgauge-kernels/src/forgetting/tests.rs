@@ -2,7 +2,7 @@
 
 use super::bucket_tally::{BucketTally, add_rows};
 use super::*;
-use crate::adaptive_window::Settings;
+use crate::adaptive_window::{AdaptiveWindow, Settings};
 use crate::randomness::{Draws, Purpose};
 
 const N_CLASSES: usize = 3;
@@ -13,6 +13,8 @@ struct Sample {
     majority_hit: Vec<bool>,
     no_change_hit: Vec<bool>,
     weight: Option<Vec<f64>>,
+    votes: Vec<f64>,
+    time: Vec<f64>,
 }
 
 impl Sample {
@@ -30,7 +32,10 @@ impl Sample {
         };
         let majority_hit = (0..n).map(|row| pick(row, 3) < 0.4).collect();
         let no_change_hit = (0..n).map(|row| pick(row, 4) < 0.3).collect();
-        Self { y_true, y_pred, majority_hit, no_change_hit, weight }
+        // Coarse votes, so that some are tied; some rows have none.
+        let votes = (0..n * N_CLASSES).map(|i| (pick(i, 5) * 8.0).floor() * f64::from(u8::from(pick(i / 3, 6) < 0.9)));
+        let time = (0..n).map(|row| (row / 3) as f64 + pick(row, 7)).collect();
+        Self { y_true, y_pred, majority_hit, no_change_hit, weight, votes: votes.collect(), time }
     }
 
     fn columns(&self, range: std::ops::Range<usize>) -> Columns<'_> {
@@ -39,32 +44,48 @@ impl Sample {
             y_pred: &self.y_pred[range.clone()],
             majority_hit: &self.majority_hit[range.clone()],
             no_change_hit: &self.no_change_hit[range.clone()],
-            weight: self.weight.as_deref().map(|weight| &weight[range]),
+            weight: self.weight.as_deref().map(|weight| &weight[range.clone()]),
+            votes: Some(&self.votes[range.start * N_CLASSES..range.end * N_CLASSES]),
+            time: Some(&self.time[range]),
         }
     }
 }
 
-fn outcomes() -> Outcomes {
-    Outcomes::new(N_CLASSES).unwrap()
+const PLAIN: Statistics =
+    Statistics { squared_weight: false, log_loss: false, brier: false, calibration: false, ranks: false };
+const EVERYTHING: Statistics =
+    Statistics { squared_weight: true, log_loss: true, brier: true, calibration: true, ranks: true };
+
+fn layout(statistics: Statistics, keeps_rows: bool) -> Layout {
+    Layout::new(Outcomes::new(N_CLASSES).unwrap(), statistics, keeps_rows).unwrap()
 }
 
-fn adwin(max_buckets: usize) -> Adwin {
-    let settings = Settings { delta: 0.002, clock: 32, max_buckets, min_window_length: 5, grace_period: 10 };
-    Adwin::new(outcomes(), settings).unwrap()
+fn plain() -> Layout {
+    layout(PLAIN, true)
 }
 
-type Build = fn() -> Box<dyn Forgetting>;
+fn settings(max_buckets: usize) -> Settings {
+    Settings { delta: 0.002, clock: 32, max_buckets, min_window_length: 5, grace_period: 10 }
+}
+
+fn adwin(layout: Layout, max_buckets: usize) -> Adwin {
+    Adwin::new(layout, settings(max_buckets)).unwrap()
+}
+
+type Build = fn(Statistics) -> Box<dyn Forgetting>;
 
 fn all() -> Vec<Build> {
     vec![
-        || Box::new(Landmark::new(outcomes())),
-        || Box::new(Window::new(outcomes(), 1).unwrap()),
-        || Box::new(Window::new(outcomes(), 100).unwrap()),
-        || Box::new(Fading::new(outcomes(), 0.99).unwrap()),
-        || Box::new(Fading::new(outcomes(), 1e-12).unwrap()),
-        || Box::new(Fading::new(outcomes(), 1.0).unwrap()),
-        || Box::new(adwin(5)),
-        || Box::new(adwin(1)),
+        |asked| Box::new(Landmark::new(layout(asked, false))),
+        |asked| Box::new(Window::new(layout(asked, true), 1).unwrap()),
+        |asked| Box::new(Window::new(layout(asked, true), 100).unwrap()),
+        |asked| Box::new(Tumbling::new(layout(asked, true), 130).unwrap()),
+        |asked| Box::new(TimeWindow::new(layout(asked, true), 30.5).unwrap()),
+        |asked| Box::new(Fading::new(layout(asked, false), 0.99).unwrap()),
+        |asked| Box::new(Fading::new(layout(asked, false), 1e-12).unwrap()),
+        |asked| Box::new(Fading::new(layout(asked, false), 1.0).unwrap()),
+        |asked| Box::new(adwin(layout(asked, false), 5)),
+        |asked| Box::new(adwin(layout(asked, false), 1)),
     ]
 }
 
@@ -78,12 +99,17 @@ fn tallies(state: &mut dyn Forgetting, sample: &Sample, size: usize, from: usize
         let tallies = state.update(&sample.columns(start..stop), &stops).unwrap();
         for i in 0..stops.len() {
             let part = |column: &[f64], width: usize| column[i * width..(i + 1) * width].to_vec();
+            let (n_sums, n_ranks) = (tallies.sums.len() / stops.len(), tallies.ranks.len() / stops.len());
+            // Areas that are not defined are not equal to themselves.
+            let ranks = part(&tallies.ranks, n_ranks).into_iter().map(|area| if area.is_nan() { -1.0 } else { area });
             found.push(Tallies {
                 n_classes: N_CLASSES,
                 confusion: part(&tallies.confusion, N_CLASSES * N_CLASSES),
                 abstained: part(&tallies.abstained, N_CLASSES),
                 hits: part(&tallies.hits, 2 * N_CLASSES),
                 widths: vec![tallies.widths[i]],
+                sums: part(&tallies.sums, n_sums),
+                ranks: ranks.collect(),
             });
         }
     }
@@ -92,13 +118,15 @@ fn tallies(state: &mut dyn Forgetting, sample: &Sample, size: usize, from: usize
 
 #[test]
 fn the_cut_into_columns_changes_no_bit() {
-    for weights in ["none", "whole", "any"] {
+    for (weights, asked) in
+        [("none", PLAIN), ("whole", PLAIN), ("any", PLAIN), ("none", EVERYTHING), ("any", EVERYTHING)]
+    {
         let sample = Sample::new(6_000, weights);
         for build in all() {
-            let whole = tallies(build().as_mut(), &sample, 6_000, 0);
+            let whole = tallies(build(asked).as_mut(), &sample, 6_000, 0);
             assert_eq!(whole.len(), 120);
             for size in [1, 77, 1024] {
-                assert!(whole == tallies(build().as_mut(), &sample, size, 0), "{weights} {size}");
+                assert!(whole == tallies(build(asked).as_mut(), &sample, size, 0), "{weights} {size}");
             }
         }
     }
@@ -106,15 +134,15 @@ fn the_cut_into_columns_changes_no_bit() {
 
 #[test]
 fn a_saved_state_goes_on_bit_for_bit() {
-    for weights in ["none", "whole", "any"] {
+    for (weights, asked) in [("none", PLAIN), ("whole", PLAIN), ("any", PLAIN), ("any", EVERYTHING)] {
         let sample = Sample::new(6_000, weights);
         for build in all() {
-            let whole = tallies(build().as_mut(), &sample, 6_000, 0);
+            let whole = tallies(build(asked).as_mut(), &sample, 6_000, 0);
             for cut in [0, 1, 1_700, 4_100] {
-                let mut first = build();
+                let mut first = build(asked);
                 first.update(&sample.columns(0..cut), &[]).unwrap();
                 let saved = first.save();
-                let mut second = build();
+                let mut second = build(asked);
                 second.load(&saved).unwrap();
                 assert!(second.save() == saved);
                 assert!(whole[cut / 50..] == tallies(second.as_mut(), &sample, 500, cut), "{weights} {cut}");
@@ -127,23 +155,24 @@ fn a_saved_state_goes_on_bit_for_bit() {
 fn damaged_or_foreign_bytes_are_refused_and_change_nothing() {
     let sample = Sample::new(3_000, "any");
     for build in all() {
-        let mut state = build();
+        let mut state = build(Statistics { ranks: false, ..EVERYTHING });
         state.update(&sample.columns(0..3_000), &[]).unwrap();
         let saved = state.save();
-        for end in (0..saved.len()).step_by(97) {
+        for end in (0..saved.len()).step_by(997) {
             assert!(state.load(&saved[..end]).is_err());
         }
         assert!(state.load(b"something else").is_err());
         assert!(state.save() == saved);
+        assert!(build(PLAIN).load(&saved).is_err());
     }
-    assert!(Window::new(outcomes(), 7).unwrap().load(&Window::new(outcomes(), 8).unwrap().save()).is_err());
-    assert!(Fading::new(outcomes(), 0.5).unwrap().load(&Fading::new(outcomes(), 0.6).unwrap().save()).is_err());
-    assert!(adwin(4).load(&adwin(5).save()).is_err());
+    assert!(Window::new(plain(), 7).unwrap().load(&Window::new(plain(), 8).unwrap().save()).is_err());
+    assert!(Fading::new(plain(), 0.5).unwrap().load(&Fading::new(plain(), 0.6).unwrap().save()).is_err());
+    assert!(adwin(plain(), 4).load(&adwin(plain(), 5).save()).is_err());
 }
 
 #[test]
 fn what_has_left_a_window_leaves_nothing_behind() {
-    let mut window = Window::new(outcomes(), 3).unwrap();
+    let mut window = Window::new(plain(), 3).unwrap();
     let y = [0, 0, 1, 1, 1];
     let columns = Columns {
         y_true: &y,
@@ -151,6 +180,8 @@ fn what_has_left_a_window_leaves_nothing_behind() {
         majority_hit: &[true; 5],
         no_change_hit: &[false; 5],
         weight: Some(&[0.1, 0.2, 0.3, 0.4, 0.5]),
+        votes: None,
+        time: None,
     };
     let tallies = window.update(&columns, &[5]).unwrap();
     assert_eq!(tallies.confusion, [0.0, 0.0, 0.0, 0.0, 0.3 + 0.4 + 0.5, 0.0, 0.0, 0.0, 0.0]);
@@ -160,15 +191,29 @@ fn what_has_left_a_window_leaves_nothing_behind() {
 #[test]
 fn an_adaptive_window_forgets_what_was_before_a_jump_and_holds_few_bytes() {
     let sample = Sample::new(200_000, "none");
-    let mut state = adwin(5);
+    let mut state = adwin(plain(), 5);
     let found = state.update(&sample.columns(0..200_000), &[99_999, 110_000, 200_000]).unwrap();
     assert!(found.widths[0] > 90_000 && found.widths[1] < 11_000 && found.widths[2] > 90_000, "{:?}", found.widths);
     assert!(state.n_bytes() < 100_000, "{}", state.n_bytes());
 }
 
 #[test]
+fn a_window_of_zeros_and_ones_is_as_wide_as_one_of_any_numbers() {
+    let draws = Draws::new(5, Purpose::named("losses"), 0);
+    let rate = |row: u64| if row % 4_000 < 2_000 { 0.1 } else { 0.4 };
+    let mut any = AdaptiveWindow::new(settings(5)).unwrap();
+    let mut binary = AdaptiveWindow::binary(settings(5)).unwrap();
+    for row in 0..20_000 {
+        let loss = f64::from(u8::from(draws.uniform(row) < rate(row)));
+        assert_eq!(any.extend([loss].into_iter(), &mut ()), binary.extend_binary(&[loss], &mut ()));
+        assert!(any.width() == binary.width() && any.total() == binary.total());
+    }
+    assert!(any.width() < 3_000);
+}
+
+#[test]
 fn lists_and_tables_tally_the_same() {
-    let many = Outcomes::new(40).unwrap();
+    let many = Layout::new(Outcomes::new(40).unwrap(), PLAIN, true).unwrap();
     let codes: Vec<u32> = (0..600_u32).map(|i| (i * i) % 900).collect();
     let weights: Vec<f64> = codes.iter().map(|&code| f64::from(code % 7)).collect();
     let tally = |rows: std::ops::Range<usize>| BucketTally::new(many, &codes[rows.clone()], Some(&weights[rows]));
@@ -186,13 +231,15 @@ fn lists_and_tables_tally_the_same() {
 
 #[test]
 fn faults_of_the_columns_are_named_and_nothing_is_taken_in() {
-    let mut state = Landmark::new(outcomes());
+    let mut state = Landmark::new(plain());
     let good = Columns {
         y_true: &[0, 1],
         y_pred: &[-1, 2],
         majority_hit: &[true; 2],
         no_change_hit: &[true; 2],
         weight: None,
+        votes: None,
+        time: None,
     };
     let mut fault = |columns: Columns<'_>, stops: &[usize]| state.update(&columns, stops).unwrap_err();
     let label = fault(Columns { y_true: &[0, 3], ..good }, &[]);

@@ -1,6 +1,6 @@
 //! A sliding window of the last rows.
 
-use super::{Forgetting, Outcomes, Rows, whole};
+use super::{Forgetting, KeptVotes, Layout, Rows, whole};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 
@@ -12,20 +12,24 @@ const NAME: &str = "Window";
 /// afresh from its rows at each stop, so that what has left leaves exactly nothing behind.
 #[derive(Debug, Clone)]
 pub struct Window {
-    outcomes: Outcomes,
+    layout: Layout,
     width: usize,
-    /// The outcomes of the rows held; a ring once `width` are.
+    /// How many entries its rows have.
+    n_entries: usize,
+    /// The codes of the entries held; a ring once it is full.
     codes: Vec<u32>,
     /// Their weights; empty while all are 1.
     weights: Vec<f64>,
-    /// Where the next row goes once the ring is full: the place of the oldest.
+    /// Where the next entry goes once the ring is full: the place of the oldest.
     next: usize,
-    /// How many of the rows held have no whole weight.
+    /// How many of the entries held have no whole weight.
     n_fractions: usize,
-    /// The whole weights by outcome that have come in, and that have gone; their difference is in the window. Apart,
+    /// The whole weights by code that have come in, and that have gone; their difference is in the window. Apart,
     /// since a row's addition and subtraction would wait for each other in one table.
     entered: Vec<u64>,
     left: Vec<u64>,
+    /// The votes of the rows held, where ranks are asked for.
+    votes: Option<KeptVotes>,
 }
 
 impl Window {
@@ -33,13 +37,15 @@ impl Window {
     ///
     /// # Errors
     /// [`KernelError::Option`] where the width is 0.
-    pub fn new(outcomes: Outcomes, width: usize) -> Result<Self, KernelError> {
-        if width == 0 {
-            let expected = "it must be at least 1";
-            return Err(KernelError::Option { option: "width", found: width.to_string(), expected });
-        }
-        let (entered, left) = (vec![0; outcomes.n_codes()], vec![0; outcomes.n_codes()]);
-        Ok(Self { outcomes, width, codes: vec![], weights: vec![], next: 0, n_fractions: 0, entered, left })
+    pub fn new(layout: Layout, width: usize) -> Result<Self, KernelError> {
+        let n_entries = width.checked_mul(layout.per_row()).filter(|&n_entries| n_entries > 0).ok_or_else(|| {
+            let expected = "it must be at least 1, and not beyond all memory";
+            KernelError::Option { option: "width", found: width.to_string(), expected }
+        })?;
+        let (entered, left) = (vec![0; layout.n_codes()], vec![0; layout.n_codes()]);
+        let votes = layout.keeps_votes().then(|| KeptVotes::new(layout.outcomes().n_classes()));
+        let (codes, weights) = (vec![], vec![]);
+        Ok(Self { layout, width, n_entries, codes, weights, next: 0, n_fractions: 0, entered, left, votes })
     }
 
     fn add(&mut self, code: u32, weight: f64) {
@@ -56,36 +62,36 @@ impl Window {
         }
     }
 
-    /// Take in rows of weight 1 where only such are held.
+    /// Take in entries of weight 1 where only such are held.
     fn take_unweighted(&mut self, codes: &[u32]) {
-        let (filling, mut rest) = codes.split_at(codes.len().min(self.width - self.codes.len()));
+        let (filling, mut rest) = codes.split_at(codes.len().min(self.n_entries - self.codes.len()));
         self.codes.extend_from_slice(filling);
         for &code in filling {
             self.entered[code as usize] += 1;
         }
         while !rest.is_empty() {
-            let (now, later) = rest.split_at(rest.len().min(self.width - self.next));
+            let (now, later) = rest.split_at(rest.len().min(self.n_entries - self.next));
             let places = &mut self.codes[self.next..self.next + now.len()];
             for (place, &code) in places.iter_mut().zip(now) {
                 self.left[*place as usize] += 1;
                 self.entered[code as usize] += 1;
                 *place = code;
             }
-            self.next = (self.next + now.len()) % self.width;
+            self.next = (self.next + now.len()) % self.n_entries;
             rest = later;
         }
     }
 
     fn take_weighted(&mut self, code: u32, weight: f64) {
         self.add(code, weight);
-        if self.codes.len() < self.width {
+        if self.codes.len() < self.n_entries {
             self.codes.push(code);
             self.weights.push(weight);
             return;
         }
         self.remove(self.codes[self.next], self.weights[self.next]);
         (self.codes[self.next], self.weights[self.next]) = (code, weight);
-        self.next = if self.next + 1 == self.width { 0 } else { self.next + 1 };
+        self.next = if self.next + 1 == self.n_entries { 0 } else { self.next + 1 };
     }
 
     /// What lies in a ring, the oldest first.
@@ -96,7 +102,7 @@ impl Window {
 
     /// A copy that holds other rows.
     fn holding(&self, codes: Vec<u32>, weights: Vec<f64>) -> Result<Self, KernelError> {
-        let mut window = Self::new(self.outcomes, self.width)?;
+        let mut window = Self::new(self.layout, self.width)?;
         for (i, &code) in codes.iter().enumerate() {
             window.add(code, weights.get(i).copied().unwrap_or(1.0));
         }
@@ -106,11 +112,15 @@ impl Window {
 }
 
 impl Forgetting for Window {
-    fn outcomes(&self) -> Outcomes {
-        self.outcomes
+    fn layout(&self) -> Layout {
+        self.layout
     }
 
     fn take(&mut self, rows: &Rows<'_>) {
+        if let Some(votes) = &mut self.votes {
+            votes.extend(rows);
+            votes.keep_newest(self.width);
+        }
         if self.weights.is_empty() && rows.weight.is_none() {
             return self.take_unweighted(rows.codes);
         }
@@ -130,37 +140,45 @@ impl Forgetting for Window {
                 weights[code as usize] += weight;
             }
         }
-        self.codes.len() as u64
+        (self.codes.len() / self.layout.per_row()) as u64
+    }
+
+    fn kept_votes(&self) -> Option<&KeptVotes> {
+        self.votes.as_ref()
     }
 
     fn n_bytes(&self) -> usize {
         let words = self.weights.capacity() + self.entered.capacity() + self.left.capacity();
-        size_of::<Self>() + 4 * self.codes.capacity() + 8 * words
+        let votes = self.votes.as_ref().map_or(0, KeptVotes::n_bytes);
+        size_of::<Self>() + 4 * self.codes.capacity() + 8 * words + votes
     }
 
     fn save(&self) -> Vec<u8> {
         let mut writer = Writer::new(NAME, 1);
-        self.outcomes.write(&mut writer);
+        self.layout.write(&mut writer);
         writer.u64(self.width as u64);
         let codes: Vec<u64> = self.oldest_first(&self.codes).map(|&code| u64::from(code)).collect();
         writer.u64s(codes.into_iter());
         writer.f64s(&self.oldest_first(&self.weights).copied().collect::<Vec<_>>());
+        self.votes.iter().for_each(|votes| votes.write(&mut writer));
         writer.finish()
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         let mut reader = Reader::new(NAME, 1, bytes)?;
-        self.outcomes.check_saved(&mut reader)?;
+        self.layout.check_saved(&mut reader)?;
         if reader.usize()? != self.width {
             return Err(reader.error("it has another width"));
         }
-        let codes = self.outcomes.read_codes(&mut reader)?;
+        let codes = self.layout.read_codes(&mut reader)?;
         let weights = reader.f64s()?;
-        if codes.len() > self.width || !(weights.is_empty() || weights.len() == codes.len()) {
+        if codes.len() > self.n_entries || !(weights.is_empty() || weights.len() == codes.len()) {
             return Err(reader.error("it holds a wrong number of rows"));
         }
+        let n_rows = codes.len() / self.layout.per_row();
+        let votes = self.votes.as_ref().map(|votes| votes.read(n_rows, &mut reader)).transpose()?;
         reader.finish()?;
-        *self = self.holding(codes, weights)?;
+        *self = Self { votes, ..self.holding(codes, weights)? };
         Ok(())
     }
 }

@@ -25,6 +25,7 @@ mod recent_majority;
 mod renewed;
 mod row_hash;
 mod rows;
+mod timing;
 mod vector_math;
 
 pub use ensembles::{DriftReset, LeveragingBagging, OneVsRest, OzaBag, OzaBoost};
@@ -44,6 +45,7 @@ pub use noise_filter::NoiseFilter;
 pub use random_guess::RandomGuess;
 pub use recent_majority::RecentMajority;
 pub use renewed::{Renewed, RenewedOptions, adaptive_random_forest, streaming_random_patches};
+pub use timing::{Timings, interleave_timed};
 
 /// The prediction of a learner that has nothing to say; it is always an error.
 pub const ABSTAINED: i32 = -1;

@@ -1,10 +1,23 @@
-"""Adapters: everyone else's learners on the same terms, recognised on sight."""
+"""Adapters: everyone else's learners on the same terms, recognised on sight.
+
+One file a library; the library itself is imported when one of its learners is built.
+"""
+
+from collections.abc import Callable
+from typing import Any
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.learners.adapters.scikit_learn import ScikitLearn
+from streamgauge.learners.adapters.libraries import comes_from
+from streamgauge.learners.adapters.moa import Moa, moa_text
+from streamgauge.learners.adapters.python import PythonLearner
+from streamgauge.learners.adapters.river import River
+from streamgauge.learners.adapters.scikit_learn import ScikitLearn, learns_by_parts
+from streamgauge.learners.adapters.stream_learn import StreamLearn
+from streamgauge.learners.adapters.torch import Torch
+from streamgauge.learners.adapters.vowpal_wabbit import VowpalWabbit
 from streamgauge.protocols import LearnerSpec
 
-__all__ = ["ScikitLearn", "as_spec"]
+__all__ = ["Moa", "PythonLearner", "River", "ScikitLearn", "StreamLearn", "Torch", "VowpalWabbit", "as_spec"]
 
 
 def as_spec(learner: object) -> LearnerSpec:
@@ -13,16 +26,33 @@ def as_spec(learner: object) -> LearnerSpec:
     Examples
     --------
     >>> from sklearn.linear_model import SGDClassifier
-    >>> as_spec(SGDClassifier()).build
-    <bound method ScikitLearn.build of ScikitLearn(estimator=SGDClassifier(), seed=1)>
+    >>> as_spec(SGDClassifier())
+    ScikitLearn(estimator=SGDClassifier(), chunk_size=1, seed=1)
     """
     if isinstance(learner, LearnerSpec) and not isinstance(learner, type):
         return learner
-    if hasattr(learner, "partial_fit") and hasattr(learner, "predict") and not isinstance(learner, type):
-        return ScikitLearn(learner)
+    text = moa_text(learner)
+    if text is not None:
+        return Moa(text)
+    spec = None if isinstance(learner, type) else _recognised(learner)
+    if spec is not None:
+        return spec
     kind = f"the class {learner.__name__}: give an instance of it" if isinstance(learner, type) else repr(learner)
     msg = (
-        f"this is not a learner: {kind}; "
-        "a learner is one of streamgauge.learners, or a scikit-learn classifier with partial_fit"
+        f"this is not a learner: {kind}; a learner is one of streamgauge.learners, one of scikit-learn with "
+        "partial_fit, of River, MOA, Vowpal Wabbit, stream-learn or PyTorch, or any object with predict and learn"
     )
     raise StreamgaugeError(msg)
+
+
+def _recognised(learner: object) -> LearnerSpec | None:
+    """Find the adapter of a learner, by the package that its class comes from or by what it can do."""
+    adapters: tuple[tuple[bool, Callable[[Any], LearnerSpec]], ...] = (
+        (hasattr(learner, "learn_one") and hasattr(learner, "predict_one"), River),
+        (comes_from(learner, "torch") and hasattr(learner, "parameters"), Torch),
+        (comes_from(learner, "vowpalwabbit") and hasattr(learner, "get_arguments"), VowpalWabbit.of),
+        (comes_from(learner, "strlearn") and learns_by_parts(learner), StreamLearn),
+        (learns_by_parts(learner), ScikitLearn),
+        (hasattr(learner, "predict") and hasattr(learner, "learn"), PythonLearner),
+    )
+    return next((adapter(learner) for fits, adapter in adapters if fits), None)

@@ -7,7 +7,8 @@
 
   const styled = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const colourOf = (learner) => styled(`--curve-${learner % colours}`);
-  const percent = (rate) => (100 * rate).toFixed(2);
+  // Rates are shown in percent, all else in its own unit.
+  const shownIn = (chart) => (value) => (chart.rate ? (100 * value).toFixed(2) : String(+value.toPrecision(4)));
   const shortCount = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
   const longCount = new Intl.NumberFormat("en");
 
@@ -42,9 +43,9 @@
     };
   }
 
-  const axes = () => [
+  const axes = (chart) => [
     axis({ values: (_, rows) => rows.map((row) => shortCount.format(row)), space: 64, size: 32 }),
-    axis({ values: (_, rates) => rates.map((rate) => +(100 * rate).toFixed(6)), size: 48, space: 36 }),
+    axis({ values: (_, ticks) => ticks.map((tick) => +((chart.rate ? 100 : 1) * tick).toFixed(6)), size: 48, space: 36 }),
   ];
 
   // The true drifts of the stream: a line where each begins, a shade as long as it lasts.
@@ -90,6 +91,7 @@
 
   function makeReadout(chart, figure) {
     const where = figure.querySelector(".where");
+    const text = shownIn(chart);
     return (plot) => {
       const pointed = plot.cursor.idx;
       const at = pointed ?? chart.rows.length - 1;
@@ -97,8 +99,8 @@
       chart.lines.forEach((line) => {
         const value = figure.querySelector(`[data-learner="${line.learner}"] .value`);
         const mean = document.createElement("b");
-        mean.textContent = line.mean[at] === null ? "–" : percent(line.mean[at]);
-        const range = line.low && line.low[at] !== null ? ` (${percent(line.low[at])} to ${percent(line.high[at])})` : "";
+        mean.textContent = line.mean[at] === null ? "–" : text(line.mean[at]);
+        const range = line.low && line.low[at] !== null ? ` (${text(line.low[at])} to ${text(line.high[at])})` : "";
         value.replaceChildren(mean, range);
       });
     };
@@ -122,7 +124,7 @@
       scales: { x: { time: false } },
       legend: { show: false },
       cursor: { y: false, points: { size: 7 }, sync: { key: "rows" } },
-      axes: axes(),
+      axes: axes(chart),
       series,
       bands,
       hooks: { setCursor: [readout], ready: [readout], drawClear: [markDrifts], draw: [markAlarms] },

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import islice
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
 from streamgauge.records import Batch, Schema
@@ -118,6 +118,8 @@ class File:
     drop_text: bool = False
     declared: Schema | None = None
     format: str | None = None
+    ends: ClassVar[bool] = True
+    """A file ends, wherever that is; see `streamgauge.evaluate.Evaluation.ends`."""
 
     def __post_init__(self) -> None:
         for option in ("numeric", "nominal", "missing", "keep", "drop"):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.protocols import Stream
-from streamgauge.records import Batch, Schema, Step
+from streamgauge.records import NEVER, Arrivals, Batch, Schema
 from streamgauge.streams.files import File
 from streamgauge.streams.files.columns import in_order
 from streamgauge.streams.sampling.recipes import read_recipe
@@ -31,21 +31,21 @@ class HiddenLabels:
     Examples
     --------
     >>> batch = Batch(4, np.zeros((3, 1)), np.array([0, 1, 1], dtype=np.int32))
-    >>> HiddenLabels(np.array([1, 5])).reveal(Step(batch), seed=1).labels.tolist()
-    [0, -1, 1]
+    >>> (HiddenLabels(np.array([1, 5])).arrivals(batch, seed=1).row == NEVER).tolist()
+    [False, True, False]
     """
 
     rows: NDArray[np.int64]
 
-    def reveal(self, step: Step, seed: int) -> Step:  # noqa: ARG002
-        """Hide the labels of these rows of a step."""
-        start = step.batch.start
-        low, high = np.searchsorted(self.rows, (start, start + len(step.batch)))
+    def arrivals(self, batch: Batch, seed: int) -> Arrivals | None:  # noqa: ARG002
+        """Hide the labels of these rows of a batch."""
+        start = batch.start
+        low, high = np.searchsorted(self.rows, (start, start + len(batch)))
         if low == high:
-            return step
-        revealed = np.ones(len(step.batch), dtype=np.bool_) if step.revealed is None else step.revealed.copy()
-        revealed[self.rows[low:high] - start] = False
-        return replace(step, revealed=revealed)
+            return None
+        row = np.arange(start, start + len(batch))
+        row[self.rows[low:high] - start] = NEVER
+        return Arrivals(row)
 
 
 @dataclass(frozen=True)

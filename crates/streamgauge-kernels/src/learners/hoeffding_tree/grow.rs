@@ -5,7 +5,6 @@ use super::criterion::SplitCriterion;
 use super::nodes::FROZEN;
 use super::split::{self, Candidate, Judge};
 use crate::dispatch;
-use crate::learners::rows::Place;
 
 impl<const L: usize> HoeffdingTree<L> {
     /// Split a leaf if its best split leads by enough.
@@ -20,7 +19,7 @@ impl<const L: usize> HoeffdingTree<L> {
         }
         let best = dispatch::run(
             #[inline(always)]
-            || self.judge(leaf).best(self.attributes(leaf)),
+            || self.judge(leaf).best(|attribute| self.looks_at(leaf, attribute)),
         );
         let Some(best) = best else { return };
         if (best.lead > bound || tie)
@@ -60,12 +59,17 @@ impl<const L: usize> HoeffdingTree<L> {
         }
     }
 
-    /// The attributes that a leaf looks at, and where their statistics stand.
+    /// Whether a leaf looks at an attribute.
     #[inline(always)]
-    pub(super) fn attributes(&self, leaf: usize) -> impl Iterator<Item = (usize, Place)> {
-        self.models.places(leaf).filter(
+    pub(super) fn looks_at(&self, leaf: usize, attribute: usize) -> bool {
+        !self.models.ignores(leaf, attribute)
+    }
+
+    /// The best split of a leaf by each attribute that it looks at.
+    pub(super) fn candidates(&self, leaf: usize) -> Vec<Candidate> {
+        dispatch::run(
             #[inline(always)]
-            move |&(attribute, _)| !self.models.ignores(leaf, attribute),
+            || self.judge(leaf).candidates(|attribute| self.looks_at(leaf, attribute)),
         )
     }
 
@@ -82,18 +86,10 @@ impl<const L: usize> HoeffdingTree<L> {
 
     /// No longer look at the attributes of a leaf whose best split has less than some merit.
     pub(super) fn remove_poor_attributes(&mut self, leaf: usize, least: f64) {
-        let is_poor = |candidate: &Candidate| candidate.merit < least;
-        let poor: Vec<Candidate> = dispatch::run(
-            #[inline(always)]
-            || {
-                self.attributes(leaf)
-                    .filter_map(|(i, place)| self.judge(leaf).candidate(i, place))
-                    .filter(is_poor)
-                    .collect()
-            },
-        );
-        for candidate in poor {
-            self.models.ignore(leaf, candidate.attribute);
+        for candidate in self.candidates(leaf) {
+            if candidate.merit < least {
+                self.models.ignore(leaf, candidate.attribute);
+            }
         }
     }
 

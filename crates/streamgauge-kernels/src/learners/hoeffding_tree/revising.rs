@@ -107,13 +107,7 @@ impl<const L: usize> ExtremelyFastDecisionTree<L> {
     /// Compare the attributes of a node, and add what each would gain; the best, unless none can split it.
     fn compare(&mut self, node: u32) -> Option<Candidate> {
         let (site, d) = (self.sites[node as usize] as usize, self.tree.schema.n_attributes());
-        let candidates: Vec<Candidate> = dispatch::run(
-            #[inline(always)]
-            || {
-                let judge = self.tree.judge(site);
-                self.tree.attributes(site).filter_map(|(attribute, place)| judge.candidate(attribute, place)).collect()
-            },
-        );
+        let candidates = self.tree.candidates(site);
         let unsplit = self.options.tree.split_criterion.merit_unsplit(self.tree.models.weights(site));
         self.n_attempts[node as usize] = self.n_attempts[node as usize].saturating_add(1);
         let gains = &mut self.gains[node as usize * d..(node as usize + 1) * d];

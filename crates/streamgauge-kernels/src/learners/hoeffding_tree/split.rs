@@ -51,16 +51,16 @@ pub(super) struct Judge<'a, const L: usize> {
 }
 
 impl<const L: usize> Judge<'_, L> {
-    /// The best split of a leaf by one of the given attributes; `None` where none of them can split it.
+    /// The best split of a leaf by an attribute that it looks at; `None` where none of them can split it.
     ///
     /// Of equals the last attribute wins, as in MOA.
     #[inline(always)]
-    pub fn best(&self, attributes: impl Iterator<Item = (usize, Place)>) -> Option<Best> {
+    pub fn best(&self, looks_at: impl Fn(usize) -> bool) -> Option<Best> {
         let (mut best, mut second): (Option<Candidate>, f64) = (None, f64::NEG_INFINITY);
-        for candidate in attributes.filter_map(
-            #[inline(always)]
-            |(attribute, place)| self.candidate(attribute, place),
-        ) {
+        // Plain loops: what an adapter of iterators leaves in a function of its own is compiled for no vectors.
+        for (attribute, place) in self.models.places(self.site) {
+            let candidate = if looks_at(attribute) { self.candidate(attribute, place) } else { None };
+            let Some(candidate) = candidate else { continue };
             match best {
                 Some(Candidate { merit: most, .. }) if candidate.merit < most => second = second.max(candidate.merit),
                 _ => {
@@ -73,6 +73,20 @@ impl<const L: usize> Judge<'_, L> {
             let unsplit = self.merit_unsplit(candidate.place);
             Best { candidate, lead: candidate.merit - second.max(unsplit) }
         })
+    }
+
+    /// The best split by each attribute that a leaf looks at.
+    #[inline(always)]
+    pub fn candidates(&self, looks_at: impl Fn(usize) -> bool) -> Vec<Candidate> {
+        let mut candidates = vec![];
+        for (attribute, place) in self.models.places(self.site) {
+            if looks_at(attribute)
+                && let Some(candidate) = self.candidate(attribute, place)
+            {
+                candidates.push(candidate);
+            }
+        }
+        candidates
     }
 
     /// The best split by an attribute; `None` where it cannot split the leaf.

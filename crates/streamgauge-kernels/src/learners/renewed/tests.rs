@@ -60,7 +60,7 @@ fn members_give_way_after_a_drift_and_only_then() {
     assert!(n_drifts >= 5 && n_warnings >= 5 && accuracy > 0.95, "{n_drifts} {n_warnings} {accuracy}");
     let (n_drifts, n_warnings, stubborn) = forest(RenewedOptions { warning_delta: None, drift_delta: None, ..OPTIONS });
     assert_eq!((n_drifts, n_warnings), (0, 0));
-    assert!(stubborn < accuracy - 0.1, "{stubborn} {accuracy}");
+    eprintln!("STUB {stubborn} {accuracy}"); assert!(stubborn < accuracy - 0.1, "{stubborn} {accuracy}");
 }
 
 #[test]

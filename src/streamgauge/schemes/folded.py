@@ -1,6 +1,6 @@
-"""Schemes: which rows a fold tests, and which it learns with what weight. They run nothing.
+"""Schemes of many folds, which tell how sure a result is.
 
-A fold never learns a row before it has tested it, whatever the scheme. With ``test="all"`` every fold tests every
+A fold never learns a row before it has tested it. With ``test="all"`` every fold tests every
 row, so the folds are fully crossed with the rows, as the default significance test needs. With ``test="training"`` a
 fold tests exactly the rows it learns (the prequential form of Bifet et al. 2015), with ``test="held_out"`` exactly
 those it does not learn.
@@ -12,51 +12,16 @@ classifiers. KDD.
 """
 
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge import randomness
-from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
+from streamgauge.errors import require_at_least
 from streamgauge.records import Batch, Step
+from streamgauge.schemes.modes import TestMode, check_mode
 
-__all__ = ["Bootstrap", "CrossValidation", "Prequential", "Split"]
-
-TestMode = Literal["all", "training", "held_out"]
-
-
-@dataclass(frozen=True)
-class Prequential:
-    """Test every row, then learn it; one fold.
-
-    Parameters
-    ----------
-    test
-        "all" or "training", which are the same here: nothing is held out.
-
-    Examples
-    --------
-    >>> Prequential().n_folds
-    1
-    """
-
-    test: TestMode = "all"
-
-    def __post_init__(self) -> None:
-        _check_mode(self.test)
-        if self.test == "held_out":
-            msg = "Prequential learns every row, so test='held_out' would test none; use CrossValidation or Bootstrap"
-            raise StreamgaugeError(msg)
-
-    @property
-    def n_folds(self) -> int:
-        """One."""
-        return 1
-
-    def step(self, batch: Batch, fold: int, seed: int) -> Step:  # noqa: ARG002
-        """Test and learn every row."""
-        return Step(batch)
+__all__ = ["Bootstrap", "CrossValidation", "Split"]
 
 
 @dataclass(frozen=True)
@@ -178,9 +143,4 @@ def _step(batch: Batch, weight: NDArray[np.float64], test: TestMode) -> Step:
 
 def _check_folds(k: int, test: str) -> None:
     require_at_least("k", k, 2)
-    _check_mode(test)
-
-
-def _check_mode(test: str) -> None:
-    if test not in get_args(TestMode):
-        raise unknown_name(kind="test mode", name=str(test), known=get_args(TestMode))
+    check_mode(test)

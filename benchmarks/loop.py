@@ -1,0 +1,59 @@
+"""Nanoseconds of CPU that the loop adds to a row beside the learner's own: rows in memory, one thread, best of several.
+
+Run with ``python -m benchmarks loop``.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import streamgauge as sg
+from streamgauge.labelling import Delayed, DelayedAtRandom, Fraction
+from streamgauge.records import Step
+from streamgauge.schemes import Chunks, Holdout
+from streamgauge.streams import in_memory
+
+N_ROWS = 1_000_000
+BATCH = 32_768
+ROUNDS = 7
+
+RUNS: dict[str, dict[str, Any]] = {
+    "prequential, costs not measured": {"resources": False},
+    "prequential": {},
+    "a fraction of labels": {"labelling": Fraction(0.5)},
+    "chunks of 1,000": {"scheme": Chunks(1000)},
+    "holdout": {"scheme": Holdout(10_000, 1_000)},
+    "labels 1,000 rows late": {"labelling": Delayed(1000)},
+    "labels 100,000 rows late": {"labelling": Delayed(100_000)},
+    "labels late at random": {"labelling": DelayedAtRandom(1000)},
+}
+
+
+def main() -> None:
+    """Print the table."""
+    stream = in_memory(sg.SEA(), N_ROWS)
+    _ = stream.fingerprint  # kept from then on
+    spec = sg.NaiveBayes()
+
+    def alone() -> None:
+        learner = spec.build(stream.schema, 1)
+        for batch in stream.batches(BATCH):
+            learner.interleave(Step(batch), with_votes=False)
+
+    def run(options: dict[str, Any]) -> Callable[[], object]:
+        return lambda: sg.evaluate(stream, spec, backend=sg.Threads(1), batch_size=BATCH, **options)
+
+    works = {"NaiveBayes alone": alone, **{name: run(options) for name, options in RUNS.items()}}
+    best = dict.fromkeys(works, float("inf"))
+    for _ in range(ROUNDS):
+        for name, work in works.items():
+            started = time.thread_time_ns()
+            work()
+            best[name] = min(best[name], (time.thread_time_ns() - started) / N_ROWS)
+    print(f"{'':34}{'ns per row':>12}{'more':>8}")
+    for name, taken in best.items():
+        print(f"{name:34}{taken:12.1f}{taken - best['NaiveBayes alone']:8.1f}")
+
+
+if __name__ == "__main__":
+    main()

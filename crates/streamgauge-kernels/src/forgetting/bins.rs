@@ -1,0 +1,108 @@
+//! Votes in bins: how rows of different classes are ranked, without keeping the rows.
+
+use super::ranks::{Ranks, Scan};
+use crate::KernelError;
+
+/// The most sums that may be kept.
+const MOST_CODES: usize = 1 << 20;
+/// Shares below 2 to the minus so much lie in one bin.
+const OCTAVES: u32 = 64;
+const EXPONENT_BITS: u32 = 52;
+
+/// Bins of shares that are narrow near 0 and near 1, where the votes of most learners lie: each halving of a share, or
+/// of what it lacks of 1, is cut into `2^bits` bins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bins {
+    n_classes: usize,
+    bits: u32,
+}
+
+impl Bins {
+    /// The finest bins that do not take too much memory.
+    ///
+    /// # Errors
+    /// [`KernelError::Option`] where there are too many classes for any.
+    pub fn new(n_classes: usize) -> Result<Self, KernelError> {
+        let fit = (0..=4).rev().map(|bits| Self { n_classes, bits }).find(|bins| bins.n_codes() <= MOST_CODES);
+        let expected = "so many classes are ranked by votes only over windows";
+        fit.ok_or_else(|| KernelError::Option { option: "n_classes", found: n_classes.to_string(), expected })
+    }
+
+    /// How many bins of shares there are below one half.
+    fn n_below(self) -> usize {
+        (((OCTAVES - 1) << self.bits) + 1) as usize
+    }
+
+    fn n_bins(self) -> usize {
+        2 * self.n_below() + 1
+    }
+
+    /// How many sums are kept: by class voted for, bin and true class.
+    #[must_use]
+    pub fn n_codes(self) -> usize {
+        self.n_classes * self.n_bins() * self.n_classes
+    }
+
+    /// The sum to which a row of a true class belongs with its share for a class.
+    #[must_use]
+    pub fn code(self, class: usize, share: f64, y_true: usize) -> usize {
+        (class * self.n_bins() + self.bin(share)) * self.n_classes + y_true
+    }
+
+    fn bin(self, share: f64) -> usize {
+        if share <= 0.5 { self.lower_bin(share) } else { self.n_bins() - 1 - self.lower_bin(1.0 - share) }
+    }
+
+    /// The bin of a share of at most one half; that of one half itself lies in the middle.
+    fn lower_bin(self, share: f64) -> usize {
+        let least = 0.5_f64.powi(OCTAVES as i32);
+        if share < least {
+            return 0;
+        }
+        1 + ((share.to_bits() - least.to_bits()) >> (EXPONENT_BITS - self.bits)) as usize
+    }
+
+    /// How the sums rank the classes; rows in one bin count as tied.
+    #[must_use]
+    pub fn ranks(self, sums: &[f64]) -> Ranks {
+        let mut ranks = Ranks::new(self.n_classes);
+        for (class, of_class) in sums.chunks_exact(self.n_bins() * self.n_classes).enumerate() {
+            let mut scan = Scan::new(class, &mut ranks);
+            for bin in of_class.chunks_exact(self.n_classes).rev() {
+                for (y_true, &weight) in bin.iter().enumerate() {
+                    scan.add(y_true, weight);
+                }
+                scan.end_group();
+            }
+            scan.finish();
+        }
+        ranks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn greater_shares_lie_in_no_lower_bins_and_one_half_has_its_own() {
+        for bits in [0, 4] {
+            let bins = Bins { n_classes: 2, bits };
+            let mut shares: Vec<f64> = (0..=2000).map(|i| f64::from(i) / 2000.0).collect();
+            shares.extend((1..80).flat_map(|i| [0.5_f64.powi(i), 1.0 - 0.5_f64.powi(i)]));
+            shares.sort_by(f64::total_cmp);
+            let found: Vec<usize> = shares.iter().map(|&share| bins.bin(share)).collect();
+            assert!(found.windows(2).all(|pair| pair[0] <= pair[1]));
+            assert_eq!((found[0], found[found.len() - 1]), (0, bins.n_bins() - 1));
+            assert_eq!(bins.bin(0.5), bins.n_below());
+            assert!(bins.bin(0.5 - 1e-16) < bins.n_below() && bins.bin(0.5 + 2e-16) > bins.n_below());
+        }
+    }
+
+    #[test]
+    fn the_bins_fit_the_number_of_classes() {
+        assert_eq!(Bins::new(2).unwrap().bits, 4);
+        assert_eq!(Bins::new(80).unwrap().bits, 0);
+        assert!(matches!(Bins::new(100), Err(KernelError::Option { option: "n_classes", .. })));
+    }
+}

@@ -1,0 +1,320 @@
+//! What measures may need beyond the counts: sums over rows of their squared weights and of what their votes say.
+//!
+//! Whatever is asked for, a row becomes a few entries, each a code and an amount; so every forgetting keeps every sum
+//! in the same way, and one that is not asked for costs nothing.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::bins::Bins;
+use super::tally::{Columns, Outcomes, Rows};
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+use crate::error::check_length;
+
+/// How many bins of confidence calibration is told for.
+pub const N_BINS: usize = 15;
+/// The least share of the votes that enters a logarithm: the rounding of 1.
+const LEAST_SHARE: f64 = f64::EPSILON;
+
+/// Which sums are kept: each may be asked for alone.
+#[allow(clippy::struct_excessive_bools)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Statistics {
+    /// The squared weights of rows.
+    pub squared_weight: bool,
+    /// The logarithmic loss of the votes.
+    pub log_loss: bool,
+    /// The squared differences of the votes from the truth.
+    pub brier: bool,
+    /// Weight, confidence and hits by bin of confidence.
+    pub calibration: bool,
+    /// How the votes rank rows of different classes.
+    pub ranks: bool,
+}
+
+impl Statistics {
+    /// Those of the given names.
+    ///
+    /// # Errors
+    /// [`KernelError::Option`] with the first name that is none.
+    pub fn named<'a>(names: impl Iterator<Item = &'a str>) -> Result<Self, KernelError> {
+        let mut statistics = Self::default();
+        for name in names {
+            match name {
+                "squared_weight" => statistics.squared_weight = true,
+                "log_loss" => statistics.log_loss = true,
+                "brier" => statistics.brier = true,
+                "calibration" => statistics.calibration = true,
+                "ranks" => statistics.ranks = true,
+                _ => {
+                    let expected = "it must be squared_weight, log_loss, brier, calibration or ranks";
+                    return Err(KernelError::Option { option: "statistics", found: name.to_owned(), expected });
+                }
+            }
+        }
+        Ok(statistics)
+    }
+
+    /// Whether any of them is made of votes.
+    #[must_use]
+    pub fn need_votes(self) -> bool {
+        self.log_loss || self.brier || self.calibration || self.ranks
+    }
+
+    /// How many sums there are, those of ranks left out.
+    #[must_use]
+    pub fn n_sums(self) -> usize {
+        [self.squared_weight, self.log_loss, self.brier].into_iter().map(usize::from).sum::<usize>()
+            + if self.calibration { 3 * N_BINS } else { 0 }
+    }
+
+    fn bits(self) -> u64 {
+        [self.squared_weight, self.log_loss, self.brier, self.calibration, self.ranks]
+            .into_iter()
+            .fold(0, |bits, asked| 2 * bits + u64::from(asked))
+    }
+}
+
+/// The codes of all entries: outcomes first, then the sums, then the bins of ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layout {
+    outcomes: Outcomes,
+    statistics: Statistics,
+    /// How ranks are kept by a state that does not keep its rows.
+    bins: Option<Bins>,
+}
+
+impl Layout {
+    /// The layout of a state that keeps the votes of its rows, or not.
+    ///
+    /// # Errors
+    /// [`KernelError::Option`] where there are too many classes for what is asked.
+    pub fn new(outcomes: Outcomes, statistics: Statistics, keeps_rows: bool) -> Result<Self, KernelError> {
+        let bins = if statistics.ranks && !keeps_rows { Some(Bins::new(outcomes.n_classes())?) } else { None };
+        let layout = Self { outcomes, statistics, bins };
+        if u32::try_from(layout.n_codes()).is_err() {
+            let found = outcomes.n_classes().to_string();
+            let expected = "there are too many classes for the statistics asked for";
+            return Err(KernelError::Option { option: "n_classes", found, expected });
+        }
+        Ok(layout)
+    }
+
+    /// The outcomes told apart.
+    #[must_use]
+    pub fn outcomes(self) -> Outcomes {
+        self.outcomes
+    }
+
+    /// The sums kept.
+    #[must_use]
+    pub fn statistics(self) -> Statistics {
+        self.statistics
+    }
+
+    /// How ranks are kept where rows are not.
+    #[must_use]
+    pub fn bins(self) -> Option<Bins> {
+        self.bins
+    }
+
+    /// Whether the votes of rows are kept, for exact ranks.
+    #[must_use]
+    pub fn keeps_votes(self) -> bool {
+        self.statistics.ranks && self.bins.is_none()
+    }
+
+    /// How many codes there are.
+    #[must_use]
+    pub fn n_codes(self) -> usize {
+        self.first_bin() + self.bins.map_or(0, Bins::n_codes)
+    }
+
+    /// How many entries a row has.
+    #[must_use]
+    pub fn per_row(self) -> usize {
+        let statistics = self.statistics;
+        let single = [statistics.squared_weight, statistics.log_loss, statistics.brier];
+        let bins = if self.bins.is_some() { self.outcomes.n_classes() } else { 0 };
+        1 + single.into_iter().map(usize::from).sum::<usize>() + 3 * usize::from(statistics.calibration) + bins
+    }
+
+    /// The code of the squared weights, where they are kept.
+    #[must_use]
+    pub fn squared_weight(self) -> Option<usize> {
+        self.statistics.squared_weight.then_some(self.outcomes.n_codes())
+    }
+
+    /// The first code of the bins of ranks.
+    #[must_use]
+    pub fn first_bin(self) -> usize {
+        self.outcomes.n_codes() + self.statistics.n_sums()
+    }
+
+    /// Append what it is to a saved state.
+    pub fn write(self, writer: &mut Writer) {
+        self.outcomes.write(writer);
+        writer.u64(self.statistics.bits());
+    }
+
+    /// Check that a saved state has the same layout.
+    ///
+    /// # Errors
+    /// [`KernelError::Saved`] where it has not, or the bytes end.
+    pub fn check_saved(self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
+        self.outcomes.check_saved(reader)?;
+        if reader.u64()? == self.statistics.bits() { Ok(()) } else { Err(reader.error("it keeps other statistics")) }
+    }
+
+    /// Read the codes of whole rows back from a saved state.
+    ///
+    /// # Errors
+    /// [`KernelError::Saved`] where one is not a code, a row is not whole, or the bytes end.
+    pub fn read_codes(self, reader: &mut Reader<'_>) -> Result<Vec<u32>, KernelError> {
+        let codes = reader.u64s()?;
+        if codes.iter().any(|&code| code >= self.n_codes() as u64) || codes.len() % self.per_row() != 0 {
+            return Err(reader.error("it has an outcome that cannot be"));
+        }
+        Ok(codes.into_iter().map(|code| code as u32).collect())
+    }
+
+    /// Check every row and give its entries.
+    ///
+    /// # Errors
+    /// The first column of a wrong length, or the first value that is not allowed.
+    pub fn entries<'a>(self, columns: &Columns<'a>) -> Result<Entries<'a>, KernelError> {
+        let codes = self.outcomes.encode(columns)?;
+        let shares = if self.statistics.need_votes() { self.shares(columns)? } else { vec![] };
+        let per_row = self.per_row();
+        if per_row == 1 {
+            return Ok(Entries { layout: self, codes, weight: columns.weight.map(Cow::Borrowed), shares });
+        }
+        let mut expanded = Expanded::with_room_for(codes.len() * per_row);
+        for (row, &code) in codes.iter().enumerate() {
+            let weight = columns.weight.map_or(1.0, |weight| weight[row]);
+            expanded.push(code as usize, weight);
+            self.expand(columns, row, weight, &shares, &mut expanded);
+        }
+        Ok(Entries { layout: self, codes: expanded.codes, weight: Some(Cow::Owned(expanded.weights)), shares })
+    }
+
+    /// Append the entries of a row beyond that of its outcome.
+    fn expand(self, columns: &Columns<'_>, row: usize, weight: f64, shares: &[f64], expanded: &mut Expanded) {
+        let (statistics, n_classes) = (self.statistics, self.outcomes.n_classes());
+        let mut code = self.outcomes.n_codes();
+        if statistics.squared_weight {
+            expanded.push(code, weight * weight);
+            code += 1;
+        }
+        if !statistics.need_votes() {
+            return;
+        }
+        let shares = &shares[row * n_classes..(row + 1) * n_classes];
+        let (y_true, y_pred) = (columns.y_true[row] as usize, columns.y_pred[row]);
+        if statistics.log_loss {
+            expanded.push(code, weight * -shares[y_true].max(LEAST_SHARE).ln());
+            code += 1;
+        }
+        if statistics.brier {
+            expanded.push(code, weight * half_squared_distance(shares, y_true));
+            code += 1;
+        }
+        if statistics.calibration {
+            let confidence = usize::try_from(y_pred).map_or(1.0 / n_classes as f64, |class| shares[class]);
+            // A bin holds its upper end.
+            let bin = ((confidence * N_BINS as f64).ceil() as usize).clamp(1, N_BINS) - 1;
+            expanded.push(code + bin, weight);
+            expanded.push(code + N_BINS + bin, weight * confidence);
+            expanded.push(code + 2 * N_BINS + bin, if y_pred == columns.y_true[row] { weight } else { 0.0 });
+            code += 3 * N_BINS;
+        }
+        if let Some(bins) = self.bins {
+            for (class, &share) in shares.iter().enumerate() {
+                expanded.push(code + bins.code(class, share, y_true), weight);
+            }
+        }
+    }
+
+    /// The votes of each row as shares of their sum; equal shares where there are no votes.
+    fn shares(self, columns: &Columns<'_>) -> Result<Vec<f64>, KernelError> {
+        let n_classes = self.outcomes.n_classes();
+        let Some(votes) = columns.votes else {
+            let expected = "the measures asked for are made of votes, and there are none";
+            return Err(KernelError::Option { option: "votes", found: "None".to_owned(), expected });
+        };
+        check_length("votes", votes.len(), columns.y_true.len() * n_classes)?;
+        let mut shares = Vec::with_capacity(votes.len());
+        for (row, votes) in votes.chunks_exact(n_classes).enumerate() {
+            let total: f64 = votes.iter().sum();
+            if !(votes.iter().all(|&vote| vote >= 0.0) && total < f64::INFINITY) {
+                let why = "its votes are not finite numbers of 0 or more";
+                return Err(KernelError::Votes { row, why });
+            }
+            if total > 0.0 {
+                shares.extend(votes.iter().map(|vote| vote / total));
+            } else {
+                shares.extend(std::iter::repeat_n(1.0 / n_classes as f64, n_classes));
+            }
+        }
+        Ok(shares)
+    }
+}
+
+fn half_squared_distance(shares: &[f64], y_true: usize) -> f64 {
+    let squares = shares.iter().enumerate().map(|(class, &share)| {
+        let difference = if class == y_true { 1.0 - share } else { share };
+        difference * difference
+    });
+    0.5 * squares.sum::<f64>()
+}
+
+struct Expanded {
+    codes: Vec<u32>,
+    weights: Vec<f64>,
+}
+
+impl Expanded {
+    fn with_room_for(n: usize) -> Self {
+        Self { codes: Vec::with_capacity(n), weights: Vec::with_capacity(n) }
+    }
+
+    fn push(&mut self, code: usize, weight: f64) {
+        self.codes.push(code as u32);
+        self.weights.push(weight);
+    }
+}
+
+/// The entries of checked rows.
+#[derive(Debug)]
+pub struct Entries<'a> {
+    layout: Layout,
+    codes: Vec<u32>,
+    weight: Option<Cow<'a, [f64]>>,
+    shares: Vec<f64>,
+}
+
+impl Entries<'_> {
+    /// How many rows there are.
+    #[must_use]
+    pub fn n_rows(&self) -> usize {
+        self.codes.len() / self.layout.per_row()
+    }
+
+    /// Some of the rows.
+    #[must_use]
+    pub fn rows<'a>(&'a self, columns: &Columns<'a>, range: Range<usize>) -> Rows<'a> {
+        let (per_row, n_classes) = (self.layout.per_row(), self.layout.outcomes.n_classes());
+        let all = Rows {
+            codes: &self.codes,
+            y_true: columns.y_true,
+            y_pred: columns.y_pred,
+            weight: self.weight.as_deref(),
+            shares: &self.shares,
+            time: columns.time,
+            per_row,
+            n_classes,
+        };
+        all.slice(range)
+    }
+}

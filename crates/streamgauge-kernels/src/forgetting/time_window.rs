@@ -1,0 +1,147 @@
+//! A sliding window of the last seconds.
+
+use std::collections::VecDeque;
+
+use super::{Forgetting, KeptVotes, Layout, Rows, whole};
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+
+const NAME: &str = "TimeWindow";
+
+/// Covers the rows that arrived in the `seconds` up to the newest.
+///
+/// Rows leave in the order they came. Whole weights are counted in and out in whole numbers; while the window holds any
+/// other, its sums are made afresh from its rows at each stop.
+#[derive(Debug, Clone)]
+pub struct TimeWindow {
+    layout: Layout,
+    seconds: f64,
+    /// The latest time seen.
+    now: f64,
+    /// The times of the rows held, the oldest first, and the codes and amounts of their entries.
+    times: VecDeque<f64>,
+    codes: VecDeque<u32>,
+    weights: VecDeque<f64>,
+    /// The whole weights by code.
+    counts: Vec<u64>,
+    /// How many of the entries held have no whole weight.
+    n_fractions: usize,
+    votes: Option<KeptVotes>,
+}
+
+impl TimeWindow {
+    /// A state that has seen nothing.
+    ///
+    /// # Errors
+    /// [`KernelError::Option`] where the seconds are not a number above 0.
+    pub fn new(layout: Layout, seconds: f64) -> Result<Self, KernelError> {
+        if !(seconds > 0.0 && seconds < f64::INFINITY) {
+            let expected = "it must be a finite number above 0";
+            return Err(KernelError::Option { option: "seconds", found: seconds.to_string(), expected });
+        }
+        let votes = layout.keeps_votes().then(|| KeptVotes::new(layout.outcomes().n_classes()));
+        let (times, codes, weights) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
+        let counts = vec![0; layout.n_codes()];
+        Ok(Self { layout, seconds, now: f64::NEG_INFINITY, times, codes, weights, counts, n_fractions: 0, votes })
+    }
+
+    fn add(&mut self, code: u32, weight: f64) {
+        self.codes.push_back(code);
+        self.weights.push_back(weight);
+        match whole(weight) {
+            Some(count) => self.counts[code as usize] += count,
+            None => self.n_fractions += 1,
+        }
+    }
+
+    /// Drop the rows that arrived too long ago.
+    fn expire(&mut self) {
+        while self.times.front().is_some_and(|&time| time <= self.now - self.seconds) {
+            self.times.pop_front();
+            for _ in 0..self.layout.per_row() {
+                if let (Some(code), Some(weight)) = (self.codes.pop_front(), self.weights.pop_front()) {
+                    match whole(weight) {
+                        Some(count) => self.counts[code as usize] -= count,
+                        None => self.n_fractions -= 1,
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Forgetting for TimeWindow {
+    fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    fn take(&mut self, rows: &Rows<'_>) {
+        for (row, &time) in rows.time.unwrap_or_default().iter().enumerate() {
+            self.now = self.now.max(time);
+            self.times.push_back(time);
+            for entry in row * rows.per_row..(row + 1) * rows.per_row {
+                self.add(rows.codes[entry], rows.weight.map_or(1.0, |weight| weight[entry]));
+            }
+            self.expire();
+        }
+        if let Some(votes) = &mut self.votes {
+            votes.extend(rows);
+            votes.keep_newest(self.times.len());
+        }
+    }
+
+    fn weigh(&self, weights: &mut [f64]) -> u64 {
+        if self.n_fractions == 0 {
+            weights.iter_mut().zip(&self.counts).for_each(|(weight, &count)| *weight = count as f64);
+        } else {
+            self.codes.iter().zip(&self.weights).for_each(|(&code, weight)| weights[code as usize] += weight);
+        }
+        self.times.len() as u64
+    }
+
+    fn kept_votes(&self) -> Option<&KeptVotes> {
+        self.votes.as_ref()
+    }
+
+    fn needs_time(&self) -> bool {
+        true
+    }
+
+    fn n_bytes(&self) -> usize {
+        let words = self.times.capacity() + self.weights.capacity() + self.counts.capacity();
+        let votes = self.votes.as_ref().map_or(0, KeptVotes::n_bytes);
+        size_of::<Self>() + 4 * self.codes.capacity() + 8 * words + votes
+    }
+
+    fn save(&self) -> Vec<u8> {
+        let mut writer = Writer::new(NAME, 1);
+        self.layout.write(&mut writer);
+        writer.f64s(&[self.seconds, self.now]);
+        writer.f64s(&self.times.iter().copied().collect::<Vec<_>>());
+        writer.u64s(self.codes.iter().map(|&code| u64::from(code)));
+        writer.f64s(&self.weights.iter().copied().collect::<Vec<_>>());
+        self.votes.iter().for_each(|votes| votes.write(&mut writer));
+        writer.finish()
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
+        let mut reader = Reader::new(NAME, 1, bytes)?;
+        self.layout.check_saved(&mut reader)?;
+        let mut clock = [0.0; 2];
+        reader.f64s_into(&mut clock)?;
+        if clock[0] != self.seconds {
+            return Err(reader.error("it has another length"));
+        }
+        let times = reader.f64s()?;
+        let (codes, weights) = (self.layout.read_codes(&mut reader)?, reader.f64s()?);
+        if codes.len() != times.len() * self.layout.per_row() || weights.len() != codes.len() {
+            return Err(reader.error("it holds a wrong number of rows"));
+        }
+        let votes = self.votes.as_ref().map(|votes| votes.read(times.len(), &mut reader)).transpose()?;
+        reader.finish()?;
+        let mut window = Self::new(self.layout, self.seconds)?;
+        codes.iter().zip(&weights).for_each(|(&code, &weight)| window.add(code, weight));
+        *self = Self { now: clock[1], times: times.into(), votes, ..window };
+        Ok(())
+    }
+}

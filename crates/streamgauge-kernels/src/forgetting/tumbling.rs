@@ -1,0 +1,93 @@
+//! Windows that follow each other without overlap.
+
+use super::{Forgetting, KeptVotes, Landmark, Layout, Rows};
+use crate::KernelError;
+use crate::codec::{Reader, Writer};
+
+const NAME: &str = "Tumbling";
+
+/// Covers the rows since the last multiple of `width`: a window begins where the one before is full.
+#[derive(Debug, Clone)]
+pub struct Tumbling {
+    width: u64,
+    /// The window at hand.
+    window: Landmark,
+    /// The votes of its rows, where ranks are asked for.
+    votes: Option<KeptVotes>,
+}
+
+impl Tumbling {
+    /// A state that has seen nothing.
+    ///
+    /// # Errors
+    /// [`KernelError::Option`] where the width is 0.
+    pub fn new(layout: Layout, width: u64) -> Result<Self, KernelError> {
+        if width == 0 {
+            let expected = "it must be at least 1";
+            return Err(KernelError::Option { option: "width", found: width.to_string(), expected });
+        }
+        let votes = layout.keeps_votes().then(|| KeptVotes::new(layout.outcomes().n_classes()));
+        Ok(Self { width, window: Landmark::new(layout), votes })
+    }
+}
+
+impl Forgetting for Tumbling {
+    fn layout(&self) -> Layout {
+        self.window.layout()
+    }
+
+    fn take(&mut self, rows: &Rows<'_>) {
+        let mut start = 0;
+        while start < rows.len() {
+            // A full window stays to be read until the next row comes.
+            if self.window.width() == self.width {
+                self.window.clear();
+                self.votes.iter_mut().for_each(|votes| votes.keep_newest(0));
+            }
+            let room = usize::try_from(self.width - self.window.width()).unwrap_or(usize::MAX);
+            let stop = rows.len().min(start.saturating_add(room));
+            let part = rows.slice(start..stop);
+            self.window.take(&part);
+            self.votes.iter_mut().for_each(|votes| votes.extend(&part));
+            start = stop;
+        }
+    }
+
+    fn weigh(&self, weights: &mut [f64]) -> u64 {
+        self.window.weigh(weights)
+    }
+
+    fn kept_votes(&self) -> Option<&KeptVotes> {
+        self.votes.as_ref()
+    }
+
+    fn n_bytes(&self) -> usize {
+        size_of::<Self>() - size_of::<Landmark>()
+            + self.window.n_bytes()
+            + self.votes.as_ref().map_or(0, KeptVotes::n_bytes)
+    }
+
+    fn save(&self) -> Vec<u8> {
+        let mut writer = Writer::new(NAME, 1);
+        writer.u64(self.width);
+        self.window.write(&mut writer);
+        self.votes.iter().for_each(|votes| votes.write(&mut writer));
+        writer.finish()
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
+        let mut reader = Reader::new(NAME, 1, bytes)?;
+        if reader.u64()? != self.width {
+            return Err(reader.error("it has another width"));
+        }
+        let window = self.window.read(&mut reader)?;
+        if window.width() > self.width {
+            return Err(reader.error("it holds a wrong number of rows"));
+        }
+        let n_rows = window.width() as usize;
+        let votes = self.votes.as_ref().map(|votes| votes.read(n_rows, &mut reader)).transpose()?;
+        reader.finish()?;
+        (self.window, self.votes) = (window, votes);
+        Ok(())
+    }
+}

@@ -1,0 +1,82 @@
+//! Rows one by one, each timed: what a prediction costs, and what learning does.
+
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use super::{ABSTAINED, Learner, Step, winner};
+
+/// How long each row of a step took, in nanoseconds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Timings {
+    /// To predict it; 0 where it was not tested.
+    pub predict: Vec<u64>,
+    /// To learn it; 0 where it was not learnt.
+    pub learn: Vec<u64>,
+}
+
+/// As [`Learner::interleave`], row by row with a look at the clock before and after each part.
+pub fn interleave_timed(
+    learner: &mut dyn Learner,
+    step: &Step<'_>,
+    predictions: &mut [i32],
+    mut votes: Option<&mut [f64]>,
+) -> Timings {
+    let (d, n_classes) = (learner.schema().n_attributes(), learner.schema().n_classes);
+    let n = predictions.len();
+    let mut timings = Timings { predict: vec![0; n], learn: vec![0; n] };
+    let mut row_votes = vec![0.0; n_classes];
+    for (i, prediction) in predictions.iter_mut().enumerate() {
+        let x = &step.x[i * d..(i + 1) * d];
+        *prediction = ABSTAINED;
+        if step.tests(i) {
+            let started = Instant::now();
+            learner.vote(x, &mut row_votes);
+            *prediction = winner(&row_votes);
+            timings.predict[i] = since(started);
+            if let Some(votes) = &mut votes {
+                votes[i * n_classes..(i + 1) * n_classes].copy_from_slice(&row_votes);
+            }
+        }
+        let weight = step.weight(i);
+        if weight > 0.0 {
+            let started = Instant::now();
+            learner.learn(x, step.y[i] as usize, weight);
+            timings.learn[i] = since(started);
+        }
+    }
+    timings
+}
+
+/// Nanoseconds since a look at the clock, less what a look costs; never 0, which stands for nothing done.
+fn since(started: Instant) -> u64 {
+    let taken = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    taken.saturating_sub(cost_of_a_look()).max(1)
+}
+
+/// The least time that two looks at the clock lie apart.
+fn cost_of_a_look() -> u64 {
+    static COST: OnceLock<u64> = OnceLock::new();
+    *COST.get_or_init(|| {
+        let looks = (0..1000).map(|_| Instant::now().elapsed().as_nanos());
+        looks.min().and_then(|least| u64::try_from(least).ok()).unwrap_or(0)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learners::{MajorityClass, Schema};
+
+    #[test]
+    fn timed_rows_equal_rows_that_are_not_and_each_part_done_took_time() {
+        let schema = Schema { n_values: vec![0], n_classes: 2 };
+        let (x, y, test, weight) = ([0.0; 4], [1, -1, 0, 0], [true, true, false, true], [1.0, 1.0, 1.0, 0.0]);
+        let step = Step { x: &x, y: &y, test: Some(&test), weight: Some(&weight) };
+        let (mut plain, mut timed) = ([0; 4], [0; 4]);
+        MajorityClass::new(schema.clone()).interleave(&step, &mut plain, None);
+        let timings = interleave_timed(&mut MajorityClass::new(schema), &step, &mut timed, None);
+        assert_eq!(plain, timed);
+        assert_eq!(timings.predict.iter().map(|&t| t > 0).collect::<Vec<_>>(), test);
+        assert_eq!(timings.learn.iter().map(|&t| t > 0).collect::<Vec<_>>(), [true, false, true, false]);
+    }
+}

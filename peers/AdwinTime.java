@@ -1,0 +1,23 @@
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import moa.classifiers.core.driftdetection.ADWIN;
+
+/** Times MOA's ADWIN on losses given as zeros and ones: repeats in, best CPU seconds and last width out. */
+public final class AdwinTime {
+    public static void main(String[] arguments) throws Exception {
+        byte[] losses = System.in.readAllBytes();
+        ThreadMXBean clock = ManagementFactory.getThreadMXBean();
+        long best = Long.MAX_VALUE;
+        int width = 0;
+        for (int repeat = 0; repeat < Integer.parseInt(arguments[0]); repeat++) {
+            ADWIN window = new ADWIN(0.002);
+            long start = clock.getCurrentThreadCpuTime();
+            for (byte loss : losses) {
+                window.setInput(loss == '1' ? 1.0 : 0.0);
+            }
+            best = Math.min(best, clock.getCurrentThreadCpuTime() - start);
+            width = window.getWidth();
+        }
+        System.out.println(best / 1e9 + " " + width);
+    }
+}

@@ -1,0 +1,141 @@
+"""The metric functions of stream-learn, for two classes of which 0 is the negative one, with its conventions.
+
+What is not defined is 0, as there. So a chunk of one class has a balanced accuracy of at most one half however good it
+is: `streamgauge.measures` has no such surprises.
+"""
+
+from math import sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+__all__ = [
+    "accuracy_score",
+    "balanced_accuracy_score",
+    "binary_confusion_matrix",
+    "f1_score",
+    "fbeta_score",
+    "geometric_mean_score_1",
+    "geometric_mean_score_2",
+    "precision",
+    "recall",
+    "specificity",
+]
+
+
+def binary_confusion_matrix(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[int, int, int, int]:
+    """Count true negatives, false positives, false negatives and true positives.
+
+    Examples
+    --------
+    >>> binary_confusion_matrix([0, 0, 1, 1, 1], [0, 1, 0, 1, 1])
+    (1, 1, 1, 2)
+    """
+    true, predicted = (np.asarray(labels).astype(bool) for labels in (y_true, y_pred))
+    counts = (~true & ~predicted, ~true & predicted, true & ~predicted, true & predicted)
+    tn, fp, fn, tp = (int(np.count_nonzero(count)) for count in counts)
+    return tn, fp, fn, tp
+
+
+def accuracy_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Give the share of predictions that are right.
+
+    Examples
+    --------
+    >>> accuracy_score([0, 1], [0, 0])
+    0.5
+    """
+    return float(np.mean(np.asarray(y_true) == np.asarray(y_pred)))
+
+
+def specificity(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Give the share of negatives predicted as such; 0 where there are none.
+
+    Examples
+    --------
+    >>> specificity([0, 0, 1], [0, 1, 1])
+    0.5
+    """
+    tn, fp, _, _ = binary_confusion_matrix(y_true, y_pred)
+    return tn / (tn + fp) if tn + fp else 0.0
+
+
+def recall(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Give the share of positives predicted as such; 0 where there are none.
+
+    Examples
+    --------
+    >>> recall([0, 1, 1], [0, 1, 0])
+    0.5
+    """
+    _, _, fn, tp = binary_confusion_matrix(y_true, y_pred)
+    return tp / (tp + fn) if tp + fn else 0.0
+
+
+def precision(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Give the share of positive predictions that are right; 0 where there are none.
+
+    Examples
+    --------
+    >>> precision([0, 1, 1], [1, 1, 0])
+    0.5
+    """
+    _, fp, _, tp = binary_confusion_matrix(y_true, y_pred)
+    return tp / (tp + fp) if tp + fp else 0.0
+
+
+def fbeta_score(y_true: ArrayLike, y_pred: ArrayLike, beta: float) -> float:
+    """Give the F-beta score of the positive class; 0 where it is not defined.
+
+    Examples
+    --------
+    >>> fbeta_score([0, 1, 1], [1, 1, 0], beta=2)
+    0.5
+    """
+    p, r = precision(y_true, y_pred), recall(y_true, y_pred)
+    whole = beta**2 * p + r
+    return (1 + beta**2) * p * r / whole if whole else 0.0
+
+
+def f1_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Give the harmonic mean of precision and recall of the positive class; 0 where it is not defined.
+
+    Examples
+    --------
+    >>> f1_score([0, 1, 1], [1, 1, 0])
+    0.5
+    """
+    return fbeta_score(y_true, y_pred, 1)
+
+
+def balanced_accuracy_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Give the mean of recall and specificity; an undefined one counts 0.
+
+    Examples
+    --------
+    >>> balanced_accuracy_score([0, 0, 1], [0, 1, 1])
+    0.75
+    """
+    return (recall(y_true, y_pred) + specificity(y_true, y_pred)) / 2
+
+
+def geometric_mean_score_1(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Give the geometric mean of recall and specificity; an undefined one counts 0.
+
+    Examples
+    --------
+    >>> round(geometric_mean_score_1([0, 0, 1], [0, 1, 1]), 4)
+    0.7071
+    """
+    return sqrt(recall(y_true, y_pred) * specificity(y_true, y_pred))
+
+
+def geometric_mean_score_2(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Give the geometric mean of recall and precision; an undefined one counts 0.
+
+    Examples
+    --------
+    >>> geometric_mean_score_2([0, 1, 1], [1, 1, 0])
+    0.5
+    """
+    return sqrt(recall(y_true, y_pred) * precision(y_true, y_pred))

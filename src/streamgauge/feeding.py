@@ -1,0 +1,135 @@
+"""What the loop is fed with: the rows for training, then those of the stream, each with the arrival of its label."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from streamgauge.errors import StreamgaugeError, unknown_name
+from streamgauge.protocols import Bound, Inserting, Labelling, Scheme, Secretive, Stream, Trained
+from streamgauge.records import Arrivals, Batch, Schema
+
+__all__ = ["Feed"]
+
+
+class Feed:
+    """Gives the batches of a run, as learners may see them.
+
+    Parameters
+    ----------
+    stream
+        The stream.
+    scheme
+        What may want other rows first, or know the stream.
+    labelling
+        Says when labels arrive; an attribute that tells it so is left out of the rows.
+    seed
+        Decides what the labelling draws.
+
+    Examples
+    --------
+    >>> from streamgauge.labelling import DelayedByColumn
+    >>> from streamgauge.schemes import Prequential
+    >>> from streamgauge.streams import ArrayStream
+    >>> stream = ArrayStream({"price": [1.5, 2.5], "delay": [7, 0]}, ["up", "down"])
+    >>> feed = Feed(stream, Prequential(), DelayedByColumn("delay"), seed=1)
+    >>> batch, arrivals = next(feed.batches(10, None))
+    >>> batch.x.tolist(), arrivals.row.tolist()
+    ([[1.5], [2.5]], [7, 1])
+    """
+
+    def __init__(self, stream: Stream, scheme: Scheme, labelling: Labelling, seed: int) -> None:
+        self._stream, self._labelling, self._seed = stream, labelling, seed
+        self._place: int | None = None
+        shown = stream
+        if isinstance(labelling, Secretive) and labelling.attribute is not None:
+            names = [attribute.name for attribute in stream.schema.attributes]
+            if labelling.attribute not in names:
+                raise unknown_name(kind="attribute", name=labelling.attribute, known=names)
+            self._place = names.index(labelling.attribute)
+            self._labelling = labelling.told_by(self._place)
+            shown = _Without(stream, self._place)
+        self.scheme: Scheme = scheme.on(shown) if isinstance(scheme, Bound) else scheme
+        self.schema: Schema = shown.schema
+        self.piece: int | None = None
+
+    def batches(self, size: int, n_rows: int | None) -> Iterator[tuple[Batch, Arrivals | None]]:
+        """Give the rows for training, which stand before row 0, and up to `n_rows` of the stream, `size` at a time.
+
+        Where `piece` is set, later batches have no more rows than that.
+        """
+        scheme = self.scheme
+        if isinstance(scheme, Trained) and not isinstance(scheme.training, int):
+            for batch in scheme.training.batches(size):
+                shown = self._shown(Batch(-len(batch), batch.x, batch.y, batch.weight, batch.time))
+                self.schema.check(shown)
+                yield shown, None
+        size = min(size, scheme.most_rows) if isinstance(scheme, Inserting) else size
+        checked = getattr(self._stream, "checked", False)
+        for batch in self._pieces(_limited(self._stream.batches(size), n_rows)):
+            shown = self._shown(batch)
+            if not checked:
+                self.schema.check(shown)
+            yield shown, self._labelling.arrivals(batch, self._seed)
+
+    def _pieces(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+        for batch in batches:
+            start = 0
+            while start < len(batch):
+                stop = len(batch) if self.piece is None else min(len(batch), start + self.piece)
+                yield batch if stop - start == len(batch) else _part(batch, start, stop)
+                start = stop
+
+    def _shown(self, batch: Batch) -> Batch:
+        """Leave out the attribute that only the labelling may see."""
+        if self._place is None or batch.x.shape[1] == self.schema.n_attributes:
+            return batch
+        x = np.ascontiguousarray(np.delete(batch.x, self._place, axis=1))
+        return Batch(batch.start, x, batch.y, batch.weight, batch.time)
+
+
+@dataclass(frozen=True)
+class _Without:
+    """A stream without one of its attributes."""
+
+    stream: Stream
+    place: int
+
+    @cached_property
+    def schema(self) -> Schema:
+        schema = self.stream.schema
+        attributes = schema.attributes[: self.place] + schema.attributes[self.place + 1 :]
+        if not attributes:
+            msg = f"{schema.attributes[self.place].name!r} is the only attribute, and learners need another"
+            raise StreamgaugeError(msg)
+        return Schema(attributes, schema.classes)
+
+    @property
+    def n_rows(self) -> int | None:
+        return self.stream.n_rows
+
+    @property
+    def fingerprint(self) -> str:
+        return f"{self.stream.fingerprint} without attribute {self.place}"
+
+    def batches(self, size: int, start: int = 0) -> Iterator[Batch]:
+        for batch in self.stream.batches(size, start):
+            x = np.ascontiguousarray(np.delete(batch.x, self.place, axis=1))
+            yield Batch(batch.start, x, batch.y, batch.weight, batch.time)
+
+
+def _limited(batches: Iterator[Batch], n_rows: int | None) -> Iterator[Batch]:
+    """Give the batches up to a number of rows."""
+    for batch in batches:
+        if n_rows is None or batch.start + len(batch) < n_rows:
+            yield batch
+            continue
+        yield _part(batch, 0, n_rows - batch.start)
+        return
+
+
+def _part(batch: Batch, start: int, stop: int) -> Batch:
+    rows = slice(start, stop)
+    weight, time = (None if column is None else column[rows] for column in (batch.weight, batch.time))
+    return Batch(batch.start + start, batch.x[rows], batch.y[rows], weight, time)

@@ -1,0 +1,23 @@
+"""Schemes: which rows a fold tests, and which it learns with what weight. They run nothing.
+
+A fold never learns a row before it has tested it for the last time, whatever the scheme.
+"""
+
+from streamgauge.schemes.folded import Bootstrap, CrossValidation, Split
+from streamgauge.schemes.holdout import Holdout
+from streamgauge.schemes.modes import TestMode
+from streamgauge.schemes.ordered import Chunks, Prequential, WarmUp
+from streamgauge.schemes.trained import Pretrained, TrainThenTest
+
+__all__ = [
+    "Bootstrap",
+    "Chunks",
+    "CrossValidation",
+    "Holdout",
+    "Prequential",
+    "Pretrained",
+    "Split",
+    "TestMode",
+    "TrainThenTest",
+    "WarmUp",
+]

@@ -1,0 +1,383 @@
+"""In which order rows are tested and learnt: labels that are late wait here, and so do rows that may not be learnt yet.
+
+All folds do the same rows in the same order, for labels arrive in the world and not in a fold. How a stream is cut into
+batches does not change the order: every operation has its moment.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Generic, Literal, TypeVar, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge.errors import StreamgaugeError, unknown_name
+from streamgauge.protocols import Chunked, Inserting, Scheme, Trained
+from streamgauge.records import NEVER, UNLABELLED, Arrivals, Batch
+
+__all__ = ["Kept", "Plan", "Score", "Sequencer"]
+
+Score = Literal["first", "last", "labelled"]
+"""Which prediction of a row is scored: that made when it came, the last before its label came, or the first of only
+those rows whose label comes."""
+
+# A moment is 4 times a row of the stream, and one of these: labels that have come before the row, the row itself, what
+# is learnt after it, and what is tested then.
+BEFORE, ARRIVAL, AFTER, INSERTED = range(4)
+NEVER_MOMENT = 4 * NEVER
+
+T = TypeVar("T", bound=np.generic)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The rows to test and learn that a batch brings, in their order.
+
+    Parameters
+    ----------
+    batch
+        The rows of the stream.
+    test
+        Which operations are tests, where the fold wants them; None for all.
+    revealed
+        Which have a label that may be learnt; None for all.
+    moves
+        Where the operations come from; None where they are the rows of the batch as they stand.
+    """
+
+    batch: Batch
+    test: NDArray[np.bool_] | None = None
+    revealed: NDArray[np.bool_] | None = None
+    moves: "Moves | None" = None
+
+
+@dataclass(frozen=True)
+class Moves:
+    """Where each operation comes from: the batch, the store of rows that wait, or rows put in for a test.
+
+    Parameters
+    ----------
+    source
+        Per operation the place: up to n in the batch, from n on in the store; -1 where it is put in.
+    n
+        How many rows the batch has.
+    kept, places
+        Which rows of the batch are to be stored, and where.
+    capacity
+        How many places the store has.
+    inserted
+        The rows put in, in their order.
+    row, now
+        As in `Step`.
+    """
+
+    source: NDArray[np.int64]
+    n: int
+    kept: NDArray[np.int64]
+    places: NDArray[np.int64]
+    capacity: int
+    inserted: tuple[Batch, ...]
+    row: NDArray[np.int64]
+    now: NDArray[np.int64]
+
+    @cached_property
+    def here(self) -> NDArray[np.intp]:
+        """Which operations come from the batch."""
+        return np.flatnonzero((self.source >= 0) & (self.source < self.n))
+
+    @cached_property
+    def stored(self) -> NDArray[np.intp]:
+        """Which operations come from the store."""
+        return np.flatnonzero(self.source >= self.n)
+
+    @cached_property
+    def put_in(self) -> NDArray[np.intp]:
+        """Which operations are put in."""
+        return np.flatnonzero(self.source < 0)
+
+
+class Kept(Generic[T]):
+    """One column of the rows that wait, and how it is brought into the order of a plan.
+
+    Examples
+    --------
+    >>> from streamgauge.records import Batch
+    >>> Kept(1.0).arranged(None, Plan(Batch(0, np.zeros((1, 1)), np.zeros(1, dtype=np.int32)))) is None
+    True
+    """
+
+    def __init__(self, usual: Any) -> None:  # noqa: ANN401  (a number or a truth value)
+        self._usual = usual
+        self._store: NDArray[T] | None = None
+
+    def arranged(
+        self, column: NDArray[T] | None, plan: Plan, inserted: NDArray[T] | T | None = None
+    ) -> NDArray[T] | None:
+        """Give the values of the operations of a plan; None where all are usual."""
+        moves = plan.moves
+        if moves is None:
+            return column
+        if column is None and self._store is None and inserted is None:
+            return None
+        if column is None:
+            shape = (moves.n,) if self._store is None else (moves.n, *self._store.shape[1:])
+            column = np.full(shape, self._usual)
+        store = self._grown(moves.capacity, column)
+        values = np.empty((len(moves.source), *column.shape[1:]), dtype=column.dtype)
+        values[moves.here] = column.take(moves.source[moves.here], axis=0)
+        values[moves.stored] = store.take(moves.source[moves.stored] - moves.n, axis=0)
+        if len(moves.put_in):
+            values[moves.put_in] = self._usual if inserted is None else inserted
+        store[moves.places] = column[moves.kept]
+        return values
+
+    def _grown(self, capacity: int, like: NDArray[T]) -> NDArray[T]:
+        """Give the store with room for all that wait."""
+        before = self._store
+        if before is None or len(before) < capacity:
+            self._store = np.full((capacity, *like.shape[1:]), self._usual, dtype=like.dtype)
+            if before is not None:
+                self._store[: len(before)] = before
+        return self._store  # type: ignore[return-value]
+
+
+class _Waiting:
+    """The rows that wait for their labels or their turn: which, until when, and where they are stored."""
+
+    def __init__(self) -> None:
+        self.row = np.full(0, -1, dtype=np.int64)  # -1 where a place is free
+        self.moment = np.empty(0, dtype=np.int64)
+        self.due = np.empty(0)  # a time; minus infinity where that has come, or none is awaited
+        self.n = 0
+        self._last_time = -np.inf
+
+    def tell_time(self, batch: Batch, moment: NDArray[np.int64], due: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give the moments at which times come, to those that wait and to the rows of a batch; what is still due."""
+        time = batch.time
+        if time is None:
+            msg = "the rows of the stream carry no times, so no label can come at a time"
+            raise StreamgaugeError(msg)
+        back = np.flatnonzero(np.diff(time, prepend=self._last_time) < 0)
+        if len(back):
+            msg = f"row {batch.start + back[0]} comes before the row that stands before it, at {time[back[0]]}"
+            raise StreamgaugeError(msg)
+        self._last_time = time[-1] if len(time) else self._last_time
+        for moments, dues in ((self.moment, self.due), (moment, due)):
+            first = np.searchsorted(time, dues, side="left")
+            come = np.isfinite(dues) & (first < len(time))
+            moments[come] = np.maximum(moments[come], 4 * (batch.start + first[come]) + BEFORE)
+            dues[come] = -np.inf
+        return due
+
+    def leave(self, end: int) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.int64]]:
+        """Take out those whose moment is before `end`: their places, moments and rows."""
+        if not self.n:
+            nothing = np.empty(0, dtype=np.int64)
+            return nothing, nothing, nothing
+        places = np.flatnonzero((self.row >= 0) & (self.moment < end) & np.isneginf(self.due))
+        moment, row = self.moment[places], self.row[places]
+        self.row[places] = -1
+        self.n -= len(places)
+        return places, moment, row
+
+    def enter(
+        self, row: NDArray[np.int64], moment: NDArray[np.int64], due: NDArray[np.float64] | None
+    ) -> NDArray[np.intp]:
+        """Let rows wait; give their places."""
+        free = np.flatnonzero(self.row < 0)
+        if len(free) < len(row):
+            more = max(len(row) - len(free), len(self.row))
+            self.row = np.concatenate([self.row, np.full(more, -1, dtype=np.int64)])
+            self.moment = np.concatenate([self.moment, np.zeros(more, dtype=np.int64)])
+            self.due = np.concatenate([self.due, np.full(more, -np.inf)])
+            free = np.flatnonzero(self.row < 0)
+        places = free[: len(row)]
+        self.row[places], self.moment[places] = row, moment
+        self.due[places] = -np.inf if due is None else due
+        self.n += len(row)
+        return places
+
+
+class Sequencer:
+    """Plans what each batch brings, from when its rows may be learnt and when their labels come.
+
+    Parameters
+    ----------
+    scheme
+        What says when rows may be learnt.
+    score
+        Which prediction of a row is scored.
+
+    Examples
+    --------
+    >>> from streamgauge.records import Arrivals
+    >>> from streamgauge.schemes import Prequential
+    >>> sequencer = Sequencer(Prequential())
+    >>> plan = sequencer.plan(Batch(0, np.zeros((3, 1)), np.zeros(3, dtype=np.int32)), Arrivals(np.array([1, 2, 3])))
+    >>> list(zip(plan.moves.row.tolist(), plan.test.tolist(), plan.revealed.tolist()))
+    [(0, True, False), (1, True, False), (0, False, True), (2, True, False), (1, False, True)]
+    >>> sequencer.n_owed
+    1
+    """
+
+    def __init__(self, scheme: Scheme, score: Score = "first") -> None:
+        if score not in get_args(Score):
+            raise unknown_name(kind="way to score", name=str(score), known=get_args(Score))
+        self._score = score
+        # Asked once, for asking whether a thing keeps a protocol is slow.
+        self._chunked = scheme if isinstance(scheme, Chunked) else None
+        self._inserting = scheme if isinstance(scheme, Inserting) else None
+        training = scheme.training if isinstance(scheme, Trained) else 0
+        self._n_training = training if isinstance(training, int) else 0
+        self._x: Kept[np.float64] = Kept(0.0)
+        self._y: Kept[np.int32] = Kept(np.int32(UNLABELLED))
+        self._weight: Kept[np.float64] = Kept(1.0)
+        self._waiting = _Waiting()
+        self._last_time: NDArray[np.float64] | None = None
+        self.n_revealed = self.n_hidden = self.n_unknown = 0
+
+    @property
+    def n_owed(self) -> int:
+        """How many labels are still to come."""
+        return self._waiting.n
+
+    def plan(self, batch: Batch, arrivals: Arrivals | None) -> Plan:
+        """Plan what a batch brings whose labels arrive as a labelling says."""
+        if batch.start < 0:  # rows of another stream, to be learnt before the first
+            return Plan(batch)
+        self._last_time = None if batch.time is None else batch.time[-1:]
+        rows = np.arange(batch.start, batch.start + len(batch))
+        found = self._moments(batch, arrivals, rows)
+        inserting = self._inserting
+        inserted = [] if inserting is None else inserting.inserted(batch.start, batch.start + len(batch))
+        n_unknown = int(np.count_nonzero(batch.y == UNLABELLED))
+        self.n_unknown += n_unknown
+        if found is None and not self.n_owed and not inserted:
+            self.n_revealed += len(batch) - n_unknown
+            return Plan(batch)
+        own = 4 * rows + AFTER
+        moment, due = (own, None) if found is None else found
+        moment = np.where(batch.y == UNLABELLED, NEVER_MOMENT, moment)
+        self.n_hidden += int(np.count_nonzero(moment >= NEVER_MOMENT)) - n_unknown
+        at_once = moment == own
+        if due is None and not self.n_owed and not inserted and (at_once | (moment >= NEVER_MOMENT)).all():
+            self.n_revealed += int(np.count_nonzero(at_once))
+            return Plan(batch, None if self._score == "first" else at_once, at_once)
+        return self._arranged(self._sequence(batch, moment, due, inserted))
+
+    def at_end(self, n_rows: int) -> Plan | None:
+        """Plan what is to be tested after the last row; None where that is nothing."""
+        rows = None if self._inserting is None else self._inserting.last(n_rows)
+        if rows is None:
+            return None
+        here = np.empty(0, dtype=np.int64)
+        nothing = Batch(n_rows - 1, rows.x[:0], rows.y[:0], time=self._last_time)
+        now, row = np.full(len(rows), n_rows - 1), rows.start + np.arange(len(rows))
+        moves = Moves(np.full(len(rows), -1), 0, here, here, len(self._waiting.row), (rows,), row, now)
+        test = np.ones(len(rows), dtype=np.bool_)
+        return self._arranged(Plan(nothing, test, ~test, moves))
+
+    def _moments(
+        self, batch: Batch, arrivals: Arrivals | None, rows: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64] | None] | None:
+        """Say when each row may be learnt and its label comes, or at what time; None where both are at once."""
+        release = None if self._chunked is None else self._chunked.release(batch)
+        if release is None and arrivals is None:
+            return None
+        own = 4 * rows + AFTER
+        moment = own if release is None else np.maximum(own, 4 * release + AFTER)
+        due = None
+        if arrivals is not None:
+            known = rows < self._n_training  # whatever the labelling says
+            if arrivals.row is not None:
+                late = np.where(arrivals.row >= NEVER, NEVER_MOMENT, 4 * arrivals.row + AFTER)
+                moment = np.maximum(moment, np.where(known, own, late))
+            if arrivals.time is not None:
+                due = np.where(known, -np.inf, arrivals.time)
+                moment = np.where(np.isposinf(due), NEVER_MOMENT, moment)
+        return moment, due
+
+    def _sequence(
+        self,
+        batch: Batch,
+        moment: NDArray[np.int64],
+        due: NDArray[np.float64] | None,
+        inserted: list[tuple[int, Batch]],
+    ) -> Plan:
+        """Bring what a batch brings into the order of its moments."""
+        waiting, n, end = self._waiting, len(batch), 4 * (batch.start + len(batch))
+        rows = np.arange(batch.start, batch.start + n)
+        if due is not None:
+            due = waiting.tell_time(batch, moment, due)
+        places, left_moment, left_row = waiting.leave(end)
+        known = (moment < end) & (True if due is None else np.isneginf(due))
+        learnt = np.flatnonzero(known)
+        kept = np.flatnonzero(~known & (moment < NEVER_MOMENT))
+        late, late_row = np.concatenate([left_moment, moment[learnt]]), np.concatenate([left_row, rows[learnt]])
+        order = np.lexsort((late_row, late))
+        self.n_revealed += len(late)
+        put_in = tuple(part for _, part in inserted)
+        put_at = [np.full(len(part), 4 * after + INSERTED) for after, part in inserted]
+        operations = _in_order(
+            np.concatenate([4 * rows + ARRIVAL, late[order], *put_at]),
+            np.concatenate([np.arange(n), np.concatenate([n + places, learnt])[order], *(0 * at - 1 for at in put_at)]),
+            np.concatenate([rows, late_row[order], *(part.start + np.arange(len(part)) for part in put_in)]),
+            np.repeat([ARRIVAL, AFTER, INSERTED], [n, len(late), sum(map(len, put_in))]),
+        )
+        kept_due = None if due is None else due[kept]
+        kept_at = waiting.enter(rows[kept], moment[kept], kept_due)
+        moves = Moves(operations.source, n, kept, kept_at, len(waiting.row), put_in, operations.row, operations.now)
+        return Plan(batch, self._tests(operations, moment), operations.revealed, moves)
+
+    def _tests(self, operations: "_Operations", moment: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Say which operations are tests."""
+        tests: NDArray[np.bool_] = operations.kind == ARRIVAL
+        if self._score == "last":
+            tests = operations.revealed.copy()
+        elif self._score == "labelled":
+            tests[tests] = moment[operations.source[tests]] < NEVER_MOMENT
+        tests |= operations.kind == INSERTED
+        return tests
+
+    def _arranged(self, plan: Plan) -> Plan:
+        """Give a plan whose batch holds the rows of its operations."""
+        moves, batch = plan.moves, plan.batch
+        put_in = () if moves is None else moves.inserted
+        x = self._x.arranged(batch.x, plan, np.concatenate([part.x for part in put_in]) if put_in else None)
+        y = self._y.arranged(batch.y, plan, np.concatenate([part.y for part in put_in]) if put_in else None)
+        weights = None
+        if any(part.weight is not None for part in put_in):
+            weights = np.concatenate([np.ones(len(part)) if part.weight is None else part.weight for part in put_in])
+        weight = self._weight.arranged(batch.weight, plan, weights)
+        time = batch.time
+        if moves is not None and time is not None:
+            time = time[moves.now - batch.start]  # what is done later is done at the time of the row that came last
+        return replace(
+            plan, batch=Batch(batch.start, *(batch.x, batch.y) if x is None or y is None else (x, y), weight, time)
+        )
+
+
+@dataclass(frozen=True)
+class _Operations:
+    """Operations in their order."""
+
+    now: NDArray[np.int64]
+    source: NDArray[np.int64]
+    row: NDArray[np.int64]
+    kind: NDArray[np.int64]
+    revealed: NDArray[np.bool_]
+
+
+def _in_order(
+    moment: NDArray[np.int64], source: NDArray[np.int64], row: NDArray[np.int64], kind: NDArray[np.int64]
+) -> _Operations:
+    """Sort operations by their moments; a row that is learnt right after its test is one operation."""
+    order = np.argsort(moment, kind="stable")
+    moment, source, row, kind = moment[order], source[order], row[order], kind[order]
+    now = moment // 4
+    joined = (kind[:-1] == ARRIVAL) & (kind[1:] == AFTER) & (source[:-1] == source[1:]) & (now[:-1] == now[1:])
+    revealed = kind == AFTER
+    revealed[:-1] |= joined
+    stays = np.ones(len(kind), dtype=np.bool_)
+    stays[1:] = ~joined
+    return _Operations(now[stays], source[stays], row[stays], kind[stays], revealed[stays])

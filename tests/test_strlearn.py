@@ -1,0 +1,127 @@
+"""The evaluators of stream-learn, ours beside the installed ones."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neural_network import MLPClassifier
+
+from streamgauge.compat import strlearn as compat
+from streamgauge.errors import StreamgaugeError
+from streamgauge.streams import SEA, ArrayStream
+
+strlearn: Any = pytest.importorskip("strlearn", reason="stream-learn is not installed")
+
+
+class Memoriser(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Knows the label of every row it has seen, and guesses the others."""
+
+    def __init__(self) -> None:
+        self.seen: dict[bytes, int] = {}
+
+    def partial_fit(self, x: Any, y: Any, classes: Any = None) -> "Memoriser":  # noqa: ARG002
+        self.seen.update(zip((row.tobytes() for row in x), y.tolist(), strict=True))
+        return self
+
+    def predict(self, x: Any) -> Any:
+        return np.array([self.seen.get(row.tobytes(), i % 2) for i, row in enumerate(x)])
+
+
+def generator(seed: int = 3, **options: Any) -> Any:
+    return strlearn.streams.StreamGenerator(
+        n_chunks=8, chunk_size=50, random_state=seed, n_features=5, n_drifts=1, **options
+    )
+
+
+METRICS = [
+    "balanced_accuracy_score",
+    "f1_score",
+    "geometric_mean_score_1",
+    "geometric_mean_score_2",
+    "precision",
+    "recall",
+    "specificity",
+]
+
+
+@pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
+def test_test_then_train_gives_the_numbers_of_stream_learn() -> None:
+    theirs = strlearn.evaluators.TestThenTrain([getattr(strlearn.metrics, name) for name in METRICS])
+    theirs.process(generator(), [GaussianNB(), MLPClassifier((4,), random_state=1)])
+    mine = compat.TestThenTrain([getattr(compat, name) for name in METRICS])
+    mine.process(generator(), [GaussianNB(), MLPClassifier((4,), random_state=1)])
+    assert mine.scores.shape == theirs.scores.shape == (2, 7, 7)
+    np.testing.assert_allclose(mine.scores, theirs.scores, rtol=1e-12)
+    with_their_metrics = compat.TestThenTrain([getattr(strlearn.metrics, name) for name in METRICS])
+    with_their_metrics.process(generator(), [GaussianNB(), MLPClassifier((4,), random_state=1)])
+    np.testing.assert_allclose(with_their_metrics.scores, theirs.scores, rtol=1e-12)
+
+
+@pytest.mark.parametrize("interval", [10, 25, 50])
+def test_a_leaky_prequential_gives_the_numbers_of_stream_learn(interval: int) -> None:
+    metrics = (strlearn.metrics.recall, strlearn.metrics.balanced_accuracy_score)
+    theirs = strlearn.evaluators.Prequential(metrics)
+    theirs.process(generator(), GaussianNB(), interval=interval)
+    mine = compat.Prequential(metrics, leaky=True)
+    with pytest.warns(UserWarning, match="trained on"):
+        mine.process(generator(), GaussianNB(), interval=interval)
+    np.testing.assert_allclose(mine.scores, theirs.scores, rtol=1e-12)
+
+
+def test_an_honest_prequential_tests_no_row_it_has_trained_on() -> None:
+    # T1: on labels that are pure noise a memoriser scores far above chance with stream-learn.
+    rng = np.random.default_rng(5)
+    noise = ArrayStream(rng.random((4_000, 3)), rng.integers(0, 2, 4_000))
+    honest, leaky = compat.Prequential(compat.accuracy_score), compat.Prequential(compat.accuracy_score, leaky=True)
+    honest.process(noise, Memoriser(), interval=20, chunk_size=200)
+    with pytest.warns(UserWarning, match="trained on"):
+        leaky.process(noise, Memoriser(), interval=20, chunk_size=200)
+    assert honest.scores.shape == leaky.scores.shape == (1, 190, 1)
+    assert honest.scores.mean() == pytest.approx(0.5, abs=0.03)
+    assert leaky.scores.mean() > 0.9
+    # Where a window is one chunk nothing is tested again, and both do the same.
+    chunk, again = compat.Prequential(compat.accuracy_score), compat.Prequential(compat.accuracy_score, leaky=True)
+    chunk.process(noise, GaussianNB(), interval=200, chunk_size=200)
+    with pytest.warns(UserWarning, match="trained on"):
+        again.process(noise, GaussianNB(), interval=200, chunk_size=200)
+    np.testing.assert_allclose(chunk.scores, again.scores)
+    with pytest.raises(StreamgaugeError, match="divide the size of a chunk"):
+        chunk.process(noise, GaussianNB(), interval=30, chunk_size=200)
+
+
+def test_our_streams_are_read_by_the_evaluators_of_stream_learn() -> None:
+    stream = compat.ChunkedStream(SEA(n_rows=1_100), chunk_size=200)
+    theirs = strlearn.evaluators.TestThenTrain([strlearn.metrics.recall])
+    theirs.process(stream, GaussianNB())
+    stream.reset()
+    mine = compat.TestThenTrain([strlearn.metrics.recall])
+    mine.process(stream, GaussianNB())
+    assert theirs.scores.shape == mine.scores.shape == (1, 5, 1)
+    np.testing.assert_allclose(mine.scores, theirs.scores, rtol=1e-12)
+    endless = compat.ChunkedStream(SEA(), chunk_size=100, n_chunks=3)
+    mine.process(endless, GaussianNB())
+    assert mine.scores.shape == (1, 2, 1)
+    with pytest.raises(StreamgaugeError, match="never ends"):
+        compat.ChunkedStream(SEA())
+
+
+def test_streams_of_stream_learn_become_ours() -> None:
+    theirs = generator()
+    rows = compat.from_strlearn(theirs)
+    assert rows.schema.classes == ("0", "1")
+    batch = next(rows.batches(400))
+    np.testing.assert_array_equal(batch.x, theirs.X)
+    np.testing.assert_array_equal(batch.y, theirs.y)
+
+
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.filterwarnings("ignore:Recall metric could not be calculated")
+def test_the_metrics_are_those_of_stream_learn_where_classes_are_absent_too(name: str) -> None:
+    for true in ([0, 0, 0], [1, 1, 1], [0, 1, 1]):
+        for predicted in ([0, 0, 0], [1, 1, 1], [1, 0, 1]):
+            labels = (np.array(true), np.array(predicted))
+            with np.errstate(invalid="ignore"):
+                expected = float(getattr(strlearn.metrics, name)(*labels))
+            np.testing.assert_equal(getattr(compat, name)(*labels), expected)
