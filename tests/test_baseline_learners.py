@@ -216,8 +216,8 @@ def test_rows_of_the_past_without_label_or_weight_are_left_out():
     [
         (lambda: MajorityClass(window=0), "window = 0"),
         (lambda: NoiseFilter(p=1.5), "p = 1.5"),
-        (lambda: Pretrained(NaiveBayes()), "needs either on"),
-        (lambda: Pretrained(NaiveBayes(), on=PAST, state=b""), "needs either on"),
+        (lambda: Pretrained(NaiveBayes()).build(MIXED, 1), "needs a past: on"),
+        (lambda: Pretrained(NaiveBayes(), on=PAST, state=b""), "takes either on"),
         (lambda: Pretrained(NaiveBayes(), on=PAST, n_rows=0), "n_rows = 0"),
         (lambda: Pretrained(NaiveBayes(), on=sg.SEA()).build(sg.SEA().schema, 1), "never ends"),
         (lambda: Pretrained(NaiveBayes(), on=PAST).build(sg.SEA().schema, 1), "have the classes"),

@@ -62,8 +62,10 @@ SPECS: list[LearnerSpec] = [
 CHECKED_ELSEWHERE = {
     *("DriftReset", "LeveragingBagging", "OneVsRest", "OzaBag", "OzaBoost"),
     *("AdaptiveRandomForest", "StreamingRandomPatches"),
+    *("AccuracyUpdatedEnsemble", "AccuracyWeightedEnsemble", "SEAEnsemble", "WeightedAgeingEnsemble"),
+    *("LearnppCDS", "LearnppNIE", "Pretrained"),
 }
-"""Learners made of learners: see test_ensembles.py and test_forests.py."""
+"""Learners made of learners: see test_ensembles.py, test_forests.py, test_chunk_ensembles.py and so on."""
 
 
 def schema_of(n_numeric: int, n_classes: int, n_values: tuple[int, ...] = (), *, missing: bool = False) -> Schema:

@@ -58,8 +58,8 @@ class Pretrained:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "learner", as_spec(self.learner))
-        if (self.on is None) == (self.state is None):
-            msg = "Pretrained needs either on, a stream or file to learn first, or state, what a learner has saved"
+        if self.on is not None and self.state is not None:
+            msg = "Pretrained takes either on, a stream or file to learn first, or state, what a learner has saved"
             raise StreamgaugeError(msg)
         if self.n_rows is not None:
             require_at_least("n_rows", self.n_rows, 1)
@@ -71,6 +71,9 @@ class Pretrained:
 
     def build(self, schema: Schema, seed: int) -> Learner:
         """Build a learner and have it learn, or load, its past."""
+        if self.on is None and self.state is None:
+            msg = "Pretrained needs a past: on, a stream or file to learn first, or state, what a learner has saved"
+            raise StreamgaugeError(msg)
         learner = self.learner.build(schema, seed)
         if self.state is None:
             self._learn(learner, _past(self.on), schema)
