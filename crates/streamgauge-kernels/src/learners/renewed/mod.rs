@@ -23,8 +23,8 @@ pub use options::RenewedOptions;
 /// About how many votes a member adds before the next one does: rows and votes come one after the other from wherever
 /// they are, but a model is jumped about in, and should stay in the cache.
 const STRETCH_VOTES: usize = 32_768;
-/// From how many draws a member chooses what it sees at first.
-const N_TRIES: u64 = 30;
+/// How often to draw again what another member already sees.
+const N_TRIES: u64 = 100;
 
 /// An ensemble whose members are renewed when they get worse.
 ///
@@ -126,12 +126,12 @@ impl Renewed {
     }
 }
 
-/// What a member sees at first: of several draws the one that the fewest others see.
+/// What a member sees at first: as far as possible not the same as another one.
 fn first_subspace(maker: &Maker<'_>, number: usize, members: &[Member]) -> Option<Vec<u32>> {
     // Addresses far from those of the models that a member will make later.
-    let drawn = (0..N_TRIES).map_while(|n| maker.draw_subspace(number, u64::MAX - n));
-    let n_others = |drawn: &Vec<u32>| members.iter().filter(|member| member.model().attributes.as_ref() == Some(drawn));
-    drawn.min_by_key(|drawn| n_others(drawn).count())
+    let drawn = (0..N_TRIES).map(|n| maker.draw_subspace(number, u64::MAX - n));
+    let is_new = |attributes: &Option<Vec<u32>>| members.iter().all(|member| &member.model().attributes != attributes);
+    drawn.into_iter().find(is_new).unwrap_or_else(|| maker.draw_subspace(number, u64::MAX))
 }
 
 /// Scale votes to a sum of 1.
