@@ -92,21 +92,10 @@ class Source:
         """Give the bytes, decompressed, from an offset on; the offset is cheap where the file is plain."""
         self.check_unchanged()
         with self.translated(), self._decompressed() as file:
-            if self.compression is None and "digest" not in self.__dict__ and offset <= CHUNK:
-                yield from self._digested(file, offset)
-                return
             if offset:
                 file.seek(offset)
             while chunk := file.read(CHUNK):
                 yield chunk
-
-    def _digested(self, file: IO[bytes], offset: int) -> Iterator[bytes]:
-        """Give the bytes from an offset on; who reads them to the end need not be asked for their digest any more."""
-        digest = hashlib.sha256(file.read(offset))
-        while chunk := file.read(CHUNK):
-            digest.update(chunk)
-            yield chunk
-        self.__dict__["digest"] = digest.digest()
 
     def check_unchanged(self) -> None:
         """Raise where the file is not the one that was first read."""
