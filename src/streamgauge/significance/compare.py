@@ -12,7 +12,7 @@ from streamgauge.significance.comparison import SEEDS, Comparison
 from streamgauge.significance.folds import sign_test, wilcoxon
 from streamgauge.significance.rows import mcnemar, two_way_t
 
-__all__ = ["compare", "compare_all"]
+__all__ = ["choose_forgetting", "compare", "compare_all"]
 
 ACCURACY = "accuracy"
 """The measure whose sums over rows are kept, so that tests over rows can be done."""
@@ -171,7 +171,7 @@ def _last_differences(results: Results, pair: PairSums, measure: str, forgetting
     """Take the differences of the last readings of each fold."""
     if measure not in results.measures:
         raise unknown_name(kind="measure", name=measure, known=results.measures)
-    chosen = _choose_forgetting(results.forgettings, forgetting)
+    chosen = choose_forgetting(results.forgettings, forgetting)
     first, second = (results.curve(learner, measure, chosen)[-1:] for learner in (pair.first, pair.second))
     if not len(first) or np.isnan(first).any() or np.isnan(second).any():
         msg = f"{measure} of {pair.first} or {pair.second} is undefined in some fold after the last row"
@@ -180,7 +180,14 @@ def _last_differences(results: Results, pair: PairSums, measure: str, forgetting
     return differences
 
 
-def _choose_forgetting(known: tuple[str, ...], asked: str | None) -> str:
+def choose_forgetting(known: tuple[str, ...], asked: str | None) -> str:
+    """Choose the readings to compare: those of all rows alike, unless others are asked for.
+
+    Examples
+    --------
+    >>> choose_forgetting(("Window(1000)", "Landmark()"), None)
+    'Landmark()'
+    """
     if asked is not None and asked not in known:
         raise unknown_name(kind="forgetting", name=asked, known=known)
     if asked is None and LANDMARK not in known and len(known) > 1:
