@@ -94,24 +94,24 @@ def _draw(axes: "Axes", ranking: Ranking, rows: int) -> None:
     """Put the names left and right of the line, the bars between the line and the names."""
     k, below = len(ranking.learners), len(ranking.groups) * 0.5 + 0.8
     means = dict(zip(ranking.learners, ranking.mean_ranks.tolist(), strict=True))
-    axes.plot([1, k], [0, 0], color="black", linewidth=1)
+    axes.plot([1, k], [0, 0], "k-", linewidth=1)
     for whole in range(1, k + 1):
-        axes.plot([whole, whole], [0, 0.2], color="black", linewidth=1)
+        axes.plot([whole, whole], [0, 0.2], "k-", linewidth=1)
         axes.text(whole, 0.3, str(whole), ha="center", va="bottom", fontsize=9)
     margin = 0.04 * (k - 1)
     for position, name in enumerate(ranking.order):
         left = position < rows
         depth = -below - 0.7 * (position if left else k - 1 - position)
         end = 1 - margin if left else k + margin
-        axes.plot([means[name], means[name], end], [0, depth, depth], color="grey", linewidth=0.8)
+        axes.plot([means[name], means[name], end], [0, depth, depth], c="0.5", linewidth=0.8)
         text = f"{name}  {means[name]:.2f} " if left else f" {means[name]:.2f}  {name}"
         axes.text(end, depth, text, ha="right" if left else "left", va="center", fontsize=9)
     for height, group in enumerate(ranking.groups):
         places = [means[name] for name in group]
-        axes.plot([min(places), max(places)], [-0.5 * (height + 1)] * 2, color="black", linewidth=2.5)
-        axes.plot(places, [-0.5 * (height + 1)] * len(places), "o", color="black", markersize=5)
+        axes.plot([min(places), max(places)], [-0.5 * (height + 1)] * 2, "k-", linewidth=2.5)
+        axes.plot(places, [-0.5 * (height + 1)] * len(places), "ko", markersize=5)
     if ranking.post_hoc == "nemenyi":
         stop = 1 + ranking.critical_difference
-        axes.plot([1, stop], [1.2, 1.2], "|-", color="black", linewidth=1)
+        axes.plot([1, stop], [1.2, 1.2], "k|-", linewidth=1)
         axes.text((1 + stop) / 2, 1.3, f"CD = {ranking.critical_difference:.2f}", ha="center", va="bottom", fontsize=9)
     axes.set_axis_off()

@@ -31,12 +31,13 @@ def mcnemar_curve(
     """Give McNemar's signed statistic after each row, over all rows, a window of rows, or with rows fading.
 
     With a and b the rows that only the first, and only the second, got right, it is
-    ``sign(a - b) (a - b)^2 / (a + b)``: above 0 where the first is better. Fading, a and b are multiplied by `factor` at every row.
+    ``sign(a - b) (a - b)^2 / (a + b)``: above 0 where the first is better. Fading, a and b are multiplied by `factor`
+    at every row.
 
     At one row chosen in advance, 6.635 is passed by chance once in a hundred, plain or over a window. A curve is looked
     at more often than once, so it will be passed somewhere: over a long stream by any two models, even of one algorithm
     (Bifet et al. 2015 saw 0.42 to 0.80 of such pairs rejected). It is a picture; for a verdict at any time use
-    `AnytimeMcNemar`.
+    `anytime_mcnemar`.
 
     Parameters
     ----------
