@@ -1,6 +1,7 @@
 """Significance: whether one learner is really better than another, or was lucky."""
 
 from streamgauge.significance.adjustments import e_benjamini_hochberg, holm, shaffer
+from streamgauge.significance.bayesian import Posterior, correlated_t, signed_rank
 from streamgauge.significance.compare import compare, compare_all
 from streamgauge.significance.comparison import ALGORITHMS, MODELS, SEEDS, Comparison, p_text
 from streamgauge.significance.corrected import corrected_t, held_out_ratio
@@ -35,6 +36,7 @@ __all__ = [
     "Friedman",
     "GroupSequentialSignFlip",
     "Monitor",
+    "Posterior",
     "RankedPair",
     "Ranking",
     "Verdict",
@@ -43,6 +45,7 @@ __all__ = [
     "compare",
     "compare_all",
     "corrected_t",
+    "correlated_t",
     "critical_difference",
     "decide",
     "diagram_text",
@@ -67,6 +70,7 @@ __all__ = [
     "shaffer",
     "sign_flip",
     "sign_test",
+    "signed_rank",
     "two_way_sequence",
     "two_way_t",
     "until",
