@@ -168,6 +168,11 @@ def test_mean_ranks_are_tested_as_normal() -> None:
     assert mean_rank_p_values(means, 14)[0, 3] == pytest.approx(2 * stats.norm.sf(abs(z)))
 
 
+def test_full_agreement_has_its_exact_chance() -> None:
+    assert friedman([[3, 2, 1]] * 4).iman_davenport_p == pytest.approx(1 / 6**3)
+    assert friedman([[3, 2, 2]] * 4).iman_davenport_p == pytest.approx(1 / 3**3)
+
+
 # The ranking
 
 

@@ -62,6 +62,7 @@ def _as_json(ranking: "Ranking") -> dict[str, Any]:
 
 
 def _show(ranking: "Ranking") -> None:
+    from rich.box import SIMPLE  # noqa: PLC0415
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
@@ -74,13 +75,18 @@ def _show(ranking: "Ranking") -> None:
         f" Friedman chi-square = {outcome.chi_square:.3g}, {p_text(outcome.p_value)}\n"
     )
     click.echo(diagram_text(ranking) + "\n")
-    table = Table("first", "second", "win/tie/loss", "difference", "p", "adjusted p", "better")
+    table = Table(box=SIMPLE)
+    for heading in ("first", "second", "w/t/l", "difference", "p", "adjusted p", "better"):
+        is_name = heading in ("first", "second")
+        table.add_column(heading, overflow="fold" if is_name else "ellipsis", no_wrap=not is_name)
     for pair in ranking.pairs:
         alone = "" if math.isnan(pair.p_value) else f"{pair.p_value:.3g}"
         counts = f"{pair.wins}/{pair.ties}/{pair.losses}"
-        told = (counts, f"{pair.difference:+.4f}", alone, f"{pair.adjusted:.3g}", ranking.better(pair) or "")
+        better = {pair.first: "first", pair.second: "second", None: ""}[ranking.better(pair)]
+        told = (counts, f"{pair.difference:+.4f}", alone, f"{pair.adjusted:.3g}", better)
         table.add_row(pair.first, pair.second, *told)
     Console().print(table)
-    click.echo(f"pairs: {POST_HOCS[ranking.post_hoc]}; Nemenyi's critical difference {ranking.critical_difference:.3f}")
+    click.echo(f"w/t/l: streams won, tied and lost by the first; pairs: {POST_HOCS[ranking.post_hoc]}")
+    click.echo(f"Nemenyi's critical difference of mean ranks: {ranking.critical_difference:.3f}")
     for warning in ranking.warnings:
         click.echo(f"warning: {warning}")

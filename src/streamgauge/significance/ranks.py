@@ -41,7 +41,7 @@ class Friedman:
         Friedman's statistic, a chi-square with ``k - 1`` degrees of freedom, and its p-value.
     iman_davenport, iman_davenport_p
         The less conservative statistic of Iman and Davenport, an F with ``k - 1`` and ``(k - 1)(N - 1)`` degrees of
-        freedom, and its p-value.
+        freedom, and its p-value. Where all streams rank alike the F is infinite, and the p-value is the exact chance.
 
     Examples
     --------
@@ -89,9 +89,20 @@ def friedman(values: ArrayLike, *, corrected_for_ties: bool = True) -> Friedman:
     within = float(((ranks - (k + 1) / 2) ** 2).sum()) if corrected_for_ties else n * k * (k * k - 1) / 12
     chi_square = (k - 1) * between / within if within else 0.0
     rest = n * (k - 1) - chi_square
-    statistic = (n - 1) * chi_square / rest if rest > 1e-9 else math.inf
-    p_of_f = float(fdtrc(k - 1, (k - 1) * (n - 1), statistic)) if rest > 1e-9 else 0.0
+    if rest > 1e-9:
+        statistic = (n - 1) * chi_square / rest
+        p_of_f = float(fdtrc(k - 1, (k - 1) * (n - 1), statistic))
+    else:
+        statistic, p_of_f = math.inf, _chance_of_agreement(ranks)
     return Friedman(chi_square, float(chdtrc(k - 1, chi_square)), statistic, p_of_f)
+
+
+def _chance_of_agreement(ranks: NDArray[np.float64]) -> float:
+    """Find the chance that all streams rank the learners as the first does."""
+    n, k = ranks.shape
+    _, tied = np.unique(ranks[0], return_counts=True)
+    n_orders = math.factorial(k) // math.prod(math.factorial(size) for size in tied.tolist())
+    return float(n_orders) ** (1 - n)
 
 
 def critical_difference(n_learners: int, n_streams: int, *, alpha: float = 0.05) -> float:
