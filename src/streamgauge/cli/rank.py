@@ -75,7 +75,7 @@ def _show(ranking: "Ranking") -> None:
         f" Friedman chi-square = {outcome.chi_square:.3g}, {p_text(outcome.p_value)}\n"
     )
     click.echo(diagram_text(ranking) + "\n")
-    table = Table(box=SIMPLE)
+    table = Table(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
     for heading in ("first", "second", "w/t/l", "difference", "p", "adjusted p", "better"):
         is_name = heading in ("first", "second")
         table.add_column(heading, overflow="fold" if is_name else "ellipsis", no_wrap=not is_name)

@@ -102,7 +102,7 @@ def _chance_of_agreement(ranks: NDArray[np.float64]) -> float:
     n, k = ranks.shape
     _, tied = np.unique(ranks[0], return_counts=True)
     n_orders = math.factorial(k) // math.prod(math.factorial(size) for size in tied.tolist())
-    return float(n_orders) ** (1 - n)
+    return math.pow(n_orders, 1 - n)
 
 
 def critical_difference(n_learners: int, n_streams: int, *, alpha: float = 0.05) -> float:
