@@ -79,16 +79,18 @@ def test_neighbours_predict_what_moas_do(rows: Callable[[], Rows]) -> None:
 
 @pytest.mark.parametrize(
     "rows",
-    [
-        lambda: rows_of(RandomRBF(), 50_000),
-        lambda: rows_of(Hyperplane(), 50_000),
-        lambda: real("electricity", 45_000),
-    ],
-    ids=["RBF", "hyperplane", "electricity"],
+    [lambda: rows_of(RandomRBF(), 50_000), lambda: rows_of(Hyperplane(), 50_000)],
+    ids=["RBF", "hyperplane"],
 )
 def test_a_perceptron_of_numbers_as_they_come_is_as_accurate_as_moas(rows: Callable[[], Rows]) -> None:
     ours, theirs, _ = accuracies(Perceptron(standardise=False), "functions.Perceptron", rows(), n_seeds=5)
     assert abs(ours - theirs) <= 0.005
+
+
+def test_a_perceptron_with_a_weight_per_nominal_value_is_no_less_accurate_than_moas() -> None:
+    rows = real("electricity", 45_000)
+    ours, theirs, _ = accuracies(Perceptron(standardise=False), "functions.Perceptron", rows, n_seeds=5)
+    assert theirs - 0.005 <= ours <= theirs + 0.02
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def test_nothing_is_left_of_records_of_a_run_that_fails(stream, tmp_path):
 
 
 def test_all_readings_are_one_table_in_csv_or_parquet(stream, tmp_path):
-    results = sg.evaluate(stream, LEARNERS, every=300)
+    results = sg.evaluate(stream, LEARNERS, every=300, resources=True)
     assert results.resources is not None
     for suffix, read in ((".csv", pl.read_csv), (".parquet", pl.read_parquet)):
         table = read(write_table(readings_table(results), tmp_path / f"readings{suffix}"))

@@ -67,7 +67,7 @@ def cost_of(results: sg.Results) -> Resources:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_learner_in_a_shared_pass_is_charged_only_for_itself(threads):
     learners = {"slow": Busy(0.0008, 0.0002), "quick": sg.NoChange()}
-    cost = cost_of(sg.evaluate(sg.SEA(n_rows=300), learners, every=100, backend=Threads(threads)))
+    cost = cost_of(sg.evaluate(sg.SEA(n_rows=300), learners, every=100, backend=Threads(threads), resources=True))
     slow, quick = cost.cpu_seconds[-1, :, 0]
     assert 0.3 <= slow < 1.0
     assert quick < 0.1
@@ -79,7 +79,7 @@ def test_a_learner_in_a_shared_pass_is_charged_only_for_itself(threads):
 
 
 def test_latencies_of_predicting_and_learning_are_told_apart():
-    cost = cost_of(sg.evaluate(sg.SEA(n_rows=300), {"busy": Busy(0.002, 0.0005)}, every=300))
+    cost = cost_of(sg.evaluate(sg.SEA(n_rows=300), {"busy": Busy(0.002, 0.0005)}, every=300, resources=True))
     assert cost.n_timed[0, 0] >= 32
     predicting, learning = cost.latency[0, 0]
     assert predicting[0] > 0.0019
@@ -91,10 +91,10 @@ def test_latencies_of_predicting_and_learning_are_told_apart():
 
 def test_model_bytes_are_those_at_each_stop_at_any_batch_size():
     for size in (1, 77, 1000):
-        cost = cost_of(sg.evaluate(sg.SEA(n_rows=250), {"b": Busy(0, 0)}, every=100, batch_size=size))
+        cost = cost_of(sg.evaluate(sg.SEA(n_rows=250), {"b": Busy(0, 0)}, every=100, batch_size=size, resources=True))
         assert cost.rows.tolist() == [100, 200, 250]
         assert cost.n_bytes[:, 0, 0].tolist() == [1100, 1200, 1250]
-    tree = cost_of(sg.evaluate(sg.SEA(n_rows=20_000), sg.HoeffdingTree(), every=5000))
+    tree = cost_of(sg.evaluate(sg.SEA(n_rows=20_000), sg.HoeffdingTree(), every=5000, resources=True))
     assert tree.n_bytes[-1, 0, 0] > tree.n_bytes[0, 0, 0] > 0
     assert tree.ram_hours[-1, 0, 0] == pytest.approx(
         (np.diff(tree.cpu_seconds[:, 0, 0], prepend=0.0) * tree.n_bytes[:, 0, 0]).sum() / 2**30 / 3600, rel=1e-9
@@ -165,7 +165,8 @@ def test_ctrl_c_at_the_last_rows_leaves_a_complete_run():
 
 
 def test_costs_and_feedback_are_saved_and_read_back(tmp_path):
-    results = sg.evaluate(sg.SEA(n_rows=1000), [sg.NaiveBayes(), sg.NoChange()], scheme=sg.Bootstrap(2), every=300)
+    options: dict[str, Any] = {"scheme": sg.Bootstrap(2), "every": 300, "resources": True}
+    results = sg.evaluate(sg.SEA(n_rows=1000), [sg.NaiveBayes(), sg.NoChange()], **options)
     found = load(save(results, tmp_path))
     assert repr(found.feedback) == repr(results.feedback)
     for name in Resources.__dataclass_fields__:

@@ -59,7 +59,7 @@ def resources_table(results: Results) -> Any:  # noqa: ANN401
     Examples
     --------
     >>> from streamgauge import SEA, NoChange, evaluate
-    >>> resources_table(evaluate(SEA(n_rows=100), NoChange(), every=50)).column_names[:5]
+    >>> resources_table(evaluate(SEA(n_rows=100), NoChange(), every=50, resources=True)).column_names[:5]
     ['row', 'learner', 'fold', 'cpu_seconds', 'wall_seconds']
     """
     import pyarrow as pa  # noqa: PLC0415

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-Builder: TypeAlias = Callable[[NDArray[np.uint32], int, int], Any]
+_Builder: TypeAlias = Callable[[NDArray[np.uint32], int, int], Any]
 
 def instruction_sets() -> list[str]: ...
 def instruction_set() -> str: ...
@@ -306,22 +306,22 @@ def adwin(
     statistics: Sequence[str] = ...,
 ) -> Forgetting: ...
 def drift_reset(
-    n_values: NDArray[np.uint32], n_classes: int, build: Builder, detector: Detector, on_warning: bool, seed: int
+    n_values: NDArray[np.uint32], n_classes: int, build: _Builder, detector: Detector, on_warning: bool, seed: int
 ) -> Learner: ...
-def oza_bag(n_values: NDArray[np.uint32], n_classes: int, build: Builder, n_members: int, seed: int) -> Learner: ...
+def oza_bag(n_values: NDArray[np.uint32], n_classes: int, build: _Builder, n_members: int, seed: int) -> Learner: ...
 def leveraging_bagging(
     n_values: NDArray[np.uint32],
     n_classes: int,
-    build: Builder,
+    build: _Builder,
     n_members: int,
     mean_weight: float,
     delta: float,
     seed: int,
 ) -> Learner: ...
 def oza_boost(
-    n_values: NDArray[np.uint32], n_classes: int, build: Builder, n_members: int, pure: bool, seed: int
+    n_values: NDArray[np.uint32], n_classes: int, build: _Builder, n_members: int, pure: bool, seed: int
 ) -> Learner: ...
-def one_vs_rest(n_values: NDArray[np.uint32], n_classes: int, build: Builder, seed: int) -> Learner: ...
+def one_vs_rest(n_values: NDArray[np.uint32], n_classes: int, build: _Builder, seed: int) -> Learner: ...
 def naive_bayes(n_values: NDArray[np.uint32], n_classes: int) -> Learner: ...
 
 @final
@@ -360,7 +360,7 @@ def adaptive_random_forest(
 def streaming_random_patches(
     n_values: NDArray[np.uint32],
     n_classes: int,
-    build: Builder,
+    build: _Builder,
     n_members: int,
     subspace: int | None,
     mean_weight: float | None,

@@ -83,7 +83,7 @@ def costs_table(cost: Resources, learners: Sequence[str]) -> Table:
     Examples
     --------
     >>> from streamgauge import SEA, NoChange, evaluate
-    >>> results = evaluate(SEA(n_rows=100), NoChange())
+    >>> results = evaluate(SEA(n_rows=100), NoChange(), resources=True)
     >>> costs_table(results.resources, results.learners).row_count
     1
     """

@@ -103,6 +103,12 @@ class ChunkLearner:
             if weight is None or weight[i] > 0:
                 self._learn_one(x, y, weight, i)
 
+    def learn_together(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
+        """Learn rows in one call, as many as they are; for ensembles that are made of chunks."""
+        self._n_seen += len(y)
+        self._model.fit(x, y, weight)
+        self._learnt = True
+
     def _learn_one(
         self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None, i: int
     ) -> None:

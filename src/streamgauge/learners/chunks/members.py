@@ -48,8 +48,9 @@ class Member:
         return shares(self.learner.predict(x))
 
     def learn(self, chunk: Chunk) -> None:
-        """Learn the rows of a chunk."""
-        self.learner.learn(chunk.x, chunk.y, None if (chunk.weight == 1.0).all() else chunk.weight)
+        """Learn the rows of a chunk, in one call where the learner is one of another library that can."""
+        learn = getattr(self.learner, "learn_together", self.learner.learn)
+        learn(chunk.x, chunk.y, None if (chunk.weight == 1.0).all() else chunk.weight)
 
     def accuracy(self, chunk: Chunk) -> float:
         """Give the share of a chunk's weight that it predicts right."""

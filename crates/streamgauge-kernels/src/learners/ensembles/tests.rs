@@ -32,6 +32,7 @@ fn small_tree(schema: &Schema, _seed: u64) -> Result<Box<dyn Learner>, crate::Ke
     hoeffding_tree(schema.clone(), options)
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "a factory may fail")]
 fn bayes(schema: &Schema, _seed: u64) -> Result<Box<dyn Learner>, crate::KernelError> {
     Ok(naive_bayes(schema.clone()))
 }

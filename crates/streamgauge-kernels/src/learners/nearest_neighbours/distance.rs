@@ -238,9 +238,13 @@ fn reach_of(numbers: &[f32], k: usize, least: &mut Vec<f32>) -> f32 {
                 lanes[lane] = if block[lane] < lanes[lane] { block[lane] } else { lanes[lane] };
             }
         }
-        lanes.into_iter().for_each(|number| insert(least, number));
+        for number in lanes {
+            insert(least, number);
+        }
     } else {
-        blocks.as_flattened().iter().for_each(|&number| insert(least, number));
+        for &number in blocks.as_flattened() {
+            insert(least, number);
+        }
     }
     least.last().copied().unwrap_or(f32::INFINITY)
 }
