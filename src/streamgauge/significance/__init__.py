@@ -1,19 +1,78 @@
 """Significance: whether one learner is really better than another, or was lucky."""
 
+from streamgauge.significance.adjustments import e_benjamini_hochberg, holm, shaffer
+from streamgauge.significance.bayesian import Posterior, correlated_t, signed_rank
 from streamgauge.significance.compare import compare, compare_all
-from streamgauge.significance.comparison import ALGORITHMS, MODELS, SEEDS, Comparison
+from streamgauge.significance.comparison import ALGORITHMS, MODELS, SEEDS, Comparison, p_text
+from streamgauge.significance.corrected import corrected_t, held_out_ratio
+from streamgauge.significance.diagrams import diagram_text, draw_diagram
+from streamgauge.significance.effects import Effect, effect_size
+from streamgauge.significance.evidence import Betting, anytime_mcnemar
+from streamgauge.significance.flips import sign_flip
 from streamgauge.significance.folds import sign_test, wilcoxon
+from streamgauge.significance.group_sequential import GroupSequentialSignFlip, open_ended, until
+from streamgauge.significance.losses import diebold_mariano, mcnemar_curve, q_statistic
+from streamgauge.significance.ranking import POST_HOCS, RankedPair, Ranking, rank, rank_table
+from streamgauge.significance.ranks import (
+    Friedman,
+    critical_difference,
+    friedman,
+    mean_rank_p_values,
+    nemenyi_p_values,
+    ranks_of,
+)
 from streamgauge.significance.rows import mcnemar, two_way_t
+from streamgauge.significance.sequences import asymptotic_radius, empirical_bernstein, two_way_sequence
+from streamgauge.significance.verdicts import Monitor, Verdict, decide
 
 __all__ = [
     "ALGORITHMS",
     "MODELS",
+    "POST_HOCS",
     "SEEDS",
+    "Betting",
     "Comparison",
+    "Effect",
+    "Friedman",
+    "GroupSequentialSignFlip",
+    "Monitor",
+    "Posterior",
+    "RankedPair",
+    "Ranking",
+    "Verdict",
+    "anytime_mcnemar",
+    "asymptotic_radius",
     "compare",
     "compare_all",
+    "corrected_t",
+    "correlated_t",
+    "critical_difference",
+    "decide",
+    "diagram_text",
+    "diebold_mariano",
+    "draw_diagram",
+    "e_benjamini_hochberg",
+    "effect_size",
+    "empirical_bernstein",
+    "friedman",
+    "held_out_ratio",
+    "holm",
     "mcnemar",
+    "mcnemar_curve",
+    "mean_rank_p_values",
+    "nemenyi_p_values",
+    "open_ended",
+    "p_text",
+    "q_statistic",
+    "rank",
+    "rank_table",
+    "ranks_of",
+    "shaffer",
+    "sign_flip",
     "sign_test",
+    "signed_rank",
+    "two_way_sequence",
     "two_way_t",
+    "until",
     "wilcoxon",
 ]

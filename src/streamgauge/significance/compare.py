@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,16 +10,18 @@ from numpy.typing import NDArray
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.records import PairSums, Results
 from streamgauge.significance.comparison import SEEDS, Comparison
+from streamgauge.significance.corrected import FOLDED, corrected_t, held_out_ratio
+from streamgauge.significance.flips import sign_flip
 from streamgauge.significance.folds import sign_test, wilcoxon
 from streamgauge.significance.rows import mcnemar, two_way_t
 
-__all__ = ["compare", "compare_all"]
+__all__ = ["choose_forgetting", "compare", "compare_all"]
 
 ACCURACY = "accuracy"
 """The measure whose sums over rows are kept, so that tests over rows can be done."""
 
-OVER_FOLDS: dict[str, Callable[..., Comparison]] = {"sign": sign_test, "wilcoxon": wilcoxon}
-TESTS = ("mcnemar", "sign", "two_way_t", "wilcoxon")
+OVER_FOLDS: dict[str, Callable[..., Comparison]] = {"sign": sign_test, "sign_flip": sign_flip, "wilcoxon": wilcoxon}
+TESTS = ("corrected_t", "mcnemar", "sign", "sign_flip", "two_way_t", "wilcoxon")
 LANDMARK = "Landmark()"
 
 
@@ -47,7 +50,7 @@ def compare(
     first, second
         Names of the learners; may be left out where there are just two.
     test
-        ``two_way_t``, ``wilcoxon``, ``sign`` or ``mcnemar``.
+        ``two_way_t``, ``wilcoxon``, ``sign``, ``sign_flip``, ``corrected_t`` or ``mcnemar``.
     alpha
         The level.
     measure
@@ -69,13 +72,16 @@ def compare(
     chosen, reason = (test, "it was asked for") if test else _recommended(pair, measure, alpha, over_rows=over_rows)
     if chosen not in TESTS:
         raise unknown_name(kind="test", name=chosen, known=TESTS)
-    if chosen in OVER_FOLDS:
+    if chosen in OVER_FOLDS or chosen == "corrected_t":
         differences = _differences(pair) if over_rows else _last_differences(results, pair, measure, forgetting)
-        outcome = OVER_FOLDS[chosen](differences, alpha=alpha)
+        over_folds = OVER_FOLDS.get(chosen) or partial(corrected_t, ratio=_held_out_ratio(results, pair))
+        outcome = over_folds(differences, alpha=alpha)
     elif over_rows:
         outcome = two_way_t(pair, alpha=alpha) if chosen == "two_way_t" else _mcnemar(pair, alpha)
     else:
-        msg = f"{chosen} compares the accuracy over all rows; for {measure} use wilcoxon or sign"
+        msg = (
+            f"{chosen} compares the accuracy over all rows; for {measure} use wilcoxon, sign_flip, corrected_t or sign"
+        )
         raise StreamgaugeError(msg)
     return replace(
         outcome,
@@ -171,7 +177,7 @@ def _last_differences(results: Results, pair: PairSums, measure: str, forgetting
     """Take the differences of the last readings of each fold."""
     if measure not in results.measures:
         raise unknown_name(kind="measure", name=measure, known=results.measures)
-    chosen = _choose_forgetting(results.forgettings, forgetting)
+    chosen = choose_forgetting(results.forgettings, forgetting)
     first, second = (results.curve(learner, measure, chosen)[-1:] for learner in (pair.first, pair.second))
     if not len(first) or np.isnan(first).any() or np.isnan(second).any():
         msg = f"{measure} of {pair.first} or {pair.second} is undefined in some fold after the last row"
@@ -180,13 +186,31 @@ def _last_differences(results: Results, pair: PairSums, measure: str, forgetting
     return differences
 
 
-def _choose_forgetting(known: tuple[str, ...], asked: str | None) -> str:
+def choose_forgetting(known: tuple[str, ...], asked: str | None) -> str:
+    """Choose the readings to compare: those of all rows alike, unless others are asked for.
+
+    Examples
+    --------
+    >>> choose_forgetting(("Window(1000)", "Landmark()"), None)
+    'Landmark()'
+    """
     if asked is not None and asked not in known:
         raise unknown_name(kind="forgetting", name=asked, known=known)
     if asked is None and LANDMARK not in known and len(known) > 1:
         msg = f"there are readings of several forgettings: say which of {', '.join(sorted(known))} to compare"
         raise StreamgaugeError(msg)
     return asked or (LANDMARK if LANDMARK in known else next(iter(known)))
+
+
+def _held_out_ratio(results: Results, pair: PairSums) -> float:
+    """Look up of what kind the folds are."""
+    scheme = results.description.get("scheme")
+    name = str(scheme.get("name", "")) if isinstance(scheme, Mapping) else ""
+    kind = next((kind for kind in FOLDED if kind in name), None)
+    if kind is None:
+        msg = f"corrected_t needs folds of {', '.join(FOLDED)}, not {name or 'an unknown scheme'}: use another test"
+        raise StreamgaugeError(msg)
+    return held_out_ratio(kind, pair.n_folds)
 
 
 def _mcnemar(pair: PairSums, alpha: float) -> Comparison:

@@ -19,7 +19,10 @@ TITLES = {
     "paired_t": "paired t",
     "wilcoxon": "exact Wilcoxon",
     "sign": "sign test",
+    "sign_flip": "sign-flip test",
+    "corrected_t": "corrected t",
     "mcnemar": "McNemar",
+    "diebold_mariano": "Diebold-Mariano",
 }
 
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from streamgauge.errors import StreamgaugeError, require_between
 from streamgauge.significance.comparison import SEEDS, Comparison
 
-__all__ = ["sign_test", "wilcoxon"]
+__all__ = ["checked_differences", "double_ranks", "fold_outcome", "sign_test", "slack", "wilcoxon"]
 
 SLACK = 1e-12
 """Differences that are nearer than rounding errors of rates can be are equal."""
@@ -40,12 +40,12 @@ def sign_test(differences: ArrayLike, *, alpha: float = 0.05) -> Comparison:
     """
     from scipy.special import bdtr  # noqa: PLC0415
 
-    values = _checked(differences, alpha)
+    values = checked_differences(differences, alpha)
     wins, losses = int(np.sum(values > 0)), int(np.sum(values < 0))
     decided = wins + losses
     p_value = min(1.0, 2 * float(bdtr(min(wins, losses), decided, 0.5))) if decided else 1.0
     direction = int(np.sign(wins - losses))
-    return _outcome("sign", wins, p_value, direction, values, alpha)
+    return fold_outcome("sign", wins, p_value, direction, values, alpha)
 
 
 def wilcoxon(differences: ArrayLike, *, alpha: float = 0.05) -> Comparison:
@@ -71,18 +71,24 @@ def wilcoxon(differences: ArrayLike, *, alpha: float = 0.05) -> Comparison:
     >>> outcome.statistic, outcome.p_value
     (3.0, 0.009765625)
     """
-    values = _checked(differences, alpha)
+    values = checked_differences(differences, alpha)
     nonzero = values[values != 0.0]
-    ranks = _double_ranks(np.abs(nonzero))
+    ranks = double_ranks(np.abs(nonzero))
     positive = int(ranks[nonzero > 0].sum())
     negative = int(ranks.sum()) - positive
     p_value = min(1.0, 2 * _chance_of_at_most(min(positive, negative), ranks))
     direction = int(np.sign(positive - negative))
-    return _outcome("wilcoxon", min(positive, negative) / 2, p_value, direction, values, alpha)
+    return fold_outcome("wilcoxon", min(positive, negative) / 2, p_value, direction, values, alpha)
 
 
-def _checked(differences: ArrayLike, alpha: float) -> NDArray[np.float64]:
-    """Give the differences as numbers, with zeros for those that only rounding keeps from it."""
+def checked_differences(differences: ArrayLike, alpha: float) -> NDArray[np.float64]:
+    """Give the differences as numbers, with zeros for those that only rounding keeps from it.
+
+    Examples
+    --------
+    >>> checked_differences([0.1 + 0.2 - 0.3, 0.5], 0.05).tolist()
+    [0.0, 0.5]
+    """
     require_between("alpha", alpha, 0.0, 1.0)
     values = np.asarray(differences, dtype=np.float64)
     if values.ndim != 1 or len(values) < 2:
@@ -94,17 +100,30 @@ def _checked(differences: ArrayLike, alpha: float) -> NDArray[np.float64]:
         fold = int(np.flatnonzero(~np.isfinite(values))[0])
         msg = f"the difference of fold {fold} is {values[fold]}: the measure is not defined there, so compare another"
         raise StreamgaugeError(msg)
-    return np.where(np.abs(values) <= _slack(values), 0.0, values)
+    return np.where(np.abs(values) <= slack(values), 0.0, values)
 
 
-def _slack(values: NDArray[np.float64]) -> float:
+def slack(values: NDArray[np.float64]) -> float:
+    """Give how near two values may be to count as equal.
+
+    Examples
+    --------
+    >>> slack(np.array([1.0]))
+    2e-12
+    """
     return SLACK * (1.0 + float(np.max(np.abs(values), initial=0.0)))
 
 
-def _double_ranks(sizes: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Rank from 1; ties share the mean of their ranks. Doubled, ranks are whole numbers."""
+def double_ranks(sizes: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Rank from 1; ties share the mean of their ranks. Doubled, ranks are whole numbers.
+
+    Examples
+    --------
+    >>> double_ranks(np.array([0.3, 0.1, 0.3])).tolist()
+    [5, 2, 5]
+    """
     order = np.argsort(sizes, kind="stable")
-    ends_tie = np.diff(sizes[order], append=np.inf) > _slack(sizes)
+    ends_tie = np.diff(sizes[order], append=np.inf) > slack(sizes)
     last = np.flatnonzero(ends_tie) + 1
     first = np.concatenate(([1], last[:-1] + 1)) if len(last) else last
     ranks = np.empty(len(sizes), dtype=np.int64)
@@ -122,9 +141,16 @@ def _chance_of_at_most(limit: int, ranks: NDArray[np.int64]) -> float:
     return float(chances[: limit + 1].sum())
 
 
-def _outcome(
+def fold_outcome(
     test: str, statistic: float, p_value: float, direction: int, values: NDArray[np.float64], alpha: float
 ) -> Comparison:
+    """Put together what a test over folds found.
+
+    Examples
+    --------
+    >>> fold_outcome("sign", 1, 0.5, 1, np.array([0.25, 0.5]), 0.05).difference
+    0.375
+    """
     difference = mean(values.tolist())
     return Comparison(
         test=test,

@@ -8,7 +8,7 @@ from streamgauge.errors import StreamgaugeError, require_at_least, require_betwe
 from streamgauge.records import PairSums
 from streamgauge.significance.comparison import ALGORITHMS, MODELS, SEEDS, Comparison
 
-__all__ = ["mcnemar", "two_way_t"]
+__all__ = ["mcnemar", "two_way_t", "two_way_variance"]
 
 FEWEST_BLOCKS = 30
 """A variance between fewer blocks of rows is too rough to use."""
@@ -49,6 +49,21 @@ def two_way_t(pair: PairSums, *, alpha: float = 0.05) -> Comparison:
     _check(pair)
     if not pair.crossed:
         return _paired_t(pair, alpha)
+    return _t_outcome(pair, *two_way_variance(pair), alpha)
+
+
+def two_way_variance(pair: PairSums) -> tuple[float, float, tuple[str, ...]]:
+    """Give the mean difference over folds x rows, its variance as `two_way_t` has it, and what is to be said of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scored = np.array([8, 8, 8, 8])
+    >>> pair = PairSums("a", "b", 8, scored, np.array([3, 3, 3, 3]), np.array([1, 0, 1, 1]), 2.4375, True)
+    >>> two_way_variance(pair)[:2]
+    (0.28125, 0.0281982421875)
+    """
+    _check(pair)
     k, n = pair.n_folds, int(pair.n_rows)
     # Whole numbers until the last division: no rounding can hide that all differences are equal.
     sums = (pair.only_first - pair.only_second).tolist()
@@ -58,7 +73,7 @@ def two_way_t(pair: PairSums, *, alpha: float = 0.05) -> Comparison:
     both = (n * k * discordant - total * total) / (n * k) ** 3
     # Folds alike and rows alike need not mean that all differences are: then they count as independent.
     spread = max(folds + rows - both, folds, rows) or both
-    return _t_outcome(pair, total / (n * k), spread, alpha, warnings)
+    return total / (n * k), spread, warnings
 
 
 def mcnemar(
@@ -186,10 +201,10 @@ def _row_variance(pair: PairSums, total: int) -> tuple[float, tuple[str, ...]]:
 
 def _paired_t(pair: PairSums, alpha: float) -> Comparison:
     differences = pair.fold_differences.tolist()
-    return _t_outcome(pair, mean(differences), variance(differences) / pair.n_folds, alpha, ())
+    return _t_outcome(pair, mean(differences), variance(differences) / pair.n_folds, (), alpha)
 
 
-def _t_outcome(pair: PairSums, difference: float, spread: float, alpha: float, warnings: tuple[str, ...]) -> Comparison:
+def _t_outcome(pair: PairSums, difference: float, spread: float, warnings: tuple[str, ...], alpha: float) -> Comparison:
     from scipy.special import stdtr, stdtrit  # noqa: PLC0415
 
     freedom = pair.n_folds - 1

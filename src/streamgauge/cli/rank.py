@@ -1,0 +1,92 @@
+"""`streamgauge rank`: many learners on many streams."""
+
+import json
+import math
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from streamgauge.significance import Ranking
+
+__all__ = ["command"]
+
+
+@click.command("rank")
+@click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--measure", default="accuracy", show_default=True, help="What to rank by.")
+@click.option(
+    "--forgetting", help="Of which forgetting, as the results name it.  [default: Landmark(), or the only one]"
+)
+@click.option("--post-hoc", default="wilcoxon_holm", show_default=True, help="The test of the pairs of learners.")
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of the tests.")
+@click.option("--diagram", type=click.Path(path_type=Path), help="Draw the diagram into this .svg, .png or .pdf.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def command(results: tuple[Path, ...], *, diagram: Path | None, as_json: bool, **options: Any) -> None:  # noqa: ANN401
+    """Rank learners over streams, and say which of them really differ.
+
+    RESULTS are folders that were saved with --out, of the same learners on different streams. Post-hoc tests are
+    wilcoxon_holm, ranks_holm, ranks_shaffer and nemenyi.
+
+    \b
+    Examples:
+      streamgauge rank results/sea results/rbf results/led results/electricity
+      streamgauge rank results/* --measure kappa_m --post-hoc nemenyi --diagram ranks.svg
+    """
+    from streamgauge.results import load  # noqa: PLC0415
+    from streamgauge.significance import draw_diagram, rank  # noqa: PLC0415
+
+    ranking = rank([load(folder) for folder in results], **options)
+    if diagram is not None:
+        draw_diagram(ranking, diagram)
+    if as_json:
+        click.echo(json.dumps(_as_json(ranking), indent=2))
+        return
+    _show(ranking)
+    if diagram is not None:
+        click.echo(f"diagram: {diagram}")
+
+
+def _as_json(ranking: "Ranking") -> dict[str, Any]:
+    told = asdict(ranking)
+    for name in ("values", "ranks"):
+        told[name] = told[name].tolist()
+    for pair in told["pairs"]:
+        pair["p_value"] = None if math.isnan(pair["p_value"]) else pair["p_value"]
+    if math.isinf(told["friedman"]["iman_davenport"]):
+        told["friedman"]["iman_davenport"] = None
+    facts = {"mean_ranks": ranking.mean_ranks.tolist(), "order": ranking.order, "groups": ranking.groups}
+    return {**told, **facts}
+
+
+def _show(ranking: "Ranking") -> None:
+    from rich.box import SIMPLE  # noqa: PLC0415
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    from streamgauge.significance import POST_HOCS, diagram_text, p_text  # noqa: PLC0415
+
+    outcome = ranking.friedman
+    click.echo(
+        f"{len(ranking.learners)} learners on {len(ranking.streams)} streams by {ranking.measure};"
+        f" Iman-Davenport F = {outcome.iman_davenport:.3g}, {p_text(outcome.iman_davenport_p)};"
+        f" Friedman chi-square = {outcome.chi_square:.3g}, {p_text(outcome.p_value)}\n"
+    )
+    click.echo(diagram_text(ranking) + "\n")
+    table = Table(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
+    for heading in ("first", "second", "w/t/l", "difference", "p", "adjusted p", "better"):
+        is_name = heading in ("first", "second")
+        table.add_column(heading, overflow="fold" if is_name else "ellipsis", no_wrap=not is_name)
+    for pair in ranking.pairs:
+        alone = "" if math.isnan(pair.p_value) else f"{pair.p_value:.3g}"
+        counts = f"{pair.wins}/{pair.ties}/{pair.losses}"
+        better = {pair.first: "first", pair.second: "second", None: ""}[ranking.better(pair)]
+        told = (counts, f"{pair.difference:+.4f}", alone, f"{pair.adjusted:.3g}", better)
+        table.add_row(pair.first, pair.second, *told)
+    Console().print(table)
+    click.echo(f"w/t/l: streams won, tied and lost by the first; pairs: {POST_HOCS[ranking.post_hoc]}")
+    click.echo(f"Nemenyi's critical difference of mean ranks: {ranking.critical_difference:.3f}")
+    for warning in ranking.warnings:
+        click.echo(f"warning: {warning}")

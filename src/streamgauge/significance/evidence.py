@@ -1,0 +1,107 @@
+"""Evidence against equality that may be looked at after every row: e-values.
+
+Were the hypothesis true, a bettor who started with 1 would reach ``1 / alpha`` at any time with a chance of at most
+alpha. So a difference may be claimed as soon as the e-value reaches it, however often one looked.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from streamgauge.errors import StreamgaugeError, require_at_least, require_between
+
+__all__ = ["Betting", "anytime_mcnemar"]
+
+STAKES = 0.5 * 2.0 ** -np.arange(12.0)
+"""The shares of the capital that are bet; a mixture of them all does nearly as well as the best."""
+
+
+def anytime_mcnemar(only_first: int, only_second: int, *, prior: float = 10.0) -> float:
+    """Give the logarithm of the e-value of McNemar's hypothesis: each row that one got right falls to either alike.
+
+    With a and b these rows it is ``(a + b) ln 2 + ln B(g + a, g + b) - ln B(g, g)``. A difference may be claimed at any
+    time at which it reaches ``ln(1 / alpha)``, which is 3 for 0.05. The rows must be those of one fold.
+
+    With ``prior=1`` and the wins and losses over folds or streams it is the evidence of a sign test; that of
+    independent streams adds up.
+
+    Parameters
+    ----------
+    only_first, only_second
+        Rows that only the first, and only the second, got right.
+    prior
+        The g of the Beta prior of the share of the first: the greater, the smaller the differences it is made for.
+
+    Examples
+    --------
+    >>> round(anytime_mcnemar(5300, 4700), 4), round(math.exp(anytime_mcnemar(10, 0, prior=1.0)), 4)
+    (14.8558, 93.0909)
+    """
+    from scipy.special import betaln  # noqa: PLC0415
+
+    require_at_least("only_first", only_first, 0)
+    require_at_least("only_second", only_second, 0)
+    require_between("prior", prior, 0.0, 1e6)
+    mixed = float(betaln(prior + only_first, prior + only_second) - betaln(prior, prior))
+    return (only_first + only_second) * math.log(2) + mixed
+
+
+class Betting:
+    """The evidence that values in [-1, 1] do not have mean 0, whatever came before; it looks at every row.
+
+    It bets a share of its capital on the values being above 0 and another on below 0: a mixture of 12 shares each, from
+    1/2 down. The hypothesis is that each value has mean 0 given the past, so being better in some period suffices
+    against it; where drift should even out, use `empirical_bernstein`.
+
+    The memory does not grow, and it does not matter how the values are cut into columns.
+
+    Parameters
+    ----------
+    alpha
+        The level.
+
+    Examples
+    --------
+    >>> evidence = Betting()
+    >>> round(math.exp(evidence.update([1] * 30 + [-1] * 5)[-1]), 2)
+    259.29
+    >>> evidence.row
+    15
+    """
+
+    def __init__(self, *, alpha: float = 0.05) -> None:
+        require_between("alpha", alpha, 0.0, 1.0)
+        self.alpha = alpha
+        self.n_rows = 0
+        self.row: int | None = None
+        """After how many rows a difference could first be claimed."""
+        self.greatest = 0.0
+        """The greatest logarithm of the e-value so far."""
+        self._capital = np.zeros(2 * len(STAKES))
+
+    def update(self, values: ArrayLike) -> NDArray[np.float64]:
+        """Take in values; give the logarithm of the e-value after each."""
+        column = np.asarray(values, dtype=np.float64)
+        if column.ndim != 1 or not (np.abs(column) <= 1.0).all():
+            msg = "a betting process takes a column of values in [-1, 1], such as differences of losses in [0, 1]"
+            raise StreamgaugeError(msg)
+        stakes = np.concatenate((STAKES, -STAKES))
+        # One running sum, so that how values are cut into columns changes no bit.
+        steps = np.vstack((self._capital, np.log1p(stakes * column[:, None])))
+        capital = np.cumsum(steps, axis=0)[1:]
+        top = capital.max(axis=1, initial=-math.inf)
+        logs: NDArray[np.float64] = top + np.log(np.exp(capital - top[:, None]).mean(axis=1))
+        if len(logs):
+            self._capital = capital[-1]
+            self.greatest = max(self.greatest, float(logs.max()))
+            enough = np.flatnonzero(logs >= -math.log(self.alpha))
+            if self.row is None and len(enough):
+                self.row = self.n_rows + int(enough[0]) + 1
+        self.n_rows += len(logs)
+        return logs
+
+    @property
+    def p_value(self) -> float:
+        """A p-value that holds at any time: 1 by the greatest e-value so far."""
+        return math.exp(-self.greatest)

@@ -1,0 +1,103 @@
+"""The sign-flip test over folds that may be looked at many times; exact."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from streamgauge.errors import StreamgaugeError, require_at_least, require_between
+from streamgauge.significance.flips import all_flips, random_flips
+
+__all__ = ["GroupSequentialSignFlip", "open_ended", "until"]
+
+ALL_FLIPS_UP_TO = 13
+N_RANDOM_FLIPS = 8192
+
+Spending = Callable[[int], float]
+
+
+def open_ended(look: int) -> float:
+    """Give the share of alpha to spend up to a look, where nobody knows how many there will be: ``j / (j + 5)``.
+
+    Examples
+    --------
+    >>> open_ended(5)
+    0.5
+    """
+    return look / (look + 5)
+
+
+def until(n_looks: int) -> Spending:
+    """Give the spending for so many looks: up to look j the share ``(j / J)^2``, which costs next to no power.
+
+    Examples
+    --------
+    >>> until(10)(5)
+    0.25
+    """
+    require_at_least("n_looks", n_looks, 1)
+    return lambda look: min(look / n_looks, 1.0) ** 2
+
+
+class GroupSequentialSignFlip:
+    """A sign-flip test of the differences of folds at every look, wrong with a chance of at most alpha over all looks.
+
+    Each look may reject so many of the sign vectors as its share of alpha allows, those with the greatest sums first;
+    a difference is claimed once the vector that was seen is among them. Were the two learners exchangeable in every
+    fold, what was seen would be any of the sign vectors alike.
+
+    When to look must be fixed before the first look. Differences may be those of any measure, also a forgetful one.
+
+    Parameters
+    ----------
+    n_folds
+        How many folds there are.
+    alpha
+        The level.
+    spending
+        The share of alpha that is spent up to look j = 1, 2, ...: `open_ended`, `until` or your own that never falls.
+    seed
+        Decides the sign vectors that are tried for more than 13 folds.
+
+    Examples
+    --------
+    >>> test = GroupSequentialSignFlip(8, spending=lambda look: look / (look + 1))
+    >>> test.look([0.2, 0.1, -0.1, 0.3, 0.0, 0.1, -0.2, 0.2])
+    False
+    >>> test.look([0.5, 0.4, 0.1, 0.6, 0.3, 0.2, -0.1, 0.4])
+    True
+    """
+
+    def __init__(self, n_folds: int, *, alpha: float = 0.05, spending: Spending = open_ended, seed: int = 1) -> None:
+        require_at_least("n_folds", n_folds, 2)
+        require_between("alpha", alpha, 0.0, 1.0)
+        exact = n_folds <= ALL_FLIPS_UP_TO
+        self._flips = all_flips(n_folds) if exact else random_flips(n_folds, N_RANDOM_FLIPS, seed)
+        if alpha * len(self._flips) < 1:
+            msg = f"{n_folds} folds can never give a difference at alpha = {alpha:g}: use more folds"
+            raise StreamgaugeError(msg)
+        self.alpha, self.n_looks = alpha, 0
+        self._spending = spending
+        self._rejected = np.zeros(len(self._flips), dtype=np.bool_)
+
+    @property
+    def n_rejected(self) -> int:
+        """How many sign vectors were rejected so far."""
+        return int(self._rejected.sum())
+
+    def look(self, differences: ArrayLike) -> bool:
+        """Look at the differences of the folds so far; True once a difference can be claimed."""
+        values = np.asarray(differences, dtype=np.float64)
+        if values.shape != (self._flips.shape[1],) or not np.isfinite(values).all():
+            msg = f"a look takes one finite difference for each of the {self._flips.shape[1]} folds"
+            raise StreamgaugeError(msg)
+        self.n_looks += 1
+        budget = math.floor(self.alpha * self._spending(self.n_looks) * len(self._flips) + 1e-9) - self.n_rejected
+        if budget > 0:
+            left = np.flatnonzero(~self._rejected)
+            sums = np.abs(self._flips[left] @ values)
+            # Sums that tie with the first to stay out stay out as well.
+            limit = np.sort(sums)[-1 - budget] if len(sums) > budget else -1.0
+            self._rejected[left[sums > limit + 1e-12 * (1.0 + max(limit, 0.0))]] = True
+        return bool(self._rejected[0])

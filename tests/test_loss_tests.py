@@ -1,0 +1,120 @@
+"""Tests of losses row by row: worked numbers, slow references, independent implementations, and their level."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from streamgauge.errors import StreamgaugeError
+from streamgauge.significance import diebold_mariano, mcnemar, mcnemar_curve, q_statistic
+
+GAINS = np.array([1, 0, -1, 1, 1, 0, 0, 1, -1, 1, 0, 1], dtype=float)
+"""The loss of the second model less that of the first."""
+
+LOSSES = st.lists(st.sampled_from([0.0, 0.1, 0.7, 1.0, 3.0]), min_size=3, max_size=30)
+
+
+def weights(n: int, width: int | None, factor: float) -> NDArray[np.float64]:
+    """Give the weight of each row at each row: the slow reference of forgetting."""
+    age = np.arange(n)[:, None] - np.arange(n)
+    kept = (age >= 0) & (age < (width or n))
+    return np.where(kept, factor ** np.maximum(age, 0.0), 0.0)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=30), st.integers(1, 8))
+@settings(max_examples=60, deadline=None)
+def test_mcnemar_over_a_window_is_mcnemar_of_its_rows(rows: list[tuple[bool, bool]], width: int) -> None:
+    first, second = np.array(rows).T
+    curve = mcnemar_curve(first, second, width=width)
+    for row in range(len(rows)):
+        inside = slice(max(0, row + 1 - width), row + 1)
+        a, b = int((first & ~second)[inside].sum()), int((~first & second)[inside].sum())
+        assert curve[row] == pytest.approx(mcnemar(a, b).statistic)
+
+
+@pytest.mark.parametrize("factor", [0.5, 0.9, 1.0])
+def test_mcnemar_fades_a_and_b(factor: float) -> None:
+    first, second = np.random.default_rng(1).integers(0, 2, (2, 50))
+    faded = weights(50, None, factor)
+    a, b = faded @ (first > second), faded @ (first < second)
+    expected = np.sign(a - b) * (a - b) ** 2 / np.maximum(a + b, 1e-300)
+    assert mcnemar_curve(first, second, factor=factor) == pytest.approx(expected)
+
+
+def test_the_calibrated_faded_statistic_is_a_chi_square() -> None:
+    rng = np.random.default_rng(1)
+    factor, last = 0.99, []
+    for _ in range(2000):
+        coin = rng.integers(0, 2, 700)
+        last.append(abs(mcnemar_curve(coin, 1 - coin, factor=factor, scale="calibrated")[-1]))
+    assert np.mean(np.array(last) > 3.841) == pytest.approx(0.05, abs=0.015)
+    assert np.mean(last) == pytest.approx(1.0, abs=0.1)
+
+
+@given(LOSSES, st.integers(1, 6), st.sampled_from([0.6, 1.0]))
+@settings(max_examples=80, deadline=None)
+def test_q_is_the_log_of_the_ratio_of_the_remembered_losses(losses: list[float], width: int, factor: float) -> None:
+    first, second = np.array(losses), np.array(losses[::-1])
+    window = width if factor == 1.0 else None
+    sums = [weights(len(losses), window, factor) @ loss for loss in (first, second)]
+    found = q_statistic(first, second, width=window, factor=factor)
+    for row, (one, other) in enumerate(zip(*sums, strict=True)):
+        if one > 0 and other > 0:
+            assert found[row] == pytest.approx(math.log(one / other), abs=1e-9)
+        else:
+            assert math.isnan(found[row])
+
+
+def test_diebold_mariano_gives_the_worked_numbers() -> None:
+    none = diebold_mariano(np.zeros(12), GAINS, lags=0)
+    assert (none.statistic, none.p_value) == pytest.approx((1.5491933385, 0.1213352504), abs=1e-9)
+    two = diebold_mariano(np.zeros(12), GAINS, lags=2)
+    assert (two.statistic, two.p_value) == pytest.approx((2.5980762114, 0.0093747685), abs=1e-9)
+    assert two.better == "the first"
+    assert diebold_mariano(GAINS, np.zeros(12), lags=2).better == "the second"
+
+
+def test_diebold_mariano_agrees_with_statsmodels() -> None:
+    models = pytest.importorskip("statsmodels.api", reason="statsmodels is not installed")
+    gains = np.convolve(np.random.default_rng(1).normal(0.1, 1, 300), np.ones(4), "valid")
+    fit = models.OLS(gains, np.ones(len(gains))).fit(
+        cov_type="HAC", cov_kwds={"maxlags": 6, "use_correction": False}, use_t=False
+    )
+    found = diebold_mariano(np.zeros(len(gains)), gains, lags=6)
+    assert found.statistic == pytest.approx(fit.tvalues[0])
+    assert found.p_value == pytest.approx(fit.pvalues[0])
+    low, high = fit.conf_int()[0]
+    assert found.interval == pytest.approx((-high, -low))
+
+
+def test_neighbouring_rows_that_go_together_need_lags() -> None:
+    rng = np.random.default_rng(1)
+    rejected = np.zeros(2)
+    for _ in range(400):
+        gains = np.convolve(rng.normal(0, 1, 609), np.ones(10), "valid")
+        rejected += [diebold_mariano(0 * gains, gains, lags=lags).p_value <= 0.05 for lags in (0, 30)]
+    assert rejected[0] > 160  # over 40 % where neighbours are ignored
+    assert rejected[1] < 45
+
+
+def test_no_difference_is_no_evidence() -> None:
+    assert diebold_mariano([1, 0, 1], [1, 0, 1]).p_value == 1.0
+    assert diebold_mariano([0, 0, 0], [1, 1, 1]).p_value == 0.0
+
+
+def test_what_is_no_pair_of_losses_is_refused() -> None:
+    with pytest.raises(StreamgaugeError, match="columns of equal length"):
+        q_statistic([1, 2], [1])
+    with pytest.raises(StreamgaugeError, match="not below 0"):
+        q_statistic([1, -2], [1, 1])
+    with pytest.raises(StreamgaugeError, match="row 1 has no finite"):
+        diebold_mariano([1, math.nan], [1, 1])
+    with pytest.raises(StreamgaugeError, match="True or False"):
+        mcnemar_curve([0.5], [1])
+    with pytest.raises(StreamgaugeError, match="not both"):
+        q_statistic([1, 1], [1, 1], width=1, factor=0.5)
+    with pytest.raises(StreamgaugeError, match="at least 2 rows"):
+        diebold_mariano([1], [1])
