@@ -89,10 +89,12 @@ def costs_table(cost: Resources, learners: Sequence[str]) -> Table:
     """
     table = _plain_table()
     for heading in ("learner", "CPU s", "predict %", "rows/s", "model kB", "RAM-hours", "p99 us"):
-        table.add_column(heading, justify="left" if heading == "learner" else "right", no_wrap=heading == "learner")
+        # A long name is folded, so that the figures stay whole.
+        name = heading == "learner"
+        table.add_column(heading, justify="left" if name else "right", no_wrap=not name, overflow="fold")
     late = cost.n_late.any()
     if late:
-        table.add_column("late", justify="right")
+        table.add_column("late", justify="right", no_wrap=True)
     place = cost.percentiles.index(99.0)
     for m, learner in enumerate(learners):
         figures = (
