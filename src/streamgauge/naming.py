@@ -1,6 +1,7 @@
 """How a configured object is named in results and reports."""
 
 from dataclasses import fields, is_dataclass
+from pathlib import PurePath
 
 __all__ = ["described"]
 
@@ -16,7 +17,12 @@ def described(thing: object) -> str:
     >>> import numpy as np
     >>> described(Bootstrap), described((1, None)), described(np.float64(0.5))
     ("<class 'streamgauge.schemes.folded.Bootstrap'>", '(1, None)', 'np.float64(0.5)')
+    >>> from pathlib import Path
+    >>> described(Path("rows.csv"))
+    "'rows.csv'"
     """
+    if isinstance(thing, PurePath):
+        return repr(str(thing))
     if isinstance(thing, tuple):
         return f"({', '.join(described(part) for part in thing)}{',' if len(thing) == 1 else ''})"
     if not is_dataclass(thing) or isinstance(thing, type) or not _has_plain_repr(type(thing)):
