@@ -2,9 +2,9 @@
 
 Run with ``python -m benchmarks holdout``. A Hoeffding tree on Waveform, the mean over 10 seeds; draws into
 ``holdout.png`` where matplotlib is there. Prequential error over all rows stays too high, for it never forgets how bad
-the tree was at first; with a window, with fading and with ADWIN it comes to within 0.005 of the holdout error. ADWIN
-does so where it is willing to drop rows (delta 0.1): the tree gets better so slowly that with its usual delta of 0.002
-it keeps nearly all of them.
+the tree was at first; with a window and with fading it comes to within 0.005 of the holdout error. ADWIN with its usual
+delta of 0.002 comes to within 0.0071: the tree gets better so slowly that it keeps nearly all rows. With delta 0.1,
+chosen after seven deltas had been tried on these same seeds, it comes to within 0.0039.
 """
 
 from importlib.util import find_spec
