@@ -20,7 +20,33 @@ Column = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Hoeffding(OverTallies):
+class _Bound(OverTallies):
+    """Half the width of an interval about the error, which holds it except with probability `delta`."""
+
+    delta: float = 0.05
+
+    def __post_init__(self) -> None:
+        require_between("delta", self.delta, 0.0, 1.0, open_high=True)
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        name = type(self).__name__.lower()
+        return name if self.delta == 0.05 else f"{name}({self.delta:g})"
+
+    @property
+    def greater_is_better(self) -> bool:  # type: ignore[override]
+        """Whether a greater value is better."""
+        return False
+
+    @property
+    def statistics(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What it needs of a tally."""
+        return ("squared_weight",)
+
+
+@dataclass(frozen=True)
+class Hoeffding(_Bound):
     """Hoeffding bound of the error, and so of the accuracy: ``sqrt(ln(2 / delta) / (2 n))``.
 
     Parameters
@@ -38,26 +64,6 @@ class Hoeffding(OverTallies):
     0.1358
     """
 
-    delta: float = 0.05
-
-    def __post_init__(self) -> None:
-        require_between("delta", self.delta, 0.0, 1.0, open_high=True)
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return "hoeffding" if self.delta == 0.05 else f"hoeffding({self.delta:g})"
-
-    @property
-    def greater_is_better(self) -> bool:  # type: ignore[override]
-        """Whether a greater value is better."""
-        return False
-
-    @property
-    def statistics(self) -> tuple[str, ...]:  # type: ignore[override]
-        """What it needs of a tally."""
-        return ("squared_weight",)
-
     def values(self, tallies: Tallies) -> Column:
         """Measure many tallies."""
         half: Column = np.sqrt(np.log(2.0 / self.delta) / (2.0 * effective_rows(tallies)))
@@ -65,7 +71,7 @@ class Hoeffding(OverTallies):
 
 
 @dataclass(frozen=True)
-class Chernoff(OverTallies):
+class Chernoff(_Bound):
     """Chernoff bound of the error, and so of the accuracy: ``sqrt(3 M ln(2 / delta) / n)`` with M the error.
 
     Narrower than Hoeffding's where the error is below one sixth.
@@ -84,26 +90,6 @@ class Chernoff(OverTallies):
     >>> round(Chernoff(0.05)(tally), 4)
     0.0744
     """
-
-    delta: float = 0.05
-
-    def __post_init__(self) -> None:
-        require_between("delta", self.delta, 0.0, 1.0, open_high=True)
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return "chernoff" if self.delta == 0.05 else f"chernoff({self.delta:g})"
-
-    @property
-    def greater_is_better(self) -> bool:  # type: ignore[override]
-        """Whether a greater value is better."""
-        return False
-
-    @property
-    def statistics(self) -> tuple[str, ...]:  # type: ignore[override]
-        """What it needs of a tally."""
-        return ("squared_weight",)
 
     def values(self, tallies: Tallies) -> Column:
         """Measure many tallies."""
