@@ -1,0 +1,52 @@
+"""What travels along the line: frozen records of NumPy columns.
+
+Rates are in [0, 1]; classes and nominal values are codes from 0; rows are counted from 0.
+"""
+
+from streamgauge.records.results import Results, readings_of
+from streamgauge.records.rows import (
+    ABSTAINED,
+    DRIFT,
+    DRIFT_KINDS,
+    NEVER,
+    STABLE,
+    UNLABELLED,
+    WARNING,
+    Arrivals,
+    Attribute,
+    Batch,
+    Drift,
+    Schema,
+    Step,
+)
+from streamgauge.records.runs import Alarm, Failure, Feedback, PairSums, Reading, Resources, Trace
+from streamgauge.tallies import STATISTICS, Tallies, Tally, over_classes
+
+__all__ = [
+    "ABSTAINED",
+    "DRIFT",
+    "DRIFT_KINDS",
+    "NEVER",
+    "STABLE",
+    "STATISTICS",
+    "UNLABELLED",
+    "WARNING",
+    "Alarm",
+    "Arrivals",
+    "Attribute",
+    "Batch",
+    "Drift",
+    "Failure",
+    "Feedback",
+    "PairSums",
+    "Reading",
+    "Resources",
+    "Results",
+    "Schema",
+    "Step",
+    "Tallies",
+    "Tally",
+    "Trace",
+    "over_classes",
+    "readings_of",
+]

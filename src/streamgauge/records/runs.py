@@ -1,0 +1,288 @@
+"""What a run brings while it goes on: predictions, readings, alarms, costs and failures."""
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "Alarm",
+    "Failure",
+    "Feedback",
+    "PairSums",
+    "Reading",
+    "Resources",
+    "Trace",
+]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The scored predictions of one learner in one fold, in the order of the rows.
+
+    Parameters
+    ----------
+    row
+        Position of each row in the stream, int64 [n].
+    y_true, y_pred
+        Class codes, int32 [n]; `y_pred` may be `ABSTAINED`.
+    majority_hit, no_change_hit
+        Whether the majority class so far, and the class seen last, would have been right; bool [n]. Both baselines
+        learn what the fold learns, and predict before they see the label.
+    weight
+        Instance weights; None means 1 for all.
+    votes
+        Votes for the classes, float64 [n, c], where a measure wants them.
+    time
+        When each row arrived, in seconds, where rows carry a time.
+
+    Examples
+    --------
+    >>> hit = np.array([False, True])
+    >>> Trace(np.arange(2), np.array([0, 1]), np.array([0, 0]), hit, hit).correct.tolist()
+    [True, False]
+    """
+
+    row: NDArray[np.int64]
+    y_true: NDArray[np.int32]
+    y_pred: NDArray[np.int32]
+    majority_hit: NDArray[np.bool_]
+    no_change_hit: NDArray[np.bool_]
+    weight: NDArray[np.float64] | None = None
+    votes: NDArray[np.float64] | None = None
+    time: NDArray[np.float64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def part(self, start: int, stop: int) -> "Trace":
+        """Give some consecutive rows of it."""
+        columns: list[Any] = [getattr(self, column.name) for column in fields(self)]
+        return Trace(*(None if column is None else column[start:stop] for column in columns))  # type: ignore[arg-type]
+
+    @property
+    def correct(self) -> NDArray[np.bool_]:
+        """Which predictions were right."""
+        return np.equal(self.y_true, self.y_pred)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The value of one measure for one learner in one fold, after `row` rows of the stream.
+
+    Examples
+    --------
+    >>> Reading(1000, "tree", 0, "accuracy", "Landmark()", 0.75).value
+    0.75
+    """
+
+    row: int
+    learner: str
+    fold: int
+    measure: str
+    forgetting: str
+    value: float
+
+
+@dataclass(frozen=True, order=True)
+class Alarm:
+    """A detector's word that the errors of one learner in one fold have changed.
+
+    Parameters
+    ----------
+    row
+        The row whose error it was said after.
+    learner, fold, detector
+        Whose errors, and who said it.
+    kind
+        ``drift``, or ``warning`` where a row of warnings begins.
+
+    Examples
+    --------
+    >>> Alarm(1200, "tree", 0, "DDM(warning=2.0)").kind
+    'drift'
+    """
+
+    row: int
+    learner: str
+    fold: int
+    detector: str
+    kind: str = "drift"
+
+
+@dataclass(frozen=True)
+class PairSums:
+    """What is known of the difference of two learners, in memory that does not grow with the stream.
+
+    With ``d[i, t]`` = [first right in fold i on row t] - [second right]:
+
+    Parameters
+    ----------
+    first, second
+        Names of the learners.
+    n_rows
+        Rows that at least one fold scored.
+    n_scored
+        Rows scored per fold, int64 [k].
+    only_first, only_second
+        Rows per fold that only the first, and only the second, got right; int64 [k].
+    sum_squared_means
+        Sum over rows of the squared mean over the folds that scored the row.
+    crossed
+        Whether every fold scored every row that any scored, as the two-way test needs.
+    block_scored
+        Scored rows, summed over folds, in each of up to 64 blocks of consecutive rows; int64. Together with
+        `block_sums` they show whether neighbouring rows go together; may be left out.
+    block_sums
+        Sum of ``d`` over folds and rows in each block, int64.
+
+    Examples
+    --------
+    >>> ones = np.array([10, 12])
+    >>> PairSums("a", "b", 100, np.array([100, 100]), ones, ones - 2, 1.5, True).fold_differences.tolist()
+    [0.02, 0.02]
+    """
+
+    first: str
+    second: str
+    n_rows: int
+    n_scored: NDArray[np.int64]
+    only_first: NDArray[np.int64]
+    only_second: NDArray[np.int64]
+    sum_squared_means: float
+    crossed: bool
+    block_scored: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    block_sums: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    @property
+    def n_folds(self) -> int:
+        """How many folds there are."""
+        return len(self.n_scored)
+
+    @property
+    def fold_differences(self) -> NDArray[np.float64]:
+        """The difference of the accuracies in each fold."""
+        return (self.only_first - self.only_second) / np.maximum(self.n_scored, 1)
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """What became of the labels in a run.
+
+    Parameters
+    ----------
+    n_revealed
+        Rows whose label came, so that they could be learnt.
+    n_owed
+        Rows whose label was still to come at the end.
+    n_hidden
+        Rows whose label exists but never comes.
+    n_unknown
+        Rows whose label nobody knows: they are neither learnt nor scored.
+    n_scored
+        Predictions scored per fold, int64 [k].
+
+    Examples
+    --------
+    >>> Feedback(900, 100, 0, 0, np.array([1000])).n_owed
+    100
+    """
+
+    n_revealed: int
+    n_owed: int
+    n_hidden: int
+    n_unknown: int
+    n_scored: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What each learner cost in each fold, for itself alone: reading, scoring and other learners are not charged.
+
+    Parameters
+    ----------
+    rows
+        After how many rows of the stream each figure was taken, int64 [s], ascending; the last are the totals.
+    cpu_seconds, wall_seconds
+        Time taken since the start, float64 [s, learners, folds].
+    predict_share
+        The share of that time that went into predicting; the rest went into learning. From a sample of rows.
+    n_bytes
+        The memory of the model then, int64 [s, learners, folds].
+    ram_hours
+        Gigabytes (2^30) of the model times hours of CPU since the start, float64 [s, learners, folds].
+    n_predicted, n_learnt
+        Rows predicted and learnt, int64 [learners, folds].
+    latency
+        Seconds that a row takes, float64 [learners, folds, 2, percentiles]: predicting it, then learning it.
+    percentiles
+        Which percentiles `latency` gives.
+    n_timed
+        Rows of the sample that was timed one by one, int64 [learners, folds].
+    n_late
+        Predictions that came after the time budget, each an error, int64 [learners, folds].
+    peak_rss
+        The most memory that the whole process ever held, in bytes; None where the system does not tell.
+    cpu_clock
+        "process" where CPU time is that of all threads of a learner, "thread" where it is that of the calling one.
+
+    Examples
+    --------
+    >>> one, count = np.ones((1, 1, 1)), np.ones((1, 1), dtype=np.int64)
+    >>> latency = np.zeros((1, 1, 2, 1))
+    >>> counts = (count, count, latency, (50.0,), count, 0 * count)
+    >>> cost = Resources(np.array([9]), 2 * one, one, one / 4, one, one, *counts)
+    >>> cost.predict_seconds.item(), cost.learn_seconds.item(), cost.rows_per_second.item()
+    (0.5, 1.5, 9.0)
+    """
+
+    rows: NDArray[np.int64]
+    cpu_seconds: NDArray[np.float64]
+    wall_seconds: NDArray[np.float64]
+    predict_share: NDArray[np.float64]
+    n_bytes: NDArray[np.int64]
+    ram_hours: NDArray[np.float64]
+    n_predicted: NDArray[np.int64]
+    n_learnt: NDArray[np.int64]
+    latency: NDArray[np.float64]
+    percentiles: tuple[float, ...]
+    n_timed: NDArray[np.int64]
+    n_late: NDArray[np.int64]
+    peak_rss: int | None = None
+    cpu_clock: str = "thread"
+
+    @property
+    def predict_seconds(self) -> NDArray[np.float64]:
+        """CPU seconds that went into predicting, float64 [s, learners, folds]."""
+        return self.cpu_seconds * self.predict_share
+
+    @property
+    def learn_seconds(self) -> NDArray[np.float64]:
+        """CPU seconds that went into learning, float64 [s, learners, folds]."""
+        return self.cpu_seconds * (1.0 - self.predict_share)
+
+    @property
+    def rows_per_second(self) -> NDArray[np.float64]:
+        """Rows of the stream that a learner keeps up with, by its wall time, float64 [learners, folds]."""
+        speed: NDArray[np.float64] = self.rows[-1] / np.maximum(self.wall_seconds[-1], 1e-9)
+        return speed
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A learner that failed in a fold, at a row of the stream; its readings from there on are NaN.
+
+    Examples
+    --------
+    >>> print(Failure("mine", 2, 1500, "ValueError: too hot"))
+    learner 'mine' failed in fold 2 at row 1500: ValueError: too hot
+    """
+
+    learner: str
+    fold: int
+    row: int
+    error: str
+
+    def __str__(self) -> str:
+        return f"learner {self.learner!r} failed in fold {self.fold} at row {self.row}: {self.error}"
