@@ -27,9 +27,10 @@ def _learner(thing: object) -> LearnerSpec:
 
 def _scheme(thing: object) -> Scheme:
     known = {**FAMILIES["streams"](), **FAMILIES["schemes"]()}
-    found = make("scheme", thing, known) if isinstance(thing, str) else thing
+    found: Any = make("scheme", thing, known) if isinstance(thing, str) else thing
     require_scheme(found)
-    return found  # type: ignore[no-any-return]
+    scheme: Scheme = found
+    return scheme
 
 
 def _made(kind: str, family: str) -> Any:  # noqa: ANN401
