@@ -47,7 +47,7 @@ def shown_progress(experiment: Experiment, *, shown: bool | None) -> Iterator[Ca
 
 
 class _Lines:
-    """Writes a line for each run that is over, and one for all that were done before."""
+    """Writes a line for each run that is over; not for those that were done before."""
 
     def __init__(self, n_jobs: int, console: "Console") -> None:
         self._n_jobs, self._console = n_jobs, console
@@ -56,7 +56,7 @@ class _Lines:
     def take(self, event: Event) -> None:
         """Take notice of an event."""
         if event.kind in ("finished", "failed", "stopped", "done"):
-            is_news = event.place not in self._over
+            is_news = event.place not in self._over and event.kind != "done"
             self._over.add(event.place)
             if is_news:
                 count = f"[{len(self._over)}/{self._n_jobs}]"
@@ -64,8 +64,7 @@ class _Lines:
 
 
 def _told(event: Event) -> str:
-    kind = "done before" if event.kind == "done" else event.kind
-    return f"{kind}: {event.label}" + (f": {event.text}" if event.text else "")
+    return f"{event.kind}: {event.label}" + (f": {event.text}" if event.text else "")
 
 
 @contextmanager

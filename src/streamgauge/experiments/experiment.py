@@ -52,6 +52,8 @@ MADE: dict[str, Any] = {
 class Job:
     """One run of an experiment: all learners on one stream under one scheme, one labelling and one seed.
 
+    Its fingerprint is that of the rows, where it is known already.
+
     Examples
     --------
     >>> experiment = Experiment("small", streams={"sea": Source("SEA", rows=100)}, learners={"last": "NoChange"})
@@ -65,6 +67,7 @@ class Job:
     scheme: object
     labelling: object
     seed: int
+    fingerprint: str = ""
 
     def condition(self) -> Condition:
         """Say under which condition the learners are evaluated; looks at the rows of a file."""
@@ -72,7 +75,7 @@ class Job:
         rows = own.rows if self.source.rows is None else self.source.rows
         return Condition(
             stream=self.name,
-            fingerprint=self.source.fingerprint(self.seed),
+            fingerprint=self.fingerprint or self.source.fingerprint(self.seed),
             scheme=described(MADE["schemes"](self.scheme)),
             labelling=self._labelling_name,
             score=own.score,
@@ -88,6 +91,14 @@ class Job:
         if isinstance(self.source, Sample):
             return self.source.labelling_name
         return described(MADE["labellings"](self.labelling))
+
+    def learners(self) -> dict[str, str]:
+        """Give per name of a learner all that decides what it does, as a text."""
+        return {name: f"{described(spec)} seed {spec.seed}" for name, spec in self.experiment.specs().items()}
+
+    def asked(self) -> Asked:
+        """Say what the results must hold."""
+        return self.experiment.asked(MADE["schemes"](self.scheme))
 
     def __str__(self) -> str:
         """Name it for people."""

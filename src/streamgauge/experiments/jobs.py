@@ -11,7 +11,6 @@ from streamgauge.errors import FailureWarning, StreamgaugeError
 from streamgauge.evaluate import evaluate
 from streamgauge.experiments.experiment import MADE, Job
 from streamgauge.experiments.sources import Opened
-from streamgauge.naming import described
 from streamgauge.records import Reading, Results
 from streamgauge.store import Claim, Store
 from streamgauge.streams.truth import sooner
@@ -92,12 +91,10 @@ def perform(place: int, job: Job, settings: Settings, report: Callable[[Event], 
 
 
 def _claimed(job: Job, settings: Settings, store: Store) -> Claim | str:
-    scheme = MADE["schemes"](job.scheme)
-    learners = {name: f"{described(spec)} seed {spec.seed}" for name, spec in job.experiment.specs().items()}
     return store.claim(
         job.condition(),
-        learners,
-        job.experiment.asked(scheme),
+        job.learners(),
+        job.asked(),
         experiment=job.experiment.name,
         since=settings.since,
         together=settings.together,

@@ -2,19 +2,19 @@
 
 import os
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from streamgauge.errors import require_at_least
+from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.experiments.display import shown_progress
 from streamgauge.experiments.experiment import Experiment, Job
 from streamgauge.experiments.jobs import Event, Settings
 from streamgauge.experiments.workers import here, in_processes
 from streamgauge.interruption import asked_to_stop
-from streamgauge.store import Store
+from streamgauge.store import Condition, Store, is_store
 
-__all__ = ["Outcome", "run"]
+__all__ = ["Outcome", "missing", "run"]
 
 PATIENCE = 1.0
 """So many seconds pass before a look whether others are done with what they have claimed."""
@@ -117,17 +117,63 @@ def run(
     """
     if n_jobs is not None:
         require_at_least("n_jobs", n_jobs, 1)
-    Store(folder, new=True)
-    jobs = list(enumerate(experiment.jobs()))
+    store = Store(folder, new=True)
+    since = time.time() if again else None
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    n = min(n_jobs or cores, len(jobs))
-    settings = Settings(str(folder), max(1, cores // n), time.time() if again else None, together)
     outcome = Outcome(Path(folder), n_cells=experiment.n_cells)
     with shown_progress(experiment, shown=progress) as show, asked_to_stop() as stopping:
-        rounds = _Rounds(experiment, settings, n, outcome, (show, on_event or _ignore), stopping)
+        tell = (show, on_event or _ignore)
+        jobs = []
+        for place, job in enumerate(_fingerprinted(experiment.jobs())):
+            if _is_missing(job, store, since):
+                jobs.append((place, job))
+            else:
+                outcome.n_done += len(experiment.learners)
+                for listener in tell:
+                    listener(Event("done", place, str(job), n_learners=len(experiment.learners)))
+        n = min(n_jobs or cores, max(1, len(jobs)))
+        settings = Settings(str(folder), max(1, cores // n), since, together)
+        rounds = _Rounds(experiment, settings, n, outcome, tell, stopping)
         while jobs and not outcome.interrupted:
             jobs = rounds.go(jobs)
     return outcome
+
+
+def missing(experiment: Experiment, folder: Path | str) -> list[tuple[Condition, list[str]]]:
+    """Say what `run` would run: conditions, each with the learners whose evaluation is not in the folder.
+
+    Examples
+    --------
+    >>> from streamgauge.experiments import Experiment, Source
+    >>> experiment = Experiment("small", {"sea": Source("SEA", rows=1000)}, {"last": "NoChange"})
+    >>> [(str(condition), learners) for condition, learners in missing(experiment, "no such folder")]
+    [('sea, seed 1', ['last'])]
+    """
+    store = Store(folder) if is_store(folder) else None
+    found = []
+    for job in _fingerprinted(experiment.jobs()):
+        condition, learners = job.condition(), job.learners()
+        left = list(learners) if store is None else store.missing(condition, learners, job.asked())
+        if left:
+            found.append((condition, left))
+    return found
+
+
+def _fingerprinted(jobs: Iterable[Job]) -> Iterator[Job]:
+    """Look once at the rows of each stream; what cannot be opened fails when its turn comes."""
+    known: dict[tuple[str, int], str] = {}
+    for job in jobs:
+        place = (job.name, job.seed)
+        if place not in known:
+            try:
+                known[place] = job.source.fingerprint(job.seed)
+            except (StreamgaugeError, OSError):
+                known[place] = ""
+        yield replace(job, fingerprint=known[place])
+
+
+def _is_missing(job: Job, store: Store, since: float | None) -> bool:
+    return not job.fingerprint or bool(store.missing(job.condition(), job.learners(), job.asked(), since))
 
 
 def _ignore(_event: Event) -> None:
