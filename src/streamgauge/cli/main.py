@@ -28,7 +28,7 @@ COMMANDS = {
 }
 
 
-EPILOG = """\b
+LAST_WORDS = """\b
 Every command tells its options and examples with --help, prints JSON with --json, and nothing but results with --quiet.
 Exit status: 0 done; 1 something failed on the way; 2 a mistake in what was asked for; 130 stopped by Ctrl-C."""
 
@@ -52,7 +52,7 @@ class _LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EPILOG)
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]}, epilog=LAST_WORDS)
 @click.version_option(version("streamgauge"), prog_name="streamgauge")
 def cli() -> None:
     """Tell how good a data-stream classifier is, and whether one is really better than another."""

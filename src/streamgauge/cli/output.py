@@ -67,7 +67,7 @@ def print_json(told: object) -> None:
 
 
 def console(width: int = 1000) -> "Console":
-    """Give the console for results: colours only on a terminal, where NO_COLOR is not set; elsewhere lines are `width`."""
+    """Give the console for results; elsewhere than on a terminal it has no colours, and lines of `width`."""
     from rich.console import Console  # noqa: PLC0415  (only people need it)
 
     found = Console()

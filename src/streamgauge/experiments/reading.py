@@ -58,7 +58,7 @@ def read(path: Path | str, *, rows: int | None = None) -> Experiment:
     limit = rows if rows is not None else root.number("rows")
     parts: dict[str, Any] = {
         "name": root.text("name") or path.stem,
-        "streams": _streams(root, folder, seeds[:1], limit),
+        "streams": _streams(root, folder, seeds[0], rows),
         "samples": _samples(root, folder, rows),
         "learners": _learners(root, folder),
         **{
@@ -164,22 +164,15 @@ def _imported(document: Document, place: Place, value: dict[str, Any], folder: P
     return document.trying((*place, "python"), imported, text, folder)
 
 
-def _streams(root: Table, folder: Path, seeds: tuple[int, ...], limit: int | None) -> dict[str, Source]:
+def _streams(root: Table, folder: Path, seed: int, rows: int | None) -> dict[str, Source]:
+    limited = rows is not None or "rows" in root.data
     sources: dict[str, Source] = {}
     for name, place, value in _named(root, "streams"):
         source = _source(root.document, place, value, folder)
         if source is None:
             continue
         sources[name] = source
-        n_faults = len(root.document.faults)
-        root.document.trying(place, source.check, seeds[0])
-        if (
-            len(root.document.faults) == n_faults
-            and limit is None
-            and source.rows is None
-            and not source.ends(seeds[0])
-        ):
-            root.document.fault(place, f"{name} never ends: say with rows how many rows to read")
+        root.document.trying(place, source.check, seed, limited)
     return sources
 
 
@@ -193,7 +186,8 @@ def _source(document: Document, place: Place, value: object, folder: Path) -> So
     if "python" in value:
         thing = _imported(document, place, value, folder, ("rows",))
         return None if thing is None else Source(thing, rows=table.number("rows"))
-    table.allow("key of a stream", ("stream", "file", "python", "rows", *READING))
+    if not table.allow("key of a stream", ("stream", "file", "python", "rows", *READING)):
+        return None
     reading = {key: value[key] for key in READING if key in value}
     file, text = table.text("file"), table.text("stream")
     if (file is None) == (text is None) or (reading and file is None):
@@ -233,5 +227,5 @@ def _grid(table: Table, folder: Path, rows: int | None) -> list[Sample]:
     filled: dict[str, list[Any]] = {key: numbers for key, numbers in axes.items() if key in table.data}
     samples = [Sample(**fixed, **dict(zip(filled, point, strict=True))) for point in product(*filled.values())]
     for sample in samples:
-        table.document.trying(table.place, sample.check, 0)
+        table.document.trying(table.place, sample.check)
     return samples

@@ -217,7 +217,7 @@ class _Rounds:
         if event.kind == "busy":
             self._busy.add(event.place)
             self._again.add(event.place)
-        elif event.kind == "finished":
+        elif event.kind in ("finished", "failed"):
             self._settle(event)
         elif event.kind == "done":
             self._outcome.n_done += self._n_learners - self._n_by_us.get(event.place, 0)

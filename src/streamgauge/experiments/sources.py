@@ -86,21 +86,18 @@ class Source:
         """Open it for the length of a run."""
         yield self._found(seed)
 
-    def check(self, seed: int) -> None:
-        """Raise where it cannot be; a real stream need not be here yet."""
+    def check(self, seed: int, limited: bool) -> None:  # noqa: FBT001
+        """Raise where it cannot be, or never ends and is not limited; a real stream need not be here yet."""
         if self._is_real:
             return
         stream = self._found(seed).stream
         if isinstance(stream, File) and not Path(stream.path).is_file():
             msg = f"there is no file {stream.path}"
             raise StreamgaugeError(msg)
-
-    def ends(self, seed: int) -> bool:
-        """Say whether its rows end, without a look at them."""
-        if self._is_real:
-            return True
-        stream = self._found(seed).stream
-        return bool(getattr(stream, "ends", False)) or stream.n_rows is not None
+        ends = limited or self.rows is not None or getattr(stream, "ends", False)
+        if not ends and stream.n_rows is None:
+            msg = f"{self.what} never ends: say with rows how many rows to read"
+            raise StreamgaugeError(msg)
 
     @property
     def _is_real(self) -> bool:
@@ -183,7 +180,7 @@ class Sample:
         """Give that of the file; what is drawn of it is in `sampled`."""
         return self._source.fingerprint
 
-    def check(self, seed: int) -> None:  # noqa: ARG002
+    def check(self) -> None:
         """Raise where it cannot be."""
         _ = self._wanted
         if not 0.0 <= self.labelled <= 1.0:
@@ -192,10 +189,6 @@ class Sample:
         if self.file not in DATASETS and not Path(self._source.path).is_file():
             msg = f"there is no file {self._source.path}"
             raise StreamgaugeError(msg)
-
-    def ends(self, seed: int) -> bool:  # noqa: ARG002
-        """Say that its rows end."""
-        return True
 
     @contextmanager
     def opened(self, seed: int) -> Iterator[Opened]:

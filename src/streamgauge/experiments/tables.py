@@ -85,12 +85,13 @@ class Table:
     def __init__(self, document: Document, place: Place, data: dict[str, Any]) -> None:
         self.document, self.place, self.data = document, place, data
 
-    def allow(self, kind: str, known: Iterable[str]) -> None:
-        """Note every key that is not known, with the nearest one that is."""
+    def allow(self, kind: str, known: Iterable[str]) -> bool:
+        """Note every key that is not known, with the nearest one that is; say whether all are."""
         names = list(known)
-        for key in self.data:
-            if key not in names:
-                self.document.fault((*self.place, key), str(unknown_name(kind, key, names)))
+        unknown = [key for key in self.data if key not in names]
+        for key in unknown:
+            self.document.fault((*self.place, key), str(unknown_name(kind, key, names)))
+        return not unknown
 
     def fault(self, key: str | int, reason: str) -> None:
         """Note what is wrong with a value."""

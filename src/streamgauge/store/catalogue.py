@@ -1,8 +1,9 @@
 """The catalogue of a store: an SQLite file in WAL mode, so that many processes can work on it at once."""
 
+import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from streamgauge.errors import StreamgaugeError
@@ -46,36 +47,46 @@ create index runs_of_condition on runs (condition);
 
 
 def create(path: Path) -> None:
-    """Make the catalogue where it is missing; two processes may do so at once."""
+    """Make the catalogue where it is missing; it appears whole, and of two processes that do so at once one wins."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        msg = f"cannot make the folder {path.parent}: {error.strerror or error}"
-        raise StreamgaugeError(msg) from None
-    with connected(path, new=True) as catalogue:
-        catalogue.execute("pragma journal_mode = wal")
-        with writing(catalogue):
-            if catalogue.execute("pragma user_version").fetchone()[0] == 0:
+        temporary.unlink(missing_ok=True)
+        with _opened(temporary) as catalogue:
+            catalogue.execute("pragma journal_mode = wal")
+            with writing(catalogue):
                 for statement in TABLES.split(";\n"):
                     catalogue.execute(statement)
                 catalogue.execute(f"pragma user_version = {FORMAT}")
+        with suppress(FileExistsError):
+            path.hardlink_to(temporary)
+        temporary.unlink()
+    except OSError as error:
+        msg = f"cannot make a store in {path.parent}: {error.strerror or error}"
+        raise StreamgaugeError(msg) from None
 
 
 @contextmanager
-def connected(path: Path, *, new: bool = False) -> Iterator[sqlite3.Connection]:
+def connected(path: Path) -> Iterator[sqlite3.Connection]:
     """Open the catalogue for a moment; what is wrong with it is told with its path."""
-    if not new and not path.is_file():
+    if not path.is_file():
         msg = f"{path.parent} holds no store of results: there is no {path.name} in it"
         raise StreamgaugeError(msg)
+    with _opened(path) as catalogue:
+        found = catalogue.execute("pragma user_version").fetchone()[0]
+        if found != FORMAT:
+            msg = f"{path} has format {found}, and this version reads format {FORMAT}"
+            raise StreamgaugeError(msg)
+        yield catalogue
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     try:
         catalogue = sqlite3.connect(path, timeout=60.0, isolation_level=None)
         try:
             catalogue.row_factory = sqlite3.Row
             catalogue.execute("pragma foreign_keys = on")
-            found = catalogue.execute("pragma user_version").fetchone()[0]
-            if found != FORMAT and not (new and found == 0):
-                msg = f"{path} has format {found}, and this version reads format {FORMAT}"
-                raise StreamgaugeError(msg)
             yield catalogue
         finally:
             catalogue.close()
