@@ -125,10 +125,11 @@ def _show(found: dict[str, Any]) -> None:
     click.echo(", ".join(f"{name} {number or 'MISSING'}" for name, number in found["packages"].items()) + "\n")
     table = Table("extra", "installed", "what it adds", box=None, pad_edge=False, header_style="bold")
     for extra, facts in found["extras"].items():
-        missing = [name for name, number in facts["packages"].items() if number is None]
-        state = "yes" if not missing else f"pip install 'streamgauge\\[{extra}]'"
-        table.add_row(extra, state, facts["adds"])
+        table.add_row(extra, "yes" if facts["installed"] else "no", facts["adds"])
     console().print(table)
+    for extra, facts in found["extras"].items():
+        if not facts["installed"]:
+            click.echo(f"pip install 'streamgauge[{extra}]' adds {facts['adds']}")
     here = [name for name, path in found["datasets"].items() if path is not None]
     click.echo(f"\nreal streams here: {', '.join(here) or 'none'}; 'streamgauge list datasets' names all")
     for name, value in found["environment"].items():

@@ -112,7 +112,9 @@ def _by_learner(rows: Sequence[dict[str, Any]]) -> "Table":
     axes, learners = _axes(rows), list(dict.fromkeys(row["learner"] for row in rows))
     measure, forgetting = rows[0]["measure"], rows[0]["forgetting"]
     title = measure if forgetting == "Landmark()" else f"{measure}, {forgetting}"
-    table = Table(*axes, title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    table = Table(
+        *axes, title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="bold"
+    )
     for learner in learners:
         table.add_column(learner, justify="right", overflow="fold")
     lines: dict[tuple[Any, ...], dict[str, float | None]] = {}

@@ -23,7 +23,7 @@ from streamgauge.errors import FailureWarning, StreamgaugeError
 from streamgauge.records import Results
 from streamgauge.specs import FAMILIES, find_labelled_stream, make
 
-__all__ = ["run", "run_options", "show"]
+__all__ = ["exit_status", "run", "run_options", "show"]
 
 _OPTIONS = (
     click.option(
@@ -180,7 +180,7 @@ def show(results: Results, comparisons: Sequence[Any], options: dict[str, Any]) 
         write_page(results, report, comparisons)
     if options["as_json"]:
         print_json(_as_json(results, comparisons))
-        return _status(results)
+        return exit_status(results)
     from streamgauge.reports import summary  # noqa: PLC0415
 
     console().print(summary(results, comparisons))
@@ -188,10 +188,11 @@ def show(results: Results, comparisons: Sequence[Any], options: dict[str, Any]) 
         note(f"results: {options['out']}")
     if report:
         note(f"report: {report}")
-    return _status(results)
+    return exit_status(results)
 
 
-def _status(results: Results) -> int:
+def exit_status(results: Results) -> int:
+    """Say with which status a command ends that has these results."""
     if results.description.get("ended_by") == "interrupt":
         return STOPPED
     return WORK_FAILED if results.failures else 0
