@@ -13,7 +13,7 @@ from streamgauge.experiments.sources import Sample, Source, imported
 from streamgauge.experiments.tables import Document, Table, read_document
 from streamgauge.streams import File
 
-__all__ = ["read"]
+__all__ = ["out_of", "read"]
 
 KEYS = (
     *("name", "out", "streams", "learners", "samples", "schemes", "labellings", "seeds", "forgettings", "measures"),
@@ -79,7 +79,16 @@ def read(path: Path | str, *, rows: int | None = None) -> Experiment:
 
 
 def out_of(path: Path | str) -> Path | None:
-    """Give the folder for results that a file names; None where it names none."""
+    r"""Give the folder for results that a file names; None where it names none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "small.toml"
+    >>> _ = path.write_text('out = "found"\n')
+    >>> out_of(path).name
+    'found'
+    """
     out = read_document(path).root.text("out")
     return None if out is None else Path(path).resolve().parent / out
 

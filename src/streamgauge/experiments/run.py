@@ -10,6 +10,7 @@ from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.experiments.display import shown_progress
 from streamgauge.experiments.experiment import Experiment, Job
 from streamgauge.experiments.jobs import Event, Settings
+from streamgauge.experiments.reading import out_of, read
 from streamgauge.experiments.workers import here, in_processes
 from streamgauge.interruption import asked_to_stop
 from streamgauge.store import Condition, Store, is_store
@@ -69,8 +70,8 @@ class Outcome:
 
 
 def run(
-    experiment: Experiment,
-    folder: Path | str,
+    experiment: Experiment | Path | str,
+    folder: Path | str | None = None,
     *,
     n_jobs: int | None = None,
     again: bool = False,
@@ -88,9 +89,10 @@ def run(
     Parameters
     ----------
     experiment
-        What to run.
+        What to run, or the TOML file that says it.
     folder
-        The folder of the `Store` that the results go into; made where it is missing.
+        The folder of the `Store` that the results go into; made where it is missing. None for that which the file
+        names, or else ``results/NAME``.
     n_jobs
         How many runs side by side, each in a process of its own; None for as many as there are cores. With 1, runs are
         done in this process, and in as many threads as there are cores.
@@ -117,10 +119,11 @@ def run(
     """
     if n_jobs is not None:
         require_at_least("n_jobs", n_jobs, 1)
+    experiment, folder = _found(experiment, folder)
     store = Store(folder, new=True)
     since = time.time() if again else None
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    outcome = Outcome(Path(folder), n_cells=experiment.n_cells)
+    outcome = Outcome(folder, n_cells=experiment.n_cells)
     with shown_progress(experiment, shown=progress) as show, asked_to_stop() as stopping:
         tell = (show, on_event or _ignore)
         jobs = []
@@ -137,6 +140,14 @@ def run(
         while jobs and not outcome.interrupted:
             jobs = rounds.go(jobs)
     return outcome
+
+
+def _found(experiment: Experiment | Path | str, folder: Path | str | None) -> tuple[Experiment, Path]:
+    """Give an experiment and the folder of its results."""
+    if not isinstance(experiment, Experiment):
+        folder = folder or out_of(experiment)
+        experiment = read(experiment)
+    return experiment, Path(folder or Path("results") / experiment.name)
 
 
 def missing(experiment: Experiment, folder: Path | str) -> list[tuple[Condition, list[str]]]:
