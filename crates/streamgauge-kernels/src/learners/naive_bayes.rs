@@ -1,6 +1,6 @@
 //! Naive Bayes over the whole stream.
 
-use super::bayes::Models;
+use super::bayes::{Models, Pending};
 use super::rows::{BLOCK, Layout, Rows};
 use super::{ABSTAINED, Block, Learner, Schema, Step};
 use crate::KernelError;
@@ -22,6 +22,7 @@ pub struct NaiveBayes<const L: usize> {
     schema: Schema,
     models: Models<L>,
     rows: Rows<L>,
+    pending: Pending,
 }
 
 /// A naive Bayes learner that has seen nothing.
@@ -40,7 +41,7 @@ impl<const L: usize> NaiveBayes<L> {
         let mut models = Models::new(&schema, false, None);
         models.push(&vec![0.0; schema.n_classes], ABSTAINED);
         let rows = Rows::new(models.layout(), BLOCK);
-        Self { schema, models, rows }
+        Self { schema, models, rows, pending: Pending::new() }
     }
 
     #[inline(always)]
@@ -48,6 +49,9 @@ impl<const L: usize> NaiveBayes<L> {
         let n_classes = self.schema.n_classes;
         let mut votes = votes.map(|votes| votes.chunks_exact_mut(n_classes));
         self.rows.fill(self.models.layout(), block.x, predictions.len());
+        if votes.is_none() && self.rows.are_whole() && self.models.can_wait() && self.models.pair(0).is_some() {
+            return self.interleave_together(block, predictions);
+        }
         for (i, prediction) in predictions.iter_mut().enumerate() {
             let row = self.rows.row(i);
             let tested = block.tests[i % BLOCK];
@@ -63,6 +67,45 @@ impl<const L: usize> NaiveBayes<L> {
             if weight > 0.0 {
                 self.models.observe(0, row, block.labels[i] as usize, weight);
             }
+        }
+    }
+
+    /// Learn the rows of a block, then predict all of them as of before they were learnt.
+    #[inline(always)]
+    fn interleave_together(&mut self, block: &Block<'_>, predictions: &mut [i32]) {
+        let (mut start, n) = (0, predictions.len().min(BLOCK));
+        while start < n {
+            let stop = self.put_off(block, start, n);
+            self.settle(block, start, &mut predictions[start..stop]);
+            if stop < n {
+                self.models.refresh(0, block.labels[stop - 1] as usize);
+            }
+            start = stop;
+        }
+    }
+
+    /// Learn rows and let their predictions wait; gives the row before which to settle.
+    #[inline(always)]
+    fn put_off(&mut self, block: &Block<'_>, start: usize, stop: usize) -> usize {
+        let (Some((site, pair)), Some(x)) = (self.models.pair(0), self.rows.values().first_chunk::<BLOCK>()) else { return stop };
+        for (i, &label) in (start..stop).zip(&block.labels[start..stop]) {
+            let row = (label, block.weights[i % BLOCK]);
+            if !self.pending.put_off::<L, false>(i, (site, pair), &x[i % BLOCK], row) {
+                return i + 1;
+            }
+        }
+        stop
+    }
+
+    /// Predict rows that waited.
+    #[inline(always)]
+    fn settle(&mut self, block: &Block<'_>, start: usize, predictions: &mut [i32]) {
+        let rows = start..start + predictions.len();
+        let settled = self.pending.settle(rows, self.models.layout().n_columns);
+        let Some((_, pair)) = self.models.pair(0) else { return };
+        for (i, (prediction, &label)) in (start..).zip(predictions.iter_mut().zip(&block.labels[start..])) {
+            let predicted = self.pending.likeliest(&settled, i, pair, (label, block.weights[i % BLOCK]));
+            *prediction = if block.tests[i % BLOCK] { predicted } else { ABSTAINED };
         }
     }
 

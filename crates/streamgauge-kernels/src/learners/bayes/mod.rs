@@ -11,12 +11,14 @@ use super::{ABSTAINED, Schema};
 mod gaussian;
 mod nominal;
 mod observe;
+mod pending;
 mod room;
 mod save;
 mod subspaces;
 mod vote;
 
 pub(super) use gaussian::Column;
+pub(super) use pending::Pending;
 use gaussian::{Class, Panel};
 pub(super) use room::fit;
 pub(super) use subspaces::{Subspaces, sample};
