@@ -22,7 +22,6 @@ pub struct NaiveBayes<const L: usize> {
     schema: Schema,
     models: Models<L>,
     rows: Rows<L>,
-    pending: Pending,
 }
 
 /// A naive Bayes learner that has seen nothing.
@@ -41,16 +40,22 @@ impl<const L: usize> NaiveBayes<L> {
         let mut models = Models::new(&schema, false, None);
         models.push(&vec![0.0; schema.n_classes], ABSTAINED);
         let rows = Rows::new(models.layout(), BLOCK);
-        Self { schema, models, rows, pending: Pending::new() }
+        Self { schema, models, rows }
     }
 
     #[inline(always)]
-    fn interleave_block(&mut self, block: &Block<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
+    fn interleave_block(
+        &mut self,
+        block: &Block<'_>,
+        pending: &mut Pending,
+        predictions: &mut [i32],
+        votes: Option<&mut [f64]>,
+    ) {
         let n_classes = self.schema.n_classes;
         let mut votes = votes.map(|votes| votes.chunks_exact_mut(n_classes));
         self.rows.fill(self.models.layout(), block.x, predictions.len());
-        if votes.is_none() && self.rows.are_whole() && self.models.can_wait() && self.models.pair(0).is_some() {
-            return self.interleave_together(block, predictions);
+        if self.rows.are_whole() && self.models.can_wait() && !self.models.is_fresh(0) && votes.is_none() {
+            return self.interleave_together(block, pending, predictions);
         }
         for (i, prediction) in predictions.iter_mut().enumerate() {
             let row = self.rows.row(i);
@@ -72,40 +77,42 @@ impl<const L: usize> NaiveBayes<L> {
 
     /// Learn the rows of a block, then predict all of them as of before they were learnt.
     #[inline(always)]
-    fn interleave_together(&mut self, block: &Block<'_>, predictions: &mut [i32]) {
-        let (mut start, n) = (0, predictions.len().min(BLOCK));
-        while start < n {
-            let stop = self.put_off(block, start, n);
-            self.settle(block, start, &mut predictions[start..stop]);
-            if stop < n {
+    fn interleave_together(&mut self, block: &Block<'_>, pending: &mut Pending, predictions: &mut [i32]) {
+        let mut start = 0;
+        while start < predictions.len() {
+            let (stop, waits) = self.put_off(block, pending, start);
+            self.settle(block, pending, start, &mut predictions[start..stop]);
+            if !waits {
                 self.models.refresh(0, block.labels[stop - 1] as usize);
             }
             start = stop;
         }
     }
 
-    /// Learn rows and let their predictions wait; gives the row before which to settle.
+    /// Learn rows from one on and let their predictions wait, until one of them changes what cannot wait; gives the row
+    /// before which to settle, and false where there was such a one.
     #[inline(always)]
-    fn put_off(&mut self, block: &Block<'_>, start: usize, stop: usize) -> usize {
-        let (Some((site, pair)), Some(x)) = (self.models.pair(0), self.rows.values().first_chunk::<BLOCK>()) else { return stop };
-        for (i, &label) in (start..stop).zip(&block.labels[start..stop]) {
-            let row = (label, block.weights[i % BLOCK]);
-            if !self.pending.put_off::<L, false>(i, (site, pair), &x[i % BLOCK], row) {
-                return i + 1;
+    fn put_off(&mut self, block: &Block<'_>, pending: &mut Pending, start: usize) -> (usize, bool) {
+        if let ([site, ..], [pair, ..]) = self.models.pairs()
+            && let Some(x) = self.rows.values().first_chunk::<BLOCK>()
+        {
+            for (i, &label) in (start..BLOCK).zip(&block.labels[start..]) {
+                if !pending.put_off::<L, false>(i, site, pair, &x[i], (label, block.weights[i])) {
+                    return (i + 1, false);
+                }
             }
         }
-        stop
+        (block.labels.len(), true)
     }
 
     /// Predict rows that waited.
     #[inline(always)]
-    fn settle(&mut self, block: &Block<'_>, start: usize, predictions: &mut [i32]) {
-        let rows = start..start + predictions.len();
-        let settled = self.pending.settle(rows, self.models.layout().n_columns);
-        let Some((_, pair)) = self.models.pair(0) else { return };
-        for (i, (prediction, &label)) in (start..).zip(predictions.iter_mut().zip(&block.labels[start..])) {
-            let predicted = self.pending.likeliest(&settled, i, pair, (label, block.weights[i % BLOCK]));
-            *prediction = if block.tests[i % BLOCK] { predicted } else { ABSTAINED };
+    fn settle(&mut self, block: &Block<'_>, pending: &Pending, start: usize, predictions: &mut [i32]) {
+        let settled = pending.settle(start..start + predictions.len(), self.models.layout().n_columns);
+        let (_, [pair, ..]) = self.models.pairs() else { return };
+        for (i, (prediction, &label)) in (start..BLOCK).zip(predictions.iter_mut().zip(&block.labels[start..])) {
+            let predicted = pending.likeliest(&settled, i, pair, (label, block.weights[i]));
+            *prediction = if block.tests[i] { predicted } else { ABSTAINED };
         }
     }
 
@@ -157,9 +164,10 @@ impl<const L: usize> Learner for NaiveBayes<L> {
         dispatch::run(
             #[inline(always)]
             || {
+                let mut pending = Pending::new();
                 let votes = votes.as_deref_mut();
                 for (block, predictions, votes) in step.blocks(d, n_classes, predictions, votes) {
-                    self.interleave_block(&block, predictions, votes);
+                    self.interleave_block(&block, &mut pending, predictions, votes);
                 }
             },
         );

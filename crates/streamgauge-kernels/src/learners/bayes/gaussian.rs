@@ -215,7 +215,8 @@ impl<const L: usize> Panel<L> {
 /// the four are multiplied.
 #[inline(always)]
 pub(super) fn safe(products: Lane, inverses: Lane) -> bool {
-    let bad = products.max(inverses).0.map(|most| if most < 1e70 { 0 } else { u64::MAX });
+    let most = products.zip(inverses, |product, inverse| if product > inverse { product } else { inverse });
+    let bad = most.0.map(|most| if most < 1e70 { 0 } else { u64::MAX });
     bad[0] | bad[1] | bad[2] | bad[3] == 0
 }
 

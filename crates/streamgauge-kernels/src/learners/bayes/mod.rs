@@ -18,8 +18,8 @@ mod subspaces;
 mod vote;
 
 pub(super) use gaussian::Column;
-pub(super) use pending::Pending;
 use gaussian::{Class, Panel};
+pub(super) use pending::Pending;
 pub(super) use room::fit;
 pub(super) use subspaces::{Subspaces, sample};
 pub(super) use vote::vote_by_weights;
@@ -44,7 +44,7 @@ pub(super) struct Site {
     /// How many numeric columns it has.
     n_numeric: u32,
     /// Whether it has observed no row, and knows only the weights it was made with.
-    fresh: bool,
+    pub fresh: bool,
 }
 
 impl Site {

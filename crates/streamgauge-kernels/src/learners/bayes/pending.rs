@@ -59,7 +59,8 @@ impl Pending {
     pub fn put_off<const L: usize, const KEEPS_RANGES: bool>(
         &mut self,
         i: usize,
-        (site, pair): (&mut Site, &mut Pair<L>),
+        site: &mut Site,
+        pair: &mut Pair<L>,
         x: &Values,
         (label, weight): (i32, f64),
     ) -> bool {
@@ -113,13 +114,11 @@ impl Pending {
         (label, weight): (i32, f64),
     ) -> i32 {
         let i = i % BLOCK;
-        let (mut best, mut most) = (self.majorities[i], RULED_OUT);
-        for class in 0..2 {
-            let log = pair[class].class.log_base + settled.totals[class][i];
-            let better = log > most;
-            best = if better { class as i32 } else { best };
-            most = if better { log } else { most };
-        }
+        let [first, second] = [0, 1].map(|class| pair[class].class.log_base + settled.totals[class][i]);
+        let (first_lives, most) = (first > RULED_OUT, first.max(RULED_OUT));
+        let second_wins = second > most;
+        // As a number: a branch on which of the two wins would be guessed wrong.
+        let best = if first_lives | second_wins { i32::from(second_wins) } else { self.majorities[i] };
         let class = &mut pair[label as usize % 2].class;
         class.log_base = if weight > 0.0 { settled.log_bases[i] } else { class.log_base };
         best
@@ -139,10 +138,9 @@ impl<const L: usize> Models<L> {
         (self.n_panels() == 1) & (self.layout.n_counts == 0) & (self.n_classes == 2) & self.known.is_empty()
     }
 
-    /// A model of two classes, where it has observed a row.
+    /// All models of two classes: what each knows, and the classes.
     #[inline(always)]
-    pub fn pair(&mut self, site: usize) -> Option<(&mut Site, &mut Pair<L>)> {
-        let pair = self.panels.as_chunks_mut::<2>().0.get_mut(site)?;
-        self.sites.get_mut(site).filter(|site| !site.fresh).map(|site| (site, pair))
+    pub fn pairs(&mut self) -> (&mut [Site], &mut [Pair<L>]) {
+        (&mut self.sites, self.panels.as_chunks_mut::<2>().0)
     }
 }

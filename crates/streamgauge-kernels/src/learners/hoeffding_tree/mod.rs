@@ -65,7 +65,6 @@ pub struct HoeffdingTree<const L: usize> {
     nodes: Nodes,
     models: Models<L>,
     rows: Rows<L>,
-    waiting: Waiting,
     /// All attributes of the rows, to find their leaves by, where leaves look at some of them only.
     whole: Option<Rows<MAX_LANES>>,
     /// The bytes of the rows, which are not at hand while they are learnt.
@@ -116,7 +115,6 @@ impl<const L: usize> HoeffdingTree<L> {
             models,
             bytes_of_rows: rows.n_bytes() + whole.as_ref().map_or(0, Rows::n_bytes),
             rows,
-            waiting: Waiting::new(),
             whole,
             screen: Screen::default(),
             logs: vec![],
@@ -148,13 +146,18 @@ impl<const L: usize> HoeffdingTree<L> {
     /// Test and learn a block of rows: route all of them, then take one after the other. Leaves look at some of the
     /// attributes only where `IN_SUBSPACES`.
     #[inline(always)]
-    fn interleave_block<const IN_SUBSPACES: bool>(&mut self, block: &Block<'_>, predictions: &mut [i32]) {
+    fn interleave_block<const IN_SUBSPACES: bool>(
+        &mut self,
+        block: &Block<'_>,
+        waiting: &mut Waiting,
+        predictions: &mut [i32],
+    ) {
         let mut rows = std::mem::replace(&mut self.rows, Rows::empty());
         let mut ends = [0; BLOCK];
         let ends = &mut ends[..predictions.len()];
         let whole = self.route_rows::<IN_SUBSPACES>(block, &mut rows, ends);
-        if whole && self.can_wait() {
-            self.interleave_together::<IN_SUBSPACES>(block, &mut rows, ends, predictions);
+        if whole && !IN_SUBSPACES && self.can_wait() {
+            self.interleave_together(block, (&mut rows, ends), waiting, predictions);
         } else {
             for (i, (prediction, &mut end)) in predictions.iter_mut().zip(ends).enumerate() {
                 let (node, leaf) = self.reach::<IN_SUBSPACES>(end, block, &mut rows, i);
@@ -331,10 +334,11 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
         dispatch::run(
             #[inline(always)]
             || {
+                let mut waiting = Waiting::new();
                 for (block, predictions, _) in step.blocks(d, n_classes, predictions, None) {
                     match self.options.subspace {
-                        None => self.interleave_block::<false>(&block, predictions),
-                        Some(_) => self.interleave_block::<true>(&block, predictions),
+                        None => self.interleave_block::<false>(&block, &mut waiting, predictions),
+                        Some(_) => self.interleave_block::<true>(&block, &mut waiting, predictions),
                     }
                 }
             },
