@@ -91,9 +91,9 @@ def test_quiet_prints_results_alone_and_verbose_more(store):
 
 
 def test_a_command_that_does_not_exist_is_met_with_the_nearest():
-    done = streamgauge("evalute")
+    done = streamgauge("evaluat")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "Error: there is no command 'evalute'; did you mean evaluate?\n"
+    assert done.stderr == "Error: there is no command 'evaluat'; did you mean evaluate?\n"
 
 
 def test_the_exit_status_tells_what_failed_and_what_was_stopped():
@@ -137,7 +137,7 @@ def test_run_lists_what_is_ready_made_and_names_the_nearest():
 
 
 def test_run_tells_every_fault_of_a_file_on_a_line(tmp_path):
-    (tmp_path / "bad.toml").write_text('rows = 10\nstreams = ["SEA"]\nlearners = ["Tre", "NoChang"]\n')
+    (tmp_path / "bad.toml").write_text('rows = 10\nstreams = ["SEA"]\nlearners = ["Hoeffding", "NoChang"]\n')
     done = streamgauge("run", str(tmp_path / "bad.toml"))
     assert done.returncode == 2
     assert [line.rpartition("bad.toml:")[2].split(":")[0] for line in done.stderr.splitlines()] == ["3", "3"]

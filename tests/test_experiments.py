@@ -173,14 +173,14 @@ FAULTS = [
     ('name = "small"\nlearner = ["NoChange"]', "did you mean learners?", 1),
     ('name = "small"\nscore = "firs"', "did you mean first?", 1),
     ('name = "small"\nlabellings = ["Fractoin(0.5)"]', "did you mean Fraction?", 1),
-    ('name = "small"\nforgettings = ["Windw(100)"]', "did you mean Window?", 1),
+    ('name = "small"\nforgettings = ["Wndow(100)"]', "did you mean Window?", 1),
     ('name = "small"\ndetectors = ["DDMM"]', "did you mean", 1),
     ('name = "small"\nresources = 1', "true or false", 1),
     ('sea = "SAE(seed={seed})"', "did you mean SEA?"),
     ('sea = "electrcity"', "did you mean electricity?"),
     ('sea = "rows.csv"', "there is no file"),
     ('sea = { file = "rows.csv", headr = true }', "did you mean header?"),
-    ('sea = { strem = "SEA" }', "did you mean stream?"),
+    ('sea = { streamm = "SEA" }', "did you mean stream?"),
     ('sea = { python = "no_such_module:thing" }', "cannot import no_such_module"),
     ('sea = { python = "streamgauge:SEAA" }', "did you mean SEA?"),
 ]
@@ -202,7 +202,7 @@ def test_a_fault_is_told_with_its_line(tmp_path, fault):
 
 
 def test_all_faults_are_told_at_once(tmp_path):
-    path = written(tmp_path, 'learners = ["Tre"]\nrow = 1\nstreams = [\n"SEA",\n"SAE"]\n')
+    path = written(tmp_path, 'learners = ["Hoeffding"]\nrow = 1\nstreams = [\n"SEA",\n"SAE"]\n')
     with pytest.raises(StreamgaugeError) as found:
         read(path)
     lines = [line.removeprefix(f"{path}:").split(":")[0] for line in str(found.value).splitlines()]

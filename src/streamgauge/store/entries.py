@@ -30,7 +30,7 @@ _FINALS = """
 select run, condition, experiment, stream, learner, scheme, labelling, seed, test_balance, labelled, measure,
   forgetting, mean, spread, greater_is_better, n_folds, n_rows, finished_at
 from finals join cells using (run, learner) join runs using (run)
-where cells.status = 'finished' order by runs.rowid, cells.rowid, finals.rowid
+where cells.status = 'finished' order by stream, scheme, labelling, seed, runs.rowid, cells.rowid, finals.rowid
 """
 
 

@@ -213,7 +213,8 @@ class Store:
         forgettings of the runs differ, those that all have are kept.
         """
         by_condition: dict[str, list[dict[str, Any]]] = {}
-        for row in self.runs(wanted):
+        axes = ("stream", "scheme", "labelling", "seed")  # their order is that of the results, whoever was first
+        for row in sorted(self.runs(wanted), key=lambda row: [row[axis] for axis in axes]):
             if row["status"] == "finished":
                 by_condition.setdefault(row["condition"], []).append(row)
         for rows in by_condition.values():
