@@ -131,7 +131,8 @@ impl Screen {
             certain &= step > 0.0 && (spread || least == greatest);
             let precision = if spread { ((weight - 1.0) / squares).sqrt() } else { 0.0 };
             let (low, high) = ((least - min) / step, (greatest - min) / step);
-            certain &= (low == 0.0 || !is_whole(low)) && (high >= last || !is_whole(high));
+            // The extremes themselves are beyond all thresholds, though rounding may put them next to a whole step.
+            certain &= (least == min || !is_whole(low)) && (greatest == max || !is_whole(high));
             let (first, width) = (((min - mean) * precision) as f32, (step * precision) as f32);
             let at = column * N_THRESHOLDS..column * N_THRESHOLDS + WRITTEN;
             let z = &mut self.z[at.clone()];
