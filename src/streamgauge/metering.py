@@ -16,6 +16,7 @@ from streamgauge.errors import LearnerError
 from streamgauge.learners.rows import failed_at, row_by_row_timed
 from streamgauge.protocols import Learner
 from streamgauge.records import ABSTAINED, UNLABELLED, Resources, Step
+from streamgauge.states import loading, pack_columns, unpack_columns
 
 __all__ = ["FIGURES", "Meter", "costs_of"]
 
@@ -26,6 +27,9 @@ PERCENTILES = (50.0, 90.0, 99.0, 99.9, 100.0)
 SAMPLED_ROWS = 32
 SAMPLE_SPACINGS = (256, 32_768)
 """The fewest and the most rows between two samples, which lie ever wider apart, for a look at a clock costs."""
+
+_TIMES, _SAMPLING = ("_cpu", "_wall", "_charged", "_ram_hours"), ("_n_run", "_next_sample", "_n_samples")
+_COUNTED = (*_TIMES, *_SAMPLING, "n_predicted", "n_learnt", "n_late")
 
 Predicted = tuple[NDArray[np.int32], NDArray[np.float64] | None]
 
@@ -109,6 +113,23 @@ class Meter:
         """Give what was noted since it was last asked, a value for each of `FIGURES`."""
         notes, self._notes = self._notes, []
         return notes
+
+    def save(self) -> bytes:
+        """Give all that was counted up to now, but for the notes that nobody has asked for yet."""
+        facts = {name: getattr(self, name) for name in _COUNTED}
+        latencies = [part.save() for part in self._latencies]
+        columns = {str(place): counts for place, (_, counts) in enumerate(latencies)}
+        return pack_columns("meter", {**facts, "latencies": [sums for sums, _ in latencies]}, columns)
+
+    def load(self, state: bytes) -> None:
+        """Go on counting where another meter left off."""
+        facts, columns = unpack_columns("meter", state)
+        with loading("meter"):
+            counted = {name: facts[name] for name in _COUNTED}
+            for place, (latencies, sums) in enumerate(zip(self._latencies, facts["latencies"], strict=True)):
+                latencies.load(sums, columns[str(place)])
+        for name, count in counted.items():
+            setattr(self, name, count)
 
     @property
     def n_timed(self) -> int:
@@ -205,6 +226,13 @@ class _Latencies:
         self._sum += int(taken.sum())
         self._most = max(self._most, int(taken.max()))
         self.n += len(taken)
+
+    def save(self) -> tuple[list[int], NDArray[np.int64]]:
+        return [self._sum, self._most, self.n], self._counts
+
+    def load(self, sums: list[int], counts: NDArray[np.int64]) -> None:
+        self._sum, self._most, self.n = sums
+        self._counts = counts
 
     @property
     def mean(self) -> float:
