@@ -135,7 +135,7 @@ def test_a_saved_meter_goes_on_counting() -> None:
     first.interleave(step, with_votes=False, cuts=[1000, 2000])
     noted = first.notes()
     second.load(first.save())
-    counts = [(m.n_predicted, m.n_learnt, m.n_late, m.n_timed, m.latency.tolist()) for m in (first, second)]
+    counts = [(t.n_predicted, t.n_learnt, t.n_timed, t.latency.tolist()) for t in (first.totals(), second.totals())]
     assert counts[0] == counts[1]
     second.interleave(step, with_votes=False, cuts=[2000])
     assert second.n_predicted == 4000

@@ -16,11 +16,21 @@ from streamgauge.records import NEVER, UNLABELLED, Arrivals, Batch
 from streamgauge.states import loading, pack_columns, unpack_columns
 from streamgauge.waiting import AFTER, ARRIVAL, INSERTED, NEVER_MOMENT, Kept, Moves, Plan, Waiting
 
-__all__ = ["Kept", "Plan", "Score", "Sequencer"]
+__all__ = ["Counts", "Kept", "Plan", "Score", "Sequencer"]
 
 Score = Literal["first", "last", "labelled"]
 """Which prediction of a row is scored: that made when it came, the last before its label came, or the first of only
 those rows whose label comes."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many labels came, are still to come, exist but never come, and are known to nobody; see `Feedback`."""
+
+    n_revealed: int = 0
+    n_owed: int = 0
+    n_hidden: int = 0
+    n_unknown: int = 0
 
 
 class Sequencer:
@@ -88,6 +98,11 @@ class Sequencer:
             setattr(self, name, count)
         for name, store in columns.items():
             self._stores[name].store = store
+
+    @property
+    def counts(self) -> Counts:
+        """What became of the labels up to now."""
+        return Counts(self.n_revealed, self.n_owed, self.n_hidden, self.n_unknown)
 
     @property
     def _stores(self) -> "dict[str, Kept[Any]]":
