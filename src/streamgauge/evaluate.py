@@ -3,7 +3,7 @@
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from functools import cached_property
@@ -19,12 +19,12 @@ from streamgauge.forgetting import Landmark, Window
 from streamgauge.groups import Backend, Brought, Crew, Host, Order
 from streamgauge.interruption import asked_to_stop
 from streamgauge.labelling import AllLabels
-from streamgauge.learners import as_spec
+from streamgauge.learners.named import named_learners
 from streamgauge.measures import facts_of, measures_of
 from streamgauge.naming import described
 from streamgauge.orders import Orders
 from streamgauge.progress import progress_bar
-from streamgauge.protocols import Forgetting, Labelling, LearnerSpec, Measure, Passage, Recorder, Scheme, Stream
+from streamgauge.protocols import Forgetting, Labelling, Measure, Passage, Recorder, Scheme, Stream
 from streamgauge.records import Failure, Reading, Results, readings_of
 from streamgauge.schemes import Prequential
 from streamgauge.sequencing import Score
@@ -357,31 +357,3 @@ class Evaluation:
             "seconds": self._seconds,
             "ended_by": self._ended_by or "end of the rows",
         }
-
-
-def named_learners(learners: object) -> dict[str, LearnerSpec]:
-    """Give every learner a name: the given one, or its class's, with its options where two would be the same.
-
-    Examples
-    --------
-    >>> from streamgauge import MajorityClass, NoChange
-    >>> list(named_learners([MajorityClass(), NoChange()]))
-    ['MajorityClass', 'NoChange']
-    """
-    if isinstance(learners, Mapping):
-        named = {str(name): as_spec(learner) for name, learner in learners.items()}
-    else:
-        specs = [as_spec(one) for one in (learners if isinstance(learners, list | tuple) else (learners,))]
-        short = [getattr(spec, "short_name", type(spec).__name__) for spec in specs]
-        names = [name if short.count(name) == 1 else described(spec) for name, spec in zip(short, specs, strict=True)]
-        named = dict(zip(names, specs, strict=True))
-        if len(named) < len(specs):
-            repeated = next(name for name in names if names.count(name) > 1)
-            msg = (
-                f"two learners are the same: {repeated}; give them names, as in {{'a': ..., 'b': ...}}, or other seeds"
-            )
-            raise StreamgaugeError(msg)
-    if not named:
-        msg = "there is no learner to evaluate"
-        raise StreamgaugeError(msg)
-    return named

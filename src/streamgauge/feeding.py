@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from streamgauge.errors import StreamgaugeError, unknown_name
-from streamgauge.protocols import Bound, Inserting, Labelling, Scheme, Secretive, Stream, Trained
+from streamgauge.protocols import Bound, Inserting, Labelling, Resumable, Scheme, Secretive, Stream, Trained
 from streamgauge.records import Arrivals, Batch, Schema
 
 __all__ = ["Feed"]
@@ -53,31 +53,50 @@ class Feed:
         self.scheme: Scheme = scheme.on(shown) if isinstance(scheme, Bound) else scheme
         self.schema: Schema = shown.schema
         self.piece: int | None = None
+        self.is_whole = True
 
-    def batches(self, size: int, n_rows: int | None) -> Iterator[tuple[Batch, Arrivals | None]]:
+    def batches(self, size: int, n_rows: int | None, start: int = 0) -> Iterator[tuple[Batch, Arrivals | None]]:
         """Give the rows for training, which stand before row 0, and up to `n_rows` of the stream, `size` at a time.
 
-        Where `piece` is set, later batches have no more rows than that.
+        From a later `start` on there is no training. Where `piece` is set, later batches have no more rows than that;
+        `is_whole` then says whether the rows that were given last end a batch of the stream.
         """
+        if n_rows is not None and start >= n_rows:
+            return
         scheme = self.scheme
-        if isinstance(scheme, Trained) and not isinstance(scheme.training, int):
+        if start == 0 and isinstance(scheme, Trained) and not isinstance(scheme.training, int):
             for batch in scheme.training.batches(size):
                 shown = self._shown(Batch(-len(batch), batch.x, batch.y, batch.weight, batch.time))
                 self.schema.check(shown)
                 yield shown, None
         size = min(size, scheme.most_rows) if isinstance(scheme, Inserting) else size
         checked = getattr(self._stream, "checked", False)
-        for batch in self._pieces(_limited(self._stream.batches(size), n_rows)):
+        for batch in self._pieces(_limited(self._stream.batches(size, start), n_rows)):
             shown = self._shown(batch)
             if not checked:
                 self.schema.check(shown)
             yield shown, self._labelling.arrivals(batch, self._seed)
+
+    def state(self) -> bytes | None:
+        """Give what the stream needs to go on behind the last batch; None where any row can be read again."""
+        return self._stream.state() if isinstance(self._stream, Resumable) else None
+
+    def restore(self, state: bytes | None) -> None:
+        """Let the stream go on where a state was taken."""
+        if state is not None and isinstance(self._stream, Resumable):
+            self._stream.restore(state)
+
+    def committed(self, state: bytes | None) -> None:
+        """Tell the stream that a state is safe on disk."""
+        if state is not None and isinstance(self._stream, Resumable):
+            self._stream.committed(state)
 
     def _pieces(self, batches: Iterator[Batch]) -> Iterator[Batch]:
         for batch in batches:
             start = 0
             while start < len(batch):
                 stop = len(batch) if self.piece is None else min(len(batch), start + self.piece)
+                self.is_whole = stop == len(batch)
                 yield batch if stop - start == len(batch) else _part(batch, start, stop)
                 start = stop
 

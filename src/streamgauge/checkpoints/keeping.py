@@ -1,0 +1,154 @@
+"""When a run writes its checkpoints, what goes into them, and how it goes on from one."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from streamgauge.accounts import Progress
+from streamgauge.checkpoints.files import Checkpoint
+from streamgauge.checkpoints.folder import Folder
+from streamgauge.checkpoints.log import Log
+from streamgauge.errors import StreamgaugeError, require_at_least
+from streamgauge.groups import Brought, Saved
+from streamgauge.states import unpack
+
+__all__ = ["Checkpointing", "Restored"]
+
+SECONDS = 30.0
+"""How often a checkpoint is written where nobody says after how many rows."""
+
+
+@dataclass(frozen=True)
+class Restored:
+    """What a run goes on from.
+
+    Parameters
+    ----------
+    n_rows
+        How many rows of the stream are done.
+    seconds
+        How long the run took up to there.
+    saved
+        The states of cells and folds.
+    parts
+        Further states by name.
+    told
+        What the run told up to there.
+    trusted
+        Whether pickles among the states may be loaded.
+    """
+
+    n_rows: int
+    seconds: float
+    saved: Saved
+    parts: Mapping[str, bytes]
+    told: tuple[Progress, ...]
+    trusted: bool
+
+
+class Checkpointing:
+    """Keeps the checkpoints of a run.
+
+    Parameters
+    ----------
+    folder
+        Where they go.
+    every
+        A checkpoint is written after so many rows, or at the end of the batch then at hand; None for one about every
+        30 seconds.
+    resume
+        Whether to go on from the newest one in the folder.
+    trust
+        Whether to load pickles from a checkpoint that was written elsewhere.
+    """
+
+    def __init__(self, folder: Path | str, every: int | None, *, resume: bool, trust: bool) -> None:
+        if every is not None:
+            require_at_least("checkpoint_every", every, 1)
+        self._folder = Folder(folder)
+        self._every, self._resume, self._trust = every, resume, trust
+        self._log = Log(self._folder.path / "progress.log")
+        self._told: list[Progress] = []
+        self._row, self._time = 0, time.monotonic()
+
+    @contextmanager
+    def opened(self, run: Callable[[], Mapping[str, Any]]) -> Iterator[Restored | None]:
+        """Hold the folder for the length of a run; it yields what to go on from, or None for the start.
+
+        Parameters
+        ----------
+        run
+            Says what the run is; asked once.
+        """
+        with self._folder.locked():
+            self._run = dict(run())
+            self._told = []
+            restored = self._restored()
+            self._row, self._time = 0 if restored is None else restored.n_rows, time.monotonic()
+            yield restored
+
+    def _restored(self) -> Restored | None:
+        found = self._folder.newest_first()
+        if found and not self._resume:
+            msg = f"{self._folder.path} holds checkpoints of an earlier run: resume it, or give another folder"
+            raise StreamgaugeError(msg)
+        told: list[Progress] = []
+
+        def read_log(checkpoint: Checkpoint) -> None:
+            told[:] = self._log.read(checkpoint.facts["log"])
+
+        checkpoint = self._folder.newest(self._run, read_log)
+        self._log.cut(0 if checkpoint is None else checkpoint.facts["log"])
+        if checkpoint is None:
+            return None
+        for later in found:  # of which nothing can be used, and whose place others will take
+            if later.name > self._folder.name_of(checkpoint.n_rows):
+                later.unlink()
+        parts = dict(checkpoint.parts)
+        cells, folds = (_numbered(parts, kind) for kind in ("cell", "fold"))
+        trusted = checkpoint.own or self._trust
+        return Restored(
+            checkpoint.n_rows, checkpoint.facts["seconds"], Saved(cells, folds), parts, tuple(told), trusted
+        )
+
+    def is_due(self, n_rows: int) -> bool:
+        """Say whether a checkpoint is due after so many rows; one that was due is no longer."""
+        due = time.monotonic() - self._time >= SECONDS if self._every is None else n_rows - self._row >= self._every
+        if due:
+            self._row, self._time = n_rows, time.monotonic()
+        return due
+
+    @property
+    def most_rows(self) -> int | None:
+        """How many rows may go into a batch, so that a checkpoint is in time."""
+        return self._every
+
+    def tell(self, progress: Progress) -> None:
+        """Take note of what a batch brought, for the next checkpoint."""
+        self._told.append(progress)
+
+    def write(self, n_rows: int, seconds: float, brought: Sequence[Brought], parts: Mapping[str, bytes]) -> None:
+        """Write a checkpoint of what was told up to now, with the states of all cells and further parts."""
+        saved = [of_group.saved for of_group in brought if of_group.saved is not None]
+        cells = dict(chain.from_iterable(of_group.cells.items() for of_group in saved))
+        folds = dict(chain.from_iterable(of_group.folds.items() for of_group in saved))
+        states = {f"cell {place}": state for place, state in sorted(cells.items())}
+        states |= {f"fold {number}": state for number, state in sorted(folds.items())}
+        try:
+            n_bytes = self._log.append(self._told)
+        except OSError as error:
+            raise self._folder.failed(error) from None
+        pickled = sorted({kind for state in cells.values() for kind in unpack("cell", state)[0]["pickled"]})
+        facts = {"seconds": seconds, "log": n_bytes, "pickled": pickled}
+        self._folder.write(Checkpoint(n_rows, self._run, facts, {**states, **parts}), marked=bool(pickled))
+        self._told = []
+
+
+def _numbered(parts: dict[str, bytes], kind: str) -> dict[int, bytes]:
+    """Take the parts of a kind out, by their numbers."""
+    names = [name for name in parts if name.startswith(f"{kind} ")]
+    return {int(name.split()[1]): parts.pop(name) for name in names}
