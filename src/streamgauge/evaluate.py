@@ -4,7 +4,7 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import asdict
 from functools import cached_property
 
@@ -254,7 +254,8 @@ class Evaluation:
         with ExitStack() as opened, self.backend.host(self.crew) as host:
             facts = (self.stream, self._feed.schema, list(self.specs), self._forgetting_names)
             takers = [opened.enter_context(recorder.open(*facts)) for recorder in self.recorders]
-            orders = self._orders.of_rows(self.batch_size, self._limit, self.every)
+            rows = self._orders.of_rows(self.batch_size, self._limit, self.every, ahead=host.reads_ahead)
+            orders = opened.enter_context(closing(rows))
             for order, brought in self._carried_out(orders, host):
                 yield self._entered(order, brought, takers)
                 self._seconds = time.perf_counter() - started
