@@ -1,6 +1,7 @@
 """What the loop is fed with: the rows for training, then those of the stream, each with the arrival of its label."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.protocols import Bound, Inserting, Labelling, Resumable, Scheme, Secretive, Stream, Trained
+from streamgauge.reading import read_ahead
 from streamgauge.records import Arrivals, Batch, Schema
 
 __all__ = ["Feed"]
@@ -55,11 +57,13 @@ class Feed:
         self.piece: int | None = None
         self.is_whole = True
 
-    def batches(self, size: int, n_rows: int | None, start: int = 0) -> Iterator[tuple[Batch, Arrivals | None]]:
+    def batches(
+        self, size: int, n_rows: int | None, start: int = 0, *, ahead: bool = False
+    ) -> Iterator[tuple[Batch, Arrivals | None]]:
         """Give the rows for training, which stand before row 0, and up to `n_rows` of the stream, `size` at a time.
 
-        From a later `start` on there is no training. Where `piece` is set, later batches have no more rows than that;
-        `is_whole` then says whether the rows that were given last end a batch of the stream.
+        From a later `start` on there is no training. Rows may be read `ahead`, in a thread. Where `piece` is set, later
+        batches have no more rows than that; `is_whole` then says whether the rows given last end a batch of the stream.
         """
         if n_rows is not None and start >= n_rows:
             return
@@ -71,25 +75,18 @@ class Feed:
                 yield shown, None
         size = min(size, scheme.most_rows) if isinstance(scheme, Inserting) else size
         checked = getattr(self._stream, "checked", False)
-        for batch in self._pieces(_limited(self._stream.batches(size, start), n_rows)):
-            shown = self._shown(batch)
-            if not checked:
-                self.schema.check(shown)
-            yield shown, self._labelling.arrivals(batch, self._seed)
+        read = _limited(self._stream.batches(size, start), n_rows)
+        with read_ahead(read) if ahead else nullcontext(read) as batches:
+            for batch in self._pieces(batches):
+                shown = self._shown(batch)
+                if not checked:
+                    self.schema.check(shown)
+                yield shown, self._labelling.arrivals(batch, self._seed)
 
-    def state(self) -> bytes | None:
-        """Give what the stream needs to go on behind the last batch; None where any row can be read again."""
-        return self._stream.state() if isinstance(self._stream, Resumable) else None
-
-    def restore(self, state: bytes | None) -> None:
-        """Let the stream go on where a state was taken."""
-        if state is not None and isinstance(self._stream, Resumable):
-            self._stream.restore(state)
-
-    def committed(self, state: bytes | None) -> None:
-        """Tell the stream that a state is safe on disk."""
-        if state is not None and isinstance(self._stream, Resumable):
-            self._stream.committed(state)
+    @property
+    def live(self) -> Resumable | None:
+        """The stream, where it is one whose rows cannot be read again."""
+        return self._stream if isinstance(self._stream, Resumable) else None
 
     def _pieces(self, batches: Iterator[Batch]) -> Iterator[Batch]:
         for batch in batches:

@@ -1,6 +1,7 @@
 """Checkpoints: what a run needs to go on after it was killed, in files that are whole or not there at all."""
 
 from streamgauge.checkpoints.folder import Folder
-from streamgauge.checkpoints.keeping import Checkpointing, Restored
+from streamgauge.checkpoints.keeping import Checkpointing, Restored, checkpointing_of, opened_recorders, same_run
+from streamgauge.checkpoints.recorders import Continuing
 
-__all__ = ["Checkpointing", "Folder", "Restored"]
+__all__ = ["Checkpointing", "Continuing", "Folder", "Restored", "checkpointing_of", "opened_recorders", "same_run"]

@@ -83,16 +83,18 @@ class Folder:
                 _require_same(checkpoint.run, run)
                 usable(checkpoint)
             except (StreamgaugeError, OSError) as error:
-                reasons.append(f"{path}: {error}")
+                reasons.append((path, str(error)))
             else:
-                for reason in reasons:
-                    msg = f"{reason}; the checkpoint before it is used, of row {checkpoint.n_rows}"
+                for passed_over, reason in reasons:
+                    msg = f"{passed_over}: {reason}; the checkpoint before it is used, of row {checkpoint.n_rows}"
                     warnings.warn(msg, CheckpointWarning, stacklevel=2)
                 return checkpoint
-        if found:
-            msg = f"no checkpoint can be used: {'; '.join(reasons)}. To start again, give another folder or empty this"
-            raise StreamgaugeError(msg)
-        return None
+        if not found:
+            return None
+        told = {reason: path for path, reason in reversed(reasons)}
+        listed = "; ".join(f"{path}: {reason}" for reason, path in reversed(told.items()))
+        msg = f"no checkpoint can be used: {listed}. To start anew, give another folder or empty this one"
+        raise StreamgaugeError(msg)
 
     def write(self, checkpoint: Checkpoint, *, marked: bool = False) -> None:
         """Write a checkpoint so that it is there whole or not at all, and drop those before the last two."""
@@ -130,15 +132,23 @@ def _telling(path: Path, what: str) -> Iterator[None]:
 
 def _require_same(written: Mapping[str, Any], run: Mapping[str, Any]) -> None:
     """Raise where a checkpoint is of another run, and say what differs."""
-    for name in {**run, **written}:
-        here, there = run.get(name), written.get(name)
-        if here != there:
-            msg = f"it is of another run: {name} is {_short(there)} there and {_short(here)} here"
-            raise StreamgaugeError(msg)
+    found = _difference(written, run)
+    if found is not None:
+        name, there, here = found
+        msg = f"it is of another run: {name} is {_short(there)} there and {_short(here)} here"
+        raise StreamgaugeError(msg)
+
+
+def _difference(there: object, here: object, name: str = "") -> tuple[str, object, object] | None:
+    """Find the first fact that differs: its name and both values."""
+    if isinstance(there, Mapping) and isinstance(here, Mapping):
+        parts = [_difference(there.get(part), here.get(part), f"{name} {part}".strip()) for part in {**there, **here}]
+        return next((part for part in parts if part is not None), None)
+    return None if there == here else (name, there, here)
 
 
 def _short(value: object) -> str:
-    text = str(value)
+    text = "nothing" if value is None else str(value)
     return text if len(text) <= 200 else f"{text[:197]}..."
 
 

@@ -1,22 +1,27 @@
 """When a run writes its checkpoints, what goes into them, and how it goes on from one."""
 
+import json
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from streamgauge.accounts import Progress
+from streamgauge.accounts import Account, Progress
 from streamgauge.checkpoints.files import Checkpoint
 from streamgauge.checkpoints.folder import Folder
 from streamgauge.checkpoints.log import Log
+from streamgauge.checkpoints.recorders import Facts, Taker, continued, saved_by
 from streamgauge.errors import StreamgaugeError, require_at_least
-from streamgauge.groups import Brought, Saved
+from streamgauge.groups import Brought, Host, Saved
+from streamgauge.orders import Orders
+from streamgauge.protocols import Recorder
 from streamgauge.states import unpack
 
-__all__ = ["Checkpointing", "Restored"]
+__all__ = ["Checkpointing", "Restored", "checkpointing_of", "opened_recorders", "same_run"]
 
 SECONDS = 30.0
 """How often a checkpoint is written where nobody says after how many rows."""
@@ -46,8 +51,14 @@ class Restored:
     seconds: float
     saved: Saved
     parts: Mapping[str, bytes]
-    told: tuple[Progress, ...]
+    told: Iterator[Progress]
     trusted: bool
+
+    def load(self, host: Host, orders: Orders, account: Account) -> None:
+        """Let a run that was built alike take over all states."""
+        host.load(self.saved, trusted=self.trusted)
+        orders.load(self.n_rows, self.parts)
+        account.load(self.parts["account"])
 
 
 class Checkpointing:
@@ -96,12 +107,7 @@ class Checkpointing:
         if found and not self._resume:
             msg = f"{self._folder.path} holds checkpoints of an earlier run: resume it, or give another folder"
             raise StreamgaugeError(msg)
-        told: list[Progress] = []
-
-        def read_log(checkpoint: Checkpoint) -> None:
-            told[:] = self._log.read(checkpoint.facts["log"])
-
-        checkpoint = self._folder.newest(self._run, read_log)
+        checkpoint = self._folder.newest(self._run, lambda checkpoint: self._log.check(checkpoint.facts["log"]))
         self._log.cut(0 if checkpoint is None else checkpoint.facts["log"])
         if checkpoint is None:
             return None
@@ -110,10 +116,8 @@ class Checkpointing:
                 later.unlink()
         parts = dict(checkpoint.parts)
         cells, folds = (_numbered(parts, kind) for kind in ("cell", "fold"))
-        trusted = checkpoint.own or self._trust
-        return Restored(
-            checkpoint.n_rows, checkpoint.facts["seconds"], Saved(cells, folds), parts, tuple(told), trusted
-        )
+        told, trusted = self._log.read(checkpoint.facts["log"]), checkpoint.own or self._trust
+        return Restored(checkpoint.n_rows, checkpoint.facts["seconds"], Saved(cells, folds), parts, told, trusted)
 
     def is_due(self, n_rows: int) -> bool:
         """Say whether a checkpoint is due after so many rows; one that was due is no longer."""
@@ -123,16 +127,24 @@ class Checkpointing:
         return due
 
     @property
-    def most_rows(self) -> int | None:
+    def most_rows(self) -> int:
         """How many rows may go into a batch, so that a checkpoint is in time."""
-        return self._every
+        return self._every or sys.maxsize
 
     def tell(self, progress: Progress) -> None:
         """Take note of what a batch brought, for the next checkpoint."""
         self._told.append(progress)
 
-    def write(self, n_rows: int, seconds: float, brought: Sequence[Brought], parts: Mapping[str, bytes]) -> None:
-        """Write a checkpoint of what was told up to now, with the states of all cells and further parts."""
+    def write(
+        self, seconds: float, brought: Sequence[Brought], takers: Sequence[Taker], orders: Orders, account: Account
+    ) -> None:
+        """Write a checkpoint of what was told up to now and of all states; then a live stream may forget the rows."""
+        states = orders.states(account.n_done)
+        recorded = {f"recorder {place}": saved_by(taker) for place, taker in enumerate(takers)}
+        self._write(account.n_done, seconds, brought, {**states, **recorded, "account": account.save()})
+        orders.committed(states)
+
+    def _write(self, n_rows: int, seconds: float, brought: Sequence[Brought], parts: Mapping[str, bytes]) -> None:
         saved = [of_group.saved for of_group in brought if of_group.saved is not None]
         cells = dict(chain.from_iterable(of_group.cells.items() for of_group in saved))
         folds = dict(chain.from_iterable(of_group.folds.items() for of_group in saved))
@@ -146,6 +158,59 @@ class Checkpointing:
         facts = {"seconds": seconds, "log": n_bytes, "pickled": pickled}
         self._folder.write(Checkpoint(n_rows, self._run, facts, {**states, **parts}), marked=bool(pickled))
         self._told = []
+
+
+def opened_recorders(
+    recorders: Sequence[Recorder], facts: Facts, checkpointing: Checkpointing | None, restored: Restored | None
+) -> Iterator[AbstractContextManager[Taker]]:
+    """Open the recorders of a run; with checkpoints they write what can be gone on with."""
+    for place, recorder in enumerate(recorders):
+        if checkpointing is None:
+            yield recorder.open(*facts)
+        else:
+            yield continued(recorder, facts, None if restored is None else restored.parts[f"recorder {place}"])
+
+
+def checkpointing_of(
+    folder: Path | str | None, every: int | None, *, resume: bool, trust: bool
+) -> Checkpointing | None:
+    """Keep checkpoints where there is a folder for them; raise where an option needs one.
+
+    Examples
+    --------
+    >>> checkpointing_of(None, None, resume=True, trust=False)
+    Traceback (most recent call last):
+    ...
+    streamgauge.errors.StreamgaugeError: resume: from where? Give the folder of the checkpoints (checkpoint)
+    """
+    if folder is not None:
+        return Checkpointing(folder, every, resume=resume, trust=trust)
+    if resume:
+        msg = "resume: from where? Give the folder of the checkpoints (checkpoint)"
+        raise StreamgaugeError(msg)
+    if every is not None:
+        msg = "checkpoint_every: where do they go? Give a folder for the checkpoints (checkpoint)"
+        raise StreamgaugeError(msg)
+    return None
+
+
+_MAY_DIFFER = {"drifts", "time_limit", "seconds", "ended_by"}
+
+
+def same_run(description: Mapping[str, Any]) -> dict[str, Any]:
+    """Tell of the description of a run what must be the same for it to go on from a checkpoint.
+
+    How many rows are read may differ, so that a run can be prolonged, and so may all that cannot change a reading.
+
+    Examples
+    --------
+    >>> same_run({"stream": {"name": "SEA()", "n_rows": 100}, "seed": 1, "seconds": 2.5})
+    {'stream': {'name': 'SEA()'}, 'seed': 1}
+    """
+    told = {name: value for name, value in description.items() if name not in _MAY_DIFFER}
+    stream = {name: value for name, value in description["stream"].items() if name != "n_rows"}
+    plain: dict[str, Any] = json.loads(json.dumps({**told, "stream": stream}))
+    return plain
 
 
 def _numbered(parts: dict[str, bytes], kind: str) -> dict[int, bytes]:

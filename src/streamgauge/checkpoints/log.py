@@ -58,10 +58,19 @@ class Log:
                     left -= 8 + size
                     if size == 0 or left < 0:
                         raise _damaged(self._path)
-                    yield _progress(file.read(size))
+                    try:
+                        progress = _progress(file.read(size))
+                    except StreamgaugeError:
+                        raise _damaged(self._path) from None
+                    yield progress
         except OSError as error:
             msg = f"cannot read {self._path}: {error.strerror or error}"
             raise StreamgaugeError(msg) from None
+
+    def check(self, n_bytes: int) -> None:
+        """Raise where the first so many bytes are damaged or missing."""
+        for _ in self.read(n_bytes):
+            pass
 
     def cut(self, n_bytes: int) -> None:
         """Go on after the first so many bytes; what was written behind them is of no checkpoint."""
