@@ -272,10 +272,16 @@ class Evaluation:
         started = time.perf_counter()
         with ExitStack() as opened:
             kept = self.checkpointing
-            restored = None if kept is None else opened.enter_context(kept.opened(self._same_run))
+            restored = (
+                None
+                if kept is None
+                else opened.enter_context(
+                    kept.opened(lambda: same_run(self._description(), self.detectors, self.recorders))
+                )
+            )
             host = opened.enter_context(self.backend.host(self.crew))
             facts = (self.stream, self._feed.schema, list(self.specs), self._forgetting_names)
-            takers = [opened.enter_context(taker) for taker in opened_recorders(self.recorders, facts, kept, restored)]
+            takers = opened.enter_context(opened_recorders(self.recorders, facts, kept, restored))
             if restored is not None:
                 self._seconds = self._seconds_before = restored.seconds
                 restored.load(host, self._orders, self._account)
@@ -344,7 +350,7 @@ class Evaluation:
         if self.checkpointing is not None:
             self.checkpointing.tell(progress)
             if order.keeps:
-                self.checkpointing.write(self._seconds, brought, takers, self._orders, self._account)
+                self.checkpointing.write(self._seconds, brought, self._orders, self._account)
         return progress
 
     @property
@@ -380,13 +386,6 @@ class Evaluation:
             self.failures,
             tuple(alarm for part in parts for alarm in part.alarms),
         )
-
-    def _same_run(self) -> dict[str, object]:
-        """Say what must be the same for a run to go on from a checkpoint."""
-        detectors = {name: described(spec) for name, spec in self.detectors.items()}
-        recorders = [described(recorder) for recorder in self.recorders]
-        options = {"detectors": detectors, "recorders": recorders, "resources": self.resources}
-        return same_run({**self._description(), **options})
 
     def _description(self) -> dict[str, object]:
         learners = {name: {"spec": described(spec), "seedless": spec.seedless} for name, spec in self.specs.items()}

@@ -2,6 +2,5 @@
 
 from streamgauge.checkpoints.folder import Folder
 from streamgauge.checkpoints.keeping import Checkpointing, Restored, checkpointing_of, opened_recorders, same_run
-from streamgauge.checkpoints.recorders import Continuing
 
-__all__ = ["Checkpointing", "Continuing", "Folder", "Restored", "checkpointing_of", "opened_recorders", "same_run"]
+__all__ = ["Checkpointing", "Folder", "Restored", "checkpointing_of", "opened_recorders", "same_run"]

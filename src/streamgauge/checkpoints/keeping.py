@@ -1,10 +1,11 @@
 """When a run writes its checkpoints, what goes into them, and how it goes on from one."""
 
 import json
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -14,11 +15,12 @@ from streamgauge.accounts import Account, Progress
 from streamgauge.checkpoints.files import Checkpoint
 from streamgauge.checkpoints.folder import Folder
 from streamgauge.checkpoints.log import Log
-from streamgauge.checkpoints.recorders import Facts, Taker, continued, saved_by
+from streamgauge.checkpoints.spool import Facts, Spool
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.groups import Brought, Host, Saved
+from streamgauge.naming import described
 from streamgauge.orders import Orders
-from streamgauge.protocols import Recorder
+from streamgauge.protocols import DetectorSpec, Passage, Recorder
 from streamgauge.states import unpack
 
 __all__ = ["Checkpointing", "Restored", "checkpointing_of", "opened_recorders", "same_run"]
@@ -41,6 +43,8 @@ class Restored:
         The states of cells and folds.
     parts
         Further states by name.
+    spooled
+        How many bytes recorders are to be told of.
     told
         What the run told up to there.
     trusted
@@ -51,6 +55,7 @@ class Restored:
     seconds: float
     saved: Saved
     parts: Mapping[str, bytes]
+    spooled: int
     told: Iterator[Progress]
     trusted: bool
 
@@ -83,6 +88,7 @@ class Checkpointing:
         self._folder = Folder(folder)
         self._every, self._resume, self._trust = every, resume, trust
         self._log = Log(self._folder.path / "progress.log")
+        self._spool = Spool(self._folder.path / "passages.log")
         self._told: list[Progress] = []
         self._row, self._time = 0, time.monotonic()
 
@@ -116,8 +122,9 @@ class Checkpointing:
                 later.unlink()
         parts = dict(checkpoint.parts)
         cells, folds = (_numbered(parts, kind) for kind in ("cell", "fold"))
-        told, trusted = self._log.read(checkpoint.facts["log"]), checkpoint.own or self._trust
-        return Restored(checkpoint.n_rows, checkpoint.facts["seconds"], Saved(cells, folds), parts, told, trusted)
+        facts, told = checkpoint.facts, self._log.read(checkpoint.facts["log"])
+        states = (Saved(cells, folds), parts, facts["spooled"])
+        return Restored(checkpoint.n_rows, facts["seconds"], *states, told, checkpoint.own or self._trust)
 
     def is_due(self, n_rows: int) -> bool:
         """Say whether a checkpoint is due after so many rows; one that was due is no longer."""
@@ -135,13 +142,16 @@ class Checkpointing:
         """Take note of what a batch brought, for the next checkpoint."""
         self._told.append(progress)
 
-    def write(
-        self, seconds: float, brought: Sequence[Brought], takers: Sequence[Taker], orders: Orders, account: Account
-    ) -> None:
+    def taking(
+        self, recorders: Sequence[Recorder], facts: Facts, restored: Restored | None
+    ) -> AbstractContextManager[Callable[[Passage], None]]:
+        """Open what takes the passages for the recorders until the run ends."""
+        return self._spool.opened(0 if restored is None else restored.spooled, recorders, facts)
+
+    def write(self, seconds: float, brought: Sequence[Brought], orders: Orders, account: Account) -> None:
         """Write a checkpoint of what was told up to now and of all states; then a live stream may forget the rows."""
         states = orders.states(account.n_done)
-        recorded = {f"recorder {place}": saved_by(taker) for place, taker in enumerate(takers)}
-        self._write(account.n_done, seconds, brought, {**states, **recorded, "account": account.save()})
+        self._write(account.n_done, seconds, brought, {**states, "account": account.save()})
         orders.committed(states)
 
     def _write(self, n_rows: int, seconds: float, brought: Sequence[Brought], parts: Mapping[str, bytes]) -> None:
@@ -151,24 +161,13 @@ class Checkpointing:
         states = {f"cell {place}": state for place, state in sorted(cells.items())}
         states |= {f"fold {number}": state for number, state in sorted(folds.items())}
         try:
-            n_bytes = self._log.append(self._told)
+            n_bytes, spooled = self._log.append(self._told), self._spool.save()
         except OSError as error:
             raise self._folder.failed(error) from None
         pickled = sorted({kind for state in cells.values() for kind in unpack("cell", state)[0]["pickled"]})
-        facts = {"seconds": seconds, "log": n_bytes, "pickled": pickled}
+        facts = {"seconds": seconds, "log": n_bytes, "spooled": spooled, "pickled": pickled}
         self._folder.write(Checkpoint(n_rows, self._run, facts, {**states, **parts}), marked=bool(pickled))
         self._told = []
-
-
-def opened_recorders(
-    recorders: Sequence[Recorder], facts: Facts, checkpointing: Checkpointing | None, restored: Restored | None
-) -> Iterator[AbstractContextManager[Taker]]:
-    """Open the recorders of a run; with checkpoints they write what can be gone on with."""
-    for place, recorder in enumerate(recorders):
-        if checkpointing is None:
-            yield recorder.open(*facts)
-        else:
-            yield continued(recorder, facts, None if restored is None else restored.parts[f"recorder {place}"])
 
 
 def checkpointing_of(
@@ -197,20 +196,37 @@ def checkpointing_of(
 _MAY_DIFFER = {"drifts", "time_limit", "seconds", "ended_by"}
 
 
-def same_run(description: Mapping[str, Any]) -> dict[str, Any]:
+def same_run(
+    description: Mapping[str, Any], detectors: Mapping[str, DetectorSpec], recorders: Sequence[Recorder]
+) -> dict[str, Any]:
     """Tell of the description of a run what must be the same for it to go on from a checkpoint.
 
     How many rows are read may differ, so that a run can be prolonged, and so may all that cannot change a reading.
 
     Examples
     --------
-    >>> same_run({"stream": {"name": "SEA()", "n_rows": 100}, "seed": 1, "seconds": 2.5})
-    {'stream': {'name': 'SEA()'}, 'seed': 1}
+    >>> same_run({"stream": {"name": "SEA()", "n_rows": 100}, "seed": 1, "seconds": 2.5}, {}, ())
+    {'stream': {'name': 'SEA()'}, 'seed': 1, 'detectors': {}, 'recorders': []}
     """
     told = {name: value for name, value in description.items() if name not in _MAY_DIFFER}
-    stream = {name: value for name, value in description["stream"].items() if name != "n_rows"}
-    plain: dict[str, Any] = json.loads(json.dumps({**told, "stream": stream}))
+    told["stream"] = {name: value for name, value in description["stream"].items() if name != "n_rows"}
+    told["detectors"] = {name: described(detector) for name, detector in detectors.items()}
+    told["recorders"] = [described(recorder) for recorder in recorders]
+    # An object that does not say what it is, is named by its class: its place in memory is another each time.
+    plain: dict[str, Any] = json.loads(re.sub(r" at 0x[0-9a-fA-F]+", "", json.dumps(told)))
     return plain
+
+
+@contextmanager
+def opened_recorders(
+    recorders: Sequence[Recorder], facts: Facts, checkpointing: Checkpointing | None, restored: Restored | None
+) -> Iterator[list[Callable[[Passage], None]]]:
+    """Open the recorders of a run; with checkpoints they are told at its end what is kept for them until then."""
+    with ExitStack() as opened:
+        if checkpointing is None or not recorders:
+            yield [opened.enter_context(recorder.open(*facts)) for recorder in recorders]
+        else:
+            yield [opened.enter_context(checkpointing.taking(recorders, facts, restored))]
 
 
 def _numbered(parts: dict[str, bytes], kind: str) -> dict[int, bytes]:

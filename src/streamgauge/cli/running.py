@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -136,11 +136,17 @@ def _stream(text: str) -> tuple[Any, Any]:
     return make("stream", text, FAMILIES["streams"]()), None
 
 
-def _warn(message: Warning | str, kind: type[Warning], *_: object) -> None:
+def _warn(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,  # noqa: ARG001
+    lineno: int,  # noqa: ARG001
+    file: TextIO | None = None,  # noqa: ARG001
+    line: str | None = None,  # noqa: ARG001
+) -> None:
     """Tell a warning in one line."""
-    click.echo(
-        f"Warning: {message}" if issubclass(kind, CheckpointWarning) else f"{kind.__name__}: {message}", err=True
-    )
+    kind = "Warning" if issubclass(category, CheckpointWarning) else category.__name__
+    click.echo(f"{kind}: {message}", err=True)
 
 
 def _recorders(options: dict[str, Any]) -> list[Any]:
