@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from streamgauge.accounts import Account, Progress
-from streamgauge.backends import Threads
+from streamgauge.backends import Auto
 from streamgauge.drift import named_detectors
 from streamgauge.errors import FailureWarning, StreamgaugeError, require_at_least, require_between
 from streamgauge.feeding import Feed
@@ -169,7 +169,7 @@ class Evaluation:
         batch_size: int = 32_768,
         resources: bool = False,
         recorders: Sequence[Recorder] = (),
-        backend: Backend = Threads(),
+        backend: Backend = Auto(),
     ) -> None:
         for option, value in (("n_rows", n_rows), ("every", every), ("batch_size", batch_size)):
             if value is not None:
@@ -215,6 +215,7 @@ class Evaluation:
             with_passages=bool(self.recorders),
             metered=self.resources or self.time_budget is not None,
             time_budget=self.time_budget,
+            n_rows=self.n_rows_known,
         )
 
     @cached_property
