@@ -26,7 +26,7 @@ class Mean:
     """Votes for the class whose rows have been nearest on average; keeps the very rows that it was given."""
 
     def __init__(self) -> None:
-        self.rows: dict[int, list] = {}
+        self.rows: dict[int, list[np.ndarray]] = {}
 
     def predict(self, x):
         votes = np.zeros((len(x), 2))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from streamgauge.backends.processes import Processes, can_travel
 from streamgauge.backends.threads import Threads, n_cores
 from streamgauge.errors import require_at_least
-from streamgauge.groups import Brought, Crew, Host, Order
+from streamgauge.groups import Brought, Crew, Host, Order, Saved
 from streamgauge.learners.gil import holds_gil
 
 __all__ = ["Auto"]
@@ -85,3 +85,7 @@ class _Several:
     def take(self) -> list[Brought]:
         # Those that work here do so when they are asked, while the others are at work already.
         return [brought for host in reversed(self._hosts) for brought in host.take()]
+
+    def load(self, saved: Saved, *, trusted: bool) -> None:
+        for host in self._hosts:
+            host.load(saved, trusted=trusted)

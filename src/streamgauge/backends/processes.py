@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, ClassVar, cast
 from streamgauge.backends.parcels import Buffers, Columns, packed, receive, send, unpacked_answer
 from streamgauge.backends.threads import n_cores
 from streamgauge.errors import StreamgaugeError, require_at_least
-from streamgauge.groups import Brought, Crew, Host, Order
+from streamgauge.groups import Brought, Crew, Host, Order, Saved
 
 __all__ = ["Processes", "can_travel", "described_by_bytes", "shared_out"]
 
@@ -237,11 +237,17 @@ class _Distant:
     def give(self, order: Order) -> None:
         slot = self._n_given % len(self._slots)
         description, columns = packed(order)
-        message = (slot, description, self._slots[slot].lay(columns))
+        message = ("order", slot, description, self._slots[slot].lay(columns))
         for worker in self._workers:
             worker.send(message)
         self._given.append(order)
         self._n_given += 1
+
+    def load(self, saved: Saved, *, trusted: bool) -> None:
+        for worker in self._workers:
+            worker.send(("load", saved, trusted))
+        for worker in self._workers:
+            worker.receive()
 
     def take(self) -> list[Brought]:
         order = self._given.popleft()

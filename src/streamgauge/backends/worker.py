@@ -9,11 +9,12 @@ import os
 import pickle
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from streamgauge.backends.parcels import Columns, packed_answer, receive, send, unpacked
-from streamgauge.groups import Group
+from streamgauge.groups import Group, Saved
 
 __all__ = ["main"]
 
@@ -57,15 +58,27 @@ def _serve(given: BinaryIO, answers: BinaryIO) -> None:
         send(answers, _error(error))
         return
     send(answers, ("ready", None))
-    shared = {slot: _Shared() for slot in range(2)}
+    shared = [_Shared(), _Shared()]
     while True:
-        slot, description, columns = receive(given)
+        task, *facts = receive(given)
         try:
-            order = unpacked(description, shared[slot].read(columns))
-            answer = ("brought", packed_answer(group.carry_out(order), order))
+            answer = (task, TASKS[task](group, shared, *facts))
         except Exception as error:
             answer = _error(error)
         send(answers, answer)
+
+
+def _loaded(group: Group, _shared: list[_Shared], saved: Saved, trusted: bool) -> None:  # noqa: FBT001
+    group.load(saved, trusted=trusted)
+
+
+def _carried_out(group: Group, shared: list[_Shared], slot: int, description: bytes, columns: Columns) -> bytes:
+    order = unpacked(description, shared[slot].read(columns))
+    return packed_answer(group.carry_out(order), order)
+
+
+TASKS: dict[str, Callable[..., object]] = {"load": _loaded, "order": _carried_out}
+"""What a worker can do, by name."""
 
 
 def main() -> None:
