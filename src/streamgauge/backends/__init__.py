@@ -2,6 +2,7 @@
 
 from streamgauge.backends.auto import Auto
 from streamgauge.backends.processes import Processes
+from streamgauge.backends.ray import Ray
 from streamgauge.backends.threads import Threads
 
-__all__ = ["Auto", "Processes", "Threads"]
+__all__ = ["Auto", "Processes", "Ray", "Threads"]

@@ -41,6 +41,7 @@ _OPTIONS = (
     click.option("--batch-size", type=int, default=32_768, show_default=True, help="Rows per native call."),
     click.option("--threads", type=int, help="How many threads.  [default: one per core]"),
     click.option("--processes", type=int, help="Run learners written in Python in so many processes."),
+    click.option("--ray", help="Run on the Ray cluster at this address; 'local' starts one on this machine."),
     click.option("--resources/--no-resources", default=True, help="Measure what each learner costs.  [default: yes]"),
     click.option(
         "--record",
@@ -106,8 +107,14 @@ def run(options: dict[str, Any]) -> Results:
 
 
 def _backend(options: dict[str, Any]) -> Any:  # noqa: ANN401
-    from streamgauge.backends import Auto, Threads  # noqa: PLC0415
+    from streamgauge.backends import Auto, Ray, Threads  # noqa: PLC0415
 
+    if options["ray"] is not None:
+        clash = next((name for name in ("threads", "processes") if options[name] is not None), None)
+        if clash:
+            msg = f"--ray says where the cells run, and so does --{clash}: leave one of them out"
+            raise StreamgaugeError(msg)
+        return Ray(options["ray"])
     if options["threads"] is not None and options["processes"] is None:
         return Threads(options["threads"])
     return Auto(options["threads"], options["processes"])
