@@ -7,7 +7,11 @@ that were sent: it names them.
 import io
 import pickle
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
 
 from streamgauge.groups import Brought, Order
 from streamgauge.records import Batch
@@ -58,14 +62,25 @@ def packed_answer(brought: Brought, order: Order) -> bytes:
     (100,)
     """
     out = io.BytesIO()
-    _Packer(out, _batches(order)).dump(brought)
+    n = 0 if brought.correct is None else brought.correct.shape[1]
+    bits = replace(brought, correct=_as_bits(brought.correct), scored=_as_bits(brought.scored))
+    _Packer(out, _batches(order)).dump((n, bits))
     return out.getvalue()
 
 
 def unpacked_answer(answer: bytes, order: Order) -> Brought:
     """Unpack what an order brought."""
-    brought: Brought = _Unpacker(io.BytesIO(answer), _batches(order)).load()
-    return brought
+    n, bits = _Unpacker(io.BytesIO(answer), _batches(order)).load()
+    return replace(bits, correct=_of_bits(bits.correct, n), scored=_of_bits(bits.scored, n))
+
+
+def _as_bits(column: NDArray[Any] | None) -> Any:  # noqa: ANN401
+    """Pack truth values, eight into a byte."""
+    return None if column is None else np.packbits(column, axis=1)
+
+
+def _of_bits(column: NDArray[Any] | None, n: int) -> NDArray[np.bool_] | None:
+    return None if column is None else np.unpackbits(column, axis=1, count=n).astype(np.bool_)
 
 
 def _batches(order: Order) -> list[Batch]:

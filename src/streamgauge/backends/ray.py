@@ -6,12 +6,14 @@ actor dies, with its node or alone, another takes over its last state elsewhere 
 
 import os
 import pickle
+import sys
 import time
 import warnings
 from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -45,8 +47,8 @@ class Ray:
     Parameters
     ----------
     address
-        The address of a cluster, such as ``10.0.0.1:6379`` or ``auto``; None for that of the variable ``RAY_ADDRESS``
-        or, where there is none, for one that is started on this machine.
+        The address of a cluster, such as ``10.0.0.1:6379`` or ``auto``; ``local`` for one that is started on this
+        machine; None for that of the variable ``RAY_ADDRESS`` or, where there is none, ``local``.
     n
         How many actors; None for one per core of the cluster. The results do not depend on it.
     save_every
@@ -92,7 +94,8 @@ def _connected(ray: Any, address: str | None) -> Iterator[None]:  # noqa: ANN401
         yield
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    started = {} if address or os.environ.get("RAY_ADDRESS") else {"include_dashboard": False}
+    is_there = (address or os.environ.get("RAY_ADDRESS", "local")) != "local"
+    started = {} if is_there else {"include_dashboard": False}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of Ray, about its own future
@@ -111,7 +114,8 @@ def _connected(ray: Any, address: str | None) -> Iterator[None]:  # noqa: ANN401
 class _Cells:
     """What runs on the cluster: a group of cells."""
 
-    def __init__(self, description: bytes) -> None:
+    def __init__(self, description: bytes, folders: list[str]) -> None:
+        sys.path += [folder for folder in folders if folder not in sys.path and Path(folder).exists()]
         self._group = Group(pickle.loads(description))
         self._n_done = 0
 
@@ -163,7 +167,7 @@ class _Actor:
     def _placed(self, n_cores: float) -> Any:  # noqa: ANN401
         """Have an actor placed on a node; one that takes over needs no core of its own, for there may be none left."""
         options = {"num_cpus": n_cores, "scheduling_strategy": "SPREAD", **self._options}
-        return self._ray.remote(_Cells).options(**options).remote(self._description)
+        return self._ray.remote(_Cells).options(**options).remote(self._description, sys.path)
 
     def ready(self) -> Any:  # noqa: ANN401
         return self._handle.ready.remote()
@@ -269,7 +273,9 @@ def _wait_until_ready(ray: Any, actors: list[_Actor]) -> None:  # noqa: ANN401
         cause = getattr(error, "cause", None)
         if isinstance(cause, ray.exceptions.RayTaskError):
             raise _told(cause) from None
-        msg = f"an actor could not be started: {str(error).strip().splitlines()[-1]}"
+        reason = str(error).strip().splitlines()[-1]
+        hint = "; give Ray(options={'runtime_env': {'working_dir': '.'}})" if "ModuleNotFound" in reason else ""
+        msg = f"an actor could not be started: {reason}{hint}"
         raise StreamgaugeError(msg) from error
 
 
