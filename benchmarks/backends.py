@@ -9,9 +9,11 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import streamgauge as sg
 from streamgauge.backends import Processes, Ray, Threads
@@ -74,16 +76,16 @@ def two_nodes() -> Iterator[None]:
     with TemporaryDirectory() as home:
         (Path(home) / "ray_bootstrap_config.yaml").touch()
         os.environ.update(OFFLINE, HOME=home)
-        import ray  # noqa: PLC0415
-        from ray.cluster_utils import Cluster  # noqa: PLC0415
-
-        cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+        ray: Any = import_module("ray")
+        cluster = import_module("ray.cluster_utils").Cluster(
+            initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
+        )
         cluster.add_node(num_cpus=1)
         ray.init(cluster.address, log_to_driver=False, logging_level=logging.ERROR)
         try:
             yield
         finally:
-            ray.shutdown()  # type: ignore[no-untyped-call]
+            ray.shutdown()
             cluster.shutdown()
 
 

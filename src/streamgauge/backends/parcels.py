@@ -70,6 +70,7 @@ def packed_answer(brought: Brought, order: Order) -> bytes:
 
 def unpacked_answer(answer: bytes, order: Order) -> Brought:
     """Unpack what an order brought."""
+    bits: Brought
     n, bits = _Unpacker(io.BytesIO(answer), _batches(order)).load()
     return replace(bits, correct=_of_bits(bits.correct, n), scored=_of_bits(bits.scored, n))
 
