@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from streamgauge.accounts import Account, Progress
-from streamgauge.backends import Threads
+from streamgauge.backends import Auto
 from streamgauge.checkpoints import checkpointing_of, opened_recorders, same_run
 from streamgauge.drift import named_detectors
 from streamgauge.errors import FailureWarning, StreamgaugeError, require_at_least, require_between
@@ -183,7 +183,7 @@ class Evaluation:
         batch_size: int = 32_768,
         resources: bool = False,
         recorders: Sequence[Recorder] = (),
-        backend: Backend = Threads(),
+        backend: Backend = Auto(),
         checkpoint: Path | str | None = None,
         checkpoint_every: int | None = None,
         resume: bool = False,
@@ -234,6 +234,7 @@ class Evaluation:
             with_passages=bool(self.recorders),
             metered=self.resources or self.time_budget is not None,
             time_budget=self.time_budget,
+            n_rows=self.n_rows_known,
         )
 
     @cached_property

@@ -74,6 +74,8 @@ class Crew:
         Whether traces carry votes, and whether passages are told.
     metered, time_budget, clock
         Whether cells are metered, and how.
+    n_rows
+        How many rows there will be at most, as far as that is known.
 
     Examples
     --------
@@ -100,6 +102,7 @@ class Crew:
     metered: bool = False
     time_budget: float | None = None
     clock: Clock = "thread"
+    n_rows: int | None = None
 
     @property
     def n_folds(self) -> int:

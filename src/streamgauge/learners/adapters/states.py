@@ -71,7 +71,9 @@ def pickled(kind: str, content: object) -> bytes:
     {'n': 1}
     """
     note_pickle(kind)
-    return sealed(kind, pickle.dumps(content, protocol=pickle.HIGHEST_PROTOCOL))
+    import cloudpickle  # noqa: PLC0415  (slow to import; it packs classes of a script or notebook by value)
+
+    return sealed(kind, cloudpickle.dumps(content, protocol=pickle.HIGHEST_PROTOCOL))
 
 
 def unpickled(kind: str, state: bytes) -> Any:  # noqa: ANN401
