@@ -10,6 +10,7 @@ import shutil
 import signal
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from streamgauge.records import Results
 from streamgauge.schemes import CrossValidation
 
 N_RUNS = 120
+N_ROWS = 10_000
 STORED = Path(__file__).parent / "results" / "faults.md"
 
 
@@ -54,9 +56,9 @@ def options_of(number: int) -> dict[str, Any]:
         "forgetting": [sg.Adwin(), sg.Fading(0.99), sg.Window(500)],
         "measures": ["accuracy", "kappa_m", "kappa_temporal"],
         "detectors": [DDM()],
-        "every": 1000,
+        "every": 250,
         "seed": number,
-        "batch_size": 512,
+        "batch_size": 128,
     }
 
 
@@ -75,10 +77,10 @@ def in_a_process(number: int, folder: Path | None, told: Path) -> int:
         status = 1
         try:
             kept: dict[str, Any] = (
-                {} if folder is None else {"checkpoint": folder, "checkpoint_every": 2000, "resume": True}
+                {} if folder is None else {"checkpoint": folder, "checkpoint_every": 500, "resume": True}
             )
             learners = {"tree": sg.HoeffdingTree(grace_period=100), "bayes": sg.NaiveBayes()}
-            results = sg.evaluate(sg.SEA(n_rows=40_000, noise=0.1), learners, **options_of(number), **kept)
+            results = sg.evaluate(sg.SEA(n_rows=N_ROWS, noise=0.1), learners, **options_of(number), **kept)
             told.with_suffix(".tmp").write_bytes(bytes_of(results))
             told.with_suffix(".tmp").rename(told)
             status = 0
@@ -92,8 +94,8 @@ def rows_kept(folder: Path) -> int:
     return max((int(path.stem[5:]) for path in folder.glob("*.checkpoint")), default=0)
 
 
-def process_kills(n_runs: int, seed: int = 1) -> Campaign:
-    """Kill processes at random moments."""
+def process_kills(n_runs: int, seed: int = 1) -> Iterator[Campaign]:
+    """Kill processes at random moments; tells how it stands after each run."""
     campaign, draw = Campaign("process (SIGKILL)"), random.Random(seed)
     base = Path(tempfile.mkdtemp())
     for number in range(n_runs):
@@ -116,24 +118,33 @@ def process_kills(n_runs: int, seed: int = 1) -> Campaign:
         campaign.n_kills += n_kills
         campaign.n_identical += told.exists() and told.read_bytes() == whole.read_bytes()
         shutil.rmtree(folder, ignore_errors=True)
+        yield campaign
     shutil.rmtree(base)
-    return campaign
 
 
-def main() -> None:
-    """Run the campaign, print its table and store it."""
-    campaigns = [process_kills(N_RUNS)]
+def stored(campaigns: list[Campaign]) -> str:
+    """Store the table of all campaigns; gives it."""
     head = "| fault | runs | killed | kills | with a checkpoint | identical |\n|---|---:|---:|---:|---:|---:|\n"
     table = head + "\n".join(campaign.line for campaign in campaigns) + "\n"
-    print(table)
     about = (
         "# Runs that were killed and resumed\n\n"
-        "`python -m benchmarks faults`: runs of 40,000 rows, two learners and up to three folds, with late or missing\nlabels, three ways of forgetting and a detector, a checkpoint every 2,000 "
-        "rows; killed up to three times each, at random\nmoments. Identical: readings, alarms, sums of pairs and "
-        "description have the same bytes as those of a run that was not killed.\n\n"
+        "`python -m benchmarks faults`: runs of 10,000 rows, two learners and up to three folds, with late or missing\n"
+        "labels, three ways of forgetting and a detector, a checkpoint every 500 rows; killed up to three times each,\n"
+        "at random moments. Identical: readings, alarms, sums of pairs and description have the same bytes as of\n"
+        "a run that was not killed.\n\n"
     )
     STORED.parent.mkdir(exist_ok=True)
     STORED.write_text(about + table, encoding="utf-8")
+    return table
+
+
+def main() -> None:
+    """Run the campaign, store its table as it goes on, and print it."""
+    campaigns: list[Campaign] = []
+    for campaign in process_kills(N_RUNS):
+        campaigns = [campaign]
+        stored(campaigns)
+    print(stored(campaigns))
     if any(campaign.n_identical < campaign.n_runs for campaign in campaigns):
         print("MISSED: some runs ended otherwise")
 
