@@ -33,6 +33,7 @@ __all__ = [
     "Measure",
     "Passage",
     "Recorder",
+    "Resumable",
     "Scheme",
     "Secretive",
     "Stream",
@@ -75,6 +76,27 @@ class Drifting(Protocol):
 
     def drifts_before(self, row: int | None) -> tuple[Drift, ...]:
         """Give the drifts that begin before a row, in order; all of them where it is None."""
+        ...
+
+
+@runtime_checkable
+class Resumable(Protocol):
+    """A stream that cannot be read again from any row, as a live one cannot, but can go on where it was.
+
+    Its `batches` has a cursor: `start` must be the row that comes next, and a batch without rows says that none came
+    for a while.
+    """
+
+    def state(self) -> bytes:
+        """Give what it takes to go on behind the last batch handed out."""
+        ...
+
+    def restore(self, state: bytes) -> None:
+        """Go on where a state was taken, in this process or another."""
+        ...
+
+    def committed(self, state: bytes) -> None:
+        """Take note that a state is safe on disk: what came before it need never be sent again."""
         ...
 
 
