@@ -12,6 +12,7 @@ from streamgauge.backends import Ray, Threads
 from streamgauge.labelling import Delayed
 from streamgauge.recording import ConfusionMatrices
 
+os.environ.setdefault("RAY_raylet_start_wait_time_s", "120")  # a busy machine takes its time; read at import
 ray = pytest.importorskip("ray", reason="Ray is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of Ray, about itself
 
@@ -49,7 +50,6 @@ def cluster(tmp_path_factory):
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("RAY_USAGE_STATS_REPORT_URL", "http://127.0.0.1:9/")
         patch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
-        patch.setenv("RAY_raylet_start_wait_time_s", "120")  # a busy machine takes its time
         head = {"num_cpus": 1, "object_store_memory": 2**27, "_system_config": QUICK_TO_NOTICE}
         made = Cluster(initialize_head=True, head_node_args={**head, "include_dashboard": False})
         made.add_node(num_cpus=1, object_store_memory=2**27)
