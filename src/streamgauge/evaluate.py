@@ -24,7 +24,7 @@ from streamgauge.labelling import AllLabels
 from streamgauge.learners.named import named_learners
 from streamgauge.measures import facts_of, measures_of
 from streamgauge.naming import described
-from streamgauge.orders import Orders
+from streamgauge.orders import Orders, Rows
 from streamgauge.progress import progress_bar
 from streamgauge.protocols import Forgetting, Labelling, Measure, Passage, Recorder, Scheme, Stream
 from streamgauge.records import Failure, Reading, Results, readings_of
@@ -235,6 +235,7 @@ class Evaluation:
             metered=self.resources or self.time_budget is not None,
             time_budget=self.time_budget,
             n_rows=self.n_rows_known,
+            source=Rows(self.stream, self.scheme, self.labelling, self.seed, self.score),
         )
 
     @cached_property
@@ -273,13 +274,10 @@ class Evaluation:
         started = time.perf_counter()
         with ExitStack() as opened:
             kept = self.checkpointing
-            restored = (
-                None
-                if kept is None
-                else opened.enter_context(
-                    kept.opened(lambda: same_run(self._description(), self.detectors, self.recorders))
-                )
-            )
+            restored = None
+            if kept is not None:
+                of_run = kept.opened(lambda: same_run(self._description(), self.detectors, self.recorders))
+                restored = opened.enter_context(of_run)
             host = opened.enter_context(self.backend.host(self.crew))
             facts = (self.stream, self._feed.schema, list(self.specs), self._forgetting_names)
             takers = opened.enter_context(opened_recorders(self.recorders, facts, kept, restored))

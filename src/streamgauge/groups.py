@@ -23,7 +23,7 @@ from streamgauge.randomness import fold_seed
 from streamgauge.records import Alarm, Batch, Failure, Schema, Step
 from streamgauge.sequencing import Counts, Plan
 
-__all__ = ["Backend", "Brought", "Clock", "Crew", "Group", "Host", "Order", "Saved", "Workers", "one_by_one"]
+__all__ = ["Backend", "Brought", "Clock", "Crew", "Group", "Host", "Order", "Saved", "Source", "Workers", "one_by_one"]
 
 Task = TypeVar("Task")
 Done = TypeVar("Done")
@@ -76,6 +76,8 @@ class Crew:
         Whether cells are metered, and how.
     n_rows
         How many rows there will be at most, as far as that is known.
+    source
+        Makes the rows, where a group is to make them itself.
 
     Examples
     --------
@@ -103,6 +105,7 @@ class Crew:
     time_budget: float | None = None
     clock: Clock = "thread"
     n_rows: int | None = None
+    source: "Source | None" = None
 
     @property
     def n_folds(self) -> int:
@@ -156,6 +159,46 @@ class Order:
     def counts_pairs(self) -> bool:
         """Whether it has tests by which learners are compared."""
         return self.plan is not None and (self.batch is None or self.batch.start >= 0)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """An order without its rows, for those who can make them: which rows of the stream, and what is asked of them."""
+
+    start: int
+    n: int
+    stops: Sequence[int]
+    n_done: int
+    keeps: bool = False
+
+
+class Maker(Protocol):
+    """Makes orders of recipes that follow each other, and can be saved between two."""
+
+    def order(self, recipe: Recipe) -> Order:
+        """Make the rows of a recipe, and plan them."""
+        ...
+
+    def save(self) -> bytes:
+        """Give all of its state."""
+        ...
+
+    def load(self, state: bytes) -> None:
+        """Take over a saved state."""
+        ...
+
+
+class Source(Protocol):
+    """Where the rows of a run come from: a plain description."""
+
+    @property
+    def is_made(self) -> bool:
+        """Whether the rows are computed, so that they can be had anywhere."""
+        ...
+
+    def opened(self) -> Maker:
+        """Start from the first row."""
+        ...
 
 
 @dataclass(frozen=True)

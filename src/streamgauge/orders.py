@@ -1,12 +1,76 @@
 """Orders: what a run does next, batch by batch."""
 
 from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, fields
 
+from streamgauge.errors import StreamgaugeError
 from streamgauge.feeding import Feed
-from streamgauge.groups import Order
+from streamgauge.groups import Maker, Order, Recipe
+from streamgauge.protocols import Labelling, Scheme, Stream, is_stream
 from streamgauge.sequencing import Score, Sequencer
+from streamgauge.streams.generators import native
+from streamgauge.streams.parts import Composed
 
-__all__ = ["Orders"]
+__all__ = ["Orders", "Rows"]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Where the rows of a run come from, so that a group can make them itself; see `streamgauge.groups.Source`.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, Prequential
+    >>> from streamgauge.labelling import AllLabels
+    >>> rows = Rows(SEA(), Prequential(), AllLabels(), seed=1)
+    >>> rows.is_made, len(rows.opened().order(Recipe(0, 100, [100], 100)).batch)
+    (True, 100)
+    """
+
+    stream: Stream
+    scheme: Scheme
+    labelling: Labelling
+    seed: int
+    score: Score = "first"
+
+    @property
+    def is_made(self) -> bool:
+        """Whether the rows are computed, so that they can be had anywhere."""
+        return _is_computed(self.stream)
+
+    def opened(self) -> Maker:
+        """Start from the first row."""
+        return _Remade(self)
+
+
+def _is_computed(stream: object) -> bool:
+    if isinstance(stream, Composed):
+        parts = [getattr(stream, field.name) for field in fields(stream)]
+        inner = [one for part in parts for one in (part if isinstance(part, tuple) else (part,)) if is_stream(one)]
+        return all(map(_is_computed, inner))
+    return isinstance(stream, native.Generator)
+
+
+class _Remade:
+    """Makes the orders of a run again, elsewhere."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._feed = Feed(rows.stream, rows.scheme, rows.labelling, rows.seed)
+        self._sequencer = Sequencer(self._feed.scheme, rows.score)
+
+    def order(self, recipe: Recipe) -> Order:
+        batch, arrivals = self._feed.rows(recipe.start, recipe.n)
+        if len(batch) != recipe.n:
+            msg = f"row {recipe.start + len(batch)} is missing here: a node must see the same rows as the driver does"
+            raise StreamgaugeError(msg)
+        plan = self._sequencer.plan(batch, arrivals)
+        return Order(recipe.stops, recipe.n_done, self._sequencer.counts, plan, batch, recipe.keeps)
+
+    def save(self) -> bytes:
+        return self._sequencer.save()
+
+    def load(self, state: bytes) -> None:
+        self._sequencer.load(state)
 
 
 class Orders:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from streamgauge.backends.processes import Processes, can_travel
 from streamgauge.backends.threads import Threads, n_cores
@@ -66,7 +66,7 @@ class Auto:
             long = crew.n_rows is None or crew.n_rows * len(places) >= WORTHWHILE
             if not long or n == 1 or len(places) < 2:
                 return set()
-            return places if can_travel(crew) else set()
+            return places if can_travel(replace(crew, source=None)) else set()
         return places
 
 

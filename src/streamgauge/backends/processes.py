@@ -9,7 +9,7 @@ import tempfile
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
@@ -66,7 +66,7 @@ class Processes:
             yield _Distant(workers, slots)
 
 
-def shared_out(crew: Crew, n: int) -> list[Crew]:
+def shared_out(crew: Crew, n: int, *, with_source: bool = False) -> list[Crew]:
     """Share the cells of a crew out to no more than n groups, so that each has as many folds of each learner.
 
     Examples
@@ -77,7 +77,8 @@ def shared_out(crew: Crew, n: int) -> list[Crew]:
     [(0, 2, 4), (1, 3)]
     """
     places = tuple(range(crew.n_cells)) if crew.places is None else crew.places
-    return [crew.part(places[first::n], clock="process") for first in range(min(n, len(places)))]
+    parts = [crew.part(places[first::n], clock="process") for first in range(min(n, len(places)))]
+    return parts if with_source else [replace(part, source=None) for part in parts]
 
 
 def described_by_bytes(crew: Crew) -> bytes:

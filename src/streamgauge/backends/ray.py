@@ -14,14 +14,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
 from streamgauge.backends.parcels import packed, packed_answer, unpacked, unpacked_answer
 from streamgauge.backends.processes import described_by_bytes, shared_out
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
-from streamgauge.groups import Brought, Crew, Group, Host, Order, Saved
+from streamgauge.groups import Brought, Crew, Group, Host, Maker, Order, Recipe, Saved
 from streamgauge.learners.adapters.libraries import library
 
 __all__ = ["Ray"]
@@ -53,18 +53,23 @@ class Ray:
         How many actors; None for one per core of the cluster. The results do not depend on it.
     save_every
         After how many seconds the states of all cells are fetched, so that they can go on elsewhere.
+    rows
+        "sent": every batch is put into the object store; "made": every actor makes or reads the rows itself, for
+        which all nodes must see the stream alike, such as a file on a disk that they share. None for "made" where the
+        stream is computed.
     options
         Options of the actors, as for ``ray.remote``: ``{"resources": {"highmem": 1}}``.
 
     Examples
     --------
     >>> Ray("10.0.0.1:6379", n=64)
-    Ray(address='10.0.0.1:6379', n=64, save_every=20.0, options={})
+    Ray(address='10.0.0.1:6379', n=64, save_every=20.0, rows=None, options={})
     """
 
     address: str | None = None
     n: int | None = None
     save_every: float = 20.0
+    rows: Literal["sent", "made"] | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -78,10 +83,12 @@ class Ray:
         ray = library("ray", "ray")
         with _connected(ray, self.address):
             n = self.n or max(1, int(ray.cluster_resources().get("CPU", 1)))
-            actors = [_Actor(ray, of_actor, self.options) for of_actor in shared_out(crew, n)]
+            made = crew.source is not None and (crew.source.is_made if self.rows is None else self.rows == "made")
+            crews = shared_out(crew, n, with_source=made)
+            actors = [_Actor(ray, of_actor, self.options) for of_actor in crews]
             try:
                 _wait_until_ready(ray, actors)
-                yield _Cluster(ray, actors, self.save_every)
+                yield _Cluster(ray, actors, self.save_every, made=made)
             finally:
                 for actor in actors:
                     actor.end()
@@ -116,29 +123,34 @@ class _Cells:
 
     def __init__(self, description: bytes, folders: list[str]) -> None:
         sys.path += [folder for folder in folders if folder not in sys.path and Path(folder).exists()]
-        self._group = Group(pickle.loads(description))
+        crew: Crew = pickle.loads(description)
+        self._group = Group(crew)
+        self._maker = None if crew.source is None else crew.source.opened()
         self._n_done = 0
 
     def ready(self) -> None:
         """Answer when the cells are built."""
 
-    def carry_out(self, number: int, parcel: tuple[bytes, list[Any]]) -> bytes:
+    def carry_out(self, number: int, parcel: "tuple[bytes, list[Any]] | Recipe") -> bytes:
         """Carry out an order; its number says whether it is the next one for the state that the cells are in."""
         if number != self._n_done:
             msg = f"order {number} came to an actor that has carried out {self._n_done}"
             raise RuntimeError(msg)
         self._n_done = -1  # unless it gets to its end
-        order = unpacked(*parcel)
+        order = cast("Maker", self._maker).order(parcel) if isinstance(parcel, Recipe) else unpacked(*parcel)
         answer = packed_answer(self._group.carry_out(order), order)
         self._n_done = number + 1
         return answer
 
-    def save(self) -> Saved:
-        return self._group.save()
+    def save(self) -> tuple[Saved, bytes | None]:
+        return self._group.save(), None if self._maker is None else self._maker.save()
 
-    def load(self, n_done: int, saved: Saved, trusted: bool) -> None:  # noqa: FBT001
+    def load(self, n_done: int, state: tuple[Saved, bytes | None], trusted: bool) -> None:  # noqa: FBT001
         self._n_done = -1
+        saved, of_maker = state
         self._group.load(saved, trusted=trusted)
+        if self._maker is not None and of_maker is not None:
+            self._maker.load(of_maker)
         self._n_done = n_done
 
 
@@ -285,14 +297,13 @@ class _Cluster:
     depth: ClassVar[int] = 3
     reads_ahead: ClassVar[bool] = True
 
-    def __init__(self, ray: Any, actors: list[_Actor], save_every: float) -> None:  # noqa: ANN401
-        self._ray, self._actors, self._save_every = ray, actors, save_every
+    def __init__(self, ray: Any, actors: list[_Actor], save_every: float, *, made: bool) -> None:  # noqa: ANN401
+        self._ray, self._actors, self._save_every, self._made = ray, actors, save_every, made
         self._given: deque[Order] = deque()
         self._n_given, self._saved_at = 0, time.monotonic()
 
     def give(self, order: Order) -> None:
-        description, columns = packed(order)
-        parcel = self._ray.put((description, [np.frombuffer(column, dtype=np.uint8) for column in columns]))
+        parcel = self._parcel(order)
         for actor in self._actors:
             actor.give(parcel)
         self._given.append(order)
@@ -303,6 +314,13 @@ class _Cluster:
                 actor.fetch(wait=True)
                 actor.save()
 
+    def _parcel(self, order: Order) -> Any:  # noqa: ANN401
+        """Give what carries an order: its rows, in the object store, or how to make them."""
+        if self._made and order.batch is not None and order.batch.start >= 0:
+            return Recipe(order.batch.start, len(order.batch), order.stops, order.n_done, order.keeps)
+        description, columns = packed(order)
+        return self._ray.put((description, [np.frombuffer(column, dtype=np.uint8) for column in columns]))
+
     def take(self) -> list[Brought]:
         order = self._given.popleft()
         brought = [actor.take(order) for actor in self._actors]
@@ -311,6 +329,7 @@ class _Cluster:
         return brought
 
     def load(self, saved: Saved, *, trusted: bool) -> None:
-        state = self._ray.put(saved)
+        self._made = False  # the labels still owed are known here alone
+        state = self._ray.put((saved, None))
         for actor in self._actors:
             actor.load(state, trusted=trusted)
