@@ -82,7 +82,7 @@ SCHEMES: list[Callable[[], Any]] = [
 ]
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     scheme=st.sampled_from(SCHEMES),
     labelling=st.sampled_from(LABELLINGS),
