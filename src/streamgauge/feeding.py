@@ -1,14 +1,17 @@
 """What the loop is fed with: the rows for training, then those of the stream, each with the arrival of its label."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from streamgauge.errors import StreamgaugeError, unknown_name
-from streamgauge.protocols import Bound, Inserting, Labelling, Scheme, Secretive, Stream, Trained
+from streamgauge.protocols import Bound, Inserting, Labelling, Resumable, Scheme, Secretive, Stream, Trained
+from streamgauge.reading import read_ahead
 from streamgauge.records import Arrivals, Batch, Schema
+from streamgauge.streams.parts import Cursor
 
 __all__ = ["Feed"]
 
@@ -53,31 +56,55 @@ class Feed:
         self.scheme: Scheme = scheme.on(shown) if isinstance(scheme, Bound) else scheme
         self.schema: Schema = shown.schema
         self.piece: int | None = None
+        self.is_whole = True
+        self._cursor: Cursor | None = None
 
-    def batches(self, size: int, n_rows: int | None) -> Iterator[tuple[Batch, Arrivals | None]]:
+    def rows(self, start: int, n: int) -> tuple[Batch, Arrivals | None]:
+        """Give some rows of the stream, as `batches` would; quick where they follow those given before."""
+        self._cursor = self._cursor or Cursor(self._stream, n)
+        batch = self._cursor.rows(start, n)
+        shown = self._shown(batch)
+        if not getattr(self._stream, "checked", False):
+            self.schema.check(shown)
+        return shown, self._labelling.arrivals(batch, self._seed)
+
+    def batches(
+        self, size: int, n_rows: int | None, start: int = 0, *, ahead: bool = False
+    ) -> Iterator[tuple[Batch, Arrivals | None]]:
         """Give the rows for training, which stand before row 0, and up to `n_rows` of the stream, `size` at a time.
 
-        Where `piece` is set, later batches have no more rows than that.
+        From a later `start` on there is no training. Rows may be read `ahead`, in a thread. Where `piece` is set, later
+        batches have no more rows than that; `is_whole` then says whether the rows given last end a batch of the stream.
         """
+        if n_rows is not None and start >= n_rows:
+            return
         scheme = self.scheme
-        if isinstance(scheme, Trained) and not isinstance(scheme.training, int):
+        if start == 0 and isinstance(scheme, Trained) and not isinstance(scheme.training, int):
             for batch in scheme.training.batches(size):
                 shown = self._shown(Batch(-len(batch), batch.x, batch.y, batch.weight, batch.time))
                 self.schema.check(shown)
                 yield shown, None
         size = min(size, scheme.most_rows) if isinstance(scheme, Inserting) else size
         checked = getattr(self._stream, "checked", False)
-        for batch in self._pieces(_limited(self._stream.batches(size), n_rows)):
-            shown = self._shown(batch)
-            if not checked:
-                self.schema.check(shown)
-            yield shown, self._labelling.arrivals(batch, self._seed)
+        read = _limited(self._stream.batches(size, start), n_rows)
+        with read_ahead(read) if ahead else nullcontext(read) as batches:
+            for batch in self._pieces(batches):
+                shown = self._shown(batch)
+                if not checked:
+                    self.schema.check(shown)
+                yield shown, self._labelling.arrivals(batch, self._seed)
+
+    @property
+    def live(self) -> Resumable | None:
+        """The stream, where it is one whose rows cannot be read again."""
+        return self._stream if isinstance(self._stream, Resumable) else None
 
     def _pieces(self, batches: Iterator[Batch]) -> Iterator[Batch]:
         for batch in batches:
             start = 0
             while start < len(batch):
                 stop = len(batch) if self.piece is None else min(len(batch), start + self.piece)
+                self.is_whole = stop == len(batch)
                 yield batch if stop - start == len(batch) else _part(batch, start, stop)
                 start = stop
 

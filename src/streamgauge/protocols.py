@@ -5,13 +5,13 @@ Stream --batches--> Scheme --steps--> Labelling --steps--> Learner --votes--> Tr
 Trace --> Forgetting --tallies--> Measure --readings--> Results --> significance --> report
 ```
 
-A protocol is satisfied, not inherited.
+A protocol is satisfied, not inherited. Where cells run is said by a backend: see `streamgauge.groups`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol, TypeGuard, TypeVar, runtime_checkable
+from typing import Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from streamgauge.records import Arrivals, Batch, Drift, Schema, Step, Tally, Trace
 
 __all__ = [
-    "Backend",
     "Bound",
     "Chunked",
     "Detector",
@@ -34,17 +33,14 @@ __all__ = [
     "Measure",
     "Passage",
     "Recorder",
+    "Resumable",
     "Scheme",
     "Secretive",
     "Stream",
     "Trained",
     "Unsupervised",
-    "Workers",
     "is_stream",
 ]
-
-Task = TypeVar("Task")
-Done = TypeVar("Done")
 
 
 class Stream(Protocol):
@@ -80,6 +76,27 @@ class Drifting(Protocol):
 
     def drifts_before(self, row: int | None) -> tuple[Drift, ...]:
         """Give the drifts that begin before a row, in order; all of them where it is None."""
+        ...
+
+
+@runtime_checkable
+class Resumable(Protocol):
+    """A stream that cannot be read again from any row, as a live one cannot, but can go on where it was.
+
+    Its `batches` has a cursor: `start` must be the row that comes next, and a batch without rows says that none came
+    for a while.
+    """
+
+    def state(self) -> bytes:
+        """Give what it takes to go on behind the last batch handed out."""
+        ...
+
+    def restore(self, state: bytes) -> None:
+        """Go on where a state was taken, in this process or another."""
+        ...
+
+    def committed(self, state: bytes) -> None:
+        """Take note that a state is safe on disk: what came before it need never be sent again."""
         ...
 
 
@@ -353,21 +370,4 @@ class Recorder(Protocol):
         self, stream: Stream, schema: Schema, learners: Sequence[str], forgettings: Sequence[str]
     ) -> AbstractContextManager[Callable[[Passage], None]]:
         """Open it for a run on rows of a schema; what it yields is called with every passage, in order."""
-        ...
-
-
-class Workers(Protocol):
-    """Do tasks that share nothing."""
-
-    def map(self, work: Callable[[Task], Done], tasks: Sequence[Task]) -> list[Done]:
-        """Do the work of every task; the results come in the order of the tasks."""
-        ...
-
-
-@runtime_checkable
-class Backend(Protocol):
-    """Says where the cells run: a frozen value that starts workers."""
-
-    def start(self) -> AbstractContextManager[Workers]:
-        """Start workers for the length of a run."""
         ...

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -19,7 +19,7 @@ from streamgauge.cli.output import (
     output_options,
     print_json,
 )
-from streamgauge.errors import FailureWarning, StreamgaugeError
+from streamgauge.errors import CheckpointWarning, FailureWarning, StreamgaugeError
 from streamgauge.records import Results
 from streamgauge.specs import FAMILIES, find_labelled_stream, make
 
@@ -83,6 +83,8 @@ _OPTIONS = (
     click.option("--seed", type=int, default=1, show_default=True, help="Decides folds and learners' randomness."),
     click.option("--batch-size", type=int, default=32_768, show_default=True, help="Rows per native call."),
     click.option("--threads", type=int, help="How many threads.  [default: one per core]"),
+    click.option("--processes", type=int, help="Run learners written in Python in so many processes."),
+    click.option("--ray", help="Run on the Ray cluster at this address; 'local' starts one on this machine."),
     click.option("--resources/--no-resources", default=True, help="Measure what each learner costs.  [default: yes]"),
     click.option(
         "--record",
@@ -91,6 +93,10 @@ _OPTIONS = (
         help="Write this, too, into the folder of --out; repeatable.",
     ),
     click.option("--table", type=click.Path(path_type=Path), help="Write all readings to this .csv or .parquet file."),
+    click.option("--checkpoint", type=click.Path(path_type=Path), help="Write checkpoints into this folder."),
+    click.option("--checkpoint-every", type=int, help="A checkpoint every so many rows.  [default: every 30 seconds]"),
+    click.option("--resume", is_flag=True, help="Go on from the newest checkpoint, where there is one."),
+    click.option("--trust-checkpoint", is_flag=True, help="Load pickled learners that were saved elsewhere."),
     click.option("--out", type=click.Path(path_type=Path), help="Write readings and manifest into this folder."),
     click.option("--report", type=click.Path(path_type=Path), help="Write an HTML report to this file."),
 )
@@ -106,7 +112,6 @@ def run_options(command: Callable[..., int]) -> Callable[..., int]:
 
 def run(options: dict[str, Any]) -> Results:
     """Run what the options of the command line ask for."""
-    from streamgauge.backends import Threads  # noqa: PLC0415
     from streamgauge.evaluate import evaluate  # noqa: PLC0415
 
     if not options["stream"]:
@@ -126,6 +131,8 @@ def run(options: dict[str, Any]) -> Results:
         raise StreamgaugeError(msg)
     detail(f"{options['stream']}: {len(learners)} learners, {options['scheme']}")
     warnings.simplefilter("ignore", FailureWarning)  # the results say it, too
+    warnings.simplefilter("always", CheckpointWarning)
+    warnings.showwarning = _warn
     return evaluate(
         stream,
         learners,
@@ -143,9 +150,40 @@ def run(options: dict[str, Any]) -> Results:
         recorders=_recorders(options),
         seed=options["seed"],
         batch_size=options["batch_size"],
-        backend=Threads(options["threads"]),
+        backend=_backend(options),
+        checkpoint=options["checkpoint"],
+        checkpoint_every=options["checkpoint_every"],
+        resume=options["resume"],
+        trust_checkpoint=options["trust_checkpoint"],
         progress=False if is_quiet() else None,
     )
+
+
+def _backend(options: dict[str, Any]) -> Any:  # noqa: ANN401
+    from streamgauge.backends import Auto, Ray, Threads  # noqa: PLC0415
+
+    if options["ray"] is not None:
+        clash = next((name for name in ("threads", "processes") if options[name] is not None), None)
+        if clash:
+            msg = f"--ray says where the cells run, and so does --{clash}: leave one of them out"
+            raise StreamgaugeError(msg)
+        return Ray(options["ray"])
+    if options["threads"] is not None and options["processes"] is None:
+        return Threads(options["threads"])
+    return Auto(options["threads"], options["processes"])
+
+
+def _warn(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,  # noqa: ARG001
+    lineno: int,  # noqa: ARG001
+    file: TextIO | None = None,  # noqa: ARG001
+    line: str | None = None,  # noqa: ARG001
+) -> None:
+    """Tell a warning in one line."""
+    kind = "Warning" if issubclass(category, CheckpointWarning) else category.__name__
+    click.echo(f"{kind}: {message}", err=True)
 
 
 def _recorders(options: dict[str, Any]) -> list[Any]:

@@ -1,0 +1,128 @@
+"""What limits a run on 10, 100 and 1,000 nodes: a simulation of orders, answers and the wait for the slowest.
+
+The costs of one order and one answer are measured here first, on this machine; the network is assumed. Run with
+``python -m benchmarks cluster``.
+"""
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+import streamgauge as sg
+from streamgauge.backends.parcels import packed, packed_answer, unpacked, unpacked_answer
+from streamgauge.groups import Group
+
+CORES = 16
+"""Cores, and so actors, of a node."""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What an order costs.
+
+    Parameters
+    ----------
+    rows
+        Rows of a batch.
+    row_bytes
+        Bytes of a row on a link.
+    answer_bytes
+        Bytes of an answer per row and actor.
+    order_seconds, answer_seconds
+        What the driver does for one order and one actor: give it, and take its answer.
+    cell_seconds
+        What a learner takes for a row.
+    spread
+        By how much the times of actors differ: the standard deviation of their logarithm.
+    link
+        Bytes per second of the driver's link.
+    latency
+        Seconds until a message is there.
+    depth
+        How many orders are open at a time.
+    """
+
+    rows: int
+    row_bytes: float
+    answer_bytes: float
+    order_seconds: float
+    answer_seconds: float
+    cell_seconds: float = 20e-6
+    spread: float = 0.05
+    link: float = 1.25e9
+    latency: float = 0.5e-3
+    depth: int = 3
+
+
+def measured(rows: int, n_learners: int = 2) -> Costs:
+    """Measure orders and answers of an actor that hosts a cell or two."""
+    learners = {str(place): sg.MajorityClass() for place in range(n_learners)}
+    evaluation = sg.Evaluation(sg.RandomRBF(), learners, n_rows=rows, batch_size=rows, every=rows)
+    order = next(iter(evaluation._orders.of_rows(rows, rows, rows)))
+    group = Group(evaluation.crew)
+    brought = group.carry_out(order)
+    description, columns = packed(order)
+    answer = packed_answer(brought, unpacked(description, columns))
+    row_bytes = (len(description) + sum(column.nbytes for column in columns)) / rows
+    taken = min(_seconds(lambda: unpacked_answer(answer, order)) for _ in range(20))
+    given = 150e-6  # of a call of an actor's method, as Ray's own benchmarks have it
+    return Costs(rows, row_bytes, len(answer) / rows, given, taken)
+
+
+def _seconds(work: object) -> float:
+    started = time.perf_counter()
+    work()  # type: ignore[operator]
+    return time.perf_counter() - started
+
+
+def simulated(costs: Costs, n_nodes: int, n_orders: int = 60) -> float:
+    """Simulate a run with a cell on every core; give the share of the time that a core is at work."""
+    random = np.random.default_rng(1)
+    n = n_nodes * CORES
+    compute = costs.rows * costs.cell_seconds
+    free: NDArray[np.float64] = np.zeros(n)  # when each actor is done with what it has
+    taken = np.zeros(n_orders)
+    driver = link = 0.0
+    for k in range(n_orders):
+        start = max(driver, taken[k - costs.depth] if k >= costs.depth else 0.0)
+        driver = start + n * costs.order_seconds
+        link = max(link, start) + n_nodes * costs.rows * costs.row_bytes / costs.link
+        arrival = np.maximum(start + costs.order_seconds * np.arange(1, n + 1), link) + costs.latency
+        free = np.maximum(free, arrival) + compute * np.exp(costs.spread * random.standard_normal(n))
+        back = n * costs.rows * costs.answer_bytes / costs.link
+        driver = max(driver, free.max() + costs.latency + back) + n * costs.answer_seconds
+        taken[k] = driver
+    return float(n_orders * compute / taken[-1])
+
+
+def limits(costs: Costs, n_nodes: int) -> dict[str, float]:
+    """Say on paper how many seconds of an order each part takes."""
+    n = n_nodes * CORES
+    return {
+        "learning": costs.rows * costs.cell_seconds,
+        "rows over the driver's link": n_nodes * costs.rows * costs.row_bytes / costs.link,
+        "answers over the driver's link": n * costs.rows * costs.answer_bytes / costs.link,
+        "driver": n * (costs.order_seconds + costs.answer_seconds),
+        "wait for the slowest": costs.rows * costs.cell_seconds * (np.exp(costs.spread * np.sqrt(2 * np.log(n))) - 1),
+    }
+
+
+def main() -> None:
+    """Print the tables."""
+    sent = measured(65_536)
+    kinds = {"rows sent": sent, "rows made where they are used": replace(sent, row_bytes=0.01)}
+    print(f"a row sent: {sent.row_bytes:.0f} bytes; an answer: {sent.answer_bytes:.2f} bytes per row and actor")
+    print(f"taking an answer: {1e6 * sent.answer_seconds:.0f} us; giving an order: {1e6 * sent.order_seconds:.0f} us")
+    for title, costs in kinds.items():
+        print(f"\n{title}; seconds of an order of {costs.rows:,} rows, learners of 20 us a row, 16 cores a node")
+        print(f"{'nodes':>6}{'rows/s':>12}{'at work':>9}   parts on paper")
+        for n_nodes in (10, 100, 1000):
+            share = simulated(costs, n_nodes)
+            parts = ", ".join(f"{name} {seconds:.2f}" for name, seconds in limits(costs, n_nodes).items())
+            print(f"{n_nodes:6,}{share / costs.cell_seconds:12,.0f}{share:9.2f}   {parts}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""Orders: what a run does next, batch by batch."""
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, fields
+
+from streamgauge.errors import StreamgaugeError
+from streamgauge.feeding import Feed
+from streamgauge.groups import Maker, Order, Recipe
+from streamgauge.protocols import Labelling, Scheme, Stream, is_stream
+from streamgauge.sequencing import Score, Sequencer
+from streamgauge.streams.generators import native
+from streamgauge.streams.parts import Composed
+
+__all__ = ["Orders", "Rows"]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Where the rows of a run come from, so that a group can make them itself; see `streamgauge.groups.Source`.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, Prequential
+    >>> from streamgauge.labelling import AllLabels
+    >>> rows = Rows(SEA(), Prequential(), AllLabels(), seed=1)
+    >>> rows.is_made, len(rows.opened().order(Recipe(0, 100, [100], 100)).batch)
+    (True, 100)
+    """
+
+    stream: Stream
+    scheme: Scheme
+    labelling: Labelling
+    seed: int
+    score: Score = "first"
+
+    @property
+    def is_made(self) -> bool:
+        """Whether the rows are computed, so that they can be had anywhere."""
+        return _is_computed(self.stream)
+
+    def opened(self) -> Maker:
+        """Start from the first row."""
+        return _Remade(self)
+
+
+def _is_computed(stream: object) -> bool:
+    if isinstance(stream, Composed):
+        parts = [getattr(stream, field.name) for field in fields(stream)]
+        inner = [one for part in parts for one in (part if isinstance(part, tuple) else (part,)) if is_stream(one)]
+        return all(map(_is_computed, inner))
+    return isinstance(stream, native.Generator)
+
+
+class _Remade:
+    """Makes the orders of a run again, elsewhere."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._feed = Feed(rows.stream, rows.scheme, rows.labelling, rows.seed)
+        self._sequencer = Sequencer(self._feed.scheme, rows.score)
+
+    def order(self, recipe: Recipe) -> Order:
+        batch, arrivals = self._feed.rows(recipe.start, recipe.n)
+        if len(batch) != recipe.n:
+            msg = f"row {recipe.start + len(batch)} is missing here: a node must see the same rows as the driver does"
+            raise StreamgaugeError(msg)
+        plan = self._sequencer.plan(batch, arrivals)
+        return Order(recipe.stops, recipe.n_done, self._sequencer.counts, plan, batch, recipe.keeps)
+
+    def save(self) -> bytes:
+        return self._sequencer.save()
+
+    def load(self, state: bytes) -> None:
+        self._sequencer.load(state)
+
+
+class Orders:
+    """Makes orders of the rows of a feed, each planned when it is asked for.
+
+    Parameters
+    ----------
+    feed
+        Gives the rows.
+    score
+        Which prediction of a row is scored.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, Prequential
+    >>> from streamgauge.labelling import AllLabels
+    >>> orders = Orders(Feed(SEA(), Prequential(), AllLabels(), seed=1))
+    >>> [(order.n_done, order.stops) for order in orders.of_rows(100, 250, every=50)]
+    [(100, [50, 100]), (200, [150, 200]), (250, [250])]
+    >>> orders.last(250, every=50) is None
+    True
+    """
+
+    def __init__(self, feed: Feed, score: Score = "first") -> None:
+        self.feed = feed
+        self._sequencer = Sequencer(feed.scheme, score)
+        self._start = 0
+        self._kept: dict[int, dict[str, bytes]] = {}
+
+    def of_rows(
+        self,
+        size: int,
+        n_rows: int | None,
+        every: int,
+        *,
+        ahead: bool = False,
+        keeps: Callable[[int], bool] | None = None,
+    ) -> Generator[Order]:
+        """Give the orders of up to `n_rows` rows, `size` at a time, with a stop after every so many.
+
+        Where `keeps` says, after so many rows, that a checkpoint is due, the order asks for the states of all cells,
+        and what the orders behind it need is kept for `states`.
+        """
+        # A live stream tells where it stands behind what was read, so that must be what was planned.
+        ahead = ahead and (keeps is None or self.feed.live is None)
+        for batch, arrivals in self.feed.batches(size, n_rows, self._start, ahead=ahead):
+            plan = self._sequencer.plan(batch, arrivals)
+            start, stop = batch.start, batch.start + len(batch)
+            stops = list(range((start // every + 1) * every, stop + 1, every)) if start >= 0 else []
+            kept = keeps is not None and stop > 0 and self.feed.is_whole and keeps(stop)
+            if kept:
+                self._kept[stop] = self._states()
+            yield Order(stops, max(0, stop), self._sequencer.counts, plan, batch, kept)
+
+    def _states(self) -> dict[str, bytes]:
+        states = {"sequencer": self._sequencer.save()}
+        return states if self.feed.live is None else {**states, "stream": self.feed.live.state()}
+
+    def states(self, n_rows: int) -> dict[str, bytes]:
+        """Give what the orders behind a row need, once: the labels still owed, and where a live stream stands."""
+        return self._kept.pop(n_rows)
+
+    def load(self, n_rows: int, states: Mapping[str, bytes]) -> None:
+        """Go on behind a row, where `states` were taken."""
+        self._sequencer.load(states["sequencer"])
+        if self.feed.live is not None:
+            self.feed.live.restore(states["stream"])
+        self._start = n_rows
+
+    def committed(self, states: Mapping[str, bytes]) -> None:
+        """Tell a live stream that states are safe on disk."""
+        if self.feed.live is not None:
+            self.feed.live.committed(states["stream"])
+
+    def last(self, n_done: int, every: int) -> Order | None:
+        """Give what is to be done after the last row: the last part of a stream has a reading, too."""
+        plan = self._sequencer.at_end(n_done) if n_done else None
+        if plan is None and n_done % every == 0:
+            return None
+        return Order([n_done], n_done, self._sequencer.counts, plan)
