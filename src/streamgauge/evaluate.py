@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from itertools import combinations, product
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge import _native
 from streamgauge.backends import Threads
 from streamgauge.cells import Cell, Fold, Tallies
 from streamgauge.drift import named_detectors
@@ -43,15 +42,16 @@ from streamgauge.records import (
     Batch,
     Failure,
     Feedback,
-    PairSums,
     Reading,
     Resources,
     Results,
     Step,
+    Verdict,
     readings_of,
 )
 from streamgauge.schemes import Prequential
 from streamgauge.sequencing import Plan, Score, Sequencer
+from streamgauge.significance.verdicts import LiveTest, PairWatch
 from streamgauge.streams import as_stream, drifts_of
 from streamgauge.streams.truth import sooner
 
@@ -66,6 +66,7 @@ def evaluate(
     *,
     progress: bool | None = False,
     on_reading: Callable[[Reading], object] | None = None,
+    on_verdict: Callable[[Verdict], object] | None = None,
     **options: object,
 ) -> Results:
     """Evaluate learners on a stream, all in one pass.
@@ -91,9 +92,11 @@ def evaluate(
         Whether to show a progress bar; None for only where standard error is a terminal.
     on_reading
         Called with every reading as soon as it is there.
+    on_verdict
+        Called with the verdict on two learners as soon as it is known.
     options
         Those of `Evaluation`: scheme, labelling, score, forgetting, measures, detectors, every, n_rows, time_limit,
-        time_budget, seed, batch_size, resources, recorders, backend.
+        time_budget, live_test, seed, batch_size, resources, recorders, backend.
 
     Examples
     --------
@@ -116,6 +119,9 @@ def evaluate(
             if on_reading is not None:
                 for reading in evaluation.readings_of(progress_now):
                     on_reading(reading)
+            if on_verdict is not None:
+                for verdict in progress_now.reached:
+                    on_verdict(verdict)
     for failure in evaluation.failures:
         warnings.warn(f"{failure}; its readings from there on are NaN", FailureWarning, stacklevel=2)
     return evaluation.results(kept)
@@ -123,13 +129,22 @@ def evaluate(
 
 @dataclass(frozen=True)
 class Progress:
-    """What one batch brought: its stops, the values there as in `Results`, the figures of each cell's cost, alarms."""
+    """What one batch brought: its stops, the values there as in `Results`, the figures of each cell's cost, alarms.
+
+    Where it has stops, `verdicts` tells what is known of each pair of learners at the last of them.
+    """
 
     n_rows: int
     rows: NDArray[np.int64]
     values: NDArray[np.float64]
     costs: NDArray[np.float64] | None = None
     alarms: tuple[Alarm, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+
+    @property
+    def reached(self) -> tuple[Verdict, ...]:
+        """The verdicts that became known at these stops."""
+        return tuple(verdict for verdict in self.verdicts if verdict.row is not None and verdict.row in self.rows)
 
 
 class Evaluation:
@@ -164,6 +179,8 @@ class Evaluation:
         How many seconds to run at most; it then ends after the rows at hand.
     time_budget
         How many seconds a prediction may take; a late one is an error.
+    live_test
+        How any two learners are compared at every reading, see `streamgauge.significance.LiveTest`; None for not.
     seed
         Decides the folds and, with each learner's own seed, the learners' randomness.
     batch_size
@@ -200,6 +217,7 @@ class Evaluation:
         n_rows: int | None = None,
         time_limit: float | None = None,
         time_budget: float | None = None,
+        live_test: LiveTest | None = LiveTest(),
         seed: int = 1,
         batch_size: int = 32_768,
         resources: bool = False,
@@ -225,6 +243,7 @@ class Evaluation:
         self.recorders, self.resources = tuple(recorders), resources
         self._with_votes = any(getattr(part, "needs_votes", False) for part in (*self.measures, *self.recorders))
         self.time_limit, self.time_budget, self.batch_size = time_limit, time_budget, batch_size
+        self.live_test = live_test
         self._limit, self._every = n_rows, every or (None if period is None else period[0])
         self._feed = Feed(self.stream, scheme, labelling, seed)
         self._start()
@@ -234,7 +253,7 @@ class Evaluation:
         schema, scheme = self._feed.schema, self._feed.scheme
         self._sequencer = Sequencer(scheme, self.score)
         self._folds = [Fold(fold, schema) for fold in range(scheme.n_folds)]
-        self._pairs = _native.PairCounter(len(self.specs), len(self._folds))
+        self._pairs = PairWatch(list(self.specs), len(self._folds), None)
         self._cells: list[Cell] = []
         self._n_done = 0
         self._seconds = 0.0
@@ -274,6 +293,7 @@ class Evaluation:
         """Run from the start, batch by batch, until the rows end or `stopping` says so."""
         self._start()
         self._cells = self._built_cells()
+        self._pairs = PairWatch(list(self.specs), len(self._folds), *self._live_test)
         started = time.perf_counter()
         with ExitStack() as opened, self.backend.start() as workers:
             facts = (self.stream, self._feed.schema, list(self.specs), self._forgetting_names)
@@ -306,6 +326,15 @@ class Evaluation:
         return cells
 
     @property
+    def _live_test(self) -> tuple[LiveTest | None, int | None]:
+        """The live test and how many looks it has, both as far as that is known without a look at all rows."""
+        asks_for_rows = getattr(self.stream, "ends", False) and self._every is not None
+        n_rows = self._limit if asks_for_rows else self.n_rows
+        if self.live_test is None or n_rows is None:
+            return self.live_test, None
+        return replace(self.live_test, horizon=self.live_test.horizon or n_rows), -(-n_rows // self.every)
+
+    @property
     def _is_alone(self) -> bool:
         """Whether never more than one cell runs at a time."""
         return len(self.specs) * len(self._folds) == 1 or getattr(self.backend, "n", None) == 1
@@ -330,11 +359,11 @@ class Evaluation:
         workers.map(lambda fold: fold.take(plan, scheme.step(batch, fold.number, seed)), self._folds)
         progress = self._measured_at(stops, workers, takers)
         if len(self.specs) > 1 and start >= 0:
-            self._count_pairs()
+            self._count_pairs(stops)
         self._n_done = max(0, stop)
         if all(cell.failure is not None for cell in self._cells):
             raise StreamgaugeError("; ".join(map(str, self.failures[:3])))
-        return replace(progress, n_rows=self._n_done)
+        return replace(progress, n_rows=self._n_done, verdicts=self.verdicts if stops else ())
 
     def _measured_at(self, stops: list[int], workers: Workers, takers: Sequence[Taker]) -> Progress:
         """Let all cells do the steps of their folds, and measure at the stops."""
@@ -354,12 +383,13 @@ class Evaluation:
         values = self._measured(tallies, len(stops))
         return Progress(self._n_done, np.array(stops, dtype=np.int64), values, costs, alarms)
 
-    def _count_pairs(self) -> None:
-        n = len(self._folds[0].step.batch)
+    def _count_pairs(self, stops: list[int]) -> None:
+        step = self._folds[0].step
+        n, cuts = len(step.batch), np.searchsorted(step.times, stops).tolist()
         correct = np.stack([cell.correct for cell in self._cells]).reshape(len(self.specs), len(self._folds), n)
         whole = all(fold.step.scored is None for fold in self._folds)
         scored = None if whole else np.stack([fold.scored_mask for fold in self._folds])
-        self._pairs.update(correct, scored)
+        self._pairs.update(correct, scored, cuts, stops)
 
     def _finish(self, workers: Workers, takers: Sequence[Taker]) -> Iterator[Progress]:
         """Test what is to be tested at the end, and take a last reading: the last part of a stream has one, too."""
@@ -368,11 +398,15 @@ class Evaluation:
         if plan is not None:
             nothing = Step(Batch(self._n_done, plan.batch.x[:0], plan.batch.y[:0]))
             workers.map(lambda fold: fold.take(plan, nothing), self._folds)
-            yield self._measured_at(stops, workers, takers)
+            progress = self._measured_at(stops, workers, takers)
             if len(self.specs) > 1:
-                self._count_pairs()
+                self._count_pairs([])
         elif self._n_done % self.every:
-            yield self._told(stops, [cell.finish(self._n_done) for cell in self._cells], takers)
+            progress = self._told(stops, [cell.finish(self._n_done) for cell in self._cells], takers)
+        else:
+            return
+        self._pairs.look(self._n_done)
+        yield replace(progress, verdicts=self.verdicts)
 
     def _measured(self, tallies: list[Tallies], n_stops: int) -> NDArray[np.float64]:
         """Measure the tallies [cell][forgetting][stop] into values [stop, learner, fold, forgetting, measure]."""
@@ -393,6 +427,15 @@ class Evaluation:
         return tuple(cell.failure for cell in self._cells if cell.failure is not None)
 
     @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """What is known of each pair of learners, as of the last reading; those that have failed are in no pair."""
+        return self._pairs.verdicts(self._failed)
+
+    @property
+    def _failed(self) -> frozenset[str]:
+        return frozenset(failure.learner for failure in self.failures)
+
+    @property
     def _forgetting_names(self) -> tuple[str, ...]:
         return tuple(described(forgetting) for forgetting in self.forgettings)
 
@@ -405,19 +448,13 @@ class Evaluation:
         parts = list(progress)
         kept = [part for part in parts if len(part.rows)]
         shape = (0, len(self.specs), len(self._folds), len(self.forgettings), len(self.measures))
-        names, failed = list(self.specs), {failure.learner for failure in self.failures}
-        pairs = tuple(
-            PairSums(names[a], names[b], *self._pairs.sums(a, b))
-            for a, b in combinations(range(len(names)), 2)
-            if not {names[a], names[b]} & failed
-        )
         return Results(
             np.concatenate([np.empty(0, dtype=np.int64), *(part.rows for part in kept)]),
             np.concatenate([np.empty(shape), *(part.values for part in kept)]),
-            tuple(names),
+            tuple(self.specs),
             self._forgetting_names,
             self._measure_names,
-            pairs,
+            self._pairs.sums(self._failed),
             self._n_done,
             not self._ended_by,
             self._description(),
@@ -425,6 +462,7 @@ class Evaluation:
             self._resources(kept),
             self.failures,
             tuple(alarm for part in parts for alarm in part.alarms),
+            self.verdicts,
         )
 
     def _feedback(self) -> Feedback:
@@ -458,6 +496,7 @@ class Evaluation:
             "every": self.every,
             "time_limit": self.time_limit,
             "time_budget": self.time_budget,
+            "live_test": None if self.live_test is None else described(self.live_test),
             "seed": self.seed,
             "seconds": self._seconds,
             "ended_by": self._ended_by or "end of the rows",
