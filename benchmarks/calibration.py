@@ -1,6 +1,6 @@
 """How often the tests claim a difference where there is none, and where there is one: docs/calibration.md.
 
-Every repetition evaluates the learners below anew, with other seeds on another stream (of electricity, on another part),
+Every repetition evaluates the learners below anew, with other seeds on another stream (of electricity: another part),
 over 1,000 rows, so that the live verdict, looked at after every row, is looked at 1,000 times. What is claimed:
 
 - seeds: two random forests of one algorithm, each fold with seeds of its own: no difference.

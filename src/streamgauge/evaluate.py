@@ -96,8 +96,9 @@ def evaluate(
             if on_reading is not None:
                 for reading in evaluation.readings_of(progress_now):
                     on_reading(reading)
-            for verdict in progress_now.reached if on_verdict is not None else ():
-                on_verdict(verdict)
+            if on_verdict is not None:
+                for verdict in progress_now.reached:
+                    on_verdict(verdict)
     for failure in evaluation.failures:
         warnings.warn(f"{failure}; its readings from there on are NaN", FailureWarning, stacklevel=2)
     return evaluation.results(kept)
