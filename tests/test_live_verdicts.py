@@ -286,7 +286,7 @@ def test_the_summary_tells_each_verdict_with_its_row() -> None:
     text = console.export_text()
     for verdict in results.verdicts:
         assert str(verdict) in text
-    assert "right with a chance of 95 %" in text
+    assert "all right with a chance of 95 %" in text
 
 
 def test_the_command_compare_prints_the_verdict_and_its_row() -> None:
