@@ -1,6 +1,6 @@
 """Orders: what a run does next, batch by batch."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 
 from streamgauge.feeding import Feed
 from streamgauge.groups import Order
@@ -34,9 +34,9 @@ class Orders:
         self.feed = feed
         self._sequencer = Sequencer(feed.scheme, score)
 
-    def of_rows(self, size: int, n_rows: int | None, every: int) -> Iterator[Order]:
+    def of_rows(self, size: int, n_rows: int | None, every: int, *, ahead: bool = False) -> Generator[Order]:
         """Give the orders of up to `n_rows` rows, `size` at a time, with a stop after every so many."""
-        for batch, arrivals in self.feed.batches(size, n_rows):
+        for batch, arrivals in self.feed.batches(size, n_rows, ahead=ahead):
             plan = self._sequencer.plan(batch, arrivals)
             start, stop = batch.start, batch.start + len(batch)
             stops = list(range((start // every + 1) * every, stop + 1, every)) if start >= 0 else []

@@ -41,6 +41,8 @@ _OPTIONS = (
     click.option("--seed", type=int, default=1, show_default=True, help="Decides folds and learners' randomness."),
     click.option("--batch-size", type=int, default=32_768, show_default=True, help="Rows per native call."),
     click.option("--threads", type=int, help="How many threads.  [default: one per core]"),
+    click.option("--processes", type=int, help="Run learners written in Python in so many processes."),
+    click.option("--ray", help="Run on the Ray cluster at this address; 'local' starts one on this machine."),
     click.option("--resources/--no-resources", default=True, help="Measure what each learner costs.  [default: yes]"),
     click.option(
         "--record",
@@ -65,7 +67,6 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def run(options: dict[str, Any]) -> Results:
     """Run what the options of the command line ask for."""
-    from streamgauge.backends import Threads  # noqa: PLC0415
     from streamgauge.evaluate import evaluate  # noqa: PLC0415
     from streamgauge.significance import LiveTest  # noqa: PLC0415
 
@@ -103,9 +104,23 @@ def run(options: dict[str, Any]) -> Results:
         recorders=_recorders(options),
         seed=options["seed"],
         batch_size=options["batch_size"],
-        backend=Threads(options["threads"]),
+        backend=_backend(options),
         progress=False if options["quiet"] or options["as_json"] else None,
     )
+
+
+def _backend(options: dict[str, Any]) -> Any:  # noqa: ANN401
+    from streamgauge.backends import Auto, Ray, Threads  # noqa: PLC0415
+
+    if options["ray"] is not None:
+        clash = next((name for name in ("threads", "processes") if options[name] is not None), None)
+        if clash:
+            msg = f"--ray says where the cells run, and so does --{clash}: leave one of them out"
+            raise StreamgaugeError(msg)
+        return Ray(options["ray"])
+    if options["threads"] is not None and options["processes"] is None:
+        return Threads(options["threads"])
+    return Auto(options["threads"], options["processes"])
 
 
 def find_stream(text: str) -> Any:  # noqa: ANN401

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
-from streamgauge.learners.states import pack, unpack
 from streamgauge.records import Outcome, PairSums, Verdict
 from streamgauge.significance.group_sequential import GroupSequentialSignFlip, open_ended, until
 from streamgauge.significance.looks import NULLS, OUTCOMES, Look, intervals_at, outcomes_at
+from streamgauge.states import pack, unpack
 
 __all__ = ["LiveTest", "Monitor", "PairWatch"]
 
