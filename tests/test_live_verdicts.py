@@ -294,8 +294,9 @@ def test_the_command_compare_prints_the_verdict_and_its_row() -> None:
     outcome = CliRunner().invoke(cli, ["compare", *options, "--scheme", "Bootstrap(5)", "--quiet", "--rope", "0.02"])
     assert outcome.exit_code == 0, outcome.output
     assert "NaiveBayes is better than MajorityClass, known since row" in " ".join(outcome.output.split())
-    found = json.loads(CliRunner().invoke(cli, ["compare", *options, "--json", "--rope", "0.02"]).stdout)
-    assert [verdict["rope"] for verdict in found["verdicts"]] == [0.02]
+    level = ["--rope", "0.02", "--alpha", "0.01"]
+    found = json.loads(CliRunner().invoke(cli, ["compare", *options, "--json", *level]).stdout)
+    assert [(verdict["rope"], verdict["alpha"]) for verdict in found["verdicts"]] == [(0.02, 0.01)]
 
 
 # The level

@@ -33,6 +33,6 @@ def command(results: Path | None, *, tests: tuple[str, ...], alpha: float, **opt
     if results is not None and (options["stream"] or options["learner"]):
         msg = f"give either a folder of results ({results}) or the options of a run, not both"
         raise StreamgaugeError(msg)
-    found = run(options) if results is None else load(results)
+    found = run({**options, "alpha": alpha}) if results is None else load(results)
     comparisons = [comparison for test in tests or (None,) for comparison in compare_all(found, test=test, alpha=alpha)]
     show(found, comparisons, options)

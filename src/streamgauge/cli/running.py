@@ -99,7 +99,7 @@ def run(options: dict[str, Any]) -> Results:
         n_rows=options["rows"],
         time_limit=options["time_limit"],
         time_budget=options["time_budget"],
-        live_test=LiveTest(rope=options["rope"]),
+        live_test=LiveTest(alpha=options.get("alpha", 0.05), rope=options["rope"]),
         resources=options["resources"],
         recorders=_recorders(options),
         seed=options["seed"],
