@@ -2,17 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, astuple, dataclass
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge import _native
 from streamgauge.errors import StreamgaugeError
 from streamgauge.groups import Brought, Crew, Order
 from streamgauge.metering import Totals, costs_of
-from streamgauge.records import Alarm, Failure, Feedback, PairSums, Resources
-from streamgauge.sequencing import Counts
+from streamgauge.records import Alarm, Failure, Feedback, PairSums, Resources, Verdict
+from streamgauge.sequencing import Counts, Plan
+from streamgauge.significance.verdicts import LiveTest, PairWatch
 from streamgauge.states import loading, pack, unpack
 
 __all__ = ["Account", "Progress"]
@@ -20,13 +19,22 @@ __all__ = ["Account", "Progress"]
 
 @dataclass(frozen=True)
 class Progress:
-    """What one batch brought: its stops, the values there as in `Results`, the figures of each cell's cost, alarms."""
+    """What one batch brought: its stops, the values there as in `Results`, the figures of each cell's cost, alarms.
+
+    Where it has stops, `verdicts` tells what is known of each pair of learners at the last of them.
+    """
 
     n_rows: int
     rows: NDArray[np.int64]
     values: NDArray[np.float64]
     costs: NDArray[np.float64] | None = None
     alarms: tuple[Alarm, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+
+    @property
+    def reached(self) -> tuple[Verdict, ...]:
+        """The verdicts that became known at these stops."""
+        return tuple(verdict for verdict in self.verdicts if verdict.row is not None and verdict.row in self.rows)
 
 
 class Account:
@@ -36,6 +44,10 @@ class Account:
     ----------
     crew
         Describes all cells of the run.
+    live_test
+        How learners are compared at every stop; None for not.
+    n_looks
+        How many stops there will be, where that is known.
 
     Examples
     --------
@@ -53,10 +65,10 @@ class Account:
     100
     """
 
-    def __init__(self, crew: Crew) -> None:
+    def __init__(self, crew: Crew, live_test: LiveTest | None = None, n_looks: int | None = None) -> None:
         self._names, self._shape = list(crew.learners), (len(crew.learners), crew.n_folds)
         self._n_cells = crew.n_cells
-        self._pairs = _native.PairCounter(*self._shape)
+        self._pairs = PairWatch(self._names, crew.n_folds, live_test, n_looks)
         self._failures: dict[int, Failure] = {}
         self._n_scored = dict.fromkeys(range(crew.n_folds), 0)
         self._totals: dict[int, Totals] = {}
@@ -73,7 +85,9 @@ class Account:
             self._n_scored.update(zip(of_group.folds, of_group.n_scored, strict=True))
         self._clock = "process" if all(of_group.clock == "process" for of_group in brought) else "thread"
         if order.counts_pairs and len(self._names) > 1:
-            self._count_pairs(brought)
+            self._count_pairs(order, brought)
+        elif order.plan is None:
+            self._pairs.look(order.n_done)
         if len(self._failures) == self._n_cells:
             raise StreamgaugeError("; ".join(map(str, self.failures[:3])))
         rows = np.array(order.stops, dtype=np.int64)
@@ -81,7 +95,7 @@ class Account:
         parts = [of_group.costs for of_group in brought if of_group.costs is not None]
         costs = self._grid(parts, brought, stop_axis=2) if parts else None
         alarms = tuple(sorted(alarm for of_group in brought for alarm in of_group.alarms))
-        return Progress(self.n_done, rows, values, costs, alarms)
+        return Progress(self.n_done, rows, values, costs, alarms, self.verdicts if order.stops else ())
 
     def _grid(
         self, parts: Sequence[NDArray[np.float64]], brought: Sequence[Brought], stop_axis: int
@@ -96,7 +110,7 @@ class Account:
         places = np.concatenate([of_group.places for of_group in brought])
         return np.concatenate(parts)[np.argsort(places)]
 
-    def _count_pairs(self, brought: Sequence[Brought]) -> None:
+    def _count_pairs(self, order: Order, brought: Sequence[Brought]) -> None:
         rights = [of_group.correct for of_group in brought if of_group.correct is not None]
         n = rights[0].shape[1]
         correct = np.empty((self._n_cells, n), dtype=np.bool_)
@@ -106,7 +120,8 @@ class Account:
             if of_group.scored is not None:
                 scored = np.ones((self._shape[1], n), dtype=np.bool_) if scored is None else scored
                 scored[list(of_group.folds)] = of_group.scored
-        self._pairs.update(correct.reshape(*self._shape, n), scored)
+        cuts = [] if order.plan is None else _cuts(order.plan, order.stops)
+        self._pairs.update(correct.reshape(*self._shape, n), scored, cuts, order.stops)
 
     @property
     def failures(self) -> tuple[Failure, ...]:
@@ -116,12 +131,16 @@ class Account:
     @property
     def pairs(self) -> tuple[PairSums, ...]:
         """The sums of each pair of learners, neither of which has failed."""
-        names, failed = self._names, {failure.learner for failure in self._failures.values()}
-        return tuple(
-            PairSums(names[a], names[b], *self._pairs.sums(a, b))
-            for a, b in combinations(range(len(names)), 2)
-            if not {names[a], names[b]} & failed
-        )
+        return self._pairs.sums(self._failed)
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """What is known of each pair of learners, neither of which has failed, as of the last stop."""
+        return self._pairs.verdicts(self._failed)
+
+    @property
+    def _failed(self) -> frozenset[str]:
+        return frozenset(failure.learner for failure in self._failures.values())
 
     @property
     def feedback(self) -> Feedback:
@@ -161,3 +180,11 @@ class Account:
             self._n_scored = dict(enumerate(facts["n_scored"]))
             self._failures = {int(place): Failure(*failure) for place, failure in facts["failures"].items()}
             self._totals = {place: Totals.of(saved) for place, saved in zip(facts["totals"], totals, strict=True)}
+
+
+def _cuts(plan: Plan, stops: Sequence[int]) -> list[int]:
+    """Find before which row of a plan each stop is."""
+    if plan.moves is None:
+        return [stop - plan.batch.start for stop in stops]
+    cuts: list[int] = np.searchsorted(plan.moves.now, stops).tolist()
+    return cuts

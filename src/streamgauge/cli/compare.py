@@ -38,6 +38,6 @@ def command(results: Path | None, *, tests: tuple[str, ...], alpha: float, **opt
         runs = f"{results}/runs/run=..., as 'streamgauge results {results} --runs' names them"
         msg = f"{results} is a store of many runs: compare one of them, {runs}, or rank all with 'streamgauge rank'"
         raise StreamgaugeError(msg)
-    found = run(options) if results is None else load(results)
+    found = run({**options, "alpha": alpha}) if results is None else load(results)
     comparisons = [comparison for test in tests or (None,) for comparison in compare_all(found, test=test, alpha=alpha)]
     return show(found, comparisons, options)

@@ -80,6 +80,7 @@ _OPTIONS = (
     click.option("--every", type=int, help="Take a reading every so many rows.  [default: 200 readings]"),
     click.option("--time-limit", type=float, help="Stop after so many seconds."),
     click.option("--time-budget", type=float, help="A prediction that takes more seconds is an error."),
+    click.option("--rope", type=float, default=0.01, show_default=True, help="Differences up to this do not matter."),
     click.option("--seed", type=int, default=1, show_default=True, help="Decides folds and learners' randomness."),
     click.option("--batch-size", type=int, default=32_768, show_default=True, help="Rows per native call."),
     click.option("--threads", type=int, help="How many threads.  [default: one per core]"),
@@ -113,6 +114,7 @@ def run_options(command: Callable[..., int]) -> Callable[..., int]:
 def run(options: dict[str, Any]) -> Results:
     """Run what the options of the command line ask for."""
     from streamgauge.evaluate import evaluate  # noqa: PLC0415
+    from streamgauge.significance import LiveTest  # noqa: PLC0415
 
     if not options["stream"]:
         msg = "which stream? Give --stream, such as --stream SEA; 'streamgauge list streams' names them all"
@@ -146,6 +148,7 @@ def run(options: dict[str, Any]) -> Results:
         n_rows=options["rows"],
         time_limit=options["time_limit"],
         time_budget=options["time_budget"],
+        live_test=LiveTest(alpha=options.get("alpha", 0.05), rope=options["rope"]),
         resources=options["resources"],
         recorders=_recorders(options),
         seed=options["seed"],
