@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import combinations, product
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from streamgauge.errors import FailureWarning, StreamgaugeError, require_at_leas
 from streamgauge.feeding import Feed
 from streamgauge.forgetting import Landmark, Window
 from streamgauge.interruption import asked_to_stop
+from streamgauge.journal import Journal, Layout
 from streamgauge.labelling import AllLabels
 from streamgauge.learners import as_spec
 from streamgauge.measures import build_state, facts_of, measured, measures_of
@@ -93,7 +95,7 @@ def evaluate(
         Called with every reading as soon as it is there.
     options
         Those of `Evaluation`: scheme, labelling, score, forgetting, measures, detectors, every, n_rows, time_limit,
-        time_budget, seed, batch_size, resources, recorders, backend.
+        time_budget, seed, batch_size, resources, recorders, backend, journal.
 
     Examples
     --------
@@ -174,6 +176,8 @@ class Evaluation:
         What else to keep: see `streamgauge.recording`.
     backend
         Where the cells run; the results do not depend on it.
+    journal
+        A folder into which the run writes what it reads, as it runs, so that others can follow it.
 
     Examples
     --------
@@ -205,6 +209,7 @@ class Evaluation:
         resources: bool = False,
         recorders: Sequence[Recorder] = (),
         backend: Backend = Threads(),
+        journal: Path | str | None = None,
     ) -> None:
         for option, value in (("n_rows", n_rows), ("every", every), ("batch_size", batch_size)):
             if value is not None:
@@ -222,7 +227,7 @@ class Evaluation:
         self.forgettings = tuple(forgetting) if isinstance(forgetting, Sequence) else (forgetting,)
         self.measures: tuple[Measure, ...] = measures_of(measures, self.stream)
         self.detectors = named_detectors(detectors)
-        self.recorders, self.resources = tuple(recorders), resources
+        self.recorders, self.resources, self.journal = tuple(recorders), resources, journal
         self._with_votes = any(getattr(part, "needs_votes", False) for part in (*self.measures, *self.recorders))
         self.time_limit, self.time_budget, self.batch_size = time_limit, time_budget, batch_size
         self._limit, self._every = n_rows, every or (None if period is None else period[0])
@@ -272,6 +277,27 @@ class Evaluation:
 
     def advance(self, stopping: Callable[[], bool] = lambda: False) -> Iterator[Progress]:
         """Run from the start, batch by batch, until the rows end or `stopping` says so."""
+        if self.journal is None:
+            yield from self._advance(stopping)
+            return
+        with Journal(self.journal, self._layout, self._plan()) as journal:
+            for progress in self._advance(lambda: stopping() or journal.asked_to_stop):
+                journal.note(progress, self.failures, self._news)
+                yield progress
+            journal.close("cut short" if self._ended_by else "complete", self._ended_by)
+
+    @property
+    def _layout(self) -> Layout:
+        metered = self.resources or self.time_budget is not None
+        names = (tuple(self.specs), self._forgetting_names, self._measure_names)
+        return Layout(*names, self._feed.scheme.n_folds, metered)
+
+    def _news(self) -> dict[str, object]:
+        """Tell what else changes while a run goes on: the drifts so far, and how far a live source is ahead."""
+        drifts = [asdict(drift) for drift in drifts_of(self.stream, self._n_done)]
+        return {"drifts": drifts[-1000:], "lag": getattr(self.stream, "lag", None)}
+
+    def _advance(self, stopping: Callable[[], bool]) -> Iterator[Progress]:
         self._start()
         self._cells = self._built_cells()
         started = time.perf_counter()
@@ -440,6 +466,12 @@ class Evaluation:
         rows = np.concatenate([part.rows for part in kept])
         shape = (len(self.specs), len(self._folds))
         return costs_of(meters, shape, rows, np.concatenate(costs), "process" if self._is_alone else "thread")
+
+    def _plan(self) -> dict[str, object]:
+        """Say what is to be run."""
+        facts = {"stream": described(self.stream), "scheme": described(self.scheme), "n_rows": self.n_rows_known}
+        options = {"labelling": described(self.labelling), "detectors": list(self.detectors), "seed": self.seed}
+        return {**facts, **options, "measure_facts": {m.name: facts_of(m) for m in self.measures}}
 
     def _description(self) -> dict[str, object]:
         learners = {name: {"spec": described(spec), "seedless": spec.seedless} for name, spec in self.specs.items()}

@@ -101,6 +101,7 @@ def run(options: dict[str, Any]) -> Results:
         seed=options["seed"],
         batch_size=options["batch_size"],
         backend=Threads(options["threads"]),
+        journal=options["out"],
         progress=False if options["quiet"] or options["as_json"] else None,
     )
 
