@@ -5,11 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamgauge.cli.families import FAMILIES
 from streamgauge.cli.inputs import key
-from streamgauge.cli.running import find_stream
-from streamgauge.cli.specs import make
 from streamgauge.errors import StreamgaugeError
+from streamgauge.specs import FAMILIES, find_stream, make
 
 if TYPE_CHECKING:
     from streamgauge.drift import AlarmScore

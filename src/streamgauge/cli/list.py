@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from streamgauge.cli.families import FAMILIES
 from streamgauge.naming import described
+from streamgauge.specs import FAMILIES
 
 __all__ = ["command"]
 

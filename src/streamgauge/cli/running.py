@@ -9,12 +9,11 @@ from typing import Any
 
 import click
 
-from streamgauge.cli.families import FAMILIES
-from streamgauge.cli.specs import make
 from streamgauge.errors import FailureWarning, StreamgaugeError
 from streamgauge.records import Results
+from streamgauge.specs import FAMILIES, find_labelled_stream, make
 
-__all__ = ["find_stream", "run", "run_options", "show"]
+__all__ = ["run", "run_options", "show"]
 
 _OPTIONS = (
     click.option("--stream", help="The stream: 'RandomRBF(speed=0.001)', a file, or the name of a real one."),
@@ -77,7 +76,7 @@ def run(options: dict[str, Any]) -> Results:
         raise StreamgaugeError(msg)
     known, detectors = FAMILIES["learners"](), FAMILIES["detectors"]()
     learners = {text: make("learner", text, known, within=detectors) for text in options["learner"]}
-    stream, hidden = _stream(options["stream"])
+    stream, hidden = find_labelled_stream(options["stream"])
     labelling = make("labelling", options["labelling"], FAMILIES["labellings"]())
     if hidden is not None and options["labelling"] != "AllLabels":
         msg = f"{options['stream']} says itself which labels are hidden; leave out --labelling"
@@ -104,27 +103,6 @@ def run(options: dict[str, Any]) -> Results:
         journal=options["out"],
         progress=False if options["quiet"] or options["as_json"] else None,
     )
-
-
-def find_stream(text: str) -> Any:  # noqa: ANN401
-    """Find a stream: a file by its path, a real or a ready-made one by its name, or one with options."""
-    return _stream(text)[0]
-
-
-def _stream(text: str) -> tuple[Any, Any]:
-    """Find a stream and, where it says itself which labels are hidden, its labelling.
-
-    A folder that `sample` wrote is its test set, with the labelling that hides what was hidden.
-    """
-    from streamgauge.streams import DATASETS, File, load, open_test  # noqa: PLC0415
-
-    if (Path(text) / "recipe.json").is_file():
-        return open_test(text)
-    if Path(text).exists() or text == "-" or (Path(text).suffix and "(" not in text):
-        return File(text), None
-    if text in DATASETS:
-        return load(text), None
-    return make("stream", text, FAMILIES["streams"]()), None
 
 
 def _recorders(options: dict[str, Any]) -> list[Any]:
