@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from streamgauge.cli.running import run, run_options, show
+from streamgauge.cli.watching import watched
 from streamgauge.errors import StreamgaugeError
 
 __all__ = ["command"]
@@ -33,6 +34,7 @@ def command(results: Path | None, *, tests: tuple[str, ...], alpha: float, **opt
     if results is not None and (options["stream"] or options["learner"]):
         msg = f"give either a folder of results ({results}) or the options of a run, not both"
         raise StreamgaugeError(msg)
-    found = run(options) if results is None else load(results)
-    comparisons = [comparison for test in tests or (None,) for comparison in compare_all(found, test=test, alpha=alpha)]
-    show(found, comparisons, options)
+    with watched(options["out"], wanted=options["watch"] and results is None) as journal:
+        found = run(options, journal) if results is None else load(results)
+        tested = [compare_all(found, test=test, alpha=alpha) for test in tests or (None,)]
+        show(found, [comparison for of_test in tested for comparison in of_test], options)

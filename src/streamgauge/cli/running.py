@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from streamgauge.cli.watching import watch_option
 from streamgauge.errors import FailureWarning, StreamgaugeError
 from streamgauge.records import Results
 from streamgauge.specs import FAMILIES, find_labelled_stream, make
@@ -47,6 +48,7 @@ _OPTIONS = (
         help="Write this, too, into the folder of --out; repeatable.",
     ),
     click.option("--table", type=click.Path(path_type=Path), help="Write all readings to this .csv or .parquet file."),
+    watch_option,
     click.option("--quiet", is_flag=True, help="Show no progress bar."),
     click.option("--json", "as_json", is_flag=True, help="Print the results as JSON."),
     click.option("--out", type=click.Path(path_type=Path), help="Write readings and manifest into this folder."),
@@ -61,8 +63,8 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def run(options: dict[str, Any]) -> Results:
-    """Run what the options of the command line ask for."""
+def run(options: dict[str, Any], journal: Path | None = None) -> Results:
+    """Run what the options of the command line ask for; others can follow it in the folder of the journal."""
     from streamgauge.backends import Threads  # noqa: PLC0415
     from streamgauge.evaluate import evaluate  # noqa: PLC0415
 
@@ -100,7 +102,7 @@ def run(options: dict[str, Any]) -> Results:
         seed=options["seed"],
         batch_size=options["batch_size"],
         backend=Threads(options["threads"]),
-        journal=options["out"],
+        journal=journal,
         progress=False if options["quiet"] or options["as_json"] else None,
     )
 

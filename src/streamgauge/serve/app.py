@@ -18,6 +18,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from streamgauge.errors import StreamgaugeError
+from streamgauge.journal.files import plain
 from streamgauge.serve.guard import Guard
 from streamgauge.serve.jobs import Jobs, choices
 from streamgauge.serve.library import Library
@@ -49,7 +50,10 @@ class _Site:
         return JSONResponse({**facts, "runs": self.library.summaries()})
 
     def run(self, request: Request) -> Response:
-        return JSONResponse(_finite(self.library.run(_asked(request, "id")).details()))
+        return JSONResponse(plain(self.library.run(_asked(request, "id")).details()))
+
+    def verdicts(self, request: Request) -> Response:
+        return JSONResponse(plain(self.library.run(_asked(request, "id")).verdicts()))
 
     def curves(self, request: Request) -> Response:
         run, panel = self.library.run(_asked(request, "id")), _panel(_asked(request, "panel"))
@@ -119,12 +123,14 @@ def create_app(
     >>> page.get("/api/runs").json()["runs"]
     []
     """
-    site = _Site(library, Jobs(library.folder) if can_start else None)
+    jobs = Jobs(library.folder) if can_start else None
+    site = _Site(library, jobs)
     routes = [
         Route("/", _asset_of("index.html")),
         *(Route(f"/assets/{name}", _asset_of(name)) for name in _assets() if name != "index.html"),
         Route("/api/runs", site.runs),
         Route("/api/run", site.run),
+        Route("/api/verdicts", site.verdicts),
         Route("/api/curves", site.curves),
         Route("/api/table.csv", site.table),
         Route("/api/choices", site.choices),
@@ -134,7 +140,9 @@ def create_app(
     if can_start:
         routes += [Route("/api/start", site.start, methods=["POST"]), Route("/api/stop", site.stop, methods=["POST"])]
     guard = Middleware(Guard, token=token, hosts=hosts)
-    return Starlette(routes=routes, middleware=[guard], exception_handlers={StreamgaugeError: _told})
+    app = Starlette(routes=routes, middleware=[guard], exception_handlers={StreamgaugeError: _told})
+    app.state.jobs = jobs
+    return app
 
 
 @cache
@@ -210,12 +218,6 @@ async def _sent(request: Request) -> dict[str, Any]:
     if not isinstance(wanted, dict):
         raise HTTPException(400, "send a JSON object")
     return wanted
-
-
-def _finite(facts: Any) -> Any:  # noqa: ANN401  (whatever JSON holds)
-    from streamgauge.journal.files import plain  # noqa: PLC0415
-
-    return plain(facts)
 
 
 def _chained(first: str, rest: Any) -> Any:  # noqa: ANN401

@@ -187,9 +187,14 @@ class Jobs:
         self.folder = folder
         self._started: dict[str, subprocess.Popen[bytes]] = {}
 
+    @property
+    def going_on(self) -> list[str]:
+        """The names of those runs that go on."""
+        return [name for name, process in self._started.items() if process.poll() is None]
+
     def start(self, wanted: Mapping[str, object]) -> str:
         """Start a run; give its name."""
-        if sum(process.poll() is None for process in self._started.values()) >= MOST_AT_ONCE:
+        if len(self.going_on) >= MOST_AT_ONCE:
             msg = f"{MOST_AT_ONCE} runs that were started here go on; stop one, or wait for it"
             raise StreamgaugeError(msg)
         name = _text(wanted, "name") or time.strftime("run-%Y%m%d-%H%M%S")

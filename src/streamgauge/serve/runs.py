@@ -91,7 +91,8 @@ class Run:
         view = self._view()
         if self.is_saved or view is None:
             told = _saved_details(self._cache.saved(self.folder).results)
-            return {**self.summary(), **told, "has_pairs": view is not None and bool(view.status().get("verdicts"))}
+            has_pairs = view is not None and bool(view.status().get("verdicts"))
+            return {**self.summary(), **told, "has_pairs": has_pairs}
         status, about = view.status(), view.about
         generation, events = view.events()
         described = {name: about.get(name) for name in ("stream", "scheme", "labelling", "detectors", "seed")}
@@ -107,6 +108,14 @@ class Run:
             "alarms_told": [generation, len(events)],
             "described": described,
         }
+
+    def verdicts(self) -> list[dict[str, Any]]:
+        """Tell what is known of each pair of learners."""
+        view = self._view()
+        if self.is_saved or view is None:
+            return _verdicts(self._cache.saved(self.folder).results)
+        told: list[dict[str, Any]] = view.status().get("verdicts", [])
+        return told
 
     def readings(self, kind: str = "measure") -> Readings:
         """Give the records of its curves; how pairs came to their verdicts stands in the journal alone."""
@@ -181,7 +190,7 @@ def _saved_details(results: Results) -> dict[str, Any]:
     return {
         "measure_facts": described.get("measures", {}),
         "with_costs": results.resources is not None,
-        "verdicts": _verdicts(results),
+        "verdicts": None,  # they take a while: asked for apart
         "failures": [asdict(failure) for failure in results.failures],
         "drifts": [asdict(drift) for drift in results.drifts],
         "lag": None,

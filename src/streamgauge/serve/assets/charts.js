@@ -190,11 +190,11 @@ export class Chart {
   // The alarms of detectors: a triangle at the foot in the colour of the learner, pale for a warning.
   markAlarms(plot) {
     this.clipped(plot, (ctx, bbox) => {
-      const size = 5 * devicePixelRatio;
+      const size = 4 * devicePixelRatio;
       const foot = bbox.top + bbox.height;
       this.hooks.marks().alarms.forEach(({ row, place, kind }) => {
         const at = plot.valToPos(row, "x", true);
-        ctx.globalAlpha = kind === "drift" ? 1 : 0.3;
+        ctx.globalAlpha = kind === "drift" ? 0.85 : 0.25;
         ctx.fillStyle = colourOf(place);
         ctx.beginPath();
         ctx.moveTo(at, foot - 2 * size);

@@ -34,7 +34,7 @@ export function showHead(state, runs, { onStop }) {
     return make("article", { class: "head" },
       make("div", { class: "title" }, make("h1", {}, id === "." ? details.stream ?? "This run" : id), badge(details.state),
         running && state.canStart && make("button", { type: "button", "data-key": `stop ${id}`, onclick: () => onStop(id) }, "Stop")),
-      make("p", { class: "lead" }, [details.stream, details.scheme, details.described?.labelling].filter(Boolean).join(" · ")),
+      make("p", { class: "lead", title: details.stream ?? null }, [details.stream, details.scheme, details.described?.labelling].filter(Boolean).join(" · ")),
       progress(details), make("dl", { class: "figures" }, figures(details)));
   });
   const none = make("div", { class: "empty" }, make("h1", {}, state.runs.length ? "Choose a run" : "No run is here yet"),

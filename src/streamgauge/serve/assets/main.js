@@ -300,6 +300,18 @@ async function load() {
   subscribe();
   draw();
   if (state.view) refine();
+  shownRuns().filter(({ details }) => details.verdicts === null).forEach(({ id, details }) => judge(id, details));
+}
+
+// The tests of a finished run take a while, so that its curves do not wait for them.
+async function judge(id, details) {
+  details.verdicts = [];
+  try {
+    details.verdicts = await ask(`/api/verdicts?${query([["id", id]])}`);
+  } catch (error) {
+    notify(error.message);
+  }
+  draw();
 }
 
 function subscribe() {

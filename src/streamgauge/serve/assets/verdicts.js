@@ -29,7 +29,9 @@ function matrix(learners, verdicts, onPair) {
 }
 
 // The interval of the difference around zero, with what does not matter (the rope) shaded.
-function interval(verdict, reach) {
+function interval(verdict) {
+  const ends = [...(verdict.interval ?? []), verdict.difference ?? 0, 1.5 * (verdict.rope ?? 0)].map(Math.abs);
+  const reach = Math.max(0.001, ...ends);
   const at = (value) => 100 + (96 * Math.max(-reach, Math.min(reach, value))) / reach;
   const [low, high] = verdict.interval ?? [verdict.difference, verdict.difference];
   const rope = verdict.rope ? make("rect", { class: "rope", x: at(-verdict.rope), y: 2, width: at(verdict.rope) - at(-verdict.rope), height: 20 }) : null;
@@ -39,21 +41,19 @@ function interval(verdict, reach) {
     verdict.difference === null ? null : make("circle", { cx: at(verdict.difference), cy: 12, r: 5 }));
 }
 
-function card(verdict, reach, { onPair, drawn }) {
+function card(verdict, { onPair, drawn }) {
   const told = [`${format.points(verdict.difference)} points`];
   if (verdict.interval) told.push(`${format.points(verdict.interval[0])} to ${format.points(verdict.interval[1])}`);
   const button = onPair && make("button", { type: "button", "data-key": `pair ${verdict.first} ${verdict.second}`, "aria-pressed": String(drawn(verdict)), onclick: () => onPair(verdict) }, "Curve");
   return make("li", { class: `card ${verdict.outcome}` },
     make("p", { class: "sentence" }, verdict.sentence),
-    make("div", { class: "estimate" }, interval(verdict, reach), make("span", {}, told.join(", ")), button));
+    make("div", { class: "estimate" }, interval(verdict), make("span", {}, told.join(", ")), button));
 }
 
 export function showVerdicts(runs, all, hooks) {
   const parts = runs.filter(({ details }) => details.verdicts?.length).map(({ details }) => {
     const rank = (v) => ({ first: 0, second: 0, equivalent: 1 }[v.outcome] ?? 2);
     const verdicts = [...details.verdicts].sort((a, b) => rank(a) - rank(b) || Math.abs(b.difference ?? 0) - Math.abs(a.difference ?? 0));
-    const ends = verdicts.flatMap((v) => [...(v.interval ?? []), v.difference ?? 0]).map(Math.abs).filter((end) => end < 0.999);
-    const reach = Math.max(0.001, ...ends);
     const decided = verdicts.filter((v) => v.outcome !== "undecided").length;
     const shown = all.has(details.id) ? verdicts : verdicts.slice(0, FEW);
     const more = verdicts.length > FEW && make("button", { type: "button", "data-key": `all ${details.id}`, "aria-expanded": String(all.has(details.id)), onclick: () => hooks.onAll(details.id) },
@@ -62,7 +62,7 @@ export function showVerdicts(runs, all, hooks) {
       make("h2", {}, runs.length > 1 ? `Verdicts of ${details.id}` : "Verdicts"),
       make("p", { class: "note" }, `${decided} of ${format.plural(verdicts.length, "pair")} decided, on accuracy`),
       details.learners.length > 3 && matrix(details.learners, verdicts, (v) => hooks.onPair(details, v)),
-      make("ul", { class: "cards" }, shown.map((v) => card(v, reach, {
+      make("ul", { class: "cards" }, shown.map((v) => card(v, {
         onPair: details.state === "running" || details.has_pairs ? () => hooks.onPair(details, v) : null, drawn: (pair) => hooks.isDrawn(pair) }))),
       more,
     ];
