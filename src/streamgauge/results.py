@@ -16,7 +16,7 @@ import numpy as np
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError
-from streamgauge.records import Alarm, Failure, Feedback, PairSums, Resources, Results
+from streamgauge.records import Alarm, Failure, Feedback, PairSums, Resources, Results, Verdict
 from streamgauge.streams.outputs import replacing
 
 __all__ = ["load", "manifest", "readings_table", "resources_table", "save", "write_table"]
@@ -138,6 +138,7 @@ def manifest(results: Results) -> dict[str, Any]:
         "description": results.description,
         "alarms": [asdict(alarm) for alarm in results.alarms],
         "pairs": pairs,
+        "verdicts": [asdict(verdict) for verdict in results.verdicts],
         "failures": [asdict(failure) for failure in results.failures],
         "feedback": None if results.feedback is None else _listed(asdict(results.feedback)),
         "resources": _totals(results.resources),
@@ -216,6 +217,7 @@ def load(folder: Path | str) -> Results:
         shape = (-1, len(learners), written["n_folds"], len(forgettings), len(measures))
         values = table["value"].to_numpy().reshape(shape)
         rows = table["row"].to_numpy().reshape(shape)[:, 0, 0, 0, 0]
+        verdicts = tuple(_verdict(verdict) for verdict in written.get("verdicts", ()))
         feedback, cost = _feedback(written.get("feedback")), _read_resources(folder, written, shape[1:3])
     except (OSError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, StreamgaugeError):
@@ -225,7 +227,7 @@ def load(folder: Path | str) -> Results:
     names = (learners, forgettings, measures)
     facts = (written["n_rows"], written["complete"], written["description"])
     failures = tuple(Failure(**failure) for failure in written.get("failures", ()))
-    return Results(rows, values, *names, pairs, *facts, feedback, cost, failures, alarms)
+    return Results(rows, values, *names, pairs, *facts, feedback, cost, failures, alarms, verdicts)
 
 
 def _feedback(written: dict[str, Any] | None) -> Feedback | None:
@@ -251,3 +253,8 @@ def _pair(written: dict[str, Any]) -> PairSums:
     """Read the sums of a pair, whose lists are columns."""
     columns: dict[str, Any] = {name: np.asarray(v) if isinstance(v, list) else v for name, v in written.items()}
     return PairSums(**columns)
+
+
+def _verdict(written: dict[str, Any]) -> Verdict:
+    interval = written["interval"]
+    return Verdict(**{**written, "interval": None if interval is None else tuple(interval)})

@@ -19,7 +19,7 @@ from streamgauge.records.rows import (
     Schema,
     Step,
 )
-from streamgauge.records.runs import Alarm, Failure, Feedback, PairSums, Reading, Resources, Trace
+from streamgauge.records.runs import Alarm, Failure, Feedback, Outcome, PairSums, Reading, Resources, Trace, Verdict
 from streamgauge.tallies import STATISTICS, Tallies, Tally, over_classes
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "Drift",
     "Failure",
     "Feedback",
+    "Outcome",
     "PairSums",
     "Reading",
     "Resources",
@@ -47,6 +48,7 @@ __all__ = [
     "Tallies",
     "Tally",
     "Trace",
+    "Verdict",
     "over_classes",
     "readings_of",
 ]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.records.rows import Drift
-from streamgauge.records.runs import Alarm, Failure, Feedback, PairSums, Reading, Resources
+from streamgauge.records.runs import Alarm, Failure, Feedback, PairSums, Reading, Resources, Verdict
 
 __all__ = [
     "Results",
@@ -44,6 +44,8 @@ class Results:
         The learners that failed, where others went on; they are in no pair.
     alarms
         What detectors said of the errors, in the order of the rows.
+    verdicts
+        What is known of each pair of learners at the end, and since which row.
 
     Examples
     --------
@@ -68,6 +70,7 @@ class Results:
     resources: Resources | None = None
     failures: tuple[Failure, ...] = ()
     alarms: tuple[Alarm, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
 
     @property
     def n_folds(self) -> int:

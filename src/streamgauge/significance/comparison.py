@@ -14,6 +14,9 @@ MODELS = "these two trained models are right equally often"
 ALGORITHMS = "the two are equally good on average over seeds and over rows of this source"
 """The hypothesis of tests over folds and rows: both are chance."""
 
+RATE = "rate"
+"""The unit of most measures."""
+
 TITLES = {
     "two_way_t": "two-way t",
     "paired_t": "paired t",
@@ -21,6 +24,7 @@ TITLES = {
     "sign": "sign test",
     "sign_flip": "sign-flip test",
     "corrected_t": "corrected t",
+    "five_by_two": "5x2 cv test",
     "mcnemar": "McNemar",
     "diebold_mariano": "Diebold-Mariano",
 }
@@ -56,6 +60,8 @@ class Comparison:
         What was compared.
     greater_is_better
         Whether a greater value of the measure is better.
+    unit
+        In what the measure is told: a ``rate`` is put in percent, all else in its own unit.
     reason
         Why this test was chosen, where `compare` chose it.
     warnings
@@ -83,6 +89,7 @@ class Comparison:
     second: str = "the second"
     measure: str = "accuracy"
     greater_is_better: bool = True
+    unit: str = RATE
     reason: str = ""
     warnings: tuple[str, ...] = ()
 
@@ -106,15 +113,15 @@ class Comparison:
     @property
     def sentence(self) -> str:
         """The verdict in plain English; rates are printed in percent."""
-        better = self.better
-        turn = -100 if better is not None and self.direction < 0 else 100
+        better, (scale, unit) = self.better, (100, "% points") if self.unit == RATE else (1, self.unit)
+        turn = -scale if better is not None and self.direction < 0 else scale
         low, high = sorted(turn * bound for bound in self.interval or (0.0, 0.0))
-        digits = _digits((high - low) / 2 or 100 * (self.difference or 0.0))
+        digits = _digits((high - low) / 2 or scale * (self.difference or 0.0))
         evidence = f"{self.title} over {self.basis}, {p_text(self.p_value)}"
         if self.interval is not None:
             confidence = 100 * (1 - self.alpha)
-            evidence = f"{confidence:g} % interval {low:.{digits}f} to {high:.{digits}f}; {evidence}"
-        by = "" if self.difference is None else f" by {turn * self.difference:.{digits}f} % points"
+            evidence = f"{confidence:g} % interval {low:,.{digits}f} to {high:,.{digits}f}; {evidence}"
+        by = "" if self.difference is None else f" by {turn * self.difference:,.{digits}f} {unit}"
         if better is None:
             differ = f"; they differ{by}" if by else ""
             between = f"between {self.first} and {self.second}"
