@@ -24,7 +24,7 @@ from streamgauge import (
     Window,
     evaluate,
 )
-from streamgauge.evaluate import Progress
+from streamgauge.accounts import Progress
 from streamgauge.journal import Journal, JournalView, Layout, files, writing
 from streamgauge.records import Alarm
 from streamgauge.thinning import Buckets

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,9 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from streamgauge import SEA, Bootstrap, Landmark, MajorityClass, NaiveBayes, StreamgaugeError, Window, evaluate, save
-from streamgauge.evaluate import Progress
+from streamgauge.accounts import Progress
 from streamgauge.journal import Journal, JournalView, Layout
-from streamgauge.records import Alarm
+from streamgauge.records import Alarm, Verdict
 from streamgauge.serve import Library, Settings
 from streamgauge.serve import sources as serve_sources
 from streamgauge.serve.app import create_app
@@ -40,29 +40,12 @@ LAYOUT = Layout(("tree", "bayes"), ("Landmark()",), ("accuracy",), n_folds=1, wi
 ACCURACY = {"kind": "measure", "name": "accuracy", "under": "Landmark()"}
 
 
-@dataclass(frozen=True)
-class SomeVerdict:
-    """Told by a run as it goes on."""
-
-    first: str = "tree"
-    second: str = "bayes"
-    outcome: str = "first"
-    row: int | None = 100
-    difference: float = 0.03
-    interval: tuple[float, float] | None = (0.01, 0.05)
-    rope: float = 0.01
+VERDICT = Verdict("tree", "bayes", "first", 20, 0.03, (0.01, 0.05), 0.01, 0.05, 1, "equal", "two_way_sequence")
 
 
-@dataclass(frozen=True)
-class Told(Progress):
-    """What a batch brought, with verdicts."""
-
-    verdicts: tuple[SomeVerdict, ...] = ()
-
-
-def batch(rows: list[int], values: tuple[float, float] = (0.75, 0.5), **further: Any) -> Told:
+def batch(rows: list[int], values: tuple[float, float] = (0.75, 0.5), **further: Any) -> Progress:
     grid = np.tile(np.array(values)[None, :, None, None, None], (len(rows), 1, 1, 1, 1))
-    return Told(max(rows), np.array(rows, dtype=np.int64), grid, **further)
+    return Progress(max(rows), np.array(rows, dtype=np.int64), grid, **further)
 
 
 def decoded(content: bytes) -> tuple[dict[str, Any], np.ndarray, np.ndarray]:
@@ -355,7 +338,7 @@ def test_verdicts_and_alarms_are_told_as_they_form(tmp_path: Path, monkeypatch: 
         pair = {"kind": "pair", "name": "tree", "under": "bayes"}
         watcher.subscribe({"runs": {"live": [JournalView(tmp_path / "live").records()[0], 1]}, "panels": [pair]})
         watcher.changes()
-        journal.note(batch([20], verdicts=(SomeVerdict(),), alarms=(Alarm(15, "tree", 0, "DDM"),)))
+        journal.note(batch([20], verdicts=(VERDICT,), alarms=(Alarm(15, "tree", 0, "DDM"),)))
         told = watcher.changes()["watched"]["live"]
         assert told["status"]["verdicts"][0]["outcome"] == "first"
         assert told["panels"] == [{"curves": [[[0.03], [0.01], [0.05]]]}]
@@ -418,7 +401,7 @@ def test_metrics_are_what_prometheus_reads(tmp_path: Path) -> None:
     name = 'a"b\\c'
     layout = replace(LAYOUT, learners=(name, "bayes"))
     with Journal(tmp_path / "live", layout, {"stream": "SEA()"}) as journal:
-        journal.note(batch([10], alarms=(Alarm(5, name, 0, "DDM"),)), news=lambda: {"lag": {"rows": 7}})
+        journal.note(batch([10], alarms=(Alarm(5, name, 0, "DDM"),)), news=lambda: {"source": {"lag": 7, "bad": 2}})
         journal._write_status()
         text = metrics_text(Library(tmp_path), n_pages=2)
     escaped = 'a\\"b\\\\c'
@@ -427,7 +410,8 @@ def test_metrics_are_what_prometheus_reads(tmp_path: Path) -> None:
     assert (
         f'streamgauge_measure{{{of_run},learner="{escaped}",measure="accuracy",forgetting="Landmark()"}} 0.75' in text
     )
-    assert f'streamgauge_source_lag{{{of_run},of="rows"}} 7' in text
+    assert f"streamgauge_source_lag{{{of_run}}} 7" in text
+    assert f'streamgauge_source{{{of_run},of="bad"}} 2' in text
     assert f'streamgauge_alarms_total{{{of_run},learner="{escaped}",detector="DDM",kind="drift"}} 1' in text
     assert 'streamgauge_runs{state="running"} 1' in text
     line = re.compile(r'[a-z_]+(\{([a-z]+="([^"\\]|\\.)*",?)*\})? [-+0-9.e]+|# (HELP|TYPE) .+')

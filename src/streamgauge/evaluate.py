@@ -280,9 +280,10 @@ class Evaluation:
         return Layout(*names, self._feed.scheme.n_folds, metered)
 
     def _news(self) -> dict[str, object]:
-        """Tell what else changes while a run goes on: the drifts so far, and how far a live source is ahead."""
+        """Tell what else changes while a run goes on: the drifts so far, and how it stands with a live source."""
         drifts = [asdict(drift) for drift in drifts_of(self.stream, self._account.n_done)]
-        return {"drifts": drifts[-1000:], "lag": getattr(self.stream, "lag", None)}
+        source = getattr(self.stream, "facts", dict)()
+        return {"drifts": drifts[-1000:], "source": dict(source)}
 
     def _advance(self, stopping: Callable[[], bool]) -> Iterator[Progress]:
         self._start()

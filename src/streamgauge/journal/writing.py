@@ -29,7 +29,7 @@ from streamgauge.journal.files import (
     write_json,
 )
 from streamgauge.journal.layout import Layout
-from streamgauge.records import Alarm, Failure
+from streamgauge.records import Alarm, Failure, Verdict
 
 __all__ = ["Journal"]
 
@@ -59,6 +59,8 @@ class _Progress(Protocol):
     def costs(self) -> NDArray[np.float64] | None: ...
     @property
     def alarms(self) -> tuple[Alarm, ...]: ...
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]: ...
 
 
 class Journal:
@@ -151,7 +153,7 @@ class Journal:
 
     def _note(self, progress: _Progress) -> None:
         now = time.time()
-        verdicts = getattr(progress, "verdicts", ())
+        verdicts = progress.verdicts
         if verdicts:
             self._status["verdicts"] = [{**asdict(verdict), "sentence": str(verdict)} for verdict in verdicts]
         if len(progress.rows):

@@ -23,7 +23,8 @@ FAMILIES = {
     "streamgauge_learner_bytes": ("gauge", "Memory of a learner, the mean over folds."),
     "streamgauge_alarms_total": ("counter", "Alarms of a detector."),
     "streamgauge_failures": ("gauge", "Learners that have failed, over folds."),
-    "streamgauge_source_lag": ("gauge", "How far a live source is ahead of a run."),
+    "streamgauge_source_lag": ("gauge", "How many events a live source is ahead of a run."),
+    "streamgauge_source": ("gauge", "What became of the events of a live source."),
     "streamgauge_pages": ("gauge", "Pages that watch."),
 }
 
@@ -81,10 +82,10 @@ def _samples_of(name: str, view: JournalView) -> Iterator[Sample]:
     yield "streamgauge_rows_total", run, float(status.get("n_rows") or 0)
     yield "streamgauge_run_seconds", run, float(status.get("seconds") or 0.0)
     yield "streamgauge_failures", run, len(status.get("failures") or ())
-    lag = status.get("lag")
-    for what, number in lag.items() if isinstance(lag, dict) else (("rows", lag),):
+    for what, number in (status.get("source") or {}).items():
         if isinstance(number, Real) and not isinstance(number, bool):
-            yield "streamgauge_source_lag", {**run, "of": what}, float(number)
+            family, of = ("streamgauge_source_lag", {}) if what == "lag" else ("streamgauge_source", {"of": what})
+            yield family, {**run, **of}, float(number)
     alarms: Counter[tuple[str, str, str]] = Counter()
     for event in view.events()[1]:
         alarms[event["learner"], event["detector"], event["kind"]] += event["n"]

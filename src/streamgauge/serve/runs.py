@@ -103,7 +103,7 @@ class Run:
             "has_pairs": bool(status.get("verdicts")),
             "failures": status.get("failures", []),
             "drifts": status.get("drifts", []),
-            "lag": status.get("lag"),
+            "source": status.get("source"),
             "alarms": marked(events, status.get("n_rows", 0)),
             "alarms_told": [generation, len(events)],
             "described": described,
@@ -193,7 +193,7 @@ def _saved_details(results: Results) -> dict[str, Any]:
         "verdicts": None,  # they take a while: asked for apart
         "failures": [asdict(failure) for failure in results.failures],
         "drifts": [asdict(drift) for drift in results.drifts],
-        "lag": None,
+        "source": None,
         "alarms": marked(alarms, results.n_rows),
         "alarms_told": [0, len(alarms)],
         "described": told,
@@ -204,9 +204,8 @@ def _verdicts(results: Results) -> list[dict[str, Any]]:
     """Give what was said of each pair while the run went on; where nothing was, what the recommended test says."""
     from streamgauge.significance import compare_all  # noqa: PLC0415  (SciPy is slow to import)
 
-    live = getattr(results, "verdicts", ())
-    if live:
-        return [{**asdict(verdict), "sentence": str(verdict)} for verdict in live]
+    if results.verdicts:
+        return [{**asdict(verdict), "sentence": str(verdict)} for verdict in results.verdicts]
     try:
         comparisons = compare_all(results)
     except StreamgaugeError:

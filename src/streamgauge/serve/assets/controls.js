@@ -5,13 +5,10 @@ import { badge, progress, speed } from "./runs.js";
 
 const figure = (name, value, hint) => make("div", { class: "figure", title: hint ?? null }, make("dt", {}, name), make("dd", {}, value));
 
-// How far a live source is ahead: a number of rows, or several numbers by name.
-function lagFigures(lag) {
-  if (lag === null || lag === undefined) return [];
-  const parts = typeof lag === "object" ? Object.entries(lag) : [["rows", lag]];
-  const told = (name, value) => (name.includes("second") ? format.duration(value) : typeof value === "number" ? format.count(value) : String(value));
-  return parts.filter(([, value]) => value !== null && typeof value !== "object")
-    .map(([name, value]) => figure(`lag (${name.replaceAll("_", " ")})`, told(name, value), "How far the source is ahead of the run"));
+// How it stands with a live source: how far it is ahead, and what became of its events as far as there is any.
+function sourceFigures(source) {
+  const parts = Object.entries(source ?? {}).filter(([name, value]) => typeof value === "number" && (name === "lag" || value));
+  return parts.map(([name, value]) => figure(name === "lag" ? "lag of the source" : name.replaceAll("_", " "), format.count(value), name === "lag" ? "How many events the source is ahead of the run" : null));
 }
 
 function figures(details) {
@@ -24,7 +21,7 @@ function figures(details) {
     figure("time", details.seconds ? format.duration(details.seconds) : format.MISSING),
     left !== null && figure("left", format.duration(left)),
     details.n_folds > 1 && figure("folds", String(details.n_folds)),
-    ...lagFigures(details.lag),
+    ...sourceFigures(details.source),
   ];
 }
 

@@ -132,7 +132,10 @@ function draw() {
       if (drawn.length) chart.draw(drawn);
     }
     tell();
-    document.documentElement.dataset.drawn = String(Number(document.documentElement.dataset.drawn ?? 0) + 1);
+    if (charts.size && !document.documentElement.dataset.drawn) {
+      performance.mark("drawn");
+      document.documentElement.dataset.drawn = "true";
+    }
   });
 }
 
