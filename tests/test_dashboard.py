@@ -123,6 +123,7 @@ def address(folder: Path) -> Iterator[str]:
 
 def pictured(page: Page, name: str) -> None:
     PICTURES.mkdir(exist_ok=True)
+    page.evaluate("scrollTo(0, 0)")
     page.screenshot(path=PICTURES / f"{name}.png", full_page=True)
 
 
@@ -180,6 +181,8 @@ def test_runs_are_compared_side_by_side(browser: Browser, address: str) -> None:
         drawn(page, 2)
         page.get_by_label("Show small beside others").check()
         expect(page.locator("#values tbody tr")).to_have_count(4)
+        expect(page.locator("#values")).to_contain_text("Landmark()")  # the forgetting that both have
+        expect(page.locator("#values tbody tr").nth(3).locator("td").first).to_have_text(re.compile(r"\d\d\.\d\d"))
         page.get_by_label("Find a run").fill("small")
         expect(page.locator("#runs li")).to_have_count(1)
         pictured(page, "compared")

@@ -75,7 +75,7 @@ class Buckets:
     @cached_property
     def _ends(self) -> NDArray[np.int64]:
         """The last point of each bucket."""
-        return np.concatenate((self.starts[1:], [self.n])) - 1
+        return np.append(self.starts[1:], [self.n] if self.n else []).astype(np.int64) - 1
 
     @cached_property
     def _is_kept(self) -> NDArray[np.bool_]:

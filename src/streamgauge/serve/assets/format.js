@@ -23,6 +23,7 @@ export function bytes(number) {
 
 export function duration(seconds) {
   if (!Number.isFinite(seconds)) return MISSING;
+  if (seconds < 0.1) return "< 0.1 s";
   if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60) return `${minutes} min ${Math.round(seconds % 60)} s`;

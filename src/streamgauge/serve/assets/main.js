@@ -281,6 +281,8 @@ async function open() {
   }));
   if (mine !== loading) return;
   state.details = new Map(found.filter(([, details]) => details));
+  const shared = union("forgettings").filter((name) => shownRuns().every(({ details }) => details.forgettings.includes(name)));
+  if (shared.length && !shared.includes(state.forgetting)) state.forgetting = shared[0]; // what all runs can be compared by
   await load();
 }
 

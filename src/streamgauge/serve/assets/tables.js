@@ -35,7 +35,7 @@ function alarms(details) {
     groups.set(name, group);
   }
   if (!groups.size) return null;
-  const head = make("tr", {}, ["learner", "detector", "drifts", "warnings", "last drift at row"].map((name) => make("th", { scope: "col" }, name)));
+  const head = make("tr", {}, ["learner", "detector", "drifts", "warnings", "last drift at row"].map((name) => make("th", { scope: "col", class: name === "detector" ? "text" : null }, name)));
   const rows = [...groups.values()].map((g) => make("tr", {}, make("th", { scope: "row" }, g.learner), make("td", { class: "text" }, g.detector),
     make("td", {}, format.count(g.drift)), make("td", {}, format.count(g.warning)), make("td", {}, g.drift ? format.count(g.last) : format.MISSING)));
   return [make("h2", {}, "Drift alarms"), scrolled("drift alarms", make("table", {}, make("thead", {}, head), make("tbody", {}, rows)))];
