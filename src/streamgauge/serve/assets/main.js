@@ -146,9 +146,10 @@ function tell() {
   showNotices(runs);
   const row = state.cursor;
   const columns = drawn.filter((panel) => panel.kind !== "pair").map((panel) => ({
-    ...factsOf(panel), value: (line) => store.valueAt(line.id, panel, line.k, row, state.view) }));
+    ...factsOf(panel), under: null, value: (line) => store.valueAt(line.id, panel, line.k, row, state.view) }));
   const last = Math.max(0, ...runs.map(({ id }) => store.lastRow(id)));
-  const where = row === null ? `At the last reading${last ? `, row ${format.count(last)}` : ""}` : `At row ${format.count(row)}`;
+  const at = row === null ? `At the last reading${last ? `, row ${format.count(last)}` : ""}` : `At row ${format.count(row)}`;
+  const where = state.forgetting ? `${at} · ${state.forgetting}` : at;
   showValues(lines(), columns, where, toggleLearner);
   showVerdicts(runs, state.all, { onPair: togglePair, onAll: toggleAll, isDrawn });
   showMore(runs);
