@@ -4,10 +4,12 @@ import csv
 import io
 import json
 import re
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,18 @@ pytest.importorskip("httpx2", reason="the test client of starlette needs httpx2"
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from streamgauge import SEA, Bootstrap, Landmark, MajorityClass, NaiveBayes, StreamgaugeError, Window, evaluate, save
+from streamgauge import (
+    SEA,
+    Bootstrap,
+    Landmark,
+    MajorityClass,
+    NaiveBayes,
+    StreamgaugeError,
+    Window,
+    compare,
+    evaluate,
+    save,
+)
 from streamgauge.accounts import Progress
 from streamgauge.journal import Journal, JournalView, Layout
 from streamgauge.records import Alarm, Verdict
@@ -141,8 +154,18 @@ def test_details_tell_alarms_and_verdicts(page: TestClient, folder: Path) -> Non
     details = page.get("/api/run", params={"id": "saved"}).json()
     assert sum(alarm["n"] for alarm in details["alarms"]) == len(load(folder / "saved").alarms)
     (verdict,) = page.get("/api/verdicts", params={"id": "saved"}).json()
-    assert verdict["outcome"] in {"first", "second", "undecided"}
-    assert "accuracy" in verdict["sentence"]
+    (live,) = load(folder / "saved").verdicts
+    assert (verdict["outcome"], verdict["row"], verdict["sentence"]) == (live.outcome, live.row, str(live))
+
+
+def test_without_live_verdicts_the_recommended_test_is_told(tmp_path: Path) -> None:
+    results = evaluate(SEA(n_rows=2_000), [NaiveBayes(), MajorityClass()], scheme=Bootstrap(5), live_test=None)
+    save(results, tmp_path / "run")
+    (verdict,) = Library(tmp_path).run("run").verdicts()
+    comparison = compare(results)
+    assert verdict["sentence"] == comparison.sentence
+    assert verdict["outcome"] == "first"
+    assert comparison.better == "NaiveBayes"
 
 
 def test_a_table_holds_all_that_is_shown_and_no_formula(page: TestClient) -> None:
@@ -160,6 +183,18 @@ def test_a_table_holds_all_that_is_shown_and_no_formula(page: TestClient) -> Non
     assert {row["learner"] for row in rows} == {"'=majority"}
     assert [int(row["row"]) for row in rows if row["kind"] == "measure"] == [1000, 1100, 1200, 1300, 1400, 1500]
     assert {row["kind"] for row in rows} == {"measure", "cost"}
+
+
+def test_runs_of_a_store_name_their_experiment(tmp_path: Path) -> None:
+    evaluate(SEA(n_rows=100), NaiveBayes(), journal=tmp_path / "runs" / "run=abc")
+    evaluate(SEA(n_rows=100), NaiveBayes(), journal=tmp_path / "runs" / "run=new")
+    with closing(sqlite3.connect(tmp_path / "catalogue.sqlite")) as catalogue, catalogue:
+        catalogue.execute("create table runs (run text primary key, experiment text not null)")
+        catalogue.execute("insert into runs values ('abc', 'quick benchmark')")
+    told = {run["id"]: run["experiment"] for run in Library(tmp_path).summaries()}
+    assert told == {"runs/run=abc": "quick benchmark", "runs/run=new": ""}
+    (tmp_path / "catalogue.sqlite").write_bytes(b"no database")
+    assert {run["experiment"] for run in Library(tmp_path).summaries()} == {""}
 
 
 @pytest.mark.parametrize(
@@ -208,7 +243,7 @@ def test_only_the_files_of_the_page_are_served(page: TestClient, address: str) -
         ("/api/curves", {"id": "saved"}),
         ("/api/curves", {"id": "saved", "panel": "nonsense"}),
         ("/api/curves", {"id": "saved", "panel": "[" * 20_000}),
-        ("/api/curves", {"id": "saved", "panel": json.dumps({**ACCURACY, "name": "acuracy"})}),
+        ("/api/curves", {"id": "saved", "panel": json.dumps({**ACCURACY, "name": "nonsense"})}),
         ("/api/curves", {"id": "saved", "panel": json.dumps({**ACCURACY, "under": 3})}),
         ("/api/curves", {"id": "saved", "panel": json.dumps(ACCURACY), "points": "1e30"}),
         ("/api/curves", {"id": "saved", "panel": json.dumps(ACCURACY), "points": "nan"}),

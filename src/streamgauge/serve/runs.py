@@ -9,6 +9,7 @@ from typing import Any
 from streamgauge.errors import StreamgaugeError
 from streamgauge.journal import JournalView, files
 from streamgauge.records import Results
+from streamgauge.serve.catalogues import experiment_of
 from streamgauge.serve.sources import Cache, Readings, journal_readings
 
 __all__ = ["Run", "marked"]
@@ -64,6 +65,9 @@ class Run:
 
     def summary(self) -> dict[str, Any]:
         """Tell the main facts, those that a list of runs shows."""
+        return {**self._main_facts(), "experiment": experiment_of(self.folder, self._cache)}
+
+    def _main_facts(self) -> dict[str, Any]:
         view = self._view()
         if self.is_saved or view is None:
             return {"id": self.name, **_saved_summary(self._manifest() or {}), **self._times(view)}

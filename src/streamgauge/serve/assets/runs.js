@@ -20,7 +20,7 @@ function entry(run, chosen, { onOnly, onToggle }) {
     onchange: () => onToggle(run.id),
   });
   box.checked = chosen.has(run.id);
-  const facts = [run.stream, format.plural(run.learners.length, "learner"), run.n_folds > 1 ? `${run.n_folds} folds` : null];
+  const facts = [run.experiment, run.stream, format.plural(run.learners.length, "learner"), run.n_folds > 1 ? `${run.n_folds} folds` : null];
   const button = make(
     "button",
     { type: "button", "data-key": `run ${run.id}`, class: "run", "aria-current": chosen.has(run.id) ? "true" : null, onclick: () => onOnly(run.id) },
@@ -33,7 +33,7 @@ function entry(run, chosen, { onOnly, onToggle }) {
 
 export function showRuns(state, hooks) {
   const wanted = byId("find").value.trim().toLowerCase();
-  const text = (run) => `${run.id} ${run.stream} ${run.learners.join(" ")} ${run.state}`.toLowerCase();
+  const text = (run) => `${run.id} ${run.experiment} ${run.stream} ${run.learners.join(" ")} ${run.state}`.toLowerCase();
   const found = state.runs.filter((run) => !wanted || text(run).includes(wanted));
   const chosen = new Set(state.selected);
   const most = 200;
