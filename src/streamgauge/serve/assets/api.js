@@ -1,7 +1,10 @@
 // Talks to the server: answers by address, news by a socket that comes back by itself.
+export class Refusal extends Error {}
+
 async function answer(address, options) {
   const response = await fetch(address, options);
-  if (!response.ok) throw new Error((await response.text()) || `the server answered ${response.status}`);
+  if (response.status >= 500) throw new Error(`the server answered ${response.status}`);
+  if (!response.ok) throw new Refusal((await response.text()) || `the server answered ${response.status}`);
   return response;
 }
 

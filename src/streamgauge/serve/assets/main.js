@@ -1,5 +1,5 @@
 // The page: what is chosen, what is known, and how one follows from the other.
-import { ask, curves, Live, query, send } from "./api.js";
+import { ask, curves, Live, query, Refusal, send } from "./api.js";
 import { Chart } from "./charts.js";
 import { showControls, showHead } from "./controls.js";
 import { byId, show } from "./dom.js";
@@ -273,14 +273,18 @@ const each = (work) => Promise.all(shownRuns().flatMap(({ id, details }) => pane
 async function open() {
   const mine = ++loading;
   listRuns();
+  let missed = false;
   const found = await Promise.all(state.selected.map(async (id) => {
     try {
       return [id, await ask(`/api/run?${query([["id", id]])}`)];
     } catch (error) {
-      return [id, null];
+      if (error instanceof Refusal) return [id, null]; // there is no such run
+      missed = true;
+      return [id, state.details.get(id) ?? null];
     }
   }));
   if (mine !== loading) return;
+  if (missed) setTimeout(open, 2_000);
   state.details = new Map(found.filter(([, details]) => details));
   const shared = union("forgettings").filter((name) => shownRuns().every(({ details }) => details.forgettings.includes(name)));
   if (shared.length && !shared.includes(state.forgetting)) state.forgetting = shared[0]; // what all runs can be compared by
@@ -405,7 +409,14 @@ byId("new").addEventListener("click", () => openForm((id) => { state.awaited = i
 document.addEventListener("visibilitychange", draw);
 addEventListener("hashchange", () => { recall(); open(); });
 
-const first = await ask("/api/runs");
+let first = null;
+while (!first) {
+  try {
+    first = await ask("/api/runs");
+  } catch (error) {
+    await new Promise((wake) => { setTimeout(wake, 1_000); });
+  }
+}
 state.runs = first.runs;
 byId("folder").textContent = first.folder;
 byId("new").hidden = !first.can_start;
