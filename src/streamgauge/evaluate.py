@@ -282,7 +282,7 @@ class Evaluation:
     def _news(self) -> dict[str, object]:
         """Tell what else changes while a run goes on: the drifts so far, and how it stands with a live source."""
         drifts = [asdict(drift) for drift in drifts_of(self.stream, self._account.n_done)]
-        source = getattr(self.stream, "facts", dict)()
+        source: Mapping[str, object] = getattr(self.stream, "facts", dict)()
         return {"drifts": drifts[-1000:], "source": dict(source)}
 
     def _advance(self, stopping: Callable[[], bool]) -> Iterator[Progress]:
