@@ -1,5 +1,6 @@
 """The one loop: any number of learners and folds, in lock-step over the batches of a stream."""
 
+import inspect
 import time
 import warnings
 from collections import deque
@@ -8,13 +9,14 @@ from contextlib import ExitStack
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from streamgauge.accounts import Account, Progress
 from streamgauge.backends import Threads
 from streamgauge.drift import named_detectors
-from streamgauge.errors import FailureWarning, StreamgaugeError, require_at_least, require_between
+from streamgauge.errors import FailureWarning, StreamgaugeError, require_at_least, require_between, unknown_name
 from streamgauge.feeding import Feed
 from streamgauge.forgetting import Landmark, Window
 from streamgauge.groups import Backend, Brought, Crew, Host, Order
@@ -37,6 +39,7 @@ from streamgauge.streams.truth import sooner
 __all__ = ["Evaluation", "evaluate"]
 
 Taker = Callable[[Passage], None]
+Told = TypeVar("Told")
 
 
 def evaluate(
@@ -86,6 +89,10 @@ def evaluate(
     >>> bool(results.curve("HoeffdingTree", "accuracy")[-1, 0] > results.curve("MajorityClass", "accuracy")[-1, 0])
     True
     """
+    known = inspect.signature(Evaluation).parameters
+    for option in options:
+        if option not in known:
+            raise unknown_name(kind="option of an evaluation called", name=option, known=known)
     evaluation = Evaluation(stream, learners, **options)  # type: ignore[arg-type]
     if not evaluation.ends:
         msg = "the stream never ends: say with n_rows how many rows to read, or iterate over an Evaluation"
@@ -95,14 +102,18 @@ def evaluate(
         for progress_now in evaluation.advance(stopping):
             kept.append(progress_now)
             advance_to(progress_now.n_rows)
-            if on_reading is not None:
-                for reading in evaluation.readings_of(progress_now):
-                    on_reading(reading)
-            for verdict in progress_now.reached if on_verdict is not None else ():
-                on_verdict(verdict)
+            _tell(evaluation.readings_of(progress_now), on_reading)
+            _tell(progress_now.reached, on_verdict)
     for failure in evaluation.failures:
         warnings.warn(f"{failure}; its readings from there on are NaN", FailureWarning, stacklevel=2)
     return evaluation.results(kept)
+
+
+def _tell(news: Iterable[Told], listener: Callable[[Told], object] | None) -> None:
+    """Call a listener with everything new."""
+    if listener is not None:
+        for one in news:
+            listener(one)
 
 
 class Evaluation:

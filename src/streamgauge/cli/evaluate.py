@@ -12,7 +12,7 @@ __all__ = ["command"]
 
 @click.command("evaluate")
 @run_options
-def command(**options: Any) -> None:  # noqa: ANN401
+def command(**options: Any) -> int:  # noqa: ANN401
     """Evaluate learners on a stream, all in one pass.
 
     \b
@@ -23,4 +23,4 @@ def command(**options: Any) -> None:  # noqa: ANN401
         --forgetting Adwin --measure accuracy --measure kappa_m --out results/rbf
     """
     with watched(options["out"], wanted=options["watch"]) as journal:
-        show(run(options, journal), (), options)
+        return show(run(options, journal), (), options)

@@ -222,8 +222,8 @@ class Jobs:
         told = {}
         for name, process in list(self._started.items()):
             status = process.poll()
-            if status == 0:
-                del self._started[name]
+            if status == 0 or (status is not None and (self.folder / name / "manifest.json").is_file()):
+                del self._started[name]  # one that was stopped has results, too
             elif status is not None:
                 told[name] = _last_line(self.folder / name / "run.log") or f"it ended with status {status}"
         return told
