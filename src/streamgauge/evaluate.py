@@ -4,11 +4,12 @@ import inspect
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from streamgauge.feeding import Feed
 from streamgauge.forgetting import Landmark, Window
 from streamgauge.groups import Backend, Brought, Crew, Host, Order
 from streamgauge.interruption import asked_to_stop
+from streamgauge.journal import Journal, Layout
 from streamgauge.labelling import AllLabels
 from streamgauge.learners.named import named_learners
 from streamgauge.measures import facts_of, measures_of
@@ -38,6 +40,7 @@ from streamgauge.streams.truth import sooner
 __all__ = ["Evaluation", "evaluate"]
 
 Taker = Callable[[Passage], None]
+Told = TypeVar("Told")
 
 
 def evaluate(
@@ -78,7 +81,7 @@ def evaluate(
     options
         Those of `Evaluation`: scheme, labelling, score, forgetting, measures, detectors, every, n_rows, time_limit,
         time_budget, live_test, seed, batch_size, resources, recorders, backend, checkpoint, checkpoint_every, resume,
-        trust_checkpoint.
+        trust_checkpoint, journal.
 
     Examples
     --------
@@ -103,15 +106,18 @@ def evaluate(
         for progress_now in evaluation.advance(stopping):
             kept.append(progress_now)
             advance_to(progress_now.n_rows)
-            if on_reading is not None:
-                for reading in evaluation.readings_of(progress_now):
-                    on_reading(reading)
-            if on_verdict is not None:
-                for verdict in progress_now.reached:
-                    on_verdict(verdict)
+            _tell(evaluation.readings_of(progress_now), on_reading)
+            _tell(progress_now.reached, on_verdict)
     for failure in evaluation.failures:
         warnings.warn(f"{failure}; its readings from there on are NaN", FailureWarning, stacklevel=2)
     return evaluation.results(kept)
+
+
+def _tell(news: Iterable[Told], listener: Callable[[Told], object] | None) -> None:
+    """Call a listener with everything new."""
+    if listener is not None:
+        for one in news:
+            listener(one)
 
 
 class Evaluation:
@@ -167,6 +173,8 @@ class Evaluation:
         again first, and the results are those of a run that was never stopped.
     trust_checkpoint
         Whether to load a checkpoint from elsewhere although learners in it are pickles, which may run any code.
+    journal
+        A folder into which the run writes what it reads, as it runs, so that others can follow it.
 
     Examples
     --------
@@ -203,6 +211,7 @@ class Evaluation:
         checkpoint_every: int | None = None,
         resume: bool = False,
         trust_checkpoint: bool = False,
+        journal: Path | str | None = None,
     ) -> None:
         for option, value in (("n_rows", n_rows), ("every", every), ("batch_size", batch_size)):
             if value is not None:
@@ -220,7 +229,7 @@ class Evaluation:
         self.forgettings = tuple(forgetting) if isinstance(forgetting, Sequence) else (forgetting,)
         self.measures: tuple[Measure, ...] = measures_of(measures, self.stream)
         self.detectors = named_detectors(detectors)
-        self.recorders, self.resources = tuple(recorders), resources
+        self.recorders, self.resources, self.journal = tuple(recorders), resources, journal
         self.time_limit, self.time_budget, self.batch_size = time_limit, time_budget, batch_size
         self.live_test = live_test
         self._limit, self._every = n_rows, every or (None if period is None else period[0])
@@ -286,6 +295,28 @@ class Evaluation:
 
     def advance(self, stopping: Callable[[], bool] = lambda: False) -> Iterator[Progress]:
         """Run from the start, or from a checkpoint, batch by batch, until the rows end or `stopping` says so."""
+        if self.journal is None:
+            yield from self._advance(stopping)
+            return
+        with Journal(self.journal, self._layout, self._plan()) as journal:
+            for progress in self._advance(lambda: stopping() or journal.asked_to_stop):
+                journal.note(progress, self.failures, self._news)
+                yield progress
+            journal.close("cut short" if self._ended_by else "complete", self._ended_by)
+
+    @property
+    def _layout(self) -> Layout:
+        metered = self.resources or self.time_budget is not None
+        names = (tuple(self.specs), self._forgetting_names, self._measure_names)
+        return Layout(*names, self._feed.scheme.n_folds, metered)
+
+    def _news(self) -> dict[str, object]:
+        """Tell what else changes while a run goes on: the drifts so far, and how it stands with a live source."""
+        drifts = [asdict(drift) for drift in drifts_of(self.stream, self._account.n_done)]
+        source: Mapping[str, object] = getattr(self.stream, "facts", dict)()
+        return {"drifts": drifts[-1000:], "source": dict(source)}
+
+    def _advance(self, stopping: Callable[[], bool]) -> Iterator[Progress]:
         self._start()
         self._account = Account(self.crew, *self._looks)
         started = time.perf_counter()
@@ -417,6 +448,12 @@ class Evaluation:
             tuple(alarm for part in parts for alarm in part.alarms),
             self.verdicts,
         )
+
+    def _plan(self) -> dict[str, object]:
+        """Say what is to be run."""
+        facts = {"stream": described(self.stream), "scheme": described(self.scheme), "n_rows": self.n_rows_known}
+        options = {"labelling": described(self.labelling), "detectors": list(self.detectors), "seed": self.seed}
+        return {**facts, **options, "measure_facts": {m.name: facts_of(m) for m in self.measures}}
 
     def _description(self) -> dict[str, object]:
         learners = {name: {"spec": described(spec), "seedless": spec.seedless} for name, spec in self.specs.items()}

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from streamgauge.cli.running import run, run_options, show
+from streamgauge.cli.watching import watched
 from streamgauge.errors import StreamgaugeError
 
 __all__ = ["command"]
@@ -38,6 +39,7 @@ def command(results: Path | None, *, tests: tuple[str, ...], alpha: float, **opt
         runs = f"{results}/runs/run=..., as 'streamgauge results {results} --runs' names them"
         msg = f"{results} is a store of many runs: compare one of them, {runs}, or rank all with 'streamgauge rank'"
         raise StreamgaugeError(msg)
-    found = run({**options, "alpha": alpha}) if results is None else load(results)
-    comparisons = [comparison for test in tests or (None,) for comparison in compare_all(found, test=test, alpha=alpha)]
-    return show(found, comparisons, options)
+    with watched(options["out"], wanted=options["watch"] and results is None) as journal:
+        found = run({**options, "alpha": alpha}, journal) if results is None else load(results)
+        tested = [compare_all(found, test=test, alpha=alpha) for test in tests or (None,)]
+        return show(found, [comparison for of_test in tested for comparison in of_test], options)

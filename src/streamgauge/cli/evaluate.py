@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from streamgauge.cli.running import run, run_options, show
+from streamgauge.cli.watching import watched
 
 __all__ = ["command"]
 
@@ -21,4 +22,5 @@ def command(**options: Any) -> int:  # noqa: ANN401
         --learner HoeffdingTree --learner NaiveBayes --scheme "Bootstrap(10)" \\
         --forgetting Adwin --measure accuracy --measure kappa_m --out results/rbf
     """
-    return show(run(options), (), options)
+    with watched(options["out"], wanted=options["watch"]) as journal:
+        return show(run(options, journal), (), options)

@@ -22,6 +22,7 @@ COMMANDS = {
     "convert": "Write a file in another format.",
     "shuffle": "Write the rows of a file in random order.",
     "sample": "Draw a training and a test set from a file.",
+    "serve": "Show runs, also those that go on, on a web page.",
     "list": "List streams, learners, schemes, labellings, forgettings, measures and detectors, and datasets.",
     "doctor": "Say what is installed, and what each missing extra would add.",
     "completion": "Print what lets a shell complete commands, options and names.",

@@ -19,6 +19,7 @@ from streamgauge.cli.output import (
     output_options,
     print_json,
 )
+from streamgauge.cli.watching import watch_option
 from streamgauge.errors import CheckpointWarning, FailureWarning, StreamgaugeError
 from streamgauge.records import Results
 from streamgauge.specs import FAMILIES, find_labelled_stream, make
@@ -98,6 +99,7 @@ _OPTIONS = (
     click.option("--checkpoint-every", type=int, help="A checkpoint every so many rows.  [default: every 30 seconds]"),
     click.option("--resume", is_flag=True, help="Go on from the newest checkpoint, where there is one."),
     click.option("--trust-checkpoint", is_flag=True, help="Load pickled learners that were saved elsewhere."),
+    watch_option,
     click.option("--out", type=click.Path(path_type=Path), help="Write readings and manifest into this folder."),
     click.option("--report", type=click.Path(path_type=Path), help="Write an HTML report to this file."),
 )
@@ -111,8 +113,8 @@ def run_options(command: Callable[..., int]) -> Callable[..., int]:
     return command
 
 
-def run(options: dict[str, Any]) -> Results:
-    """Run what the options of the command line ask for."""
+def run(options: dict[str, Any], journal: Path | None = None) -> Results:
+    """Run what the options of the command line ask for; others can follow it in the folder of the journal."""
     from streamgauge.evaluate import evaluate  # noqa: PLC0415
     from streamgauge.significance import LiveTest  # noqa: PLC0415
 
@@ -158,6 +160,7 @@ def run(options: dict[str, Any]) -> Results:
         checkpoint_every=options["checkpoint_every"],
         resume=options["resume"],
         trust_checkpoint=options["trust_checkpoint"],
+        journal=journal,
         progress=False if is_quiet() else None,
     )
 

@@ -1,0 +1,9 @@
+"""The dashboard: a web page that shows runs while they go on, and finished ones.
+
+It needs the extra ``serve``, which is imported only when a page is served.
+"""
+
+from streamgauge.serve.library import Library
+from streamgauge.serve.server import Settings, serve
+
+__all__ = ["Library", "Settings", "serve"]

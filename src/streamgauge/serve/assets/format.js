@@ -1,0 +1,37 @@
+// How numbers are put for people: rates in percent, everything else in its own unit.
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
+const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+export const MISSING = "–";
+
+export const count = (number) => whole.format(number);
+export const short = (number) => compact.format(number);
+export const plural = (number, one, many = `${one}s`) => `${count(number)} ${number === 1 ? one : many}`;
+
+export function value(number, unit) {
+  if (number === null || number === undefined || Number.isNaN(number)) return MISSING;
+  if (unit === "rate") return (100 * number).toFixed(2);
+  if (unit === "bytes") return bytes(number);
+  if (unit === "seconds") return `${+number.toPrecision(3)} s`;
+  return Math.abs(number) >= 1000 ? whole.format(number) : String(+number.toPrecision(4));
+}
+
+export function bytes(number) {
+  const steps = ["B", "kB", "MB", "GB", "TB"];
+  const step = Math.min(steps.length - 1, Math.max(0, Math.floor(Math.log(Math.max(1, number)) / Math.log(1000))));
+  return `${+(number / 1000 ** step).toPrecision(3)} ${steps[step]}`;
+}
+
+export function duration(seconds) {
+  if (!Number.isFinite(seconds)) return MISSING;
+  if (seconds < 0.1) return "< 0.1 s";
+  if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${Math.round(seconds % 60)} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+export const points = (difference) =>
+  difference === null || difference === undefined ? MISSING : `${difference > 0 ? "+" : ""}${(100 * difference).toFixed(2)}`;
+
+export const moment = (seconds) =>
+  seconds ? new Date(1000 * seconds).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }) : "";

@@ -1,0 +1,134 @@
+"""Serves the page until it is told to stop."""
+
+import asyncio
+import os
+import secrets
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from streamgauge.errors import StreamgaugeError, require_between
+from streamgauge.serve.library import Library
+
+__all__ = ["Settings", "serve"]
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the page is served.
+
+    Parameters
+    ----------
+    host
+        The address to listen at: that of this machine alone, unless you say otherwise.
+    port
+        The port; 0 for any that is free.
+    token
+        What a page must know. Away from this machine alone there always is one: where none is given, it is made up.
+    can_start
+        Whether a page may start and stop runs.
+    parent
+        Ends when the process of this id has ended; None for never.
+
+    Examples
+    --------
+    >>> Settings().token is None, len(Settings(host="0.0.0.0").token)
+    (True, 43)
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+    token: str | None = None
+    can_start: bool = True
+    parent: int | None = None
+
+    def __post_init__(self) -> None:
+        require_between("port", self.port, 0, 65_535, open_low=False)
+        if self.token is not None and len(self.token) < 16:
+            msg = "a token needs at least 16 characters, or it is soon guessed"
+            raise StreamgaugeError(msg)
+        if self.token is None and self.host not in LOOPBACK:
+            object.__setattr__(self, "token", secrets.token_urlsafe(32))
+
+    def address(self, port: int) -> str:
+        """Give the address of the page at a port.
+
+        Examples
+        --------
+        >>> Settings().address(8765)
+        'http://127.0.0.1:8765/'
+        """
+        host = socket.gethostname() if self.host in {"0.0.0.0", "::"} else self.host
+        host = f"[{host}]" if ":" in host else host
+        return f"http://{host}:{port}/" + (f"?token={self.token}" if self.token else "")
+
+
+def serve(folder: Path | str, settings: Settings = Settings(), on_ready: Callable[[str], object] = print) -> None:  # noqa: B008
+    """Serve the page of the runs in a folder until Ctrl-C.
+
+    Parameters
+    ----------
+    folder
+        The results folder.
+    settings
+        Where and to whom.
+    on_ready
+        Called with the address once the page can be opened.
+    """
+    library = Library(folder)
+    try:
+        import uvicorn  # noqa: PLC0415
+        import websockets  # noqa: F401, PLC0415
+
+        from streamgauge.serve.app import create_app  # noqa: PLC0415
+    except ImportError as error:
+        msg = f"the dashboard needs {error.name}: pip install streamgauge[serve]"
+        raise StreamgaugeError(msg) from None
+    app = create_app(library, token=settings.token, can_start=settings.can_start)
+    config = uvicorn.Config(
+        app, log_level="warning", ws="websockets-sansio", ws_max_size=65_536, server_header=False, lifespan="off"
+    )
+    with _listening(settings) as listener:
+        server = uvicorn.Server(config)
+        asyncio.run(_served(server, listener, settings, on_ready))
+
+
+class _Server(Protocol):
+    """What is used of uvicorn's."""
+
+    started: bool
+    should_exit: bool
+
+    async def serve(self, sockets: list[socket.socket]) -> None: ...
+
+
+async def _served(
+    server: _Server, listener: socket.socket, settings: Settings, on_ready: Callable[[str], object]
+) -> None:
+    serving = asyncio.ensure_future(server.serve(sockets=[listener]))
+    while not server.started and not serving.done():
+        await asyncio.sleep(0.01)
+    on_ready(settings.address(listener.getsockname()[1]))
+    while not serving.done():
+        await asyncio.wait((serving,), timeout=1.0)
+        if settings.parent is not None and os.getppid() != settings.parent:
+            server.should_exit = True
+    await serving
+
+
+def _listening(settings: Settings) -> socket.socket:
+    """Listen, or say why that cannot be done."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((settings.host, settings.port))
+    except OSError as error:
+        listener.close()
+        msg = f"cannot listen at {settings.host}, port {settings.port}: {error.strerror}; try another --port, or 0"
+        raise StreamgaugeError(msg) from None
+    return listener

@@ -1,0 +1,282 @@
+"""The journal of a run: what others can follow while it runs, and what remains of it after a crash."""
+
+import json
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from streamgauge import (
+    SEA,
+    Bootstrap,
+    Evaluation,
+    HoeffdingTree,
+    Landmark,
+    MajorityClass,
+    NaiveBayes,
+    StreamgaugeError,
+    Window,
+    evaluate,
+)
+from streamgauge.accounts import Progress
+from streamgauge.journal import Journal, JournalView, Layout, files, writing
+from streamgauge.records import Alarm
+from streamgauge.thinning import Buckets
+
+LAYOUT = Layout(("tree",), ("Landmark()",), ("accuracy",), n_folds=1, with_costs=False)
+
+
+def progress_at(rows: list[int], value: float = 0.5, **further: object) -> Progress:
+    stops = np.array(rows, dtype=np.int64)
+    values = np.full((len(rows), 1, 1, 1, 1), value)
+    return Progress(max(rows), stops, values, **further)  # type: ignore[arg-type]
+
+
+def test_the_journal_holds_every_reading_of_the_results(tmp_path: Path) -> None:
+    results = evaluate(
+        SEA(n_rows=5_000),
+        [HoeffdingTree(), MajorityClass()],
+        scheme=Bootstrap(3),
+        forgetting=[Landmark(), Window(500)],
+        measures=("accuracy", "kappa"),
+        every=700,
+        resources=True,
+        journal=tmp_path,
+    )
+    view = JournalView(tmp_path)
+    _, records = view.records()
+    assert view.layout.rows(records).tolist() == results.rows.tolist()
+    for forgetting in results.forgettings:
+        for measure in results.measures:
+            mean, low, high = view.layout.curve(records, measure, forgetting)
+            for place, learner in enumerate(results.learners):
+                folds = results.curve(learner, measure, forgetting)
+                np.testing.assert_allclose(mean[:, place], folds.mean(axis=1), rtol=1e-12)
+                assert low[:, place].tolist() == folds.min(axis=1).tolist()
+                assert high[:, place].tolist() == folds.max(axis=1).tolist()
+    assert results.resources is not None
+    np.testing.assert_allclose(view.layout.cost(records, "n_bytes"), results.resources.n_bytes.mean(axis=2), rtol=1e-12)
+
+
+def test_a_run_writes_the_same_results_with_and_without_a_journal(tmp_path: Path) -> None:
+    plain, followed = (
+        evaluate(SEA(n_rows=3_000), NaiveBayes(), every=100, journal=folder) for folder in (None, tmp_path)
+    )
+    assert plain.values.tolist() == followed.values.tolist()
+
+
+def test_a_running_evaluation_can_be_followed(tmp_path: Path) -> None:
+    evaluation = Evaluation(SEA(), NaiveBayes(), every=1_000, batch_size=1_000, journal=tmp_path)
+    seen = []
+    for progress in evaluation.advance():
+        view = JournalView(tmp_path)
+        seen.append(len(view.records()[1]))
+        if progress.n_rows == 3_000:
+            assert view.state == "running"
+            break
+    assert seen == [1, 2, 3]
+
+
+def test_a_run_that_is_left_says_that_it_was_cut_short(tmp_path: Path) -> None:
+    advancing = Evaluation(SEA(), NaiveBayes(), every=1_000, batch_size=1_000, journal=tmp_path).advance()
+    next(advancing)
+    advancing.close()  # type: ignore[attr-defined]
+    assert JournalView(tmp_path).state == "cut short"
+
+
+def test_a_run_that_fails_says_why(tmp_path: Path) -> None:
+    class Broken:
+        def predict(self, _: NDArray[np.float64]) -> NDArray[np.float64]:
+            msg = "too hot"
+            raise ValueError(msg)
+
+        def partial_fit(self, x: object, y: object, classes: object = None) -> None: ...
+
+    with pytest.raises(StreamgaugeError, match="too hot"):
+        evaluate(SEA(n_rows=1_000), Broken(), journal=tmp_path)
+    status = JournalView(tmp_path).status()
+    assert status["state"] == "failed"
+    assert "too hot" in status["reason"]
+
+
+def test_anyone_can_ask_a_run_to_stop(tmp_path: Path) -> None:
+    evaluation = Evaluation(SEA(), NaiveBayes(), every=1_000, batch_size=1_000, journal=tmp_path)
+    kept = []
+    for progress in evaluation.advance():
+        kept.append(progress)
+        if progress.n_rows == 2_000:
+            JournalView(tmp_path).ask_to_stop()
+    results = evaluation.results(kept)
+    assert results.n_rows == 2_000
+    assert not results.complete
+    assert JournalView(tmp_path).state == "cut short"
+
+
+def test_a_stop_of_an_earlier_run_does_not_stop_the_next(tmp_path: Path) -> None:
+    evaluate(SEA(n_rows=1_000), NaiveBayes(), journal=tmp_path)
+    JournalView(tmp_path).ask_to_stop()
+    assert evaluate(SEA(n_rows=1_000), NaiveBayes(), journal=tmp_path).complete
+
+
+def test_alarms_are_told_as_the_results_tell_them(tmp_path: Path) -> None:
+    results = evaluate(
+        SEA(n_rows=20_000, noise=0.1), NaiveBayes(), detectors=["DDM", "Adwin"], batch_size=1_000, journal=tmp_path
+    )
+    _, events = JournalView(tmp_path).events()
+    told = [Alarm(**{name: fact for name, fact in event.items() if name != "n"}) for event in events]
+    assert tuple(told) == results.alarms
+
+
+def test_a_record_that_a_crash_cut_off_is_not_read(tmp_path: Path) -> None:
+    evaluate(SEA(n_rows=1_000), NaiveBayes(), every=100, journal=tmp_path)
+    path = tmp_path / "journal" / files.READINGS
+    whole = path.read_bytes()
+    for cut in range(1, 8 * JournalView(tmp_path).layout.width):
+        path.write_bytes(whole[:-cut])
+        assert len(JournalView(tmp_path).records()[1]) == 9
+    path.write_bytes(whole + b"\0" * 4096)
+    assert len(JournalView(tmp_path).records()[1]) == 10
+    path.write_bytes(b"")
+    assert len(JournalView(tmp_path).records()[1]) == 0
+
+
+def test_an_event_that_a_crash_cut_off_is_not_read(tmp_path: Path) -> None:
+    with Journal(tmp_path, LAYOUT) as journal:
+        journal.note(progress_at([10], alarms=(Alarm(5, "tree", 0, "DDM"), Alarm(7, "tree", 0, "DDM"))))
+    path = tmp_path / "journal" / files.EVENTS
+    path.write_bytes(path.read_bytes()[:-3])
+    assert [event["row"] for event in JournalView(tmp_path).events()[1]] == [5]
+
+
+def test_a_run_that_was_killed_is_dead(tmp_path: Path) -> None:
+    script = """
+        import os, sys
+        from streamgauge import SEA, Evaluation, NaiveBayes
+        for progress in Evaluation(SEA(), NaiveBayes(), every=1000, batch_size=1000, journal=sys.argv[1]).advance():
+            if progress.n_rows == 5000:
+                os._exit(9)
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(script), str(tmp_path)], check=False)
+    view = JournalView(tmp_path)
+    assert view.state == "died"
+    assert view.layout.rows(view.records()[1]).tolist() == [1_000, 2_000, 3_000, 4_000, 5_000]
+
+
+def test_a_long_run_keeps_to_its_space_and_loses_no_extreme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "MOST_RECORDS", 400)
+    noise = np.random.default_rng(1).normal(size=5_000)
+    noise[1_234], noise[3_210] = 50.0, -50.0
+    sizes = set()
+    with Journal(tmp_path, LAYOUT) as journal:
+        for row, value in enumerate(noise, start=1):
+            journal.note(progress_at([row], value))
+            sizes.add((tmp_path / "journal" / files.READINGS).stat().st_size)
+    view = JournalView(tmp_path)
+    generation, records = view.records()
+    mean, _, _ = view.layout.curve(records, "accuracy", "Landmark()")
+    assert len(records) <= 400
+    assert max(sizes) <= 24 + 400 * 8 * LAYOUT.width
+    assert generation > json.loads((tmp_path / "journal" / files.ABOUT).read_text())["started"] * 1000 - 1
+    assert (mean.max(), mean.min()) == (50.0, -50.0)
+    rows = view.layout.rows(records)
+    assert (rows[0], rows[-1]) == (1, 5_000)
+    assert abs(rows[mean[:, 0].argmax()] - 1_235) < 5_000 / 50
+
+
+def test_too_many_alarms_are_merged_and_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "MOST_EVENTS", 100)
+    with Journal(tmp_path, LAYOUT) as journal:
+        for row in range(1_000):
+            journal.note(progress_at([row + 1], alarms=(Alarm(row, "tree", 0, "DDM"),)))
+    _, events = JournalView(tmp_path).events()
+    assert len(events) <= 101
+    assert sum(event["n"] for event in events) == 1_000
+    assert [event["row"] for event in events] == sorted(event["row"] for event in events)
+
+
+def test_a_resumed_run_goes_on_behind_what_it_had_read(tmp_path: Path) -> None:
+    with Journal(tmp_path, LAYOUT) as journal:
+        for row in (10, 20, 30):
+            journal.note(progress_at([row], row / 100, alarms=(Alarm(row - 1, "tree", 0, "DDM"),)))
+    with Journal(tmp_path, LAYOUT, from_row=20) as journal:
+        journal.note(progress_at([30], 0.99))
+    view = JournalView(tmp_path)
+    _, records = view.records()
+    assert view.layout.rows(records).tolist() == [10, 20, 30]
+    assert view.layout.curve(records, "accuracy", "Landmark()")[0].ravel().tolist() == [0.1, 0.2, 0.99]
+    assert [event["row"] for event in view.events()[1]] == [9, 19]
+
+
+def test_another_run_does_not_resume_a_journal(tmp_path: Path) -> None:
+    with Journal(tmp_path, LAYOUT) as journal:
+        journal.note(progress_at([10]))
+    other = Layout(("bayes",), ("Landmark()",), ("accuracy",), n_folds=1, with_costs=False)
+    with Journal(tmp_path, other, from_row=10):
+        assert len(JournalView(tmp_path).records()[1]) == 0
+
+
+def test_a_disk_that_refuses_ends_the_journal_and_not_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with Journal(tmp_path, LAYOUT) as journal:
+        monkeypatch.setattr(journal, "_append", refuse)
+        journal.note(progress_at([10]))
+        assert "No space left on device" in journal.error
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file")
+    with pytest.raises(StreamgaugeError, match=r"cannot write the journal into .*taken"):
+        evaluate(SEA(n_rows=100), NaiveBayes(), journal=tmp_path / "taken")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 99}', '{"format": 1, "learners": 3}', "\x00"])
+def test_a_folder_without_a_sound_journal_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "journal").mkdir()
+    (tmp_path / "journal" / "about.json").write_text(text)
+    with pytest.raises(StreamgaugeError, match="holds no journal"):
+        JournalView(tmp_path)
+
+
+columns = st.lists(st.one_of(st.floats(-1, 1), st.just(float("nan"))), max_size=200)
+
+
+@given(columns, st.integers(4, 40))
+def test_thinning_keeps_ends_and_extremes_and_invents_nothing(values: list[float], limit: int) -> None:
+    column, rows = np.array(values)[:, None], 7 * np.arange(1, len(values) + 1)
+    for buckets in (Buckets.of_count(len(values), limit), Buckets.of_rows(rows, limit)):
+        thin = buckets.extremes(column)[:, 0]
+        assert len(thin) == len(buckets.kept) <= limit
+        assert np.all(np.diff(buckets.kept) > 0)
+        if not values:
+            assert len(thin) == len(buckets.latest(column)) == len(buckets.lowest(column)) == 0
+            continue
+        assert buckets.kept[[0, -1]].tolist() == [0, len(values) - 1]
+        assert np.array_equal(thin[-1], column[-1, 0], equal_nan=True)
+        known = column[~np.isnan(column)]
+        if known.size:
+            assert (np.nanmin(thin), np.nanmax(thin)) == (known.min(), known.max())
+        assert set(thin[~np.isnan(thin)]) <= set(known)
+        assert np.array_equal(buckets.highest(column), -buckets.lowest(-column), equal_nan=True)
+
+
+@given(st.integers(0, 2**32))
+def test_an_extreme_is_found_within_its_bucket_however_often_it_is_thinned(seed: int) -> None:
+    values = np.random.default_rng(seed).normal(size=(2_000, 1))
+    rows = np.arange(1, 2_001)
+    kept_rows, kept = rows[:0], values[:0]
+    for start in range(0, 2_000, 100):
+        kept_rows = np.concatenate((kept_rows, rows[start : start + 100]))
+        kept = np.concatenate((kept, values[start : start + 100]))
+        buckets = Buckets.of_rows(kept_rows, 200)
+        kept_rows, kept = kept_rows[buckets.kept], buckets.extremes(kept)
+    assert len(kept) > 60
+    assert abs(kept_rows[kept[:, 0].argmax()] - rows[values[:, 0].argmax()]) <= 32
+    assert np.diff(kept_rows).max() <= 64  # the old is kept as finely as the new

@@ -1,0 +1,572 @@
+"""The server of the dashboard: what it tells, and to whom."""
+
+import csv
+import io
+import json
+import re
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("starlette", reason="the extra serve is not installed")
+pytest.importorskip("httpx2", reason="the test client of starlette needs httpx2")
+
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
+
+from streamgauge import (
+    SEA,
+    Bootstrap,
+    Landmark,
+    MajorityClass,
+    NaiveBayes,
+    StreamgaugeError,
+    Window,
+    compare,
+    evaluate,
+    save,
+)
+from streamgauge.accounts import Progress
+from streamgauge.journal import Journal, JournalView, Layout
+from streamgauge.records import Alarm, Verdict
+from streamgauge.serve import Library, Settings
+from streamgauge.serve import sources as serve_sources
+from streamgauge.serve.app import create_app
+from streamgauge.serve.guard import POLICY
+from streamgauge.serve.jobs import Jobs, choices, command_for
+from streamgauge.serve.live import MOST_NEW, Watcher
+from streamgauge.serve.metrics import metrics_text
+
+HOME = "http://127.0.0.1:8765"
+ORIGIN = {"origin": HOME}
+LIVE = "ws://127.0.0.1:8765/api/live"
+LAYOUT = Layout(("tree", "bayes"), ("Landmark()",), ("accuracy",), n_folds=1, with_costs=False)
+ACCURACY = {"kind": "measure", "name": "accuracy", "under": "Landmark()"}
+
+
+VERDICT = Verdict("tree", "bayes", "first", 20, 0.03, (0.01, 0.05), 0.01, 0.05, 1, "equal", "two_way_sequence")
+
+
+def batch(rows: list[int], values: tuple[float, float] = (0.75, 0.5), **further: Any) -> Progress:
+    grid = np.tile(np.array(values)[None, :, None, None, None], (len(rows), 1, 1, 1, 1))
+    return Progress(max(rows), np.array(rows, dtype=np.int64), grid, **further)
+
+
+def decoded(content: bytes) -> tuple[dict[str, Any], np.ndarray, np.ndarray]:
+    """Read curves as the page does."""
+    length = int.from_bytes(content[:4], "little")
+    head = json.loads(content[4 : 4 + length])
+    rows = np.frombuffer(content, "<f8", head["n"], 4 + length)
+    values = np.frombuffer(content, "<f4", offset=4 + length + 8 * head["n"])
+    return head, rows, values.reshape(len(head["names"]), 3 if head["bands"] else 1, head["n"])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a results folder with a run that was saved and one that left only its journal."""
+    root = tmp_path_factory.mktemp("results")
+    options: dict[str, Any] = {
+        "scheme": Bootstrap(3),
+        "forgetting": [Landmark(), Window(500)],
+        "measures": ("accuracy", "kappa"),
+        "every": 100,
+        "resources": True,
+        "detectors": ["DDM"],
+    }
+    learners = {"<img src=x onerror=alert(1)>": NaiveBayes(), "=majority": MajorityClass()}
+    saved = evaluate(SEA(n_rows=5_000, noise=0.1), learners, journal=root / "saved", **options)
+    save(saved, root / "saved")
+    evaluate(SEA(n_rows=3_000), NaiveBayes(), every=100, journal=root / "deep" / "er" / "journalled")
+    return root
+
+
+@pytest.fixture
+def page(folder: Path) -> Iterator[TestClient]:
+    with TestClient(create_app(Library(folder)), base_url=HOME) as client:
+        yield client
+
+
+def curves_of(page: TestClient, name: str, panel: dict[str, str], **query: Any) -> tuple[Any, Any, Any]:
+    answer = page.get("/api/curves", params={"id": name, "panel": json.dumps(panel), **query})
+    assert answer.status_code == 200, answer.text
+    return decoded(answer.content)
+
+
+def test_runs_are_found_at_any_depth_and_told_with_their_state(page: TestClient) -> None:
+    runs = {run["id"]: run for run in page.get("/api/runs").json()["runs"]}
+    assert set(runs) == {"saved", "deep/er/journalled"}
+    assert runs["saved"]["state"] == runs["deep/er/journalled"]["state"] == "complete"
+    assert runs["saved"]["n_rows"] == 5_000
+    assert runs["deep/er/journalled"]["learners"] == ["NaiveBayes"]
+
+
+def test_curves_are_those_of_the_results(page: TestClient, folder: Path) -> None:
+    from streamgauge import load  # noqa: PLC0415
+
+    results = load(folder / "saved")
+    panel = {"kind": "measure", "name": "kappa", "under": "Window(width=500)"}
+    head, rows, values = curves_of(page, "saved", panel)
+    assert head["names"] == list(results.learners)
+    assert rows.tolist() == results.rows.tolist()
+    for place, learner in enumerate(results.learners):
+        folds = results.curve(learner, "kappa", "Window(width=500)")
+        np.testing.assert_allclose(values[place, 0], folds.mean(axis=1), rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(values[place, 1], folds.min(axis=1), rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(values[place, 2], folds.max(axis=1), rtol=1e-6, atol=1e-7)
+
+
+def test_a_saved_run_and_its_journal_show_the_same_curves(page: TestClient, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "journal").symlink_to(folder / "saved" / "journal")
+    with TestClient(create_app(Library(tmp_path)), base_url=HOME) as only_journal:
+        for panel in (ACCURACY, {"kind": "cost", "name": "n_bytes", "under": ""}):
+            saved, followed = curves_of(page, "saved", panel), curves_of(only_journal, ".", panel)
+            assert saved[1].tolist() == followed[1].tolist()
+            np.testing.assert_allclose(saved[2], followed[2], rtol=1e-6)
+
+
+def test_thinned_curves_keep_extremes_and_zoom_gives_more(page: TestClient) -> None:
+    _, rows, values = curves_of(page, "saved", ACCURACY)
+    head, thin_rows, thin = curves_of(page, "saved", ACCURACY, points=10)
+    assert head["thinned"]
+    assert len(thin_rows) <= 10
+    for place in range(2):
+        assert thin[place, 1].min() == values[place, 1].min()
+        assert thin[place, 2].max() == values[place, 2].max()
+        assert thin[place, 0].min() == values[place, 0].min()
+    span = {"from": 1_000, "to": 1_500}
+    _, near_rows, _ = curves_of(page, "saved", ACCURACY, points=10, **span)
+    assert near_rows.tolist() == [900, 1000, 1100, 1200, 1300, 1400, 1500, 1600]
+    assert len(rows) == 50
+
+
+def test_details_tell_alarms_and_verdicts(page: TestClient, folder: Path) -> None:
+    from streamgauge import load  # noqa: PLC0415
+
+    details = page.get("/api/run", params={"id": "saved"}).json()
+    assert sum(alarm["n"] for alarm in details["alarms"]) == len(load(folder / "saved").alarms)
+    (verdict,) = page.get("/api/verdicts", params={"id": "saved"}).json()
+    (live,) = load(folder / "saved").verdicts
+    assert (verdict["outcome"], verdict["row"], verdict["sentence"]) == (live.outcome, live.row, str(live))
+
+
+def test_without_live_verdicts_the_recommended_test_is_told(tmp_path: Path) -> None:
+    results = evaluate(SEA(n_rows=2_000), [NaiveBayes(), MajorityClass()], scheme=Bootstrap(5), live_test=None)
+    save(results, tmp_path / "run")
+    (verdict,) = Library(tmp_path).run("run").verdicts()
+    comparison = compare(results)
+    assert verdict["sentence"] == comparison.sentence
+    assert verdict["outcome"] == "first"
+    assert comparison.better == "NaiveBayes"
+
+
+def test_a_table_holds_all_that_is_shown_and_no_formula(page: TestClient) -> None:
+    panels = [json.dumps(ACCURACY), json.dumps({"kind": "cost", "name": "cpu_seconds", "under": ""})]
+    query: dict[str, Any] = {
+        "id": "saved",
+        "panel": panels,
+        "from": 1_000,
+        "to": 1_500,
+        "hidden": "<img src=x onerror=alert(1)>",
+    }
+    answer = page.get("/api/table.csv", params=query)
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    assert "attachment" in answer.headers["content-disposition"]
+    assert {row["learner"] for row in rows} == {"'=majority"}
+    assert [int(row["row"]) for row in rows if row["kind"] == "measure"] == [1000, 1100, 1200, 1300, 1400, 1500]
+    assert {row["kind"] for row in rows} == {"measure", "cost"}
+
+
+def test_runs_of_a_store_name_their_experiment(tmp_path: Path) -> None:
+    evaluate(SEA(n_rows=100), NaiveBayes(), journal=tmp_path / "runs" / "run=abc")
+    evaluate(SEA(n_rows=100), NaiveBayes(), journal=tmp_path / "runs" / "run=new")
+    with closing(sqlite3.connect(tmp_path / "catalogue.sqlite")) as catalogue, catalogue:
+        catalogue.execute("create table runs (run text primary key, experiment text not null)")
+        catalogue.execute("insert into runs values ('abc', 'quick benchmark')")
+    told = {run["id"]: run["experiment"] for run in Library(tmp_path).summaries()}
+    assert told == {"runs/run=abc": "quick benchmark", "runs/run=new": ""}
+    (tmp_path / "catalogue.sqlite").write_bytes(b"no database")
+    assert {run["experiment"] for run in Library(tmp_path).summaries()} == {""}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "..",
+        "../results",
+        "saved/..",
+        "/etc",
+        "saved/../../x",
+        "deep\\er",
+        "saved\0",
+        "nothing",
+        "deep",
+        "saved/journal",
+        "%2e%2e",
+    ],
+)
+def test_nothing_outside_the_folder_is_read(page: TestClient, name: str) -> None:
+    for address in ("/api/run", "/api/verdicts"):
+        answer = page.get(address, params={"id": name})
+        assert answer.status_code == 400
+        assert "there is no run" in answer.text
+
+
+def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path, folder: Path) -> None:
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "inside" / "link").symlink_to(folder / "saved")
+    library = Library(tmp_path / "inside")
+    assert library.runs() == []
+    with pytest.raises(StreamgaugeError, match="there is no run 'link'"):
+        library.run("link")
+
+
+@pytest.mark.parametrize(
+    "address", ["/assets/../app.py", "/assets/%2e%2e/app.py", "/assets/", "/assets/main.py", "/etc/passwd"]
+)
+def test_only_the_files_of_the_page_are_served(page: TestClient, address: str) -> None:
+    assert page.get(address).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("address", "query"),
+    [
+        ("/api/run", {}),
+        ("/api/curves", {"id": "saved"}),
+        ("/api/curves", {"id": "saved", "panel": "nonsense"}),
+        ("/api/curves", {"id": "saved", "panel": "[" * 20_000}),
+        ("/api/curves", {"id": "saved", "panel": json.dumps({**ACCURACY, "name": "nonsense"})}),
+        ("/api/curves", {"id": "saved", "panel": json.dumps({**ACCURACY, "under": 3})}),
+        ("/api/curves", {"id": "saved", "panel": json.dumps(ACCURACY), "points": "1e30"}),
+        ("/api/curves", {"id": "saved", "panel": json.dumps(ACCURACY), "points": "nan"}),
+        ("/api/curves", {"id": "saved", "panel": json.dumps(ACCURACY), "points": 3}),
+        ("/api/curves", {"id": "saved", "panel": json.dumps(ACCURACY), "from": "x"}),
+    ],
+)
+def test_nonsense_is_refused_in_one_line(page: TestClient, address: str, query: dict[str, Any]) -> None:
+    answer = page.get(address, params=query)
+    assert answer.status_code == 400
+    assert "Traceback" not in answer.text
+    assert len(answer.text.splitlines()) == 1
+
+
+def test_every_answer_forbids_scripts_from_elsewhere(page: TestClient) -> None:
+    for address in ("/", "/api/runs", "/api/run?id=none", "/no such page", "/assets/main.js", "/metrics"):
+        headers = page.get(address).headers
+        assert headers["content-security-policy"] == POLICY
+        assert headers["x-content-type-options"] == "nosniff"
+    assert "unsafe" not in POLICY
+    assert "default-src 'none'" in POLICY
+
+
+def test_the_page_has_no_inline_script_or_style_and_asks_nobody_else(page: TestClient) -> None:
+    text = page.get("/").text
+    assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\son\w+=|\sstyle=|javascript:", text)
+    assert "//" not in re.sub(r"<!.*?>", "", text)
+    for source in re.findall(r'(?:src|href)="(/[^"]+)"', text):
+        assert page.get(source).status_code == 200, source
+
+
+def test_scripts_never_read_text_as_markup(page: TestClient) -> None:
+    own = Path(create_app.__code__.co_filename).parent / "assets"
+    for path in own.glob("*.js"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(
+            r"innerHTML\s*=[^=]|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function", text
+        ), path
+        assert page.get(f"/assets/{path.name}").status_code == 200
+        assert "http:" not in text.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_unchanged_files_are_not_sent_twice(page: TestClient) -> None:
+    seal = page.get("/assets/main.js").headers["etag"]
+    assert page.get("/assets/main.js", headers={"if-none-match": seal}).status_code == 304
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:8765", "127.0.0.1.evil.example", ""])
+def test_a_name_that_is_not_this_machine_is_refused(page: TestClient, host: str) -> None:
+    assert page.get("/api/runs", headers={"host": host}).status_code == 400
+
+
+@pytest.mark.parametrize("host", ["localhost:8765", "127.0.0.1", "[::1]:8765"])
+def test_names_of_this_machine_are_accepted(page: TestClient, host: str) -> None:
+    assert page.get("/api/runs", headers={"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "origin", [{}, {"origin": "http://evil.example"}, {"origin": "null"}, {"origin": "http://127.0.0.1:9"}]
+)
+def test_other_pages_can_neither_start_nor_stop_nor_watch(page: TestClient, origin: dict[str, str]) -> None:
+    for address in ("/api/start", "/api/stop"):
+        assert page.post(address, json={"id": "saved"}, headers=origin).status_code == 403
+    with pytest.raises(WebSocketDisconnect), page.websocket_connect(LIVE, headers=origin):
+        pass
+
+
+def test_with_a_token_nothing_is_told_without_it(folder: Path) -> None:
+    token = "t0ken-that-is-long-enough"
+    app = create_app(Library(folder), token=token)
+    with TestClient(app, base_url="http://stats.example:8765", follow_redirects=False) as page:
+        for address in ("/", "/api/runs", "/metrics", "/assets/main.js"):
+            assert page.get(address).status_code == 401
+            assert page.get(address, headers={"authorization": "Bearer wrong"}).status_code == 401
+            assert page.get(address, headers={"authorization": f"Bearer {token}"}).status_code == 200
+        with (
+            pytest.raises(WebSocketDisconnect),
+            page.websocket_connect(LIVE, headers=ORIGIN),
+        ):
+            pass
+        assert page.get("/?token=wrong").status_code == 403
+        let_in = page.get(f"/?token={token}")
+        assert let_in.status_code == 303
+        assert let_in.headers["location"] == "/"
+        cookie = let_in.headers["set-cookie"].lower()
+        assert "httponly" in cookie
+        assert "samesite=strict" in cookie
+        assert token not in cookie
+        assert page.get("/api/runs").status_code == 200
+        page.cookies.clear()
+        assert page.get("/api/runs", headers={"cookie": "streamgauge=forged"}).status_code == 401
+
+
+def test_away_from_this_machine_there_is_always_a_token() -> None:
+    assert Settings().token is None
+    made_up = Settings(host="0.0.0.0").token
+    assert made_up is not None
+    assert len(made_up) >= 32
+    assert made_up != Settings(host="0.0.0.0").token
+    with pytest.raises(StreamgaugeError, match="at least 16 characters"):
+        Settings(token="short")
+
+
+def test_a_page_that_watches_is_told_what_is_new_and_nothing_else(tmp_path: Path) -> None:
+    with Journal(tmp_path / "live", LAYOUT, {"stream": "SEA()", "n_rows": 1_000}) as journal:
+        journal.note(batch([10, 20]))
+        watcher = Watcher(Library(tmp_path))
+        generation = JournalView(tmp_path / "live").records()[0]
+        watcher.subscribe({"runs": {"live": [generation, 2]}, "panels": [ACCURACY]})
+        first = watcher.changes()
+        assert first["runs"][0]["state"] == "running"
+        assert "rows" not in first["watched"]["live"]
+        assert watcher.changes() == {}
+        journal.note(batch([30], (0.8, 0.4)))
+        told = watcher.changes()["watched"]["live"]
+        assert told["rows"] == [30]
+        assert told["panels"] == [{"curves": [[[0.8]], [[0.4]]]}]
+        assert told["n_records"] == 3
+        assert "rows" not in watcher.changes().get("watched", {}).get("live", {})
+
+
+def test_verdicts_and_alarms_are_told_as_they_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streamgauge.journal.writing.STATUS_SECONDS", 0.0)
+    with Journal(tmp_path / "live", LAYOUT) as journal:
+        journal.note(batch([10]))
+        watcher = Watcher(Library(tmp_path))
+        pair = {"kind": "pair", "name": "tree", "under": "bayes"}
+        watcher.subscribe({"runs": {"live": [JournalView(tmp_path / "live").records()[0], 1]}, "panels": [pair]})
+        watcher.changes()
+        journal.note(batch([20], verdicts=(VERDICT,), alarms=(Alarm(15, "tree", 0, "DDM"),)))
+        told = watcher.changes()["watched"]["live"]
+        assert told["status"]["verdicts"][0]["outcome"] == "first"
+        assert told["panels"] == [{"curves": [[[0.03], [0.01], [0.05]]]}]
+        assert told["alarms"] == [{"row": 15, "learner": "tree", "fold": 0, "detector": "DDM", "kind": "drift", "n": 1}]
+
+
+def test_a_burst_is_not_told_point_by_point(tmp_path: Path) -> None:
+    with Journal(tmp_path / "live", LAYOUT) as journal:
+        journal.note(batch([10]))
+        watcher = Watcher(Library(tmp_path))
+        watcher.subscribe({"runs": {"live": [JournalView(tmp_path / "live").records()[0], 1]}, "panels": [ACCURACY]})
+        watcher.changes()
+        journal.note(batch(list(range(11, MOST_NEW + 20))))
+        assert watcher.changes()["watched"]["live"]["again"]
+        journal.note(batch([MOST_NEW + 100]))
+        assert watcher.changes()["watched"]["live"]["rows"] == [MOST_NEW + 100]
+
+
+def test_a_thinned_journal_is_read_again_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streamgauge.journal.writing.MOST_RECORDS", 400)
+    with Journal(tmp_path / "live", LAYOUT) as journal:
+        journal.note(batch(list(range(1, 391))))
+        watcher = Watcher(Library(tmp_path))
+        watcher.subscribe({"runs": {"live": [JournalView(tmp_path / "live").records()[0], 390]}, "panels": [ACCURACY]})
+        watcher.changes()
+        journal.note(batch(list(range(391, 420))))
+        assert watcher.changes()["watched"]["live"]["again"]
+
+
+def test_a_run_that_becomes_saved_results_is_told_once(tmp_path: Path) -> None:
+    with Journal(tmp_path / "live", LAYOUT) as journal:
+        journal.note(batch([10]))
+        watcher = Watcher(Library(tmp_path))
+        watcher.subscribe({"runs": {"live": [JournalView(tmp_path / "live").records()[0], 1]}, "panels": [ACCURACY]})
+        watcher.changes()
+        journal.close("complete")
+    results = evaluate(SEA(n_rows=1_000), [NaiveBayes(), MajorityClass()])
+    save(replace(results, learners=("tree", "bayes")), tmp_path / "live")
+    assert watcher.changes()["watched"]["live"]["saved"]
+    assert "watched" not in watcher.changes()
+
+
+def test_a_socket_tells_the_runs_at_once_and_closes_on_nonsense(page: TestClient) -> None:
+    with page.websocket_connect(LIVE, headers=ORIGIN) as socket:
+        assert {run["id"] for run in socket.receive_json()["runs"]} == {"saved", "deep/er/journalled"}
+        for nonsense in (
+            "nonsense",
+            '{"runs": 3}',
+            '{"runs": {"saved": ["x", 0]}, "panels": []}',
+            '{"runs": {}, "panels": [4]}',
+        ):
+            with page.websocket_connect(LIVE, headers=ORIGIN) as other:
+                other.receive_json()
+                other.send_text(nonsense)
+                with pytest.raises(WebSocketDisconnect):
+                    heard_out(other)
+
+
+def test_metrics_are_what_prometheus_reads(tmp_path: Path) -> None:
+    name = 'a"b\\c'
+    layout = replace(LAYOUT, learners=(name, "bayes"))
+    with Journal(tmp_path / "live", layout, {"stream": "SEA()"}) as journal:
+        journal.note(batch([10], alarms=(Alarm(5, name, 0, "DDM"),)), news=lambda: {"source": {"lag": 7, "bad": 2}})
+        journal._write_status()
+        text = metrics_text(Library(tmp_path), n_pages=2)
+    escaped = 'a\\"b\\\\c'
+    of_run = 'run="live",stream="SEA()"'
+    assert f"streamgauge_rows_total{{{of_run}}} 10" in text
+    assert (
+        f'streamgauge_measure{{{of_run},learner="{escaped}",measure="accuracy",forgetting="Landmark()"}} 0.75' in text
+    )
+    assert f"streamgauge_source_lag{{{of_run}}} 7" in text
+    assert f'streamgauge_source{{{of_run},of="bad"}} 2' in text
+    assert f'streamgauge_alarms_total{{{of_run},learner="{escaped}",detector="DDM",kind="drift"}} 1' in text
+    assert 'streamgauge_runs{state="running"} 1' in text
+    line = re.compile(r'[a-z_]+(\{([a-z]+="([^"\\]|\\.)*",?)*\})? [-+0-9.e]+|# (HELP|TYPE) .+')
+    assert all(line.fullmatch(told) for told in text.splitlines())
+
+
+def test_what_a_page_may_start_reads_no_file_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("a,b\n1,x\n")
+    learners = ["NaiveBayes"]
+    assert f"--stream={tmp_path.resolve() / 'rows.csv'}" in command_for(
+        {"stream": "rows.csv", "learners": learners}, tmp_path
+    )
+    refused = (
+        {"stream": "/etc/passwd"},
+        {"stream": "../rows.csv"},
+        {"stream": "File('/etc/passwd')"},
+        {"stream": "Noisy(File('/etc/passwd'))"},
+        {"stream": "SEA", "learners": ["VowpalWabbit('-f /tmp/x')"]},
+        {"stream": "SEA", "learners": ["Moa('trees.HoeffdingTree')"]},
+        {"stream": "SEA", "learners": ["OzaBag(base=Pretrained(state='/etc/passwd'))"]},
+        {"stream": "SEA", "scheme": "Holdout(10, 10, source=File('/etc/passwd'))"},
+        {"stream": "SEA", "out": "/tmp/x"},
+        {"stream": "SEA", "rows": "1 --out=/tmp/x"},
+        {"stream": "SEA", "measures": ["accuracy", "nonsense"]},
+        {"stream": "SEA", "learners": []},
+        {"stream": ["SEA"]},
+    )
+    for wanted in refused:
+        with pytest.raises(StreamgaugeError):
+            command_for({"learners": learners, **wanted}, tmp_path)
+    assert not {"File", "Moa", "VowpalWabbit"} & {name for names in choices().values() for name in names}
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", ".hidden", "", "a b", "-x", "x" * 200])
+def test_a_run_gets_a_plain_name_in_the_folder(tmp_path: Path, name: str) -> None:
+    jobs = Jobs(tmp_path)
+    if name:
+        with pytest.raises(StreamgaugeError, match="no name for a run"):
+            jobs.start({"stream": "SEA", "learners": ["NaiveBayes"], "rows": 100, "name": name})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_page_starts_and_stops_a_run(tmp_path: Path) -> None:
+    wanted = {"stream": "SEA", "learners": ["NaiveBayes"], "rows": 10**12, "every": 10_000, "name": "mine"}
+    app = create_app(Library(tmp_path))
+    with TestClient(app, base_url=HOME) as page:
+        assert page.post("/api/start", json={**wanted, "learners": ["NaivBayes"]}, headers=ORIGIN).status_code == 400
+        answer = page.post("/api/start", json=wanted, headers=ORIGIN)
+        assert answer.json() == {"id": "mine"}
+        again = page.post("/api/start", json=wanted, headers=ORIGIN)
+        assert "already a run" in again.text
+        until(lambda: page.get("/api/run", params={"id": "mine"}).status_code == 200 and summary(page)["n_rows"] > 0)
+        assert page.post("/api/stop", json={"id": "mine"}, headers=ORIGIN).status_code == 202
+        until(lambda: summary(page)["state"] == "cut short")
+        until((tmp_path / "mine" / "manifest.json").is_file)
+        late = page.post("/api/stop", json={"id": "mine"}, headers=ORIGIN)
+        assert "cannot be stopped" in late.text
+        until(lambda: not app.state.jobs.going_on)
+        assert app.state.jobs.failures() == {}
+
+
+def heard_out(socket: Any) -> None:
+    while True:
+        socket.receive_json()
+
+
+def summary(page: TestClient) -> dict[str, Any]:
+    found: dict[str, Any] = page.get("/api/run", params={"id": "mine"}).json()
+    return found
+
+
+def until(done: Any, seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < end, "it took too long"
+        time.sleep(0.05)
+
+
+def test_a_page_of_a_read_only_server_starts_nothing(folder: Path) -> None:
+    with TestClient(create_app(Library(folder), can_start=False), base_url=HOME) as page:
+        assert page.get("/api/runs").json()["can_start"] is False
+        assert page.post("/api/start", json={}, headers=ORIGIN).status_code == 404
+
+
+def test_what_is_sent_must_be_short(page: TestClient) -> None:
+    assert page.post("/api/start", content=b"x" * 70_000, headers=ORIGIN).status_code == 413
+    assert page.post("/api/start", content=b"[1]", headers=ORIGIN).status_code == 400
+
+
+def test_saved_results_in_memory_keep_to_their_space(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[Path] = []
+
+    def loading(path: Path) -> Any:
+        loaded.append(path)
+        return evaluate(SEA(n_rows=100), NaiveBayes())
+
+    monkeypatch.setattr(serve_sources, "load", loading)
+    cache = serve_sources.Cache(most_bytes=1)
+    for name in ("a", "b", "b", "a"):
+        cache.saved(folder / name)
+    assert [path.name for path in loaded] == ["a", "b", "a"]
+
+
+def test_serve_says_its_address_and_ends_with_its_parent(tmp_path: Path) -> None:
+    script = (
+        "import subprocess, sys, os\n"
+        "code = 'from streamgauge.cli.main import main; main()'\n"
+        "command = [sys.executable, '-c', code, 'serve', sys.argv[1], '--port', '0', '--parent', str(os.getpid())]\n"
+        "server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)\n"
+        "print(server.pid, server.stdout.readline().split()[0], flush=True)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True)
+    pid, address = done.stdout.split()
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address)
+    until(lambda: not Path(f"/proc/{pid}").exists() or "Z" in Path(f"/proc/{pid}/stat").read_text().split()[2])
+
+
+def test_mistakes_of_serve_are_told_in_one_line(tmp_path: Path) -> None:
+    command = [str(Path(sys.executable).parent / "streamgauge"), "serve", str(tmp_path / "none")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "is no folder" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
