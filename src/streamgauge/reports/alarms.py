@@ -8,9 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from streamgauge.drift import AlarmScore, score_results
+from streamgauge.markup import Markup, joined, tag
 from streamgauge.records import Results
-from streamgauge.reports.markup import Markup, joined, tag
-from streamgauge.reports.wording import MISSING, count, printable
+from streamgauge.wording import MISSING, count, printable
 
 __all__ = ["alarm_marks", "alarms_section", "score_table", "scores_of"]
 

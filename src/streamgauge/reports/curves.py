@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.reports.panels import Panel
+from streamgauge.thinning import Thinning
 
 __all__ = ["Curve", "curves", "thinned"]
 
@@ -41,11 +42,7 @@ def curves(panel: Panel) -> dict[str, Curve]:
 def thinned(
     rows: NDArray[np.int64], by_learner: dict[str, Curve], limit: int
 ) -> tuple[NDArray[np.int64], dict[str, Curve]]:
-    """Thin curves to at most `limit` points each (4 or more), at rows that all of them share.
-
-    The first and the last point stay. Those between are put in buckets of equal numbers; of each bucket two points
-    are left, at its first and last row, which carry the least and the greatest mean of the bucket in the order in
-    which they came, and the lowest and the highest fold. So no extreme is lost, and none moves by more than a bucket.
+    """Thin curves to at most `limit` points each (4 or more), at rows that all of them share, as `Thinning` does.
 
     Examples
     --------
@@ -54,12 +51,11 @@ def thinned(
     >>> rows.tolist(), thin["tree"].mean.tolist()
     ([0, 1, 4, 5], [0.0, 0.9, 0.1, 0.0])
     """
-    if len(rows) <= limit:
-        return rows, by_learner
-    edges = np.linspace(1, len(rows) - 1, limit // 2).astype(np.int64)
-    starts, stops = edges[:-1], edges[1:]
-    kept = np.concatenate(([0], np.column_stack((starts, stops - 1)).ravel(), [len(rows) - 1]))
-    return rows[kept], {learner: _thin(curve, starts) for learner, curve in by_learner.items()}
+    thinning = Thinning(len(rows), limit)
+    return thinning.rows(rows), {
+        learner: Curve(thinning.line(curve.mean), thinning.floor(curve.low), thinning.ceiling(curve.high))
+        for learner, curve in by_learner.items()
+    }
 
 
 def _over_folds(values: NDArray[np.float64]) -> Curve:
@@ -69,31 +65,3 @@ def _over_folds(values: NDArray[np.float64]) -> Curve:
         # A row without any value is a gap, which NaN says well; NumPy warns of it all the same.
         warnings.simplefilter("ignore", RuntimeWarning)
         return Curve(np.nanmean(finite, axis=0), np.nanmin(finite, axis=0), np.nanmax(finite, axis=0))
-
-
-def _thin(curve: Curve, starts: NDArray[np.int64]) -> Curve:
-    """Keep two points of each bucket of the inner points, beside the first and the last point."""
-    mean, low, high = (values[:-1] for values in (curve.mean, curve.low, curve.high))
-    least, greatest = np.fmin.reduceat(mean, starts), np.fmax.reduceat(mean, starts)
-    bucket = np.searchsorted(starts, np.arange(1, len(mean)), side="right") - 1
-    falls = _first_in_bucket(mean[1:] == greatest[bucket], bucket, len(starts)) < _first_in_bucket(
-        mean[1:] == least[bucket], bucket, len(starts)
-    )
-    pairs = np.where(falls[:, None], np.column_stack((greatest, least)), np.column_stack((least, greatest)))
-    return Curve(
-        _between_ends(curve.mean, pairs.ravel()),
-        _between_ends(curve.low, np.repeat(np.fmin.reduceat(low, starts), 2)),
-        _between_ends(curve.high, np.repeat(np.fmax.reduceat(high, starts), 2)),
-    )
-
-
-def _first_in_bucket(marked: NDArray[np.bool_], bucket: NDArray[np.int64], n_buckets: int) -> NDArray[np.int64]:
-    """Give the position of the first marked point of each bucket."""
-    first = np.full(n_buckets, len(marked), dtype=np.int64)
-    positions = np.flatnonzero(marked)
-    np.minimum.at(first, bucket[positions], positions)
-    return first
-
-
-def _between_ends(whole: NDArray[np.float64], inner: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.concatenate((whole[:1], inner, whole[-1:]))

@@ -1,6 +1,6 @@
 """What tells learners apart on the page: a colour and a dash each, drawn the same in tables, legends and charts."""
 
-from streamgauge.reports.markup import Markup, tag
+from streamgauge.markup import Markup, tag
 
 __all__ = ["DASHES", "N_COLOURS", "key"]
 

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
+from streamgauge.markup import Markup, joined, tag
 from streamgauge.records import Results
 from streamgauge.reports.alarms import alarm_marks, alarms_section
 from streamgauge.reports.comparisons import Comparison
 from streamgauge.reports.curves import curves, thinned
 from streamgauge.reports.keys import DASHES, N_COLOURS, key
-from streamgauge.reports.markup import Markup, joined, tag
 from streamgauge.reports.panels import Panel, panels
 from streamgauge.reports.sections import (
     finals_section,
@@ -27,7 +27,7 @@ from streamgauge.reports.sections import (
     run_section,
     verdicts_section,
 )
-from streamgauge.reports.wording import RATE, and_list, count, printable, titled
+from streamgauge.wording import RATE, and_list, count, printable, titled
 
 __all__ = ["page_html", "write_page"]
 

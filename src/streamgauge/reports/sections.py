@@ -3,11 +3,11 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from streamgauge.markup import Markup, joined, tag
 from streamgauge.reports.comparisons import Comparison, by_pair
 from streamgauge.reports.keys import key
-from streamgauge.reports.markup import Markup, joined, tag
 from streamgauge.reports.panels import Final, Panel
-from streamgauge.reports.wording import RATE, count, p_text, percent, points, spread, titled
+from streamgauge.wording import RATE, count, p_text, percent, points, spread, titled
 
 __all__ = ["finals_section", "folds_section", "pairs_section", "run_section", "verdicts_section"]
 

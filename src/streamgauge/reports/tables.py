@@ -12,7 +12,7 @@ from streamgauge.records import Feedback, Resources, Results
 from streamgauge.reports.alarms import score_table, scores_of
 from streamgauge.reports.comparisons import Comparison, by_pair
 from streamgauge.reports.panels import Panel, panels
-from streamgauge.reports.wording import RATE, count, p_text, percent, points, printable, spread, titled
+from streamgauge.wording import RATE, count, p_text, percent, points, printable, spread, titled
 
 __all__ = ["costs_table", "pairs_table", "results_table", "summary"]
 

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from streamgauge.reports.wording import printable
+from streamgauge.wording import printable
 
 __all__ = ["Markup", "joined", "tag"]
 
