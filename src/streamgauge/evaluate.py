@@ -84,7 +84,7 @@ def evaluate(
     Parameters
     ----------
     stream
-        A stream, or a pair of arrays (x, y).
+        A stream, a pair of arrays (x, y), or a table of pandas, polars or Arrow with `target`.
     learners
         A learner, several, or several by name; those of other libraries are recognised on sight.
     progress
@@ -92,8 +92,8 @@ def evaluate(
     on_reading
         Called with every reading as soon as it is there.
     options
-        Those of `Evaluation`: scheme, labelling, score, forgetting, measures, detectors, every, n_rows, time_limit,
-        time_budget, seed, batch_size, resources, recorders, backend.
+        Those of `Evaluation`: target, scheme, labelling, score, forgetting, measures, detectors, every, n_rows,
+        time_limit, time_budget, seed, batch_size, resources, recorders, backend.
 
     Examples
     --------
@@ -141,6 +141,8 @@ class Evaluation:
     ----------
     stream, learners
         As for `evaluate`.
+    target
+        The name of the column that holds the labels, where the stream is a table.
     scheme
         Which rows are tested and learnt in which fold.
     labelling
@@ -190,6 +192,7 @@ class Evaluation:
         stream: object,
         learners: object,
         *,
+        target: str | None = None,
         scheme: Scheme = Prequential(),
         labelling: Labelling = AllLabels(),
         score: Score = "first",
@@ -213,7 +216,7 @@ class Evaluation:
             if seconds is not None:
                 require_between(option, seconds, 0.0, float("inf"))
         require_at_least("seed", seed, 0)
-        self.stream: Stream = as_stream(stream)
+        self.stream: Stream = as_stream(stream, target=target)
         self.specs = named_learners(learners)
         self.scheme, self.labelling, self.score, self.backend, self.seed = scheme, labelling, score, backend, seed
         period = getattr(scheme, "period", None)  # of a holdout, and the size of its tests

@@ -33,20 +33,7 @@ def readings_table(results: Results) -> Any:  # noqa: ANN401  (pyarrow has no ty
     >>> readings_table(empty).column_names
     ['row', 'learner', 'fold', 'measure', 'forgetting', 'value']
     """
-    import pyarrow as pa  # noqa: PLC0415  (130 ms that a run without a folder need not pay)
-
-    place = np.indices(results.values.shape).reshape(5, -1)
-    name = [np.asarray(names, dtype=object) for names in (results.learners, results.measures, results.forgettings)]
-    return pa.table(
-        {
-            "row": results.rows[place[0]],
-            "learner": pa.array(name[0][place[1]], pa.string()).dictionary_encode(),
-            "fold": place[2].astype(np.int32),
-            "measure": pa.array(name[1][place[4]], pa.string()).dictionary_encode(),
-            "forgetting": pa.array(name[2][place[3]], pa.string()).dictionary_encode(),
-            "value": results.values.reshape(-1),
-        }
-    )
+    return results.to_arrow()
 
 
 CURVES = ("cpu_seconds", "wall_seconds", "predict_share", "n_bytes", "ram_hours")

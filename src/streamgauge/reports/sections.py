@@ -4,10 +4,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from streamgauge.markup import Markup, joined, tag
-from streamgauge.reports.comparisons import Comparison, by_pair
+from streamgauge.records import Final
+from streamgauge.reports.comparisons import Comparison, by_pair, interval_text
 from streamgauge.reports.keys import key
-from streamgauge.reports.panels import Final, Panel
-from streamgauge.wording import RATE, count, p_text, percent, points, spread, titled
+from streamgauge.reports.panels import Panel
+from streamgauge.wording import RATE, count, difference_unit, p_text, percent, points, spread, titled
 
 __all__ = ["finals_section", "folds_section", "pairs_section", "run_section", "verdicts_section"]
 
@@ -32,8 +33,7 @@ def verdicts_section(comparisons: Sequence[Comparison]) -> Markup:
     pairs = by_pair(comparisons)
     if not pairs:
         return Markup()
-    found = [0.0, *(bound for pair in pairs for bound in _bounds(pair[0]))]
-    items = [_verdict(pair[0], min(found), max(found)) for pair in pairs]
+    items = [_verdict(pair[0], *_scale(pairs, pair[0].unit)) for pair in pairs]
     verdicts = tag("ul", *items[:MOST_VERDICTS], class_="verdicts")
     others = tag("ul", *items[MOST_VERDICTS:], class_="verdicts")
     unfold = tag("summary", count(len(items) - MOST_VERDICTS, "more pair"))
@@ -97,7 +97,7 @@ def pairs_section(comparisons: Sequence[Comparison]) -> Markup:
     """
     if not comparisons:
         return Markup()
-    titles = ("Pair", "Test", "Difference, % points", "Interval", "p", "In words")
+    titles = ("Pair", "Test", "Difference", "Interval", "p", "In words")
     head = tag("thead", tag("tr", *(tag("th", title, scope="col") for title in titles)))
     rows = (_test_row(pair, at) for pair in by_pair(comparisons) for at in range(len(pair)))
     return _section("pairs", "Pairs and tests", _table(head, rows, class_="words"))
@@ -159,6 +159,12 @@ def _fold_table(panel: Panel, learners: Sequence[str]) -> Markup:
     )
 
 
+def _scale(pairs: Sequence[Sequence[Comparison]], unit: str) -> tuple[float, float]:
+    """Give the ends of the scale that the pictures of all pairs in one unit share."""
+    found = [0.0, *(bound for pair in pairs if pair[0].unit == unit for bound in _bounds(pair[0]))]
+    return min(found), max(found)
+
+
 def _bounds(comparison: Comparison) -> list[float]:
     """Give the numbers that the picture of a comparison must show: the interval, if any, then the difference."""
     found = [*(comparison.interval or ()), *(() if comparison.difference is None else (comparison.difference,))]
@@ -166,18 +172,15 @@ def _bounds(comparison: Comparison) -> list[float]:
 
 
 def _verdict(lead: Comparison, low: float, high: float) -> Markup:
-    number = tag("span", points(lead.difference), class_="difference")
-    figures = tag("div", number, " % points ", tag("span", _interval(lead), class_="spread"), class_="figures")
+    number = tag("span", points(lead.difference, lead.unit), class_="difference")
+    unit = f" {difference_unit(lead.unit)} "
+    figures = tag("div", number, unit, tag("span", interval_text(lead), class_="spread"), class_="figures")
     words = tag("div", tag("p", lead.sentence), _warnings(lead))
     return tag("li", words, tag("div", _picture(lead, low, high), figures, class_="estimate"))
 
 
 def _warnings(comparison: Comparison) -> Markup:
     return joined(*(tag("p", warning, class_="warning") for warning in comparison.warnings))
-
-
-def _interval(comparison: Comparison) -> str:
-    return f"[{', '.join(points(bound) for bound in comparison.interval)}]" if comparison.interval else ""
 
 
 def _picture(comparison: Comparison, low: float, high: float) -> Markup:
@@ -199,7 +202,8 @@ def _test_row(pair: Sequence[Comparison], at: int) -> Markup:
     names = joined(tag("span", test.first), " minus ", tag("span", test.second), ", ", test.measure)
     cells = [tag("th", names, scope="rowgroup", rowspan=len(pair))] if at == 0 else []
     cells.append(tag("td", test.test, class_="text"))
-    cells.extend(tag("td", text) for text in (points(test.difference), _interval(test), p_text(test.p_value)))
+    difference = f"{points(test.difference, test.unit)} {difference_unit(test.unit)}"
+    cells.extend(tag("td", text) for text in (difference, interval_text(test), p_text(test.p_value)))
     cells.append(tag("td", test.sentence, _warnings(test), class_="text sentence"))
     return tag("tr", *cells, class_="starts" if at == 0 else None)
 

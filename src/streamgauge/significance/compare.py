@@ -89,6 +89,7 @@ def compare(
         second=pair.second,
         measure=measure,
         greater_is_better=results.greater_is_better(measure),
+        unit=results.unit(measure),
         reason=reason,
         warnings=(*outcome.warnings, *_warnings(results, pair, outcome)),
     )

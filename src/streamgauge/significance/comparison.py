@@ -3,6 +3,9 @@
 import math
 from dataclasses import dataclass
 
+from streamgauge.markup import simple_table, tag
+from streamgauge.wording import RATE, difference_unit, points
+
 __all__ = ["ALGORITHMS", "MODELS", "SEEDS", "Comparison"]
 
 SEEDS = "on this stream the two are equally good for a typical seed"
@@ -60,6 +63,8 @@ class Comparison:
         Why this test was chosen, where `compare` chose it.
     warnings
         What to know before believing it.
+    unit
+        In what the measure is told; the difference of rates is told in percentage points.
 
     Examples
     --------
@@ -68,6 +73,9 @@ class Comparison:
     'tree'
     >>> outcome.sentence
     'tree is better than bayes by 2.10 % points in accuracy (sign test over 10 folds, p = 0.021).'
+    >>> from dataclasses import replace
+    >>> replace(outcome, measure="log_loss", greater_is_better=False, unit="nats").sentence
+    'bayes is better than tree by 0.021 nats in log_loss (sign test over 10 folds, p = 0.021).'
     """
 
     test: str
@@ -85,6 +93,7 @@ class Comparison:
     greater_is_better: bool = True
     reason: str = ""
     warnings: tuple[str, ...] = ()
+    unit: str = RATE
 
     @property
     def title(self) -> str:
@@ -107,20 +116,41 @@ class Comparison:
     def sentence(self) -> str:
         """The verdict in plain English; rates are printed in percent."""
         better = self.better
-        turn = -100 if better is not None and self.direction < 0 else 100
+        # Said of the better one, whatever the order of the two.
+        scale = 100 if self.unit == RATE else 1
+        turn = -scale if better is not None and self.direction < 0 else scale
         low, high = sorted(turn * bound for bound in self.interval or (0.0, 0.0))
-        digits = _digits((high - low) / 2 or 100 * (self.difference or 0.0))
+        digits = _digits((high - low) / 2 or scale * (self.difference or 0.0))
         evidence = f"{self.title} over {self.basis}, {p_text(self.p_value)}"
         if self.interval is not None:
             confidence = 100 * (1 - self.alpha)
             evidence = f"{confidence:g} % interval {low:.{digits}f} to {high:.{digits}f}; {evidence}"
-        by = "" if self.difference is None else f" by {turn * self.difference:.{digits}f} % points"
+        by = ""
+        if self.difference is not None:
+            by = f" by {turn * self.difference:.{digits}f} {difference_unit(self.unit)}"
         if better is None:
             differ = f"; they differ{by}" if by else ""
             between = f"between {self.first} and {self.second}"
             return f"No difference in {self.measure} can be claimed {between}{differ} ({evidence})."
         worse = self.second if better == self.first else self.first
         return f"{better} is better than {worse}{by} in {self.measure} ({evidence})."
+
+    def _repr_html_(self) -> str:
+        interval = "" if self.interval is None else f"[{', '.join(points(end, self.unit) for end in self.interval)}]"
+        table = simple_table(
+            ("", f"difference in {self.measure}, {difference_unit(self.unit)}", "interval", "test", "p"),
+            [
+                (
+                    f"{self.first} minus {self.second}",
+                    points(self.difference, self.unit),
+                    interval,
+                    self.title,
+                    p_text(self.p_value).removeprefix("p = "),
+                )
+            ],
+        )
+        notes = (tag("p", f"Note: {warning}.") for warning in self.warnings)
+        return tag("div", tag("p", tag("b", self.sentence)), table, *notes)
 
 
 def _digits(scale: float) -> int:
