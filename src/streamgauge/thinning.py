@@ -1,82 +1,87 @@
-"""Thinning of long curves for showing, which hides no extreme: a billion rows open as quickly as a thousand."""
+"""Fewer points of a curve without hiding an extreme: what a screen, or a file that must not grow, has room for."""
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Thinning"]
+__all__ = ["Buckets"]
 
-Column = NDArray[np.float64]
+Columns = NDArray[np.float64]
 
 
-class Thinning:
-    """A choice of at most `limit` of n points (4 or more), the same for all curves that share their rows.
+@dataclass(frozen=True)
+class Buckets:
+    """Which of `n` points stay where at most `limit` (4 or more) can: the first, the last, and two of each bucket.
 
-    The first and the last point stay. Those between are put in buckets of equal numbers; of each bucket two points are
-    left, at its first and last row, which carry the least and the greatest value of the bucket in the order in which
-    they came. So no extreme is lost, and none moves by more than a bucket. Where there are not more points than the
-    limit, all stay as they are.
+    The points between the ends are put in buckets of equal numbers. Of each, its first and its last point stay. What
+    they carry is asked for by kind; columns are float64 [n, c].
 
     Parameters
     ----------
-    n
-        How many points there are.
-    limit
-        How many may stay.
+    kept
+        The positions that stay, ascending.
+    starts
+        Where each bucket begins; None where all points stay.
 
     Examples
     --------
-    >>> thinning = Thinning(6, limit=4)
-    >>> wave = np.array([0.0, 0.3, 0.9, 0.1, 0.2, 0.0])
-    >>> thinning.rows(np.arange(6)).tolist(), thinning.line(wave).tolist()
+    >>> wave = np.array([[0.0], [0.3], [0.9], [0.1], [0.2], [0.0]])
+    >>> buckets = Buckets.of(6, limit=4)
+    >>> buckets.kept.tolist(), buckets.extremes(wave).ravel().tolist()
     ([0, 1, 4, 5], [0.0, 0.9, 0.1, 0.0])
     """
 
-    def __init__(self, n: int, limit: int) -> None:
-        self.kept: NDArray[np.int64] | None = None
-        """Which points stay, int64; None for all."""
-        if n <= max(limit, 4):
-            return
-        edges = np.linspace(1, n - 1, max(limit, 4) // 2).astype(np.int64)
-        self._starts = edges[:-1]
-        inner = np.column_stack((self._starts, edges[1:] - 1)).ravel()
-        self.kept = np.concatenate(([0], inner, [n - 1]))
+    kept: NDArray[np.int64]
+    starts: NDArray[np.int64] | None
 
-    def rows(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Give the rows of the points that stay."""
-        return rows if self.kept is None else rows[self.kept]
+    @classmethod
+    def of(cls, n: int, limit: int) -> "Buckets":
+        """Choose the buckets."""
+        if n <= limit:
+            return cls(np.arange(n), None)
+        edges = np.linspace(1, n - 1, limit // 2).astype(np.int64)
+        inner = np.column_stack((edges[:-1], edges[1:] - 1)).ravel()
+        return cls(np.concatenate(([0], inner, [n - 1])), edges[:-1])
 
-    def line(self, values: Column) -> Column:
-        """Thin a line: of each bucket the least and the greatest value stay, in the order in which they came."""
-        if self.kept is None:
-            return values
-        starts, inner = self._starts, values[:-1]
-        least, greatest = np.fmin.reduceat(inner, starts), np.fmax.reduceat(inner, starts)
-        bucket = np.searchsorted(starts, np.arange(1, len(inner)), side="right") - 1
-        falls = _first(inner[1:] == greatest[bucket], bucket, len(starts)) < _first(
-            inner[1:] == least[bucket], bucket, len(starts)
-        )
-        pairs = np.where(falls[:, None], np.column_stack((greatest, least)), np.column_stack((least, greatest)))
-        return _between_ends(values, pairs.ravel())
+    def sampled(self, columns: Columns) -> Columns:
+        """Give what the points that stay carry themselves: right for what only grows."""
+        return columns[self.kept]
 
-    def floor(self, values: Column) -> Column:
-        """Thin the lower edge of a band: of each bucket the least value stays, at both of its points."""
-        return values if self.kept is None else self._edge(values, np.fmin)
+    def latest(self, columns: Columns) -> Columns:
+        """Give what was known at the points that stay: where a point says nothing (NaN), what was said last."""
+        said = np.where(np.isnan(columns), 0, np.arange(len(columns))[:, None])
+        return np.take_along_axis(columns, np.maximum.accumulate(said, axis=0), axis=0)[self.kept]
 
-    def ceiling(self, values: Column) -> Column:
-        """Thin the upper edge of a band: of each bucket the greatest value stays, at both of its points."""
-        return values if self.kept is None else self._edge(values, np.fmax)
+    def extremes(self, columns: Columns) -> Columns:
+        """Give the least and the greatest of each bucket, in the order in which they came."""
+        if self.starts is None:
+            return columns
+        inner = columns[:-1]
+        least, greatest = np.fmin.reduceat(inner, self.starts), np.fmax.reduceat(inner, self.starts)
+        falls = _first_places(inner, greatest, self.starts) < _first_places(inner, least, self.starts)
+        return self._between_ends(columns, np.where(falls, greatest, least), np.where(falls, least, greatest))
 
-    def _edge(self, values: Column, extreme: np.ufunc) -> Column:
-        return _between_ends(values, np.repeat(extreme.reduceat(values[:-1], self._starts), 2))
+    def lowest(self, columns: Columns) -> Columns:
+        """Give the least of each bucket, at both of its points."""
+        if self.starts is None:
+            return columns
+        least = np.fmin.reduceat(columns[:-1], self.starts)
+        return self._between_ends(columns, least, least)
+
+    def highest(self, columns: Columns) -> Columns:
+        """Give the greatest of each bucket, at both of its points."""
+        return -self.lowest(-columns)
+
+    @staticmethod
+    def _between_ends(columns: Columns, first: Columns, second: Columns) -> Columns:
+        inner = np.stack((first, second), axis=1).reshape(2 * len(first), columns.shape[1])
+        return np.concatenate((columns[:1], inner, columns[-1:]))
 
 
-def _first(marked: NDArray[np.bool_], bucket: NDArray[np.int64], n_buckets: int) -> NDArray[np.int64]:
-    """Give the position of the first marked point of each bucket."""
-    first = np.full(n_buckets, len(marked), dtype=np.int64)
-    positions = np.flatnonzero(marked)
-    np.minimum.at(first, bucket[positions], positions)
-    return first
-
-
-def _between_ends(whole: Column, inner: Column) -> Column:
-    return np.concatenate((whole[:1], inner, whole[-1:]))
+def _first_places(columns: Columns, wanted: Columns, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Give where each column of each bucket first has its wanted value."""
+    places = np.arange(len(columns))
+    bucket = np.maximum(np.searchsorted(starts, places, side="right") - 1, 0)
+    found = np.where(columns == wanted[bucket], places[:, None], len(columns))
+    return np.asarray(np.minimum.reduceat(found, starts))

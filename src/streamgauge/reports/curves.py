@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.reports.panels import Panel
-from streamgauge.thinning import Thinning
+from streamgauge.thinning import Buckets
 
 __all__ = ["Curve", "curves", "thinned"]
 
@@ -42,7 +42,7 @@ def curves(panel: Panel) -> dict[str, Curve]:
 def thinned(
     rows: NDArray[np.int64], by_learner: dict[str, Curve], limit: int
 ) -> tuple[NDArray[np.int64], dict[str, Curve]]:
-    """Thin curves to at most `limit` points each (4 or more), at rows that all of them share, as `Thinning` does.
+    """Thin curves to at most `limit` points each (4 or more), at rows that all of them share, as `Buckets` choose them.
 
     Examples
     --------
@@ -51,9 +51,13 @@ def thinned(
     >>> rows.tolist(), thin["tree"].mean.tolist()
     ([0, 1, 4, 5], [0.0, 0.9, 0.1, 0.0])
     """
-    thinning = Thinning(len(rows), limit)
-    return thinning.rows(rows), {
-        learner: Curve(thinning.line(curve.mean), thinning.floor(curve.low), thinning.ceiling(curve.high))
+    buckets = Buckets.of(len(rows), limit)
+    return rows[buckets.kept], {
+        learner: Curve(
+            buckets.extremes(curve.mean[:, None])[:, 0],
+            buckets.lowest(curve.low[:, None])[:, 0],
+            buckets.highest(curve.high[:, None])[:, 0],
+        )
         for learner, curve in by_learner.items()
     }
 
