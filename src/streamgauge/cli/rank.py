@@ -36,11 +36,13 @@ def command(results: tuple[Path, ...], *, diagram: Path | None, as_json: bool, *
       streamgauge rank results/* --measure kappa_m --post-hoc nemenyi --diagram ranks.svg
     """
     from streamgauge.results import load  # noqa: PLC0415
-    from streamgauge.significance import draw_diagram, rank  # noqa: PLC0415
+    from streamgauge.significance import rank  # noqa: PLC0415
 
     ranking = rank([load(folder) for folder in results], **options)
     if diagram is not None:
-        draw_diagram(ranking, diagram)
+        from streamgauge.plots import ranks  # noqa: PLC0415
+
+        ranks(ranking).save(diagram)
     if as_json:
         click.echo(json.dumps(_as_json(ranking), indent=2))
         return

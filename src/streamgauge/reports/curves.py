@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from streamgauge.reports.panels import Panel
 from streamgauge.thinning import Buckets
 
-__all__ = ["Curve", "curves", "thinned"]
+__all__ = ["Curve", "curves_of", "over_folds", "thinned"]
 
 
 @dataclass(frozen=True)
@@ -27,16 +27,16 @@ class Curve:
     high: NDArray[np.float64]
 
 
-def curves(panel: Panel) -> dict[str, Curve]:
+def curves_of(panel: Panel) -> dict[str, Curve]:
     """Give per learner the mean, the lowest and the highest fold at each row of a panel.
 
     Examples
     --------
     >>> panel = Panel("accuracy", "Landmark()", np.array([10]), {"tree": np.array([[0.5], [0.75]])})
-    >>> curves(panel)["tree"].mean.tolist()
+    >>> curves_of(panel)["tree"].mean.tolist()
     [0.625]
     """
-    return {learner: _over_folds(values) for learner, values in panel.values.items()}
+    return {learner: over_folds(values) for learner, values in panel.values.items()}
 
 
 def thinned(
@@ -62,8 +62,14 @@ def thinned(
     }
 
 
-def _over_folds(values: NDArray[np.float64]) -> Curve:
-    """Summarise the folds [k, n] that have a value at each row."""
+def over_folds(values: NDArray[np.float64]) -> Curve:
+    """Summarise the folds [k, n] that have a value at each row.
+
+    Examples
+    --------
+    >>> over_folds(np.array([[0.5, np.nan], [0.75, 0.25]])).high.tolist()
+    [0.75, 0.25]
+    """
     finite = np.where(np.isfinite(values), values, np.nan)
     with warnings.catch_warnings():
         # A row without any value is a gap, which NaN says well; NumPy warns of it all the same.

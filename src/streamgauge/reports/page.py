@@ -4,7 +4,7 @@ import base64
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
 from streamgauge.markup import Markup, joined, tag
+from streamgauge.palette import COLOURS, DASHES
 from streamgauge.records import Results
 from streamgauge.reports.alarms import alarm_marks, alarms_section
 from streamgauge.reports.comparisons import Comparison
-from streamgauge.reports.curves import curves, thinned
-from streamgauge.reports.keys import DASHES, N_COLOURS, key
+from streamgauge.reports.curves import curves_of, thinned
+from streamgauge.reports.keys import key
+from streamgauge.reports.leads import lead, part_of, title_of
 from streamgauge.reports.panels import Panel, panels
 from streamgauge.reports.sections import (
     finals_section,
@@ -27,7 +29,7 @@ from streamgauge.reports.sections import (
     run_section,
     verdicts_section,
 )
-from streamgauge.wording import RATE, and_list, count, printable, titled
+from streamgauge.wording import RATE, count, printable, titled
 
 __all__ = ["page_html", "write_page"]
 
@@ -42,13 +44,6 @@ FEWEST_POINTS = 200
 
 BANNER = {"class_": "banner", "role": "status"}
 """How a line is marked that must be seen before any number."""
-
-TESTED = {
-    "all": "each of which tests every row before it may learn it",
-    "training": "each of which tests the rows it learns, before it learns them",
-    "held_out": "each of which tests the rows it does not learn",
-}
-"""What the test option of a scheme means."""
 
 
 def write_page(results: Results, path: str | Path, comparisons: Sequence[Comparison] = ()) -> Path:
@@ -79,11 +74,11 @@ def page_html(results: Results, comparisons: Sequence[Comparison] = ()) -> str:
     """
     shown = panels(results)
     learners = results.learners
-    title = and_list(learners) if 0 < len(learners) <= 3 else count(len(learners), "learner")
+    title = title_of(results)
     style = _asset("uPlot.min.css") + _asset("page.css")
     script = f"/*! uPlot\n{_asset('uPlot.LICENSE')}\n*/\n{_asset('uPlot.iife.min.js')}\n{_asset('page.js')}"
     body = joined(
-        _header(title, results, shown),
+        _header(title, lead(results)),
         _banner(results),
         _failures(results),
         verdicts_section(comparisons),
@@ -125,29 +120,9 @@ def _json(data: object) -> str:
     return json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _header(title: str, results: Results, shown: Sequence[Panel]) -> Markup:
+def _header(title: str, words: str) -> Markup:
     brand = tag("p", "streamgauge", tag("span", " evaluation report"), class_="brand")
-    return tag("header", brand, tag("h1", title), tag("p", _lead(results, shown), class_="lead"))
-
-
-def _lead(results: Results, shown: Sequence[Panel]) -> str:
-    """Say in a sentence what was run."""
-    stream, scheme = (_part(results.description, name) for name in ("stream", "scheme"))
-    of_stream = f" of {stream['name']}" if "name" in stream else ""
-    by_scheme = f", by {scheme['name']}" if "name" in scheme else ""
-    n_folds = scheme.get("n_folds")
-    folds = f" in {count(n_folds, 'fold')}" if isinstance(n_folds, int) else ""
-    tested = TESTED.get(str(scheme.get("test")), "")
-    how = f"{by_scheme}{folds}" + (f", {tested}" if tested and n_folds != 1 else "")
-    measures = and_list(list(dict.fromkeys(panel.measure for panel in shown)))
-    forgettings = and_list(list(dict.fromkeys(panel.forgetting for panel in shown)))
-    measured = f" Measured: {measures} over {forgettings}." if shown else ""
-    return f"Evaluated on {count(results.n_rows, 'row')}{of_stream}{how}.{measured}"
-
-
-def _part(description: Mapping[str, object], name: str) -> Mapping[str, object]:
-    part = description.get(name)
-    return part if isinstance(part, Mapping) else {}
+    return tag("header", brand, tag("h1", title), tag("p", words, class_="lead"))
 
 
 def _failures(results: Results) -> Markup:
@@ -163,7 +138,7 @@ def _failures(results: Results) -> Markup:
 def _banner(results: Results) -> Markup:
     if results.complete:
         return Markup()
-    whole = _part(results.description, "stream").get("n_rows")
+    whole = part_of(results.description, "stream").get("n_rows")
     of_whole = f" of {whole:,}" if isinstance(whole, int) and whole > results.n_rows else ""
     strong = tag("strong", "This run was cut short.")
     text = f" It read {results.n_rows:,}{of_whole} rows; every number and verdict here is of these rows only."
@@ -228,11 +203,11 @@ def _data(shown: Sequence[Panel], learners: Sequence[str]) -> dict[str, object]:
     """Gather what the script draws."""
     charts = [_chart(panel, learners, _limit(shown)) for panel in shown]
     names = [printable(learner) for learner in learners]
-    return {"learners": names, "dashes": DASHES, "colours": N_COLOURS, "charts": charts}
+    return {"learners": names, "dashes": DASHES, "colours": len(COLOURS), "charts": charts}
 
 
 def _chart(panel: Panel, learners: Sequence[str], limit: int) -> dict[str, object]:
-    rows, drawn = thinned(panel.rows, curves(panel), limit)
+    rows, drawn = thinned(panel.rows, curves_of(panel), limit)
     folded = panel.n_folds > 1
     lines = [
         {

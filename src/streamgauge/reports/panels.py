@@ -6,9 +6,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Final, Results, best_of
 
-__all__ = ["Panel", "panels"]
+__all__ = ["Panel", "panel_of", "panels"]
 
 
 @dataclass(frozen=True)
@@ -64,20 +65,33 @@ def panels(results: Results) -> tuple[Panel, ...]:
 
     Examples
     --------
-    >>> from streamgauge.records import Reading
+    >>> from streamgauge.errors import StreamgaugeError
+    from streamgauge.records import Reading
     >>> readings = [Reading(row, "tree", 0, "accuracy", "Landmark()", row / 100) for row in (10, 20)]
     >>> panels(Results.from_readings(readings, n_rows=20))[0].values["tree"].tolist()
     [[0.1, 0.2]]
     """
+    if not results.values.size:
+        return ()
     return tuple(
-        Panel(
-            measure,
-            forgetting,
-            results.rows,
-            {learner: results.curve(learner, measure, forgetting).T for learner in results.learners},
-            not results.greater_is_better(measure),
-            results.unit(measure),
-        )
-        for forgetting in results.forgettings
-        for measure in results.measures
+        panel_of(results, measure, forgetting) for forgetting in results.forgettings for measure in results.measures
     )
+
+
+def panel_of(results: Results, measure: str | None = None, forgetting: str | None = None) -> Panel:
+    """Give the panel of one measure under one forgetting, of the first where none is named.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, NoChange, evaluate
+    >>> panel_of(evaluate(SEA(n_rows=10), NoChange())).measure
+    'accuracy'
+    """
+    if not results.values.size:
+        msg = "there are no readings to show"
+        raise StreamgaugeError(msg)
+    measure = results.measures[0] if measure is None else measure
+    forgetting = results.forgettings[0] if forgetting is None else forgetting
+    values = {learner: results.curve(learner, measure, forgetting).T for learner in results.learners}
+    lower_is_better = not results.greater_is_better(measure)
+    return Panel(measure, forgetting, results.rows, values, lower_is_better, results.unit(measure))

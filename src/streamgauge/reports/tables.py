@@ -11,6 +11,7 @@ from rich.text import Text
 from streamgauge.records import Resources, Results
 from streamgauge.reports.alarms import score_table, scores_of
 from streamgauge.reports.comparisons import Comparison, by_pair, interval_text
+from streamgauge.reports.costs import cost_cells, cost_columns
 from streamgauge.reports.panels import Panel, panels
 from streamgauge.wording import RATE, count, difference_unit, p_text, percent, points, printable, spread, titled
 
@@ -89,25 +90,12 @@ def costs_table(cost: Resources, learners: Sequence[str]) -> Table:
     1
     """
     table = _plain_table()
-    for heading in ("learner", "CPU s", "predict %", "rows/s", "model kB", "RAM-hours", "p99 us"):
-        # A long name is folded, so that the figures stay whole.
-        name = heading == "learner"
-        table.add_column(heading, justify="left" if name else "right", no_wrap=not name, overflow="fold")
-    late = cost.n_late.any()
-    if late:
-        table.add_column("late", justify="right", no_wrap=True)
-    place = cost.percentiles.index(99.0)
-    for m, learner in enumerate(learners):
-        figures = (
-            f"{cost.cpu_seconds[-1, m].mean():.3g}",
-            f"{100 * cost.predict_share[-1, m].mean():.0f}",
-            f"{cost.rows_per_second[m].mean():,.0f}",
-            f"{cost.n_bytes[:, m].max() / 1000:,.1f}",
-            f"{cost.ram_hours[-1, m].mean():.2g}",
-            f"{1e6 * cost.latency[m, :, 0, place].max():,.3g}",
-            *((f"{cost.n_late[m].sum():,}",) if late else ()),
-        )
-        table.add_row(printable(learner), *figures)
+    # A long name is folded, so that the figures stay whole.
+    table.add_column("learner", overflow="fold")
+    for heading in cost_columns(cost):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for place, learner in enumerate(learners):
+        table.add_row(printable(learner), *cost_cells(cost, place))
     return table
 
 
