@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-import numpy as np
-
 from streamgauge.records import Results
 from streamgauge.reports.alarms import score_cells, score_columns, scores_of
 from streamgauge.reports.comparisons import Comparison, by_pair, interval_text
@@ -14,7 +12,7 @@ from streamgauge.reports.findings import findings, limits, ranking_findings, ran
 from streamgauge.reports.leads import lead, title_of
 from streamgauge.reports.panels import Panel, panels
 from streamgauge.significance import POST_HOCS, Ranking
-from streamgauge.wording import RATE, count, difference_unit, p_text, percent, points, spread, titled
+from streamgauge.wording import count, difference_unit, p_text, percent, points, spread, titled
 
 __all__ = ["Cell", "Document", "Grid", "Sentences", "document_of", "ranking_document"]
 
@@ -87,7 +85,7 @@ def document_of(results: Results, comparisons: Sequence[Comparison] = ()) -> Doc
     >>> from streamgauge import SEA, NaiveBayes, evaluate
     >>> document = document_of(evaluate(SEA(n_rows=1000), NaiveBayes()))
     >>> [block.title for block in document.blocks]
-    ['What cannot be concluded', 'After 1,000 rows, over Landmark()']
+    ['What cannot be concluded', 'After 1,000 rows, over Landmark()', 'Labels']
     """
     shown = panels(results)
     grids = [_finals(list(group), comparisons) for _, group in groupby(shown, key=lambda panel: panel.forgetting)]
@@ -140,12 +138,8 @@ def _finals(shown: Sequence[Panel], comparisons: Sequence[Comparison]) -> Grid:
     folds = f"Mean over {panel.n_folds} folds ± standard deviation." if panel.n_folds > 1 else "One fold."
     best = " Bold: the best mean." if len(panel.values) > 1 else ""
     marks = f" *: really worse than the best, by the first test of the pair ({', '.join(tested)})." if tested else ""
-    return Grid(
-        f"After {int(panel.rows[-1]):,} rows, over {panel.forgetting}",
-        ("learner", *columns),
-        rows,
-        folds + best + marks,
-    )
+    title = f"After {int(panel.rows[-1]):,} rows, over {panel.forgetting}"
+    return Grid(title, ("learner", *columns), rows, folds + best + marks)
 
 
 def _final(panel: Panel, learner: str, worse: frozenset[str]) -> Cell:
@@ -202,23 +196,17 @@ def _beside(results: Results) -> list[Grid]:
 
 def _values(ranking: Ranking) -> Grid:
     best = ranking.ranks == ranking.ranks.min(axis=1, keepdims=True)
-    # A table of values does not say their unit: what lies in [-1, 1] is shown as a rate.
-    unit = RATE if np.abs(ranking.values).max(initial=0.0) <= 1.0 else ""
     rows = [
         (
             stream,
-            tuple(Cell(percent(value, unit), bool(first)) for value, first in zip(values, firsts, strict=True)),
+            tuple(Cell(percent(value, ranking.unit), bool(first)) for value, first in zip(values, firsts, strict=True)),
         )
         for stream, values, firsts in zip(ranking.streams, ranking.values.tolist(), best.tolist(), strict=True)
     ]
     means = ranking.mean_ranks
     rows.append(("mean rank", tuple(Cell(f"{mean:.2f}", bool(mean == means.min())) for mean in means.tolist())))
-    return Grid(
-        f"{titled(ranking.measure, unit or 'as measured')} by stream",
-        ("stream", *ranking.learners),
-        tuple(rows),
-        "Bold: the best.",
-    )
+    title = f"{titled(ranking.measure, ranking.unit)} by stream"
+    return Grid(title, ("stream", *ranking.learners), tuple(rows), "Bold: the best.")
 
 
 def _ranked_pairs(ranking: Ranking) -> Grid:

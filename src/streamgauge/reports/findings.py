@@ -73,6 +73,7 @@ def ranking_findings(ranking: Ranking) -> list[str]:
     mean = float(ranking.mean_ranks[ranking.learners.index(best)])
     p_value = ranking.friedman.iman_davenport_p
     differ = "Not all learners are equally good" if p_value <= ranking.alpha else "Ranks so far apart may be chance"
+    streams = count(len(ranking.streams), "stream")
     real = [
         f"{better} is better than {pair.second if better == pair.first else pair.first} "
         f"(adjusted p {_p(pair.adjusted)}; won {pair.wins}, tied {pair.ties}, lost {pair.losses} "
@@ -81,7 +82,7 @@ def ranking_findings(ranking: Ranking) -> list[str]:
         if (better := ranking.better(pair)) is not None
     ]
     return [
-        f"{best} has the best mean rank by {ranking.measure}, {mean:.2f}, over {count(len(ranking.streams), 'stream')}.",
+        f"{best} has the best mean rank by {ranking.measure}, {mean:.2f}, over {streams}.",
         f"{differ} (Friedman test with Iman-Davenport's correction, p {_p(p_value)}).",
         *real,
     ]
@@ -131,8 +132,8 @@ def _classes(results: Results) -> Iterable[str]:
     most = int(shares.argmax())
     if shares[most] >= UNBALANCED:
         yield (
-            f"{100 * shares[most]:.1f} % of the rows are of class {counts.classes[most]}, so a learner that always says "
-            "so has that accuracy: look at kappa_m or at measures of classes."
+            f"{100 * shares[most]:.1f} % of the rows are of class {counts.classes[most]}, so a learner that always "
+            "says so has that accuracy: look at kappa_m or at measures of classes."
         )
 
 

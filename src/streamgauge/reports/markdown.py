@@ -9,13 +9,13 @@ __all__ = ["markdown"]
 
 
 def markdown(document: Document) -> str:
-    """Write a report in Markdown, with tables as GitHub and most others read them.
+    r"""Write a report in Markdown, with tables as GitHub and most others read them.
 
     Examples
     --------
     >>> grid = Grid("Costs", ("learner", "CPU s"), (("my_tree", (Cell("1.2", best=True),)),))
     >>> print(markdown(Document("my_tree", "Evaluated on 10 rows.", (grid,))))
-    # my\\_tree
+    # my\_tree
     <BLANKLINE>
     Evaluated on 10 rows.
     <BLANKLINE>
@@ -23,7 +23,7 @@ def markdown(document: Document) -> str:
     <BLANKLINE>
     | learner | CPU s |
     |:---|---:|
-    | my\\_tree | **1.2** |
+    | my\_tree | **1.2** |
     <BLANKLINE>
     """
     blocks = [_sentences(block) if isinstance(block, Sentences) else _grid(block) for block in document.blocks]

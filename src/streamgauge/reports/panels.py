@@ -65,8 +65,7 @@ def panels(results: Results) -> tuple[Panel, ...]:
 
     Examples
     --------
-    >>> from streamgauge.errors import StreamgaugeError
-    from streamgauge.records import Reading
+    >>> from streamgauge.records import Reading
     >>> readings = [Reading(row, "tree", 0, "accuracy", "Landmark()", row / 100) for row in (10, 20)]
     >>> panels(Results.from_readings(readings, n_rows=20))[0].values["tree"].tolist()
     [[0.1, 0.2]]
