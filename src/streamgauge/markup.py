@@ -23,7 +23,7 @@ class Markup(str):
     __slots__ = ()
 
 
-def tag(name: str, *children: str, **attributes: str | int | None) -> Markup:
+def tag(name: str, *children: str, **attributes: str | float | None) -> Markup:
     """Make an element; children and attributes that are not `Markup` are escaped.
 
     An attribute of None is left out; a trailing underscore of its name is dropped and others become hyphens.

@@ -8,8 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from streamgauge.drift import AlarmScore, score_results
-from streamgauge.markup import Markup, joined, tag
+from streamgauge.markup import Markup, tag
 from streamgauge.records import Results
+from streamgauge.reports.sections import scrolled, section
 from streamgauge.wording import MISSING, count, printable
 
 __all__ = ["alarm_marks", "alarms_section", "score_cells", "score_columns", "score_table", "scores_of"]
@@ -127,14 +128,7 @@ def alarms_section(results: Results) -> Markup:
         if results.drifts
         else "The stream tells of no drift, so nobody knows which alarms are right."
     )
-    table = tag("table", tag("thead", head), tag("tbody", joined(*rows)))
-    return tag(
-        "section",
-        tag("h2", "Alarms", id="alarms"),
-        tag("div", table, class_="scroll", tabindex=0, role="group", aria_label="table"),
-        tag("p", note, class_="note"),
-        aria_labelledby="alarms",
-    )
+    return section("Alarms", scrolled(tag("thead", head), rows), tag("p", note, class_="note"))
 
 
 def score_columns(scores: Mapping[str, AlarmScore]) -> Sequence[str]:

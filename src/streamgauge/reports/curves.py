@@ -51,7 +51,7 @@ def thinned(
     >>> rows.tolist(), thin["tree"].mean.tolist()
     ([0, 1, 4, 5], [0.0, 0.9, 0.1, 0.0])
     """
-    buckets = Buckets.of(len(rows), limit)
+    buckets = Buckets.of_count(len(rows), limit)
     return rows[buckets.kept], {
         learner: Curve(
             buckets.extremes(curve.mean[:, None])[:, 0],

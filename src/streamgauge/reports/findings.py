@@ -38,8 +38,15 @@ def findings(results: Results, comparisons: Sequence[Comparison] = ()) -> list[s
     ]
 
 
-def limits(results: Results, comparisons: Sequence[Comparison] = ()) -> list[str]:
+def limits(results: Results, comparisons: Sequence[Comparison] = (), *, warnings: bool = True) -> list[str]:
     """Say what cannot be concluded from a run, or what to know before one does; a sentence each.
+
+    Parameters
+    ----------
+    results, comparisons
+        What was found.
+    warnings
+        Whether to repeat the warnings of the comparisons.
 
     Examples
     --------
@@ -51,6 +58,7 @@ def limits(results: Results, comparisons: Sequence[Comparison] = ()) -> list[str
         *_incomplete(results),
         *_untested(results, comparisons),
         *_of_tests(comparisons),
+        *(_warnings(comparisons) if warnings else ()),
         *(["There is one fold, so nothing here says how much another seed or sample would have changed."]
           if results.n_folds == 1 and results.values.size else []),
         *_undefined(results),
@@ -193,6 +201,9 @@ def _of_tests(comparisons: Sequence[Comparison]) -> Iterable[str]:
             f"{len(leads)} pairs were tested, each at a level of {100 * alpha:g} %: were all equally good, the chance "
             f"of a false claim among them could be {100 * chance:.0f} %."
         )
+
+
+def _warnings(comparisons: Sequence[Comparison]) -> Iterable[str]:
     for warning in dict.fromkeys(warning for comparison in comparisons for warning in comparison.warnings):
         yield f"{warning[0].upper()}{warning[1:]}" + ("" if warning.endswith(".") else ".")
 
