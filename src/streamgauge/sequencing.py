@@ -15,7 +15,7 @@ from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.protocols import Chunked, Inserting, Scheme, Trained
 from streamgauge.records import NEVER, UNLABELLED, Arrivals, Batch
 
-__all__ = ["Kept", "Plan", "Score", "Sequencer"]
+__all__ = ["Counts", "Kept", "Plan", "Score", "Sequencer"]
 
 Score = Literal["first", "last", "labelled"]
 """Which prediction of a row is scored: that made when it came, the last before its label came, or the first of only
@@ -27,6 +27,16 @@ BEFORE, ARRIVAL, AFTER, INSERTED = range(4)
 NEVER_MOMENT = 4 * NEVER
 
 T = TypeVar("T", bound=np.generic)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many labels came, are still to come, exist but never come, and are known to nobody; see `Feedback`."""
+
+    n_revealed: int = 0
+    n_owed: int = 0
+    n_hidden: int = 0
+    n_unknown: int = 0
 
 
 @dataclass(frozen=True)
@@ -235,11 +245,18 @@ class Sequencer:
         self._waiting = _Waiting()
         self._last_time: NDArray[np.float64] | None = None
         self.n_revealed = self.n_hidden = self.n_unknown = 0
+        self.hidden: NDArray[np.bool_] | None = None
+        """Which rows of the last batch have a label that never comes; None for none."""
 
     @property
     def n_owed(self) -> int:
         """How many labels are still to come."""
         return self._waiting.n
+
+    @property
+    def counts(self) -> Counts:
+        """What became of the labels up to now."""
+        return Counts(self.n_revealed, self.n_owed, self.n_hidden, self.n_unknown)
 
     def plan(self, batch: Batch, arrivals: Arrivals | None) -> Plan:
         """Plan what a batch brings whose labels arrive as a labelling says."""
@@ -252,13 +269,16 @@ class Sequencer:
         inserted = [] if inserting is None else inserting.inserted(batch.start, batch.start + len(batch))
         n_unknown = int(np.count_nonzero(batch.y == UNLABELLED))
         self.n_unknown += n_unknown
+        self.hidden = None
         if found is None and not self.n_owed and not inserted:
             self.n_revealed += len(batch) - n_unknown
             return Plan(batch)
         own = 4 * rows + AFTER
         moment, due = (own, None) if found is None else found
         moment = np.where(batch.y == UNLABELLED, NEVER_MOMENT, moment)
-        self.n_hidden += int(np.count_nonzero(moment >= NEVER_MOMENT)) - n_unknown
+        n_hidden = int(np.count_nonzero(moment >= NEVER_MOMENT)) - n_unknown
+        self.n_hidden += n_hidden
+        self.hidden = (moment >= NEVER_MOMENT) & (batch.y != UNLABELLED) if n_hidden else None
         at_once = moment == own
         if due is None and not self.n_owed and not inserted and (at_once | (moment >= NEVER_MOMENT)).all():
             self.n_revealed += int(np.count_nonzero(at_once))
