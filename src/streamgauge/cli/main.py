@@ -15,6 +15,8 @@ COMMANDS = {
     "evaluate": "Evaluate learners on a stream.",
     "compare": "Say whether one learner is really better than another.",
     "rank": "Rank learners over many streams, from saved results.",
+    "report": "Report saved results as a page, in Markdown or in LaTeX.",
+    "plot": "Draw a figure of saved results.",
     "detect": "Say when a stream has changed.",
     "describe": "Say what a file or a real stream holds.",
     "convert": "Write a file in another format.",
