@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy import integrate
+from scipy import integrate, stats
 
 import streamgauge as sg
 from streamgauge import _native
@@ -14,6 +14,7 @@ from streamgauge.records import PairSums
 from streamgauge.significance import (
     Betting,
     GroupSequentialSignFlip,
+    LiveTest,
     Monitor,
     Verdict,
     anytime_mcnemar,
@@ -54,7 +55,8 @@ def test_anytime_mcnemar_gives_the_worked_numbers(counts: tuple[int, int], expec
 def test_anytime_mcnemar_with_other_priors_gives_the_worked_numbers() -> None:
     assert math.exp(anytime_mcnemar(10, 2, prior=1.0)) == pytest.approx(4.773892774, abs=1e-8)
     assert anytime_mcnemar(60, 40, prior=0.5) == pytest.approx(-0.5173944830, abs=1e-9)
-    assert math.exp(anytime_mcnemar(9, 1, prior=1.0)) == pytest.approx(1024 / 110)
+    assert math.exp(anytime_mcnemar(10, 0, prior=1.0)) == pytest.approx(93.0909, abs=5e-5)
+    assert math.exp(anytime_mcnemar(9, 1, prior=1.0)) == pytest.approx(9.3091, abs=5e-5)
 
 
 def test_anytime_mcnemar_is_the_mean_of_all_bets_under_its_prior() -> None:
@@ -111,6 +113,9 @@ def test_the_asymptotic_and_the_two_way_sequence_give_the_worked_numbers() -> No
     for n_rows, expected in radii.items():
         assert asymptotic_radius(n_rows, 0.2) == pytest.approx(expected, abs=1e-9)
     assert two_way_radius(20_000, 10, 5.14e-5, 0.05, 20_000) == pytest.approx(0.0259019156, abs=1e-9)
+    once = stats.t.ppf(0.975, 9) * math.sqrt(5.14e-5)
+    assert once == pytest.approx(0.0162182628, abs=1e-9)
+    assert two_way_radius(20_000, 10, 5.14e-5, 0.05, 20_000) > once
 
 
 def test_group_sequential_sign_flip_gives_the_worked_numbers() -> None:
@@ -182,7 +187,7 @@ def test_the_monitor_holds_its_level_where_seeds_and_rows_are_chance() -> None:
     for _ in range(60):
         accuracy = 0.8 + rng.normal(0, 0.02, (2, 10, 1))
         right = rng.uniform(size=(2, 10, 3000)) < accuracy
-        monitor, counter = Monitor(rope=0.0, horizon=3000), _native.PairCounter(2, 10)
+        monitor, counter = Monitor(LiveTest(rope=0.0, horizon=3000)), _native.PairCounter(2, 10)
         for start in range(0, 3000, 100):
             counter.update(np.ascontiguousarray(right[:, :, start : start + 100]))
             (verdict,) = monitor.look([PairSums("a", "b", *counter.sums(0, 1))], start + 100)
@@ -194,7 +199,7 @@ def test_the_monitor_holds_its_level_where_seeds_and_rows_are_chance() -> None:
 
 
 def test_the_first_verdict_stays_with_its_row() -> None:
-    monitor = Monitor(horizon=4000)
+    monitor = Monitor(LiveTest(horizon=4000))
     better = sums_of(np.tile([1, 0, 0, 0, -1, 1, 1, 0], (10, 500)))
     none = sums_of(np.tile([1, -1, 0, 0, -1, 1, 1, -1], (10, 500)))
     assert [monitor.look([better], row)[0].row for row in (4000, 5000)] == [4000, 4000]
@@ -204,9 +209,9 @@ def test_the_first_verdict_stays_with_its_row() -> None:
 
 
 def test_equal_learners_become_equivalent_not_better() -> None:
-    (verdict,) = Monitor(rope=0.05, horizon=8000).look([sums_of(np.tile([1, -1, 0, 0], (10, 2000)))], 8000)
+    (verdict,) = Monitor(LiveTest(rope=0.05, horizon=8000)).look([sums_of(np.tile([1, -1, 0, 0], (10, 2000)))], 8000)
     assert verdict.outcome == "equivalent"
-    assert "equivalent within 0.05" in str(verdict)
+    assert "equivalent within 5 % points" in str(verdict)
 
 
 @pytest.mark.parametrize(
@@ -221,7 +226,7 @@ def test_equal_learners_become_equivalent_not_better() -> None:
 def test_the_monitor_goes_by_what_the_scheme_gives(scheme: sg.Bootstrap, test: str) -> None:
     learners = {"bayes": sg.NaiveBayes(), "majority": sg.MajorityClass()}
     evaluation = sg.Evaluation(sg.SEA(n_rows=4000), learners, scheme=scheme, batch_size=500)
-    monitor = Monitor(horizon=4000)
+    monitor = Monitor(LiveTest(horizon=4000))
     found: list[Verdict] = []
     for progress in evaluation.advance():
         found += monitor.look(evaluation.results([progress]).pairs, progress.n_rows)

@@ -2,8 +2,10 @@
 
 import csv
 import math
+from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -15,7 +17,17 @@ from scipy import stats
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import PairSums
-from streamgauge.significance import ALGORITHMS, MODELS, SEEDS, Comparison, mcnemar, sign_test, two_way_t, wilcoxon
+from streamgauge.significance import (
+    ALGORITHMS,
+    MODELS,
+    SEEDS,
+    Comparison,
+    Look,
+    mcnemar,
+    sign_test,
+    two_way_t,
+    wilcoxon,
+)
 
 PUBLISHED = Path(__file__).parents[2] / "shared" / "paper" / "fold_accuracies.csv"
 
@@ -47,6 +59,7 @@ def test_the_sign_test_gives_the_worked_numbers() -> None:
     outcome = sign_test(TABLE_1)
     assert (outcome.statistic, outcome.direction) == (8, 1)
     assert outcome.p_value == pytest.approx(0.109375)
+    assert outcome.p_value / 2 == pytest.approx(0.0546875)  # one-sided
     assert sign_test([1] * 9 + [-1]).p_value == pytest.approx(0.021484375)
 
 
@@ -62,6 +75,32 @@ def test_wilcoxon_gives_the_worked_numbers() -> None:
     with_zeros_and_ties = wilcoxon([0, 0, 1, 1, -2, 3, 4, 5, 5, -6])
     assert (with_zeros_and_ties.statistic, with_zeros_and_ties.p_value) == (11.0, 0.375)
     assert wilcoxon([1, 1, 1, 1, 1, 1, -1, -1, 2, 2]).p_value == pytest.approx(0.0723, abs=5e-5)
+
+
+def test_wilcoxon_by_the_normal_distribution_gives_the_worked_numbers() -> None:
+    assert wilcoxon(TABLE_1, variant="normal").p_value == pytest.approx(0.012515318690, abs=1e-11)
+    assert wilcoxon(TABLE_1, variant="corrected").p_value == pytest.approx(0.014432823939, abs=1e-11)
+    assert stats.norm.ppf(wilcoxon(TABLE_1, variant="normal").p_value / 2) == pytest.approx(-2.497271238, abs=1e-8)
+
+
+def test_wilcoxon_with_zeros_as_pratt_has_them_gives_the_worked_numbers() -> None:
+    outcome = wilcoxon([0, 0, 1, 1, -2, 3, 4, 5, 5, -6], zeros="pratt")
+    assert (outcome.statistic, outcome.p_value) == (15.0, 0.2734375)
+
+
+@given(st.lists(st.integers(-6, 6), min_size=3, max_size=30), st.sampled_from(["drop", "pratt"]), st.booleans())
+@settings(deadline=None)
+def test_wilcoxon_by_the_normal_distribution_equals_scipy(
+    differences: list[int], zeros: Literal["drop", "pratt"], corrected: bool
+) -> None:
+    if not any(differences):
+        return
+    method = {"drop": "wilcox", "pratt": "pratt"}[zeros]
+    expected = stats.wilcoxon(differences, zero_method=method, correction=corrected, method="asymptotic")
+    outcome = wilcoxon(differences, zeros=zeros, variant="corrected" if corrected else "normal")
+    assert outcome.statistic == expected.statistic
+    if outcome.direction or not corrected:  # where both sums are equal scipy's correction goes to the wrong side of 0
+        assert outcome.p_value == pytest.approx(expected.pvalue, rel=1e-9)
 
 
 @pytest.mark.skipif(not PUBLISHED.exists(), reason=f"the published fold accuracies ({PUBLISHED.name}) are not here")
@@ -140,6 +179,10 @@ def test_the_two_way_t_gives_the_worked_numbers() -> None:
     assert outcome.interval is not None
     half = (outcome.interval[1] - outcome.interval[0]) / 2
     assert (half / stats.t.ppf(0.975, 3)) ** 2 == pytest.approx(0.0281982422, abs=1e-10)
+    parts = Look.of([pair]).parts[0]
+    assert parts[1:4] == pytest.approx([0.0009765625, 0.0281982422, 0.0121765137], abs=1e-10)
+    folds_as_they_are = parts[1] * 3 / 4  # ddof 0, as in the two-way clustered standard error of statsmodels
+    assert math.sqrt(folds_as_they_are + parts[2] - parts[3]) == pytest.approx(0.1294378244, abs=1e-9)
 
 
 # Independent implementations
@@ -326,6 +369,9 @@ def test_the_verdict_is_a_sentence() -> None:
         "B is better than A by 2.10 % points in accuracy (95 % interval 1.78 to 2.42;"
         " two-way t over 10 folds x 1,000,000 rows, p = 1.2e-9)."
     )
+    costs = replace(better, measure="log_loss", unit="nats", greater_is_better=False, difference=0.5, direction=1)
+    assert costs.sentence.startswith("B is better than A by 0.5000 nats in log_loss (95 % interval -0.0242 to -0.0178;")
+    assert "%" not in replace(costs, interval=None).sentence
     assert mcnemar(12, 10).sentence == (
         "No difference in accuracy can be claimed between the first and the second"
         " (McNemar over 22 rows that only one got right, p = 0.83)."

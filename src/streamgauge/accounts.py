@@ -2,17 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge import _native
 from streamgauge.errors import StreamgaugeError
 from streamgauge.groups import Brought, Crew, Order
 from streamgauge.metering import Totals, costs_of
-from streamgauge.records import Alarm, Failure, Feedback, PairSums, Resources
-from streamgauge.sequencing import Counts
+from streamgauge.records import Alarm, Differences, Failure, Feedback, PairSums, Resources, Verdict
+from streamgauge.sequencing import Counts, Plan
+from streamgauge.significance.verdicts import LiveTest, PairWatch
 
 __all__ = ["Account", "Progress"]
 
@@ -21,6 +20,7 @@ __all__ = ["Account", "Progress"]
 class Progress:
     """What one batch brought: its stops, the values there as in `Results`, the figures of each cell's cost, alarms.
 
+    Where it has stops, `verdicts` tells what is known of each pair of learners at the last of them.
     `labels` has how classes and labels came up to each stop, as `LabelCounter` counts them; `confusions` the confusion
     matrices of the stops in `confused`, [kept, learners, forgettings, true, predicted].
     """
@@ -30,6 +30,13 @@ class Progress:
     values: NDArray[np.float64]
     costs: NDArray[np.float64] | None = None
     alarms: tuple[Alarm, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+
+    @property
+    def reached(self) -> tuple[Verdict, ...]:
+        """The verdicts that became known at these stops."""
+        return tuple(verdict for verdict in self.verdicts if verdict.row is not None and verdict.row in self.rows)
+
     labels: NDArray[np.int64] | None = None
     confused: NDArray[np.int64] | None = None
     confusions: NDArray[np.float64] | None = None
@@ -42,6 +49,10 @@ class Account:
     ----------
     crew
         Describes all cells of the run.
+    live_test
+        How learners are compared at every stop; None for not.
+    n_looks
+        How many stops there will be, where that is known.
 
     Examples
     --------
@@ -59,10 +70,10 @@ class Account:
     100
     """
 
-    def __init__(self, crew: Crew) -> None:
+    def __init__(self, crew: Crew, live_test: LiveTest | None = None, n_looks: int | None = None) -> None:
         self._names, self._shape = list(crew.learners), (len(crew.learners), crew.n_folds)
         self._n_cells = crew.n_cells
-        self._pairs = _native.PairCounter(*self._shape)
+        self._pairs = PairWatch(self._names, crew.n_folds, live_test, n_looks)
         self._failures: dict[int, Failure] = {}
         self._n_scored = dict.fromkeys(range(crew.n_folds), 0)
         self._totals: dict[int, Totals] = {}
@@ -79,7 +90,9 @@ class Account:
             self._n_scored.update(zip(of_group.folds, of_group.n_scored, strict=True))
         self._clock = "process" if all(of_group.clock == "process" for of_group in brought) else "thread"
         if order.counts_pairs and len(self._names) > 1:
-            self._count_pairs(brought)
+            self._count_pairs(order, brought)
+        elif order.plan is None:
+            self._pairs.look(order.n_done)
         if len(self._failures) == self._n_cells:
             raise StreamgaugeError("; ".join(map(str, self.failures[:3])))
         rows = np.array(order.stops, dtype=np.int64)
@@ -87,7 +100,9 @@ class Account:
         parts = [of_group.costs for of_group in brought if of_group.costs is not None]
         costs = self._grid(parts, brought, stop_axis=2) if parts else None
         alarms = tuple(sorted(alarm for of_group in brought for alarm in of_group.alarms))
-        return Progress(self.n_done, rows, values, costs, alarms, order.labels, *self._confusions(order, brought))
+        verdicts = self.verdicts if order.stops else ()
+        labels = (order.labels, *self._confusions(order, brought))
+        return Progress(self.n_done, rows, values, costs, alarms, verdicts, *labels)
 
     def _confusions(
         self, order: Order, brought: Sequence[Brought]
@@ -112,7 +127,7 @@ class Account:
         places = np.concatenate([of_group.places for of_group in brought])
         return np.concatenate(parts)[np.argsort(places)]
 
-    def _count_pairs(self, brought: Sequence[Brought]) -> None:
+    def _count_pairs(self, order: Order, brought: Sequence[Brought]) -> None:
         rights = [of_group.correct for of_group in brought if of_group.correct is not None]
         n = rights[0].shape[1]
         correct = np.empty((self._n_cells, n), dtype=np.bool_)
@@ -122,7 +137,8 @@ class Account:
             if of_group.scored is not None:
                 scored = np.ones((self._shape[1], n), dtype=np.bool_) if scored is None else scored
                 scored[list(of_group.folds)] = of_group.scored
-        self._pairs.update(correct.reshape(*self._shape, n), scored)
+        cuts = [] if order.plan is None else _cuts(order.plan, order.stops)
+        self._pairs.update(correct.reshape(*self._shape, n), scored, cuts, order.stops)
 
     @property
     def failures(self) -> tuple[Failure, ...]:
@@ -132,12 +148,21 @@ class Account:
     @property
     def pairs(self) -> tuple[PairSums, ...]:
         """The sums of each pair of learners, neither of which has failed."""
-        names, failed = self._names, {failure.learner for failure in self._failures.values()}
-        return tuple(
-            PairSums(names[a], names[b], *self._pairs.sums(a, b))
-            for a, b in combinations(range(len(names)), 2)
-            if not {names[a], names[b]} & failed
-        )
+        return self._pairs.sums(self._failed)
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """What is known of each pair of learners, neither of which has failed, as of the last stop."""
+        return self._pairs.verdicts(self._failed)
+
+    @property
+    def differences(self) -> Differences | None:
+        """The differences of all pairs along the run."""
+        return self._pairs.differences(self._failed)
+
+    @property
+    def _failed(self) -> frozenset[str]:
+        return frozenset(failure.learner for failure in self._failures.values())
 
     @property
     def feedback(self) -> Feedback:
@@ -154,3 +179,11 @@ class Account:
         rows = np.concatenate([part.rows for part in kept])
         totals = [of_cell for _, of_cell in sorted(self._totals.items())]
         return costs_of(totals, self._shape, rows, np.concatenate(costs), self._clock)
+
+
+def _cuts(plan: Plan, stops: Sequence[int]) -> list[int]:
+    """Find before which row of a plan each stop is."""
+    if plan.moves is None:
+        return [stop - plan.batch.start for stop in stops]
+    cuts: list[int] = np.searchsorted(plan.moves.now, stops).tolist()
+    return cuts

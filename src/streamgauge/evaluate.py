@@ -5,7 +5,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cached_property
 
 import numpy as np
@@ -26,9 +26,10 @@ from streamgauge.naming import described
 from streamgauge.orders import Orders
 from streamgauge.progress import progress_bar
 from streamgauge.protocols import Forgetting, Labelling, LearnerSpec, Measure, Passage, Recorder, Scheme, Stream
-from streamgauge.records import Failure, Reading, Results, readings_of
+from streamgauge.records import Failure, Reading, Results, Verdict, readings_of
 from streamgauge.schemes import Prequential
 from streamgauge.sequencing import Score
+from streamgauge.significance.verdicts import LiveTest
 from streamgauge.streams import as_stream, drifts_of
 from streamgauge.streams.truth import sooner
 
@@ -43,6 +44,7 @@ def evaluate(
     *,
     progress: bool | None = False,
     on_reading: Callable[[Reading], object] | None = None,
+    on_verdict: Callable[[Verdict], object] | None = None,
     **options: object,
 ) -> Results:
     """Evaluate learners on a stream, all in one pass.
@@ -68,9 +70,11 @@ def evaluate(
         Whether to show a progress bar; None for only where standard error is a terminal.
     on_reading
         Called with every reading as soon as it is there.
+    on_verdict
+        Called with the verdict on two learners as soon as it is known.
     options
         Those of `Evaluation`: target, scheme, labelling, score, forgetting, measures, detectors, every, n_rows,
-        time_limit, time_budget, seed, batch_size, resources, recorders, backend.
+        time_limit, time_budget, live_test, seed, batch_size, resources, recorders, backend.
 
     Examples
     --------
@@ -93,6 +97,8 @@ def evaluate(
             if on_reading is not None:
                 for reading in evaluation.readings_of(progress_now):
                     on_reading(reading)
+            for verdict in progress_now.reached if on_verdict is not None else ():
+                on_verdict(verdict)
     for failure in evaluation.failures:
         warnings.warn(f"{failure}; its readings from there on are NaN", FailureWarning, stacklevel=2)
     return evaluation.results(kept)
@@ -132,6 +138,8 @@ class Evaluation:
         How many seconds to run at most; it then ends after the rows at hand.
     time_budget
         How many seconds a prediction may take; a late one is an error.
+    live_test
+        How any two learners are compared at every reading, see `streamgauge.significance.LiveTest`; None for not.
     seed
         Decides the folds and, with each learner's own seed, the learners' randomness.
     batch_size
@@ -169,6 +177,7 @@ class Evaluation:
         n_rows: int | None = None,
         time_limit: float | None = None,
         time_budget: float | None = None,
+        live_test: LiveTest | None = LiveTest(),
         seed: int = 1,
         batch_size: int = 32_768,
         resources: bool = False,
@@ -193,6 +202,7 @@ class Evaluation:
         self.detectors = named_detectors(detectors)
         self.recorders, self.resources = tuple(recorders), resources
         self.time_limit, self.time_budget, self.batch_size = time_limit, time_budget, batch_size
+        self.live_test = live_test
         self._limit, self._every = n_rows, every or (None if period is None else period[0])
         self._feed = Feed(self.stream, scheme, labelling, seed)
         self._start()
@@ -254,6 +264,7 @@ class Evaluation:
     def advance(self, stopping: Callable[[], bool] = lambda: False) -> Iterator[Progress]:
         """Run from the start, batch by batch, until the rows end or `stopping` says so."""
         self._start()
+        self._account = Account(self.crew, *self._looks)
         started = time.perf_counter()
         with ExitStack() as opened, self.backend.host(self.crew) as host:
             facts = (self.stream, self._feed.schema, list(self.specs), self._forgetting_names)
@@ -286,6 +297,15 @@ class Evaluation:
             self._pace(order.n_done - n_before, ended - started)
             n_before = order.n_done
 
+    @property
+    def _looks(self) -> tuple[LiveTest | None, int | None]:
+        """How to compare and how many looks there are; rows of a file are counted for it only if they are anyway."""
+        counted = self._every is None or not getattr(self.stream, "ends", False)
+        n_rows = self.n_rows if counted else self._limit
+        if self.live_test is None or n_rows is None:
+            return self.live_test, None
+        return replace(self.live_test, horizon=self.live_test.horizon or max(n_rows, 1)), -(-n_rows // self.every) or 1
+
     def _pace(self, n_rows: int, seconds: float) -> None:
         """Let what is done at once take about a second, so that a run can be watched and stopped in time."""
         if seconds > 2.0:
@@ -310,6 +330,11 @@ class Evaluation:
     def failures(self) -> tuple[Failure, ...]:
         """The learners that have failed up to now, each with its fold, row and error."""
         return self._account.failures
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """What is known of each pair of learners, as of the last reading; those that have failed are in no pair."""
+        return self._account.verdicts
 
     @property
     def _forgetting_names(self) -> tuple[str, ...]:
@@ -339,7 +364,9 @@ class Evaluation:
             self._account.resources(kept),
             self.failures,
             tuple(alarm for part in parts for alarm in part.alarms),
+            self.verdicts,
             labels=label_counts([(part.rows, part.labels) for part in kept], classes),
+            differences=self._account.differences,
             confusions=confusions_of([(part.confused, part.confusions) for part in kept], self.every, classes),
         )
 
@@ -360,6 +387,7 @@ class Evaluation:
             "every": self.every,
             "time_limit": self.time_limit,
             "time_budget": self.time_budget,
+            "live_test": None if self.live_test is None else described(self.live_test),
             "seed": self.seed,
             "seconds": self._seconds,
             "ended_by": self._ended_by or "end of the rows",

@@ -17,7 +17,18 @@ import numpy as np
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError
-from streamgauge.records import Alarm, Confusions, Failure, Feedback, LabelCounts, PairSums, Resources, Results
+from streamgauge.records import (
+    Alarm,
+    Confusions,
+    Differences,
+    Failure,
+    Feedback,
+    LabelCounts,
+    PairSums,
+    Resources,
+    Results,
+    Verdict,
+)
 from streamgauge.streams.outputs import replacing
 
 __all__ = ["load", "manifest", "readings_table", "resources_table", "save", "write_table"]
@@ -38,6 +49,7 @@ def readings_table(results: Results) -> Any:  # noqa: ANN401  (pyarrow has no ty
 
 
 CURVES = ("cpu_seconds", "wall_seconds", "predict_share", "n_bytes", "ram_hours")
+ENDS = ("difference", "low", "high")
 LABELS = ("n_unknown", "n_hidden", "n_revealed")
 TOTALS = ("n_predicted", "n_learnt", "latency", "n_timed", "n_late")
 
@@ -83,6 +95,24 @@ def labels_table(counts: LabelCounts) -> Any:  # noqa: ANN401
     facts = {name: getattr(counts, name) for name in LABELS}
     by_class = {f"rows of {name}": counts.by_class[:, code] for code, name in enumerate(counts.classes)}
     return pa.table({"row": counts.rows, **facts, **by_class})
+
+
+def differences_table(kept: Differences) -> Any:  # noqa: ANN401
+    """Give the differences of all pairs along a run as one tidy Arrow table.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, MajorityClass, NoChange, evaluate
+    >>> results = evaluate(SEA(n_rows=100), [NoChange(), MajorityClass()], every=50)
+    >>> differences_table(results.differences).column_names
+    ['row', 'first', 'second', 'difference', 'low', 'high']
+    """
+    import pyarrow as pa  # noqa: PLC0415
+
+    n_rows, n_pairs = kept.values.shape[:2]
+    pairs = dict(zip(("first", "second"), np.tile(np.array(kept.pairs, dtype=object).T, n_rows), strict=True))
+    values = {name: kept.values[:, :, at].reshape(-1) for at, name in enumerate(ENDS)}
+    return pa.table({"row": np.repeat(kept.rows, n_pairs), **pairs, **values})
 
 
 def confusions_table(results: Results) -> Any:  # noqa: ANN401
@@ -168,8 +198,10 @@ def manifest(results: Results) -> dict[str, Any]:
         "description": results.description,
         "alarms": [asdict(alarm) for alarm in results.alarms],
         "pairs": pairs,
+        "verdicts": [asdict(verdict) for verdict in results.verdicts],
         "failures": [asdict(failure) for failure in results.failures],
         "classes": _classes(results),
+        "differences": _difference_facts(results.differences),
         "feedback": None if results.feedback is None else _listed(asdict(results.feedback)),
         "resources": _totals(results.resources),
         "versions": {"python": platform.python_version(), **{package: version(package) for package in packages}},
@@ -180,6 +212,10 @@ def manifest(results: Results) -> dict[str, Any]:
 def _classes(results: Results) -> list[str] | None:
     kept = results.labels or results.confusions
     return None if kept is None else list(kept.classes)
+
+
+def _difference_facts(kept: Differences | None) -> dict[str, Any] | None:
+    return None if kept is None else {"pairs": list(kept.pairs), "alpha": kept.alpha, "test": kept.test}
 
 
 def _listed(facts: dict[str, Any]) -> dict[str, Any]:
@@ -218,6 +254,8 @@ def save(results: Results, folder: Path | str) -> Path:
             parquet.write_table(resources_table(results), folder / "resources.parquet")
         if results.labels is not None:
             parquet.write_table(labels_table(results.labels), folder / "labels.parquet")
+        if results.differences is not None:
+            parquet.write_table(differences_table(results.differences), folder / "differences.parquet")
         if results.confusions is not None:
             parquet.write_table(confusions_table(results), folder / "confusions.parquet")
         (folder / "manifest.json").write_text(json.dumps(manifest(results), indent=2) + "\n", encoding="utf-8")
@@ -256,9 +294,11 @@ def load(folder: Path | str) -> Results:
         shape = (-1, len(learners), written["n_folds"], len(forgettings), len(measures))
         values = table["value"].to_numpy().reshape(shape)
         rows = table["row"].to_numpy().reshape(shape)[:, 0, 0, 0, 0]
+        verdicts = tuple(_verdict(verdict) for verdict in written.get("verdicts", ()))
         feedback, cost = _feedback(written.get("feedback")), _read_resources(folder, written, shape[1:3])
         classes = tuple(written.get("classes") or ())
         labels, confusions = _read_labels(folder, classes), _read_confusions(folder, classes, shape)
+        differences = _read_differences(folder, written.get("differences"))
     except (OSError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, StreamgaugeError):
             raise
@@ -267,9 +307,8 @@ def load(folder: Path | str) -> Results:
     names = (learners, forgettings, measures)
     facts = (written["n_rows"], written["complete"], written["description"])
     failures = tuple(Failure(**failure) for failure in written.get("failures", ()))
-    return Results(
-        rows, values, *names, pairs, *facts, feedback, cost, failures, alarms, labels=labels, confusions=confusions
-    )
+    courses = (labels, confusions, differences)
+    return Results(rows, values, *names, pairs, *facts, feedback, cost, failures, alarms, verdicts, *courses)
 
 
 def _feedback(written: dict[str, Any] | None) -> Feedback | None:
@@ -314,7 +353,24 @@ def _read_confusions(folder: Path, classes: tuple[str, ...], shape: tuple[int, .
     return Confusions(rows, classes, table["weight"].to_numpy().reshape(whole))
 
 
+def _read_differences(folder: Path, facts: dict[str, Any] | None) -> Differences | None:
+    from pyarrow import parquet  # noqa: PLC0415
+
+    path = folder / "differences.parquet"
+    if facts is None or not path.is_file():
+        return None
+    table = parquet.read_table(path)
+    pairs = tuple((first, second) for first, second in facts["pairs"])
+    values = np.stack([table[name].to_numpy() for name in ENDS], axis=1).reshape(-1, len(pairs), len(ENDS))
+    return Differences(table["row"].to_numpy()[:: len(pairs)], pairs, values, facts["alpha"], facts["test"])
+
+
 def _pair(written: dict[str, Any]) -> PairSums:
     """Read the sums of a pair, whose lists are columns."""
     columns: dict[str, Any] = {name: np.asarray(v) if isinstance(v, list) else v for name, v in written.items()}
     return PairSums(**columns)
+
+
+def _verdict(written: dict[str, Any]) -> Verdict:
+    interval = written["interval"]
+    return Verdict(**{**written, "interval": None if interval is None else tuple(interval)})

@@ -1,15 +1,17 @@
 //! The counts that comparisons of learners are made of.
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use streamgauge_kernels::comparison::PairCounter as Kernel;
+use streamgauge_kernels::comparison::{self, PairCounter as Kernel, TwoWay};
 
 use crate::convert::{table, to_python, work};
 
 type Column = Py<PyArray1<i64>>;
 type Sums = (u64, Column, Column, Column, f64, bool, Column, Column);
+type Look = (u64, Column, Column, Column, usize, Py<PyArray1<f64>>);
+type Parts = (f64, f64, f64, f64, f64);
 
 /// Counts, for every pair of learners at once, what their comparison needs.
 #[pyclass(module = "streamgauge._native")]
@@ -44,19 +46,31 @@ impl PairCounter {
     /// What is known of the difference of two learners.
     fn sums(&self, py: Python<'_>, first: usize, second: usize) -> PyResult<Sums> {
         let sums = self.kernel.sums(first, second).map_err(to_python)?;
-        let column = |counts: Vec<u64>| {
-            counts.into_iter().map(|count| count as i64).collect::<Vec<_>>().into_pyarray(py).unbind()
-        };
         Ok((
             sums.n_rows,
-            column(sums.n_scored),
-            column(sums.only_first),
-            column(sums.only_second),
+            counted(py, sums.n_scored),
+            counted(py, sums.only_first),
+            counted(py, sums.only_second),
             sums.sum_squared_means,
             sums.crossed,
-            column(sums.block_scored),
+            counted(py, sums.block_scored),
             sums.block_sums.into_pyarray(py).unbind(),
         ))
+    }
+
+    /// What is known of all pairs: rows, rows scored per fold, rows per pair and fold that only the first and only the
+    /// second got right, the number of blocks, and the parts of the variance of each mean difference, pair by pair.
+    fn look(&self, py: Python<'_>) -> Look {
+        let look = self.kernel.look();
+        let parts: Vec<f64> = look.two_way.iter().flat_map(|of_pair| <[f64; 5]>::from(parts_of(of_pair))).collect();
+        (
+            look.n_rows,
+            counted(py, look.n_scored),
+            counted(py, look.only_first),
+            counted(py, look.only_second),
+            look.n_blocks,
+            parts.into_pyarray(py).unbind(),
+        )
     }
 
     /// The bytes it holds.
@@ -77,6 +91,35 @@ impl PairCounter {
     }
 }
 
+fn counted(py: Python<'_>, counts: Vec<u64>) -> Column {
+    counts.into_iter().map(|count| count as i64).collect::<Vec<_>>().into_pyarray(py).unbind()
+}
+
+fn parts_of(found: &TwoWay) -> Parts {
+    (found.difference, found.folds, found.rows, found.both, found.blocked)
+}
+
+/// The mean difference over folds and rows, and the parts of its variance: that of folds, of rows, of both, of blocks.
+#[pyfunction]
+fn two_way(
+    n_rows: u64,
+    sums: PyReadonlyArray1<'_, i64>,
+    discordant: u64,
+    squares: u64,
+    block_scored: PyReadonlyArray1<'_, i64>,
+    block_sums: PyReadonlyArray1<'_, i64>,
+) -> PyResult<Parts> {
+    let scored = block_scored.as_array();
+    let blocks: Vec<(u64, i64)> =
+        scored.iter().map(|&scored| scored.unsigned_abs()).zip(block_sums.as_array().iter().copied()).collect();
+    let sums = sums.as_array().to_vec();
+    if n_rows == 0 || sums.len() < 2 {
+        return Err(PyValueError::new_err("a two-way variance needs rows and at least 2 folds"));
+    }
+    Ok(parts_of(&comparison::two_way(n_rows, &sums, discordant, squares, &blocks)))
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PairCounter>()
+    module.add_class::<PairCounter>()?;
+    module.add_function(wrap_pyfunction!(two_way, module)?)
 }

@@ -196,6 +196,14 @@ class LibsvmSurvey:
 
 def split_line(line: bytes, delimiter: int) -> list[tuple[str, bool]]: ...
 def is_number(text: str) -> bool: ...
+def two_way(
+    n_rows: int,
+    sums: NDArray[np.int64],
+    discordant: int,
+    squares: int,
+    block_scored: NDArray[np.int64],
+    block_sums: NDArray[np.int64],
+) -> tuple[float, float, float, float, float]: ...
 
 @final
 class PairCounter:
@@ -219,6 +227,9 @@ class PairCounter:
         NDArray[np.int64],
         NDArray[np.int64],
     ]: ...
+    def look(
+        self,
+    ) -> tuple[int, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int, NDArray[np.float64]]: ...
     @property
     def n_bytes(self) -> int: ...
     def save(self) -> bytes: ...

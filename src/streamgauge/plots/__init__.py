@@ -6,7 +6,19 @@ Each function draws one kind of figure and gives a `Figure`, which a notebook sh
 from streamgauge.plots.classes import balance, confusion, labels
 from streamgauge.plots.costs import pareto, resources
 from streamgauge.plots.figure import Figure
-from streamgauge.plots.lines import curves
+from streamgauge.plots.lines import curves, difference
 from streamgauge.plots.rankings import p_values, ranks, wins
 
-__all__ = ["Figure", "balance", "confusion", "curves", "labels", "p_values", "pareto", "ranks", "resources", "wins"]
+__all__ = [
+    "Figure",
+    "balance",
+    "confusion",
+    "curves",
+    "difference",
+    "labels",
+    "p_values",
+    "pareto",
+    "ranks",
+    "resources",
+    "wins",
+]

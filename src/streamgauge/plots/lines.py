@@ -18,7 +18,7 @@ from streamgauge.wording import RATE, printable, titled
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["curves", "mark", "shown_learners"]
+__all__ = ["curves", "difference", "mark", "shown_learners"]
 
 MOST_POINTS = 2_000
 """How many points a curve is drawn with: more than a page has columns."""
@@ -82,6 +82,76 @@ def curves(
         axes.set_title(f"{panel.measure} over {panel.forgetting}")
         figure.legend(loc="outside lower center", ncols=min(len(shown), 3), handlelength=3)
     return Figure(figure)
+
+
+def difference(
+    results: Results,
+    first: str | None = None,
+    second: str | None = None,
+    *,
+    size: tuple[float, float] = (7.0, 3.6),
+) -> Figure:
+    """Draw the difference of two learners along the stream, with its confidence sequence.
+
+    The band holds the true difference at all rows at once, so one may look at any time: once it is clear of zero, or of
+    differences that do not matter (grey), the verdict stands.
+
+    Parameters
+    ----------
+    results
+        What an evaluation found.
+    first, second
+        Names of the learners; may be left out where there are just two.
+    size
+        Width and height in inches.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, MajorityClass, NaiveBayes, evaluate
+    >>> results = evaluate(SEA(n_rows=1000), {"bayes": NaiveBayes(), "majority": MajorityClass()})
+    >>> difference(results).drawn.axes[0].get_title()
+    'bayes minus majority'
+    """
+    kept = results.differences
+    if kept is None:
+        msg = "this run did not look at pairs of learners while it went on: evaluate two or more at once"
+        raise StreamgaugeError(msg)
+    if first is None or second is None:
+        if len(kept.pairs) > 1:
+            msg = f"there are {', '.join(results.learners)}: name two of them"
+            raise StreamgaugeError(msg)
+        first, second = kept.pairs[0]
+    middle, low, high = 100.0 * kept.of(first, second).T
+    verdict = next((v for v in results.verdicts if {v.first, v.second} == {first, second}), None)
+    with blank(size) as figure:
+        axes = figure.add_subplot()
+        mark(axes, results, ())
+        if verdict is not None and verdict.rope > 0:
+            axes.axhspan(-100 * verdict.rope, 100 * verdict.rope, color="#eceff2", lw=0, zorder=0)
+        axes.axhline(0.0, color="#1b2430", lw=0.8, ls="--")
+        style = line_style(0)
+        axes.fill_between(kept.rows, low, high, color=style["color"], alpha=0.15, lw=0)
+        axes.plot(kept.rows, middle, **style)
+        axes.set_ylim(*_reach(middle, low, high))
+        if verdict is not None and verdict.row is not None:
+            axes.axvline(verdict.row, color=COLOURS[1], lw=1)
+            axes.annotate(
+                printable(str(verdict)), (verdict.row, 0.97), (4, 0), xycoords=("data", "axes fraction"),
+                textcoords="offset points", color=COLOURS[1], va="top", fontsize=8,
+            )  # fmt: skip
+        tidy(axes, results.n_rows)
+        axes.set_ylabel("accuracy, % points")
+        axes.set_title(f"{printable(first)} minus {printable(second)}")
+    return Figure(figure)
+
+
+def _reach(middle: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]) -> tuple[float, float]:
+    """Give the limits of a chart of differences: the first intervals are so wide that they would hide all else."""
+    later = slice(len(middle) // 10, None)
+    shown = np.concatenate(([0.0], middle, low[later], high[later]))
+    least, most = float(np.nanmin(shown)), float(np.nanmax(shown))
+    margin = 0.08 * (most - least or 1.0)
+    return least - margin, most + margin
 
 
 def shown_learners(results: Results, learners: Sequence[str] | None) -> list[str]:

@@ -3,7 +3,7 @@
 Rates are in [0, 1]; classes and nominal values are codes from 0; rows are counted from 0.
 """
 
-from streamgauge.records.courses import Confusions, LabelCounts
+from streamgauge.records.courses import Confusions, Differences, LabelCounts
 from streamgauge.records.results import Final, Results, best_of, readings_of
 from streamgauge.records.rows import (
     ABSTAINED,
@@ -20,7 +20,7 @@ from streamgauge.records.rows import (
     Schema,
     Step,
 )
-from streamgauge.records.runs import Alarm, Failure, Feedback, PairSums, Reading, Resources, Trace
+from streamgauge.records.runs import Alarm, Failure, Feedback, Outcome, PairSums, Reading, Resources, Trace, Verdict
 from streamgauge.tallies import STATISTICS, Tallies, Tally, over_classes
 
 __all__ = [
@@ -37,11 +37,13 @@ __all__ = [
     "Attribute",
     "Batch",
     "Confusions",
+    "Differences",
     "Drift",
     "Failure",
     "Feedback",
     "Final",
     "LabelCounts",
+    "Outcome",
     "PairSums",
     "Reading",
     "Resources",
@@ -51,6 +53,7 @@ __all__ = [
     "Tallies",
     "Tally",
     "Trace",
+    "Verdict",
     "best_of",
     "over_classes",
     "readings_of",

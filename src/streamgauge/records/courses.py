@@ -5,7 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Confusions", "LabelCounts"]
+from streamgauge.errors import StreamgaugeError
+
+__all__ = ["Confusions", "Differences", "LabelCounts"]
 
 
 @dataclass(frozen=True)
@@ -98,3 +100,48 @@ class Confusions:
         of_class = self.weights.sum(axis=-1, keepdims=True)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(of_class > 0.0, self.weights / of_class, np.nan)
+
+
+@dataclass(frozen=True)
+class Differences:
+    """The difference of the accuracies of each pair of learners along a run, with its confidence sequence.
+
+    At most some hundred stops are kept, evenly spaced, and the last.
+
+    Parameters
+    ----------
+    rows
+        The stops, int64 [k], ascending.
+    pairs
+        The names of the two learners of each pair.
+    values
+        The difference, and the ends of the interval that holds the true one at all rows at once: float64 [k, pairs, 3];
+        NaN where the test gives no interval.
+    alpha
+        The chance that any of the intervals is ever wrong.
+    test
+        The test that they are of.
+
+    Examples
+    --------
+    >>> values = np.array([[[0.02, -0.01, 0.05]]])
+    >>> course = Differences(np.array([100]), (("tree", "bayes"),), values, 0.05, "two_way_sequence")
+    >>> course.of("bayes", "tree").tolist()
+    [[-0.02, -0.05, 0.01]]
+    """
+
+    rows: NDArray[np.int64]
+    pairs: tuple[tuple[str, str], ...]
+    values: NDArray[np.float64]
+    alpha: float
+    test: str
+
+    def of(self, first: str, second: str) -> NDArray[np.float64]:
+        """Give the difference of two learners and the ends of its interval at each stop, float64 [k, 3]."""
+        if (first, second) in self.pairs:
+            return self.values[:, self.pairs.index((first, second))]
+        if (second, first) in self.pairs:
+            turned: NDArray[np.float64] = -self.values[:, self.pairs.index((second, first))][:, [0, 2, 1]]
+            return turned
+        msg = f"{first} and {second} were not compared in this run"
+        raise StreamgaugeError(msg)

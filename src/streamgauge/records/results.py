@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.lazy import LazyModule, library
-from streamgauge.records.courses import Confusions, LabelCounts
+from streamgauge.records.courses import Confusions, Differences, LabelCounts
 from streamgauge.records.notebook import results_html
 from streamgauge.records.rows import Drift
-from streamgauge.records.runs import Alarm, Failure, Feedback, PairSums, Reading, Resources
+from streamgauge.records.runs import Alarm, Failure, Feedback, PairSums, Reading, Resources, Verdict
 
 __all__ = [
     "Final",
@@ -91,10 +91,14 @@ class Results:
         The learners that failed, where others went on; they are in no pair.
     alarms
         What detectors said of the errors, in the order of the rows.
+    verdicts
+        What is known of each pair of learners at the end, and since which row.
     labels
         How classes and labels came; None where the results come from elsewhere.
     confusions
         Who was taken for whom along the run; None where that was not kept.
+    differences
+        The differences of all pairs along the run; None where nobody looked.
 
     Examples
     --------
@@ -119,8 +123,10 @@ class Results:
     resources: Resources | None = None
     failures: tuple[Failure, ...] = ()
     alarms: tuple[Alarm, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
     labels: LabelCounts | None = None
     confusions: Confusions | None = None
+    differences: Differences | None = None
 
     @property
     def n_folds(self) -> int:

@@ -1,7 +1,7 @@
 """What a run brings while it goes on: predictions, readings, alarms, costs and failures."""
 
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +10,16 @@ __all__ = [
     "Alarm",
     "Failure",
     "Feedback",
+    "Outcome",
     "PairSums",
     "Reading",
     "Resources",
     "Trace",
+    "Verdict",
 ]
+
+Outcome = Literal["first", "second", "equivalent", "undecided"]
+"""What is known of two learners: which is better, that they are as good as equal, or nothing yet."""
 
 
 @dataclass(frozen=True)
@@ -164,6 +169,70 @@ class PairSums:
     def fold_differences(self) -> NDArray[np.float64]:
         """The difference of the accuracies in each fold."""
         return (self.only_first - self.only_second) / np.maximum(self.n_scored, 1)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What can be said of two learners so far, however often one looked.
+
+    Parameters
+    ----------
+    first, second
+        Names of the learners.
+    outcome
+        ``first`` or ``second`` for the better one, ``equivalent`` within the rope, or ``undecided``.
+    row
+        After how many rows this was first known; None while undecided.
+    difference
+        The difference of the accuracies now.
+    interval
+        Where the true difference lies, now; None where the test gives no interval.
+    rope
+        Differences up to this do not matter.
+    alpha
+        The chance that any verdict of the run is ever wrong.
+    n_pairs
+        How many pairs share this alpha.
+    null
+        What the difference speaks of, in words: of algorithms, of trained models, or of typical seeds.
+    test
+        ``two_way_sequence``, ``empirical_bernstein`` or ``group_sequential``.
+
+    Examples
+    --------
+    >>> facts = (0.031, (0.012, 0.05), 0.01, 0.05, 1, "equal on average", "two_way_sequence")
+    >>> known = Verdict("tree", "bayes", "first", 4000, *facts)
+    >>> print(known)
+    tree is better than bayes, known since row 4,000
+    >>> known.better
+    'tree'
+    """
+
+    first: str
+    second: str
+    outcome: Outcome
+    row: int | None
+    difference: float
+    interval: tuple[float, float] | None
+    rope: float
+    alpha: float
+    n_pairs: int
+    null: str
+    test: str
+
+    @property
+    def better(self) -> str | None:
+        """The name of the learner that is better; None where that is not known."""
+        return {"first": self.first, "second": self.second}.get(self.outcome)
+
+    def __str__(self) -> str:
+        if self.row is None:
+            return f"{self.first} and {self.second}: undecided yet"
+        since = f"known since row {self.row:,}"
+        if self.outcome == "equivalent":
+            return f"{self.first} and {self.second} are equivalent within {100 * self.rope:g} % points, {since}"
+        worse = self.second if self.outcome == "first" else self.first
+        return f"{self.better} is better than {worse}, {since}"
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,25 @@ from streamgauge.reports.panels import panels
 from streamgauge.reports.standings import COSTS
 from streamgauge.wording import RATE, printable, titled
 
-__all__ = ["Chart", "balance_chart", "cost_chart", "curve_charts", "figure_of", "label_chart", "point_limit"]
+__all__ = [
+    "Chart",
+    "balance_chart",
+    "cost_chart",
+    "curve_charts",
+    "difference_chart",
+    "figure_of",
+    "label_chart",
+    "point_limit",
+]
 
 MOST_POINTS = 2_000
 """How many points a curve may have: more than a screen has columns."""
 
 PAGE_POINTS = 80_000
 """How many numbers all curves of a page share, so that it stays below about 1 MB."""
+
+MOST_PAIRS = 9
+"""How many pairs the chart of differences shows."""
 
 FEWEST_POINTS = 100
 """How many points a curve may have however many curves there are."""
@@ -176,6 +188,47 @@ def cost_chart(results: Results) -> Chart | None:
     lines = {m: over_folds(cost.ram_hours[:, m].T) for m in range(len(results.learners))}
     folded = results.n_folds > 1
     return Chart(COSTS["ram_hours"], "so far", "learners", results.learners, cost.rows, lines, "", bands=folded)
+
+
+def difference_chart(results: Results) -> Chart | None:
+    """Make the chart of the differences to the best learner, with their confidence sequences; None without pairs.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, MajorityClass, NaiveBayes, evaluate
+    >>> results = evaluate(SEA(n_rows=1000), {"bayes": NaiveBayes(), "majority": MajorityClass()})
+    >>> difference_chart(results).names
+    ('bayes minus majority',)
+    """
+    kept = results.differences
+    if kept is None or not len(kept.rows):
+        return None
+    best = _best(results)
+    rivals = [name for name in results.learners if any({best, name} == set(pair) for pair in kept.pairs)]
+    values = [kept.of(best, rival).T for rival in rivals[:MOST_PAIRS]]
+    names = tuple(f"{best} minus {rival}" for rival in rivals[:MOST_PAIRS])
+    lines = {at: Curve(*value) for at, value in enumerate(values)}
+    # The first intervals are so wide that they would hide all else.
+    later = len(kept.rows) // 10
+    lines = {at: _without_start(line, later) for at, line in lines.items()}
+    about = f"in accuracy to {best}, with intervals that hold at all rows at once"
+    return Chart("Difference", about, "pairs", names, kept.rows, lines, bands=True, zero=True) if lines else None
+
+
+def _best(results: Results) -> str:
+    """Name the learner that wins the most pairs at the end."""
+    kept = results.differences
+    wins = dict.fromkeys(results.learners, 0)
+    for (first, second), value in zip(kept.pairs, kept.values[-1, :, 0], strict=True) if kept is not None else ():
+        wins[first if value >= 0 else second] += 1
+    return max(wins, key=lambda name: wins[name])
+
+
+def _without_start(line: Curve, n: int) -> Curve:
+    """Leave out the band of the first points."""
+    low, high = line.low.copy(), line.high.copy()
+    low[:n] = high[:n] = np.nan
+    return Curve(line.mean, low, high)
 
 
 def balance_chart(results: Results) -> Chart | None:

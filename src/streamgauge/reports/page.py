@@ -18,6 +18,7 @@ from streamgauge.reports.charts import (
     balance_chart,
     cost_chart,
     curve_charts,
+    difference_chart,
     figure_of,
     label_chart,
     point_limit,
@@ -80,6 +81,10 @@ def page_html(results: Results, comparisons: Sequence[Comparison] = ()) -> str:
     shown, learners = panels(results), results.learners
     curves = curve_charts(results, learners)
     cost, balance, label = cost_chart(results), balance_chart(results), label_chart(results)
+    difference = difference_chart(results)
+    pairs_note = (
+        "Broken line: no difference. Once a band is clear of it, the difference is real, however often one looked."
+    )
     labels_note = results.feedback.sentence if results.feedback is not None else ""
     body = joined(
         header(title_of(results), lead(results)),
@@ -88,6 +93,7 @@ def page_html(results: Results, comparisons: Sequence[Comparison] = ()) -> str:
         words_section(findings(results), limits(results, comparisons, warnings=False)),
         finals_section(shown, learners),
         curves_section(curves, [results]),
+        chart_section("Differences along the run", difference, note=pairs_note),
         alarms_section(results),
         confusion_section(results),
         chart_section("Classes and labels", balance, label, note=labels_note),
@@ -98,7 +104,7 @@ def page_html(results: Results, comparisons: Sequence[Comparison] = ()) -> str:
         run_section(results.description),
     )
     # In the order in which their figures stand in the page.
-    charts = [*curves, *(chart for chart in (balance, label, cost) if chart is not None)]
+    charts = [*curves, *(chart for chart in (difference, balance, label, cost) if chart is not None)]
     confusion = confusion_data(results)
     return whole_page(title_of(results), body, learners, charts, [marks_of(results)], confusion)
 

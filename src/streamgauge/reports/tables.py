@@ -8,14 +8,17 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from streamgauge.records import Resources, Results
+from streamgauge.records import Resources, Results, Verdict
 from streamgauge.reports.alarms import score_table, scores_of
 from streamgauge.reports.comparisons import Comparison, by_pair, interval_text
 from streamgauge.reports.costs import cost_cells, cost_columns
 from streamgauge.reports.panels import Panel, panels
 from streamgauge.wording import RATE, count, difference_unit, p_text, percent, points, printable, spread, titled
 
-__all__ = ["costs_table", "pairs_table", "results_table", "summary"]
+__all__ = ["costs_table", "live_verdicts", "pairs_table", "results_table", "summary"]
+
+MOST_UNDECIDED = 3
+"""So many pairs of which nothing is known yet are named."""
 
 
 def summary(results: Results, comparisons: Sequence[Comparison] = ()) -> RenderableType:
@@ -46,6 +49,8 @@ def summary(results: Results, comparisons: Sequence[Comparison] = ()) -> Rendera
     if comparisons:
         parts.append(pairs_table(comparisons))
         parts.append(_verdicts(comparisons))
+    if results.verdicts:
+        parts.append(live_verdicts(results.verdicts))
     return Group(*parts)
 
 
@@ -121,6 +126,32 @@ def pairs_table(comparisons: Sequence[Comparison]) -> Table:
         names = Text(printable(lead.first) + "\nminus " + printable(f"{lead.second}, {lead.measure}"))
         table.add_row(names, Text(_estimate(pair, with_unit=not rates)), *(p_values.get(test, "") for test in tests))
     return table
+
+
+def live_verdicts(verdicts: Sequence[Verdict]) -> RenderableType:
+    """List what was known of each pair while the run went on, and since which row; those undecided come last.
+
+    Examples
+    --------
+    >>> from rich.console import Console
+    >>> known = Verdict("a", "b", "first", 4000, 0.03, (0.01, 0.05), 0.01, 0.05, 1, "equal", "two_way_sequence")
+    >>> Console(width=99).print(live_verdicts([known]))
+    While it ran, looked at after every reading (all of it right with a chance of 95 %; 1 % point is the rope)
+    • a is better than b, known since row 4,000; at the end +3.00 % points [+1.00, +5.00]
+    """
+    one = verdicts[0]
+    sure, rope = f"{100 * (1 - one.alpha):g} %", f"{100 * one.rope:g} % point{'s' if one.rope != 0.01 else ''}"
+    head = f"While it ran, looked at after every reading (all of it right with a chance of {sure}; {rope} is the rope)"
+    listed = Table.grid(padding=(0, 1))
+    undecided = [verdict for verdict in verdicts if verdict.row is None]
+    for verdict in [v for v in verdicts if v.row is not None] + undecided[:MOST_UNDECIDED]:
+        ends = verdict.interval
+        interval = "" if ends is None else f" [{', '.join(points(bound) for bound in ends)}]"
+        now = f"at the end {points(verdict.difference)} % points{interval}"
+        listed.add_row("•", Text(f"{printable(str(verdict))}; {now}"))
+    if len(undecided) > MOST_UNDECIDED:
+        listed.add_row("•", Text(f"{count(len(undecided) - MOST_UNDECIDED, 'more pair')} undecided yet"))
+    return Group(Text(head, "bold"), listed)
 
 
 def _estimate(pair: Sequence[Comparison], *, with_unit: bool) -> str:

@@ -1,16 +1,18 @@
 """Significance: whether one learner is really better than another, or was lucky."""
 
-from streamgauge.significance.adjustments import e_benjamini_hochberg, holm, shaffer
-from streamgauge.significance.bayesian import Posterior, correlated_t, signed_rank
+from streamgauge.records import Verdict
+from streamgauge.significance.adjustments import benjamini_hochberg, e_benjamini_hochberg, holm, hommel, shaffer
+from streamgauge.significance.bayesian import Posterior, bayesian_sign, correlated_t, signed_rank
 from streamgauge.significance.compare import compare, compare_all
 from streamgauge.significance.comparison import ALGORITHMS, MODELS, SEEDS, Comparison, p_text
-from streamgauge.significance.corrected import corrected_t, held_out_ratio
+from streamgauge.significance.corrected import corrected_t, five_by_two, held_out_ratio
 from streamgauge.significance.diagrams import diagram_text
 from streamgauge.significance.effects import Effect, effect_size
 from streamgauge.significance.evidence import Betting, anytime_mcnemar
 from streamgauge.significance.flips import sign_flip
 from streamgauge.significance.folds import sign_test, wilcoxon
 from streamgauge.significance.group_sequential import GroupSequentialSignFlip, open_ended, until
+from streamgauge.significance.looks import Look, decide
 from streamgauge.significance.losses import diebold_mariano, mcnemar_curve, q_statistic
 from streamgauge.significance.ranking import POST_HOCS, RankedPair, Ranking, rank, rank_table
 from streamgauge.significance.ranks import (
@@ -23,7 +25,7 @@ from streamgauge.significance.ranks import (
 )
 from streamgauge.significance.rows import mcnemar, two_way_t
 from streamgauge.significance.sequences import asymptotic_radius, empirical_bernstein, two_way_sequence
-from streamgauge.significance.verdicts import Monitor, Verdict, decide
+from streamgauge.significance.verdicts import LiveTest, Monitor, PairWatch
 
 __all__ = [
     "ALGORITHMS",
@@ -35,13 +37,18 @@ __all__ = [
     "Effect",
     "Friedman",
     "GroupSequentialSignFlip",
+    "LiveTest",
+    "Look",
     "Monitor",
+    "PairWatch",
     "Posterior",
     "RankedPair",
     "Ranking",
     "Verdict",
     "anytime_mcnemar",
     "asymptotic_radius",
+    "bayesian_sign",
+    "benjamini_hochberg",
     "compare",
     "compare_all",
     "corrected_t",
@@ -53,9 +60,11 @@ __all__ = [
     "e_benjamini_hochberg",
     "effect_size",
     "empirical_bernstein",
+    "five_by_two",
     "friedman",
     "held_out_ratio",
     "holm",
+    "hommel",
     "mcnemar",
     "mcnemar_curve",
     "mean_rank_p_values",

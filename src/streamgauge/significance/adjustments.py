@@ -1,7 +1,8 @@
 """P-values of many tests at once, made larger so that chance has few occasions.
 
 Each takes the p-values of single tests and gives adjusted ones: rejecting those not above alpha keeps the chance of
-even one wrong rejection, over all the tests, at alpha.
+even one wrong rejection, over all the tests, at alpha (of `holm`, `hommel` and `shaffer`), or the share of wrong ones
+among the rejections, on average (of `benjamini_hochberg` and `e_benjamini_hochberg`).
 """
 
 from functools import cache
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from streamgauge.errors import StreamgaugeError, require_between
 
-__all__ = ["e_benjamini_hochberg", "holm", "shaffer"]
+__all__ = ["benjamini_hochberg", "e_benjamini_hochberg", "holm", "hommel", "shaffer"]
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
@@ -30,6 +31,61 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     """
     single = _checked(p_values)
     return _stepped_down(single, np.arange(len(single), 0, -1))
+
+
+def hommel(p_values: ArrayLike) -> NDArray[np.float64]:
+    """Adjust p-values as Hommel does, by the closure of Simes' test; none is greater than by Holm.
+
+    It holds for tests that are independent or go together, not for any dependence.
+
+    References
+    ----------
+    G. Hommel, A stagewise rejective multiple test procedure based on a modified Bonferroni test, Biometrika 75, 1988.
+
+    Examples
+    --------
+    >>> hommel([0.001, 0.01, 0.03, 0.04, 0.2]).round(4).tolist()
+    [0.005, 0.04, 0.06, 0.08, 0.2]
+    """
+    single = _checked(p_values)
+    n = len(single)
+    rising = np.argsort(single, kind="stable")
+    p = single[rising]
+    adjusted = p.copy()
+    # For each size of a set of hypotheses, the worst p-value by Simes of a set that holds the one at hand: it and the
+    # largest others.
+    for size in range(n, 1, -1):
+        largest = p[n - size + 1 :]
+        of_largest = float((size * largest / np.arange(2, size + 1)).min())
+        worst = np.minimum(size * p, of_largest)
+        worst[n - size + 1 :] = min(of_largest, size * float(p[n - size]))
+        adjusted = np.maximum(adjusted, worst)
+    back = np.empty(n)
+    back[rising] = np.minimum(adjusted, 1.0)
+    return back
+
+
+def benjamini_hochberg(p_values: ArrayLike) -> NDArray[np.float64]:
+    """Adjust p-values as Benjamini and Hochberg do: at most alpha of those rejected are wrong on average.
+
+    It holds for tests that are independent or go together.
+
+    References
+    ----------
+    Y. Benjamini and Y. Hochberg, Controlling the false discovery rate, Journal of the Royal Statistical Society B 57,
+    1995.
+
+    Examples
+    --------
+    >>> benjamini_hochberg([0.001, 0.01, 0.03, 0.04, 0.2]).round(4).tolist()
+    [0.005, 0.025, 0.05, 0.05, 0.2]
+    """
+    single = _checked(p_values)
+    n = len(single)
+    falling = np.argsort(-single, kind="stable")
+    adjusted = np.empty(n)
+    adjusted[falling] = np.minimum(np.minimum.accumulate(single[falling] * n / np.arange(n, 0, -1)), 1.0)
+    return adjusted
 
 
 def shaffer(p_values: ArrayLike) -> NDArray[np.float64]:

@@ -24,6 +24,7 @@ TITLES = {
     "sign": "sign test",
     "sign_flip": "sign-flip test",
     "corrected_t": "corrected t",
+    "five_by_two": "5x2 cv test",
     "mcnemar": "McNemar",
     "diebold_mariano": "Diebold-Mariano",
 }
@@ -59,12 +60,12 @@ class Comparison:
         What was compared.
     greater_is_better
         Whether a greater value of the measure is better.
+    unit
+        In what the measure is told: a ``rate`` is put in percent, all else in its own unit.
     reason
         Why this test was chosen, where `compare` chose it.
     warnings
         What to know before believing it.
-    unit
-        In what the measure is told; the difference of rates is told in percentage points.
 
     Examples
     --------
@@ -91,9 +92,9 @@ class Comparison:
     second: str = "the second"
     measure: str = "accuracy"
     greater_is_better: bool = True
+    unit: str = RATE
     reason: str = ""
     warnings: tuple[str, ...] = ()
-    unit: str = RATE
 
     @property
     def title(self) -> str:
@@ -116,7 +117,6 @@ class Comparison:
     def sentence(self) -> str:
         """The verdict in plain English; rates are printed in percent."""
         better = self.better
-        # Said of the better one, whatever the order of the two.
         scale = 100 if self.unit == RATE else 1
         turn = -scale if better is not None and self.direction < 0 else scale
         low, high = sorted(turn * bound for bound in self.interval or (0.0, 0.0))
@@ -124,10 +124,10 @@ class Comparison:
         evidence = f"{self.title} over {self.basis}, {p_text(self.p_value)}"
         if self.interval is not None:
             confidence = 100 * (1 - self.alpha)
-            evidence = f"{confidence:g} % interval {low:.{digits}f} to {high:.{digits}f}; {evidence}"
+            evidence = f"{confidence:g} % interval {low:,.{digits}f} to {high:,.{digits}f}; {evidence}"
         by = ""
         if self.difference is not None:
-            by = f" by {turn * self.difference:.{digits}f} {difference_unit(self.unit)}"
+            by = f" by {turn * self.difference:,.{digits}f} {difference_unit(self.unit)}"
         if better is None:
             differ = f"; they differ{by}" if by else ""
             between = f"between {self.first} and {self.second}"

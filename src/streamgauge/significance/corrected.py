@@ -1,6 +1,7 @@
 """The t test over folds that reckons with what the folds learnt in common."""
 
 import math
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,7 +10,7 @@ from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
 from streamgauge.significance.comparison import SEEDS, Comparison
 from streamgauge.significance.folds import checked_differences
 
-__all__ = ["FOLDED", "corrected_t", "held_out_ratio"]
+__all__ = ["FOLDED", "corrected_t", "five_by_two", "held_out_ratio"]
 
 FOLDED = ("Bootstrap", "CrossValidation", "Split")
 """The schemes whose folds learn different rows."""
@@ -93,4 +94,60 @@ def corrected_t(differences: ArrayLike, ratio: float, *, alpha: float = 0.05) ->
             if equal and difference
             else ()
         ),
+    )
+
+
+def five_by_two(differences: ArrayLike, *, statistic: Literal["f", "t"] = "f", alpha: float = 0.05) -> Comparison:
+    """Test the differences of five repetitions of cross-validation with two folds.
+
+    The statistic ``f`` is Alpaydin's, an F with 10 and 5 degrees of freedom, of all ten differences; ``t`` is
+    Dietterich's, a t with 5 degrees of freedom, of the first difference alone, over the variance within repetitions.
+
+    Parameters
+    ----------
+    differences
+        The value of the first learner less that of the second, [5, 2] or the same ten one after the other.
+    statistic
+        ``f`` or ``t``.
+    alpha
+        The level.
+
+    References
+    ----------
+    E. Alpaydin, Combined 5x2 cv F test for comparing supervised classification learning algorithms, Neural Computation
+    11, 1999; T. G. Dietterich, Approximate statistical tests for comparing supervised classification learning
+    algorithms, Neural Computation 10, 1998.
+
+    Examples
+    --------
+    >>> outcome = five_by_two([0.07, -0.01, -0.02, 1.37, 0.60, 1.42, 2.18, 1.04, 2.39, 0.03])
+    >>> round(outcome.statistic, 4), round(outcome.p_value, 4)
+    (1.6673, 0.2981)
+    """
+    from scipy.special import fdtrc, stdtr  # noqa: PLC0415
+
+    values = checked_differences(np.asarray(differences, dtype=np.float64).reshape(-1), alpha)
+    if len(values) != 10:
+        msg = f"a 5x2 test takes the differences of 5 repetitions of 2 folds, not {len(values)} numbers"
+        raise StreamgaugeError(msg)
+    within = float(values.reshape(5, 2).var(axis=1, ddof=1).sum())
+    if within == 0.0:
+        msg = "the two folds of each repetition differ alike, so nothing shows how far chance would move them"
+        raise StreamgaugeError(msg)
+    if statistic == "f":
+        found, told = float((values**2).sum()) / (2 * within), float(values.mean())
+        p_value = float(fdtrc(10, 5, found))
+    else:
+        found, told = float(values[0]) / math.sqrt(within / 5), float(values[0])
+        p_value = 2 * float(stdtr(5, -abs(found)))
+    return Comparison(
+        test="five_by_two",
+        statistic=found,
+        p_value=p_value,
+        direction=int(np.sign(told)),
+        difference=float(values.mean()),
+        interval=None,
+        alpha=alpha,
+        null=SEEDS,
+        basis="5 repetitions of 2 folds",
     )

@@ -4,19 +4,24 @@ Their p-values hold for folds whose learners have independent seeds, whatever ro
 the given stream only.
 """
 
+import math
 from collections.abc import Sequence
 from statistics import mean
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from streamgauge.errors import StreamgaugeError, require_between
+from streamgauge.errors import StreamgaugeError, require_between, unknown_name
 from streamgauge.significance.comparison import SEEDS, Comparison
 
 __all__ = ["checked_differences", "double_ranks", "fold_outcome", "sign_test", "slack", "wilcoxon"]
 
 SLACK = 1e-12
 """Differences that are nearer than rounding errors of rates can be are equal."""
+
+Zeros = Literal["drop", "pratt"]
+Variant = Literal["exact", "normal", "corrected"]
 
 
 def sign_test(differences: ArrayLike, *, alpha: float = 0.05) -> Comparison:
@@ -48,7 +53,9 @@ def sign_test(differences: ArrayLike, *, alpha: float = 0.05) -> Comparison:
     return fold_outcome("sign", wins, p_value, direction, values, alpha)
 
 
-def wilcoxon(differences: ArrayLike, *, alpha: float = 0.05) -> Comparison:
+def wilcoxon(
+    differences: ArrayLike, *, zeros: Zeros = "drop", variant: Variant = "exact", alpha: float = 0.05
+) -> Comparison:
     """Test whether the differences of the folds lie around 0: the signed-rank test of Wilcoxon; exact.
 
     Zeros are left out, ties share the mean of their ranks, and the p-value counts the signs that would give so small
@@ -58,12 +65,17 @@ def wilcoxon(differences: ArrayLike, *, alpha: float = 0.05) -> Comparison:
     ----------
     differences
         The value of the first learner less that of the second, one number a fold.
+    zeros
+        ``drop`` leaves them out before ranking; ``pratt`` ranks them, too, and leaves their ranks out.
+    variant
+        ``exact``; ``normal``, the approximation for many folds; ``corrected``, that with a correction for continuity.
     alpha
         The level.
 
     References
     ----------
-    F. Wilcoxon, Individual comparisons by ranking methods, Biometrics Bulletin 1(6), 1945.
+    F. Wilcoxon, Individual comparisons by ranking methods, Biometrics Bulletin 1(6), 1945; J. W. Pratt, Remarks on
+    zeros and ties in the Wilcoxon signed rank procedures, Journal of the American Statistical Association 54, 1959.
 
     Examples
     --------
@@ -72,13 +84,20 @@ def wilcoxon(differences: ArrayLike, *, alpha: float = 0.05) -> Comparison:
     (3.0, 0.009765625)
     """
     values = checked_differences(differences, alpha)
+    for kind, name, known in (("treatment of zeros", zeros, Zeros), ("variant of Wilcoxon", variant, Variant)):
+        if name not in get_args(known):
+            raise unknown_name(kind=kind, name=name, known=get_args(known))
     nonzero = values[values != 0.0]
-    ranks = double_ranks(np.abs(nonzero))
+    ranks = double_ranks(np.abs(values))[values != 0.0] if zeros == "pratt" else double_ranks(np.abs(nonzero))
     positive = int(ranks[nonzero > 0].sum())
     negative = int(ranks.sum()) - positive
-    p_value = min(1.0, 2 * _chance_of_at_most(min(positive, negative), ranks))
+    smaller = min(positive, negative)
+    if variant == "exact":
+        p_value = min(1.0, 2 * _chance_of_at_most(smaller, ranks))
+    else:
+        p_value = _normal_chance(smaller, ranks, corrected=variant == "corrected")
     direction = int(np.sign(positive - negative))
-    return fold_outcome("wilcoxon", min(positive, negative) / 2, p_value, direction, values, alpha)
+    return fold_outcome("wilcoxon", smaller / 2, p_value, direction, values, alpha)
 
 
 def checked_differences(differences: ArrayLike, alpha: float) -> NDArray[np.float64]:
@@ -139,6 +158,15 @@ def _chance_of_at_most(limit: int, ranks: NDArray[np.int64]) -> float:
         chances[rank:] += chances[:-rank].copy()
         chances /= 2
     return float(chances[: limit + 1].sum())
+
+
+def _normal_chance(smaller: int, ranks: NDArray[np.int64], *, corrected: bool) -> float:
+    """Approximate twice the chance that the ranks that get heads sum to at most so much; all doubled."""
+    from scipy.special import ndtr  # noqa: PLC0415
+
+    spread = math.sqrt(float((ranks.astype(np.float64) ** 2).sum()) / 4)
+    below = float(ranks.sum()) / 2 - smaller - (1.0 if corrected else 0.0)
+    return 2 * float(ndtr(-max(below, 0.0) / spread)) if spread else 1.0
 
 
 def fold_outcome(

@@ -82,6 +82,24 @@ class GroupSequentialSignFlip:
         self._rejected = np.zeros(len(self._flips), dtype=np.bool_)
 
     @property
+    def n_folds(self) -> int:
+        """How many folds there are."""
+        return int(self._flips.shape[1])
+
+    @property
+    def rejected(self) -> bytes:
+        """Which sign vectors were rejected so far, a bit each."""
+        return np.packbits(self._rejected).tobytes()
+
+    def restore(self, n_looks: int, rejected: bytes) -> None:
+        """Go on from where a test of the same folds, level and spending was after so many looks."""
+        bits = np.unpackbits(np.frombuffer(rejected, dtype=np.uint8))
+        if len(bits) != 8 * -(-len(self._flips) // 8):
+            msg = f"these sign vectors are not those of {self.n_folds} folds"
+            raise StreamgaugeError(msg)
+        self.n_looks, self._rejected = n_looks, bits[: len(self._flips)].astype(np.bool_)
+
+    @property
     def n_rejected(self) -> int:
         """How many sign vectors were rejected so far."""
         return int(self._rejected.sum())

@@ -1,17 +1,25 @@
 """Tests over rows: the luck of single rows is seen, and in the two-way t that of folds as well."""
 
 import math
+from functools import cache
 from statistics import mean, variance
 from typing import Literal, get_args
 
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between, unknown_name
 from streamgauge.records import PairSums
 from streamgauge.significance.comparison import ALGORITHMS, MODELS, SEEDS, Comparison
 
-__all__ = ["mcnemar", "two_way_t", "two_way_variance"]
+__all__ = ["mcnemar", "two_way_spread", "two_way_t", "two_way_variance"]
 
 FEWEST_BLOCKS = 30
 """A variance between fewer blocks of rows is too rough to use."""
+
+NEVER = 1e300
+"""A ratio that no variances have."""
 
 FEW_DISCORDANT = 25
 """Below so many rows that only one got right, the chi-square approximation gives way to the exact test."""
@@ -38,7 +46,6 @@ def two_way_t(pair: PairSums, *, alpha: float = 0.05) -> Comparison:
 
     Examples
     --------
-    >>> import numpy as np
     >>> scored = np.array([8, 8, 8, 8])
     >>> pair = PairSums("a", "b", 8, scored, np.array([3, 3, 3, 3]), np.array([1, 0, 1, 1]), 2.4375, True)
     >>> outcome = two_way_t(pair)
@@ -57,23 +64,60 @@ def two_way_variance(pair: PairSums) -> tuple[float, float, tuple[str, ...]]:
 
     Examples
     --------
-    >>> import numpy as np
     >>> scored = np.array([8, 8, 8, 8])
     >>> pair = PairSums("a", "b", 8, scored, np.array([3, 3, 3, 3]), np.array([1, 0, 1, 1]), 2.4375, True)
     >>> two_way_variance(pair)[:2]
     (0.28125, 0.0281982421875)
     """
     _check(pair)
-    k, n = pair.n_folds, int(pair.n_rows)
-    # Whole numbers until the last division: no rounding can hide that all differences are equal.
-    sums = (pair.only_first - pair.only_second).tolist()
-    total, discordant = sum(sums), int((pair.only_first + pair.only_second).sum())
-    folds = (k * sum(s * s for s in sums) - total * total) / (k * k * (k - 1) * n * n)
-    rows, warnings = _row_variance(pair, total)
-    both = (n * k * discordant - total * total) / (n * k) ** 3
+    k = pair.n_folds
+    of_folds = pair.only_first - pair.only_second
+    discordant, squares = int((pair.only_first + pair.only_second).sum()), round(pair.sum_squared_means * k * k)
+    blocks = (pair.block_scored, pair.block_sums)
+    parts = np.array(_native.two_way(int(pair.n_rows), of_folds, discordant, squares, *blocks))
+    n_blocks = len(pair.block_sums)
+    variance, in_blocks = two_way_spread(parts, n_blocks)
+    warnings: tuple[str, ...] = ()
+    if in_blocks:
+        text = (
+            f"neighbouring rows go together (the variance over {n_blocks} blocks of rows is {parts[4] / parts[2]:.2g}"
+            " times that of independent rows), so the interval counts blocks and is wider"
+        )
+        warnings = (text,)
+    return float(parts[0]), float(variance), warnings
+
+
+def two_way_spread(parts: NDArray[np.float64], n_blocks: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Put the parts of the variance of mean differences together; tell also which were taken from blocks of rows.
+
+    Parameters
+    ----------
+    parts
+        The mean difference, and the variances of folds, of rows, of both and of blocks, float64 [5] or [pairs, 5].
+    n_blocks
+        How many blocks of rows there are.
+
+    Examples
+    --------
+    >>> variance, in_blocks = two_way_spread(np.array([0.1, 2.0, 3.0, 1.0, 30.0]), 40)
+    >>> variance.item(), in_blocks.item()
+    (31.0, True)
+    """
+    _, folds, rows, both, blocked = parts.T
+    in_blocks = (rows > 0.0) & (blocked > _usual_ratio(n_blocks) * rows)
+    rows = np.where(in_blocks, blocked, rows)
     # Folds alike and rows alike need not mean that all differences are: then they count as independent.
-    spread = max(folds + rows - both, folds, rows) or both
-    return total / (n * k), spread, warnings
+    spread = np.maximum(np.maximum(folds + rows - both, folds), rows)
+    return np.where(spread > 0.0, spread, both), in_blocks
+
+
+@cache
+def _usual_ratio(n_blocks: int) -> float:
+    """Find how much greater a variance by blocks can be than one by rows by chance: once in 1,000 for any number."""
+    from scipy.special import chdtri  # noqa: PLC0415
+
+    # Were rows independent, the ratio of the two would be a chi-square by its degrees of freedom.
+    return float(chdtri(n_blocks - 1, 0.001)) / (n_blocks - 1) if n_blocks >= FEWEST_BLOCKS else NEVER
 
 
 def mcnemar(
@@ -174,29 +218,6 @@ def _check(pair: PairSums) -> None:
         fold = int(pair.n_scored.argmin())
         msg = f"a two-way t needs at least 2 scored rows in each fold; fold {fold} has {fewest}"
         raise StreamgaugeError(msg)
-
-
-def _row_variance(pair: PairSums, total: int) -> tuple[float, tuple[str, ...]]:
-    """Find the variance of the mean that rows bring, and what is to be said of it."""
-    from scipy.special import chdtrc  # noqa: PLC0415
-
-    k, n = pair.n_folds, int(pair.n_rows)
-    squares = round(pair.sum_squared_means * k * k)
-    independent = (n * squares - total * total) / (n**3 * k * k)
-    n_blocks, n_cells = len(pair.block_sums), n * k
-    if n_blocks < FEWEST_BLOCKS or independent == 0.0:
-        return independent, ()
-    of_blocks = zip(pair.block_sums.tolist(), pair.block_scored.tolist(), strict=True)
-    deviations = sum((block * n_cells - scored * total) ** 2 for block, scored in of_blocks)
-    blocked = n_blocks * deviations / ((n_blocks - 1) * n_cells**4)
-    # Were rows independent, the ratio of the two would be a chi-square by its degrees of freedom.
-    if chdtrc(n_blocks - 1, (n_blocks - 1) * blocked / independent) > 0.001:
-        return independent, ()
-    text = (
-        f"neighbouring rows go together (the variance over {n_blocks} blocks of rows is {blocked / independent:.2g}"
-        " times that of independent rows), so the interval counts blocks and is wider"
-    )
-    return blocked, (text,)
 
 
 def _paired_t(pair: PairSums, alpha: float) -> Comparison:

@@ -1,8 +1,10 @@
 """Confidence sequences: intervals that hold the truth at all rows at once, so one may look at any time and stop."""
 
 import math
+from functools import cache
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
 from streamgauge.records import PairSums
@@ -12,6 +14,9 @@ from streamgauge.significance.rows import two_way_variance
 __all__ = ["asymptotic_radius", "empirical_bernstein", "two_way_sequence"]
 
 COSTS = -np.log1p(-STAKES) - STAKES
+
+MOST_STEPS = 200
+"""Newton's method needs a dozen."""
 
 
 def empirical_bernstein(
@@ -47,38 +52,50 @@ def empirical_bernstein(
     if not abs(total) <= n_rows or not 0.0 <= total_of_squares <= n_rows:
         msg = f"sums of {n_rows} values in [-1, 1] are not {total} and, of squares, {total_of_squares}"
         raise StreamgaugeError(msg)
-    reach = bernstein_reach(total_of_squares, alpha)
+    reach = float(bernstein_reach(total_of_squares, alpha))
     return max((total - reach) / n_rows, -1.0), min((total + reach) / n_rows, 1.0)
 
 
-def bernstein_log_e(total: float, total_of_squares: float) -> float:
+def bernstein_log_e(total: ArrayLike, total_of_squares: ArrayLike) -> NDArray[np.float64]:
     """Give the logarithm of the evidence that values have a mean above 0.
 
     Examples
     --------
-    >>> round(math.exp(bernstein_log_e(200, 4000)), 4)
-    14.3917
+    >>> np.exp(bernstein_log_e([200, 60], [4000, 1000])).round(4).tolist()
+    [14.3917, 1.5951]
     """
-    logs = STAKES * total - COSTS * total_of_squares
-    top = float(logs.max())
-    return top + math.log(float(np.exp(logs - top).mean()))
+    return _log_e(np.asarray(total, dtype=np.float64), np.asarray(total_of_squares, dtype=np.float64))[0]
 
 
-def bernstein_reach(total_of_squares: float, alpha: float) -> float:
+def _log_e(total: NDArray[np.float64], squares: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Give the logarithm of the evidence, and how steeply it rises with the total."""
+    logs = STAKES * total[..., None] - COSTS * squares[..., None]
+    top = logs.max(axis=-1, keepdims=True)
+    shares = np.exp(logs - top)
+    whole = shares.sum(axis=-1)
+    return top[..., 0] + np.log(whole / len(STAKES)), (shares * STAKES).sum(axis=-1) / whole
+
+
+def bernstein_reach(total_of_squares: ArrayLike, alpha: float) -> NDArray[np.float64]:
     """Give how far a sum may be from what was expected.
 
     Examples
     --------
-    >>> round(bernstein_reach(100, 0.05), 4)
-    39.0538
+    >>> bernstein_reach([1.0, 100.0], 0.05).round(4).tolist()
+    [12.5682, 39.0538]
     """
-    from scipy.optimize import brentq  # noqa: PLC0415
-
-    squares, enough = max(total_of_squares, 1.0), math.log(2 / alpha)
-    high = 1.0
-    while bernstein_log_e(high, squares) < enough:
-        high *= 2
-    return float(brentq(lambda total: bernstein_log_e(total, squares) - enough, 0.0, high, xtol=1e-12, rtol=1e-14))
+    squares = np.maximum(np.asarray(total_of_squares, dtype=np.float64), 1.0)
+    enough = math.log(2 / alpha)
+    # The smallest stake alone would need so much. The evidence is convex in the total: Newton's steps from above never
+    # go too far.
+    reach = (enough + math.log(len(STAKES)) + COSTS[-1] * squares) / STAKES[-1]
+    for _ in range(MOST_STEPS):
+        log_e, slope = _log_e(reach, squares)
+        step = (log_e - enough) / slope
+        reach = reach - step
+        if (np.abs(step) <= 1e-13 * reach).all():
+            break
+    return reach
 
 
 def asymptotic_radius(n_rows: int, variance: float, *, alpha: float = 0.05, best_at: float = 1000.0) -> float:
@@ -107,10 +124,15 @@ def asymptotic_radius(n_rows: int, variance: float, *, alpha: float = 0.05, best
     """
     require_at_least("n_rows", n_rows, 1)
     require_between("alpha", alpha, 0.0, 1.0, open_high=True)
+    return float(_radius(n_rows, np.float64(variance), alpha, best_at))
+
+
+def _radius(n_rows: int, variance: ArrayLike, alpha: float, best_at: float) -> NDArray[np.float64]:
     log = 2 * math.log(1 / alpha)
     scale = (log + math.log(1 + log)) / best_at
-    inflated = n_rows * variance * scale + 1
-    return math.sqrt(2 * inflated / (n_rows**2 * scale) * math.log(math.sqrt(inflated) / alpha))
+    inflated = n_rows * scale * np.asarray(variance, dtype=np.float64) + 1
+    radius: NDArray[np.float64] = np.sqrt(2 * inflated / (n_rows**2 * scale) * np.log(np.sqrt(inflated) / alpha))
+    return radius
 
 
 def two_way_sequence(pair: PairSums, *, alpha: float = 0.05, horizon: int = 20_000) -> tuple[float, float]:
@@ -139,19 +161,24 @@ def two_way_sequence(pair: PairSums, *, alpha: float = 0.05, horizon: int = 20_0
         msg = f"a two-way sequence of {pair.first} and {pair.second} needs folds that test the same rows"
         raise StreamgaugeError(msg)
     difference, variance, _ = two_way_variance(pair)
-    radius = two_way_radius(pair.n_rows, pair.n_folds, variance, alpha, horizon)
+    radius = float(two_way_radius(pair.n_rows, pair.n_folds, variance, alpha, horizon))
     return max(difference - radius, -1.0), min(difference + radius, 1.0)
 
 
-def two_way_radius(n_rows: int, n_folds: int, variance: float, alpha: float, horizon: int) -> float:
-    """Give the half-width of the two-way confidence sequence, from the variance of the mean difference.
+def two_way_radius(n_rows: int, n_folds: int, variance: ArrayLike, alpha: float, horizon: float) -> NDArray[np.float64]:
+    """Give the half-width of the two-way confidence sequence, from the variance of each mean difference.
 
     Examples
     --------
-    >>> round(two_way_radius(20_000, 10, 5.14e-5, 0.05, 20_000), 5)
-    0.0259
+    >>> two_way_radius(20_000, 10, [5.14e-5], 0.05, 20_000).round(5).tolist()
+    [0.0259]
     """
+    spread = n_rows * np.asarray(variance, dtype=np.float64)
+    return _for_few_folds(n_folds, alpha) * _radius(n_rows, spread, alpha, horizon / 4)
+
+
+@cache
+def _for_few_folds(n_folds: int, alpha: float) -> float:
     from scipy.special import ndtri, stdtrit  # noqa: PLC0415
 
-    for_few_folds = float(stdtrit(n_folds - 1, 1 - alpha / 2) / ndtri(1 - alpha / 2))
-    return for_few_folds * asymptotic_radius(n_rows, n_rows * variance, alpha=alpha, best_at=horizon / 4)
+    return float(stdtrit(n_folds - 1, 1 - alpha / 2) / ndtri(1 - alpha / 2))

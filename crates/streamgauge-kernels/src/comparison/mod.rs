@@ -6,6 +6,7 @@
 
 mod blocks;
 mod scratch;
+mod two_way;
 
 use std::ops::Range;
 
@@ -14,6 +15,7 @@ use crate::error::check_length;
 use crate::{KernelError, dispatch};
 use blocks::Blocks;
 use scratch::{CHUNK, Scratch};
+pub use two_way::{TwoWay, two_way};
 
 const NAME: &str = "PairCounter";
 
@@ -37,6 +39,24 @@ pub struct PairSums {
     pub block_scored: Vec<u64>,
     /// Sum of `d` over folds and rows in each block.
     pub block_sums: Vec<i64>,
+}
+
+/// What a look at all pairs at once needs, pair by pair in their order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Look {
+    /// Rows that at least one fold scored.
+    pub n_rows: u64,
+    /// Rows scored per fold.
+    pub n_scored: Vec<u64>,
+    /// Rows that only the first got right: [pairs, folds].
+    pub only_first: Vec<u64>,
+    /// Rows that only the second got right: [pairs, folds].
+    pub only_second: Vec<u64>,
+    /// How many blocks of rows there are.
+    pub n_blocks: usize,
+    /// The parts of the variance of each mean difference; nothing where the folds did not score the same rows, or where
+    /// there is one fold or no row.
+    pub two_way: Vec<TwoWay>,
 }
 
 /// Counts, for every pair of learners at once, what their comparison needs.
@@ -177,6 +197,39 @@ impl PairCounter {
         })
     }
 
+    /// What is known of all pairs.
+    #[must_use]
+    pub fn look(&self) -> Look {
+        let k = self.n_folds;
+        let only = |second: bool| {
+            pairs(self.n_learners).zip(self.both.chunks_exact(k)).flat_map(move |(pair, both)| {
+                let learner = if second { pair.1 } else { pair.0 };
+                self.hits[learner * k..][..k].iter().zip(both).map(|(hits, both)| hits - both)
+            })
+        };
+        let (only_first, only_second): (Vec<u64>, Vec<u64>) = (only(false).collect(), only(true).collect());
+        let whole = k > 1 && self.n_rows > 0 && self.scored.iter().all(|&scored| scored == self.n_rows);
+        let two_way = if whole { self.two_way(&only_first, &only_second) } else { Vec::new() };
+        let n_blocks = self.blocks.scored().len();
+        Look { n_rows: self.n_rows, n_scored: self.scored.clone(), only_first, only_second, n_blocks, two_way }
+    }
+
+    fn two_way(&self, only_first: &[u64], only_second: &[u64]) -> Vec<TwoWay> {
+        let k = self.n_folds;
+        let of_folds = only_first.chunks_exact(k).zip(only_second.chunks_exact(k));
+        pairs(self.n_learners)
+            .zip(of_folds)
+            .zip(self.squares.chunks_exact(k))
+            .map(|(((first, second), (a, b)), squares)| {
+                let sums: Vec<i64> = a.iter().zip(b).map(|(&a, &b)| a as i64 - b as i64).collect();
+                let discordant = a.iter().sum::<u64>() + b.iter().sum::<u64>();
+                let blocks: Vec<(u64, i64)> =
+                    self.blocks.scored().iter().copied().zip(self.blocks.differences(first, second)).collect();
+                two_way(self.n_rows, &sums, discordant, squares[k - 1], &blocks)
+            })
+            .collect()
+    }
+
     /// The bytes it holds.
     #[must_use]
     pub fn n_bytes(&self) -> usize {
@@ -314,6 +367,33 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_look_at_all_pairs_tells_what_their_sums_tell() {
+        for masked in [false, true] {
+            let stream = stream(4, 5, 3000);
+            let counter = stream.count(masked, &[3000]);
+            let look = counter.look();
+            assert_eq!(look.two_way.len(), if masked { 0 } else { 6 });
+            for (pair, (first, second)) in pairs(4).enumerate() {
+                let sums = counter.sums(first, second).unwrap();
+                assert_eq!(look.only_first[5 * pair..][..5], sums.only_first);
+                assert_eq!(look.only_second[5 * pair..][..5], sums.only_second);
+                assert_eq!((look.n_rows, look.n_blocks), (sums.n_rows, sums.block_sums.len()));
+                if !masked {
+                    let of_folds: Vec<i64> =
+                        sums.only_first.iter().zip(&sums.only_second).map(|(&a, &b)| a as i64 - b as i64).collect();
+                    let discordant = sums.only_first.iter().chain(&sums.only_second).sum();
+                    let squares = (25.0 * sums.sum_squared_means).round() as u64;
+                    let blocks: Vec<_> =
+                        sums.block_scored.iter().copied().zip(sums.block_sums.iter().copied()).collect();
+                    assert_eq!(look.two_way[pair], two_way(3000, &of_folds, discordant, squares, &blocks));
+                }
+            }
+        }
+        assert!(PairCounter::new(2, 3).unwrap().look().two_way.is_empty());
+        assert!(stream(2, 1, 9).count(false, &[9]).look().two_way.is_empty());
     }
 
     #[test]

@@ -1,0 +1,283 @@
+"""How often the tests claim a difference where there is none, and where there is one: docs/calibration.md.
+
+Every repetition evaluates the learners below anew, with other seeds on another stream (of electricity, on another part),
+over 1,000 rows, so that the live verdict, looked at after every row, is looked at 1,000 times. What is claimed:
+
+- seeds: two random forests of one algorithm, each fold with seeds of its own: no difference.
+- one seed: the same, but each of the two has one seed for all of its folds, as where folds copy one learner.
+- mirrored: two algorithms of equal true accuracy on whatever stream: a coin per row decides which of two learners
+  answers for the first; the other answers for the second. Once the two learners have no randomness (naive Bayes and a
+  Hoeffding tree), once one has (naive Bayes and the forest). The folds share the coins, as they share the rows.
+- noise: a forest against itself behind a noise filter that draws a class with probability 0.05 or 0.10: once with the
+  same seeds (common random numbers), once with other seeds, that also for 20 and 30 folds.
+
+Rows of results/calibration.csv are appended as repetitions end, so that it can be stopped at any time and goes on where
+it stopped: ``python -m benchmarks calibration``. With ``CALIBRATION_REPETITIONS=0`` it only prints the tables; with
+``CALIBRATION_PART=2/3`` it does the second third of what is missing, for several at once.
+"""
+
+import csv
+import math
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+import streamgauge as sg
+from streamgauge import randomness
+from streamgauge.learners import AdaptiveRandomForest, NoiseFilter
+from streamgauge.protocols import Learner, LearnerSpec, Passage, Scheme, Stream
+from streamgauge.records import PairSums, Results, Schema, Verdict
+from streamgauge.significance import LiveTest, PairWatch, mcnemar, sign_flip, two_way_t, wilcoxon
+from streamgauge.streams import LED, File, in_memory
+
+N_ROWS = 1000
+K = 10
+REPETITIONS = 200
+MANY_FOLDS = (20, 30)
+REPETITIONS_OF_MANY = 100
+ALPHA = 0.05
+RESULTS = Path(__file__).parent / "results" / "calibration.csv"
+ELECTRICITY = Path(__file__).resolve().parents[2] / "shared" / "data" / "electricity.arff"
+N_ELECTRICITY = 45_312
+
+LIVE = LiveTest(alpha=ALPHA, rope=0.0, horizon=N_ROWS, shared=False)
+"""A rope of 0 is the hardest: with one, a claim asks for more."""
+
+SCHEMES: dict[str, Callable[[int], Scheme]] = {
+    "bootstrap": sg.Bootstrap,
+    "cross-validation": sg.CrossValidation,
+    "split": sg.Split,
+}
+STREAMS = ("RBF", "SEA", "hyperplane", "LED", "electricity")
+TESTS = ("two_way_t", "wilcoxon", "sign_flip", "mcnemar")
+COLUMNS = ("stream", "scheme", "folds", "repetition", "claim", "difference", *TESTS, "live", "live_row")
+
+CLAIMS = {
+    "seeds": ("a", "b"),
+    "one seed": ("one a", "one b"),
+    "noise 0.05, same seeds": ("a", "a 0.05"),
+    "noise 0.10, same seeds": ("a", "a 0.1"),
+    "noise 0.05, other seeds": ("b", "a 0.05"),
+    "noise 0.10, other seeds": ("b", "a 0.1"),
+}
+MIRRORED = {"mirrored, without randomness": ("bayes", "tree"), "mirrored, with randomness": ("bayes", "a")}
+NULLS = ("seeds", *MIRRORED)
+NOISES = tuple(claim for claim in CLAIMS if claim.startswith("noise"))
+
+Row = dict[str, object]
+Job = tuple[str, str, int, int]
+
+
+@dataclass(frozen=True)
+class OneSeed:
+    """A learner that has the same seed in every fold."""
+
+    learner: LearnerSpec
+    seed: int
+    seedless: bool = False
+
+    def build(self, schema: Schema, seed: int) -> Learner:
+        """Build the learner, whatever the seed of the fold."""
+        del seed
+        return self.learner.build(schema, self.seed)
+
+
+@dataclass
+class Hits:
+    """Keeps which predictions of some learners were right: by learner and fold, in batches."""
+
+    learners: frozenset[str]
+    found: dict[tuple[str, int], list[NDArray[np.bool_]]] = field(default_factory=dict)
+    needs_votes: bool = False
+
+    @contextmanager
+    def open(self, *_: object) -> Iterator[Callable[[Passage], None]]:
+        """Open it for a run."""
+        yield self._take
+
+    def _take(self, passage: Passage) -> None:
+        if passage.learner in self.learners:
+            self.found.setdefault((passage.learner, passage.fold), []).append(passage.trace.correct)
+
+    def of(self, learner: str) -> NDArray[np.bool_]:
+        """Give the hits of a learner, bool [folds, n]."""
+        folds = sorted(fold for name, fold in self.found if name == learner)
+        return np.stack([np.concatenate(self.found[learner, fold]) for fold in folds])
+
+
+def stream_of(name: str, repetition: int) -> Stream:
+    """Give the rows of a repetition."""
+    seed = repetition + 1
+    if name == "electricity":
+        start = int(randomness.below(seed, "part", 0, 0, 1, N_ELECTRICITY - N_ROWS)[0])
+        return in_memory(electricity(), N_ROWS, start)
+    source = {
+        "RBF": sg.RandomRBF(seed=seed),
+        "SEA": sg.SEA(drift_every=N_ROWS // 4, noise=0.1, seed=seed),
+        "hyperplane": sg.Hyperplane(n_drifting=5, magnitude=0.001, seed=seed),
+        "LED": LED(seed=seed),
+    }[name]
+    return in_memory(source, N_ROWS)
+
+
+def learners_of(repetition: int) -> dict[str, LearnerSpec]:
+    """Give the learners; a noise filter of probability 0 changes nothing but how seeds are made."""
+    forest = AdaptiveRandomForest(3)
+    return {
+        "a": NoiseFilter(forest, 0.0, seed=1),
+        "b": NoiseFilter(forest, 0.0, seed=2),
+        "a 0.05": NoiseFilter(forest, 0.05, seed=1),
+        "a 0.1": NoiseFilter(forest, 0.10, seed=1),
+        "one a": OneSeed(forest, 2 * repetition + 1),
+        "one b": OneSeed(forest, 2 * repetition + 2),
+        "bayes": sg.NaiveBayes(),
+        "tree": sg.HoeffdingTree(grace_period=50, leaf_prediction="majority"),
+    }
+
+
+def run(job: Job) -> list[Row]:
+    """Do one repetition; give a row for each claim."""
+    stream, scheme, n_folds, repetition = job
+    learners, hits = learners_of(repetition), Hits(frozenset({"a", "b", "bayes", "tree"}))
+    if n_folds != K:
+        learners = {name: learners[name] for name in ("b", "a 0.05", "a 0.1")}
+    results = sg.evaluate(
+        stream_of(stream, repetition),
+        learners,
+        scheme=SCHEMES[scheme](n_folds),
+        seed=repetition + 1,
+        every=1,
+        live_test=LIVE,
+        recorders=[hits] if n_folds == K else [],
+        backend=sg.Threads(1),
+    )
+    claims = {claim: pair for claim, pair in CLAIMS.items() if set(pair) <= set(learners)}
+    found = [told(claim, *found_in(results, *pair)) for claim, pair in claims.items()]
+    found += mirrored(hits, repetition) if n_folds == K else []
+    facts = dict(zip(COLUMNS[:4], job, strict=True))
+    return [{**facts, **row} for row in found]
+
+
+def found_in(results: Results, first: str, second: str) -> tuple[PairSums, Verdict]:
+    """Find what a run says of two learners."""
+    pairs = [(pair.first, pair.second) for pair in results.pairs]
+    place = pairs.index((first, second) if (first, second) in pairs else (second, first))
+    return results.pairs[place], results.verdicts[place]
+
+
+def mirrored(hits: Hits, repetition: int) -> Iterator[Row]:
+    """Let a coin per row decide who of two answers for the first learner; where one is random, each has its own."""
+    heads = randomness.uniform(repetition + 1, "coin", 0, 0, N_ROWS) < 0.5
+    both = []
+    for one, other in MIRRORED.values():
+        others = (hits.of(other), hits.of("b" if other == "a" else other))
+        both += [np.where(heads, hits.of(one), others[0]), np.where(heads, others[1], hits.of(one))]
+    watch = PairWatch([str(place) for place in range(len(both))], K, LIVE)
+    stops = list(range(1, N_ROWS + 1))
+    watch.update(np.ascontiguousarray(np.stack(both)), None, stops, stops)
+    for claim, place in zip(MIRRORED, (0, -1), strict=True):  # the pair of the first two, and that of the last two
+        yield told(claim, watch.sums()[place], watch.verdicts()[place])
+
+
+def told(claim: str, pair: PairSums, verdict: Verdict) -> Row:
+    """Put down what each test says of a pair."""
+    differences = pair.fold_differences
+    tests = (
+        two_way_t(pair),
+        wilcoxon(differences),
+        sign_flip(differences, n_flips=10_000),
+        mcnemar(int(pair.only_first[0]), int(pair.only_second[0])),
+    )
+    p_values = {name: f"{test.p_value:.6g}" for name, test in zip(TESTS, tests, strict=True)}
+    live = {"live": verdict.outcome, "live_row": verdict.row or ""}
+    return {"claim": claim, "difference": f"{differences.mean():.6g}", **p_values, **live}
+
+
+def jobs(n_repetitions: int) -> Iterator[Job]:
+    """Give what is to be done, all streams and schemes of a repetition before the next."""
+    for repetition in range(n_repetitions):
+        yield from ((*of_cell, K, repetition) for of_cell in product(STREAMS, SCHEMES))
+    for repetition in range(min(n_repetitions, REPETITIONS_OF_MANY)):
+        yield from ((stream, "bootstrap", k, repetition) for stream, k in product(STREAMS, MANY_FOLDS))
+
+
+@cache
+def electricity() -> Stream:
+    """Give the rows of the electricity market."""
+    return in_memory(File(ELECTRICITY), N_ELECTRICITY)
+
+
+def read() -> list[dict[str, str]]:
+    """Read what was found so far."""
+    if not RESULTS.exists():
+        return []
+    with RESULTS.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def main() -> None:
+    """Do the repetitions that are missing, then print the tables."""
+    n_repetitions = int(os.environ.get("CALIBRATION_REPETITIONS", REPETITIONS))
+    part, n_parts = (int(number) for number in os.environ.get("CALIBRATION_PART", "1/1").split("/"))
+    done = {(r["stream"], r["scheme"], int(r["folds"]), int(r["repetition"])) for r in read()}
+    missing = [
+        job for job in jobs(n_repetitions) if job not in done and (job[0] != "electricity" or ELECTRICITY.exists())
+    ]
+    RESULTS.parent.mkdir(exist_ok=True)
+    with RESULTS.open("a", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        if not file.tell():
+            writer.writeheader()
+        for job in missing[part - 1 :: n_parts]:
+            writer.writerows(run(job))
+            file.flush()
+    print("\n".join(tables(read())))
+
+
+def tables(rows: Sequence[dict[str, str]]) -> Iterator[str]:
+    """Write the tables in Markdown."""
+    yield "\nShare of claims where there is no difference: at most 0.05 is right, and sampling error.\n"
+    yield from table(rows, NULLS, K)
+    yield "\nThe same where all folds of a learner have one seed.\n"
+    yield from table(rows, ("one seed",), K)
+    yield "\nShare of claims where there is a difference.\n"
+    yield from table(rows, NOISES, K)
+    for k in MANY_FOLDS:
+        yield f"\nThe same with {k} folds.\n"
+        yield from table(rows, NOISES[2:], k)
+
+
+def table(rows: Sequence[dict[str, str]], claims: Sequence[str], n_folds: int) -> Iterator[str]:
+    """Write the rates of some claims: by scheme, over all streams, then by stream."""
+    heads = ("claim", "folds by", "stream", "n", "two-way t", "live", "Wilcoxon", "sign-flip", "McNemar")
+    yield "| " + " | ".join(heads) + " |"
+    yield "|" + "---|" * len(heads)
+    for claim, scheme, stream in product(claims, SCHEMES, ("all", *STREAMS)):
+        chosen = [
+            row
+            for row in rows
+            if (row["claim"], row["scheme"], int(row["folds"])) == (claim, scheme, n_folds)
+            and stream in ("all", row["stream"])
+        ]
+        if chosen:
+            rejected = {test: [float(row[test]) <= ALPHA for row in chosen] for test in TESTS}
+            live = [row["live"] != "undecided" for row in chosen]
+            columns = (rejected["two_way_t"], live, *(rejected[test] for test in TESTS[1:]))
+            yield f"| {claim} | {scheme} | {stream} | {len(chosen)} | " + " | ".join(map(rate, columns)) + " |"
+
+
+def rate(claimed: Sequence[bool]) -> str:
+    """Put a rate with its standard error."""
+    mean = sum(claimed) / len(claimed)
+    return f"{mean:.3f} ±{math.sqrt(mean * (1 - mean) / len(claimed)):.3f}"
+
+
+if __name__ == "__main__":
+    main()
