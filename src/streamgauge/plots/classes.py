@@ -52,7 +52,7 @@ def confusion(
     at = moments_of(len(kept.rows), moments)
     f = results.forgettings.index(results.forgettings[0] if forgetting is None else forgetting)
     shares, classes = kept.shares, [printable(name) for name in kept.classes]
-    abstains = bool(np.nansum(kept.weights[..., -1]) > 0)
+    abstains = bool(np.nanmax(shares[at][..., -1]) >= 0.005)  # else it would be a column of zeros
     named = len(classes) <= MOST_NAMED
     predicted = [*classes, "none"] if abstains else classes
     side = 0.55 + (0.36 if named else 0.06) * len(classes)

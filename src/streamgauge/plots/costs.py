@@ -59,6 +59,7 @@ def resources(
             axes.plot(rows, thin[name].mean, label=printable(name), **style)
         tidy(axes, results.n_rows)
         axes.set_yscale("symlog", linthresh=max(values[values > 0].min(initial=1.0), 1e-12))
+        axes.set_ylim(bottom=0)
         axes.set_ylabel(COSTS[cost])
         axes.set_title(f"Cost: {COSTS[cost]}")
         drawn.legend(loc="outside lower center", ncols=min(len(shown), 3), handlelength=3)

@@ -68,7 +68,7 @@ def p_values(found: Ranking | Sequence[Comparison]) -> Figure:
     --------
     >>> from streamgauge.significance import rank_table
     >>> figure = p_values(rank_table([[0.9, 0.7], [0.8, 0.6]], ["tree", "bayes"]))
-    >>> figure.drawn.axes[0].get_title()
+    >>> figure.drawn.get_suptitle()
     'Adjusted p-values in accuracy (bold: not above 0.05)'
     """
     matrix: PMatrix = p_matrix(found)
@@ -113,7 +113,7 @@ def _matrix(
         axes.set_yticks(range(n), labels)
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
-        axes.set_title(title)
+        drawn.suptitle(title, x=0.0, ha="left", fontsize=9, fontweight="bold")
     return Figure(drawn)
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from streamgauge.drift import AlarmScore, score_results
 from streamgauge.records import Results
-from streamgauge.reports.alarms import scores_of
 from streamgauge.reports.comparisons import Comparison, by_pair
 from streamgauge.reports.panels import panels
 from streamgauge.reports.standings import standings
@@ -116,7 +116,7 @@ def ranking_limits(ranking: Ranking) -> list[str]:
 
 def _p(p_value: float) -> str:
     text = p_text(p_value)
-    return text if text.startswith("<") else f"= {text}"
+    return f"< {text[1:]}" if text.startswith("<") else f"= {text}"
 
 
 def _best(results: Results) -> Iterable[str]:
@@ -148,12 +148,15 @@ def _classes(results: Results) -> Iterable[str]:
 def _alarms(results: Results) -> Iterable[str]:
     if not results.alarms or not results.drifts:
         return
-    for name, score in scores_of(results).items():
-        if score.n_alarms and " on " in name:
-            yield (
-                f"{name} found {score.n_detected} of {count(score.n_drifts, 'true drift')}, "
-                f"with {count(score.n_false, 'false alarm')}."
-            )
+    by_cell: dict[tuple[str, str], list[AlarmScore]] = {}
+    for (learner, detector, _), score in score_results(results).items():
+        by_cell.setdefault((learner, detector), []).append(score)
+    for (learner, detector), scores in by_cell.items():
+        found, n_drifts = sum(score.n_detected for score in scores), sum(score.n_drifts for score in scores)
+        n_false = sum(score.n_false for score in scores)
+        over = f", over {len(scores)} folds" if len(scores) > 1 else ""
+        alarms = count(n_false, "false alarm")
+        yield f"{detector} on {learner} found {found} of {count(n_drifts, 'true drift')}, with {alarms}{over}."
 
 
 def _costs(results: Results) -> Iterable[str]:

@@ -44,8 +44,8 @@ def pareto_picture(found: Sequence[Standing], measure: str, unit: str) -> Markup
         x, y = place(log, standing.value)
         kind = f"curve-{at % len(COLOURS)}" + ("" if standing.on_front else " hollow")
         marks.append(tag("circle", cx=x, cy=y, r=5, class_=kind))
-        anchor = "end" if x > WIDTH - RIGHT - 60 else "start"
-        marks.append(tag("text", standing.learner, x=x + (-9 if anchor == "end" else 9), y=y + 4, text_anchor=anchor))
+        anchor = "end" if x + 8 * len(standing.learner) > WIDTH else "start"
+        marks.append(tag("text", standing.learner, x=x + (-6 if anchor == "end" else 6), y=y - 8, text_anchor=anchor))
     marks.append(tag("text", COSTS["ram_hours"], x=WIDTH - RIGHT, y=HEIGHT - 8, class_="axis", text_anchor="end"))
     marks.append(tag("text", titled(measure, unit), x=8, y=TOP - 6, class_="axis"))
     named = ", ".join(standing.learner for standing in found if standing.on_front)
