@@ -1,6 +1,7 @@
 """What a run keeps along its way: classes, labels, confusions and differences, exact at every stop."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,10 @@ X, Y = RANDOM.random((1000, 2)), RANDOM.integers(-1, 3, 1000)
 STREAM = ArrayStream(X, [None if y == UNLABELLED else f"c{y}" for y in Y])
 
 
-def run(labelling: Labelling, **options: object) -> Results:
+PARTS = {"labels": ("by_class", "n_revealed"), "confusions": ("weights",), "differences": ("values",)}
+
+
+def run(labelling: Labelling, **options: Any) -> Results:
     return sg.evaluate(STREAM, [sg.NaiveBayes(), sg.NoChange()], labelling=labelling, every=70, **options)
 
 
@@ -50,10 +54,7 @@ def test_what_is_kept_does_not_depend_on_batches(batch_size: int, labelling: Lab
     whole, cut = run(labelling), run(labelling, batch_size=batch_size)
     for name in ("labels", "confusions", "differences"):
         first, second = getattr(whole, name), getattr(cut, name)
-        for part in (
-            "rows",
-            *{"labels": ("by_class", "n_revealed"), "confusions": ("weights",)}.get(name, ("values",)),
-        ):
+        for part in ("rows", *PARTS[name]):
             np.testing.assert_array_equal(getattr(first, part), getattr(second, part))
 
 

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -31,22 +32,31 @@ def results() -> Results:
     return sg.evaluate(sg.SEA(n_rows=2000), LEARNERS, scheme=sg.Bootstrap(5), measures=measures, resources=True)
 
 
-@pytest.mark.parametrize("format", FORMATS)
-def test_every_format_says_what_was_found_and_what_cannot_be_concluded(format: str, results: Results) -> None:
-    text = report(results, format=format)
-    for sentence in (*findings(results, compare_all(results)), *limits(results, compare_all(results))):
-        words = re.findall(r"[A-Za-z]{4,}", sentence)[:4]
-        assert re.search(r"\W+".join(words[:1]), text)
-    assert "is better than" in text
-    assert "one stream" in text
+def told(results: Results) -> dict[str, str]:
+    """Give the report in every format, as a reader would see its text."""
+    return {
+        "html": unescape(report(results, format="html")),
+        "md": re.sub(r"\\(.)", r"\1", report(results, format="md")),
+        "latex": report(results, format="latex"),
+    }
+
+
+def test_every_format_says_what_was_found_and_what_cannot_be_concluded(results: Results) -> None:
+    for text in told(results).values():
+        for sentence in (*findings(results), *limits(results, compare_all(results), warnings=False)):
+            assert sentence in text
+        for comparison in compare_all(results):
+            assert comparison.sentence in text
+            for warning in comparison.warnings:
+                assert warning[1:] in text
 
 
 def test_a_difference_that_is_no_rate_is_not_told_in_percentage_points(results: Results) -> None:
     outcome = compare(results, "tree", "bayes", measure="log_loss", test="sign_flip")
     assert "% points" not in outcome.sentence
     assert "nats" in outcome.sentence
-    for format in FORMATS:
-        assert "points" not in report(results, [outcome], format=format)  # type: ignore[arg-type]
+    for written in FORMATS:
+        assert not re.search(r"%\W+points", report(results, [outcome], format=written))
 
 
 def test_names_cannot_break_out_of_latex_or_markdown() -> None:
@@ -64,7 +74,7 @@ def test_names_cannot_break_out_of_latex_or_markdown() -> None:
     assert not re.search(r"(?<!\\)<script", markdown)
     for line in markdown.splitlines():
         if line.startswith("| a"):
-            assert len(re.findall(r"(?<!\\)\|", line)) == 6
+            assert len(re.findall(r"(?<!\\)\|", line)) == 4
 
 
 def test_latex_marks_the_best_and_what_is_really_worse(results: Results) -> None:
@@ -77,11 +87,10 @@ def test_latex_marks_the_best_and_what_is_really_worse(results: Results) -> None
     assert "$^{*}$" not in rows[best]
 
 
-def test_several_runs_are_ranked(tmp_path: Path) -> None:
+def test_several_runs_are_ranked() -> None:
     runs = [sg.evaluate(sg.SEA(n_rows=500, seed=seed), LEARNERS) for seed in range(3)]
-    for format, mark in (("html", "Mean ranks"), ("md", "mean rank"), ("latex", "mean rank")):
-        text = report(runs, format=format)  # type: ignore[arg-type]
-        assert mark in text
+    for written in FORMATS:
+        assert "mean rank" in report(runs, format=written).lower()
     html = report(runs)
     assert html.count('<details class="run"') == 3
     assert "won/tied/lost" in html
@@ -94,7 +103,6 @@ def test_a_report_says_what_is_wrong(results: Results, tmp_path: Path) -> None:
         (lambda: report([]), "no results"),
         (lambda: report(results, format="docx"), "no format of reports 'docx'"),  # type: ignore[arg-type]
         (lambda: write_report(results, tmp_path / "report.docx"), r"ends in \.html, \.md or \.tex"),
-        (lambda: write_report(results, tmp_path / "no" / "such" / "report.md"), "report.md"),
         (lambda: report([results, results], ()), "those of one run"),
     ):
         with pytest.raises(StreamgaugeError, match=message):
