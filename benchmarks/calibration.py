@@ -1,6 +1,6 @@
 """How often the tests claim a difference where there is none, and where there is one: docs/calibration.md.
 
-Every repetition evaluates the learners below anew, with other seeds on another stream (of electricity, on another part),
+Every repetition evaluates the learners below anew, with other seeds on another stream (of electricity: another part),
 over 1,000 rows, so that the live verdict, looked at after every row, is looked at 1,000 times. What is claimed:
 
 - seeds: two random forests of one algorithm, each fold with seeds of its own: no difference.
@@ -12,8 +12,9 @@ over 1,000 rows, so that the live verdict, looked at after every row, is looked 
   same seeds (common random numbers), once with other seeds, that also for 20 and 30 folds.
 
 Rows of results/calibration.csv are appended as repetitions end, so that it can be stopped at any time and goes on where
-it stopped: ``python -m benchmarks calibration``. With ``CALIBRATION_REPETITIONS=0`` it only prints the tables; with
-``CALIBRATION_PART=2/3`` it does the second third of what is missing, for several at once.
+it stopped: ``python -m benchmarks calibration``. At the end it writes the tables, into the page and by stream into
+results/calibration.md. With ``CALIBRATION_REPETITIONS=0`` it does only that; with ``CALIBRATION_PART=2/3`` it does the
+second third of what is missing, for several at once.
 """
 
 import csv
@@ -44,6 +45,9 @@ MANY_FOLDS = (20, 30)
 REPETITIONS_OF_MANY = 100
 ALPHA = 0.05
 RESULTS = Path(__file__).parent / "results" / "calibration.csv"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "calibration.md"
+MARK = "<!-- tables -->"
+TABLES = RESULTS.with_suffix(".md")
 ELECTRICITY = Path(__file__).resolve().parents[2] / "shared" / "data" / "electricity.arff"
 N_ELECTRICITY = 45_312
 
@@ -238,28 +242,32 @@ def main() -> None:
         for job in missing[part - 1 :: n_parts]:
             writer.writerows(run(job))
             file.flush()
-    print("\n".join(tables(read())))
+    rows = read()
+    summary = "\n".join(tables(rows, streams=("all",))) + "\n"
+    TABLES.write_text("\n".join(tables(rows)).lstrip() + "\n", encoding="utf-8")
+    PAGE.write_text(PAGE.read_text(encoding="utf-8").partition(MARK)[0] + MARK + "\n" + summary, encoding="utf-8")
+    print(summary)
 
 
-def tables(rows: Sequence[dict[str, str]]) -> Iterator[str]:
-    """Write the tables in Markdown."""
+def tables(rows: Sequence[dict[str, str]], streams: Sequence[str] = ("all", *STREAMS)) -> Iterator[str]:
+    """Write the tables in Markdown, of some streams."""
     yield "\nShare of claims where there is no difference: at most 0.05 is right, and sampling error.\n"
-    yield from table(rows, NULLS, K)
+    yield from table(rows, NULLS, K, streams)
     yield "\nThe same where all folds of a learner have one seed.\n"
-    yield from table(rows, ("one seed",), K)
+    yield from table(rows, ("one seed",), K, streams)
     yield "\nShare of claims where there is a difference.\n"
-    yield from table(rows, NOISES, K)
+    yield from table(rows, NOISES, K, streams)
     for k in MANY_FOLDS:
         yield f"\nThe same with {k} folds.\n"
-        yield from table(rows, NOISES[2:], k)
+        yield from table(rows, NOISES[2:], k, streams)
 
 
-def table(rows: Sequence[dict[str, str]], claims: Sequence[str], n_folds: int) -> Iterator[str]:
-    """Write the rates of some claims: by scheme, over all streams, then by stream."""
+def table(rows: Sequence[dict[str, str]], claims: Sequence[str], n_folds: int, streams: Sequence[str]) -> Iterator[str]:
+    """Write the rates of some claims, with their standard errors."""
     heads = ("claim", "folds by", "stream", "n", "two-way t", "live", "Wilcoxon", "sign-flip", "McNemar")
     yield "| " + " | ".join(heads) + " |"
     yield "|" + "---|" * len(heads)
-    for claim, scheme, stream in product(claims, SCHEMES, ("all", *STREAMS)):
+    for claim, scheme, stream in product(claims, SCHEMES, streams):
         chosen = [
             row
             for row in rows

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.significance import corrected_t, correlated_t, signed_rank
+from streamgauge.significance import bayesian_sign, corrected_t, correlated_t, signed_rank
 
 TABLE_1 = np.array([0.07, -0.01, -0.02, 1.37, 0.60, 1.42, 2.18, 1.04, 2.39, 0.03]) / 100
 """Differences of ten folds: Bifet et al. 2015, table 1."""
@@ -46,6 +46,20 @@ def test_signed_rank_gives_the_worked_numbers() -> None:
     found = signed_rank(OVER_STREAMS, rope=0.01)
     assert (found.second, found.equivalent, found.first) == pytest.approx((0.0004, 0.0315, 0.9680), abs=0.004)
     assert found == signed_rank(OVER_STREAMS, rope=0.01)
+
+
+def test_the_bayesian_sign_test_gives_the_worked_numbers() -> None:
+    found = bayesian_sign(OVER_STREAMS, rope=0.01)
+    assert (found.second, found.equivalent, found.first) == pytest.approx((0.0007, 0.0440, 0.9553), abs=0.004)
+    assert found == bayesian_sign(-OVER_STREAMS, rope=0.01, greater_is_better=False)
+
+
+@pytest.mark.parametrize("rope", [0.005, 0.02])
+def test_the_bayesian_sign_test_agrees_with_baycomp(rope: float) -> None:
+    baycomp = pytest.importorskip("baycomp", reason="baycomp is not installed")
+    oracle = baycomp.SignTest.probs(STREAMS[:, 0], STREAMS[:, 1], rope=rope, nsamples=20_000, random_state=0)
+    found = bayesian_sign(STREAMS[:, 1] - STREAMS[:, 0], rope=rope, n_samples=20_000)
+    assert (found.second, found.equivalent, found.first) == pytest.approx(tuple(oracle), abs=0.015)
 
 
 @pytest.mark.parametrize("rope", [0.0, 0.005, 0.02])

@@ -12,7 +12,15 @@ from scipy import stats
 
 import streamgauge as sg
 from streamgauge.errors import StreamgaugeError
-from streamgauge.significance import compare, corrected_t, effect_size, held_out_ratio, sign_flip, wilcoxon
+from streamgauge.significance import (
+    compare,
+    corrected_t,
+    effect_size,
+    five_by_two,
+    held_out_ratio,
+    sign_flip,
+    wilcoxon,
+)
 from streamgauge.significance.flips import all_flips
 
 PUBLISHED = Path(__file__).parents[2] / "shared" / "paper" / "fold_accuracies.csv"
@@ -34,6 +42,17 @@ def test_sign_flip_gives_the_worked_numbers() -> None:
         [0.6, 0.5, 0.3, 0.7, 0.4, 0.3, 0.1, 0.5],
     ]
     assert [sign_flip(look).p_value for look in looks] == [0.328125, 0.0234375, 0.0078125]
+
+
+def test_the_5x2_tests_give_the_worked_numbers() -> None:
+    combined = five_by_two(TABLE_1)
+    assert (combined.statistic, combined.p_value) == pytest.approx((1.6672503455, 0.2981061064), abs=1e-9)
+    first = five_by_two(np.reshape(TABLE_1, (5, 2)), statistic="t")
+    assert (first.statistic, first.p_value) == pytest.approx((0.0718938234, 0.9454736020), abs=1e-9)
+    with pytest.raises(StreamgaugeError, match="5 repetitions of 2 folds, not 4"):
+        five_by_two([1, 2, 3, 4])
+    with pytest.raises(StreamgaugeError, match="differ alike"):
+        five_by_two(np.ones(10))
 
 
 @pytest.mark.skipif(not PUBLISHED.exists(), reason="the published accuracies are not here")

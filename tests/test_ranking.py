@@ -16,11 +16,13 @@ import streamgauge as sg
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Reading, Results
 from streamgauge.significance import (
+    benjamini_hochberg,
     critical_difference,
     diagram_text,
     e_benjamini_hochberg,
     friedman,
     holm,
+    hommel,
     mean_rank_p_values,
     nemenyi_p_values,
     rank,
@@ -101,6 +103,12 @@ def test_holm_and_e_values_give_the_worked_numbers() -> None:
     assert np.flatnonzero(e_benjamini_hochberg([100, 30, 3, 1, 0.2])).tolist() == [0]
 
 
+def test_hommel_and_benjamini_hochberg_give_the_worked_numbers() -> None:
+    single = [0.001, 0.01, 0.03, 0.04, 0.2]
+    assert hommel(single) == pytest.approx([0.005, 0.04, 0.06, 0.08, 0.2])
+    assert benjamini_hochberg(single) == pytest.approx([0.005, 0.025, 0.05, 0.05, 0.2])
+
+
 def test_shaffer_counts_as_his_table_does() -> None:
     # With 4 learners 6, 3, 2, 1 or 0 pairs can be equal at once; with 5 learners 10, 6, 4, 3, 2, 1 or 0.
     assert shaffer(np.full(6, 1e-6)).max() == pytest.approx(6e-6)
@@ -111,6 +119,18 @@ def test_shaffer_counts_as_his_table_does() -> None:
 
 
 # Independent implementations
+
+
+@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=9))
+@settings(max_examples=60, deadline=None)
+def test_adjusted_p_values_agree_with_statsmodels_and_with_the_closure_of_simes(single: list[float]) -> None:
+    multitest = pytest.importorskip("statsmodels.stats.multitest", reason="statsmodels is not installed")
+    for ours, method in ((holm, "holm"), (hommel, "hommel"), (benjamini_hochberg, "fdr_bh")):
+        assert ours(single) == pytest.approx(multitest.multipletests(single, method=method)[1], abs=1e-12)
+    sets = [subset for size in range(1, len(single) + 1) for subset in combinations(range(len(single)), size)]
+    simes = {s: min(len(s) * p / i for i, p in enumerate(sorted(single[j] for j in s), start=1)) for s in sets}
+    closed = [max(p for subset, p in simes.items() if place in subset) for place in range(len(single))]
+    assert hommel(single) == pytest.approx(closed, abs=1e-12)
 
 
 @given(TABLES)

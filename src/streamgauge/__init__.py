@@ -1,6 +1,6 @@
 """streamgauge tells how good a data-stream classifier is, and whether one is really better than another."""
 
-from streamgauge.backends import Threads
+from streamgauge.backends import Processes, Threads
 from streamgauge.errors import StreamgaugeError
 from streamgauge.evaluate import Evaluation, evaluate
 from streamgauge.forgetting import EWMA, Adwin, Fading, Landmark, TimeWindow, Tumbling, Window
@@ -27,6 +27,7 @@ __all__ = [
     "NaiveBayes",
     "NoChange",
     "Prequential",
+    "Processes",
     "RandomRBF",
     "Results",
     "Split",

@@ -4,14 +4,14 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import asdict, replace
 from functools import cached_property
 
 import numpy as np
 
 from streamgauge.accounts import Account, Progress
-from streamgauge.backends import Threads
+from streamgauge.backends import Auto
 from streamgauge.counting import confusions_of, label_counts
 from streamgauge.drift import named_detectors
 from streamgauge.errors import FailureWarning, StreamgaugeError, require_at_least, require_between
@@ -97,8 +97,9 @@ def evaluate(
             if on_reading is not None:
                 for reading in evaluation.readings_of(progress_now):
                     on_reading(reading)
-            for verdict in progress_now.reached if on_verdict is not None else ():
-                on_verdict(verdict)
+            if on_verdict is not None:
+                for verdict in progress_now.reached:
+                    on_verdict(verdict)
     for failure in evaluation.failures:
         warnings.warn(f"{failure}; its readings from there on are NaN", FailureWarning, stacklevel=2)
     return evaluation.results(kept)
@@ -182,7 +183,7 @@ class Evaluation:
         batch_size: int = 32_768,
         resources: bool = False,
         recorders: Sequence[Recorder] = (),
-        backend: Backend = Threads(),
+        backend: Backend = Auto(),
     ) -> None:
         for option, value in (("n_rows", n_rows), ("every", every), ("batch_size", batch_size)):
             if value is not None:
@@ -229,6 +230,7 @@ class Evaluation:
             with_passages=bool(self.recorders),
             metered=self.resources or self.time_budget is not None,
             time_budget=self.time_budget,
+            n_rows=self.n_rows_known,
         )
 
     @cached_property
@@ -269,7 +271,8 @@ class Evaluation:
         with ExitStack() as opened, self.backend.host(self.crew) as host:
             facts = (self.stream, self._feed.schema, list(self.specs), self._forgetting_names)
             takers = [opened.enter_context(recorder.open(*facts)) for recorder in self.recorders]
-            orders = self._orders.of_rows(self.batch_size, self._limit, self.every)
+            rows = self._orders.of_rows(self.batch_size, self._limit, self.every, ahead=host.reads_ahead)
+            orders = opened.enter_context(closing(rows))
             for order, brought in self._carried_out(orders, host):
                 yield self._entered(order, brought, takers)
                 self._seconds = time.perf_counter() - started

@@ -1,6 +1,6 @@
 """Orders: what a run does next, batch by batch."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 
 from streamgauge.counting import LabelCounter, confusion_stride
 from streamgauge.feeding import Feed
@@ -37,15 +37,16 @@ class Orders:
         self._sequencer = Sequencer(feed.scheme, score)
         self._before = (0, self._sequencer.counts, self._labels.totals)  # the last batch that was planned
 
-    def of_rows(self, size: int, n_rows: int | None, every: int) -> Iterator[Order]:
+    def of_rows(self, size: int, n_rows: int | None, every: int, *, ahead: bool = False) -> Generator[Order]:
         """Give the orders of up to `n_rows` rows, `size` at a time, with a stop after every so many."""
-        for batch, arrivals in self.feed.batches(size, n_rows):
+        for batch, arrivals in self.feed.batches(size, n_rows, ahead=ahead):
             self._before = (max(0, batch.start), self._sequencer.counts, self._labels.totals)
             plan = self._sequencer.plan(batch, arrivals)
             start, stop = batch.start, batch.start + len(batch)
             stops = list(range((start // every + 1) * every, stop + 1, every)) if start >= 0 else []
             labels = self._labels.count(batch, plan, self._sequencer.hidden, stops)
-            yield Order(stops, max(0, stop), self._sequencer.counts, plan, batch, labels, self._confused(stops, every))
+            counts, confused = self._sequencer.counts, self._confused(stops, every)
+            yield Order(stops, max(0, stop), counts, plan, batch, labels=labels, confused=confused)
 
     def _confused(self, stops: Sequence[int], every: int) -> list[int]:
         """Choose the stops at which confusion matrices are kept, fewer as the run goes on."""

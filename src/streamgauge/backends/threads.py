@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, TypeVar
 
 from streamgauge.errors import require_at_least
-from streamgauge.groups import Brought, Crew, Group, Host, Order, Workers, one_by_one
+from streamgauge.groups import Brought, Crew, Group, Host, Order, Saved, Workers, one_by_one
+from streamgauge.learners.gil import holds_gil
 
 __all__ = ["Threads", "n_cores"]
 
@@ -44,17 +45,18 @@ class Threads:
     def host(self, crew: Crew) -> Iterator[Host]:
         """Build the cells, and start the threads for the length of a run."""
         n = self.n or n_cores()
-        # The threads that a learner starts are charged to it where no other learner can have started them.
-        group = Group(replace(crew, clock="process") if n == 1 or len(crew.cells) == 1 else crew)
+        # The threads that a learner starts are charged to it where nothing else can have started them.
+        lonely = len(crew.cells) == 1 and crew.metered and holds_gil(crew.learners[crew.cells[0][0]])
+        group = Group(replace(crew, clock="process") if n == 1 or lonely else crew)
         if n == 1:
-            yield _Local(group, one_by_one)
+            yield _Local(group, one_by_one, reads_ahead=False)
             return
         with ThreadPoolExecutor(n, thread_name_prefix="streamgauge") as pool:
 
             def side_by_side(work: Callable[[Task], Done], tasks: Sequence[Task]) -> list[Done]:
                 return list(pool.map(work, tasks))
 
-            yield _Local(group, side_by_side)
+            yield _Local(group, side_by_side, reads_ahead=not lonely)
 
 
 class _Local:
@@ -62,16 +64,18 @@ class _Local:
 
     depth: ClassVar[int] = 1
 
-    def __init__(self, group: Group, workers: Workers) -> None:
-        self._group, self._workers = group, workers
+    def __init__(self, group: Group, workers: Workers, *, reads_ahead: bool) -> None:
+        self._group, self._workers, self.reads_ahead = group, workers, reads_ahead
         self._given: deque[Order] = deque()
-        self.reads_ahead = False
 
     def give(self, order: Order) -> None:
         self._given.append(order)
 
     def take(self) -> list[Brought]:
         return [self._group.carry_out(self._given.popleft(), self._workers)]
+
+    def load(self, saved: Saved, *, trusted: bool) -> None:
+        self._group.load(saved, trusted=trusted)
 
 
 def n_cores() -> int:

@@ -37,9 +37,12 @@ _OPTIONS = (
     click.option("--every", type=int, help="Take a reading every so many rows.  [default: 200 readings]"),
     click.option("--time-limit", type=float, help="Stop after so many seconds."),
     click.option("--time-budget", type=float, help="A prediction that takes more seconds is an error."),
+    click.option("--rope", type=float, default=0.01, show_default=True, help="Differences up to this do not matter."),
     click.option("--seed", type=int, default=1, show_default=True, help="Decides folds and learners' randomness."),
     click.option("--batch-size", type=int, default=32_768, show_default=True, help="Rows per native call."),
     click.option("--threads", type=int, help="How many threads.  [default: one per core]"),
+    click.option("--processes", type=int, help="Run learners written in Python in so many processes."),
+    click.option("--ray", help="Run on the Ray cluster at this address; 'local' starts one on this machine."),
     click.option("--resources/--no-resources", default=True, help="Measure what each learner costs.  [default: yes]"),
     click.option(
         "--record",
@@ -64,8 +67,8 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def run(options: dict[str, Any]) -> Results:
     """Run what the options of the command line ask for."""
-    from streamgauge.backends import Threads  # noqa: PLC0415
     from streamgauge.evaluate import evaluate  # noqa: PLC0415
+    from streamgauge.significance import LiveTest  # noqa: PLC0415
 
     if not options["stream"]:
         msg = "which stream? Give --stream, such as --stream SEA; 'streamgauge list streams' names them all"
@@ -96,13 +99,28 @@ def run(options: dict[str, Any]) -> Results:
         n_rows=options["rows"],
         time_limit=options["time_limit"],
         time_budget=options["time_budget"],
+        live_test=LiveTest(rope=options["rope"]),
         resources=options["resources"],
         recorders=_recorders(options),
         seed=options["seed"],
         batch_size=options["batch_size"],
-        backend=Threads(options["threads"]),
+        backend=_backend(options),
         progress=False if options["quiet"] or options["as_json"] else None,
     )
+
+
+def _backend(options: dict[str, Any]) -> Any:  # noqa: ANN401
+    from streamgauge.backends import Auto, Ray, Threads  # noqa: PLC0415
+
+    if options["ray"] is not None:
+        clash = next((name for name in ("threads", "processes") if options[name] is not None), None)
+        if clash:
+            msg = f"--ray says where the cells run, and so does --{clash}: leave one of them out"
+            raise StreamgaugeError(msg)
+        return Ray(options["ray"])
+    if options["threads"] is not None and options["processes"] is None:
+        return Threads(options["threads"])
+    return Auto(options["threads"], options["processes"])
 
 
 def find_stream(text: str) -> Any:  # noqa: ANN401

@@ -136,12 +136,12 @@ def live_verdicts(verdicts: Sequence[Verdict]) -> RenderableType:
     >>> from rich.console import Console
     >>> known = Verdict("a", "b", "first", 4000, 0.03, (0.01, 0.05), 0.01, 0.05, 1, "equal", "two_way_sequence")
     >>> Console(width=99).print(live_verdicts([known]))
-    While it ran, looked at after every reading (all of it right with a chance of 95 %; 1 % point is the rope)
+    While it ran (all right with a chance of 95 %; up to 1 % point does not matter)
     • a is better than b, known since row 4,000; at the end +3.00 % points [+1.00, +5.00]
     """
     one = verdicts[0]
     sure, rope = f"{100 * (1 - one.alpha):g} %", f"{100 * one.rope:g} % point{'s' if one.rope != 0.01 else ''}"
-    head = f"While it ran, looked at after every reading (all of it right with a chance of {sure}; {rope} is the rope)"
+    head = f"While it ran (all right with a chance of {sure}; up to {rope} does not matter)"
     listed = Table.grid(padding=(0, 1))
     undecided = [verdict for verdict in verdicts if verdict.row is None]
     for verdict in [v for v in verdicts if v.row is not None] + undecided[:MOST_UNDECIDED]:

@@ -15,7 +15,7 @@ from streamgauge.significance.comparison import ALGORITHMS, MODELS, SEEDS
 from streamgauge.significance.rows import two_way_spread
 from streamgauge.significance.sequences import bernstein_log_e, bernstein_reach, two_way_radius
 
-__all__ = ["Look", "decide", "intervals_at", "outcomes_at"]
+__all__ = ["OUTCOMES", "Look", "decide", "intervals_at", "outcomes_at"]
 
 NULLS = {"two_way_sequence": ALGORITHMS, "empirical_bernstein": MODELS, "group_sequential": SEEDS}
 """The tests that may be looked at any time, and what each speaks of."""
@@ -100,7 +100,7 @@ class Look:
     @cached_property
     def n_least(self) -> int:
         """The rows of the fold that scored the fewest."""
-        return int(self.n_scored.min())
+        return int(min(self.n_scored.tolist()))
 
     @cached_property
     def test(self) -> str:
@@ -145,21 +145,19 @@ def _decided(low: NDArray[np.float64], high: NDArray[np.float64], rope: float) -
     return np.where(low > rope, 1, np.where(high < -rope, 2, equivalent))
 
 
-def outcomes_at(look: Look, *, alpha: float, rope: float, horizon: float) -> list[Outcome]:
-    """Say what a look tells of each pair, by its confidence sequence.
+def outcomes_at(look: Look, *, alpha: float, rope: float, horizon: float) -> NDArray[np.int64]:
+    """Say what a look tells of each pair, by its confidence sequence, as places in `OUTCOMES`.
 
     Examples
     --------
     >>> counter = _native.PairCounter(2, 3)
     >>> counter.update(np.stack([np.ones((3, 2000), dtype=np.bool_), np.zeros((3, 2000), dtype=np.bool_)]))
     >>> outcomes_at(Look.at(counter), alpha=0.05, rope=0.01, horizon=2000)
-    ['first']
+    array([1])
     """
     if look.test == "empirical_bernstein":
-        codes = _by_evidence(look, alpha, rope)
-    else:
-        codes = _decided(*_ends(look, alpha, horizon), rope)
-    return [OUTCOMES[code] for code in codes.tolist()]
+        return _by_evidence(look, alpha, rope)
+    return _decided(*_ends(look, alpha, horizon), rope)
 
 
 def intervals_at(look: Look, *, alpha: float, horizon: float) -> list[tuple[float, float]]:

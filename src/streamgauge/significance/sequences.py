@@ -88,7 +88,7 @@ def bernstein_reach(total_of_squares: ArrayLike, alpha: float) -> NDArray[np.flo
     enough = math.log(2 / alpha)
     # The smallest stake alone would need so much. The evidence is convex in the total: Newton's steps from above never
     # go too far.
-    reach = (enough + math.log(len(STAKES)) + COSTS[-1] * squares) / STAKES[-1]
+    reach: NDArray[np.float64] = (enough + math.log(len(STAKES)) + COSTS[-1] * squares) / STAKES[-1]
     for _ in range(MOST_STEPS):
         log_e, slope = _log_e(reach, squares)
         step = (log_e - enough) / slope

@@ -10,15 +10,17 @@ from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
-from streamgauge.learners.states import pack, unpack
 from streamgauge.records import Differences, Outcome, PairSums, Verdict
 from streamgauge.significance.courses import LookCourse
 from streamgauge.significance.group_sequential import GroupSequentialSignFlip, open_ended, until
-from streamgauge.significance.looks import NULLS, Look, intervals_at, outcomes_at
+from streamgauge.significance.looks import NULLS, OUTCOMES, Look, intervals_at, outcomes_at
+from streamgauge.states import pack, unpack
 
 __all__ = ["LiveTest", "Monitor", "PairWatch"]
 
 USUAL_HORIZON = 20_000
+
+UNDECIDED: tuple[Outcome, None] = ("undecided", None)
 
 Pair = tuple[str, str]
 
@@ -112,12 +114,11 @@ class Monitor:
         if look.n_least < 1 or len(self._reached) == self.n_pairs:
             return
         if look.test == "group_sequential":
-            outcomes = [self._flipped(*of_pair) for of_pair in zip(names, look.fold_differences, strict=True)]
+            codes = np.array([self._flipped(*of_pair) for of_pair in zip(names, look.fold_differences, strict=True)])
         else:
-            outcomes = outcomes_at(look, alpha=self.alpha_of_pair, rope=self.live_test.rope, horizon=self._horizon)
-        for pair, outcome in zip(names, outcomes, strict=True):
-            if outcome != "undecided":
-                self._reached.setdefault(pair, (outcome, row))
+            codes = outcomes_at(look, alpha=self.alpha_of_pair, rope=self.live_test.rope, horizon=self._horizon)
+        for place in np.flatnonzero(codes).tolist():
+            self._reached.setdefault(names[place], (OUTCOMES[codes[place]], row))
 
     def tell(self, names: Sequence[Pair], look: Look) -> tuple[Verdict, ...]:
         """Give the verdict on each pair, with its difference and interval at a look."""
@@ -125,24 +126,38 @@ class Monitor:
         intervals: Sequence[tuple[float, float] | None] = [None] * look.n_pairs
         if test != "group_sequential":
             intervals = intervals_at(look, alpha=self.alpha_of_pair, horizon=self._horizon)
-        level = (self.live_test.rope, self.live_test.alpha, self.n_pairs if self.live_test.shared else 1)
-        return tuple(
-            Verdict(*pair, *self._reached.get(pair, ("undecided", None)), *now, *level, NULLS[test], test)
-            for pair, *now in zip(names, look.differences.tolist(), intervals, strict=True)
-        )
+        verdicts = []
+        for pair, difference, interval in zip(names, look.differences.tolist(), intervals, strict=True):
+            outcome, row = self._reached.get(pair, UNDECIDED)
+            told = Verdict(
+                first=pair[0],
+                second=pair[1],
+                outcome=outcome,
+                row=row,
+                difference=difference,
+                interval=interval,
+                rope=self.live_test.rope,
+                alpha=self.live_test.alpha,
+                n_pairs=self.n_pairs if self.live_test.shared else 1,
+                null=NULLS[test],
+                test=test,
+            )
+            verdicts.append(told)
+        return tuple(verdicts)
 
     @property
     def _horizon(self) -> int:
         return self.live_test.horizon or USUAL_HORIZON
 
-    def _flipped(self, pair: Pair, differences: NDArray[np.float64]) -> Outcome:
+    def _flipped(self, pair: Pair, differences: NDArray[np.float64]) -> int:
+        """Look at the folds of a pair; a place in `OUTCOMES`."""
         if pair in self._reached or self.alpha_of_pair * 2.0 ** (len(differences) - 1) < 1.0:
-            return "undecided"  # known already, or so few folds can never tell
+            return 0  # known already, or so few folds can never tell
         if pair not in self._flips:
             self._flips[pair] = self._new_flips(len(differences))
         if not self._flips[pair].look(differences):
-            return "undecided"
-        return "first" if differences.sum() > 0 else "second"
+            return 0
+        return 1 if differences.sum() > 0 else 2
 
     def _new_flips(self, n_folds: int) -> GroupSequentialSignFlip:
         spending = open_ended if self.n_looks is None else until(self.n_looks)
@@ -251,9 +266,9 @@ class PairWatch:
     def sums(self, failed: frozenset[str] = frozenset()) -> tuple[PairSums, ...]:
         """Give the sums of all pairs, but for those with a learner that has failed."""
         return tuple(
-            PairSums(*pair, *self._counter.sums(*places))
-            for pair, places in zip(self._names, self._places, strict=True)
-            if not set(pair) & failed
+            PairSums(first, second, *self._counter.sums(*places))
+            for (first, second), places in zip(self._names, self._places, strict=True)
+            if not {first, second} & failed
         )
 
     def save(self) -> bytes:

@@ -1,0 +1,254 @@
+"""Processes: cells written in Python run side by side, since each process has a GIL of its own."""
+
+import mmap
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, BinaryIO, ClassVar, cast
+
+from streamgauge.backends.parcels import Buffers, Columns, packed, receive, send, unpacked_answer
+from streamgauge.backends.threads import n_cores
+from streamgauge.errors import StreamgaugeError, require_at_least
+from streamgauge.groups import Brought, Crew, Host, Order, Saved
+
+__all__ = ["Processes", "can_travel", "described_by_bytes", "shared_out"]
+
+ALIGNMENT = 64
+SHARED_MEMORY = Path("/dev/shm")
+"""Not a disk, where there is such a folder; else the usual one for what is temporary is used."""
+
+
+@dataclass(frozen=True)
+class Processes:
+    """Run cells in processes of this machine.
+
+    The rows of a batch are laid into memory that all of them see. A process builds its learners itself, so these must
+    be values that can be pickled; functions and classes of a script or notebook can.
+
+    Parameters
+    ----------
+    n
+        How many processes; None for as many as there are cores. The results do not depend on it.
+
+    Examples
+    --------
+    >>> Processes(2)
+    Processes(n=2)
+    """
+
+    n: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.n is not None:
+            require_at_least("processes", self.n, 1)
+
+    @contextmanager
+    def host(self, crew: Crew) -> Iterator[Host]:
+        """Start the processes for the length of a run, each with its cells."""
+        crews = shared_out(crew, self.n or n_cores())
+        described = [described_by_bytes(of_worker) for of_worker in crews]
+        with ExitStack() as opened:
+            slots = [opened.enter_context(_slot()) for _ in range(_Distant.depth)]
+            workers = [opened.enter_context(_started(of_worker)) for of_worker in crews]
+            for worker, description in zip(workers, described, strict=True):
+                worker.send(description)
+            for worker in workers:
+                worker.receive()
+            yield _Distant(workers, slots)
+
+
+def shared_out(crew: Crew, n: int) -> list[Crew]:
+    """Share the cells of a crew out to no more than n groups, so that each has as many folds of each learner.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, Bootstrap, NaiveBayes
+    >>> crew = Crew(SEA().schema, Bootstrap(5), {"bayes": NaiveBayes()}, (), (), {}, seed=1)
+    >>> [part.places for part in shared_out(crew, 2)]
+    [(0, 2, 4), (1, 3)]
+    """
+    places = tuple(range(crew.n_cells)) if crew.places is None else crew.places
+    return [crew.part(places[first::n], clock="process") for first in range(min(n, len(places)))]
+
+
+def described_by_bytes(crew: Crew) -> bytes:
+    """Pickle a crew, by value what no other process could import; an error names the part that cannot be pickled."""
+    import cloudpickle  # noqa: PLC0415  (slow to import)
+
+    try:
+        return cast("bytes", cloudpickle.dumps(crew, protocol=5))
+    except Exception as error:
+        culprit = next((name for name, spec in crew.learners.items() if not can_travel(spec)), None)
+        what = "the run" if culprit is None else f"learner {culprit!r}"
+        msg = f"{what} cannot go into another process: {type(error).__name__}: {error}; run it in Threads()"
+        raise StreamgaugeError(msg) from error
+
+
+def can_travel(thing: object) -> bool:
+    """Say whether a thing can go into another process.
+
+    Examples
+    --------
+    >>> from threading import Lock
+    >>> can_travel(lambda: 1), can_travel(Lock())
+    (True, False)
+    """
+    import cloudpickle  # noqa: PLC0415
+
+    try:
+        cloudpickle.dumps(thing)
+    except Exception:
+        return False
+    return True
+
+
+class _Worker:
+    """A worker process, seen from here."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", crew: Crew) -> None:
+        self._process, self._crew = process, crew
+        self._given, self._told = cast("BinaryIO", process.stdin), cast("BinaryIO", process.stdout)
+        self._answers: SimpleQueue[Any] = SimpleQueue()
+        Thread(target=self._listen, name="streamgauge-listener", daemon=True).start()
+
+    def _listen(self) -> None:
+        """Take answers as soon as they are there, so that no worker waits until its answer is wanted."""
+        with suppress(EOFError, OSError, ValueError):
+            while True:
+                self._answers.put(receive(self._told))
+        self._answers.put(None)
+
+    def send(self, message: object) -> None:
+        with suppress(BrokenPipeError):  # the missing answer will tell
+            send(self._given, message)
+
+    def receive(self) -> Any:  # noqa: ANN401
+        answer = self._answers.get()
+        if answer is None:
+            raise StreamgaugeError(self._death())
+        kind, content = answer
+        if kind == "error":
+            raise content
+        return content
+
+    def _death(self) -> str:
+        code = self._process.wait()
+        how = f"ended with status {code}"
+        if code < 0:
+            how = f"was killed by {signal.Signals(-code).name}"
+            how += ", perhaps for want of memory" if -code == getattr(signal, "SIGKILL", 9) else ""
+        learners = ", ".join(dict.fromkeys(name for name, _ in self._crew.cells))
+        return f"a worker process {how} while it ran {learners}; what came before is lost unless there is a checkpoint"
+
+
+@contextmanager
+def _started(crew: Crew) -> Iterator[_Worker]:
+    """Start a worker; when the block ends it is ended, whatever it is at."""
+    command = [sys.executable, "-m", "streamgauge.backends.worker"]
+    # Sets of texts have the same order in every worker; Ctrl-C is for the process that a person has started.
+    environment = {"PYTHONHASHSEED": "0", **os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, start_new_session=True
+    )
+    worker = _Worker(process, crew)
+    try:
+        worker.send(sys.path)
+        yield worker
+    finally:
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            with suppress(OSError):
+                cast("BinaryIO", pipe).close()
+
+
+class _Slot:
+    """Memory that all workers see: a file that is mapped into each of them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._map: mmap.mmap | None = None
+        self._path = folder / "nothing"
+        self._n_made = 0
+
+    def lay(self, columns: Buffers) -> Columns:
+        """Lay columns side by side; say where."""
+        spans, stop = [], 0
+        for column in columns:
+            start = -(-stop // ALIGNMENT) * ALIGNMENT
+            stop = start + column.nbytes
+            spans.append((start, stop))
+        if stop == 0:
+            return "", [(0, 0) for _ in spans]
+        memory = self._of_size(stop)
+        for column, (start, end) in zip(columns, spans, strict=True):
+            memory[start:end] = column
+        return str(self._path), spans
+
+    def _of_size(self, size: int) -> mmap.mmap:
+        if self._map is None or len(self._map) < size:
+            self.drop()
+            self._n_made += 1
+            self._path = self._folder / f"rows-{self._n_made}"
+            with self._path.open("w+b") as file:
+                file.truncate(size + size // 4)
+                self._map = mmap.mmap(file.fileno(), 0)
+        return self._map
+
+    def drop(self) -> None:
+        """Give the memory back; who still reads it keeps it."""
+        if self._map is not None:
+            self._map.close()
+            with suppress(OSError):  # Windows, where a worker still has it
+                self._path.unlink()
+
+
+@contextmanager
+def _slot() -> Iterator[_Slot]:
+    folder = SHARED_MEMORY if SHARED_MEMORY.is_dir() and os.access(SHARED_MEMORY, os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="streamgauge-", dir=folder, ignore_cleanup_errors=True) as made:
+        slot = _Slot(Path(made))
+        try:
+            yield slot
+        finally:
+            slot.drop()
+
+
+class _Distant:
+    """Hosts a group in each of several workers."""
+
+    depth: ClassVar[int] = 2
+    reads_ahead: ClassVar[bool] = True
+
+    def __init__(self, workers: Sequence[_Worker], slots: Sequence[_Slot]) -> None:
+        self._workers, self._slots = workers, slots
+        self._given: deque[Order] = deque()
+        self._n_given = 0
+
+    def give(self, order: Order) -> None:
+        slot = self._n_given % len(self._slots)
+        description, columns = packed(order)
+        message = ("order", slot, description, self._slots[slot].lay(columns))
+        for worker in self._workers:
+            worker.send(message)
+        self._given.append(order)
+        self._n_given += 1
+
+    def load(self, saved: Saved, *, trusted: bool) -> None:
+        for worker in self._workers:
+            worker.send(("load", saved, trusted))
+        for worker in self._workers:
+            worker.receive()
+
+    def take(self) -> list[Brought]:
+        order = self._given.popleft()
+        return [unpacked_answer(worker.receive(), order) for worker in self._workers]

@@ -1,0 +1,199 @@
+"""Cells in other processes: the same bits, failures told plainly, nothing left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pyarrow import parquet
+from river import linear_model, tree
+from sklearn.linear_model import SGDClassifier
+
+import streamgauge as sg
+from streamgauge.backends import Auto, Processes, Threads, processes
+from streamgauge.errors import FailureWarning
+from streamgauge.labelling import Delayed
+from streamgauge.recording import Misclassified, Predictions
+from streamgauge.schemes import Holdout
+
+
+class Mean:
+    """Votes for the class whose rows have been nearest on average; keeps the very rows that it was given."""
+
+    def __init__(self) -> None:
+        self.rows: dict[int, list[np.ndarray]] = {}
+
+    def predict(self, x):
+        votes = np.zeros((len(x), 2))
+        for code, rows in self.rows.items():
+            votes[0, code] = 1 / (1e-9 + abs(x - rows[-1]).sum())
+        return votes
+
+    def learn(self, x, y):
+        self.rows.setdefault(int(y[0]), []).append(x[0])
+
+
+LEARNERS = {"mine": Mean(), "native": sg.HoeffdingTree()}
+
+
+class Fragile:
+    """Fails at a row, or takes its whole process with it."""
+
+    def __init__(self, at: int = 50, *, kill: bool = False) -> None:
+        self.at, self.kill, self.n = at, kill, 0
+
+    def predict(self, x):
+        return np.zeros(len(x), dtype=np.int64)
+
+    def learn(self, x, y):  # noqa: ARG002
+        self.n += 1
+        if self.n == self.at and self.kill:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if self.n == self.at:
+            msg = "too hot"
+            raise ValueError(msg)
+
+
+def run(backend, **options):
+    options = {"every": 150, "batch_size": 100, "scheme": sg.Bootstrap(3), **options}
+    learners = options.pop("learners", LEARNERS)
+    return sg.evaluate(sg.RandomRBF(n_rows=400, speed=0.01), learners, backend=backend, **options)
+
+
+def assert_same(one: sg.Results, other: sg.Results) -> None:
+    assert one.values.tobytes() == other.values.tobytes()
+    assert one.alarms == other.alarms
+    assert one.failures == other.failures
+    assert one.feedback is not None
+    assert other.feedback is not None
+    assert one.feedback.n_scored.tolist() == other.feedback.n_scored.tolist()
+    for first, second in zip(one.pairs, other.pairs, strict=True):
+        assert first.sum_squared_means == second.sum_squared_means
+        np.testing.assert_array_equal(first.only_first, second.only_first)
+        np.testing.assert_array_equal(first.block_sums, second.block_sums)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {
+            "detectors": ["DDM"],
+            "measures": ["accuracy", "kappa_m", "log_loss"],
+            "forgetting": [sg.Adwin(), sg.Fading(0.9)],
+        },
+        {"labelling": Delayed(120), "scheme": sg.CrossValidation(3, test="held_out"), "resources": True},
+        {"scheme": Holdout(100, 30)},
+        {"learners": {"river": linear_model.Perceptron(), "sklearn": SGDClassifier()}, "scheme": sg.Split(2)},
+    ],
+    ids=["detectors and votes", "late labels", "holdout", "of other libraries"],
+)
+def test_processes_change_no_bit(options):
+    assert_same(run(Threads(1), **options), run(Processes(2), **options))
+
+
+def test_native_cells_in_threads_beside_others_in_processes_change_no_bit():
+    assert_same(run(Threads(1)), run(Auto(threads=2, processes=2)))
+
+
+def test_records_of_cells_in_other_processes_are_the_same(tmp_path):
+    for name, backend in (("here", Threads(1)), ("there", Processes(2))):
+        recorders = [Predictions(tmp_path / name / "predictions.parquet", votes=True), Misclassified(tmp_path / name)]
+        run(backend, recorders=recorders)
+    here, there = (sorted((tmp_path / name).iterdir()) for name in ("here", "there"))
+    assert [path.name for path in here] == [path.name for path in there]
+    assert all(one.read_bytes() == other.read_bytes() for one, other in zip(here[:-1], there[:-1], strict=True))
+    one, other = (parquet.read_table(path[-1]).to_pandas().astype({"learner": str}) for path in (here, there))
+    keys = ["learner", "fold", "row"]
+    assert one.sort_values(keys, ignore_index=True).equals(other.sort_values(keys, ignore_index=True))
+
+
+def test_a_learner_of_this_file_goes_into_a_process_and_its_failure_is_told():
+    learners = {"fragile": Fragile(50), "native": sg.NoChange()}
+    with pytest.warns(FailureWarning, match="'fragile' failed in fold 0 at row 49: ValueError: too hot"):
+        there = sg.evaluate(sg.SEA(n_rows=100), learners, backend=Processes(2), every=20)
+    with pytest.warns(FailureWarning):
+        here = sg.evaluate(sg.SEA(n_rows=100), learners, backend=Threads(1), every=20)
+    assert there.failures == here.failures
+    np.testing.assert_array_equal(there.values, here.values)
+
+
+def test_a_worker_that_is_killed_is_told_with_its_learner():
+    learners = {"deadly": Fragile(50, kill=True), "native": sg.NoChange()}
+    with pytest.raises(sg.StreamgaugeError, match=r"worker process was killed by SIGKILL.* while it ran deadly"):
+        sg.evaluate(sg.SEA(n_rows=100), learners, backend=Processes(2))
+
+
+def test_what_cannot_be_pickled_is_named():
+    class Locked(Fragile):
+        lock = threading.Lock()
+
+        def __init__(self):
+            super().__init__()
+            self.own = threading.Lock()
+
+        def fresh(self, schema, seed):  # noqa: ARG002
+            return Fragile(10**6)
+
+    with pytest.raises(sg.StreamgaugeError, match="learner 'locked' cannot go into another process"):
+        sg.evaluate(sg.SEA(n_rows=100), {"locked": Locked(), "other": sg.NoChange()}, backend=Processes(2))
+    assert sg.evaluate(sg.SEA(n_rows=30_000), {"locked": Locked()}, scheme=sg.Split(2)).complete  # it stays here
+
+
+def test_an_error_of_a_measure_is_raised_with_where_it_was():
+    def broken(tally):  # noqa: ARG001
+        msg = "no such thing"
+        raise KeyError(msg)
+
+    with pytest.raises(KeyError, match="no such thing") as raised:
+        sg.evaluate(sg.SEA(n_rows=100), sg.NoChange(), measures=[broken], backend=Processes(1))
+    assert "in a worker process" in raised.value.__notes__[0]
+
+
+def test_a_script_without_a_guard_runs_its_own_learner_in_processes_and_ctrl_c_ends_it_cleanly(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        """
+import numpy as np, streamgauge as sg
+print("started", flush=True)
+class Mine:
+    def predict(self, x): return np.zeros(len(x), dtype=int)
+    def learn(self, x, y): sum(range(2000))
+results = sg.evaluate(sg.SEA(n_rows=10**7), {"mine": Mine()}, scheme=sg.Split(2), every=500, batch_size=500,
+                      on_reading=lambda reading: print("row", reading.row, flush=True))
+print(results.complete, results.description["ended_by"])
+"""
+    )
+    process = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "started\n"
+    assert process.stdout.readline().startswith("row")
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    workers = [int(pid) for pid in children.read_text().split()] if children.exists() else []
+    process.send_signal(signal.SIGINT)
+    told, _ = process.communicate(timeout=60)
+    assert told.splitlines()[-1] == "False interrupt"
+    assert "started" not in told
+    deadline = time.monotonic() + 5
+    while any(Path(f"/proc/{pid}").exists() for pid in workers) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
+
+
+def test_processes_leave_no_shared_memory_behind(monkeypatch, tmp_path):
+    monkeypatch.setattr(processes, "SHARED_MEMORY", tmp_path)
+    sg.evaluate(sg.SEA(n_rows=300), {"mine": Fragile(10**6)}, scheme=sg.Split(2), backend=Processes(2), batch_size=100)
+    assert not list(tmp_path.iterdir())
+
+
+def test_native_cells_and_short_runs_stay_here():
+    auto = Auto()
+    short = sg.Evaluation(sg.SEA(n_rows=1000), {"tree": tree.HoeffdingTreeClassifier()}, scheme=sg.Bootstrap(4)).crew
+    long = sg.Evaluation(sg.SEA(), {"tree": tree.HoeffdingTreeClassifier(), "nb": sg.NaiveBayes()}, scheme=sg.Split(4))
+    assert auto._apart(short) == set()
+    assert auto._apart(long.crew) == {0, 1, 2, 3}
+    assert Auto(processes=1)._apart(short) == {0, 1, 2, 3}
