@@ -6,7 +6,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.records import UNLABELLED, Batch, Confusions, LabelCounts
+from streamgauge.records import Batch, Confusions, LabelCounts
 from streamgauge.sequencing import Plan
 
 __all__ = ["LabelCounter", "confusion_stride", "confusions_of", "label_counts"]
@@ -49,11 +49,11 @@ class LabelCounter:
         if start < 0:
             return np.empty((0, len(self.totals)), dtype=np.int64)
         ends = np.array([*stops, start + len(batch)], dtype=np.int64)
-        piece = np.searchsorted(ends, np.arange(start, start + len(batch)), side="right")
-        codes = piece * (n_classes + 1) + np.where(batch.y == UNLABELLED, n_classes, batch.y)
+        piece = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=start))
         counts = np.zeros((len(ends), len(self.totals)), dtype=np.int64)
-        found = np.bincount(codes, minlength=len(ends) * (n_classes + 1))
-        counts[:, : n_classes + 1] = found.reshape(len(ends), n_classes + 1)
+        found = np.bincount(piece * (n_classes + 1) + (batch.y + 1), minlength=len(ends) * (n_classes + 1))
+        counts[:, :n_classes] = found.reshape(len(ends), n_classes + 1)[:, 1:]
+        counts[:, n_classes] = found[:: n_classes + 1]  # a label that is not known is -1
         if hidden is not None:
             counts[:, -2] = np.bincount(piece[hidden], minlength=len(ends))
         counts[:, -1] = self._revealed(counts, plan, piece, ends)
