@@ -43,7 +43,7 @@ def confusion(
     --------
     >>> from streamgauge import SEA, NaiveBayes, evaluate
     >>> figure = confusion(evaluate(SEA(n_rows=1000), NaiveBayes()), moments=2)
-    >>> [axes.get_title() for axes in figure.drawn.axes]
+    >>> [axes.get_title("left") for axes in figure.drawn.axes]
     ['after 500 rows', 'after 1,000 rows']
     """
     require_at_least("moments", moments, 1)

@@ -109,7 +109,7 @@ def difference(
     --------
     >>> from streamgauge import SEA, MajorityClass, NaiveBayes, evaluate
     >>> results = evaluate(SEA(n_rows=1000), {"bayes": NaiveBayes(), "majority": MajorityClass()})
-    >>> difference(results).drawn.axes[0].get_title()
+    >>> difference(results).drawn.axes[0].get_title("left")
     'bayes minus majority'
     """
     kept = results.differences
