@@ -1,5 +1,6 @@
 """The one loop: any number of learners and folds, in lock-step over the batches of a stream."""
 
+import inspect
 import time
 import warnings
 from collections import deque
@@ -7,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from streamgauge.accounts import Account, Progress
 from streamgauge.backends import Auto
 from streamgauge.counting import confusions_of, label_counts
 from streamgauge.drift import named_detectors
-from streamgauge.errors import FailureWarning, StreamgaugeError, require_at_least, require_between
+from streamgauge.errors import FailureWarning, StreamgaugeError, require_at_least, require_between, unknown_name
 from streamgauge.feeding import Feed
 from streamgauge.forgetting import Landmark, Window
 from streamgauge.groups import Backend, Brought, Crew, Host, Order
@@ -36,6 +38,7 @@ from streamgauge.streams.truth import sooner
 __all__ = ["Evaluation", "evaluate"]
 
 Taker = Callable[[Passage], None]
+T = TypeVar("T")
 
 
 def evaluate(
@@ -85,6 +88,10 @@ def evaluate(
     >>> bool(results.curve("HoeffdingTree", "accuracy")[-1, 0] > results.curve("MajorityClass", "accuracy")[-1, 0])
     True
     """
+    known = inspect.signature(Evaluation).parameters
+    for option in options:
+        if option not in known:
+            raise unknown_name(kind="option of an evaluation called", name=option, known=known)
     evaluation = Evaluation(stream, learners, **options)  # type: ignore[arg-type]
     if not evaluation.ends:
         msg = "the stream never ends: say with n_rows how many rows to read, or iterate over an Evaluation"
@@ -94,15 +101,17 @@ def evaluate(
         for progress_now in evaluation.advance(stopping):
             kept.append(progress_now)
             advance_to(progress_now.n_rows)
-            if on_reading is not None:
-                for reading in evaluation.readings_of(progress_now):
-                    on_reading(reading)
-            if on_verdict is not None:
-                for verdict in progress_now.reached:
-                    on_verdict(verdict)
+            _tell(on_reading, evaluation.readings_of(progress_now))
+            _tell(on_verdict, progress_now.reached)
     for failure in evaluation.failures:
         warnings.warn(f"{failure}; its readings from there on are NaN", FailureWarning, stacklevel=2)
     return evaluation.results(kept)
+
+
+def _tell(listener: Callable[[T], object] | None, news: Iterable[T]) -> None:
+    """Call a listener, if there is one, with each piece of news."""
+    for one in news if listener is not None else ():
+        listener(one)  # type: ignore[misc]
 
 
 class Evaluation:
