@@ -24,6 +24,7 @@ class Verdict:
     sentence: str
     measure: str = "accuracy"
     warnings: tuple[str, ...] = ()
+    unit: str = "rate"
 
 
 def example_results(

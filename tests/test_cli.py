@@ -30,7 +30,8 @@ def test_evaluate_writes_results_and_report(tmp_path):
     done = streamgauge("evaluate", *RUN, "--out", str(tmp_path / "run"), "--scheme", "Bootstrap(3)")
     assert done.returncode == 0, done.stderr
     names = {path.name for path in (tmp_path / "run").iterdir()}
-    assert names == {"readings.parquet", "resources.parquet", "manifest.json", "report.html", "journal"}
+    tables = {"confusions", "differences", "labels", "readings", "resources"}
+    assert names == {*(f"{table}.parquet" for table in tables), "manifest.json", "report.html", "journal"}
     again = streamgauge("compare", str(tmp_path / "run"), "--test", "wilcoxon", "--json")
     assert again.returncode == 0, again.stderr
     (comparison,) = json.loads(again.stdout)["comparisons"]

@@ -1,6 +1,8 @@
 """Every example runs, where the library it shows is installed."""
 
+import inspect
 import runpy
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -36,3 +38,15 @@ def test_an_example_runs(path, capsys, monkeypatch):
     runpy.run_path(str(path), run_name="__main__")
     for line in capsys.readouterr().out.splitlines():
         assert 0.5 < float(line.rpartition(": ")[2]) <= 1.0
+
+
+PUBLIC = ("", "drift", "forgetting", "labelling", "learners", "measures", "plots", "records", "recording", "schemes",
+          "significance", "streams")  # fmt: skip
+
+
+@pytest.mark.parametrize("family", PUBLIC)
+def test_every_public_object_has_an_example(family):
+    module = import_module(f"streamgauge.{family}".rstrip("."))
+    found = {name: getattr(module, name) for name in module.__all__}
+    documented = {name: thing for name, thing in found.items() if inspect.isclass(thing) or inspect.isfunction(thing)}
+    assert [name for name, thing in documented.items() if ">>>" not in (thing.__doc__ or "")] == []

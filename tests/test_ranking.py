@@ -19,7 +19,6 @@ from streamgauge.significance import (
     benjamini_hochberg,
     critical_difference,
     diagram_text,
-    draw_diagram,
     e_benjamini_hochberg,
     friedman,
     holm,
@@ -277,21 +276,6 @@ def test_a_bar_in_the_text_marks_its_members_alone() -> None:
     *_, bar = diagram_text(rank_table(values, NAMES), width=41).splitlines()
     assert bar.strip().startswith("●")
     assert bar.count("●") == 2
-
-
-@pytest.mark.parametrize("ending", [".svg", ".png"])
-def test_a_diagram_is_drawn_and_the_same_each_time(ending: str, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
-    ranking = rank_table(TABLE, NAMES, post_hoc="nemenyi")
-    first, second = (draw_diagram(ranking, tmp_path / f"{name}{ending}").read_bytes() for name in "ab")
-    assert first == second
-    if ending == ".svg":
-        assert b"CD = 1.25" in first
-
-
-def test_a_diagram_of_another_kind_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(StreamgaugeError, match=r"ends in \.pdf, \.png, \.svg"):
-        draw_diagram(rank_table(TABLE, NAMES), tmp_path / "ranks.txt")
 
 
 def test_saved_results_are_ranked_on_the_command_line(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from streamgauge import NoChange, evaluate
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Drift, Reading, Results
 from streamgauge.reports import page_html, pairs_table, results_table, summary, write_page
-from streamgauge.reports.curves import Curve, curves, thinned
+from streamgauge.reports.curves import Curve, curves_of, thinned
 from streamgauge.reports.panels import panels
 from streamgauge.streams import SEA, Gradual
 from tests.report_examples import WARNING, Verdict, example_results, example_verdicts
@@ -321,7 +321,7 @@ def test_thinning_keeps_ends_and_extremes_and_invents_nothing(values: list[float
 
 def test_a_curve_is_the_mean_over_folds_between_its_extremes(results: Results) -> None:
     panel = panels(results)[0]
-    curve = curves(panel)["NaiveBayes"]
+    curve = curves_of(panel)["NaiveBayes"]
     of_panel = [
         reading.value
         for reading in results.readings

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from streamgauge.errors import StreamgaugeError
 from streamgauge.groups import Brought, Crew, Order
 from streamgauge.metering import Totals, costs_of
-from streamgauge.records import Alarm, Failure, Feedback, PairSums, Resources, Verdict
+from streamgauge.records import Alarm, Differences, Failure, Feedback, PairSums, Resources, Verdict
 from streamgauge.sequencing import Counts, Plan
 from streamgauge.significance.verdicts import LiveTest, PairWatch
 from streamgauge.states import loading, pack, unpack
@@ -22,6 +22,8 @@ class Progress:
     """What one batch brought: its stops, the values there as in `Results`, the figures of each cell's cost, alarms.
 
     Where it has stops, `verdicts` tells what is known of each pair of learners at the last of them.
+    `labels` has how classes and labels came up to each stop, as `LabelCounter` counts them; `confusions` the confusion
+    matrices of the stops in `confused`, [kept, learners, forgettings, true, predicted].
     """
 
     n_rows: int
@@ -35,6 +37,10 @@ class Progress:
     def reached(self) -> tuple[Verdict, ...]:
         """The verdicts that became known at these stops."""
         return tuple(verdict for verdict in self.verdicts if verdict.row is not None and verdict.row in self.rows)
+
+    labels: NDArray[np.int64] | None = None
+    confused: NDArray[np.int64] | None = None
+    confusions: NDArray[np.float64] | None = None
 
 
 class Account:
@@ -95,7 +101,19 @@ class Account:
         parts = [of_group.costs for of_group in brought if of_group.costs is not None]
         costs = self._grid(parts, brought, stop_axis=2) if parts else None
         alarms = tuple(sorted(alarm for of_group in brought for alarm in of_group.alarms))
-        return Progress(self.n_done, rows, values, costs, alarms, self.verdicts if order.stops else ())
+        verdicts = self.verdicts if order.stops else ()
+        labels = (order.labels, *self._confusions(order, brought))
+        return Progress(self.n_done, rows, values, costs, alarms, verdicts, *labels)
+
+    def _confusions(
+        self, order: Order, brought: Sequence[Brought]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]] | tuple[None, None]:
+        """Sum the confusion matrices over the folds."""
+        parts = [of_group.confusions for of_group in brought if of_group.confusions is not None]
+        if not parts:
+            return None, None
+        summed = self._grid(parts, brought, stop_axis=3).sum(axis=2)
+        return np.array([order.stops[place] for place in order.confused], dtype=np.int64), summed
 
     def _grid(
         self, parts: Sequence[NDArray[np.float64]], brought: Sequence[Brought], stop_axis: int
@@ -137,6 +155,11 @@ class Account:
     def verdicts(self) -> tuple[Verdict, ...]:
         """What is known of each pair of learners, neither of which has failed, as of the last stop."""
         return self._pairs.verdicts(self._failed)
+
+    @property
+    def differences(self) -> Differences | None:
+        """The differences of all pairs along the run."""
+        return self._pairs.differences(self._failed)
 
     @property
     def _failed(self) -> frozenset[str]:

@@ -16,6 +16,7 @@ import numpy as np
 from streamgauge.accounts import Account, Progress
 from streamgauge.backends import Auto
 from streamgauge.checkpoints import checkpointing_of, opened_recorders, same_run
+from streamgauge.counting import confusions_of, label_counts
 from streamgauge.drift import named_detectors
 from streamgauge.errors import FailureWarning, StreamgaugeError, require_at_least, require_between, unknown_name
 from streamgauge.feeding import Feed
@@ -69,7 +70,7 @@ def evaluate(
     Parameters
     ----------
     stream
-        A stream, or a pair of arrays (x, y).
+        A stream, a pair of arrays (x, y), or a table of pandas, polars or Arrow with `target`.
     learners
         A learner, several, or several by name; those of other libraries are recognised on sight.
     progress
@@ -79,9 +80,9 @@ def evaluate(
     on_verdict
         Called with the verdict on two learners as soon as it is known.
     options
-        Those of `Evaluation`: scheme, labelling, score, forgetting, measures, detectors, every, n_rows, time_limit,
-        time_budget, live_test, seed, batch_size, resources, recorders, backend, checkpoint, checkpoint_every, resume,
-        trust_checkpoint, journal.
+        Those of `Evaluation`: target, scheme, labelling, score, forgetting, measures, detectors, every, n_rows,
+        time_limit, time_budget, live_test, seed, batch_size, resources, recorders, backend, checkpoint,
+        checkpoint_every, resume, trust_checkpoint, journal.
 
     Examples
     --------
@@ -129,6 +130,8 @@ class Evaluation:
     ----------
     stream, learners
         As for `evaluate`.
+    target
+        The name of the column that holds the labels, where the stream is a table.
     scheme
         Which rows are tested and learnt in which fold.
     labelling
@@ -191,6 +194,7 @@ class Evaluation:
         stream: object,
         learners: object,
         *,
+        target: str | None = None,
         scheme: Scheme = Prequential(),
         labelling: Labelling = AllLabels(),
         score: Score = "first",
@@ -220,7 +224,7 @@ class Evaluation:
             if seconds is not None:
                 require_between(option, seconds, 0.0, float("inf"))
         require_at_least("seed", seed, 0)
-        self.stream: Stream = as_stream(stream)
+        self.stream: Stream = as_stream(stream, target=target)
         self.specs = named_learners(learners)
         self.scheme, self.labelling, self.score, self.backend, self.seed = scheme, labelling, score, backend, seed
         period = getattr(scheme, "period", None)  # of a holdout, and the size of its tests
@@ -431,6 +435,7 @@ class Evaluation:
         """Put together what the batches brought."""
         parts = list(progress)
         kept = [part for part in parts if len(part.rows)]
+        classes = self._feed.schema.classes
         shape = (0, len(self.specs), self._feed.scheme.n_folds, len(self.forgettings), len(self.measures))
         return Results(
             np.concatenate([np.empty(0, dtype=np.int64), *(part.rows for part in kept)]),
@@ -447,6 +452,9 @@ class Evaluation:
             self.failures,
             tuple(alarm for part in parts for alarm in part.alarms),
             self.verdicts,
+            labels=label_counts([(part.rows, part.labels) for part in kept], classes),
+            differences=self._account.differences,
+            confusions=confusions_of([(part.confused, part.confusions) for part in kept], self.every, classes),
         )
 
     def _plan(self) -> dict[str, object]:

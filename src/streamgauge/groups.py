@@ -22,6 +22,7 @@ from streamgauge.protocols import DetectorSpec, Forgetting, LearnerSpec, Measure
 from streamgauge.randomness import fold_seed
 from streamgauge.records import Alarm, Batch, Failure, Schema, Step
 from streamgauge.sequencing import Counts, Plan
+from streamgauge.tallies import Tallies as Columns
 
 __all__ = ["Backend", "Brought", "Clock", "Crew", "Group", "Host", "Order", "Saved", "Source", "Workers", "one_by_one"]
 
@@ -146,6 +147,10 @@ class Order:
         The rows of the stream about which the scheme is asked; None where there are none.
     keeps
         Whether all cells are to be saved when it is carried out, for a checkpoint.
+    labels
+        How classes and labels came up to each stop, as `LabelCounter` counts them.
+    confused
+        The places of the stops at which confusion matrices are kept.
     """
 
     stops: Sequence[int]
@@ -154,6 +159,8 @@ class Order:
     plan: Plan | None = None
     batch: Batch | None = None
     keeps: bool = False
+    labels: NDArray[np.int64] | None = None
+    confused: Sequence[int] = ()
 
     @property
     def counts_pairs(self) -> bool:
@@ -170,6 +177,7 @@ class Recipe:
     stops: Sequence[int]
     n_done: int
     keeps: bool = False
+    confused: Sequence[int] = ()
 
 
 class Maker(Protocol):
@@ -241,6 +249,9 @@ class Brought:
         What the order brought to each cell in full, where a recorder asks.
     saved
         The states of cells and folds, where the order keeps them.
+    confusions
+        The confusion matrices that are kept, float64 [cells, forgettings, kept, true, predicted], with a column more
+        for rows without a prediction; NaN where a learner has failed; None where none are kept.
     """
 
     places: tuple[int, ...]
@@ -256,6 +267,7 @@ class Brought:
     clock: Clock = "thread"
     passages: tuple[Passage, ...] = ()
     saved: Saved | None = None
+    confusions: NDArray[np.float64] | None = None
 
 
 class Host(Protocol):
@@ -369,7 +381,21 @@ class Group:
             self.crew.clock,
             self._passages(stops, tallies) if self.crew.with_passages else (),
             self.save() if order.keeps else None,
+            self._confusions(tallies, order.confused) if order.confused else None,
         )
+
+    def _confusions(self, tallies: list[Tallies], kept: Sequence[int]) -> NDArray[np.float64]:
+        """Take the confusion matrices out of the tallies [cell][forgetting][stop], at the places of some stops."""
+        c = self.crew.schema.n_classes
+        found = np.full((len(tallies), len(self.crew.forgettings), len(kept), c, c + 1), np.nan)
+        for of_cell, told in zip(tallies, found, strict=True):
+            for of_stops, matrices in zip(of_cell, told, strict=True):
+                places = [place for place in kept if place < len(of_stops)]
+                if places:
+                    columns = Columns.joined([of_stops])
+                    matrices[: len(places), :, :c] = columns.confusion[places]
+                    matrices[: len(places), :, c] = columns.abstained[places]
+        return found
 
     def save(self) -> Saved:
         """Save all cells and folds between two orders."""

@@ -3,7 +3,9 @@
 from importlib import import_module
 from typing import Any
 
-__all__ = ["LazyModule"]
+from streamgauge.errors import StreamgaugeError
+
+__all__ = ["LazyModule", "library"]
 
 
 class LazyModule:
@@ -20,3 +22,22 @@ class LazyModule:
 
     def __getattr__(self, attribute: str) -> Any:  # noqa: ANN401
         return getattr(import_module(self._name), attribute)
+
+
+def library(module: str, extra: str) -> Any:  # noqa: ANN401
+    """Import a library, or say how to install it.
+
+    Examples
+    --------
+    >>> library("no_such_module", "river")
+    Traceback (most recent call last):
+    ...
+    streamgauge.errors.StreamgaugeError: no_such_module is not installed: pip install 'streamgauge[river]'
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise  # something that the library itself wants is missing
+        msg = f"{error.name} is not installed: pip install 'streamgauge[{extra}]'"
+        raise StreamgaugeError(msg) from None

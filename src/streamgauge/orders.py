@@ -1,8 +1,11 @@
 """Orders: what a run does next, batch by batch."""
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, fields
 
+import numpy as np
+
+from streamgauge.counting import LabelCounter, confusion_stride
 from streamgauge.errors import StreamgaugeError
 from streamgauge.feeding import Feed
 from streamgauge.groups import Maker, Order, Recipe
@@ -64,7 +67,8 @@ class _Remade:
             msg = f"row {recipe.start + len(batch)} is missing here: a node must see the same rows as the driver does"
             raise StreamgaugeError(msg)
         plan = self._sequencer.plan(batch, arrivals)
-        return Order(recipe.stops, recipe.n_done, self._sequencer.counts, plan, batch, recipe.keeps)
+        counts = self._sequencer.counts
+        return Order(recipe.stops, recipe.n_done, counts, plan, batch, recipe.keeps, confused=recipe.confused)
 
     def save(self) -> bytes:
         return self._sequencer.save()
@@ -96,9 +100,11 @@ class Orders:
 
     def __init__(self, feed: Feed, score: Score = "first") -> None:
         self.feed = feed
+        self._labels = LabelCounter(feed.schema.n_classes)
         self._sequencer = Sequencer(feed.scheme, score)
         self._start = 0
         self._kept: dict[int, dict[str, bytes]] = {}
+        self._before = (0, self._sequencer.counts, self._labels.totals)  # the last batch that was planned
 
     def of_rows(
         self,
@@ -117,16 +123,26 @@ class Orders:
         # A live stream tells where it stands behind what was read, so that must be what was planned.
         ahead = ahead and (keeps is None or self.feed.live is None)
         for batch, arrivals in self.feed.batches(size, n_rows, self._start, ahead=ahead):
+            self._before = (max(0, batch.start), self._sequencer.counts, self._labels.totals)
             plan = self._sequencer.plan(batch, arrivals)
             start, stop = batch.start, batch.start + len(batch)
             stops = list(range((start // every + 1) * every, stop + 1, every)) if start >= 0 else []
+            labels = self._labels.count(batch, plan, self._sequencer.hidden, stops)
             kept = keeps is not None and stop > 0 and self.feed.is_whole and keeps(stop)
             if kept:
                 self._kept[stop] = self._states()
-            yield Order(stops, max(0, stop), self._sequencer.counts, plan, batch, kept)
+            confused = self._confused(stops, every)
+            yield Order(stops, max(0, stop), self._sequencer.counts, plan, batch, kept, labels, confused)
+
+    def _confused(self, stops: Sequence[int], every: int) -> list[int]:
+        """Choose the stops at which confusion matrices are kept, fewer as the run goes on."""
+        n_classes = self.feed.schema.n_classes
+        strides = [confusion_stride(stop // every, n_classes) for stop in stops]
+        numbered = enumerate(zip(stops, strides, strict=True))
+        return [place for place, (stop, stride) in numbered if stride and stop // every % stride == 0]
 
     def _states(self) -> dict[str, bytes]:
-        states = {"sequencer": self._sequencer.save()}
+        states = {"sequencer": self._sequencer.save(), "labels": self._labels.totals.astype("<i8").tobytes()}
         return states if self.feed.live is None else {**states, "stream": self.feed.live.state()}
 
     def states(self, n_rows: int) -> dict[str, bytes]:
@@ -136,6 +152,7 @@ class Orders:
     def load(self, n_rows: int, states: Mapping[str, bytes]) -> None:
         """Go on behind a row, where `states` were taken."""
         self._sequencer.load(states["sequencer"])
+        self._labels.totals = np.frombuffer(states["labels"], dtype="<i8").astype(np.int64)
         if self.feed.live is not None:
             self.feed.live.restore(states["stream"])
         self._start = n_rows
@@ -150,4 +167,8 @@ class Orders:
         plan = self._sequencer.at_end(n_done) if n_done else None
         if plan is None and n_done % every == 0:
             return None
-        return Order([n_done], n_done, self._sequencer.counts, plan)
+        confused = [] if confusion_stride(1, self.feed.schema.n_classes) is None else [0]
+        n_before, counts, labels = self._before
+        if n_done > n_before:  # else a batch was planned that nobody ran
+            counts, labels = self._sequencer.counts, self._labels.totals
+        return Order([n_done], n_done, counts, plan, labels=labels[None], confused=confused)

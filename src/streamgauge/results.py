@@ -1,8 +1,9 @@
 """The store of a run: a folder with the readings, what the learners cost, and a manifest.
 
 ``readings.parquet`` is one tidy table (row, learner, fold, measure, forgetting, value), which pandas, polars and
-DuckDB read directly; so is ``resources.parquet`` (row, learner, fold and the figures of the cost). ``manifest.json``
-says what was run, with which versions, seeds and options, on which stream, and what became of the labels.
+DuckDB read directly; so are ``resources.parquet`` (row, learner, fold and the figures of the cost), ``labels.parquet``
+(how classes and labels came) and ``confusions.parquet`` (who was taken for whom). ``manifest.json`` says what was run,
+with which versions, seeds and options, on which stream, and what became of the labels.
 """
 
 import json
@@ -16,7 +17,18 @@ import numpy as np
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError
-from streamgauge.records import Alarm, Failure, Feedback, PairSums, Resources, Results, Verdict
+from streamgauge.records import (
+    Alarm,
+    Confusions,
+    Differences,
+    Failure,
+    Feedback,
+    LabelCounts,
+    PairSums,
+    Resources,
+    Results,
+    Verdict,
+)
 from streamgauge.streams.outputs import replacing
 
 __all__ = ["load", "manifest", "readings_table", "resources_table", "save", "write_table"]
@@ -33,23 +45,12 @@ def readings_table(results: Results) -> Any:  # noqa: ANN401  (pyarrow has no ty
     >>> readings_table(empty).column_names
     ['row', 'learner', 'fold', 'measure', 'forgetting', 'value']
     """
-    import pyarrow as pa  # noqa: PLC0415  (130 ms that a run without a folder need not pay)
-
-    place = np.indices(results.values.shape).reshape(5, -1)
-    name = [np.asarray(names, dtype=object) for names in (results.learners, results.measures, results.forgettings)]
-    return pa.table(
-        {
-            "row": results.rows[place[0]],
-            "learner": pa.array(name[0][place[1]], pa.string()).dictionary_encode(),
-            "fold": place[2].astype(np.int32),
-            "measure": pa.array(name[1][place[4]], pa.string()).dictionary_encode(),
-            "forgetting": pa.array(name[2][place[3]], pa.string()).dictionary_encode(),
-            "value": results.values.reshape(-1),
-        }
-    )
+    return results.to_arrow()
 
 
 CURVES = ("cpu_seconds", "wall_seconds", "predict_share", "n_bytes", "ram_hours")
+ENDS = ("difference", "low", "high")
+LABELS = ("n_unknown", "n_hidden", "n_revealed")
 TOTALS = ("n_predicted", "n_learnt", "latency", "n_timed", "n_late")
 
 
@@ -78,6 +79,65 @@ def resources_table(results: Results) -> Any:  # noqa: ANN401
             **{name: getattr(cost, name).reshape(-1) for name in CURVES},
         }
     )
+
+
+def labels_table(counts: LabelCounts) -> Any:  # noqa: ANN401
+    """Give how classes and labels came as an Arrow table: a line for each stop, a column for each class.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, NoChange, evaluate
+    >>> labels_table(evaluate(SEA(n_rows=100), NoChange(), every=50).labels).column_names[:4]
+    ['row', 'n_unknown', 'n_hidden', 'n_revealed']
+    """
+    import pyarrow as pa  # noqa: PLC0415
+
+    facts = {name: getattr(counts, name) for name in LABELS}
+    by_class = {f"rows of {name}": counts.by_class[:, code] for code, name in enumerate(counts.classes)}
+    return pa.table({"row": counts.rows, **facts, **by_class})
+
+
+def differences_table(kept: Differences) -> Any:  # noqa: ANN401
+    """Give the differences of all pairs along a run as one tidy Arrow table.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, MajorityClass, NoChange, evaluate
+    >>> results = evaluate(SEA(n_rows=100), [NoChange(), MajorityClass()], every=50)
+    >>> differences_table(results.differences).column_names
+    ['row', 'first', 'second', 'difference', 'low', 'high']
+    """
+    import pyarrow as pa  # noqa: PLC0415
+
+    n_rows, n_pairs = kept.values.shape[:2]
+    pairs = dict(zip(("first", "second"), np.tile(np.array(kept.pairs, dtype=object).T, n_rows), strict=True))
+    values = {name: kept.values[:, :, at].reshape(-1) for at, name in enumerate(ENDS)}
+    return pa.table({"row": np.repeat(kept.rows, n_pairs), **pairs, **values})
+
+
+def confusions_table(results: Results) -> Any:  # noqa: ANN401
+    """Give the confusion matrices that a run kept as one tidy Arrow table; no prediction is null.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, NoChange, evaluate
+    >>> confusions_table(evaluate(SEA(n_rows=100), NoChange(), every=50)).column_names
+    ['row', 'learner', 'forgetting', 'true', 'predicted', 'weight']
+    """
+    import pyarrow as pa  # noqa: PLC0415
+
+    kept = results.confusions
+    if kept is None:
+        msg = "this run kept no confusion matrices"
+        raise StreamgaugeError(msg)
+    place = np.indices(kept.weights.shape).reshape(5, -1)
+    axes = (results.learners, results.forgettings, kept.classes, (*kept.classes, None))
+    names = [
+        pa.array(np.asarray(names, dtype=object)[codes], pa.string()).dictionary_encode()
+        for names, codes in zip(axes, place[1:], strict=True)
+    ]
+    columns = dict(zip(("learner", "forgetting", "true", "predicted"), names, strict=True))
+    return pa.table({"row": kept.rows[place[0]], **columns, "weight": kept.weights.reshape(-1)})
 
 
 def write_table(table: Any, path: Path | str) -> Path:  # noqa: ANN401
@@ -140,11 +200,22 @@ def manifest(results: Results) -> dict[str, Any]:
         "pairs": pairs,
         "verdicts": [asdict(verdict) for verdict in results.verdicts],
         "failures": [asdict(failure) for failure in results.failures],
+        "classes": _classes(results),
+        "differences": _difference_facts(results.differences),
         "feedback": None if results.feedback is None else _listed(asdict(results.feedback)),
         "resources": _totals(results.resources),
         "versions": {"python": platform.python_version(), **{package: version(package) for package in packages}},
         "machine": {"platform": platform.platform(), "instruction_set": _native.instruction_set()},
     }
+
+
+def _classes(results: Results) -> list[str] | None:
+    kept = results.labels or results.confusions
+    return None if kept is None else list(kept.classes)
+
+
+def _difference_facts(kept: Differences | None) -> dict[str, Any] | None:
+    return None if kept is None else {"pairs": list(kept.pairs), "alpha": kept.alpha, "test": kept.test}
 
 
 def _listed(facts: dict[str, Any]) -> dict[str, Any]:
@@ -181,6 +252,12 @@ def save(results: Results, folder: Path | str) -> Path:
         parquet.write_table(readings_table(results), folder / "readings.parquet")
         if results.resources is not None:
             parquet.write_table(resources_table(results), folder / "resources.parquet")
+        if results.labels is not None:
+            parquet.write_table(labels_table(results.labels), folder / "labels.parquet")
+        if results.differences is not None:
+            parquet.write_table(differences_table(results.differences), folder / "differences.parquet")
+        if results.confusions is not None:
+            parquet.write_table(confusions_table(results), folder / "confusions.parquet")
         (folder / "manifest.json").write_text(json.dumps(manifest(results), indent=2) + "\n", encoding="utf-8")
     except OSError as error:
         msg = f"cannot write the results into {folder}: {error.strerror or error}"
@@ -219,6 +296,9 @@ def load(folder: Path | str) -> Results:
         rows = table["row"].to_numpy().reshape(shape)[:, 0, 0, 0, 0]
         verdicts = tuple(_verdict(verdict) for verdict in written.get("verdicts", ()))
         feedback, cost = _feedback(written.get("feedback")), _read_resources(folder, written, shape[1:3])
+        classes = tuple(written.get("classes") or ())
+        labels, confusions = _read_labels(folder, classes), _read_confusions(folder, classes, shape)
+        differences = _read_differences(folder, written.get("differences"))
     except (OSError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, StreamgaugeError):
             raise
@@ -227,7 +307,8 @@ def load(folder: Path | str) -> Results:
     names = (learners, forgettings, measures)
     facts = (written["n_rows"], written["complete"], written["description"])
     failures = tuple(Failure(**failure) for failure in written.get("failures", ()))
-    return Results(rows, values, *names, pairs, *facts, feedback, cost, failures, alarms, verdicts)
+    courses = (labels, confusions, differences)
+    return Results(rows, values, *names, pairs, *facts, feedback, cost, failures, alarms, verdicts, *courses)
 
 
 def _feedback(written: dict[str, Any] | None) -> Feedback | None:
@@ -247,6 +328,41 @@ def _read_resources(folder: Path, written: dict[str, Any], cells: tuple[int, ...
     columns["latency"] = columns["latency"].astype(np.float64)  # null was NaN
     facts: dict[str, Any] = {name: totals[name] for name in ("peak_rss", "cpu_clock")}
     return Resources(rows, **columns, percentiles=tuple(totals["percentiles"]), **facts)
+
+
+def _read_labels(folder: Path, classes: tuple[str, ...]) -> LabelCounts | None:
+    from pyarrow import parquet  # noqa: PLC0415
+
+    path = folder / "labels.parquet"
+    if not classes or not path.is_file():
+        return None
+    table = parquet.read_table(path)
+    by_class = np.stack([table[f"rows of {name}"].to_numpy() for name in classes], axis=1)
+    return LabelCounts(table["row"].to_numpy(), classes, by_class, *(table[name].to_numpy() for name in LABELS))
+
+
+def _read_confusions(folder: Path, classes: tuple[str, ...], shape: tuple[int, ...]) -> Confusions | None:
+    from pyarrow import parquet  # noqa: PLC0415
+
+    path = folder / "confusions.parquet"
+    if not classes or not path.is_file():
+        return None
+    table = parquet.read_table(path, columns=["row", "weight"])
+    whole = (-1, shape[1], shape[3], len(classes), len(classes) + 1)
+    rows = table["row"].to_numpy().reshape(whole)[:, 0, 0, 0, 0]
+    return Confusions(rows, classes, table["weight"].to_numpy().reshape(whole))
+
+
+def _read_differences(folder: Path, facts: dict[str, Any] | None) -> Differences | None:
+    from pyarrow import parquet  # noqa: PLC0415
+
+    path = folder / "differences.parquet"
+    if facts is None or not path.is_file():
+        return None
+    table = parquet.read_table(path)
+    pairs = tuple((first, second) for first, second in facts["pairs"])
+    values = np.stack([table[name].to_numpy() for name in ENDS], axis=1).reshape(-1, len(pairs), len(ENDS))
+    return Differences(table["row"].to_numpy()[:: len(pairs)], pairs, values, facts["alpha"], facts["test"])
 
 
 def _pair(written: dict[str, Any]) -> PairSums:

@@ -70,6 +70,8 @@ class Sequencer:
         self._waiting = Waiting()
         self._last_time: NDArray[np.float64] | None = None
         self.n_revealed = self.n_hidden = self.n_unknown = 0
+        self.hidden: NDArray[np.bool_] | None = None
+        """Which rows of the last batch have a label that never comes; None for none."""
 
     @property
     def n_owed(self) -> int:
@@ -119,13 +121,16 @@ class Sequencer:
         inserted = [] if inserting is None else inserting.inserted(batch.start, batch.start + len(batch))
         n_unknown = int(np.count_nonzero(batch.y == UNLABELLED))
         self.n_unknown += n_unknown
+        self.hidden = None
         if found is None and not self.n_owed and not inserted:
             self.n_revealed += len(batch) - n_unknown
             return Plan(batch)
         own = 4 * rows + AFTER
         moment, due = (own, None) if found is None else found
         moment = np.where(batch.y == UNLABELLED, NEVER_MOMENT, moment)
-        self.n_hidden += int(np.count_nonzero(moment >= NEVER_MOMENT)) - n_unknown
+        n_hidden = int(np.count_nonzero(moment >= NEVER_MOMENT)) - n_unknown
+        self.n_hidden += n_hidden
+        self.hidden = (moment >= NEVER_MOMENT) & (batch.y != UNLABELLED) if n_hidden else None
         at_once = moment == own
         if due is None and not self.n_owed and not inserted and (at_once | (moment >= NEVER_MOMENT)).all():
             self.n_revealed += int(np.count_nonzero(at_once))

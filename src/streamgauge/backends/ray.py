@@ -317,7 +317,8 @@ class _Cluster:
     def _parcel(self, order: Order) -> Any:  # noqa: ANN401
         """Give what carries an order: its rows, in the object store, or how to make them."""
         if self._made and order.batch is not None and order.batch.start >= 0:
-            return Recipe(order.batch.start, len(order.batch), order.stops, order.n_done, order.keeps)
+            asked = (order.stops, order.n_done, order.keeps, order.confused)
+            return Recipe(order.batch.start, len(order.batch), *asked)
         description, columns = packed(order)
         return self._ray.put((description, [np.frombuffer(column, dtype=np.uint8) for column in columns]))
 

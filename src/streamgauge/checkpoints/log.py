@@ -12,6 +12,8 @@ from streamgauge.states import pack_columns, unpack_columns
 
 __all__ = ["Log"]
 
+COLUMNS = ("rows", "values", "costs", "labels", "confused", "confusions")
+
 
 class Log:
     """The readings, costs and alarms of a run, batch by batch.
@@ -87,7 +89,7 @@ def _damaged(path: Path) -> StreamgaugeError:
 
 def _record(progress: Progress) -> bytes:
     facts = {"n_rows": progress.n_rows, "alarms": [astuple(alarm) for alarm in progress.alarms]}
-    columns = {"rows": progress.rows, "values": progress.values, "costs": progress.costs}
+    columns = {name: getattr(progress, name) for name in COLUMNS}
     state = pack_columns("progress", facts, columns)
     return len(state).to_bytes(8, "little") + state
 
@@ -95,4 +97,4 @@ def _record(progress: Progress) -> bytes:
 def _progress(state: bytes) -> Progress:
     facts, columns = unpack_columns("progress", state)
     alarms = tuple(Alarm(*alarm) for alarm in facts["alarms"])
-    return Progress(facts["n_rows"], columns["rows"], columns["values"], columns["costs"], alarms)
+    return Progress(facts["n_rows"], alarms=alarms, **{name: columns[name] for name in COLUMNS})

@@ -17,6 +17,8 @@ COMMANDS = {
     "rank": "Rank learners over many streams, from saved results.",
     "run": "Run what is missing of an experiment: many streams and learners from one file.",
     "results": "List, filter and export the results of experiments.",
+    "report": "Report saved results as a page, in Markdown or in LaTeX.",
+    "plot": "Draw a figure of saved results.",
     "detect": "Say when a stream has changed.",
     "describe": "Say what a file or a real stream holds.",
     "convert": "Write a file in another format.",

@@ -45,13 +45,15 @@ def command(results: tuple[Path, ...], *, diagram: Path | None, as_json: bool, *
       streamgauge rank results/* --measure kappa_m --post-hoc nemenyi --diagram ranks.svg
       streamgauge rank results/quick --learner "Hoeffding*" --learner NaiveBayes
     """
-    from streamgauge.significance import draw_diagram, rank  # noqa: PLC0415
+    from streamgauge.significance import rank  # noqa: PLC0415
     from streamgauge.store import Filter  # noqa: PLC0415
 
     wanted = Filter(**{axis: options.pop(axis) for axis in ("stream", "learner", "scheme", "labelling")})
     ranking = rank([found for folder in results for found in _found(folder, wanted)], **options)
     if diagram is not None:
-        draw_diagram(ranking, diagram)
+        from streamgauge.plots import ranks  # noqa: PLC0415
+
+        ranks(ranking).save(diagram)
     if as_json:
         print_json(_as_json(ranking))
         return

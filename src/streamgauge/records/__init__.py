@@ -3,7 +3,8 @@
 Rates are in [0, 1]; classes and nominal values are codes from 0; rows are counted from 0.
 """
 
-from streamgauge.records.results import Results, readings_of
+from streamgauge.records.courses import Confusions, Differences, LabelCounts
+from streamgauge.records.results import Final, Results, best_of, readings_of
 from streamgauge.records.rows import (
     ABSTAINED,
     DRIFT,
@@ -35,9 +36,13 @@ __all__ = [
     "Arrivals",
     "Attribute",
     "Batch",
+    "Confusions",
+    "Differences",
     "Drift",
     "Failure",
     "Feedback",
+    "Final",
+    "LabelCounts",
     "Outcome",
     "PairSums",
     "Reading",
@@ -49,6 +54,7 @@ __all__ = [
     "Tally",
     "Trace",
     "Verdict",
+    "best_of",
     "over_classes",
     "readings_of",
 ]

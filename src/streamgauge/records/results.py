@@ -1,19 +1,66 @@
 """All that an evaluation found."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError, unknown_name
+from streamgauge.lazy import LazyModule, library
+from streamgauge.records.courses import Confusions, Differences, LabelCounts
+from streamgauge.records.notebook import results_html
 from streamgauge.records.rows import Drift
 from streamgauge.records.runs import Alarm, Failure, Feedback, PairSums, Reading, Resources, Verdict
 
 __all__ = [
+    "Final",
     "Results",
+    "best_of",
     "readings_of",
 ]
+
+pa = LazyModule("pyarrow")  # 130 ms that a run need not pay
+
+
+@dataclass(frozen=True)
+class Final:
+    """Where one learner stands at the last row.
+
+    Parameters
+    ----------
+    folds
+        The value of each fold, float64 [k]; NaN where it is undefined.
+
+    Examples
+    --------
+    >>> final = Final(np.array([0.5, 0.7, np.nan]))
+    >>> round(final.mean, 4), round(final.deviation, 4), final.n_defined
+    (0.6, 0.1414, 2)
+    """
+
+    folds: NDArray[np.float64]
+
+    @cached_property
+    def _defined(self) -> NDArray[np.float64]:
+        return self.folds[np.isfinite(self.folds)]
+
+    @property
+    def n_defined(self) -> int:
+        """How many folds have a value."""
+        return len(self._defined)
+
+    @property
+    def mean(self) -> float:
+        """The mean over the folds that have a value; NaN where none has."""
+        return float(self._defined.mean()) if self.n_defined else float("nan")
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation over the folds that have a value; NaN where fewer than two have."""
+        return float(self._defined.std(ddof=1)) if self.n_defined > 1 else float("nan")
 
 
 @dataclass(frozen=True)
@@ -46,6 +93,12 @@ class Results:
         What detectors said of the errors, in the order of the rows.
     verdicts
         What is known of each pair of learners at the end, and since which row.
+    labels
+        How classes and labels came; None where the results come from elsewhere.
+    confusions
+        Who was taken for whom along the run; None where that was not kept.
+    differences
+        The differences of all pairs along the run; None where nobody looked.
 
     Examples
     --------
@@ -71,6 +124,9 @@ class Results:
     failures: tuple[Failure, ...] = ()
     alarms: tuple[Alarm, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
+    labels: LabelCounts | None = None
+    confusions: Confusions | None = None
+    differences: Differences | None = None
 
     @property
     def n_folds(self) -> int:
@@ -166,6 +222,82 @@ class Results:
         middle, half = (self.curve(learner, name, forgetting) for name in (measure, bound))
         return np.clip(middle - half, 0.0, 1.0), np.clip(middle + half, 0.0, 1.0)
 
+    def final(self, learner: str, measure: str, forgetting: str | None = None) -> Final:
+        """Give where a learner stands after the last row; the first forgetting where none is named.
+
+        Examples
+        --------
+        >>> values = np.array([[[[[0.75]], [[0.85]]]]])
+        >>> names = (("tree",), ("Landmark()",), ("accuracy",))
+        >>> round(Results(np.array([100]), values, *names, (), 100, complete=True).final("tree", "accuracy").mean, 4)
+        0.8
+        """
+        curve = self.curve(learner, measure, forgetting)
+        return Final(curve[-1] if len(curve) else np.full(self.n_folds, np.nan))
+
+    def best(self, measure: str, forgetting: str | None = None) -> frozenset[str]:
+        """Name the learners with the best mean after the last row; none where there is no choice.
+
+        Examples
+        --------
+        >>> names = (("tree", "bayes"), ("Landmark()",), ("accuracy",))
+        >>> results = Results(np.array([9]), np.array([0.5, 0.75]).reshape(1, 2, 1, 1, 1), *names, (), 9, complete=True)
+        >>> results.best("accuracy")
+        frozenset({'bayes'})
+        """
+        finals = {learner: self.final(learner, measure, forgetting) for learner in self.learners}
+        return best_of(finals, greater_is_better=self.greater_is_better(measure))
+
+    def to_arrow(self) -> Any:  # noqa: ANN401  (pyarrow has no types)
+        """Give all readings as one tidy Arrow table: row, learner, fold, measure, forgetting, value.
+
+        Examples
+        --------
+        >>> values = np.array([[[[[0.75]], [[0.85]]]]])
+        >>> names = (("tree",), ("Landmark()",), ("accuracy",))
+        >>> results = Results(np.array([100]), values, *names, (), 100, complete=True)
+        >>> results.to_arrow().column_names
+        ['row', 'learner', 'fold', 'measure', 'forgetting', 'value']
+        """
+        place = np.indices(self.values.shape).reshape(5, -1)
+        name = [np.asarray(names, dtype=object) for names in (self.learners, self.measures, self.forgettings)]
+        return pa.table(
+            {
+                "row": self.rows[place[0]],
+                "learner": pa.array(name[0][place[1]], pa.string()).dictionary_encode(),
+                "fold": place[2].astype(np.int32),
+                "measure": pa.array(name[1][place[4]], pa.string()).dictionary_encode(),
+                "forgetting": pa.array(name[2][place[3]], pa.string()).dictionary_encode(),
+                "value": self.values.reshape(-1),
+            }
+        )
+
+    def to_pandas(self) -> Any:  # noqa: ANN401
+        """Give all readings as a tidy DataFrame of pandas, as `to_arrow`; names are categories.
+
+        Examples
+        --------
+        >>> from streamgauge import SEA, NoChange, evaluate
+        >>> evaluate(SEA(n_rows=100), NoChange(), every=50).to_pandas()["row"].tolist()
+        [50, 100]
+        """
+        library("pandas", "pandas")
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:  # noqa: ANN401
+        """Give all readings as a tidy DataFrame of polars, as `to_arrow`; names are categories.
+
+        Examples
+        --------
+        >>> from streamgauge import SEA, NoChange, evaluate
+        >>> evaluate(SEA(n_rows=100), NoChange(), every=50).to_polars()["row"].to_list()
+        [50, 100]
+        """
+        return library("polars", "polars").from_arrow(self.to_arrow())
+
+    def _repr_html_(self) -> str:
+        return results_html(self)
+
     def n_undefined(self, learner: str, measure: str, forgetting: str | None = None) -> int:
         """Count the readings, over stops and folds, at which a measure is not defined."""
         return int(np.isnan(self.curve(learner, measure, forgetting)).sum())
@@ -180,6 +312,21 @@ class Results:
             _place("forgetting", forgetting, self.forgettings),
             _place("measure", measure, self.measures),
         ]
+
+
+def best_of(finals: Mapping[str, Final], *, greater_is_better: bool) -> frozenset[str]:
+    """Name the learners with the best mean; none where there is no choice.
+
+    Examples
+    --------
+    >>> best_of({"tree": Final(np.array([0.5])), "bayes": Final(np.array([0.25]))}, greater_is_better=True)
+    frozenset({'tree'})
+    """
+    means = {learner: final.mean for learner, final in finals.items() if final.n_defined}
+    if len(means) < 2:
+        return frozenset()
+    best = max(means.values()) if greater_is_better else min(means.values())
+    return frozenset(learner for learner, mean in means.items() if mean == best)
 
 
 def readings_of(

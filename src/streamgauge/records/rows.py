@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
+from streamgauge.records.notebook import schema_html
 
 __all__ = [
     "ABSTAINED",
@@ -113,6 +114,9 @@ class Schema:
     def missing(self) -> NDArray[np.bool_]:
         """Per attribute whether its values may be missing."""
         return np.array([a.missing for a in self.attributes], dtype=np.bool_)
+
+    def _repr_html_(self) -> str:
+        return schema_html(self)
 
     def check(self, batch: "Batch") -> None:
         """Raise unless every value, label and weight of a batch is what the schema allows."""

@@ -254,8 +254,8 @@ class Feedback:
 
     Examples
     --------
-    >>> Feedback(900, 100, 0, 0, np.array([1000])).n_owed
-    100
+    >>> Feedback(900, 100, 0, 0, np.array([1000])).sentence
+    'Labels: 900 came, 100 were still owed at the end. Predictions scored: 1,000 in each fold.'
     """
 
     n_revealed: int
@@ -263,6 +263,19 @@ class Feedback:
     n_hidden: int
     n_unknown: int
     n_scored: NDArray[np.int64]
+
+    @property
+    def sentence(self) -> str:
+        """What became of the labels, in words; nothing where all of them came."""
+        if not (self.n_owed or self.n_hidden or self.n_unknown):
+            return ""
+        told = [
+            f"{self.n_revealed:,} came",
+            *([f"{self.n_owed:,} were still owed at the end"] if self.n_owed else []),
+            *([f"{self.n_hidden:,} never come"] if self.n_hidden else []),
+            *([f"{self.n_unknown:,} are not known"] if self.n_unknown else []),
+        ]
+        return f"Labels: {', '.join(told)}. Predictions scored: {self.n_scored.mean():,.0f} in each fold."
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,16 @@
 
 from streamgauge.reports.comparisons import Comparison
 from streamgauge.reports.page import page_html, write_page
+from streamgauge.reports.study import report, write_report
 from streamgauge.reports.tables import pairs_table, results_table, summary
 
-__all__ = ["Comparison", "page_html", "pairs_table", "results_table", "summary", "write_page"]
+__all__ = [
+    "Comparison",
+    "page_html",
+    "pairs_table",
+    "report",
+    "results_table",
+    "summary",
+    "write_page",
+    "write_report",
+]

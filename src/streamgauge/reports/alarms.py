@@ -8,11 +8,12 @@ from rich.table import Table
 from rich.text import Text
 
 from streamgauge.drift import AlarmScore, score_results
+from streamgauge.markup import Markup, tag
 from streamgauge.records import Results
-from streamgauge.reports.markup import Markup, joined, tag
-from streamgauge.reports.wording import MISSING, count, printable
+from streamgauge.reports.sections import scrolled, section
+from streamgauge.wording import MISSING, count, printable
 
-__all__ = ["alarm_marks", "alarms_section", "score_table", "scores_of"]
+__all__ = ["alarm_marks", "alarms_section", "score_cells", "score_columns", "score_table", "scores_of"]
 
 MOST_MARKS = 2_000
 """How many places along a curve can be marked: more than a screen has columns."""
@@ -92,10 +93,10 @@ def score_table(scores: Mapping[str, AlarmScore]) -> Table:
     """
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=0)
     table.add_column("detector", overflow="fold", min_width=10)
-    for column in _columns(scores):
+    for column in score_columns(scores):
         table.add_column(column, justify="right")
     for name, score in scores.items():
-        table.add_row(Text(printable(name)), *_cells(score)[: len(_columns(scores))])
+        table.add_row(Text(printable(name)), *score_cells(score)[: len(score_columns(scores))])
     return table
 
 
@@ -110,10 +111,14 @@ def alarms_section(results: Results) -> Markup:
     scores = scores_of(results)
     if not scores:
         return Markup()
-    columns = _columns(scores)
+    columns = score_columns(scores)
     head = tag("tr", tag("th", "detector", scope="col"), *(tag("th", column, scope="col") for column in columns))
     rows = (
-        tag("tr", tag("th", printable(name), scope="row"), *(tag("td", cell) for cell in _cells(score)[: len(columns)]))
+        tag(
+            "tr",
+            tag("th", printable(name), scope="row"),
+            *(tag("td", cell) for cell in score_cells(score)[: len(columns)]),
+        )
         for name, score in scores.items()
     )
     note = (
@@ -123,22 +128,29 @@ def alarms_section(results: Results) -> Markup:
         if results.drifts
         else "The stream tells of no drift, so nobody knows which alarms are right."
     )
-    table = tag("table", tag("thead", head), tag("tbody", joined(*rows)))
-    return tag(
-        "section",
-        tag("h2", "Alarms", id="alarms"),
-        tag("div", table, class_="scroll", tabindex=0, role="group", aria_label="table"),
-        tag("p", note, class_="note"),
-        aria_labelledby="alarms",
-    )
+    return section("Alarms", scrolled(tag("thead", head), rows), tag("p", note, class_="note"))
 
 
-def _columns(scores: Mapping[str, AlarmScore]) -> Sequence[str]:
-    """Name what can be told: without a known drift no alarm is right or wrong."""
+def score_columns(scores: Mapping[str, AlarmScore]) -> Sequence[str]:
+    """Name what can be told: without a known drift no alarm is right or wrong.
+
+    Examples
+    --------
+    >>> score_columns({})
+    ('alarms',)
+    """
     return COLUMNS if any(score.n_drifts for score in scores.values()) else COLUMNS[:1]
 
 
-def _cells(score: AlarmScore) -> Sequence[str]:
+def score_cells(score: AlarmScore) -> Sequence[str]:
+    """Tell how good alarms are.
+
+    Examples
+    --------
+    >>> from streamgauge.drift import score_alarms
+    >>> score_cells(score_alarms([5], [3], n_rows=10))[:2]
+    ['1', '1 of 1']
+    """
     detected = f"{score.n_detected:,} of {score.n_drifts:,}"
     delays = (_number(score.mean_delay, ",.0f"), _number(score.median_delay, ",.0f"))
     rates = (_number(rate, ".3f") for rate in (score.precision, score.recall, score.f1))

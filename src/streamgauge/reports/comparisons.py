@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-__all__ = ["Comparison", "by_pair"]
+from streamgauge.wording import points
+
+__all__ = ["Comparison", "by_pair", "interval_text"]
 
 
 class Comparison(Protocol):
@@ -45,6 +47,11 @@ class Comparison(Protocol):
         ...
 
     @property
+    def unit(self) -> str:
+        """In what the measure is told; ``rate`` for a rate."""
+        ...
+
+    @property
     def sentence(self) -> str:
         """The verdict in plain English."""
         ...
@@ -69,3 +76,17 @@ def by_pair(comparisons: Sequence[Comparison]) -> list[list[Comparison]]:
     for comparison in comparisons:
         pairs.setdefault((comparison.first, comparison.second, comparison.measure), []).append(comparison)
     return list(pairs.values())
+
+
+def interval_text(comparison: Comparison) -> str:
+    """Put the interval of a comparison; nothing where it has none.
+
+    Examples
+    --------
+    >>> from streamgauge.significance import mcnemar
+    >>> interval_text(mcnemar(20, 5, 100))
+    '[+5.65, +24.35]'
+    """
+    if comparison.interval is None:
+        return ""
+    return f"[{', '.join(points(bound, comparison.unit) for bound in comparison.interval)}]"

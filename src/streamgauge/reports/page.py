@@ -3,52 +3,53 @@
 import base64
 import hashlib
 import json
-import math
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 
-import numpy as np
-from numpy.typing import NDArray
-
 from streamgauge.errors import StreamgaugeError
+from streamgauge.markup import Markup, joined, tag
+from streamgauge.palette import COLOURS, DASHES
 from streamgauge.records import Results
 from streamgauge.reports.alarms import alarm_marks, alarms_section
+from streamgauge.reports.charts import (
+    Chart,
+    balance_chart,
+    cost_chart,
+    curve_charts,
+    difference_chart,
+    figure_of,
+    label_chart,
+    point_limit,
+)
 from streamgauge.reports.comparisons import Comparison
-from streamgauge.reports.curves import curves, thinned
-from streamgauge.reports.keys import DASHES, N_COLOURS, key
-from streamgauge.reports.markup import Markup, joined, tag
-from streamgauge.reports.panels import Panel, panels
+from streamgauge.reports.findings import findings, limits
+from streamgauge.reports.leads import lead, part_of, title_of
+from streamgauge.reports.matters import (
+    chart_section,
+    confusion_data,
+    confusion_section,
+    costs_section,
+    matrix_section,
+    words_section,
+)
+from streamgauge.reports.panels import panels
 from streamgauge.reports.sections import (
     finals_section,
     folds_section,
     pairs_section,
     run_section,
+    section,
     verdicts_section,
 )
-from streamgauge.reports.wording import RATE, and_list, count, printable, titled
+from streamgauge.reports.shading import hidden_spans
+from streamgauge.wording import count, printable
 
-__all__ = ["page_html", "write_page"]
-
-MOST_POINTS = 2_000
-"""How many points a curve may have: more than a screen has columns."""
-
-PAGE_POINTS = 40_000
-"""How many points all curves of a page share, so that it stays below about 1 MB."""
-
-FEWEST_POINTS = 200
-"""How many points a curve may have however many curves there are."""
+__all__ = ["banners", "curves_section", "header", "marks_of", "page_html", "whole_page", "write_page"]
 
 BANNER = {"class_": "banner", "role": "status"}
 """How a line is marked that must be seen before any number."""
-
-TESTED = {
-    "all": "each of which tests every row before it may learn it",
-    "training": "each of which tests the rows it learns, before it learns them",
-    "held_out": "each of which tests the rows it does not learn",
-}
-"""What the test option of a scheme means."""
 
 
 def write_page(results: Results, path: str | Path, comparisons: Sequence[Comparison] = ()) -> Path:
@@ -70,44 +71,159 @@ def write_page(results: Results, path: str | Path, comparisons: Sequence[Compari
 
 
 def page_html(results: Results, comparisons: Sequence[Comparison] = ()) -> str:
-    """Make the report of an evaluation: verdicts, values, curves, folds, pairs and what was run, in that order.
+    """Make the report of an evaluation: what was found, values, curves, costs, folds, pairs and what was run.
 
     Examples
     --------
     >>> "This run was cut short" in page_html(Results.from_readings((), n_rows=250, complete=False))
     True
     """
-    shown = panels(results)
-    learners = results.learners
-    title = and_list(learners) if 0 < len(learners) <= 3 else count(len(learners), "learner")
-    style = _asset("uPlot.min.css") + _asset("page.css")
-    script = f"/*! uPlot\n{_asset('uPlot.LICENSE')}\n*/\n{_asset('uPlot.iife.min.js')}\n{_asset('page.js')}"
+    shown, learners = panels(results), results.learners
+    curves = curve_charts(results, learners)
+    cost, balance, label = cost_chart(results), balance_chart(results), label_chart(results)
+    difference = difference_chart(results)
+    pairs_note = (
+        "Broken line: no difference. Once a band is clear of it, the difference is real, however often one looked."
+    )
+    labels_note = results.feedback.sentence if results.feedback is not None else ""
     body = joined(
-        _header(title, results, shown),
-        _banner(results),
-        _failures(results),
+        header(title_of(results), lead(results)),
+        banners(results),
         verdicts_section(comparisons),
+        words_section(findings(results), limits(results, comparisons, warnings=False)),
         finals_section(shown, learners),
-        _curves_section(shown, learners, len(results.drifts), len(results.alarms)),
+        curves_section(curves, [results]),
+        chart_section("Differences along the run", difference, note=pairs_note),
         alarms_section(results),
+        confusion_section(results),
+        chart_section("Classes and labels", balance, label, note=labels_note),
+        costs_section(results, cost),
         folds_section(shown, learners),
+        matrix_section(comparisons),
         pairs_section(comparisons),
         run_section(results.description),
     )
+    # In the order in which their figures stand in the page.
+    charts = [*curves, *(chart for chart in (difference, balance, label, cost) if chart is not None)]
+    confusion = confusion_data(results)
+    return whole_page(title_of(results), body, learners, charts, [marks_of(results)], confusion)
+
+
+def whole_page(
+    title: str,
+    body: Markup,
+    learners: Sequence[str],
+    charts: Sequence[Chart],
+    runs: Sequence[Mapping[str, object]],
+    confusion: Mapping[str, object] | None = None,
+) -> str:
+    """Put a page together: its body, its style and script, and what the script draws.
+
+    Examples
+    --------
+    >>> whole_page("mine", Markup("<p>all</p>"), (), (), ()).startswith("<!doctype html>")
+    True
+    """
+    style = _asset("uPlot.min.css") + _asset("page.css")
+    script = f"/*! uPlot\n{_asset('uPlot.LICENSE')}\n*/\n{_asset('uPlot.iife.min.js')}\n{_asset('page.js')}"
+    limit = point_limit(charts)
+    data = {
+        "learners": [printable(learner) for learner in learners],
+        "dashes": DASHES,
+        "colours": len(COLOURS),
+        "runs": list(runs),
+        "charts": [chart.data(limit) for chart in charts],
+        "confusion": confusion,
+    }
     return Template(_asset("page.html")).substitute(
         title=joined(title, " – streamgauge"),  # noqa: RUF001
         policy=f"default-src 'none'; img-src data:; script-src {_hash(script)}; style-src {_hash(style)}; "
         "base-uri 'none'; form-action 'none'",
         style=style,
         body=body,
-        data=_json({**_data(shown, learners), **_marks(results)}),
+        data=_json(data),
         script=script,
     )
 
 
-def _marks(results: Results) -> dict[str, object]:
-    """Gather what is marked on every curve."""
-    return {"drifts": [[d.position, d.stop] for d in results.drifts], "alarms": alarm_marks(results)}
+def marks_of(results: Results, learners: Sequence[str] | None = None) -> dict[str, object]:
+    """Gather what is marked on every curve of a run: true drifts, alarms, and rows whose labels are hidden.
+
+    Examples
+    --------
+    >>> marks_of(Results.from_readings((), n_rows=0))
+    {'drifts': [], 'alarms': [], 'hidden': []}
+    """
+    names = list(results.learners if learners is None else learners)
+    alarms = [[row, names.index(results.learners[at]), kind] for row, at, kind in alarm_marks(results)]
+    drifts = [[drift.position, drift.stop] for drift in results.drifts]
+    return {"drifts": drifts, "alarms": alarms, "hidden": [list(span) for span in hidden_spans(results)]}
+
+
+def header(title: str, words: str) -> Markup:
+    """Head a page.
+
+    Examples
+    --------
+    >>> header("tree", "Evaluated on 10 rows.")[:8]
+    '<header>'
+    """
+    brand = tag("p", "streamgauge", tag("span", " evaluation report"), class_="brand")
+    return tag("header", brand, tag("h1", title), tag("p", words, class_="lead"))
+
+
+def banners(results: Results) -> Markup:
+    """Tell what must be known before any number: that a run was cut short, that a learner failed.
+
+    Examples
+    --------
+    >>> banners(Results.from_readings((), n_rows=0))
+    ''
+    """
+    told = [
+        tag("p", tag("strong", "A learner failed. "), f"{failure}; it has no readings from there on.", **BANNER)
+        for failure in results.failures
+    ]
+    if not results.complete:
+        whole = part_of(results.description, "stream").get("n_rows")
+        of_whole = f" of {whole:,}" if isinstance(whole, int) and whole > results.n_rows else ""
+        text = f" It read {results.n_rows:,}{of_whole} rows; every number and verdict here is of these rows only."
+        told.insert(0, tag("p", tag("strong", "This run was cut short."), text, **BANNER))
+    return joined(*told)
+
+
+def curves_section(charts: Sequence[Chart], runs: Sequence[Results]) -> Markup:
+    """Put the curves of runs under a heading, and say how to read them.
+
+    Examples
+    --------
+    >>> "There are no readings." in curves_section([], [])
+    True
+    """
+    if not charts:
+        return tag("p", "There are no readings.", class_="note")
+    n_drifts = sum(len(results.drifts) for results in runs)
+    hints = {
+        "Lines are means over folds; bands reach from the lowest to the highest fold.": any(c.bands for c in charts),
+        f"Grey marks: {count(n_drifts, 'true drift')} of the stream.": n_drifts > 0,
+        "Triangles: alarms of detectors on a learner's errors, pale where they only warn.": any(
+            results.alarms for results in runs
+        ),
+        "Hatched: rows whose labels the learners never see, paler where that holds for some of them only.": any(
+            hidden_spans(results) for results in runs
+        ),
+        "Long curves are thinned: neighbouring readings share their least and greatest value.": any(
+            len(chart.rows) > point_limit(charts) for chart in charts
+        ),
+        "Point to read values, drag to zoom, double-click to zoom out; choose a name to hide or show it.": True,
+    }
+    noscript = tag("p", "The curves need JavaScript; every final value is in the tables.", class_="note")
+    return section(
+        "Curves",
+        tag("div", *(figure_of(chart) for chart in charts), class_="charts"),
+        tag("p", " ".join(hint for hint, holds in hints.items() if holds), class_="note screen"),
+        tag("noscript", noscript),
+    )
 
 
 def _asset(name: str) -> str:
@@ -123,135 +239,3 @@ def _hash(content: str) -> str:
 def _json(data: object) -> str:
     """Write JSON that no text in it can break out of the script element."""
     return json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
-
-
-def _header(title: str, results: Results, shown: Sequence[Panel]) -> Markup:
-    brand = tag("p", "streamgauge", tag("span", " evaluation report"), class_="brand")
-    return tag("header", brand, tag("h1", title), tag("p", _lead(results, shown), class_="lead"))
-
-
-def _lead(results: Results, shown: Sequence[Panel]) -> str:
-    """Say in a sentence what was run."""
-    stream, scheme = (_part(results.description, name) for name in ("stream", "scheme"))
-    of_stream = f" of {stream['name']}" if "name" in stream else ""
-    by_scheme = f", by {scheme['name']}" if "name" in scheme else ""
-    n_folds = scheme.get("n_folds")
-    folds = f" in {count(n_folds, 'fold')}" if isinstance(n_folds, int) else ""
-    tested = TESTED.get(str(scheme.get("test")), "")
-    how = f"{by_scheme}{folds}" + (f", {tested}" if tested and n_folds != 1 else "")
-    measures = and_list(list(dict.fromkeys(panel.measure for panel in shown)))
-    forgettings = and_list(list(dict.fromkeys(panel.forgetting for panel in shown)))
-    measured = f" Measured: {measures} over {forgettings}." if shown else ""
-    return f"Evaluated on {count(results.n_rows, 'row')}{of_stream}{how}.{measured}"
-
-
-def _part(description: Mapping[str, object], name: str) -> Mapping[str, object]:
-    part = description.get(name)
-    return part if isinstance(part, Mapping) else {}
-
-
-def _failures(results: Results) -> Markup:
-    """Tell which learners failed, and where."""
-    return joined(
-        *(
-            tag("p", tag("strong", "A learner failed. "), f"{failure}; it has no readings from there on.", **BANNER)
-            for failure in results.failures
-        )
-    )
-
-
-def _banner(results: Results) -> Markup:
-    if results.complete:
-        return Markup()
-    whole = _part(results.description, "stream").get("n_rows")
-    of_whole = f" of {whole:,}" if isinstance(whole, int) and whole > results.n_rows else ""
-    strong = tag("strong", "This run was cut short.")
-    text = f" It read {results.n_rows:,}{of_whole} rows; every number and verdict here is of these rows only."
-    return tag("p", strong, text, **BANNER)
-
-
-def _curves_section(shown: Sequence[Panel], learners: Sequence[str], n_drifts: int, n_alarms: int) -> Markup:
-    if not shown:
-        return tag("p", "There are no readings.", class_="note")
-    figures = joined(*(_figure(panel, learners) for panel in shown))
-    folded = any(panel.n_folds > 1 for panel in shown)
-    notes = [
-        "Lines are means over folds; bands reach from the lowest to the highest fold." if folded else "",
-        "Point to read values, drag to zoom, double-click to zoom out; choose a learner to hide or show it.",
-    ]
-    if n_drifts:
-        notes.insert(1, f"Grey marks: {count(n_drifts, 'true drift')} of the stream.")
-    if n_alarms:
-        notes.insert(1, "Triangles: alarms of detectors on a learner's errors, pale where they only warn.")
-    if any(len(panel.rows) > _limit(shown) for panel in shown):
-        notes.insert(1, "Long curves are thinned: neighbouring readings share their least and greatest value.")
-    return tag(
-        "section",
-        tag("h2", "Curves", id="curves"),
-        tag("div", figures, class_="charts"),
-        tag("p", " ".join(notes), class_="note screen"),
-        tag("noscript", tag("p", "The curves need JavaScript; every final value is in the tables.", class_="note")),
-        aria_labelledby="curves",
-    )
-
-
-def _figure(panel: Panel, learners: Sequence[str]) -> Markup:
-    legend = (
-        tag(
-            "li",
-            tag(
-                "button",
-                key(at),
-                tag("span", name, class_="name"),
-                tag("span", class_="value"),
-                type="button",
-                aria_pressed="true",
-                data_learner=at,
-            ),
-        )
-        for at, name in enumerate(learners)
-        if name in panel.values
-    )
-    unit = titled("", panel.unit)
-    caption = tag("figcaption", tag("b", panel.measure), f"{unit} over {panel.forgetting}")
-    where = tag("p", class_="where")
-    return tag("figure", caption, tag("div", class_="plot"), where, tag("ul", *legend, class_="legend"))
-
-
-def _limit(shown: Sequence[Panel]) -> int:
-    """Give the number of points a curve may have, fewer the more curves there are."""
-    n_curves = sum(len(panel.values) for panel in shown)
-    return min(MOST_POINTS, max(FEWEST_POINTS, PAGE_POINTS // max(n_curves, 1)))
-
-
-def _data(shown: Sequence[Panel], learners: Sequence[str]) -> dict[str, object]:
-    """Gather what the script draws."""
-    charts = [_chart(panel, learners, _limit(shown)) for panel in shown]
-    names = [printable(learner) for learner in learners]
-    return {"learners": names, "dashes": DASHES, "colours": N_COLOURS, "charts": charts}
-
-
-def _chart(panel: Panel, learners: Sequence[str], limit: int) -> dict[str, object]:
-    rows, drawn = thinned(panel.rows, curves(panel), limit)
-    folded = panel.n_folds > 1
-    lines = [
-        {
-            "learner": at,
-            "mean": _numbers(drawn[name].mean),
-            **({"low": _numbers(drawn[name].low), "high": _numbers(drawn[name].high)} if folded else {}),
-        }
-        for at, name in enumerate(learners)
-        if name in drawn
-    ]
-    return {
-        "measure": printable(panel.measure),
-        "forgetting": printable(panel.forgetting),
-        "rate": panel.unit == RATE,
-        "rows": rows.tolist(),
-        "lines": lines,
-    }
-
-
-def _numbers(values: NDArray[np.float64]) -> list[float | None]:
-    """Round to a thousandth of a percent; a gap is null."""
-    return [value if math.isfinite(value) else None for value in np.round(values, 5).tolist()]

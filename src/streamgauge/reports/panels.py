@@ -6,50 +6,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.records import Results
+from streamgauge.errors import StreamgaugeError
+from streamgauge.records import Final, Results, best_of
 
-__all__ = ["Final", "Panel", "panels"]
-
-Cell = tuple[list[int], list[float]]
-"""The rows and values of one learner in one fold."""
-
-
-@dataclass(frozen=True)
-class Final:
-    """Where one learner stands at the last row.
-
-    Parameters
-    ----------
-    folds
-        The value of each fold, float64 [k]; NaN where it is undefined.
-
-    Examples
-    --------
-    >>> final = Final(np.array([0.5, 0.7, np.nan]))
-    >>> round(final.mean, 4), round(final.deviation, 4), final.n_defined
-    (0.6, 0.1414, 2)
-    """
-
-    folds: NDArray[np.float64]
-
-    @cached_property
-    def _defined(self) -> NDArray[np.float64]:
-        return self.folds[np.isfinite(self.folds)]
-
-    @property
-    def n_defined(self) -> int:
-        """How many folds have a value."""
-        return len(self._defined)
-
-    @property
-    def mean(self) -> float:
-        """The mean over the folds that have a value; NaN where none has."""
-        return float(self._defined.mean()) if self.n_defined else float("nan")
-
-    @property
-    def deviation(self) -> float:
-        """The standard deviation over the folds that have a value; NaN where fewer than two have."""
-        return float(self._defined.std(ddof=1)) if self.n_defined > 1 else float("nan")
+__all__ = ["Panel", "panel_of", "panels"]
 
 
 @dataclass(frozen=True)
@@ -97,11 +57,7 @@ class Panel:
     @cached_property
     def best(self) -> frozenset[str]:
         """The learners with the best mean at the last row; none where there is no choice."""
-        means = {learner: final.mean for learner, final in self.finals.items() if final.n_defined}
-        if len(means) < 2:
-            return frozenset()
-        best = min(means.values()) if self.lower_is_better else max(means.values())
-        return frozenset(learner for learner, mean in means.items() if mean == best)
+        return best_of(self.finals, greater_is_better=not self.lower_is_better)
 
 
 def panels(results: Results) -> tuple[Panel, ...]:
@@ -114,15 +70,27 @@ def panels(results: Results) -> tuple[Panel, ...]:
     >>> panels(Results.from_readings(readings, n_rows=20))[0].values["tree"].tolist()
     [[0.1, 0.2]]
     """
+    if not results.values.size:
+        return ()
     return tuple(
-        Panel(
-            measure,
-            forgetting,
-            results.rows,
-            {learner: results.curve(learner, measure, forgetting).T for learner in results.learners},
-            not results.greater_is_better(measure),
-            results.unit(measure),
-        )
-        for forgetting in results.forgettings
-        for measure in results.measures
+        panel_of(results, measure, forgetting) for forgetting in results.forgettings for measure in results.measures
     )
+
+
+def panel_of(results: Results, measure: str | None = None, forgetting: str | None = None) -> Panel:
+    """Give the panel of one measure under one forgetting, of the first where none is named.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, NoChange, evaluate
+    >>> panel_of(evaluate(SEA(n_rows=10), NoChange())).measure
+    'accuracy'
+    """
+    if not results.values.size:
+        msg = "there are no readings to show"
+        raise StreamgaugeError(msg)
+    measure = results.measures[0] if measure is None else measure
+    forgetting = results.forgettings[0] if forgetting is None else forgetting
+    values = {learner: results.curve(learner, measure, forgetting).T for learner in results.learners}
+    lower_is_better = not results.greater_is_better(measure)
+    return Panel(measure, forgetting, results.rows, values, lower_is_better, results.unit(measure))

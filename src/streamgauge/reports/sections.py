@@ -3,13 +3,23 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from streamgauge.reports.comparisons import Comparison, by_pair
+from streamgauge.markup import Markup, joined, tag
+from streamgauge.records import Final
+from streamgauge.reports.comparisons import Comparison, by_pair, interval_text
 from streamgauge.reports.keys import key
-from streamgauge.reports.markup import Markup, joined, tag
-from streamgauge.reports.panels import Final, Panel
-from streamgauge.reports.wording import RATE, count, p_text, percent, points, spread, titled
+from streamgauge.reports.panels import Panel
+from streamgauge.wording import RATE, count, difference_unit, p_text, percent, points, spread, titled
 
-__all__ = ["finals_section", "folds_section", "pairs_section", "run_section", "verdicts_section"]
+__all__ = [
+    "finals_section",
+    "folds_section",
+    "learner_head",
+    "pairs_section",
+    "run_section",
+    "scrolled",
+    "section",
+    "verdicts_section",
+]
 
 LABELS = {"n_rows": "rows", "n_folds": "folds", "seconds": "seconds taken", "seedless": "without randomness"}
 """What entries of a description are called on the page, where their own name would not do."""
@@ -32,8 +42,7 @@ def verdicts_section(comparisons: Sequence[Comparison]) -> Markup:
     pairs = by_pair(comparisons)
     if not pairs:
         return Markup()
-    found = [0.0, *(bound for pair in pairs for bound in _bounds(pair[0]))]
-    items = [_verdict(pair[0], min(found), max(found)) for pair in pairs]
+    items = [_verdict(pair[0], *_scale(pairs, pair[0].unit)) for pair in pairs]
     verdicts = tag("ul", *items[:MOST_VERDICTS], class_="verdicts")
     others = tag("ul", *items[MOST_VERDICTS:], class_="verdicts")
     unfold = tag("summary", count(len(items) - MOST_VERDICTS, "more pair"))
@@ -43,7 +52,7 @@ def verdicts_section(comparisons: Sequence[Comparison]) -> Markup:
         "Each bar is the interval of the difference; the broken line is no difference.",
         class_="note",
     )
-    return _section("verdicts", "Verdicts", verdicts, more, note)
+    return section("Verdicts", verdicts, more, note)
 
 
 def finals_section(shown: Sequence[Panel], learners: Sequence[str]) -> Markup:
@@ -63,15 +72,16 @@ def finals_section(shown: Sequence[Panel], learners: Sequence[str]) -> Markup:
     measures = [tag("th", titled(panel.measure, panel.unit), scope="col") for panel in shown]
     head = tag("thead", tag("tr", tag("th", "Learner", rowspan=2, scope="col"), *over), tag("tr", *measures))
     rows = (
-        tag("tr", _learner_head(at, name), *(_mean_cell(panel, name) for panel in shown))
+        tag("tr", learner_head(at, name), *(_mean_cell(panel, name) for panel in shown))
         for at, name in enumerate(learners)
+        if any(name in panel.values for panel in shown)
     )
     n_folds = max(panel.n_folds for panel in shown)
     value = f"Mean over {n_folds} folds ± standard deviation" if n_folds > 1 else "One fold"
     best = " Bold: the best mean, which says nothing of significance." if len(learners) > 1 else ""
     in_percent = ", in percent" if all(panel.unit == RATE for panel in shown) else "; rates in percent"
     note = tag("p", f"{value}{in_percent}.{best}", class_="note")
-    return _section("finals", f"After {int(shown[0].rows[-1]):,} rows", _table(head, rows), note)
+    return section(f"After {int(shown[0].rows[-1]):,} rows", scrolled(head, rows), note)
 
 
 def folds_section(shown: Sequence[Panel], learners: Sequence[str]) -> Markup:
@@ -84,7 +94,7 @@ def folds_section(shown: Sequence[Panel], learners: Sequence[str]) -> Markup:
     """
     folded = [panel for panel in shown if panel.n_folds > 1]
     tables = (_fold_table(panel, learners) for panel in folded)
-    return _section("folds", "Fold by fold", *tables) if folded else Markup()
+    return section("Fold by fold", *tables) if folded else Markup()
 
 
 def pairs_section(comparisons: Sequence[Comparison]) -> Markup:
@@ -97,10 +107,10 @@ def pairs_section(comparisons: Sequence[Comparison]) -> Markup:
     """
     if not comparisons:
         return Markup()
-    titles = ("Pair", "Test", "Difference, % points", "Interval", "p", "In words")
+    titles = ("Pair", "Test", "Difference", "Interval", "p", "In words")
     head = tag("thead", tag("tr", *(tag("th", title, scope="col") for title in titles)))
     rows = (_test_row(pair, at) for pair in by_pair(comparisons) for at in range(len(pair)))
-    return _section("pairs", "Pairs and tests", _table(head, rows, class_="words"))
+    return section("Pairs and tests", scrolled(head, rows, class_="words"))
 
 
 def run_section(description: Mapping[str, object]) -> Markup:
@@ -111,19 +121,40 @@ def run_section(description: Mapping[str, object]) -> Markup:
     >>> "<dt>seed</dt><dd>7</dd>" in run_section({"seed": 7})
     True
     """
-    return _section("run", "What was run", _definitions(description)) if description else Markup()
+    return section("What was run", _definitions(description)) if description else Markup()
 
 
-def _section(name: str, title: str, *content: str) -> Markup:
-    return tag("section", tag("h2", title, id=name), *content, aria_labelledby=name)
+def section(title: str, *content: str) -> Markup:
+    """Make a section of the page under a heading.
+
+    Examples
+    --------
+    >>> section("Alarms", "none")
+    '<section aria-label="Alarms"><h2>Alarms</h2>none</section>'
+    """
+    return tag("section", tag("h2", title), *content, aria_label=title)
 
 
-def _table(head: Markup, rows: Iterable[Markup], class_: str | None = None) -> Markup:
+def scrolled(head: Markup, rows: Iterable[Markup], class_: str | None = None) -> Markup:
+    """Make a table that can be scrolled where the screen is too narrow for it.
+
+    Examples
+    --------
+    >>> scrolled(tag("thead"), [])[:20]
+    '<div class="scroll" '
+    """
     table = tag("table", head, tag("tbody", *rows), class_=class_)
     return tag("div", table, class_="scroll", tabindex=0, role="group", aria_label="table")
 
 
-def _learner_head(position: int, name: str) -> Markup:
+def learner_head(position: int, name: str) -> Markup:
+    """Head a row of a table with the key and name of a learner.
+
+    Examples
+    --------
+    >>> learner_head(0, "tree")[-22:]
+    '<span>tree</span></th>'
+    """
     return tag("th", key(position), tag("span", name), scope="row")
 
 
@@ -146,7 +177,7 @@ def _fold_table(panel: Panel, learners: Sequence[str]) -> Markup:
     rows = (
         tag(
             "tr",
-            _learner_head(at, name),
+            learner_head(at, name),
             _mean_cell(panel, name),
             *(tag("td", percent(float(value), panel.unit)) for value in panel.finals[name].folds),
         )
@@ -155,8 +186,14 @@ def _fold_table(panel: Panel, learners: Sequence[str]) -> Markup:
     )
     return joined(
         tag("h3", titled(panel.measure, panel.unit), " over ", panel.forgetting, ", by fold"),
-        _table(head, rows, "folds"),
+        scrolled(head, rows, "folds"),
     )
+
+
+def _scale(pairs: Sequence[Sequence[Comparison]], unit: str) -> tuple[float, float]:
+    """Give the ends of the scale that the pictures of all pairs in one unit share."""
+    found = [0.0, *(bound for pair in pairs if pair[0].unit == unit for bound in _bounds(pair[0]))]
+    return min(found), max(found)
 
 
 def _bounds(comparison: Comparison) -> list[float]:
@@ -166,18 +203,15 @@ def _bounds(comparison: Comparison) -> list[float]:
 
 
 def _verdict(lead: Comparison, low: float, high: float) -> Markup:
-    number = tag("span", points(lead.difference), class_="difference")
-    figures = tag("div", number, " % points ", tag("span", _interval(lead), class_="spread"), class_="figures")
+    number = tag("span", points(lead.difference, lead.unit), class_="difference")
+    unit = f" {difference_unit(lead.unit)} "
+    figures = tag("div", number, unit, tag("span", interval_text(lead), class_="spread"), class_="figures")
     words = tag("div", tag("p", lead.sentence), _warnings(lead))
     return tag("li", words, tag("div", _picture(lead, low, high), figures, class_="estimate"))
 
 
 def _warnings(comparison: Comparison) -> Markup:
     return joined(*(tag("p", warning, class_="warning") for warning in comparison.warnings))
-
-
-def _interval(comparison: Comparison) -> str:
-    return f"[{', '.join(points(bound) for bound in comparison.interval)}]" if comparison.interval else ""
 
 
 def _picture(comparison: Comparison, low: float, high: float) -> Markup:
@@ -199,7 +233,8 @@ def _test_row(pair: Sequence[Comparison], at: int) -> Markup:
     names = joined(tag("span", test.first), " minus ", tag("span", test.second), ", ", test.measure)
     cells = [tag("th", names, scope="rowgroup", rowspan=len(pair))] if at == 0 else []
     cells.append(tag("td", test.test, class_="text"))
-    cells.extend(tag("td", text) for text in (points(test.difference), _interval(test), p_text(test.p_value)))
+    difference = f"{points(test.difference, test.unit)} {difference_unit(test.unit)}"
+    cells.extend(tag("td", text) for text in (difference, interval_text(test), p_text(test.p_value)))
     cells.append(tag("td", test.sentence, _warnings(test), class_="text sentence"))
     return tag("tr", *cells, class_="starts" if at == 0 else None)
 

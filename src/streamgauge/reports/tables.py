@@ -8,11 +8,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from streamgauge.records import Feedback, Resources, Results, Verdict
+from streamgauge.records import Resources, Results, Verdict
 from streamgauge.reports.alarms import score_table, scores_of
-from streamgauge.reports.comparisons import Comparison, by_pair
+from streamgauge.reports.comparisons import Comparison, by_pair, interval_text
+from streamgauge.reports.costs import cost_cells, cost_columns
 from streamgauge.reports.panels import Panel, panels
-from streamgauge.reports.wording import RATE, count, p_text, percent, points, printable, spread, titled
+from streamgauge.wording import RATE, count, difference_unit, p_text, percent, points, printable, spread, titled
 
 __all__ = ["costs_table", "live_verdicts", "pairs_table", "results_table", "summary"]
 
@@ -41,7 +42,8 @@ def summary(results: Results, comparisons: Sequence[Comparison] = ()) -> Rendera
     parts.append(results_table(results))
     if scores := scores_of(results):
         parts += [Text("Alarms", "bold"), score_table(scores)]
-    parts += [Text(line) for line in _labels_told(results.feedback)]
+    if results.feedback is not None and results.feedback.sentence:
+        parts.append(Text(results.feedback.sentence))
     if results.resources is not None:
         parts.append(costs_table(results.resources, results.learners))
     if comparisons:
@@ -93,39 +95,13 @@ def costs_table(cost: Resources, learners: Sequence[str]) -> Table:
     1
     """
     table = _plain_table()
-    for heading in ("learner", "CPU s", "predict %", "rows/s", "model kB", "RAM-hours", "p99 us"):
-        # A long name is folded, so that the figures stay whole.
-        name = heading == "learner"
-        table.add_column(heading, justify="left" if name else "right", no_wrap=not name, overflow="fold")
-    late = cost.n_late.any()
-    if late:
-        table.add_column("late", justify="right", no_wrap=True)
-    place = cost.percentiles.index(99.0)
-    for m, learner in enumerate(learners):
-        figures = (
-            f"{cost.cpu_seconds[-1, m].mean():.3g}",
-            f"{100 * cost.predict_share[-1, m].mean():.0f}",
-            f"{cost.rows_per_second[m].mean():,.0f}",
-            f"{cost.n_bytes[:, m].max() / 1000:,.1f}",
-            f"{cost.ram_hours[-1, m].mean():.2g}",
-            f"{1e6 * cost.latency[m, :, 0, place].max():,.3g}",
-            *((f"{cost.n_late[m].sum():,}",) if late else ()),
-        )
-        table.add_row(printable(learner), *figures)
+    # A long name is folded, so that the figures stay whole.
+    table.add_column("learner", overflow="fold")
+    for heading in cost_columns(cost):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for place, learner in enumerate(learners):
+        table.add_row(printable(learner), *cost_cells(cost, place))
     return table
-
-
-def _labels_told(feedback: Feedback | None) -> list[str]:
-    """Say what became of the labels, where not all of them came."""
-    if feedback is None or not (feedback.n_owed or feedback.n_hidden or feedback.n_unknown):
-        return []
-    told = [
-        f"{feedback.n_revealed:,} came",
-        *([f"{feedback.n_owed:,} were still owed at the end"] if feedback.n_owed else []),
-        *([f"{feedback.n_hidden:,} never come"] if feedback.n_hidden else []),
-        *([f"{feedback.n_unknown:,} are not known"] if feedback.n_unknown else []),
-    ]
-    return [f"Labels: {', '.join(told)}. Predictions scored: {feedback.n_scored.mean():,.0f} in each fold."]
 
 
 def pairs_table(comparisons: Sequence[Comparison]) -> Table:
@@ -139,14 +115,16 @@ def pairs_table(comparisons: Sequence[Comparison]) -> Table:
     tests = list(dict.fromkeys(comparison.test for comparison in comparisons))
     table = _plain_table()
     table.add_column("pair", overflow="fold")
-    table.add_column("difference, interval\n(% points)", justify="right", no_wrap=True)
+    rates = all(comparison.unit == RATE for comparison in comparisons)
+    units = f"\n({difference_unit(RATE)})" if rates else ""
+    table.add_column(f"difference, interval{units}", justify="right", no_wrap=True)
     for test in tests:
         table.add_column(Text(f"p\n{printable(test)}"), justify="right")
     for pair in by_pair(comparisons):
         p_values = {comparison.test: p_text(comparison.p_value) for comparison in pair}
         lead = pair[0]
         names = Text(printable(lead.first) + "\nminus " + printable(f"{lead.second}, {lead.measure}"))
-        table.add_row(names, Text(_estimate(pair)), *(p_values.get(test, "") for test in tests))
+        table.add_row(names, Text(_estimate(pair, with_unit=not rates)), *(p_values.get(test, "") for test in tests))
     return table
 
 
@@ -176,11 +154,11 @@ def live_verdicts(verdicts: Sequence[Verdict]) -> RenderableType:
     return Group(Text(head, "bold"), listed)
 
 
-def _estimate(pair: Sequence[Comparison]) -> str:
+def _estimate(pair: Sequence[Comparison], *, with_unit: bool) -> str:
     """Put the difference of a pair, with its interval if any of its tests gives one."""
     best = next((comparison for comparison in pair if comparison.interval is not None), pair[0])
-    interval = f" [{', '.join(points(bound) for bound in best.interval)}]" if best.interval is not None else ""
-    return points(best.difference) + interval
+    unit = f" {difference_unit(best.unit)}" if with_unit else ""
+    return " ".join(part for part in (points(best.difference, best.unit), interval_text(best)) if part) + unit
 
 
 def _forgetting_table(of_forgetting: Sequence[Panel]) -> Table:

@@ -6,7 +6,7 @@ from streamgauge.significance.bayesian import Posterior, bayesian_sign, correlat
 from streamgauge.significance.compare import compare, compare_all
 from streamgauge.significance.comparison import ALGORITHMS, MODELS, SEEDS, Comparison, p_text
 from streamgauge.significance.corrected import corrected_t, five_by_two, held_out_ratio
-from streamgauge.significance.diagrams import diagram_text, draw_diagram
+from streamgauge.significance.diagrams import diagram_text
 from streamgauge.significance.effects import Effect, effect_size
 from streamgauge.significance.evidence import Betting, anytime_mcnemar
 from streamgauge.significance.flips import sign_flip
@@ -57,7 +57,6 @@ __all__ = [
     "decide",
     "diagram_text",
     "diebold_mariano",
-    "draw_diagram",
     "e_benjamini_hochberg",
     "effect_size",
     "empirical_bernstein",

@@ -3,6 +3,9 @@
 import math
 from dataclasses import dataclass
 
+from streamgauge.markup import simple_table, tag
+from streamgauge.wording import RATE, difference_unit, points
+
 __all__ = ["ALGORITHMS", "MODELS", "SEEDS", "Comparison"]
 
 SEEDS = "on this stream the two are equally good for a typical seed"
@@ -13,9 +16,6 @@ MODELS = "these two trained models are right equally often"
 
 ALGORITHMS = "the two are equally good on average over seeds and over rows of this source"
 """The hypothesis of tests over folds and rows: both are chance."""
-
-RATE = "rate"
-"""The unit of most measures."""
 
 TITLES = {
     "two_way_t": "two-way t",
@@ -74,6 +74,9 @@ class Comparison:
     'tree'
     >>> outcome.sentence
     'tree is better than bayes by 2.10 % points in accuracy (sign test over 10 folds, p = 0.021).'
+    >>> from dataclasses import replace
+    >>> replace(outcome, measure="log_loss", greater_is_better=False, unit="nats").sentence
+    'bayes is better than tree by 0.021 nats in log_loss (sign test over 10 folds, p = 0.021).'
     """
 
     test: str
@@ -113,7 +116,8 @@ class Comparison:
     @property
     def sentence(self) -> str:
         """The verdict in plain English; rates are printed in percent."""
-        better, (scale, unit) = self.better, (100, "% points") if self.unit == RATE else (1, self.unit)
+        better = self.better
+        scale = 100 if self.unit == RATE else 1
         turn = -scale if better is not None and self.direction < 0 else scale
         low, high = sorted(turn * bound for bound in self.interval or (0.0, 0.0))
         digits = _digits((high - low) / 2 or scale * (self.difference or 0.0))
@@ -121,13 +125,32 @@ class Comparison:
         if self.interval is not None:
             confidence = 100 * (1 - self.alpha)
             evidence = f"{confidence:g} % interval {low:,.{digits}f} to {high:,.{digits}f}; {evidence}"
-        by = "" if self.difference is None else f" by {turn * self.difference:,.{digits}f} {unit}"
+        by = ""
+        if self.difference is not None:
+            by = f" by {turn * self.difference:,.{digits}f} {difference_unit(self.unit)}"
         if better is None:
             differ = f"; they differ{by}" if by else ""
             between = f"between {self.first} and {self.second}"
             return f"No difference in {self.measure} can be claimed {between}{differ} ({evidence})."
         worse = self.second if better == self.first else self.first
         return f"{better} is better than {worse}{by} in {self.measure} ({evidence})."
+
+    def _repr_html_(self) -> str:
+        interval = "" if self.interval is None else f"[{', '.join(points(end, self.unit) for end in self.interval)}]"
+        table = simple_table(
+            ("", f"difference in {self.measure}, {difference_unit(self.unit)}", "interval", "test", "p"),
+            [
+                (
+                    f"{self.first} minus {self.second}",
+                    points(self.difference, self.unit),
+                    interval,
+                    self.title,
+                    p_text(self.p_value).removeprefix("p = "),
+                )
+            ],
+        )
+        notes = (tag("p", f"Note: {warning}.") for warning in self.warnings)
+        return tag("div", tag("p", tag("b", self.sentence)), table, *notes)
 
 
 def _digits(scale: float) -> int:

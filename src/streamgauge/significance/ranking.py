@@ -20,6 +20,7 @@ from streamgauge.significance.ranks import (
     nemenyi_p_values,
     ranks_of,
 )
+from streamgauge.wording import RATE
 
 __all__ = ["POST_HOCS", "RankedPair", "Ranking", "rank", "rank_table"]
 
@@ -89,6 +90,8 @@ class Ranking:
         The level, what was compared, and whether a greater value is better.
     warnings
         What to know before believing it.
+    unit
+        In what the measure is told.
 
     Examples
     --------
@@ -111,6 +114,7 @@ class Ranking:
     measure: str
     greater_is_better: bool
     warnings: tuple[str, ...] = ()
+    unit: str = RATE
 
     @property
     def mean_ranks(self) -> NDArray[np.float64]:
@@ -201,11 +205,11 @@ def rank(
     ('tree', 'majority')
     """
     cells: dict[str, dict[str, list[float]]] = {}
-    greater_is_better = True
+    greater_is_better, unit = True, RATE
     for run in results:
         if measure not in run.measures:
             raise unknown_name(kind="measure", name=measure, known=run.measures)
-        greater_is_better = run.greater_is_better(measure)
+        greater_is_better, unit = run.greater_is_better(measure), run.unit(measure)
         chosen = choose_forgetting(run.forgettings, forgetting)
         row = cells.setdefault(_stream_name(run), {})
         for learner in run.learners:
@@ -223,6 +227,7 @@ def rank(
         list(cells),
         measure=measure,
         greater_is_better=greater_is_better,
+        unit=unit,
         post_hoc=post_hoc,
         alpha=alpha,
     )
@@ -235,6 +240,7 @@ def rank_table(
     *,
     measure: str = "accuracy",
     greater_is_better: bool = True,
+    unit: str = RATE,
     post_hoc: str = "wilcoxon_holm",
     alpha: float = 0.05,
 ) -> Ranking:
@@ -272,6 +278,7 @@ def rank_table(
         measure=measure,
         greater_is_better=greater_is_better,
         warnings=tuple(_warnings(len(table), len(learners), post_hoc, alpha)),
+        unit=unit,
     )
 
 

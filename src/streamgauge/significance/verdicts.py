@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
-from streamgauge.records import Outcome, PairSums, Verdict
+from streamgauge.records import Differences, Outcome, PairSums, Verdict
+from streamgauge.significance.courses import LookCourse
 from streamgauge.significance.group_sequential import GroupSequentialSignFlip, open_ended, until
 from streamgauge.significance.looks import NULLS, OUTCOMES, Look, intervals_at, outcomes_at
 from streamgauge.states import pack, unpack
@@ -219,6 +220,7 @@ class PairWatch:
         self._counter = _native.PairCounter(*self._shape)
         self._monitor = None if live_test is None or len(names) < 2 else Monitor(live_test, n_looks=n_looks)
         self._seen: Look | None = None
+        self._course, self._row = LookCourse(), 0
 
     def update(
         self,
@@ -244,6 +246,8 @@ class PairWatch:
         if self._monitor is not None:
             self._seen = Look.at(self._counter)
             self._monitor.judge(self._names, self._seen, row)
+            self._course.keep(row, self._seen)
+            self._row = row
 
     def verdicts(self, failed: frozenset[str] = frozenset()) -> tuple[Verdict, ...]:
         """Give the verdicts as of the last look, but for pairs with a learner that has failed."""
@@ -251,6 +255,13 @@ class PairWatch:
             return ()
         told = self._monitor.tell(self._names, self._seen)
         return tuple(verdict for verdict in told if not {verdict.first, verdict.second} & failed)
+
+    def differences(self, failed: frozenset[str] = frozenset()) -> Differences | None:
+        """Give the course of the differences, but for pairs with a learner that has failed."""
+        monitor, names = self._monitor, self._names
+        if monitor is None or self._seen is None:
+            return None
+        return self._course.differences(lambda look: monitor.tell(names, look), (self._row, self._seen), failed)
 
     def sums(self, failed: frozenset[str] = frozenset()) -> tuple[PairSums, ...]:
         """Give the sums of all pairs, but for those with a learner that has failed."""
@@ -263,7 +274,11 @@ class PairWatch:
     def save(self) -> bytes:
         """All of its state."""
         parts = [self._counter.save(), *([] if self._monitor is None else [self._monitor.save()])]
-        return pack("PairWatch", {"names": self._names, "seen": _told(self._seen)}, parts)
+        return pack(
+            "PairWatch",
+            {"names": self._names, "seen": _told(self._seen), "row": self._row, "course": self._kept()},
+            parts,
+        )
 
     def load(self, state: bytes) -> None:
         """Take over the saved state of a watch over the same learners; it stays as it was where that is damaged."""
@@ -278,7 +293,15 @@ class PairWatch:
             raise StreamgaugeError(str(error)) from error
         if self._monitor is not None:
             self._monitor.load(parts[1])
-        self._counter, self._seen = counter, _read(facts["seen"])
+        self._counter, self._seen, self._row = counter, _read(facts["seen"]), facts["row"]
+        n_looks, looks = facts["course"]
+        self._course = LookCourse()
+        self._course.n_looks = n_looks
+        self._course.kept = [(row, look) for row, told in looks if (look := _read(told)) is not None]
+
+    def _kept(self) -> list[Any]:
+        """Put the looks that are kept into what JSON can tell."""
+        return [self._course.n_looks, [[row, _told(look)] for row, look in self._course.kept]]
 
 
 def _told(look: Look | None) -> list[Any] | None:

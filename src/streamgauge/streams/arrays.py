@@ -262,6 +262,9 @@ def as_stream(thing: object, *, target: str | None = None) -> Stream:
     ArrayStream(arrays: 2 rows, 1 attributes, 2 classes)
     """
     if target is not None:
+        if is_stream(thing) or not (is_frame(thing) or isinstance(thing, dict)):
+            msg = f"target={target!r} names a column of a DataFrame; {type(thing).__name__!r} has no such columns"
+            raise StreamgaugeError(msg)
         return ArrayStream.from_frame(thing, target)
     if isinstance(thing, tuple) and len(thing) == 2:
         return ArrayStream(*thing)

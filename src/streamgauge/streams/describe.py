@@ -63,6 +63,12 @@ class Description:
         a learner is worth something only above it.
     fingerprint
         A text that differs where the rows do.
+
+    Examples
+    --------
+    >>> from streamgauge.streams import SEA, describe
+    >>> describe(SEA(n_rows=100)).n_labelled
+    100
     """
 
     n_rows: int

@@ -3,7 +3,19 @@
 import math
 from collections.abc import Sequence
 
-__all__ = ["and_list", "count", "p_text", "percent", "points", "printable", "spread", "titled"]
+__all__ = [
+    "MISSING",
+    "RATE",
+    "and_list",
+    "count",
+    "difference_unit",
+    "p_text",
+    "percent",
+    "points",
+    "printable",
+    "spread",
+    "titled",
+]
 
 RATE = "rate"
 """The unit of most measures."""
@@ -49,15 +61,28 @@ def spread(value: float, unit: str = RATE) -> str:
     return f"±{percent(value, unit)}" if math.isfinite(value) else ""
 
 
-def points(difference: float | None) -> str:
-    """Put the difference of two rates in percentage points, with its sign.
+def points(difference: float | None, unit: str = RATE) -> str:
+    """Put the difference of two rates in percentage points, of other values in their unit, with its sign.
 
     Examples
     --------
-    >>> points(0.0123), points(-0.2)
-    ('+1.23', '-20.00')
+    >>> points(0.0123), points(-0.2), points(0.031236, "nats")
+    ('+1.23', '-20.00', '+0.03124')
     """
-    return MISSING if difference is None or not math.isfinite(difference) else f"{100 * difference:+.2f}"
+    if difference is None or not math.isfinite(difference):
+        return MISSING
+    return f"{100 * difference:+.2f}" if unit == RATE else f"{difference:+,.4g}"
+
+
+def difference_unit(unit: str) -> str:
+    """Name the unit of a difference.
+
+    Examples
+    --------
+    >>> difference_unit("rate"), difference_unit("nats")
+    ('% points', 'nats')
+    """
+    return "% points" if unit == RATE else unit
 
 
 def p_text(p_value: float) -> str:

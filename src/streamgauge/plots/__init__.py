@@ -1,0 +1,24 @@
+"""Figures for papers and slides, drawn by Matplotlib (``pip install 'streamgauge[plots]'``): PNG, SVG or PDF.
+
+Each function draws one kind of figure and gives a `Figure`, which a notebook shows and `Figure.save` writes.
+"""
+
+from streamgauge.plots.classes import balance, confusion, labels
+from streamgauge.plots.costs import pareto, resources
+from streamgauge.plots.figure import Figure
+from streamgauge.plots.lines import curves, difference
+from streamgauge.plots.rankings import p_values, ranks, wins
+
+__all__ = [
+    "Figure",
+    "balance",
+    "confusion",
+    "curves",
+    "difference",
+    "labels",
+    "p_values",
+    "pareto",
+    "ranks",
+    "resources",
+    "wins",
+]

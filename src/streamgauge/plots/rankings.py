@@ -1,0 +1,144 @@
+"""Figures of many learners on many streams: mean ranks, and who beats whom."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge.plots.figure import Figure, blank
+from streamgauge.reports.matrices import PMatrix, p_matrix
+from streamgauge.significance import Comparison, Ranking
+from streamgauge.wording import p_text, printable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["p_values", "ranks", "wins"]
+
+
+def ranks(ranking: Ranking) -> Figure:
+    """Draw the critical-difference diagram: learners on a line of mean ranks, bars over those not told apart.
+
+    With the post-hoc test of Nemenyi the critical difference is drawn as well. A dot on a bar marks each learner that
+    belongs to it: what a bar merely passes does not.
+
+    Examples
+    --------
+    >>> from streamgauge.significance import rank_table
+    >>> figure = ranks(rank_table([[0.9, 0.7], [0.8, 0.6]], ["tree", "bayes"]))
+    >>> [text.get_text() for text in figure.drawn.axes[0].texts][-2:]
+    ['tree  1.00 ', ' 2.00  bayes']
+    """
+    rows = (len(ranking.learners) + 1) // 2
+    with blank((7.0, 1.3 + 0.25 * (rows + len(ranking.groups)))) as drawn:
+        drawn.set_layout_engine("none")
+        _draw_ranks(drawn.add_axes((0.2, 0.0, 0.6, 1.0)), ranking, rows)
+    return Figure(drawn)
+
+
+def wins(ranking: Ranking) -> Figure:
+    """Draw on how many streams the learner of a row won, tied and lost against that of a column.
+
+    Examples
+    --------
+    >>> from streamgauge.significance import rank_table
+    >>> figure = wins(rank_table([[0.9, 0.7], [0.8, 0.6]], ["tree", "bayes"]))
+    >>> [text.get_text() for text in figure.drawn.axes[0].texts]
+    ['2/0/0', '0/0/2']
+    """
+    place = [ranking.learners.index(name) for name in ranking.order]
+    won, tied = ranking.wins[np.ix_(place, place)], ranking.ties[np.ix_(place, place)]
+    lost = won.T
+    texts = [[f"{w}/{t}/{n}" for w, t, n in zip(*line, strict=True)] for line in zip(won, tied, lost, strict=True)]
+    balance = (won - lost) / max(len(ranking.streams), 1)
+    title = f"Won, tied and lost by {ranking.measure}, row against column"
+    return _matrix(ranking.order, balance, texts, title=title, limits=(-1.0, 1.0), colours="PuOr_r")
+
+
+def p_values(found: Ranking | Sequence[Comparison]) -> Figure:
+    """Draw the p-values of all pairs, those of real differences in bold; for a ranking the adjusted ones.
+
+    Parameters
+    ----------
+    found
+        A ranking, or comparisons of the pairs of one run; of each pair the first counts.
+
+    Examples
+    --------
+    >>> from streamgauge.significance import rank_table
+    >>> figure = p_values(rank_table([[0.9, 0.7], [0.8, 0.6]], ["tree", "bayes"]))
+    >>> figure.drawn.get_suptitle()
+    'Adjusted p-values in accuracy (bold: not above 0.05)'
+    """
+    matrix: PMatrix = p_matrix(found)
+    texts = [["" if np.isnan(p) else p_text(p) for p in line] for line in matrix.p_values.tolist()]
+    evidence = -np.log10(np.clip(matrix.p_values, 1e-6, 1.0))
+    return _matrix(
+        matrix.learners,
+        evidence,
+        texts,
+        title=matrix.title,
+        limits=(0.0, 6.0),
+        colours="Blues",
+        bold=matrix.significant,
+    )
+
+
+def _matrix(
+    names: Sequence[str],
+    values: NDArray[np.float64],
+    texts: Sequence[Sequence[str]],
+    *,
+    title: str,
+    limits: tuple[float, float],
+    colours: str,
+    bold: NDArray[np.bool_] | None = None,
+) -> Figure:
+    n = len(names)
+    longest = max(len(name) for name in names)
+    with blank((max(2.2, 0.75 * n) + 0.075 * longest, max(1.4, 0.5 * n) + 0.6)) as drawn:
+        axes = drawn.add_subplot()
+        shown = np.where(np.eye(n, dtype=bool), np.nan, values)
+        axes.imshow(shown, vmin=limits[0], vmax=limits[1], cmap=colours, aspect="auto")
+        dark = np.abs(shown) > 0.6 * max(map(abs, limits))
+        for i in range(n):
+            for j in range(n):
+                if i != j:
+                    weight = "bold" if bold is not None and bold[i, j] else "normal"
+                    colour = "white" if dark[i, j] else "#1b2430"
+                    axes.text(j, i, texts[i][j], ha="center", va="center", color=colour, fontweight=weight)
+        labels = [printable(name) for name in names]
+        axes.set_xticks(range(n), labels, rotation=30, ha="right")
+        axes.set_yticks(range(n), labels)
+        axes.tick_params(length=0)
+        axes.spines[:].set_visible(False)
+        drawn.suptitle(title, x=0.0, ha="left", fontsize=9, fontweight="bold")
+    return Figure(drawn)
+
+
+def _draw_ranks(axes: "Axes", ranking: Ranking, rows: int) -> None:
+    """Put the names left and right of the line, the bars between the line and the names."""
+    k, below = len(ranking.learners), len(ranking.groups) * 0.5 + 0.8
+    means = dict(zip(ranking.learners, ranking.mean_ranks.tolist(), strict=True))
+    axes.plot([1, k], [0, 0], "k-", linewidth=1)
+    for whole in range(1, k + 1):
+        axes.plot([whole, whole], [0, 0.2], "k-", linewidth=1)
+        axes.text(whole, 0.3, str(whole), ha="center", va="bottom")
+    for height, group in enumerate(ranking.groups):
+        places = [means[name] for name in group]
+        axes.plot([min(places), max(places)], [-0.5 * (height + 1)] * 2, "k-", linewidth=2.5)
+        axes.plot(places, [-0.5 * (height + 1)] * len(places), "ko", markersize=5)
+    if ranking.post_hoc == "nemenyi":
+        stop = 1 + ranking.critical_difference
+        axes.plot([1, stop], [1.2, 1.2], "k|-", linewidth=1)
+        axes.text((1 + stop) / 2, 1.3, f"CD = {ranking.critical_difference:.2f}", ha="center", va="bottom")
+    margin = 0.04 * (k - 1)
+    for position, name in enumerate(ranking.order):
+        left = position < rows
+        depth = -below - 0.7 * (position if left else k - 1 - position)
+        end = 1 - margin if left else k + margin
+        axes.plot([means[name], means[name], end], [0, depth, depth], c="0.5", linewidth=0.8)
+        text = f"{printable(name)}  {means[name]:.2f} " if left else f" {means[name]:.2f}  {printable(name)}"
+        axes.text(end, depth, text, ha="right" if left else "left", va="center")
+    axes.set_axis_off()

@@ -1,0 +1,89 @@
+"""How records show themselves in a notebook: as plain tables, in the colours of the notebook."""
+
+from typing import TYPE_CHECKING
+
+from streamgauge.markup import Markup, joined, simple_table, tag
+from streamgauge.wording import and_list, count, percent, spread, titled
+
+if TYPE_CHECKING:
+    from streamgauge.records.results import Results
+    from streamgauge.records.rows import Schema
+
+__all__ = ["results_html", "schema_html"]
+
+MOST_ATTRIBUTES = 30
+"""How many attributes of a schema are shown."""
+
+MOST_VALUES = 12
+"""How many names of values or classes are shown."""
+
+
+def results_html(results: "Results") -> str:
+    """Show where each learner stands after the last row, and what to know before believing it.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, NoChange, evaluate
+    >>> "After 100 rows of SEA" in results_html(evaluate(SEA(n_rows=100), NoChange()))
+    True
+    """
+    stream = results.description.get("stream")
+    name = f" of {stream['name']}" if isinstance(stream, dict) and "name" in stream else ""
+    parts = [tag("p", tag("b", f"After {count(results.n_rows, 'row')}{name}"))]
+    if not results.complete:
+        parts.append(tag("p", tag("b", "Cut short: "), "every number is of these rows only."))
+    parts += [tag("p", tag("b", "Failed: "), f"{failure}; no readings from there on.") for failure in results.failures]
+    columns = [(forgetting, measure) for forgetting in results.forgettings for measure in results.measures]
+    if columns and len(results.rows):
+        parts.append(_finals(results, columns))
+        folds = f"Mean over {results.n_folds} folds ± standard deviation; b" if results.n_folds > 1 else "B"
+        parts.append(tag("p", tag("small", f"{folds}est mean in bold, which says nothing of significance.")))
+    if results.feedback is not None and results.feedback.sentence:
+        parts.append(tag("p", results.feedback.sentence))
+    return tag("div", *parts)
+
+
+def _finals(results: "Results", columns: list[tuple[str, str]]) -> Markup:
+    headings = [f"{titled(measure, results.unit(measure))}, {forgetting}" for forgetting, measure in columns]
+    rows = [[learner] for learner in results.learners]
+    for forgetting, measure in columns:
+        finals = [results.final(learner, measure, forgetting) for learner in results.learners]
+        best = results.best(measure, forgetting)
+        for row, learner, final in zip(rows, results.learners, finals, strict=True):
+            mean = percent(final.mean, results.unit(measure))
+            shown = tag("b", mean) if learner in best else mean
+            row.append(joined(shown, " ", spread(final.deviation, results.unit(measure))))
+    return simple_table(["learner", *headings], rows)
+
+
+def schema_html(schema: "Schema") -> str:
+    """Show the attributes and classes of a schema.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA
+    >>> "2 classes" in schema_html(SEA().schema)
+    True
+    """
+    rows = [
+        (attribute.name, _values(attribute.values), "may be missing" if attribute.missing else "")
+        for attribute in schema.attributes[:MOST_ATTRIBUTES]
+    ]
+    more = schema.n_attributes - len(rows)
+    classes = f"{count(schema.n_classes, 'class', 'classes')}: {_some(schema.classes)}"
+    parts = [
+        tag("p", tag("b", count(schema.n_attributes, "attribute")), f"; {classes}"),
+        simple_table(("attribute", "kind", ""), rows),
+        *([tag("p", f"and {count(more, 'more attribute')}")] if more else []),
+    ]
+    return tag("div", *parts)
+
+
+def _values(values: tuple[str, ...] | None) -> str:
+    return "numeric" if values is None else f"{count(len(values), 'value')}: {_some(values)}"
+
+
+def _some(names: tuple[str, ...]) -> str:
+    if len(names) <= MOST_VALUES:
+        return and_list(names)
+    return f"{', '.join(names[:MOST_VALUES])} and {count(len(names) - MOST_VALUES, 'other')}"
