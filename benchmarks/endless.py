@@ -57,8 +57,9 @@ def main(n_rows: int = N_ROWS, stored: Path | None = None) -> None:
     if stored is not None:
         head = (
             f"# A run of {n_rows:,} rows\n\n`python -m benchmarks.endless {n_rows}`: SEA with a tenth of the labels "
-            "flipped, NaiveBayes and MajorityClass,\nmeasured over a window, with fading and over an ADWIN window: four "
-            "measures after every million rows.\n\n| rows | MiB resident | since the first million |\n|---:|---:|---:|\n"
+            "flipped, NaiveBayes and MajorityClass,\nmeasured over a window, with fading and over an ADWIN window: "
+            "four measures after every million rows.\n\n"
+            "| rows | MiB resident | since the first million |\n|---:|---:|---:|\n"
         )
         tail = f"\nGrown by {grown:.1f} MiB at most (goal: under {GOAL} MiB, {verdict}), {cpu:.0f} s of CPU time.\n"
         stored.parent.mkdir(exist_ok=True)

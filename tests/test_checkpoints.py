@@ -82,7 +82,7 @@ SCHEMES: list[Callable[[], Any]] = [
 ]
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     scheme=st.sampled_from(SCHEMES),
     labelling=st.sampled_from(LABELLINGS),
@@ -100,7 +100,7 @@ def test_a_run_that_is_cut_at_any_moments_has_the_results_of_one_that_is_not(
         "labelling": labelling(),
         "score": score,
         "forgetting": [sg.Landmark(), sg.Window(100), sg.Fading(0.99), sg.Adwin(), sg.Tumbling(150)],
-        "measures": ["accuracy", "kappa_m", "kappa_temporal", "auc", "log_loss"],
+        "measures": ["accuracy", "kappa_m", "kappa_temporal", "roc_auc_ovr_macro", "log_loss"],
         "detectors": [DDM()],
         "every": 130,
     }
@@ -207,7 +207,7 @@ def test_another_version_is_told(stopped: Path) -> None:
         ({"seed": 2}, "seed is 1 there and 2 here"),
         ({"every": 50}, "every is 100 there and 50 here"),
         ({"scheme": Bootstrap(2)}, "scheme name is Prequential"),
-        ({"stream": SEA(n_rows=N, noise=0.1)}, "stream name is SEA"),
+        ({"stream": SEA(n_rows=N, noise=0.3)}, "stream name is SEA"),
         ({"measures": "kappa"}, "measures accuracy is"),
         ({"detectors": "DDM"}, r"detectors DDM\(warning=2.0\) is nothing there"),
     ],
@@ -333,6 +333,9 @@ class Queue:
     def __init__(self, folder: Path | None = None) -> None:
         self.inner = SEA(n_rows=N)
         self.folder, self.next_row, self.kept_from, self.handed_out = folder, 0, 0, 0
+
+    def __repr__(self) -> str:
+        return "Queue()"
 
     schema = property(lambda self: self.inner.schema)
     n_rows = None

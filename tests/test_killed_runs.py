@@ -1,0 +1,87 @@
+"""Runs of the command line that are killed and resumed."""
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+RUN = ["evaluate", "--stream", "SEA(noise=0.1)", "--rows", "400000", "--learner", "HoeffdingTree", "--learner"]
+RUN += ["NaiveBayes", "--scheme", "Bootstrap(3)", "--forgetting", "Adwin", "--forgetting", "Window(1000)"]
+RUN += ["--labelling", "Delayed(500)", "--every", "10000", "--no-resources", "--quiet", "--batch-size", "4096"]
+
+
+def started(folder: Path, *more: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", "from streamgauge.cli.main import main; main()", *RUN, *more]
+    if folder.name != "none":
+        command += ["--checkpoint", str(folder), "--checkpoint-every", "10000", "--resume"]
+    return subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def finished(folder: Path, out: Path) -> tuple[bytes, dict[str, object]]:
+    process = started(folder, "--out", str(out))
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    manifest = json.loads((out / "manifest.json").read_text())
+    manifest["description"].pop("seconds")
+    return (out / "readings.parquet").read_bytes(), manifest
+
+
+def checkpoints(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.checkpoint"))
+
+
+def wait_for(folder: Path, n_rows: int) -> None:
+    """Wait until there is a checkpoint of so many rows or more."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        if any(int(path.stem[5:]) >= n_rows for path in checkpoints(folder)):
+            return
+        time.sleep(0.005)
+    pytest.fail("no checkpoint within two minutes")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, dict[str, object]]:
+    folder = tmp_path_factory.mktemp("whole")
+    return finished(folder / "none", folder / "out")
+
+
+def test_runs_killed_at_random_moments_end_with_the_same_bytes(
+    tmp_path: Path, whole: tuple[bytes, dict[str, object]]
+) -> None:
+    draw = random.Random(20)
+    for n_rows in (20_000, 120_000, 250_000):
+        process = started(tmp_path / "run")
+        wait_for(tmp_path / "run", n_rows)
+        time.sleep(draw.random() / 50)
+        process.kill()
+        assert process.wait() == -signal.SIGKILL
+        process.communicate()
+    assert finished(tmp_path / "run", tmp_path / "out") == whole
+
+
+def test_a_run_that_is_terminated_writes_a_last_checkpoint_and_ends_as_told(
+    tmp_path: Path, whole: tuple[bytes, dict[str, object]]
+) -> None:
+    process = started(tmp_path / "run")
+    wait_for(tmp_path / "run", 30_000)
+    process.terminate()
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == -signal.SIGTERM, errors
+    assert "Traceback" not in errors
+    assert finished(tmp_path / "run", tmp_path / "out") == whole
+
+
+def test_mistakes_are_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    process = started(tmp_path / "file")
+    output, errors = process.communicate(timeout=120)
+    assert process.returncode == 2
+    assert output == ""
+    assert errors.startswith("Error: cannot use the folder of checkpoints")
+    assert len(errors.splitlines()) == 1
