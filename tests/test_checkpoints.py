@@ -21,6 +21,7 @@ from streamgauge.checkpoints.folder import Folder
 from streamgauge.drift import DDM
 from streamgauge.errors import CheckpointWarning, FailureWarning, StreamgaugeError
 from streamgauge.evaluate import Evaluation, evaluate
+from streamgauge.forgetting import Tumbling
 from streamgauge.labelling import AllLabels, Delayed, DelayedAtRandom, Fraction
 from streamgauge.learners import HoeffdingTree, MajorityClass, NaiveBayes, PythonLearner
 from streamgauge.recording import ConfusionMatrices, Misclassified, Predictions
@@ -99,7 +100,7 @@ def test_a_run_that_is_cut_at_any_moments_has_the_results_of_one_that_is_not(
         "scheme": scheme(),
         "labelling": labelling(),
         "score": score,
-        "forgetting": [sg.Landmark(), sg.Window(100), sg.Fading(0.99), sg.Adwin(), sg.Tumbling(150)],
+        "forgetting": [sg.Landmark(), sg.Window(100), sg.Fading(0.99), sg.Adwin(), Tumbling(150)],
         "measures": ["accuracy", "kappa_m", "kappa_temporal", "roc_auc_ovr_macro", "log_loss"],
         "detectors": [DDM()],
         "every": 130,

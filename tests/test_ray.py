@@ -3,6 +3,7 @@
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -42,7 +43,12 @@ def _started():
     """Start a cluster of two nodes and connect to it; Ray gives up on a machine that is too busy."""
     from ray.cluster_utils import Cluster  # noqa: PLC0415
 
-    head = {"num_cpus": 1, "object_store_memory": 2**27, "_system_config": QUICK_TO_NOTICE, "include_dashboard": False}
+    head: dict[str, Any] = {
+        "num_cpus": 1,
+        "object_store_memory": 2**27,
+        "_system_config": QUICK_TO_NOTICE,
+        "include_dashboard": False,
+    }
     for _ in range(3):
         made = Cluster()
         try:

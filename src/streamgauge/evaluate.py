@@ -294,7 +294,7 @@ class Evaluation:
 
     def readings_of(self, progress: Progress) -> Iterator[Reading]:
         """Give the readings that a batch brought."""
-        names = (tuple(self.specs), self._forgetting_names, self._measure_names)
+        names = (tuple(self.specs), self._forgetting_names, tuple(measure.name for measure in self.measures))
         return readings_of(progress.rows, progress.values, *names)
 
     def advance(self, stopping: Callable[[], bool] = lambda: False) -> Iterator[Progress]:
@@ -370,7 +370,7 @@ class Evaluation:
             order, started = given.popleft()
             yield order, host.take()
             started, ended = max(started, ended), time.perf_counter()
-            self._pace(order.n_done - n_before, ended - started)
+            self._feed.pace(order.n_done - n_before, ended - started)
             n_before = order.n_done
 
     def _keeps(self, n_rows: int) -> bool:
@@ -386,13 +386,6 @@ class Evaluation:
         if self.live_test is None or n_rows is None:
             return self.live_test, None
         return replace(self.live_test, horizon=self.live_test.horizon or max(n_rows, 1)), -(-n_rows // self.every) or 1
-
-    def _pace(self, n_rows: int, seconds: float) -> None:
-        """Let what is done at once take about a second, so that a run can be watched and stopped in time."""
-        if seconds > 2.0:
-            self._feed.piece = max(1, int(n_rows / seconds))
-        elif self._feed.piece is not None and seconds < 0.5:
-            self._feed.piece *= 2
 
     def _reason_to_stop(self, stopping: Callable[[], bool]) -> str:
         if stopping():
@@ -427,10 +420,6 @@ class Evaluation:
     def _forgetting_names(self) -> tuple[str, ...]:
         return tuple(described(forgetting) for forgetting in self.forgettings)
 
-    @property
-    def _measure_names(self) -> tuple[str, ...]:
-        return tuple(measure.name for measure in self.measures)
-
     def results(self, progress: Iterable[Progress]) -> Results:
         """Put together what the batches brought."""
         parts = list(progress)
@@ -442,7 +431,7 @@ class Evaluation:
             np.concatenate([np.empty(shape), *(part.values for part in kept)]),
             tuple(self.specs),
             self._forgetting_names,
-            self._measure_names,
+            tuple(measure.name for measure in self.measures),
             self._account.pairs,
             self._account.n_done,
             not self._ended_by,

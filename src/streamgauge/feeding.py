@@ -94,6 +94,13 @@ class Feed:
                     self.schema.check(shown)
                 yield shown, self._labelling.arrivals(batch, self._seed)
 
+    def pace(self, n_rows: int, seconds: float) -> None:
+        """Let what is done at once take about a second, so that a run can be watched and stopped in time."""
+        if seconds > 2.0:
+            self.piece = max(1, int(n_rows / seconds))
+        elif self.piece is not None and seconds < 0.5:
+            self.piece *= 2
+
     @property
     def live(self) -> Resumable | None:
         """The stream, where it is one whose rows cannot be read again."""
