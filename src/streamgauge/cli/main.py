@@ -20,6 +20,7 @@ COMMANDS = {
     "convert": "Write a file in another format.",
     "shuffle": "Write the rows of a file in random order.",
     "sample": "Draw a training and a test set from a file.",
+    "reproduce": "Do tables and figures of papers again, beside what was published.",
     "list": "List streams, learners, schemes, labellings, forgettings, measures and detectors, and datasets.",
 }
 
