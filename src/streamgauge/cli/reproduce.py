@@ -108,6 +108,8 @@ def _show(done: "Reproduced") -> None:
     from rich.markup import escape  # noqa: PLC0415
 
     console = Console()
+    if not console.is_terminal:
+        console = Console(width=160)  # into a file tables go whole
     found, what = done.finding, done.reproduction
     console.print(f"\n[bold]{escape(what.title)}[/bold] ({what.name})\n{escape(what.source)}; ours: {found.basis}")
     for table in found.tables:

@@ -4,7 +4,7 @@ from streamgauge.reproduce import bifet_2016, stuffed
 from streamgauge.reproduce.bifet_2015 import electricity, estimates, examples, rejection_tables
 from streamgauge.reproduce.bifet_2015.rejections import REJECTIONS
 from streamgauge.reproduce.findings import Reproduction
-from streamgauge.reproduce.gama_2009 import comparisons, holdout, page_hinkley
+from streamgauge.reproduce.gama_2009 import comparisons, first_stream, holdout, page_hinkley
 
 __all__ = ["REPRODUCTIONS"]
 
@@ -121,15 +121,15 @@ _ALL = (
         "gama-2009-figure-8",
         GAMA_2009.format("Figure 8"),
         "The Page-Hinkley test at the first drift",
-        page_hinkley.FIRST_STREAM,
-        page_hinkley.find_figure_8,
+        first_stream.FIRST_STREAM,
+        first_stream.find_figure_8,
     ),
     Reproduction(
         "gama-2009-figure-9",
         GAMA_2009.format("Figure 9"),
         "Delays of the Page-Hinkley test without and with fading",
-        page_hinkley.FIRST_STREAM,
-        page_hinkley.find_figure_9,
+        first_stream.FIRST_STREAM,
+        first_stream.find_figure_9,
     ),
     Reproduction(
         "gama-2009-table-2",

@@ -79,7 +79,7 @@ def draw_curves(axis: Any, curves: Mapping[str, ArrayLike], names: Sequence[str]
     """Draw some of the curves over rows, the holdout thick."""
     for name in names:
         wide = name == HOLDOUT
-        style = {"linewidth": 2.2 if wide else 1.0, "color": "black" if wide else None, "alpha": 0.5 if wide else 1.0}
+        style = {"linewidth": 2.2 if wide else 1.0, "c": "black" if wide else None, "alpha": 0.5 if wide else 1.0}
         axis.plot(curves["row"], curves[name], label=name, **style)
     axis.set(xlabel="rows", **labels)
     axis.legend(fontsize=8)

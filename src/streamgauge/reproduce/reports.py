@@ -17,7 +17,9 @@ __all__ = ["page_of", "write"]
 REPEAT = "$ streamgauge reproduce {name} --scale {scale}"
 
 
-def write(reproduction: Reproduction, scale: Scale, finding: Finding, folder: Path, facts: dict[str, Any]) -> list[Path]:
+def write(
+    reproduction: Reproduction, scale: Scale, finding: Finding, folder: Path, facts: dict[str, Any]
+) -> list[Path]:
     """Write page, picture, data and manifest of a finding into a folder; give the files.
 
     The picture needs Matplotlib; where that is missing there is none, and the manifest says so.

@@ -70,8 +70,10 @@ def find_folds(done: Done) -> Finding:
     def draw(figure: Any) -> None:  # noqa: ANN401
         axis = figure.subplots()
         signed = np.sign(ours["differences"]) * np.array(ours["ranks"])
-        axis.bar(range(1, 11), signed, color=["tab:blue" if rank > 0 else "tab:red" for rank in signed])
-        axis.axhline(0.0, color="grey", linewidth=0.5)
+        for part, label in ((np.maximum(signed, 0), "A is better"), (np.minimum(signed, 0), "B is better")):
+            axis.bar(range(1, 11), part, label=label)
+        axis.legend()
+        axis.axhline(0.0, c="grey", linewidth=0.5)
         axis.set(title="signed ranks of A - B", xlabel="fold", ylabel="rank", xticks=range(1, 11))
 
     return Finding("worked out, no chance in it", (folds, tests), draw, claims, notes, size=(7, 3))

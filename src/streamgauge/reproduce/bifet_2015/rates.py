@@ -12,9 +12,14 @@ from streamgauge.reproduce.bifet_2015.rejections import MODES, NOISES, SCHEMES, 
 from streamgauge.reproduce.findings import Done
 from streamgauge.significance import mcnemar, sign_test, wilcoxon
 
-__all__ = ["TESTS", "Rates"]
+__all__ = ["PUBLISHED_AS", "TESTS", "WORDS", "Rates", "tested_in"]
 
 ALPHA = 0.05
+WORDS = {"held_out": "non-prequential", "training": "prequential", "all": "all rows"}
+"""What the paper calls the rows that are scored."""
+PUBLISHED_AS = {"mcnemar": "mcnemar", "sign": "sign", "wilcoxon": "wilcoxon"}
+PUBLISHED_AS |= {"sign, 8 wins": "sign", "wilcoxon, W <= 11": "wilcoxon"}
+"""What the paper calls a test."""
 Counts = Mapping[str, Any]
 """What is stored of a pair: `n_scored`, `only_first`, `only_second` per fold."""
 

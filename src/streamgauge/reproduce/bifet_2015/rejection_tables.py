@@ -1,29 +1,27 @@
 """Tables 2, 3 and 4: how often tests reject, over all streams and for each."""
 
-from typing import Any
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.reproduce.bifet_2015.rates import TESTS, Rates, tested_in
+from streamgauge.reproduce.bifet_2015.rates import PUBLISHED_AS, TESTS, WORDS, Rates, tested_in
+from streamgauge.reproduce.bifet_2015.rejection_pictures import draw_overall, draw_streams
 from streamgauge.reproduce.bifet_2015.rejections import MODES, NOISES, SCHEMES, SEEDS, STREAMS
 from streamgauge.reproduce.findings import Claim, Done, Entry, Finding, Table
 from streamgauge.reproduce.published import published
 
 __all__ = ["find_mcnemar", "find_overall", "find_wilcoxon"]
 
-WORDS = {"held_out": "non-prequential", "training": "prequential", "all": "all rows"}
-PUBLISHED_AS = {"mcnemar": "mcnemar", "sign": "sign", "wilcoxon": "wilcoxon"}
-PUBLISHED_AS |= {"sign, 8 wins": "sign", "wilcoxon, W <= 11": "wilcoxon"}
 HEADS = tuple(f"{scheme.replace('_', '-')}, {noise}" for noise in NOISES for scheme in SCHEMES)
 
 COMMON_NOTES = (
     "Poker stands for the generator of poker hands, since the 829,201 rows of the file are not redistributed: it deals"
     " hands at random, as they come at a table.",
-    "The paper's random forests are those of leveraging bagging; ours are ten trees that look at random attributes, with"
-    " Poisson(6) weights, and a tree that gets worse gives way to a new one.",
-    "The paper does not say how long its streams were. Ours have as many rows as stated, drifts at a quarter, a half and"
-    " three quarters of them. McNemar rejects the more, the more rows there are.",
+    "The paper's random forests are those of leveraging bagging; ours are ten trees that look at random attributes,"
+    " with Poisson(6) weights, and a tree that gets worse gives way to a new one.",
+    "The paper does not say how long its streams were. Ours have as many rows as stated, drifts at a quarter, a half"
+    " and three quarters of them. McNemar rejects the more, the more rows there are.",
     "McNemar is done in every fold, and the share of folds that reject is counted.",
     "Noise switches a prediction to a class drawn from all classes, as NoiseFilter does; the forests have different"
     " seeds also where one of them is noisy.",
@@ -111,8 +109,8 @@ def _overall_claims(rates: Rates, shared: Rates) -> tuple[Claim, ...]:
             bool(over("mcnemar", "0").min() > 0.10),
         ),
         Claim(
-            f"the exact Wilcoxon and sign tests keep to 0.05 where each fold has its own seed (up to {limits[0]:.3f}, three"
-            f" standard errors); here {_range(over('wilcoxon', '0'))} and {_range(over('sign', '0'))}",
+            f"the exact Wilcoxon and sign tests keep to 0.05 where each fold has its own seed (up to {limits[0]:.3f},"
+            f" three standard errors); here {_range(over('wilcoxon', '0'))} and {_range(over('sign', '0'))}",
             bool(max(over("wilcoxon", "0").max(), over("sign", "0").max()) <= limits[0]),
         ),
         Claim(
@@ -159,38 +157,9 @@ def find_overall(done: Done) -> Finding:
     tables += [times] if times else []
     timed = "The published times are wall times of a cluster; of ours only the ratios mean anything beside them."
     notes = (CRITICAL_VALUES, ONE_SEED, *COMMON_NOTES, timed)
-
-    def draw(figure: Any) -> None:  # noqa: ANN401  (Matplotlib has no types)
-        _draw_overall(figure, rates, shared)
-
+    draw = partial(draw_overall, rates, shared)
     claims = _overall_claims(rates, shared)
     return Finding(_basis(rates, shared), tuple(tables), draw, claims, notes, _data(rates, shared), size=(11, 5))
-
-
-def _draw_overall(figure: Any, rates: Rates, shared: Rates) -> None:  # noqa: ANN401
-    known = published("bifet-2015-table-2")["rates"]
-    axes = figure.subplots(1, 3, sharey=True)
-    bars = [(test, mode) for test in TESTS for mode in MODES if tested_in(test, mode)]
-    bars = [(test, mode) for test, mode in bars if mode != "all" or test == "two_way_t"]
-    places = np.arange(len(bars))
-    for axis, noise in zip(axes, NOISES, strict=True):
-        for column, scheme in enumerate(SCHEMES):
-            shift = 0.22 * (column - 1)
-            ours = [rates.mean_rate(test, mode, noise)[column] for test, mode in bars]
-            axis.plot(ours, places + shift, "o", color=f"C{column}", markersize=5, label=scheme.replace("_", "-"))
-            if shared.n_decisions:
-                one_seed = [shared.mean_rate(test, mode, noise)[column] for test, mode in bars]
-                label = "one seed for all folds" if column == 0 else None
-                axis.plot(one_seed, places + shift, "x", color=f"C{column}", markersize=4, alpha=0.6, label=label)
-            told = [known.get(PUBLISHED_AS.get(test), {}).get(WORDS[mode]) for test, mode in bars]
-            printed = [np.nan if one is None else one[noise][column] for one in told]
-            label = "published" if column == 0 else None
-            axis.plot(printed, places + shift, "|", color="black", markersize=7, label=label)
-        axis.axvline(0.05, color="grey", linewidth=0.7, linestyle=":")
-        axis.set(title="no change" if noise == "0" else f"noise {noise}", xlabel="rejected", xlim=(-0.03, 1.03))
-    axes[0].set_yticks(places, [f"{test}, {WORDS[mode]}" for test, mode in bars])
-    axes[0].invert_yaxis()
-    axes[0].legend(fontsize=7)
 
 
 # Tables 3 and 4
@@ -204,8 +173,10 @@ def _stream_table(rates: Rates, test: str, mode: str, title: str, name: str | No
         ours = np.concatenate([one[place] for one in rates_of]).tolist()
         rows.append((stream, *(_cell(*pair) for pair in zip(ours, _in_order(known.get(stream)), strict=True))))
     means = np.concatenate([rates.mean_rate(test, mode, noise) for noise in NOISES]).tolist()
-    printed = [float(np.mean(column)) for column in zip(*(_in_order(known[s]) for s in STREAMS), strict=True)] if known else None  # type: ignore[arg-type]
-    rows.append(("mean", *(_cell(*pair) for pair in zip(means, printed or [None] * len(means), strict=True))))
+    printed: list[float | None] = [None] * len(means)
+    if known:
+        printed = [float(np.mean([known[one][noise][k] for one in STREAMS])) for noise in NOISES for k in range(3)]
+    rows.append(("mean", *(_cell(*pair) for pair in zip(means, printed, strict=True))))
     return Table(title, ("stream", *HEADS), tuple(rows))
 
 
@@ -213,7 +184,9 @@ def find_mcnemar(done: Done) -> Finding:
     """Tell the rates of McNemar for each stream; its means are those of the non-prequential row of Table 2."""
     rates, shared = (Rates.of(done, seeds) for seeds in SEEDS)
     name, test, mode = "bifet-2015-table-3", "mcnemar", "held_out"
-    tables = [_stream_table(rates, test, mode, "McNemar, non-prequential, a seed for each fold: ours (published)", name)]
+    tables = [
+        _stream_table(rates, test, mode, "McNemar, non-prequential, a seed for each fold: ours (published)", name)
+    ]
     if shared.n_decisions:
         tables.append(_stream_table(shared, test, mode, "McNemar, one seed for all folds: ours", None))
     streams = rates.rate(test, mode, "0")[rates.n_runs > 0]
@@ -225,7 +198,7 @@ def find_mcnemar(done: Done) -> Finding:
             high == len(streams),
         ),
     )
-    return _of_streams(done, rates, shared, tables, claims, (name, test, mode))
+    return _of_streams(rates, shared, tables, claims, (name, test, mode))
 
 
 def find_wilcoxon(done: Done) -> Finding:
@@ -257,42 +230,24 @@ def find_wilcoxon(done: Done) -> Finding:
             bool((rates.rate(test, mode, "0.1")[easy][:, :2] == 1.0).all()),
         ),
     )
-    return _of_streams(done, rates, shared, tables, claims, (name, test, mode))
+    return _of_streams(rates, shared, tables, claims, (name, test, mode))
 
 
 def _of_streams(
-    _: Done, rates: Rates, shared: Rates, tables: list[Table], claims: tuple[Claim, ...], shown: tuple[str, str, str]
+    rates: Rates, shared: Rates, tables: list[Table], claims: tuple[Claim, ...], shown: tuple[str, str, str]
 ) -> Finding:
     accuracy = np.nanmean(rates.accuracy, axis=(0, 2)) if rates.n_decisions else np.full(len(STREAMS), np.nan)
-    told = ", ".join(f"{name} {value:.3f}" for name, value in zip(STREAMS, accuracy, strict=True) if value == value)
+    told = ", ".join(
+        f"{name} {value:.3f}" for name, value in zip(STREAMS, accuracy, strict=True) if not np.isnan(value)
+    )
     notes = (
         CRITICAL_VALUES,
         ONE_SEED,
         *COMMON_NOTES,
         f"Accuracies of our forests, over all rows and kinds of folds: {told}.",
     )
-
-    def draw(figure: Any) -> None:  # noqa: ANN401
-        _draw_streams(figure, rates, *shown)
-
+    draw = partial(draw_streams, rates, *shown)
     return Finding(_basis(rates, shared), tuple(tables), draw, claims, notes, _data(rates, shared), size=(11, 5))
-
-
-def _draw_streams(figure: Any, rates: Rates, name: str, test: str, mode: str) -> None:  # noqa: ANN401
-    known, axes = published(name), figure.subplots(1, 3, sharey=True)
-    places = np.arange(len(STREAMS))
-    for axis, noise in zip(axes, NOISES, strict=True):
-        ours = rates.rate(test, mode, noise)
-        for column, scheme in enumerate(SCHEMES):
-            height = places + 0.22 * (column - 1)
-            axis.plot(ours[:, column], height, "o", color=f"C{column}", markersize=5, label=scheme.replace("_", "-"))
-            printed = [known[stream][noise][column] for stream in STREAMS]
-            axis.plot(printed, height, "|", color="black", markersize=7, label="published" if column == 0 else None)
-        axis.axvline(0.05, color="grey", linewidth=0.7, linestyle=":")
-        axis.set(title="no change" if noise == "0" else f"noise {noise}", xlabel="rejected", xlim=(-0.03, 1.03))
-    axes[0].set_yticks(places, STREAMS)
-    axes[0].invert_yaxis()
-    axes[2].legend(fontsize=7)
 
 
 def _data(rates: Rates, shared: Rates) -> Table:
@@ -306,10 +261,12 @@ def _data(rates: Rates, shared: Rates) -> Table:
             for place, stream in enumerate(STREAMS):
                 for column, scheme in enumerate(SCHEMES):
                     rate = float(ours[place, column])
-                    if rate == rate:
+                    if not np.isnan(rate):
                         printed = known[stream][noise][column] if known else None
                         less = None if printed is None else rate - printed
                         n_runs = int(of_seeds.n_runs[place])
-                        rows.append((seeds, test, WORDS[mode], float(noise), scheme, stream, n_runs, rate, printed, less))
+                        rows.append(
+                            (seeds, test, WORDS[mode], float(noise), scheme, stream, n_runs, rate, printed, less)
+                        )
     columns = ("seeds", "test", "rows scored", "noise", "folds", "stream", "runs", "ours", "published", "difference")
     return Table("rates", columns, tuple(rows))

@@ -55,6 +55,7 @@ STREAMS = (
     "RBF(50,0.0001)",
     "RBF(10,0.0001)",
 )
+TINY_STREAMS = ("Electricity", "Poker", "SEA(50)")
 SIZES: dict[Scale, tuple[int, int]] = {"tiny": (1, 300), "quick": (10, 10_000), "paper": (50, 100_000)}
 """How many runs, of how many rows."""
 FOREST = AdaptiveRandomForest(10, subspace="sqrt", warning_delta=None, weighted_votes=False)
@@ -117,7 +118,7 @@ class _Counting:
         passages = [[self.waiting[name, fold] for fold in range(self.n_folds)] for name in ("first", "second")]
         truth = passages[0][0].trace.y_true
         predicted = np.stack([[passage.trace.y_pred for passage in of_learner] for of_learner in passages])
-        learnt = np.stack([passage.step.learning_weight > 0.0 for passage in passages[1]])
+        learnt = np.stack([_learnt(passage) for passage in passages[1]])
         scored = {"held_out": ~learnt, "training": learnt, "all": None}
         start = int(passages[0][0].trace.row[0])
         for noise in NOISES:
@@ -132,6 +133,12 @@ class _Counting:
         lots = np.stack([uniform(self.seed, "noise", fold, start, n) for fold in range(self.n_folds)])
         drawn = [below(self.seed, "noise class", fold, start, n, self.n_classes) for fold in range(self.n_folds)]
         return np.where(lots < noise, np.stack(drawn), predicted).astype(np.int32)
+
+
+def _learnt(passage: Passage) -> NDArray[np.bool_]:
+    """Say which rows were learnt."""
+    weight = passage.step.learning_weight
+    return np.ones(len(passage.trace), dtype=np.bool_) if weight is None else weight > 0.0
 
 
 @dataclass(frozen=True)
@@ -152,10 +159,11 @@ class _PairsUnderNoise:
         forgettings: Sequence[str],  # noqa: ARG002
     ) -> Iterator[Callable[[Passage], None]]:
         """Count for the length of a run."""
+        first, second = learners
         counting = _Counting(self.seed, self.n_folds, schema.n_classes)
         yield counting.take
         for key, counter in counting.counters.items():
-            self.sums[key] = PairSums(*learners, *counter.sums(0, 1))
+            self.sums[key] = PairSums(first, second, *counter.sums(0, 1))
 
 
 def pair_sums(
@@ -206,16 +214,17 @@ def _time(name: str, n_rows: int, backend: Backend) -> dict[str, Any]:
 def _pieces(scale: Scale) -> list[Piece]:
     """Give all streams of one run before the next run, so that what is done so far is of all streams alike."""
     n_runs, n_rows = SIZES[scale]
+    streams = TINY_STREAMS if scale == "tiny" else STREAMS
     pieces = [
         Piece(
-            f"{number:02d}-{seeds}-{_key(name)}", partial(_work, name, number, seeds, n_rows), dataset=DATASETS.get(name)
+            f"{number:02d}-{seeds}-{_key(name)}",
+            partial(_work, name, number, seeds, n_rows),
+            dataset=DATASETS.get(name),
         )
-        for number, seeds, name in product(range(1, n_runs + 1), SEEDS, STREAMS)
+        for number, seeds, name in product(range(1, n_runs + 1), SEEDS, streams)
     ]
-    timed = [
-        Piece(f"time-{_key(name)}", partial(_time, name, n_rows), dataset=DATASETS.get(name)) for name in STREAMS
-    ]
-    first = len(SEEDS) * len(STREAMS)
+    timed = [Piece(f"time-{_key(name)}", partial(_time, name, n_rows), dataset=DATASETS.get(name)) for name in streams]
+    first = len(SEEDS) * len(streams)
     return [*pieces[:first], *timed, *pieces[first:]]
 
 

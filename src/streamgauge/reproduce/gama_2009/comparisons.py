@@ -23,7 +23,11 @@ LEARNERS: dict[str, LearnerSpec] = {
     "steps of 0.1": LogisticRegression(learning_rate=0.1),
     "steps of 0.003": LogisticRegression(learning_rate=0.003),
 }
-Q_FORMS: dict[str, dict[str, float]] = {"all rows": {}, "window of 250": {"width": 250}, "fading 0.995": {"factor": 0.995}}
+Q_FORMS: dict[str, dict[str, float]] = {
+    "all rows": {},
+    "window of 250": {"width": 250},
+    "fading 0.995": {"factor": 0.995},
+}
 MCNEMAR_FORMS: dict[str, dict[str, float]] = {
     "all rows": {},
     "window of 1,000": {"width": 1000},
@@ -86,10 +90,12 @@ def find_figure_4(done: Done) -> Finding:
     def draw(figure: Any) -> None:  # noqa: ANN401  (Matplotlib has no types)
         axis = figure.subplots()
         axis.plot(rows, q, linewidth=1)
-        axis.axhline(0.0, color="grey", linewidth=0.5)
+        axis.axhline(0.0, c="grey", linewidth=0.5)
         axis.set(title="Q over all rows", xlabel="rows", ylabel="log of the ratio of losses")
 
-    return Finding(f"1 run, {rows[-1]:,} rows", (table,), draw, claims, LOAD_NOTES, _columns(rows, curves), size=(8, 3.5))
+    return Finding(
+        f"1 run, {rows[-1]:,} rows", (table,), draw, claims, LOAD_NOTES, _columns(rows, curves), size=(8, 3.5)
+    )
 
 
 def find_figure_5(done: Done) -> Finding:
@@ -113,7 +119,7 @@ def find_figure_5(done: Done) -> Finding:
         axes = figure.subplots(2, 1, sharex=True, sharey=True)
         for axis, (name, curve) in zip(axes, (("window of 250", window), ("fading 0.995", fading)), strict=True):
             axis.plot(rows, curve, linewidth=0.7)
-            axis.axhline(0.0, color="grey", linewidth=0.5)
+            axis.axhline(0.0, c="grey", linewidth=0.5)
             axis.set(title=name, ylabel="Q")
         axes[1].set_xlabel("rows")
 
@@ -127,15 +133,14 @@ def _columns(rows: list[int], curves: dict[str, Any]) -> Table:
 # Figures 6 and 7
 
 
-def _variants(n_rows: int, backend: Backend) -> dict[str, Any]:
-    losses = RowLosses()
-    stream = named("SEA(Gama)", n_rows=n_rows)
+def _variants(backend: Backend) -> dict[str, Any]:
+    losses, stream = RowLosses(), named("SEA(Gama)")
     learners = {"relearns": DriftReset(NaiveBayes(), DDM()), "standard": NaiveBayes()}
     results = run(stream, learners, recorders=[losses], every=EVERY, detectors={"DDM": DDM()}, backend=backend)
     first, second = (losses.correct[name] for name in learners)
     forms: dict[str, Any] = MCNEMAR_FORMS
     statistics = {name: mcnemar_curve(first, second, **form) for name, form in forms.items()}
-    rows = np.arange(1, n_rows + 1)
+    rows = np.arange(1, len(first) + 1)
     rates = {name: 1.0 - np.cumsum(losses.correct[name]) / rows for name in learners}
     thinned = {name: curve[EVERY - 1 :: EVERY].tolist() for name, curve in {**statistics, **rates}.items()}
     rejecting = {name: np.flatnonzero(np.abs(curve) > CRITICAL) for name, curve in statistics.items()}
@@ -143,19 +148,16 @@ def _variants(n_rows: int, backend: Backend) -> dict[str, Any]:
         "rows": rows[EVERY - 1 :: EVERY].tolist(),
         "curves": thinned,
         "first": {name: int(found[0]) + 1 if len(found) else None for name, found in rejecting.items()},
-        "share": {name: len(found) / n_rows for name, found in rejecting.items()},
+        "share": {name: len(found) / len(first) for name, found in rejecting.items()},
         "drifts": [drift.position for drift in drifts_of(stream)],
         "alarms": [alarm.row for alarm in results.alarms if alarm.learner == "relearns" and alarm.kind == "drift"],
     }
 
 
-VARIANTS = Experiment(
-    "gama-2009-variants",
-    lambda scale: [Piece("curves", partial(_variants, 4_000 if scale == "tiny" else 60_000))],
-)
+VARIANTS = Experiment("gama-2009-variants", lambda _: [Piece("curves", _variants)])
 VARIANT_NOTES = (
-    "Published only as pictures. The paper's detector is that of Gama et al. (2004), DDM; its stream is generated here by"
-    " its description: four SEA concepts of 15,000 rows, 10 % noise.",
+    "Published only as pictures. The paper's detector is that of Gama et al. (2004), DDM; its stream is generated here"
+    " by its description: four SEA concepts of 15,000 rows, 10 % noise.",
 )
 
 
@@ -189,14 +191,16 @@ def find_figure_6(done: Done) -> Finding:
         top.set(ylabel="error rate", ylim=(0.05, 0.3), title="naive Bayes on SEA")
         top.legend(fontsize=8)
         bottom.plot(rows, statistic, linewidth=1)
-        bottom.axhline(CRITICAL, color="grey", linestyle=":")
+        bottom.axhline(CRITICAL, c="grey", linestyle=":")
         bottom.set(xlabel="rows; drifts are dashed, alarms are not", ylabel="signed McNemar")
         _mark(top, holds)
         _mark(bottom, holds)
 
     table = _mcnemar_table(holds, ("all rows",))
     data = _data(holds)
-    return Finding(f"1 run, {rows[-1]:,} rows, drifts at {drifts}", (table,), draw, claims, VARIANT_NOTES, data, size=(8, 5))
+    return Finding(
+        f"1 run, {rows[-1]:,} rows, drifts at {drifts}", (table,), draw, claims, VARIANT_NOTES, data, size=(8, 5)
+    )
 
 
 def find_figure_7(done: Done) -> Finding:
@@ -219,10 +223,12 @@ def find_figure_7(done: Done) -> Finding:
 
     def draw(figure: Any) -> None:  # noqa: ANN401
         axes = figure.subplots(2, 1, sharex=True)
-        for axis, names in zip(axes, (("window of 1,000", "window of 100"), ("fading 0.999", "fading 0.99")), strict=True):
+        for axis, names in zip(
+            axes, (("window of 1,000", "window of 100"), ("fading 0.999", "fading 0.99")), strict=True
+        ):
             for name in names:
                 axis.plot(rows, curves[name], label=name, linewidth=0.8)
-            axis.axhline(CRITICAL, color="grey", linestyle=":")
+            axis.axhline(CRITICAL, c="grey", linestyle=":")
             axis.set_ylabel("signed McNemar")
             axis.legend(fontsize=8)
             _mark(axis, holds)
@@ -230,8 +236,8 @@ def find_figure_7(done: Done) -> Finding:
 
     notes = (
         *VARIANT_NOTES,
-        "The faded statistic is drawn as published. It is about half as large as a chi-square, so that 6.635 is passed by"
-        " chance far less often than once in a hundred; mcnemar_curve(..., scale='calibrated') mends that.",
+        "The faded statistic is drawn as published. It is about half as large as a chi-square, so that 6.635 is passed"
+        " by chance far less often than once in a hundred; mcnemar_curve(..., scale='calibrated') mends that.",
     )
     table = _mcnemar_table(holds, tuple(MCNEMAR_FORMS))
     return Finding(f"1 run, {rows[-1]:,} rows", (table,), draw, claims, notes, _data(holds), size=(8, 5))
@@ -239,9 +245,9 @@ def find_figure_7(done: Done) -> Finding:
 
 def _mark(axis: Any, holds: Any) -> None:  # noqa: ANN401
     for drift in holds["drifts"]:
-        axis.axvline(drift, color="C3", linestyle="--", linewidth=1)
+        axis.axvline(drift, c="C3", linestyle="--", linewidth=1)
     for alarm in holds["alarms"]:
-        axis.axvline(alarm, color="C2", linewidth=1)
+        axis.axvline(alarm, c="C2", linewidth=1)
 
 
 def _data(holds: Any) -> Table:  # noqa: ANN401

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from streamgauge.forgetting import Fading, Landmark, Window
+from streamgauge.forgetting import Adwin, Fading, Landmark, Window
 from streamgauge.learners import HoeffdingTree
 from streamgauge.protocols import Backend, Forgetting
 from streamgauge.reproduce.curves import (
@@ -35,6 +35,7 @@ WINDOWS: dict[str, Forgetting] = {
     "window of 50,000": Window(50_000),
 }
 FADINGS: dict[str, Forgetting] = {"fading 0.975": Fading(0.975), "fading 0.9995": Fading(0.9995)}
+ADWINS: dict[str, Forgetting] = {"ADWIN 0.002": Adwin(), "ADWIN 0.1": Adwin(delta=0.1)}
 VFDT = HoeffdingTree(leaf_prediction="majority")
 """The tree of VFML, whose leaves predict their majority."""
 
@@ -43,7 +44,7 @@ def _work(seed: int, n_rows: int, backend: Backend) -> dict[str, Any]:
     every, size = n_rows // N_STOPS, min(N_HOLDOUT, n_rows)
     holdout = Holdout(every=every, size=size, source=Waveform(seed=seed, sample=2))
     stream = Waveform(n_rows=n_rows, seed=seed)
-    return estimates(stream, VFDT, {PREQUENTIAL: Landmark(), **WINDOWS, **FADINGS}, holdout, "error", backend)
+    return estimates(stream, VFDT, {PREQUENTIAL: Landmark(), **WINDOWS, **FADINGS, **ADWINS}, holdout, "error", backend)
 
 
 def _pieces(scale: Scale) -> list[Piece]:
@@ -67,7 +68,10 @@ def find_pessimism(done: Done) -> Finding:
     table = Table(
         "Errors along the stream",
         ("rows", HOLDOUT, PREQUENTIAL, "difference"),
-        tuple((int(curves["row"][i]), *(float(c[i]) for c in (curves[HOLDOUT], curves[PREQUENTIAL], above))) for i in places),
+        tuple(
+            (int(curves["row"][i]), *(float(c[i]) for c in (curves[HOLDOUT], curves[PREQUENTIAL], above)))
+            for i in places
+        ),
     )
     late = above[len(above) // 10 :]
     claims = (
@@ -79,7 +83,7 @@ def find_pessimism(done: Done) -> Finding:
     def draw(figure: Any) -> None:  # noqa: ANN401  (Matplotlib has no types)
         axis = figure.subplots()
         draw_curves(axis, curves, (HOLDOUT, PREQUENTIAL), ylabel="error", title="VFDT on Waveform")
-        axis.axhline(BAYES, color="grey", linestyle=":", linewidth=1)
+        axis.axhline(BAYES, c="grey", linestyle=":", linewidth=1)
 
     notes = ("Published only as a picture, so claims are checked, not figures.",)
     return Finding(_basis(done), (table,), draw, claims, notes, table_of_curves(curves), size=(8, 4))
@@ -91,13 +95,14 @@ def find_windows(done: Done) -> Finding:
     half = len(curves["row"]) // 2
     far = distances(curves, half)
     last = {name: float(curve[-1]) for name, curve in curves.items() if name != "row"}
-    noise = {name: float(np.abs(np.diff(curves[name][half:])).mean()) for name in (*WINDOWS, *FADINGS)}
+    noise = {name: float(np.abs(np.diff(curves[name][half:])).mean()) for name in (*WINDOWS, *FADINGS, *ADWINS)}
     table = Table(
         "Errors at the end, and their mean distance to the holdout over the second half",
         ("estimate", "error at the end", "distance to holdout", "change between readings"),
         ((HOLDOUT, last[HOLDOUT], None, None), *((n, last[n], d, noise.get(n)) for n, d in far.items())),
     )
-    forgetful = (*WINDOWS, "fading 0.9995")
+    n_rows = int(curves["row"][-1])
+    short = [name for name, window in WINDOWS.items() if isinstance(window, Window) and 10 * window.width <= n_rows]
     claims = (
         Claim(
             "with a window of any size the error comes nearer to the holdout's than without",
@@ -105,8 +110,8 @@ def find_windows(done: Done) -> Finding:
         ),
         Claim("the same with fading", far["fading 0.9995"] < far[PREQUENTIAL]),
         Claim(
-            "over the second half windows and fading stay within 0.01 of the holdout in the mean",
-            all(far[name] <= 0.01 for name in forgetful),
+            "over the second half fading and windows of up to a tenth of the rows stay within 0.01 of the holdout",
+            all(far[name] <= 0.01 for name in (*short, "fading 0.9995")),
         ),
     )
 
@@ -120,5 +125,7 @@ def find_windows(done: Done) -> Finding:
         "A fading factor of 0.975, that of the paper, remembers some 40 rows: its single readings move by"
         f" {noise['fading 0.975']:.3f} from one to the next even in the mean of the runs, around the holdout's error."
         " 0.9995 is ours, for a memory of 2,000 rows.",
+        "ADWIN is ours, too: with its usual delta of 0.002 it keeps nearly all rows while the tree becomes better"
+        " slowly, with 0.1 it follows more closely.",
     )
     return Finding(_basis(done), (table,), draw, claims, notes, table_of_curves(curves), size=(11, 4))
