@@ -1,8 +1,10 @@
 """Figures 2 and 3: what kappa hides, and how far to look back, on the electricity market."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamgauge.forgetting import Adwin, Window
 from streamgauge.learners import HoeffdingTree, MajorityClass
@@ -13,6 +15,8 @@ from streamgauge.reproduce.running import run
 from streamgauge.streams import in_memory, load
 
 __all__ = ["ELECTRICITY", "find_forgettings", "find_measures"]
+
+Curves = dict[str, NDArray[np.float64]]
 
 MEASURES = ("accuracy", "harmonic_mean", "kappa", "kappa_m")
 FORGETTINGS = (Window(100), Window(1000), Window(10_000), Adwin())
@@ -79,16 +83,7 @@ def find_measures(done: Done) -> Finding:
         Claim("kappa_m of the majority class is 0 throughout", bool((majority_kappa_m == 0).all())),
     )
 
-    def draw(figure: Any) -> None:  # noqa: ANN401  (Matplotlib has no types)
-        axes = figure.subplots(1, 2, sharey=True)
-        for axis, title, curves in zip(axes, ("Hoeffding tree", "majority class of a window"), (tree, of_window)):  # noqa: B905
-            for name, curve in curves.items():
-                axis.plot(rows, 100 * curve, label=name, linewidth=1)
-            axis.axhline(0.0, c="grey", linewidth=0.5)
-            axis.set(title=f"{title}, window of 1,000", xlabel="rows", ylim=(-60, 105))
-        axes[0].set_ylabel("%")
-        axes[0].legend(fontsize=8)
-
+    draw = partial(_draw_measures, rows, tree, of_window)
     notes = (
         "Published only as a picture, so claims are checked, not figures.",
         "Our kappa_m compares with the majority class of all rows before; the paper's majority class on the right looks"
@@ -96,6 +91,17 @@ def find_measures(done: Done) -> Finding:
         " majority class itself it is.",
     )
     return Finding(f"1 run, {rows[-1]:,} rows", (table,), draw, claims, notes, _data(holds), size=(11, 4))
+
+
+def _draw_measures(rows: list[int], tree: Curves, of_window: Curves, figure: Any) -> None:  # noqa: ANN401
+    axes = figure.subplots(1, 2, sharey=True)
+    for axis, title, curves in zip(axes, ("Hoeffding tree", "majority class of a window"), (tree, of_window)):  # noqa: B905
+        for name, curve in curves.items():
+            axis.plot(rows, 100 * curve, label=name, linewidth=1)
+        axis.axhline(0.0, c="grey", linewidth=0.5)
+        axis.set(title=f"{title}, window of 1,000", xlabel="rows", ylim=(-60, 105))
+    axes[0].set_ylabel("%")
+    axes[0].legend(fontsize=8)
 
 
 def find_forgettings(done: Done) -> Finding:

@@ -118,6 +118,12 @@ class Rates:
         """How many runs there are in all."""
         return int(self.n_runs.sum())
 
+    @property
+    def accuracies(self) -> dict[str, float]:
+        """The mean accuracy of the forests on each stream that has runs."""
+        known = {name: self.accuracy[:, place] for place, name in enumerate(STREAMS) if self.n_runs[place]}
+        return {name: float(np.nanmean(values)) for name, values in known.items()}
+
     def rate(self, test: str, mode: str, noise: str) -> NDArray[np.float64]:
         """Give the share of rejections, [stream, scheme]; NaN for a stream without runs."""
         chosen = self.rejections[:, :, :, MODES.index(mode), NOISES.index(noise), list(TESTS).index(test)]

@@ -6,7 +6,7 @@ of the second forest are switched afterwards, and rows are scored three times: t
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -167,7 +167,7 @@ class _PairsUnderNoise:
 
 
 def pair_sums(
-    stream: Stream, forests: dict[str, LearnerSpec], scheme: Scheme, seed: int, backend: Backend
+    stream: Stream, forests: Mapping[str, LearnerSpec], scheme: Scheme, seed: int, backend: Backend
 ) -> tuple[dict[tuple[str, str], PairSums], list[float]]:
     """Evaluate two learners once; give their sums by scored rows and noise, and their accuracies over all rows."""
     recorder = _PairsUnderNoise(seed, scheme.n_folds)

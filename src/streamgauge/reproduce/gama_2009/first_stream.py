@@ -1,6 +1,8 @@
 """Figures 8 and 9: the Page-Hinkley test on one stream of SEA concepts."""
 
 import itertools
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -113,20 +115,7 @@ def find_figure_9(done: Done) -> Finding:
     sooner = len(known_first) == len(first) and known_first == sorted(known_first, reverse=True)
     claims = (Claim("more fading finds the first drift sooner", sooner),)
 
-    def draw(figure: Any) -> None:  # noqa: ANN401
-        for axis, (fading, of_run) in zip(
-            figure.subplots(3, 1, sharex=True, sharey=True), holds["runs"].items(), strict=True
-        ):
-            axis.plot(holds["rows"], of_run["rate"], linewidth=1)
-            for drift in drifts:
-                axis.axvline(drift, c="C3", linestyle="--", linewidth=1)
-            for alarm in of_run["alarms"]:
-                axis.axvline(alarm, c="C2", linewidth=1)
-            axis.set(
-                ylabel="error rate", ylim=(0, 0.4), title="no fading" if fading == "0" else f"1 - factor = {fading}"
-            )
-        axis.set(xlabel="rows; drifts are dashed, alarms are not")
-
+    draw = partial(_draw_runs, holds)
     notes = (
         "One generated stream beside one of the authors'; means over many are in gama-2009-table-2.",
         "After an alarm the learner and its error rate start anew, which is why the rate leaps there.",
@@ -138,3 +127,16 @@ def find_figure_9(done: Done) -> Finding:
     ]
     curves = Table("curves", ("1 - factor", "row", "error rate", "statistic"), tuple(data))
     return Finding("1 stream", (table,), draw, claims, notes, curves, size=(8, 6))
+
+
+def _draw_runs(holds: Mapping[str, Any], figure: Any) -> None:  # noqa: ANN401
+    for axis, (fading, of_run) in zip(
+        figure.subplots(3, 1, sharex=True, sharey=True), holds["runs"].items(), strict=True
+    ):
+        axis.plot(holds["rows"], of_run["rate"], linewidth=1)
+        for drift in holds["drifts"]:
+            axis.axvline(drift, c="C3", linestyle="--", linewidth=1)
+        for alarm in of_run["alarms"]:
+            axis.axvline(alarm, c="C2", linewidth=1)
+        axis.set(ylabel="error rate", ylim=(0, 0.4), title="no fading" if fading == "0" else f"1 - factor = {fading}")
+    axis.set(xlabel="rows; drifts are dashed, alarms are not")
