@@ -274,13 +274,16 @@ def test_the_command_prints_ours_beside_what_was_published(tmp_path: Path) -> No
     rows = {row["figure"]: row for row in told[0]["tables"][0]["rows"]}
     assert rows["kappa"] == {"figure": "kappa", "ours": 0.3269, "published": 0.3269, "difference": 0.0}
     assert told[0]["complete"]
+    index = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert "[bifet-2015-table-5](bifet-2015-table-5.md)" in index
+    assert "2 of 2" in index
 
 
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
         ((), "what is to be reproduced"),
-        (("bifet-2015-tabel-1",), "did you mean bifet-2015-table-1"),
+        (("bifet-2015-tables-1",), "did you mean bifet-2015-table-1"),
         (("bifet-2015-table-2", "--so-far"), "0 of .* pieces are finished"),
     ],
 )

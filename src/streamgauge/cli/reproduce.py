@@ -68,6 +68,9 @@ def command(names: tuple[str, ...], *, listed: bool, out: Path | None, data: Pat
 
 def _run(wanted: list[str], folder: Path, options: dict[str, Any]) -> None:
     """Do all that is wanted; what cannot be done is told at the end."""
+    from streamgauge.reproduce import REPRODUCTIONS  # noqa: PLC0415
+    from streamgauge.reproduce.reports import write_index  # noqa: PLC0415
+
     failures, told = {}, []
     for name in wanted:
         try:
@@ -79,6 +82,8 @@ def _run(wanted: list[str], folder: Path, options: dict[str, Any]) -> None:
             told.append(_as_json(done))
         else:
             _show(done)
+    if len(failures) < len(wanted):
+        write_index(folder, REPRODUCTIONS)
     if options["as_json"]:
         click.echo(json.dumps(told, indent=2))
     if failures:

@@ -3,6 +3,7 @@
 import csv
 import json
 import platform
+from collections.abc import Iterable
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,7 +13,7 @@ from streamgauge import _native
 from streamgauge.reproduce.findings import Entry, Finding, Reproduction, Scale, Table
 from streamgauge.streams.outputs import replacing
 
-__all__ = ["page_of", "write"]
+__all__ = ["page_of", "write", "write_index"]
 
 REPEAT = "$ streamgauge reproduce {name} --scale {scale}"
 
@@ -66,6 +67,30 @@ def page_of(reproduction: Reproduction, scale: Scale, finding: Finding, picture:
         parts += ["## Where and why it differs", "\n".join(f"- {note}" for note in finding.notes)]
     parts.append(f"```\n{REPEAT.format(name=reproduction.name, scale=scale)}\n```")
     return "\n\n".join(parts) + "\n"
+
+
+def write_index(folder: Path, names: Iterable[str]) -> Path:
+    """Write a page that names all pages of a folder, what each rests on and how many of its claims were seen.
+
+    Parameters
+    ----------
+    folder
+        Where the pages are.
+    names
+        The names of all reproductions, in their order; those that are not in the folder are left out.
+    """
+    rows = []
+    for name in names:
+        path = folder / f"{name}.json"
+        if path.is_file():
+            facts = json.loads(path.read_text(encoding="utf-8"))
+            seen = [claim["holds"] for claim in facts["claims"]]
+            rows.append((f"[{name}]({name}.md)", facts["title"], f"{sum(seen)} of {len(seen)}", facts["basis"]))
+    table = Table("all", ("name", "what it shows", "claims seen", "rests on"), tuple(rows))
+    index = folder / "README.md"
+    with replacing(index) as temporary:
+        temporary.write_text(f"# Reproduced\n\n{table.markdown}\n", encoding="utf-8")
+    return index
 
 
 def _draw(finding: Finding, path: Path) -> None:

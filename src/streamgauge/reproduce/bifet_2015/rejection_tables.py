@@ -34,15 +34,15 @@ CRITICAL_VALUES = (
 )
 ONE_SEED = (
     "One seed for all folds makes each fold's pair of forests the same draw: folds repeat one another, and tests over"
-    " folds take one lucky seed for a rule. How far that goes depends on how much of a forest its seed decides. Trees of"
-    " fixed random attributes keep them in all folds; ours draw attributes anew at every leaf, so that forests of one"
-    " seed part as soon as their folds' rows do."
+    " folds take one lucky seed for a rule. How far that goes depends on how much of a forest its seed decides. Trees"
+    " of fixed random attributes keep them in all folds; ours draw attributes anew at every leaf, so that forests of"
+    " one seed part as soon as their folds' rows do."
 )
 MCNEMAR = (
     "McNemar speaks of two trained forests, which do differ; it says so the more often, the more rows a fold scores and"
     " the more two seeds differ. Ours scores fewer rows than the paper's, of cross-validation's held-out rows a tenth,"
     " and forests of ten trees that all draw attributes at their leaves are more alike than the paper's seem to be:"
-    " that is why our rates without noise are lower, and our power with noise is higher."
+    " most likely that is why our rates without noise are lower, and our power with noise is higher."
 )
 
 
@@ -142,8 +142,8 @@ def _level_claims(rates: Rates, shared: Rates) -> Iterator[Claim]:
     if shared.n_decisions:
         one_seed = _over(shared, "wilcoxon", "0")
         yield Claim(
-            "with one seed for all folds the exact Wilcoxon test rejects true hypotheses more often than 0.05, in the mean"
-            f" over kinds of folds; here {one_seed.mean():.2f}",
+            "with one seed for all folds the exact Wilcoxon test rejects true hypotheses more often than 0.05, in the"
+            f" mean over kinds of folds; here {one_seed.mean():.2f}",
             bool(one_seed.mean() > 0.05 + shared.slack(0.05)),
         )
 

@@ -56,7 +56,7 @@ STREAMS = (
     "RBF(10,0.0001)",
 )
 TINY_STREAMS = ("Electricity", "Poker", "SEA(50)")
-SIZES: dict[Scale, tuple[int, int]] = {"tiny": (1, 300), "quick": (10, 10_000), "paper": (50, 100_000)}
+SIZES: dict[Scale, tuple[int, int]] = {"tiny": (1, 300), "quick": (5, 10_000), "paper": (50, 100_000)}
 """How many runs, of how many rows."""
 FOREST = AdaptiveRandomForest(10, subspace="sqrt", warning_delta=None, weighted_votes=False)
 """Leveraging bagging of trees that look at random attributes, as the paper's random forests: ten of them, weights of
