@@ -123,6 +123,8 @@ def _show(done: "Reproduced") -> None:
         console.print(f"{'[green]seen[/green]' if claim.holds else '[red]NOT seen[/red]'}: {escape(claim.text)}")
     for note in found.notes:
         console.print(f"- {escape(note)}")
+    if not any(path.suffix == ".png" for path in done.files):
+        console.print("no picture: Matplotlib is missing; get it with pip install streamgauge\\[plots]")
     console.print("wrote " + ", ".join(str(path) for path in done.files), soft_wrap=True)
 
 

@@ -7,7 +7,20 @@ from typing import Any, Literal
 from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import Backend
 
-__all__ = ["Claim", "Done", "Experiment", "Finding", "Piece", "Reproduction", "Scale", "Table", "beside", "text_of"]
+__all__ = [
+    "Claim",
+    "Done",
+    "Entry",
+    "Experiment",
+    "Finding",
+    "Piece",
+    "Reproduction",
+    "Scale",
+    "Table",
+    "beside",
+    "only",
+    "text_of",
+]
 
 Scale = Literal["tiny", "quick", "paper"]
 """How large: "paper" as published, "quick" to see it within minutes, "tiny" to see that it runs."""
@@ -16,6 +29,7 @@ Done = Mapping[str, Mapping[str, Any]]
 """What the finished pieces hold, by key."""
 
 Entry = str | int | float | bool | None
+"""What a table holds at a place."""
 
 
 @dataclass(frozen=True)

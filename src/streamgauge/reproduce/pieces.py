@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -116,14 +116,3 @@ def _require(dataset: str | None) -> None:
 
     if dataset is not None:
         load(dataset)
-
-
-def is_done(done: Sequence[str], pieces: Sequence[Piece]) -> bool:
-    """Say whether all pieces are done.
-
-    Examples
-    --------
-    >>> is_done(["one"], [Piece("one", lambda backend: {})])
-    True
-    """
-    return {piece.key for piece in pieces} <= set(done)

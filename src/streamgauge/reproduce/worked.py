@@ -9,7 +9,7 @@ from streamgauge import measures
 from streamgauge.records import Tally
 from streamgauge.reproduce.findings import Claim, Finding, Table, beside
 
-__all__ = ["compared", "matrix_finding", "tally_of"]
+__all__ = ["compared", "finding_of", "matrix_finding", "tally_of"]
 
 
 def tally_of(confusion: Sequence[Sequence[float]]) -> Tally:
@@ -37,7 +37,7 @@ def compared(ours: Mapping[str, float], published: Mapping[str, Any], title: str
     return Table(title, ("figure", "ours", "published", "difference"), rows)
 
 
-def measured(confusion: Sequence[Sequence[float]]) -> dict[str, float]:
+def _measured(confusion: Sequence[Sequence[float]]) -> dict[str, float]:
     """Give the measures of a confusion matrix that the papers work out."""
     tally = tally_of(confusion)
     matrix = tally.confusion
@@ -69,14 +69,14 @@ def matrix_finding(figures: Mapping[str, Any], title: str) -> tuple[Table, Claim
     told = dict(figures)
     for sign, value in zip("+-", told.pop("class_accuracy", ()), strict=False):
         told[f"accuracy of class {sign}"] = value
-    ours = measured(figures["confusion"])
+    ours = _measured(figures["confusion"])
     table = compared(ours, told, title)
     # The papers round, or cut, to four digits.
     exact = all(abs(ours[name] - told[name]) < 1e-4 for name in ours if name in told)
     return table, Claim("every published measure of the confusion matrix is ours to a unit of its last digit", exact)
 
 
-def bars(figure: Any, table: Table) -> None:  # noqa: ANN401  (Matplotlib has no types)
+def _bars(figure: Any, table: Table) -> None:  # noqa: ANN401  (Matplotlib has no types)
     """Draw our figures and the published ones side by side."""
     axis = figure.subplots()
     names = [str(row[0]) for row in table.rows]
@@ -93,5 +93,5 @@ def bars(figure: Any, table: Table) -> None:  # noqa: ANN401  (Matplotlib has no
 def finding_of(table: Table, claims: tuple[Claim, ...], notes: tuple[str, ...], *others: Table) -> Finding:
     """Put together a finding that is worked out, not run."""
     return Finding(
-        "worked out, no chance in it", (table, *others), lambda figure: bars(figure, table), claims, notes, size=(7, 4)
+        "worked out, no chance in it", (table, *others), lambda figure: _bars(figure, table), claims, notes, size=(7, 4)
     )
