@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from streamgauge.cli.families import FAMILIES
-from streamgauge.cli.specs import make
 from streamgauge.errors import StreamgaugeError
+from streamgauge.specs import FAMILIES, make
 
 RUN = ["--stream", "SEA", "--rows", "2000", "--learner", "NaiveBayes", "--learner", "MajorityClass"]
 

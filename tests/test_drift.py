@@ -10,11 +10,10 @@ from scipy import stats
 from scipy.special import expit
 
 from streamgauge.checks import check_stream
-from streamgauge.cli.families import FAMILIES
-from streamgauge.cli.specs import make
 from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import Stream
 from streamgauge.records import UNLABELLED, Drift
+from streamgauge.specs import FAMILIES, make
 from streamgauge.streams import (
     LED,
     SEA,

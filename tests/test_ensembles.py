@@ -16,8 +16,6 @@ from peers import moa
 from streamgauge import _native
 from streamgauge.checks import check_learner
 from streamgauge.checks.learners import sample_batch
-from streamgauge.cli.families import FAMILIES
-from streamgauge.cli.specs import make
 from streamgauge.drift import DDM, HDDMA, PageHinkley
 from streamgauge.errors import StreamgaugeError
 from streamgauge.learners import (
@@ -37,6 +35,7 @@ from streamgauge.learners.rows import row_by_row, winners
 from streamgauge.naming import described
 from streamgauge.protocols import Learner, LearnerSpec, Stream
 from streamgauge.records import DRIFT, WARNING, Attribute, Batch, Schema, Step
+from streamgauge.specs import FAMILIES, make
 from streamgauge.streams import LED, SEA, Hyperplane, RandomRBF, Sudden
 
 EAGER = HoeffdingTree(grace_period=20, tie_threshold=0.5)

@@ -3,16 +3,17 @@
 from streamgauge.backends import Threads
 from streamgauge.errors import StreamgaugeError
 from streamgauge.evaluate import Evaluation, evaluate
-from streamgauge.forgetting import EWMA, Adwin, Fading, Landmark, TimeWindow, Tumbling, Window
+from streamgauge.experiments import run
+from streamgauge.forgetting import Adwin, Fading, Landmark, Window
 from streamgauge.learners import HoeffdingTree, MajorityClass, NaiveBayes, NoChange
 from streamgauge.records import Results
 from streamgauge.results import load, save
 from streamgauge.schemes import Bootstrap, CrossValidation, Prequential, Split
-from streamgauge.significance import compare
-from streamgauge.streams import SEA, ArrayStream, Hyperplane, RandomRBF
+from streamgauge.significance import compare, rank
+from streamgauge.store import Store
+from streamgauge.streams import SEA, ArrayStream, File, Hyperplane, RandomRBF
 
 __all__ = [
-    "EWMA",
     "SEA",
     "Adwin",
     "ArrayStream",
@@ -20,6 +21,7 @@ __all__ = [
     "CrossValidation",
     "Evaluation",
     "Fading",
+    "File",
     "HoeffdingTree",
     "Hyperplane",
     "Landmark",
@@ -30,13 +32,14 @@ __all__ = [
     "RandomRBF",
     "Results",
     "Split",
+    "Store",
     "StreamgaugeError",
     "Threads",
-    "TimeWindow",
-    "Tumbling",
     "Window",
     "compare",
     "evaluate",
     "load",
+    "rank",
+    "run",
     "save",
 ]

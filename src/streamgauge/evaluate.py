@@ -1,5 +1,6 @@
 """The one loop: any number of learners and folds, in lock-step over the batches of a stream."""
 
+import inspect
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from streamgauge import _native
 from streamgauge.backends import Threads
 from streamgauge.cells import Cell, Fold, Tallies
 from streamgauge.drift import named_detectors
-from streamgauge.errors import FailureWarning, StreamgaugeError, require_at_least, require_between
+from streamgauge.errors import FailureWarning, StreamgaugeError, require_at_least, require_between, unknown_name
 from streamgauge.feeding import Feed
 from streamgauge.forgetting import Landmark, Window
 from streamgauge.interruption import asked_to_stop
@@ -104,6 +105,10 @@ def evaluate(
     >>> bool(results.curve("HoeffdingTree", "accuracy")[-1, 0] > results.curve("MajorityClass", "accuracy")[-1, 0])
     True
     """
+    known = inspect.signature(Evaluation).parameters
+    for option in options:
+        if option not in known:
+            raise unknown_name(kind="option of an evaluation called", name=option, known=known)
     evaluation = Evaluation(stream, learners, **options)  # type: ignore[arg-type]
     if not evaluation.ends:
         msg = "the stream never ends: say with n_rows how many rows to read, or iterate over an Evaluation"

@@ -16,7 +16,7 @@ __all__ = ["command"]
 @run_options
 @click.option("--test", "tests", multiple=True, help="The test to use; repeatable.  [default: the recommended one]")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of the tests.")
-def command(results: Path | None, *, tests: tuple[str, ...], alpha: float, **options: Any) -> None:  # noqa: ANN401
+def command(results: Path | None, *, tests: tuple[str, ...], alpha: float, **options: Any) -> int:  # noqa: ANN401
     """Say of each pair of learners whether one is really better.
 
     Give the options of a run, or RESULTS, the folder of one that was saved with --out.
@@ -29,10 +29,15 @@ def command(results: Path | None, *, tests: tuple[str, ...], alpha: float, **opt
     """
     from streamgauge.results import load  # noqa: PLC0415
     from streamgauge.significance import compare_all  # noqa: PLC0415
+    from streamgauge.store import is_store  # noqa: PLC0415
 
     if results is not None and (options["stream"] or options["learner"]):
         msg = f"give either a folder of results ({results}) or the options of a run, not both"
         raise StreamgaugeError(msg)
+    if results is not None and is_store(results):
+        runs = f"{results}/runs/run=..., as 'streamgauge results {results} --runs' names them"
+        msg = f"{results} is a store of many runs: compare one of them, {runs}, or rank all with 'streamgauge rank'"
+        raise StreamgaugeError(msg)
     found = run(options) if results is None else load(results)
     comparisons = [comparison for test in tests or (None,) for comparison in compare_all(found, test=test, alpha=alpha)]
-    show(found, comparisons, options)
+    return show(found, comparisons, options)

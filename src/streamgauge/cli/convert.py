@@ -1,12 +1,12 @@
 """`streamgauge convert`."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
 from streamgauge.cli.inputs import input_options, open_input
+from streamgauge.cli.output import output_options, print_json
 
 __all__ = ["command"]
 
@@ -14,7 +14,7 @@ __all__ = ["command"]
 @click.command("convert")
 @input_options
 @click.argument("output", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
+@output_options
 def command(source: str, output: Path, *, as_json: bool, **options: Any) -> None:  # noqa: ANN401
     """Write the rows of INPUT to OUTPUT, whose name says its format.
 
@@ -30,6 +30,6 @@ def command(source: str, output: Path, *, as_json: bool, **options: Any) -> None
 
     n_rows = convert(open_input(source, options), output)
     if as_json:
-        click.echo(json.dumps({"output": str(output), "n_rows": n_rows}))
+        print_json({"output": str(output), "n_rows": n_rows})
     else:
         click.echo(f"{output}: {n_rows:,} rows")

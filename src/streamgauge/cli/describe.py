@@ -1,11 +1,11 @@
 """`streamgauge describe`."""
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from streamgauge.cli.inputs import input_options, open_input
+from streamgauge.cli.output import console, output_options, print_json
 
 if TYPE_CHECKING:
     from streamgauge.streams import Description
@@ -18,7 +18,7 @@ _BARS = " ▁▂▃▄▅▆▇█"
 @click.command("describe")
 @input_options
 @click.option("--spans", type=int, default=20, show_default=True, help="Into how many spans time is divided.")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@output_options
 def command(source: str, *, spans: int, as_json: bool, **options: Any) -> None:  # noqa: ANN401
     """Say what INPUT holds: rows, attributes, classes over time, and how much a label depends on the last.
 
@@ -33,21 +33,20 @@ def command(source: str, *, spans: int, as_json: bool, **options: Any) -> None: 
 
     found = describe(open_input(source, options), spans=spans)
     if as_json:
-        click.echo(json.dumps(found.as_dict(), indent=2))
+        print_json(found.as_dict())
     else:
         _show(found)
 
 
 def _show(found: "Description") -> None:
-    from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
-    console = Console()
+    shown = console()
     labelled = "" if found.n_labelled == found.n_rows else f", {found.n_labelled:,} of them labelled"
-    console.print(f"{found.n_rows:,} rows{labelled}, {len(found.attributes)} attributes, {len(found.classes)} classes")
+    shown.print(f"{found.n_rows:,} rows{labelled}, {len(found.attributes)} attributes, {len(found.classes)} classes")
     if found.temporal_dependence is not None:
-        console.print(f"temporal dependence: {found.temporal_dependence:.4f} (accuracy of predicting the last class)")
-    console.print(f"fingerprint: {found.fingerprint}\n")
+        shown.print(f"temporal dependence: {found.temporal_dependence:.4f} (accuracy of predicting the last class)")
+    shown.print(f"fingerprint: {found.fingerprint}\n")
     style = {"box": None, "pad_edge": False, "header_style": "bold"}
     classes = Table("class", "rows", "share", f"share in {len(found.span_ends)} spans of time", **style)  # type: ignore[arg-type]
     for (name, rows), shares in zip(found.classes.items(), found.span_shares.T, strict=True):
@@ -58,7 +57,7 @@ def _show(found: "Description") -> None:
         distinct = "more than 10,000" if one.n_distinct is None else f"{one.n_distinct:,}"
         numbers = ("" if value is None else f"{value:.6g}" for value in (one.minimum, one.maximum, one.mean))
         attributes.add_row(one.name, one.kind, f"{one.n_missing:,}", distinct, *numbers)
-    console.print(classes, "", attributes, sep="\n")
+    shown.print(classes, "", attributes, sep="\n")
 
 
 def _bar(share: float) -> str:

@@ -1,15 +1,13 @@
 """`streamgauge detect`: when a stream has changed."""
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamgauge.cli.families import FAMILIES
 from streamgauge.cli.inputs import key
-from streamgauge.cli.running import find_stream
-from streamgauge.cli.specs import make
+from streamgauge.cli.output import console, output_options, print_json
 from streamgauge.errors import StreamgaugeError
+from streamgauge.specs import FAMILIES, find_stream, make
 
 if TYPE_CHECKING:
     from streamgauge.drift import AlarmScore
@@ -32,7 +30,7 @@ MOST_LISTED = 20
 @click.option("--drift", type=int, multiple=True, help="A row where a true drift begins; repeatable.")
 @click.option("--max-delay", type=int, help="How late an alarm may be.  [default: half way to the next drift]")
 @click.option("--seed", type=int, default=1, show_default=True, help="Decides the learners' randomness.")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@output_options
 def command(source: str | None, *, as_json: bool, **options: Any) -> None:  # noqa: ANN401
     """Say when a stream has changed, and how good the alarms are where its drifts are known.
 
@@ -58,7 +56,7 @@ def command(source: str | None, *, as_json: bool, **options: Any) -> None:  # no
             for name in names
         }
         baselines = {name: score.as_dict() for name, score in scores.items() if name not in found}
-        click.echo(json.dumps({"detectors": told, "baselines": _brief(baselines)}, indent=2))
+        print_json({"detectors": told, "baselines": _brief(baselines)})
         return
     _show(found, scores)
 
@@ -140,8 +138,6 @@ def _brief(baselines: dict[str, dict[str, object]]) -> dict[str, dict[str, objec
 
 
 def _show(found: Found, scores: "dict[str, AlarmScore]") -> None:
-    from rich.console import Console  # noqa: PLC0415
-
     from streamgauge.reports.alarms import score_table  # noqa: PLC0415
 
     for name, (alarms, warnings, _) in found.items():
@@ -152,4 +148,4 @@ def _show(found: Found, scores: "dict[str, AlarmScore]") -> None:
         click.echo(f"{name}: {told}{warned}")
     some = next(iter(scores.values()))
     if some.n_drifts:
-        Console().print(score_table(scores))
+        console().print(score_table(scores))

@@ -11,7 +11,7 @@ __all__ = ["command"]
 
 @click.command("evaluate")
 @run_options
-def command(**options: Any) -> None:  # noqa: ANN401
+def command(**options: Any) -> int:  # noqa: ANN401
     """Evaluate learners on a stream, all in one pass.
 
     \b
@@ -21,4 +21,4 @@ def command(**options: Any) -> None:  # noqa: ANN401
         --learner HoeffdingTree --learner NaiveBayes --scheme "Bootstrap(10)" \\
         --forgetting Adwin --measure accuracy --measure kappa_m --out results/rbf
     """
-    show(run(options), (), options)
+    return show(run(options), (), options)

@@ -7,15 +7,16 @@ from typing import Any
 
 import click
 
-from streamgauge.cli.families import FAMILIES
+from streamgauge.cli.output import console, output_options, print_json
 from streamgauge.naming import described
+from streamgauge.specs import FAMILIES
 
 __all__ = ["command"]
 
 
 @click.command("list")
 @click.argument("family", type=click.Choice(sorted([*FAMILIES, "datasets"])))
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@output_options
 def command(family: str, *, as_json: bool) -> None:
     """List what there is of a FAMILY, with options and their defaults.
 
@@ -31,17 +32,18 @@ def command(family: str, *, as_json: bool) -> None:
     ]
     rows += _datasets() if family == "datasets" else []
     if as_json:
-        click.echo(json.dumps(rows, indent=2, default=described))
+        print_json(json.loads(json.dumps(rows, default=described)))
         return
-    from rich.console import Console  # noqa: PLC0415  (only people need it)
+    from rich.markup import escape  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
-    table = Table("name", "options", "what it is", box=None, pad_edge=False, header_style="bold")
+    table = Table("name", "what it is, and its options", box=None, pad_edge=False, header_style="bold")
     for row in rows:
         defaults = (f"{option}={_written(default)}" for option, default in row["options"].items())
-        options = [*row.get("needs", ()), *defaults]
-        table.add_row(row["name"], ", ".join(options), row["summary"])
-    Console().print(table)
+        options = escape(", ".join([*row.get("needs", ()), *defaults]))
+        about = f"{escape(row['summary'])}\n[dim]{options}[/dim]" if options else escape(row["summary"])
+        table.add_row(row["name"], about)
+    console(width=100).print(table)
 
 
 def _written(default: object) -> str:

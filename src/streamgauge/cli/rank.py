@@ -1,6 +1,5 @@
 """`streamgauge rank`: many learners on many streams."""
 
-import json
 import math
 from dataclasses import asdict
 from pathlib import Path
@@ -8,8 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from streamgauge.cli.output import console, output_options, print_json
+from streamgauge.errors import StreamgaugeError
+
 if TYPE_CHECKING:
+    from streamgauge.records import Results
     from streamgauge.significance import Ranking
+    from streamgauge.store import Filter
 
 __all__ = ["command"]
 
@@ -22,31 +26,55 @@ __all__ = ["command"]
 )
 @click.option("--post-hoc", default="wilcoxon_holm", show_default=True, help="The test of the pairs of learners.")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of the tests.")
+@click.option("--stream", multiple=True, help="Of a store, only this stream; a name or pattern; repeatable.")
+@click.option("--learner", multiple=True, help="Of a store, only this learner; repeatable.")
+@click.option("--scheme", multiple=True, help="Of a store, only what was found under this scheme.")
+@click.option("--labelling", multiple=True, help="Of a store, only what was found under this labelling.")
 @click.option("--diagram", type=click.Path(path_type=Path), help="Draw the diagram into this .svg, .png or .pdf.")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@output_options
 def command(results: tuple[Path, ...], *, diagram: Path | None, as_json: bool, **options: Any) -> None:  # noqa: ANN401
     """Rank learners over streams, and say which of them really differ.
 
-    RESULTS are folders that were saved with --out, of the same learners on different streams. Post-hoc tests are
+    RESULTS are folders that were saved with --out, of the same learners on different streams, or stores that
+    `streamgauge run` wrote. Runs of one stream with several seeds count as one stream. Post-hoc tests are
     wilcoxon_holm, ranks_holm, ranks_shaffer and nemenyi.
 
     \b
     Examples:
       streamgauge rank results/sea results/rbf results/led results/electricity
       streamgauge rank results/* --measure kappa_m --post-hoc nemenyi --diagram ranks.svg
+      streamgauge rank results/quick --learner "Hoeffding*" --learner NaiveBayes
     """
-    from streamgauge.results import load  # noqa: PLC0415
     from streamgauge.significance import draw_diagram, rank  # noqa: PLC0415
+    from streamgauge.store import Filter  # noqa: PLC0415
 
-    ranking = rank([load(folder) for folder in results], **options)
+    wanted = Filter(**{axis: options.pop(axis) for axis in ("stream", "learner", "scheme", "labelling")})
+    ranking = rank([found for folder in results for found in _found(folder, wanted)], **options)
     if diagram is not None:
         draw_diagram(ranking, diagram)
     if as_json:
-        click.echo(json.dumps(_as_json(ranking), indent=2))
+        print_json(_as_json(ranking))
         return
     _show(ranking)
     if diagram is not None:
         click.echo(f"diagram: {diagram}")
+
+
+def _found(folder: Path, wanted: "Filter") -> "list[Results]":
+    """Load the results of a folder: those of a run, or of a store what is wanted."""
+    from streamgauge.results import load  # noqa: PLC0415
+    from streamgauge.store import Store, is_store  # noqa: PLC0415
+
+    if not is_store(folder):
+        return [load(folder)]
+    found = list(Store(folder).results(wanted))
+    for axis in ("scheme", "labelling"):
+        told = [one.description.get(axis) for one in found]
+        names = sorted({str(fact["name"] if isinstance(fact, dict) else fact) for fact in told})
+        if len(names) > 1:
+            msg = f"{folder} holds results under {len(names)} {axis}s: choose one with --{axis}: {'; '.join(names)}"
+            raise StreamgaugeError(msg)
+    return found
 
 
 def _as_json(ranking: "Ranking") -> dict[str, Any]:
@@ -63,7 +91,6 @@ def _as_json(ranking: "Ranking") -> dict[str, Any]:
 
 def _show(ranking: "Ranking") -> None:
     from rich.box import SIMPLE  # noqa: PLC0415
-    from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
     from streamgauge.significance import POST_HOCS, diagram_text, p_text  # noqa: PLC0415
@@ -85,7 +112,7 @@ def _show(ranking: "Ranking") -> None:
         better = {pair.first: "first", pair.second: "second", None: ""}[ranking.better(pair)]
         told = (counts, f"{pair.difference:+.4f}", alone, f"{pair.adjusted:.3g}", better)
         table.add_row(pair.first, pair.second, *told)
-    Console().print(table)
+    console().print(table)
     click.echo(f"w/t/l: streams won, tied and lost by the first; pairs: {POST_HOCS[ranking.post_hoc]}")
     click.echo(f"Nemenyi's critical difference of mean ranks: {ranking.critical_difference:.3f}")
     for warning in ranking.warnings:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from streamgauge.cli.output import WORK_FAILED, console, is_quiet, note, output_options, print_json
 from streamgauge.errors import StreamgaugeError
 
 if TYPE_CHECKING:
@@ -29,9 +30,8 @@ __all__ = ["command"]
 @click.option("--data", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Where real streams are.")
 @click.option("--so-far", is_flag=True, help="Do no more work: show what the finished pieces tell.")
 @click.option("--threads", type=int, help="How many threads.  [default: one per core]")
-@click.option("--quiet", is_flag=True, help="Show no progress bar.")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def command(names: tuple[str, ...], *, listed: bool, out: Path | None, data: Path | None, **options: Any) -> None:  # noqa: ANN401
+@output_options
+def command(names: tuple[str, ...], *, listed: bool, out: Path | None, data: Path | None, **options: Any) -> int:  # noqa: ANN401
     """Do tables and figures of papers again, ours beside the published figures, and say where and why they differ.
 
     NAME is one of --list, the beginning of several, or all. Each writes its page, picture, data and manifest. What is
@@ -51,7 +51,7 @@ def command(names: tuple[str, ...], *, listed: bool, out: Path | None, data: Pat
         told = {name: {"source": one.source, "title": one.title} for name, one in REPRODUCTIONS.items()}
         lines = [f"{name:<{width}}  {one.title}" for name, one in REPRODUCTIONS.items()]
         click.echo(json.dumps(told, indent=2) if options["as_json"] else "\n".join(lines))
-        return
+        return 0
     if not names:
         msg = "what is to be reproduced? Give a name, or all; 'streamgauge reproduce --list' names them"
         raise StreamgaugeError(msg)
@@ -60,14 +60,14 @@ def command(names: tuple[str, ...], *, listed: bool, out: Path | None, data: Pat
     wanted = list(dict.fromkeys(name for one in names for name in names_of(one)))
     folder = out or Path("reproduction") / options["scale"]
     try:
-        _run(wanted, folder, options)
+        return _run(wanted, folder, options)
     except KeyboardInterrupt:
         click.echo(f"What is finished is kept in {folder}; run the same command again to go on.", err=True)
         raise
 
 
-def _run(wanted: list[str], folder: Path, options: dict[str, Any]) -> None:
-    """Do all that is wanted; what cannot be done is told at the end."""
+def _run(wanted: list[str], folder: Path, options: dict[str, Any]) -> int:
+    """Do all that is wanted; what cannot be done is told at the end, and keeps nothing else from being done."""
     from streamgauge.reproduce import REPRODUCTIONS  # noqa: PLC0415
     from streamgauge.reproduce.reports import write_index  # noqa: PLC0415
 
@@ -85,9 +85,12 @@ def _run(wanted: list[str], folder: Path, options: dict[str, Any]) -> None:
     if len(failures) < len(wanted):
         write_index(folder, REPRODUCTIONS)
     if options["as_json"]:
-        click.echo(json.dumps(told, indent=2))
-    if failures:
+        print_json(told)
+    if len(failures) == len(wanted):
         raise StreamgaugeError("; ".join(f"{name}: {reason}" for name, reason in failures.items()))
+    for name, reason in failures.items():
+        click.echo(f"Error: {name}: {reason}", err=True)
+    return WORK_FAILED if failures else 0
 
 
 def _reproduced(name: str, folder: Path, options: dict[str, Any]) -> "Reproduced":
@@ -96,7 +99,7 @@ def _reproduced(name: str, folder: Path, options: dict[str, Any]) -> "Reproduced
     from streamgauge.reproduce import REPRODUCTIONS, reproduce  # noqa: PLC0415
 
     n_pieces = len(REPRODUCTIONS[name].experiment.pieces(options["scale"]))
-    shown = False if options["quiet"] or options["as_json"] else None
+    shown = False if is_quiet() else None
     with progress_bar(n_pieces, shown=shown, unit="pieces") as advance_to:
         return reproduce(
             name,
@@ -109,23 +112,20 @@ def _reproduced(name: str, folder: Path, options: dict[str, Any]) -> "Reproduced
 
 
 def _show(done: "Reproduced") -> None:
-    from rich.console import Console  # noqa: PLC0415
     from rich.markup import escape  # noqa: PLC0415
 
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=160)  # into a file tables go whole
+    screen = console(width=160)
     found, what = done.finding, done.reproduction
-    console.print(f"\n[bold]{escape(what.title)}[/bold] ({what.name})\n{escape(what.source)}; ours: {found.basis}")
+    screen.print(f"\n[bold]{escape(what.title)}[/bold] ({what.name})\n{escape(what.source)}; ours: {found.basis}")
     for table in found.tables:
-        console.print(_rich(table))
+        screen.print(_rich(table))
     for claim in found.claims:
-        console.print(f"{'[green]seen[/green]' if claim.holds else '[red]NOT seen[/red]'}: {escape(claim.text)}")
-    for note in found.notes:
-        console.print(f"- {escape(note)}")
+        screen.print(f"{'[green]seen[/green]' if claim.holds else '[red]NOT seen[/red]'}: {escape(claim.text)}")
+    for remark in found.notes:
+        screen.print(f"- {escape(remark)}")
     if not any(path.suffix == ".png" for path in done.files):
-        console.print("no picture: Matplotlib is missing; get it with pip install streamgauge\\[plots]")
-    console.print("wrote " + ", ".join(str(path) for path in done.files), soft_wrap=True)
+        note("no picture: Matplotlib is missing; get it with pip install streamgauge[plots]")
+    note("wrote " + ", ".join(str(path) for path in done.files))
 
 
 def _rich(table: "Table") -> Any:  # noqa: ANN401

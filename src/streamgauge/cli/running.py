@@ -1,6 +1,5 @@
 """What `evaluate` and `compare` share: the options of a run, and how its results are shown."""
 
-import json
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -9,19 +8,50 @@ from typing import Any
 
 import click
 
-from streamgauge.cli.families import FAMILIES
-from streamgauge.cli.specs import make
+from streamgauge.cli.names import completing
+from streamgauge.cli.output import (
+    STOPPED,
+    WORK_FAILED,
+    console,
+    detail,
+    is_quiet,
+    note,
+    output_options,
+    print_json,
+)
 from streamgauge.errors import FailureWarning, StreamgaugeError
 from streamgauge.records import Results
+from streamgauge.specs import FAMILIES, find_labelled_stream, make
 
-__all__ = ["find_stream", "run", "run_options", "show"]
+__all__ = ["exit_status", "run", "run_options", "show"]
 
 _OPTIONS = (
-    click.option("--stream", help="The stream: 'RandomRBF(speed=0.001)', a file, or the name of a real one."),
-    click.option("--learner", multiple=True, help="A learner, such as 'HoeffdingTree(grace_period=100)'; repeatable."),
+    click.option(
+        "--stream",
+        shell_complete=completing("streams"),
+        help="The stream: 'RandomRBF(speed=0.001)', a file, or the name of a real one.",
+    ),
+    click.option(
+        "--learner",
+        shell_complete=completing("learners"),
+        multiple=True,
+        help="A learner, such as 'HoeffdingTree(grace_period=100)'; repeatable.",
+    ),
     click.option("--rows", type=int, help="How many rows to read; needed where the stream never ends."),
-    click.option("--scheme", default="Prequential", show_default=True, help="Which rows are tested and learnt."),
-    click.option("--labelling", default="AllLabels", show_default=True, help="When labels arrive."),
+    click.option(
+        "--scheme",
+        shell_complete=completing("schemes"),
+        default="Prequential",
+        show_default=True,
+        help="Which rows are tested and learnt.",
+    ),
+    click.option(
+        "--labelling",
+        shell_complete=completing("labellings"),
+        default="AllLabels",
+        show_default=True,
+        help="When labels arrive.",
+    ),
     click.option(
         "--score",
         type=click.Choice(["first", "last", "labelled"]),
@@ -30,10 +60,23 @@ _OPTIONS = (
         help="Which prediction of a row: the first, the last before its label, the first of rows whose label comes.",
     ),
     click.option(
-        "--forgetting", multiple=True, help="How the past fades; repeatable.  [default: Landmark, or the last test]"
+        "--forgetting",
+        shell_complete=completing("forgettings"),
+        multiple=True,
+        help="How the past fades; repeatable.  [default: Landmark, or the last test]",
     ),
-    click.option("--measure", multiple=True, help="What to measure; repeatable.  [default: accuracy]"),
-    click.option("--detector", multiple=True, help="A detector that watches the errors, such as DDM; repeatable."),
+    click.option(
+        "--measure",
+        shell_complete=completing("measures"),
+        multiple=True,
+        help="What to measure; repeatable.  [default: accuracy]",
+    ),
+    click.option(
+        "--detector",
+        shell_complete=completing("detectors"),
+        multiple=True,
+        help="A detector that watches the errors, such as DDM; repeatable.",
+    ),
     click.option("--every", type=int, help="Take a reading every so many rows.  [default: 200 readings]"),
     click.option("--time-limit", type=float, help="Stop after so many seconds."),
     click.option("--time-budget", type=float, help="A prediction that takes more seconds is an error."),
@@ -48,15 +91,14 @@ _OPTIONS = (
         help="Write this, too, into the folder of --out; repeatable.",
     ),
     click.option("--table", type=click.Path(path_type=Path), help="Write all readings to this .csv or .parquet file."),
-    click.option("--quiet", is_flag=True, help="Show no progress bar."),
-    click.option("--json", "as_json", is_flag=True, help="Print the results as JSON."),
     click.option("--out", type=click.Path(path_type=Path), help="Write readings and manifest into this folder."),
     click.option("--report", type=click.Path(path_type=Path), help="Write an HTML report to this file."),
 )
 
 
-def run_options(command: Callable[..., None]) -> Callable[..., None]:
+def run_options(command: Callable[..., int]) -> Callable[..., int]:
     """Give a command the options of a run."""
+    command = output_options(command)
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
@@ -77,11 +119,12 @@ def run(options: dict[str, Any]) -> Results:
         raise StreamgaugeError(msg)
     known, detectors = FAMILIES["learners"](), FAMILIES["detectors"]()
     learners = {text: make("learner", text, known, within=detectors) for text in options["learner"]}
-    stream, hidden = _stream(options["stream"])
+    stream, hidden = find_labelled_stream(options["stream"])
     labelling = make("labelling", options["labelling"], FAMILIES["labellings"]())
     if hidden is not None and options["labelling"] != "AllLabels":
         msg = f"{options['stream']} says itself which labels are hidden; leave out --labelling"
         raise StreamgaugeError(msg)
+    detail(f"{options['stream']}: {len(learners)} learners, {options['scheme']}")
     warnings.simplefilter("ignore", FailureWarning)  # the results say it, too
     return evaluate(
         stream,
@@ -101,29 +144,8 @@ def run(options: dict[str, Any]) -> Results:
         seed=options["seed"],
         batch_size=options["batch_size"],
         backend=Threads(options["threads"]),
-        progress=False if options["quiet"] or options["as_json"] else None,
+        progress=False if is_quiet() else None,
     )
-
-
-def find_stream(text: str) -> Any:  # noqa: ANN401
-    """Find a stream: a file by its path, a real or a ready-made one by its name, or one with options."""
-    return _stream(text)[0]
-
-
-def _stream(text: str) -> tuple[Any, Any]:
-    """Find a stream and, where it says itself which labels are hidden, its labelling.
-
-    A folder that `sample` wrote is its test set, with the labelling that hides what was hidden.
-    """
-    from streamgauge.streams import DATASETS, File, load, open_test  # noqa: PLC0415
-
-    if (Path(text) / "recipe.json").is_file():
-        return open_test(text)
-    if Path(text).exists() or text == "-" or (Path(text).suffix and "(" not in text):
-        return File(text), None
-    if text in DATASETS:
-        return load(text), None
-    return make("stream", text, FAMILIES["streams"]()), None
 
 
 def _recorders(options: dict[str, Any]) -> list[Any]:
@@ -143,8 +165,8 @@ def _recorders(options: dict[str, Any]) -> list[Any]:
     return recorders
 
 
-def show(results: Results, comparisons: Sequence[Any], options: dict[str, Any]) -> None:
-    """Print the results, or their JSON, and write what was asked for."""
+def show(results: Results, comparisons: Sequence[Any], options: dict[str, Any]) -> int:
+    """Print the results, or their JSON, and write what was asked for; give the exit status."""
     from streamgauge.results import readings_table, save, write_table  # noqa: PLC0415
 
     if options["out"]:
@@ -157,17 +179,23 @@ def show(results: Results, comparisons: Sequence[Any], options: dict[str, Any]) 
 
         write_page(results, report, comparisons)
     if options["as_json"]:
-        click.echo(json.dumps(_as_json(results, comparisons), indent=2))
-        return
-    from rich.console import Console  # noqa: PLC0415
-
+        print_json(_as_json(results, comparisons))
+        return exit_status(results)
     from streamgauge.reports import summary  # noqa: PLC0415
 
-    Console().print(summary(results, comparisons))
+    console().print(summary(results, comparisons))
     if options["out"]:
-        click.echo(f"results: {options['out']}")
+        note(f"results: {options['out']}")
     if report:
-        click.echo(f"report: {report}")
+        note(f"report: {report}")
+    return exit_status(results)
+
+
+def exit_status(results: Results) -> int:
+    """Say with which status a command ends that has these results."""
+    if results.description.get("ended_by") == "interrupt":
+        return STOPPED
+    return WORK_FAILED if results.failures else 0
 
 
 def _as_json(results: Results, comparisons: Sequence[Any]) -> dict[str, Any]:

@@ -1,12 +1,12 @@
 """`streamgauge sample`."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from streamgauge.cli.inputs import key, open_input, optional_input_options
+from streamgauge.cli.output import console, output_options, print_json
 from streamgauge.errors import StreamgaugeError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ __all__ = ["command"]
 @click.option("--format", "suffix", help="arff, csv, tsv (also with .gz or .zst) or parquet.  [default: as INPUT]")
 @click.option("--index", type=click.Path(path_type=Path), help="A folder of index files, read or else written.")
 @click.option("--recipe", type=click.Path(path_type=Path), help="Draw again what this recipe.json says.")
-@click.option("--json", "as_json", is_flag=True, help="Print what was drawn as JSON.")
+@output_options
 def command(*, out: Path, recipe: Path | None, as_json: bool, **options: Any) -> None:  # noqa: ANN401
     """Draw a training and a test set from INPUT, with exact counts, in two passes.
 
@@ -108,16 +108,15 @@ def _show(drawn: "Drawn", *, as_json: bool) -> None:
         ]
         files = {name: getattr(drawn, name) for name in ("training", "test", "truth", "recipe")}
         paths = {name: None if path is None else str(path) for name, path in files.items()}
-        click.echo(json.dumps({**paths, "groups": groups, "labelled": plan.labelled}, indent=2))
+        print_json({**paths, "groups": groups, "labelled": plan.labelled})
         return
-    from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
     table = Table("class", "rows", "training", "test", box=None, pad_edge=False, header_style="bold")
     for group in plan.groups:
         table.add_row(", ".join(group.classes), f"{group.rows:,}", f"{group.training:,}", f"{group.test:,}")
     table.add_row("all", f"{sum(group.rows for group in plan.groups):,}", f"{plan.n_training:,}", f"{plan.n_test:,}")
-    Console().print(table)
+    console().print(table)
     click.echo(f"labelled test rows: {plan.labelled:,} of {plan.n_test:,}")
     for path in (drawn.training, drawn.test, drawn.truth, drawn.recipe):
         if path is not None:

@@ -1,12 +1,12 @@
 """`streamgauge shuffle`."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
 from streamgauge.cli.inputs import input_options, open_input
+from streamgauge.cli.output import output_options, print_json
 
 __all__ = ["command"]
 
@@ -15,7 +15,7 @@ __all__ = ["command"]
 @input_options
 @click.argument("output", type=click.Path(path_type=Path))
 @click.option("--seed", type=int, default=1, show_default=True, help="Decides the order.")
-@click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
+@output_options
 def command(source: str, output: Path, *, seed: int, as_json: bool, **options: Any) -> None:  # noqa: ANN401
     """Write the rows of INPUT to OUTPUT in random order, whatever the size of the file.
 
@@ -27,6 +27,6 @@ def command(source: str, output: Path, *, seed: int, as_json: bool, **options: A
 
     n_rows = shuffle(open_input(source, options), output, seed=seed)
     if as_json:
-        click.echo(json.dumps({"output": str(output), "n_rows": n_rows, "seed": seed}))
+        print_json({"output": str(output), "n_rows": n_rows, "seed": seed})
     else:
         click.echo(f"{output}: {n_rows:,} rows")

@@ -1,6 +1,6 @@
 //! Naive Bayes over the whole stream.
 
-use super::bayes::{Models, Pending};
+use super::bayes::{Models, Pending, likelier};
 use super::rows::{BLOCK, Layout, Rows};
 use super::{ABSTAINED, Block, Learner, Schema, Step};
 use crate::KernelError;
@@ -111,7 +111,8 @@ impl<const L: usize> NaiveBayes<L> {
         let settled = pending.settle(start..start + predictions.len(), self.models.layout().n_columns);
         let (_, [pair, ..]) = self.models.pairs() else { return };
         for (i, (prediction, &label)) in (start..BLOCK).zip(predictions.iter_mut().zip(&block.labels[start..])) {
-            let predicted = pending.likeliest(&settled, i, pair, (label, block.weights[i]));
+            let logs = settled.logs(i, pair, (label, block.weights[i]));
+            let (predicted, _) = likelier(logs, pending.majority(i));
             *prediction = if block.tests[i] { predicted } else { ABSTAINED };
         }
     }

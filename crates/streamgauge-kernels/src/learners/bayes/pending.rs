@@ -103,32 +103,40 @@ impl Pending {
         settled
     }
 
-    /// The likeliest class of a row, the first of equals; the majority where its model rules both of them out. Rows of a
-    /// model must be asked for in their order.
-    #[inline(always)]
-    pub fn likeliest<const L: usize>(
-        &self,
-        settled: &Settled,
-        i: usize,
-        pair: &mut Pair<L>,
-        (label, weight): (i32, f64),
-    ) -> i32 {
-        let i = i % BLOCK;
-        let [first, second] = [0, 1].map(|class| pair[class].class.log_base + settled.totals[class][i]);
-        let (first_lives, most) = (first > RULED_OUT, first.max(RULED_OUT));
-        let second_wins = second > most;
-        // As a number: a branch on which of the two wins would be guessed wrong.
-        let best = if first_lives | second_wins { i32::from(second_wins) } else { self.majorities[i] };
-        let class = &mut pair[label as usize % 2].class;
-        class.log_base = if weight > 0.0 { settled.log_bases[i] } else { class.log_base };
-        best
-    }
-
     /// The majority at a row's model before it.
     #[inline(always)]
     pub fn majority(&self, i: usize) -> i32 {
         self.majorities[i % BLOCK]
     }
+}
+
+impl Settled {
+    /// The logarithms of the classes' weights times the likelihood of a row. Rows of a model must be asked for in their
+    /// order: what it changed is then made known to those that follow.
+    #[inline(always)]
+    pub fn logs<const L: usize>(&self, i: usize, pair: &mut Pair<L>, (label, weight): (i32, f64)) -> [f64; 2] {
+        let i = i % BLOCK;
+        let logs = [0, 1].map(|class| pair[class].class.log_base + self.totals[class][i]);
+        let class = &mut pair[label as usize % 2].class;
+        class.log_base = if weight > 0.0 { self.log_bases[i] } else { class.log_base };
+        logs
+    }
+
+    /// The part of the log-likelihood of a row's class after it that does not depend on a row.
+    #[inline(always)]
+    pub fn log_base(&self, i: usize) -> f64 {
+        self.log_bases[i % BLOCK]
+    }
+}
+
+/// The likelier of two classes, the first of equals; `otherwise` where both are ruled out. And the greater logarithm.
+#[inline(always)]
+pub(in crate::learners) fn likelier([first, second]: [f64; 2], otherwise: i32) -> (i32, f64) {
+    let most = if first > RULED_OUT { first } else { RULED_OUT };
+    let second_wins = second > most;
+    // As a number: a branch on which of the two wins would be guessed wrong.
+    let best = if (first > RULED_OUT) | second_wins { i32::from(second_wins) } else { otherwise };
+    (best, if second_wins { second } else { most })
 }
 
 impl<const L: usize> Models<L> {

@@ -3,8 +3,10 @@
 use super::HoeffdingTree;
 use super::criterion::SplitCriterion;
 use super::nodes::FROZEN;
+use super::screen::Glance;
 use super::split::{self, Candidate, Judge};
 use crate::dispatch;
+use crate::learners::rows::Place;
 
 impl<const L: usize> HoeffdingTree<L> {
     /// Split a leaf if its best split leads by enough.
@@ -14,12 +16,17 @@ impl<const L: usize> HoeffdingTree<L> {
         self.models.site_mut(leaf).since = 0.0;
         let Some(bound) = self.bound(leaf) else { return };
         let tie = bound < self.options.tie_threshold * self.options.split_criterion.unit();
-        if !tie && self.is_screened(leaf, bound) {
+        let glance = self.glance(leaf, if tie { None } else { Some(bound) });
+        if glance == Glance::NotYet {
             return;
         }
+        let counts = |attribute: usize, place: Place| match place {
+            Place::Numeric(column) if glance == Glance::Leaders => self.screen.leads(column),
+            _ => self.looks_at(leaf, attribute),
+        };
         let best = dispatch::run(
             #[inline(always)]
-            || self.judge(leaf).best(|attribute| self.looks_at(leaf, attribute)),
+            || self.judge(leaf).best(counts),
         );
         let Some(best) = best else { return };
         if (best.lead > bound || tie)
@@ -73,15 +80,16 @@ impl<const L: usize> HoeffdingTree<L> {
         )
     }
 
-    /// Whether a cheap look already says that no split leads by enough.
-    fn is_screened(&mut self, leaf: usize, bound: f64) -> bool {
+    /// Look at the splits of a leaf as far as that is cheap.
+    fn glance(&mut self, leaf: usize, bound: Option<f64>) -> Glance {
         let all = self.options.split_criterion == SplitCriterion::InfoGain && !self.options.remove_poor_attributes;
-        let screened = all && self.models.layout().nominal.is_empty() && !self.models.has_gaps(leaf);
-        screened
-            && dispatch::run(
-                #[inline(always)]
-                || self.screen.rules_out(&self.models, leaf, self.schema.n_classes, bound),
-            )
+        if !all || !self.models.layout().nominal.is_empty() || self.models.has_gaps(leaf) {
+            return Glance::Unclear;
+        }
+        dispatch::run(
+            #[inline(always)]
+            || self.screen.look(&self.models, leaf, self.schema.n_classes, bound),
+        )
     }
 
     /// No longer look at the attributes of a leaf whose best split has less than some merit.

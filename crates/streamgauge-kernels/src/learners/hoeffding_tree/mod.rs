@@ -156,8 +156,8 @@ impl<const L: usize> HoeffdingTree<L> {
         let mut ends = [0; BLOCK];
         let ends = &mut ends[..predictions.len()];
         let whole = self.route_rows::<IN_SUBSPACES>(block, &mut rows, ends);
-        if whole && !IN_SUBSPACES && self.can_wait() {
-            self.interleave_together(block, (&mut rows, ends), waiting, predictions);
+        if whole && self.can_wait() {
+            self.interleave_together::<IN_SUBSPACES>(block, (&mut rows, ends), waiting, predictions);
         } else {
             for (i, (prediction, &mut end)) in predictions.iter_mut().zip(ends).enumerate() {
                 let (node, leaf) = self.reach::<IN_SUBSPACES>(end, block, &mut rows, i);

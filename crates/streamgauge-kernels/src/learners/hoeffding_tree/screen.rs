@@ -1,4 +1,4 @@
-//! A cheap "not yet": most attempts to split end so, and single precision is enough to know it.
+//! A cheap look at the splits of a leaf: most attempts end with "not yet", and single precision is enough to know it.
 
 use super::split::{LEAST_SHARE, N_THRESHOLDS};
 use crate::learners::bayes::{Column, Models};
@@ -25,46 +25,77 @@ pub(super) struct Screen {
     /// The share of the weight at or below the threshold.
     left: Vec<f32>,
     merit: Vec<f32>,
+    /// Per column, whether its best split may be the first or the second of all.
+    leads: Vec<bool>,
+}
+
+/// What a look at the splits of a leaf tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Glance {
+    /// The best split certainly does not lead the second by enough.
+    NotYet,
+    /// The best two splits are among those of the columns that lead.
+    Leaders,
+    /// Nothing for certain.
+    Unclear,
 }
 
 impl Screen {
-    /// Whether the best split of a leaf certainly does not lead the second by `bound` (in nats).
+    /// Look whether the best split of a leaf leads the second by `bound` (in nats); `None` asks for the best two alone.
     ///
-    /// Only for leaves whose attributes are all numeric and have no gaps. False means: not certain.
+    /// Only for leaves whose attributes are all numeric and have no gaps.
     #[inline(always)]
-    pub fn rules_out<const L: usize>(&mut self, models: &Models<L>, site: usize, n_classes: usize, bound: f64) -> bool {
+    pub fn look<const L: usize>(
+        &mut self,
+        models: &Models<L>,
+        site: usize,
+        n_classes: usize,
+        bound: Option<f64>,
+    ) -> Glance {
         let d = models.n_numeric(site);
         let total: f64 = (0..n_classes).map(|class| models.column(site, class, 0).weight).sum();
         if n_classes > MAX_CLASSES || d < 2 {
-            return false;
+            return Glance::Unclear;
         }
         // No split gains more than all the entropy there is.
-        let entropy = |weight: f64| -x_ln_x(weight / total);
-        if (0..n_classes).map(|class| entropy(models.column(site, class, 0).weight)).sum::<f64>() + MARGIN < bound {
-            return true;
+        let entropy = |class| -x_ln_x(models.column(site, class, 0).weight / total);
+        if bound.is_some_and(|bound| (0..n_classes).map(entropy).sum::<f64>() + MARGIN < bound) {
+            return Glance::NotYet;
         }
         self.clear(d);
         for class in 0..n_classes {
             let weight = models.column(site, class, 0).weight;
             if weight > 0.0 {
                 if !self.place_thresholds(models, site, n_classes, class) {
-                    return false;
+                    return Glance::Unclear;
                 }
                 self.add_class((weight / total) as f32);
             }
         }
-        self.finish() && self.lead(d).is_some_and(|lead| f64::from(lead) + MARGIN < bound)
+        let lead = if self.finish() { self.find_leaders(d) } else { None };
+        match lead {
+            None => Glance::Unclear,
+            Some(lead) if bound.is_some_and(|bound| f64::from(lead) + MARGIN < bound) => Glance::NotYet,
+            Some(_) => Glance::Leaders,
+        }
+    }
+
+    /// Whether the best split of a column may be the first or the second of all.
+    #[inline(always)]
+    pub fn leads(&self, column: usize) -> bool {
+        self.leads[column]
     }
 
     /// The bytes it holds on the heap.
     pub fn n_bytes(&self) -> usize {
-        let Self { z, above_min, above_max, left, merit } = self;
-        [z, above_min, above_max, left, merit].map(|column| column.capacity() * size_of::<f32>()).iter().sum()
+        let Self { z, above_min, above_max, left, merit, leads } = self;
+        let numbers = [z, above_min, above_max, left, merit].map(|column| column.capacity() * size_of::<f32>());
+        numbers.iter().sum::<usize>() + leads.capacity()
     }
 
     /// The bytes it holds on the heap once it has looked at `d` attributes.
     pub fn bytes_of(d: usize) -> usize {
-        5 * Self::length(d) * size_of::<f32>()
+        5 * Self::length(d) * size_of::<f32>() + d
     }
 
     /// How many thresholds `d` attributes take.
@@ -100,7 +131,8 @@ impl Screen {
             certain &= step > 0.0 && (spread || least == greatest);
             let precision = if spread { ((weight - 1.0) / squares).sqrt() } else { 0.0 };
             let (low, high) = ((least - min) / step, (greatest - min) / step);
-            certain &= (low == 0.0 || !is_whole(low)) && (high >= last || !is_whole(high));
+            // The extremes themselves are beyond all thresholds, though rounding may put them next to a whole step.
+            certain &= (least == min || !is_whole(low)) && (greatest == max || !is_whole(high));
             let (first, width) = (((min - mean) * precision) as f32, (step * precision) as f32);
             let at = column * N_THRESHOLDS..column * N_THRESHOLDS + WRITTEN;
             let z = &mut self.z[at.clone()];
@@ -118,7 +150,7 @@ impl Screen {
     /// Add a class of the given share to all thresholds.
     #[inline(always)]
     fn add_class(&mut self, share: f32) {
-        let Self { z, above_min, above_max, left, merit } = self;
+        let Self { z, above_min, above_max, left, merit, .. } = self;
         let sums = left.iter_mut().zip(merit);
         for (((&z, &above_min), &above_max), (left, merit)) in z.iter().zip(&*above_min).zip(&*above_max).zip(sums) {
             let below = share * normal_cdf_f32(z);
@@ -144,17 +176,31 @@ impl Screen {
         certain
     }
 
-    /// The merit of the best attribute less that of the second; `None` where there are not two.
+    /// Find the columns that may be the best two; gives the merit of the best less that of the second, `None` where
+    /// there are not two.
     #[inline(always)]
-    fn lead(&self, d: usize) -> Option<f32> {
+    fn find_leaders(&mut self, d: usize) -> Option<f32> {
         let (mut first, mut second) = (NONE, NONE);
-        for merits in self.merit.as_chunks::<N_THRESHOLDS>().0.iter().take(d) {
-            let best = merits.iter().fold(NONE, |best, &merit| best.max(merit));
+        let merits = &self.merit.as_chunks::<N_THRESHOLDS>().0[..d];
+        for merits in merits {
+            let best = greatest(merits);
             second = second.max(best.min(first));
             first = first.max(best);
         }
+        // Each merit may be off by the margin.
+        let least = second - 3.0 * MARGIN as f32;
+        self.leads.clear();
+        for merits in merits {
+            self.leads.push(greatest(merits) >= least);
+        }
         (second > NONE).then_some(first - second)
     }
+}
+
+/// The greatest of some merits.
+#[inline(always)]
+fn greatest(merits: &[f32; N_THRESHOLDS]) -> f32 {
+    merits.iter().fold(NONE, |best, &merit| best.max(merit))
 }
 
 /// Whether a number of steps is too near to a whole one for single precision to tell on which side it is.

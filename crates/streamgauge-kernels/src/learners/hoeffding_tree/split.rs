@@ -51,15 +51,15 @@ pub(super) struct Judge<'a, const L: usize> {
 }
 
 impl<const L: usize> Judge<'_, L> {
-    /// The best split of a leaf by an attribute that it looks at; `None` where none of them can split it.
+    /// The best split of a leaf by an attribute that counts; `None` where none of them can split it.
     ///
     /// Of equals the last attribute wins, as in MOA.
     #[inline(always)]
-    pub fn best(&self, looks_at: impl Fn(usize) -> bool) -> Option<Best> {
+    pub fn best(&self, counts: impl Fn(usize, Place) -> bool) -> Option<Best> {
         let (mut best, mut second): (Option<Candidate>, f64) = (None, f64::NEG_INFINITY);
         // Plain loops: what an adapter of iterators leaves in a function of its own is compiled for no vectors.
         for (attribute, place) in self.models.places(self.site) {
-            let candidate = if looks_at(attribute) { self.candidate(attribute, place) } else { None };
+            let candidate = if counts(attribute, place) { self.candidate(attribute, place) } else { None };
             let Some(candidate) = candidate else { continue };
             match best {
                 Some(Candidate { merit: most, .. }) if candidate.merit < most => second = second.max(candidate.merit),

@@ -1,7 +1,9 @@
 //! Blocks of rows of two classes without gaps: learnt one after the other, then predicted together.
 
+use super::voting::{Ballot, NO_CLASS};
 use super::{HoeffdingTree, LeafPrediction};
-use crate::learners::bayes::Pending;
+use crate::learners::bayes::{Pending, RULED_OUT, Settled, likelier, vote_by_weights};
+use crate::learners::lanes::Lane;
 use crate::learners::rows::{BLOCK, Rows};
 use crate::learners::{ABSTAINED, Block};
 
@@ -10,12 +12,23 @@ use crate::learners::{ABSTAINED, Block};
 pub(super) struct Waiting {
     pending: Pending,
     leaves: [u32; BLOCK],
+    /// Per class, its weight before the row, where votes are wanted.
+    weights: [[f64; BLOCK]; 2],
+    /// The majority after the row, and the logarithms of the densities of its class then, where votes are wanted.
+    majorities: [i32; BLOCK],
+    again: [Lane; BLOCK],
 }
 
 impl Waiting {
     /// No rows.
     pub fn new() -> Self {
-        Self { pending: Pending::new(), leaves: [0; BLOCK] }
+        Self {
+            pending: Pending::new(),
+            leaves: [0; BLOCK],
+            weights: [[0.0; BLOCK]; 2],
+            majorities: [ABSTAINED; BLOCK],
+            again: [Lane::ZERO; BLOCK],
+        }
     }
 }
 
@@ -28,23 +41,24 @@ impl<const L: usize> HoeffdingTree<L> {
 
     /// Test and learn a block of rows that were routed to the given nodes.
     #[inline(always)]
-    pub(super) fn interleave_together(
+    pub(super) fn interleave_together<const IN_SUBSPACES: bool>(
         &mut self,
         block: &Block<'_>,
         (rows, ends): (&mut Rows<L>, &[u32]),
         waiting: &mut Waiting,
         predictions: &mut [i32],
     ) {
+        self.gather_all::<IN_SUBSPACES>(block, rows, ends);
         let mut start = 0;
         while start < predictions.len() {
-            let (stop, waits) = self.put_off(block, (rows, ends), waiting, start);
+            let (stop, waits) = self.put_off::<false>(block, (rows, ends), waiting, start);
             self.settle(block, waiting, start, &mut predictions[start..stop]);
             start = stop;
             if !waits {
                 let leaf = waiting.leaves[(stop - 1) % BLOCK] as usize;
                 self.models.refresh(leaf, block.labels[stop - 1] as usize);
             } else if let Some(&end) = ends.get(stop) {
-                let (node, leaf) = self.reach::<false>(end, block, rows, stop);
+                let (node, leaf) = self.reach::<IN_SUBSPACES>(end, block, rows, stop);
                 predictions[stop] = self.step(node, leaf, block, rows.row(stop), stop);
                 start = stop + 1;
             }
@@ -54,7 +68,7 @@ impl<const L: usize> HoeffdingTree<L> {
     /// Learn rows from one on and let their predictions wait, until one may change its leaf; gives that row. Or until
     /// one has changed what cannot wait; gives the next and false.
     #[inline(always)]
-    fn put_off(
+    fn put_off<const FOR_VOTES: bool>(
         &mut self,
         block: &Block<'_>,
         (rows, ends): (&Rows<L>, &[u32]),
@@ -73,8 +87,15 @@ impl<const L: usize> HoeffdingTree<L> {
             }
             site.since = since;
             waiting.leaves[i] = leaf as u32;
+            if FOR_VOTES {
+                (waiting.weights[0][i], waiting.weights[1][i]) = (pair[0].class.weight, pair[1].class.weight);
+            }
             if !waiting.pending.put_off::<L, true>(i, site, pair, &x[i], (label, weight)) {
                 return (i + 1, false);
+            }
+            if FOR_VOTES {
+                waiting.majorities[i] = site.majority;
+                waiting.again[i] = pair[label as usize % 2].add_log_densities(&x[i], Lane::ZERO);
             }
         }
         (ends.len(), true)
@@ -90,12 +111,100 @@ impl<const L: usize> HoeffdingTree<L> {
         for (i, (prediction, &label)) in (start..BLOCK).zip(predictions.iter_mut().zip(&block.labels[start..])) {
             let (leaf, weight) = (waiting.leaves[i] as usize, block.weights[i]);
             let (site, majority) = (&mut sites[leaf], waiting.pending.majority(i));
-            let likeliest = waiting.pending.likeliest(&settled, i, &mut pairs[leaf], (label, weight));
+            let logs = settled.logs(i, &mut pairs[leaf], (label, weight));
+            let (likeliest, _) = likelier(logs, majority);
             let majority_predicts = adaptive & (site.majority_hits > site.bayes_hits);
             let predicted = if majority_predicts { majority } else { likeliest };
             *prediction = if block.tests[i] { predicted } else { ABSTAINED };
             site.majority_hits += if majority == label { weight } else { 0.0 };
             site.bayes_hits += if likeliest == label { weight } else { 0.0 };
         }
+    }
+
+    /// Make ready what the leaves look at in all rows of a block.
+    #[inline(always)]
+    fn gather_all<const IN_SUBSPACES: bool>(&self, block: &Block<'_>, rows: &mut Rows<L>, ends: &[u32]) {
+        if IN_SUBSPACES {
+            for (i, &end) in ends.iter().enumerate() {
+                if let Some(leaf) = self.nodes.leaf(end) {
+                    self.gather(rows, i, block, leaf);
+                }
+            }
+        }
+    }
+
+    /// Vote for and learn a block of rows that were routed to the given nodes.
+    #[inline(always)]
+    pub(super) fn vote_together<const IN_SUBSPACES: bool>(
+        &mut self,
+        block: &Block<'_>,
+        (rows, ends): (&mut Rows<L>, &[u32]),
+        waiting: &mut Waiting,
+        ballot: &mut Ballot<'_>,
+    ) {
+        self.gather_all::<IN_SUBSPACES>(block, rows, ends);
+        let mut start = 0;
+        while start < ends.len() {
+            let (stop, waits) = self.put_off::<true>(block, (rows, ends), waiting, start);
+            let settled = waiting.pending.settle(start..stop, self.models.layout().n_columns);
+            for i in start..stop {
+                self.vote_settled(block, waiting, &settled, i, ballot);
+            }
+            start = stop;
+            if !waits {
+                let (leaf, i) = (waiting.leaves[(stop - 1) % BLOCK] as usize, stop - 1);
+                self.models.refresh(leaf, block.labels[i] as usize);
+                if ballot.reviews {
+                    ballot.predictions[i] = self.predict_again(leaf, rows.row(i), block.labels[i], None);
+                }
+            } else if let Some(&end) = ends.get(stop) {
+                let (node, leaf) = self.reach::<IN_SUBSPACES>(end, block, rows, stop);
+                self.vote_row(node, leaf, block, rows.row(stop), stop, ballot);
+                start = stop + 1;
+            }
+        }
+    }
+
+    /// Vote for a row that waited and, where it is reviewed, predict it again.
+    #[inline(always)]
+    fn vote_settled(
+        &mut self,
+        block: &Block<'_>,
+        waiting: &Waiting,
+        settled: &Settled,
+        i: usize,
+        ballot: &mut Ballot<'_>,
+    ) {
+        let adaptive = self.options.leaf_prediction == LeafPrediction::Adaptive;
+        let (label, i) = (block.labels[i], i % BLOCK);
+        let (leaf, weight) = (waiting.leaves[i] as usize, block.weights[i]);
+        let (sites, pairs) = self.models.pairs();
+        let (site, majority) = (&mut sites[leaf], waiting.pending.majority(i));
+        let mut logs = settled.logs(i, &mut pairs[leaf], (label, weight));
+        let (likeliest, most) = likelier(logs, majority);
+        let majority_predicts = adaptive & (site.majority_hits > site.bayes_hits);
+        let by_bayes = !majority_predicts & (most > RULED_OUT);
+        let predicted = if majority_predicts { majority } else { likeliest };
+        ballot.logs[2 * i..2 * i + 2].copy_from_slice(&logs);
+        ballot.most[i] = most;
+        ballot.likeliest[i] = if by_bayes & block.tests[i] { likeliest } else { NO_CLASS };
+        if ballot.likeliest[i] == NO_CLASS {
+            let weights = waiting.weights.map(|weights| weights[i]);
+            let majority = if block.tests[i] { majority } else { ABSTAINED };
+            let votes = &mut ballot.votes[2 * i..2 * i + 2];
+            vote_by_weights(weights.into_iter(), weights[0] + weights[1], majority, votes);
+        }
+        site.majority_hits += if majority == label { weight } else { 0.0 };
+        site.bayes_hits += if likeliest == label { weight } else { 0.0 };
+        let mut prediction = predicted;
+        if ballot.reviews & (weight > 0.0) {
+            let majority = waiting.majorities[i];
+            logs[label as usize % 2] = settled.log_base(i) + waiting.again[i].sum();
+            let (likeliest, _) = likelier(logs, majority);
+            let majority_predicts = adaptive & (site.majority_hits > site.bayes_hits);
+            prediction = if majority_predicts { majority } else { likeliest };
+        }
+        let wanted = if ballot.reviews { label >= 0 } else { block.tests[i] };
+        ballot.predictions[i] = if wanted { prediction } else { ABSTAINED };
     }
 }

@@ -1,6 +1,7 @@
 //! Blocks of rows of which all votes are wanted: what naive Bayes says is worked out once, for voting and learning.
 
 use super::nodes::FROZEN;
+use super::together::Waiting;
 use super::{HoeffdingTree, LeafPrediction};
 use crate::dispatch;
 use crate::learners::bayes::{RULED_OUT, vote_of_log, votes_to_shares};
@@ -8,7 +9,21 @@ use crate::learners::rows::{BLOCK, Row, Rows};
 use crate::learners::{ABSTAINED, Block, Learner, Step, winner};
 
 /// The vote of a row that is not one of naive Bayes.
-const NO_CLASS: i32 = ABSTAINED;
+pub(super) const NO_CLASS: i32 = ABSTAINED;
+
+/// What is said of the rows of a block.
+pub(super) struct Ballot<'a> {
+    /// Whether rows are predicted after they were learnt, and not before.
+    pub reviews: bool,
+    pub predictions: &'a mut [i32],
+    pub votes: &'a mut [f64],
+    /// Per row and class, the log-likelihood.
+    pub logs: &'a mut [f64],
+    /// The greatest of them.
+    pub most: [f64; BLOCK],
+    /// Where naive Bayes votes, its likeliest class; else [`NO_CLASS`], and the votes are there.
+    pub likeliest: [i32; BLOCK],
+}
 
 impl<const L: usize> HoeffdingTree<L> {
     /// Vote for the tested rows of a step and learn it. The predictions are those before learning or, where it
@@ -18,11 +33,12 @@ impl<const L: usize> HoeffdingTree<L> {
         dispatch::run(
             #[inline(always)]
             || {
+                let mut waiting = Waiting::new();
                 for (block, predictions, votes) in step.blocks(d, n_classes, predictions, Some(&mut *votes)) {
                     let votes = votes.unwrap_or_default();
                     match self.options.subspace {
-                        None => self.vote_block::<false>(&block, predictions, votes, reviews),
-                        Some(_) => self.vote_block::<true>(&block, predictions, votes, reviews),
+                        None => self.vote_block::<false>(&block, &mut waiting, predictions, votes, reviews),
+                        Some(_) => self.vote_block::<true>(&block, &mut waiting, predictions, votes, reviews),
                     }
                 }
             },
@@ -34,71 +50,93 @@ impl<const L: usize> HoeffdingTree<L> {
     fn vote_block<const IN_SUBSPACES: bool>(
         &mut self,
         block: &Block<'_>,
+        waiting: &mut Waiting,
         predictions: &mut [i32],
         votes: &mut [f64],
         reviews: bool,
     ) {
-        let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
         let mut rows = std::mem::replace(&mut self.rows, Rows::empty());
         let mut logs = std::mem::take(&mut self.logs);
-        logs.resize(BLOCK * n_classes, 0.0);
-        let (mut ends, mut likeliest, mut most) = ([0; BLOCK], [NO_CLASS; BLOCK], [0.0; BLOCK]);
+        logs.resize(BLOCK * self.schema.n_classes, 0.0);
+        let mut ends = [0; BLOCK];
         let ends = &mut ends[..predictions.len()];
-        self.route_rows::<IN_SUBSPACES>(block, &mut rows, ends);
-        let slots = votes.chunks_exact_mut(n_classes).zip(logs.chunks_exact_mut(n_classes));
-        for (i, ((prediction, &mut end), (votes, logs))) in predictions.iter_mut().zip(ends).zip(slots).enumerate() {
-            let (node, leaf) = self.reach::<IN_SUBSPACES>(end, block, &mut rows, i);
-            let (row, tested) = (rows.row(i), block.tests[i % BLOCK]);
-            let (label, weight) = (block.labels[i], block.weights[i % BLOCK]);
-            let wanted = if reviews { label >= 0 } else { tested };
-            if leaf >= FROZEN {
-                votes.fill(0.0);
-                if tested {
-                    self.frozen.vote(leaf - FROZEN, votes);
-                }
-                let predicted = self.step_frozen(leaf, label, weight);
-                let x = &block.x[i * d..(i + 1) * d];
-                let predicted = if reviews && weight > 0.0 { self.predict_below(x) } else { predicted };
-                *prediction = if wanted { predicted } else { ABSTAINED };
-                continue;
-            }
-            let majority = self.models.site(leaf).majority;
-            let majority_predicts = self.majority_predicts(leaf);
-            let counts_bayes = weight > 0.0 && self.options.leaf_prediction == LeafPrediction::Adaptive;
-            let mut class = majority;
-            if counts_bayes || !majority_predicts {
-                (class, most[i % BLOCK]) = self.models.log_likelihoods(leaf, row, logs);
-            }
-            let by_bayes = !majority_predicts && most[i % BLOCK] > RULED_OUT;
-            if tested && by_bayes {
-                likeliest[i % BLOCK] = class;
-            } else if tested {
-                self.models.vote_by_weight(leaf, votes);
-            } else {
-                votes.fill(0.0);
-            }
-            let predicted = if majority_predicts { majority } else { class };
-            *prediction = if wanted { predicted } else { ABSTAINED };
-            if weight > 0.0 {
-                let is_fresh = reviews && self.models.is_fresh(leaf);
-                self.learn_at(node, leaf, row, label, weight, class);
-                if reviews {
-                    let logs = if is_fresh || row.gaps() { None } else { Some(&*logs) };
-                    *prediction = match self.nodes.leaf(node) {
-                        Some(_) => self.predict_again(leaf, row, label, logs),
-                        None => self.predict_below(&block.x[i * d..(i + 1) * d]),
-                    };
-                }
+        let whole = self.route_rows::<IN_SUBSPACES>(block, &mut rows, ends);
+        let (most, likeliest) = ([0.0; BLOCK], [NO_CLASS; BLOCK]);
+        let mut ballot = Ballot { reviews, predictions, votes, logs: &mut logs, most, likeliest };
+        if whole && self.can_wait() {
+            self.vote_together::<IN_SUBSPACES>(block, (&mut rows, ends), waiting, &mut ballot);
+        } else {
+            for (i, &mut end) in ends.iter_mut().enumerate() {
+                let (node, leaf) = self.reach::<IN_SUBSPACES>(end, block, &mut rows, i);
+                self.vote_row(node, leaf, block, rows.row(i), i, &mut ballot);
             }
         }
-        share_votes(&mut logs, &most, &likeliest[..predictions.len()], votes);
+        ballot.share();
         (self.rows, self.logs) = (rows, logs);
+    }
+
+    /// Vote for a row of a block at its leaf, and learn it.
+    #[inline(always)]
+    pub(super) fn vote_row(
+        &mut self,
+        node: u32,
+        leaf: usize,
+        block: &Block<'_>,
+        row: Row<'_, L>,
+        i: usize,
+        ballot: &mut Ballot<'_>,
+    ) {
+        let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
+        let (x, tested) = (&block.x[i * d..(i + 1) * d], block.tests[i % BLOCK]);
+        let (label, weight) = (block.labels[i], block.weights[i % BLOCK]);
+        let wanted = if ballot.reviews { label >= 0 } else { tested };
+        let votes = &mut ballot.votes[i * n_classes..(i + 1) * n_classes];
+        let logs = &mut ballot.logs[i * n_classes..(i + 1) * n_classes];
+        let (prediction, most) = (&mut ballot.predictions[i], &mut ballot.most[i % BLOCK]);
+        if leaf >= FROZEN {
+            votes.fill(0.0);
+            if tested {
+                self.frozen.vote(leaf - FROZEN, votes);
+            }
+            let predicted = self.step_frozen(leaf, label, weight);
+            let predicted = if ballot.reviews && weight > 0.0 { self.predict_below(x) } else { predicted };
+            *prediction = if wanted { predicted } else { ABSTAINED };
+            return;
+        }
+        let majority = self.models.site(leaf).majority;
+        let majority_predicts = self.majority_predicts(leaf);
+        let counts_bayes = weight > 0.0 && self.options.leaf_prediction == LeafPrediction::Adaptive;
+        let mut class = majority;
+        if counts_bayes || !majority_predicts {
+            (class, *most) = self.models.log_likelihoods(leaf, row, logs);
+        }
+        let by_bayes = !majority_predicts && *most > RULED_OUT;
+        if tested && by_bayes {
+            ballot.likeliest[i % BLOCK] = class;
+        } else if tested {
+            self.models.vote_by_weight(leaf, votes);
+        } else {
+            votes.fill(0.0);
+        }
+        let predicted = if majority_predicts { majority } else { class };
+        *prediction = if wanted { predicted } else { ABSTAINED };
+        if weight > 0.0 {
+            let is_fresh = ballot.reviews && self.models.is_fresh(leaf);
+            self.learn_at(node, leaf, row, label, weight, class);
+            if ballot.reviews {
+                let logs = if is_fresh || row.gaps() { None } else { Some(&*logs) };
+                *prediction = match self.nodes.leaf(node) {
+                    Some(_) => self.predict_again(leaf, row, label, logs),
+                    None => self.predict_below(x),
+                };
+            }
+        }
     }
 
     /// Predict a row that its leaf has just learnt; `logs` are the log-likelihoods of the classes before that, where
     /// those of the other classes still hold.
     #[inline(always)]
-    fn predict_again(&self, leaf: usize, row: Row<'_, L>, label: i32, logs: Option<&[f64]>) -> i32 {
+    pub(super) fn predict_again(&self, leaf: usize, row: Row<'_, L>, label: i32, logs: Option<&[f64]>) -> i32 {
         if self.majority_predicts(leaf) {
             return self.models.site(leaf).majority;
         }
@@ -118,24 +156,26 @@ impl<const L: usize> HoeffdingTree<L> {
     }
 }
 
-/// Turn the log-likelihoods of rows into votes, where a class is given that is the likeliest.
-#[inline(always)]
-fn share_votes(logs: &mut [f64], most: &[f64; BLOCK], likeliest: &[i32], votes: &mut [f64]) {
-    let n_classes = logs.len() / BLOCK;
-    for (logs, &most) in logs.chunks_exact_mut(n_classes).zip(most) {
-        for log in logs {
-            *log -= most;
+impl Ballot<'_> {
+    /// Turn the log-likelihoods of rows into votes, where naive Bayes votes.
+    #[inline(always)]
+    fn share(&mut self) {
+        let n_classes = self.logs.len() / BLOCK;
+        for (logs, &most) in self.logs.chunks_exact_mut(n_classes).zip(&self.most) {
+            for log in logs {
+                *log -= most;
+            }
         }
-    }
-    // Side by side over rows and classes.
-    for log in &mut logs[..likeliest.len() * n_classes] {
-        *log = vote_of_log(*log);
-    }
-    let rows = votes.chunks_exact_mut(n_classes).zip(logs.chunks_exact(n_classes));
-    for ((votes, logs), &best) in rows.zip(likeliest) {
-        if best != NO_CLASS {
-            votes.copy_from_slice(logs);
-            votes_to_shares(votes, best as usize);
+        // Side by side over rows and classes.
+        for log in &mut self.logs[..self.predictions.len() * n_classes] {
+            *log = vote_of_log(*log);
+        }
+        let rows = self.votes.chunks_exact_mut(n_classes).zip(self.logs.chunks_exact(n_classes));
+        for ((votes, logs), &best) in rows.zip(&self.likeliest) {
+            if best != NO_CLASS {
+                votes.copy_from_slice(logs);
+                votes_to_shares(votes, best as usize);
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from streamgauge.cli.specs import catalogue
+from streamgauge.specs.texts import catalogue
 
 __all__ = ["FAMILIES"]
 

@@ -1,0 +1,22 @@
+"""Experiments: streams x learners x schemes x labellings x seeds, from one file, run as far as results are missing."""
+
+from streamgauge.experiments.experiment import Experiment
+from streamgauge.experiments.jobs import Event
+from streamgauge.experiments.reading import out_of, read
+from streamgauge.experiments.ready import READY, ready_path
+from streamgauge.experiments.run import Outcome, missing, run
+from streamgauge.experiments.sources import Sample, Source
+
+__all__ = [
+    "READY",
+    "Event",
+    "Experiment",
+    "Outcome",
+    "Sample",
+    "Source",
+    "missing",
+    "out_of",
+    "read",
+    "ready_path",
+    "run",
+]

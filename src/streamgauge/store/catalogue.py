@@ -1,0 +1,107 @@
+"""The catalogue of a store: an SQLite file in WAL mode, so that many processes can work on it at once."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from streamgauge.errors import StreamgaugeError
+
+__all__ = ["connected", "create", "writing"]
+
+FORMAT = 1
+
+TABLES = """
+create table runs (
+  run text primary key,      -- the folder is runs/run=RUN
+  experiment text not null,
+  condition text not null,   -- the same for runs whose learners can be compared
+  stream text not null, fingerprint text not null, scheme text not null, labelling text not null, score text not null,
+  seed integer not null, rows integer, every integer, time_budget real,
+  test_balance real, labelled real, sample text not null,  -- of a sample, how it is drawn
+  asked text not null,       -- measures, forgettings and so on, as JSON
+  n_rows integer, n_folds integer, seconds real,
+  status text not null,      -- finished or failed
+  error text not null,
+  version text not null, host text not null, finished_at text not null
+) strict;
+create table cells (
+  run text not null references runs on delete cascade,
+  learner text not null, spec text not null, status text not null, error text not null,
+  primary key (run, learner)
+) strict;
+create table finals (        -- the last readings: mean and standard deviation over the folds
+  run text not null, learner text not null, measure text not null, forgetting text not null,
+  mean real, spread real, greater_is_better integer not null,
+  primary key (run, learner, measure, forgetting),
+  foreign key (run, learner) references cells on delete cascade
+) strict;
+create table claims (        -- what is being worked on
+  cell text primary key, run text not null, label text not null,
+  host text not null, pid integer not null, born integer not null, last_sign real not null,
+  n_rows integer not null
+) strict, without rowid;
+create index runs_of_condition on runs (condition);
+"""
+
+
+def create(path: Path) -> None:
+    """Make the catalogue where it is missing; it appears whole, and of two processes that do so at once one wins."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.unlink(missing_ok=True)
+        with _opened(temporary) as catalogue:
+            catalogue.execute("pragma journal_mode = wal")
+            with writing(catalogue):
+                for statement in TABLES.split(";\n"):
+                    catalogue.execute(statement)
+                catalogue.execute(f"pragma user_version = {FORMAT}")
+        with suppress(FileExistsError):
+            path.hardlink_to(temporary)
+        temporary.unlink()
+    except OSError as error:
+        msg = f"cannot make a store in {path.parent}: {error.strerror or error}"
+        raise StreamgaugeError(msg) from None
+
+
+@contextmanager
+def connected(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open the catalogue for a moment; what is wrong with it is told with its path."""
+    if not path.is_file():
+        msg = f"{path.parent} holds no store of results: there is no {path.name} in it"
+        raise StreamgaugeError(msg)
+    with _opened(path) as catalogue:
+        found = catalogue.execute("pragma user_version").fetchone()[0]
+        if found != FORMAT:
+            msg = f"{path} has format {found}, and this version reads format {FORMAT}"
+            raise StreamgaugeError(msg)
+        yield catalogue
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    try:
+        catalogue = sqlite3.connect(path, timeout=60.0, isolation_level=None)
+        try:
+            catalogue.row_factory = sqlite3.Row
+            catalogue.execute("pragma foreign_keys = on")
+            yield catalogue
+        finally:
+            catalogue.close()
+    except sqlite3.Error as error:
+        msg = f"{path}: {error}"
+        raise StreamgaugeError(msg) from error
+
+
+@contextmanager
+def writing(catalogue: sqlite3.Connection) -> Iterator[None]:
+    """Do all of a block or nothing, while nobody else writes."""
+    catalogue.execute("begin immediate")
+    try:
+        yield
+    except BaseException:
+        catalogue.rollback()
+        raise
+    catalogue.commit()

@@ -1,0 +1,511 @@
+"""Experiments: what a file says, what is wrong with it and where, and running what is missing."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import streamgauge as sg
+from streamgauge.errors import StreamgaugeError
+from streamgauge.experiments import READY, Experiment, Sample, Source, missing, out_of, read, ready_path, run
+from streamgauge.experiments.positions import lines_of
+from streamgauge.labelling import Fraction
+from streamgauge.schemes import Pretrained
+from streamgauge.store import Filter, Store
+from streamgauge.streams import Balance, File, open_test, sample
+
+SMALL = """
+name = "small"
+rows = 1_000
+seeds = [1, 2]
+schemes = ["Bootstrap(2)"]
+measures = ["accuracy", "kappa"]
+learners = ["NaiveBayes", "NoChange"]
+
+[streams]
+sea = "SEA(seed={seed})"
+boxes = "STAGGER"
+"""
+
+
+def written(folder: Path, text: str, name: str = "experiment.toml") -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def changed(tmp_path: Path, **edits: str) -> Experiment:
+    text = SMALL
+    for before, after in edits.items():
+        line = next(line for line in SMALL.splitlines() if line.startswith(f"{before} = "))
+        text = text.replace(line, after)
+    return read(written(tmp_path, text))
+
+
+# What a file says
+
+
+def test_an_experiment_is_all_combinations(tmp_path):
+    experiment = changed(tmp_path, schemes='schemes = ["Bootstrap(2)", "Prequential"]')
+    jobs = list(experiment.jobs())
+    assert len(jobs) == 2 * 2 * 2
+    assert experiment.n_cells == 16
+    assert len({job.condition().key for job in jobs}) == len(jobs)
+
+
+@pytest.mark.parametrize("name", READY)
+def test_every_ready_made_experiment_can_be_read(name):
+    experiment = read(ready_path(name))
+    assert experiment.name == name
+    assert len(experiment.learners) >= 2
+
+
+def test_the_ready_made_quick_benchmark_can_be_ranked(tmp_path):
+    outcome = run(read(ready_path("quick"), rows=300), tmp_path, n_jobs=1)
+    assert outcome.complete
+    from streamgauge.significance import rank  # noqa: PLC0415
+
+    assert len(rank(Store(tmp_path).results()).streams) == 6
+
+
+def test_paths_start_at_the_folder_of_the_file(tmp_path, monkeypatch):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "rows.csv").write_text("a,b,kind\n" + "1.5,2,yes\n2.5,1,no\n" * 20)
+    monkeypatch.chdir(tmp_path.parent)
+    path = written(
+        tmp_path,
+        """
+        out = "found"
+        learners = ["NoChange"]
+        [streams]
+        path = "data/rows.csv"
+        text = "File('data/rows.csv', target='kind')"
+        table = { file = "data/rows.csv", drop = ["a"], rows = 10 }
+        """,
+    )
+    assert out_of(path) == tmp_path / "found"
+    outcome = run(read(path), tmp_path / "found", n_jobs=1)
+    assert outcome.n_finished == 3, outcome.failures
+    rows = {row["stream"]: row["n_rows"] for row in Store(tmp_path / "found").finals()}
+    assert rows == {"path": 40, "text": 40, "table": 10}
+
+
+def test_a_learner_and_a_stream_may_come_from_python(tmp_path):
+    written(tmp_path, "import streamgauge as sg\n\n\ndef bayes():\n    return sg.NaiveBayes()\n", "own_models.py")
+    written(tmp_path, "import streamgauge as sg\n\nrows = sg.SEA(n_rows=500)\n", "own_streams.py")
+    path = written(
+        tmp_path,
+        """
+        [learners]
+        mine = { python = "own_models:bayes" }
+        [streams]
+        ours = { python = "own_streams:rows" }
+        """,
+    )
+    outcome = run(read(path), tmp_path / "found", n_jobs=2)
+    assert outcome.n_finished == 1, outcome.failures
+    (found,) = Store(tmp_path / "found").results()
+    assert (
+        found.curve("mine", "accuracy")[-1] == sg.evaluate(sg.SEA(n_rows=500), sg.NaiveBayes()).values[-1, 0, :, 0, 0]
+    )
+
+
+VALUES = st.sampled_from(
+    [
+        "1",
+        '"a # b"',
+        "'a \\ b'",
+        '"""\none\n\\"""two"""""',
+        "'''\n[no]\n= '' # '''",
+        "[1, 2]",
+        '[\n  \'a\', # comment with ] and "\n  ["b", 3.5],\n]',
+        "{ a = 1, b = [1, 2], 'c d' = { e = true } }",
+        "1979-05-27 07:32:00",
+        "-inf # trailing",
+    ]
+)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["plain", "'quoted = key'", "dotted.key"]), VALUES), max_size=6),
+    st.integers(0, 3),
+)
+@settings(max_examples=60, deadline=None)
+def test_the_line_of_every_key_is_known(pairs, n_blank):
+    text, expected = "\n" * n_blank, {}
+    for i, (key, value) in enumerate(pairs):
+        text += "# a comment = [\n[[table]]\n"
+        expected["table", i, key.strip("'").split(".")[0]] = text.count("\n") + 1
+        text += f"{key} = {value}\n\n"
+    found = lines_of(text)
+    assert {place: found[place] for place in expected} == expected
+    assert found == lines_of(text.replace("\n", "\r\n"))
+
+
+def test_the_line_of_each_value_of_an_array_is_known():
+    found = lines_of('a = [\n "x",\n\n "y", ["z",\n "w"]]\n[b.c]\nd = {e = [1,\n 2]}')
+    assert [found["a", i] for i in range(3)] == [2, 4, 4]
+    assert found["a", 2, 1] == 5
+    assert (found["b", "c"], found["b", "c", "d", "e", 1]) == (6, 8)
+
+
+FAULTS = [
+    ('learners = ["HoefdingTree"]', "there is no learner 'HoefdingTree'; did you mean HoeffdingTree?"),
+    ('learners = ["HoeffdingTree(grace=1)"]', "did you mean grace_period?"),
+    ('learners = ["HoeffdingTree(grace_period=0)"]', "grace_period"),
+    ("learners = [\n\n  3,\n]", "3 has no name", 2),
+    ('learners = ["NoChange", "NoChange"]', "stands there twice"),
+    ("learners = []", "there is no learner"),
+    ('schemes = ["Bootstrp(2)"]', "did you mean Bootstrap?"),
+    ('schemes = ["SEA"]', "it must be a scheme"),
+    ('measures = ["accurac"]', "did you mean accuracy?"),
+    ("seeds = [1, -2]", "-2 is not a whole number"),
+    ("seeds = [1, 1]", "stands there twice"),
+    ('rows = "many"', "it must be a whole number"),
+    ("rows = 0", "at least 1"),
+    ('name = "small"\nlearner = ["NoChange"]', "did you mean learners?", 1),
+    ('name = "small"\nscore = "firs"', "did you mean first?", 1),
+    ('name = "small"\nlabellings = ["Fractoin(0.5)"]', "did you mean Fraction?", 1),
+    ('name = "small"\nforgettings = ["Windowed(100)"]', "did you mean Window?", 1),
+    ('name = "small"\ndetectors = ["DDMM"]', "did you mean", 1),
+    ('name = "small"\nresources = 1', "true or false", 1),
+    ('sea = "SAE(seed={seed})"', "did you mean SEA?"),
+    ('sea = "electrcity"', "did you mean electricity?"),
+    ('sea = "rows.csv"', "there is no file"),
+    ('sea = { file = "rows.csv", headr = true }', "did you mean header?"),
+    ('sea = { streams = "SEA" }', "did you mean stream?"),
+    ('sea = { python = "no_such_module:thing" }', "cannot import no_such_module"),
+    ('sea = { python = "streamgauge:SEAA" }', "did you mean SEA?"),
+]
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault[0][:40])
+def test_a_fault_is_told_with_its_line(tmp_path, fault):
+    line, reason, *below = fault
+    place = next(i for i, old in enumerate(SMALL.splitlines()) if old.split(" = ")[0] == line.split(" = ")[0])
+    lines = SMALL.splitlines()
+    lines[place] = line
+    path = written(tmp_path, "\n".join(lines))
+    with pytest.raises(StreamgaugeError) as found:
+        read(path)
+    expected = 1 if "no learner" in reason and "did" not in reason else place + 1 + (below[0] if below else 0)
+    assert str(found.value).startswith(f"{path}:{expected}: ")
+    assert reason in str(found.value)
+    assert len(str(found.value).splitlines()) == 1
+
+
+def test_all_faults_are_told_at_once(tmp_path):
+    path = written(tmp_path, 'learners = ["Hoeffding"]\nrow = 1\nstreams = [\n"SEA",\n"SAE"]\n')
+    with pytest.raises(StreamgaugeError) as found:
+        read(path)
+    lines = [line.removeprefix(f"{path}:").split(":")[0] for line in str(found.value).splitlines()]
+    assert lines == ["1", "2", "4", "5"]  # SEA never ends, and there is no SAE
+
+
+def test_what_is_not_toml_is_told_with_its_line(tmp_path):
+    with pytest.raises(StreamgaugeError, match=r"experiment.toml:2: it is not TOML"):
+        read(written(tmp_path, 'name = "a"\nrows = = 3\n'))
+    with pytest.raises(StreamgaugeError, match=r"cannot read .*none.toml: No such file"):
+        read(tmp_path / "none.toml")
+
+
+def test_an_endless_stream_needs_rows(tmp_path):
+    with pytest.raises(StreamgaugeError, match=r"experiment.toml:1: SEA never ends"):
+        read(written(tmp_path, 'streams = ["SEA"]\nlearners = ["NoChange"]'))
+
+
+# Running what is missing
+
+
+def test_results_are_those_of_an_evaluation_to_the_last_bit(tmp_path):
+    assert run(changed(tmp_path), tmp_path / "found", n_jobs=2).complete
+    (found,) = Store(tmp_path / "found").results(Filter(stream=("sea",), seed=("2",)))
+    learners = {"NaiveBayes": sg.NaiveBayes(), "NoChange": sg.NoChange()}
+    scheme, measures = sg.Bootstrap(2), ["accuracy", "kappa"]
+    expected = sg.evaluate(sg.SEA(seed=2), learners, scheme=scheme, measures=measures, n_rows=1000, seed=2)
+    np.testing.assert_array_equal(found.values, expected.values)
+    np.testing.assert_array_equal(found.pairs[0].only_first, expected.pairs[0].only_first)
+
+
+def test_what_is_finished_is_not_run_again(tmp_path):
+    experiment = changed(tmp_path)
+    first = run(experiment, tmp_path / "found", n_jobs=1)
+    assert (first.n_cells, first.n_finished, first.n_done) == (8, 8, 0)
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "found" / "runs").rglob("*")}
+    again = run(experiment, tmp_path / "found", n_jobs=1)
+    assert (again.n_finished, again.n_done, again.complete) == (0, 8, True)
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "found" / "runs").rglob("*")} == before
+    assert missing(experiment, tmp_path / "found") == []
+    assert run(experiment, tmp_path / "found", n_jobs=1, again=True).n_finished == 8
+
+
+@pytest.mark.parametrize(
+    ("edits", "n_run"),
+    [
+        ({"learners": 'learners = ["NaiveBayes", "NoChange", "MajorityClass"]'}, 4),
+        ({"learners": 'learners = ["NaiveBayes", "MajorityClass(window=100)"]'}, 4),
+        ({"learners": 'learners = ["NoChange"]'}, 0),
+        ({"seeds": "seeds = [1, 2, 3]"}, 4),
+        ({"measures": 'measures = ["kappa"]'}, 0),
+        ({"measures": 'measures = ["kappa", "kappa_m"]'}, 8),
+        ({"schemes": 'schemes = ["Bootstrap(k=2)"]'}, 0),  # the same, in other words
+        ({"schemes": 'schemes = ["Bootstrap(3)", "Bootstrap(2)"]'}, 8),
+        ({"sea": 'sea = "SEA(2, seed={seed})"'}, 4),
+        ({"name": 'name = "other"'}, 0),
+        ({"rows": "rows = 500"}, 8),
+    ],
+)
+def test_after_a_change_only_what_changed_is_run(tmp_path, edits, n_run):
+    run(changed(tmp_path), tmp_path / "found", n_jobs=1)
+    experiment = changed(tmp_path, **edits)
+    assert sum(len(learners) for _, learners in missing(experiment, tmp_path / "found")) == n_run
+    outcome = run(experiment, tmp_path / "found", n_jobs=1)
+    assert (outcome.n_finished, outcome.complete) == (n_run, True)
+
+
+def test_a_file_that_changed_is_run_again(tmp_path):
+    (tmp_path / "rows.csv").write_text("a,kind\n" + "1.5,yes\n2.5,no\n" * 20)
+    path = written(tmp_path, 'learners = ["NoChange"]\nstreams = ["rows.csv"]')
+    assert run(read(path), tmp_path / "found", n_jobs=1).n_finished == 1
+    assert run(read(path), tmp_path / "found", n_jobs=1).n_finished == 0
+    (tmp_path / "rows.csv").write_text("a,kind\n" + "1.5,yes\n2.5,no\n" * 21)
+    assert run(read(path), tmp_path / "found", n_jobs=1).n_finished == 1
+
+
+def test_learners_that_ran_at_different_times_are_put_together(tmp_path):
+    three = 'learners = ["NaiveBayes", "NoChange", "MajorityClass"]'
+    run(changed(tmp_path), tmp_path / "found", n_jobs=1)
+    run(changed(tmp_path, learners=three), tmp_path / "found", n_jobs=1)
+    run(changed(tmp_path, learners=three), tmp_path / "once", n_jobs=1)
+    wanted = Filter(stream=("boxes",), seed=("1",))
+    (apart,), (at_once,) = (list(Store(tmp_path / name).results(wanted)) for name in ("found", "once"))
+    assert apart.learners == at_once.learners
+    np.testing.assert_array_equal(apart.values, at_once.values)
+    assert [{pair.first, pair.second} for pair in apart.pairs] == [{"NaiveBayes", "NoChange"}]
+    again = run(changed(tmp_path, learners=three), tmp_path / "found", n_jobs=1, together=True)
+    assert again.n_finished == 0  # nothing is missing
+    run(changed(tmp_path, learners=three.replace("]", ', "Perceptron"]')), tmp_path / "found", n_jobs=1, together=True)
+    (together,) = Store(tmp_path / "found").results(wanted)
+    assert len(together.pairs) == 6
+
+
+def test_a_learner_that_fails_is_told_and_tried_again_while_the_others_go_on(tmp_path):
+    written(
+        tmp_path,
+        "class Breaking:\n"
+        "    def learn(self, x, y):\n        raise ValueError('too hot')\n"
+        "    def predict(self, x):\n        return [0] * len(x)\n",
+        "breaking_models.py",
+    )
+    text = '[learners]\nbroken = { python = "breaking_models:Breaking" }\nlast = "NoChange"\n'
+    text += '[streams]\nsea = "SEA(n_rows=500)"'
+    experiment = read(written(tmp_path, text))
+    outcome = run(experiment, tmp_path / "found", n_jobs=1)
+    assert (outcome.n_finished, outcome.n_failed, outcome.complete) == (1, 1, False)
+    assert "too hot" in outcome.failures[0]
+    store = Store(tmp_path / "found")
+    assert {row["learner"] for row in store.finals()} == {"last"}
+    assert [learners for _, learners in missing(experiment, tmp_path / "found")] == [["broken"]]
+    again = run(experiment, tmp_path / "found", n_jobs=1)
+    assert (again.n_done, again.n_failed) == (1, 1)
+    assert [found.learners for found in store.results()] == [("last",)]
+
+
+def test_a_stream_that_cannot_be_had_fails_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("STREAMGAUGE_DATA", str(tmp_path))
+    monkeypatch.setenv("STREAMGAUGE_CACHE", str(tmp_path / "cache"))
+    streams = {"real": Source("gmsc"), "sea": Source("SEA(n_rows=100)")}
+    outcome = run(Experiment("two", streams, {"last": "NoChange"}), tmp_path / "found", n_jobs=1)
+    assert (outcome.n_finished, outcome.n_failed) == (1, 1)
+    assert "gmsc" in outcome.failures[0]
+
+
+DYING = """
+import os
+import pathlib
+
+import streamgauge as sg
+
+HERE = pathlib.Path(__file__).parent
+
+
+class Dying:
+    def learn(self, x, y):
+        left = HERE / "lives"
+        lives = int(left.read_text())
+        if lives:
+            left.write_text(str(lives - 1))
+            os.kill(os.getpid(), 9)
+
+    def predict(self, x):
+        return [0] * len(x)
+"""
+
+
+@pytest.mark.parametrize(("lives", "n_finished"), [(1, 2), (5, 1)])
+def test_a_run_whose_process_is_killed_is_tried_once_more(tmp_path, lives, n_finished):
+    written(tmp_path, DYING, "dying_models.py")
+    (tmp_path / "lives").write_text(str(lives))
+    text = '[learners]\ndying = { python = "dying_models:Dying" }\n'
+    text += '[streams]\nsea = "SEA(n_rows=50)"\nother = "SEA(n_rows=50, seed=2)"'
+    experiment = read(written(tmp_path, text))
+    n_jobs = 2
+    outcome = run(experiment, tmp_path / "found", n_jobs=n_jobs)
+    if lives == 1:
+        assert outcome.n_finished == n_finished, outcome.failures
+    else:
+        assert outcome.n_failed >= 1
+        assert "SIGKILL" in outcome.failures[0]
+    assert Store(tmp_path / "found").running() == []
+
+
+# Two at once, and interrupts
+
+
+def started(*arguments: str) -> "subprocess.Popen[str]":
+    command = [str(Path(sys.executable).parent / "streamgauge"), "run", *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_two_at_once_on_one_folder_share_the_work(tmp_path):
+    text = SMALL.replace("seeds = [1, 2]", "seeds = [1, 2, 3, 4]").replace("rows = 1_000", "rows = 20_000")
+    path = written(tmp_path, text)
+    both = [started(str(path), "--out", str(tmp_path / "found"), "--jobs", "1") for _ in range(2)]
+    said = [process.communicate(timeout=120) for process in both]
+    assert [process.returncode for process in both] == [0, 0], said
+    n_finished = [error.count("finished:") for _, error in said]
+    assert sum(n_finished) == 8  # runs, none of them twice
+    assert missing(read(path), tmp_path / "found") == []
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
+    text = SMALL.replace("rows = 1_000", "rows = 3_000_000").replace('"NoChange"', '"HoeffdingTree"')
+    path = written(tmp_path, text)
+    process = started(str(path), "--out", str(tmp_path / "found"), "--jobs", "1")
+    store = None
+    for _ in range(600):
+        time.sleep(0.1)
+        if store is None and (tmp_path / "found" / "catalogue.sqlite").exists():
+            store = Store(tmp_path / "found")
+        if store is not None and store.running():
+            break
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=120)
+    assert process.returncode == 130, error
+    assert "the same command goes on" in error
+    assert store is not None
+    assert store.running() == []
+    written(tmp_path, text.replace("3_000_000", "1_000"))
+    assert run(read(path), tmp_path / "found", n_jobs=1).complete
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="there is no /proc to look processes up in")
+def test_what_a_killed_process_had_claimed_is_taken_over(tmp_path):
+    text = SMALL.replace("rows = 1_000", "rows = 30_000_000")
+    path = written(tmp_path, text)
+    process = started(str(path), "--out", str(tmp_path / "found"), "--jobs", "1")
+    catalogue = tmp_path / "found" / "catalogue.sqlite"
+    for _ in range(600):
+        time.sleep(0.1)
+        if catalogue.exists() and Store(tmp_path / "found").running():
+            break
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate(timeout=60)
+    assert Store(tmp_path / "found").running() == []
+
+
+# Samples
+
+
+@pytest.fixture
+def rare(tmp_path):
+    rng = np.random.default_rng(7)
+    kind = rng.random(4000) < 0.2
+    x = rng.normal(kind * 1.5, 1.0)
+    lines = [
+        f"{value:.4f},{'red' if value > 0 else 'blue'},{'yes' if one else 'no'}"
+        for value, one in zip(x, kind, strict=True)
+    ]
+    return written(tmp_path, "x,colour,kind\n" + "\n".join(lines) + "\n", "rare.csv")
+
+
+def test_a_grid_of_samples_is_every_balance_with_every_labelled_fraction(rare):
+    text = """
+        learners = ["NaiveBayes", "NoChange"]
+        measures = ["accuracy", "g_mean"]
+        [[samples]]
+        file = "rare.csv"
+        positive = "yes"
+        training_positives = 100
+        training_balance = 1.0
+        test_balance = { from = 0.05, to = 0.2, factor = 2 }
+        labelled = [0.1, 1.0]
+    """
+    experiment = read(written(rare.parent, text))
+    assert experiment.n_cells == 3 * 2 * 2
+    folder = rare.parent / "found"
+    outcome = run(experiment, folder, n_jobs=1)
+    assert outcome.complete, outcome.failures
+    rows = Store(folder).finals(Filter(measure=("g_mean",), learner=("NaiveBayes",)))
+    assert {(row["test_balance"], row["labelled"]) for row in rows} == {
+        (balance, labelled) for balance in (0.05, 0.1, 0.2) for labelled in (0.1, 1.0)
+    }
+    drawn = sample(rare, rare.parent / "drawn", Balance(100, 1.0, 0.1, "yes"), labelled=0.1, seed=1, suffix="arff")
+    stream, labelling = open_test(rare.parent / "drawn")
+    scheme = Pretrained(File(str(drawn.training)), sg.Prequential())
+    expected = sg.evaluate(stream, sg.NaiveBayes(), scheme=scheme, labelling=labelling, measures="g_mean")
+    (row,) = [row for row in rows if (row["test_balance"], row["labelled"]) == (0.1, 0.1)]
+    assert row["mean"] == expected.values[-1, 0, 0, 0, 0]
+    assert run(experiment, folder, n_jobs=1).n_finished == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("test_balance = [0.1, -1.0]", "test balance = -1.0"),
+        ("labelled = 1.5", r"labelled = 1.5: it must be a number in \[0, 1\]"),
+        ("test_balance = { from = 1, to = 0.1, step = 0.1 }", "a range is from a number to a greater one"),
+        ("test_balanc = 0.1", "did you mean test_balance?"),
+        ('test_balance = "even"', "it must be a number"),
+    ],
+)
+def test_a_fault_in_a_sample_is_told_with_its_line(rare, line, reason):
+    text = f'learners = ["NoChange"]\n[[samples]]\nfile = "rare.csv"\n{line}\n'
+    with pytest.raises(StreamgaugeError, match=rf"experiment.toml:[24]: .*{reason}"):
+        read(written(rare.parent, text))
+
+
+def test_a_range_holds_its_ends():
+    from streamgauge.experiments.tables import Document  # noqa: PLC0415
+
+    root = Document("a.toml", "a = {from = 0.1, to = 0.5, step = 0.1}\nb = {from = 0.001, to = 1, factor = 10}").root
+    assert root.numbers("a") == [0.1, 0.2, 0.3, 0.4, 0.5]
+    assert root.numbers("b") == [0.001, 0.01, 0.1, 1.0]
+
+
+def test_objects_may_be_given_as_they_are(tmp_path):
+    experiment = Experiment(
+        "objects",
+        {"sea": Source(sg.SEA(n_rows=400)), "pair": Source((np.eye(3), [0, 1, 0]))},
+        {"bayes": sg.NaiveBayes()},
+        schemes=(sg.Bootstrap(2),),
+        labellings=(Fraction(0.5),),
+        forgettings=(sg.Window(100),),
+    )
+    assert run(experiment, tmp_path, n_jobs=2).complete
+    (row,) = Store(tmp_path).finals(Filter(stream=("sea",)))
+    assert (row["labelling"], row["forgetting"]) == ("Fraction(share=0.5)", "Window(width=100)")
+
+
+def test_an_experiment_without_work_is_refused():
+    with pytest.raises(StreamgaugeError, match="no stream"):
+        Experiment("none", {}, {"last": "NoChange"})
+    with pytest.raises(StreamgaugeError, match="no learner"):
+        Experiment("none", {}, {}, samples=(Sample("a", "a.csv"),))

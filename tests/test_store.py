@@ -1,0 +1,255 @@
+"""The store: claims that no two processes share, results that any tool can read, and what was found, together."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from importlib.util import find_spec
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import streamgauge as sg
+from streamgauge.errors import StreamgaugeError
+from streamgauge.store import CATALOGUE, Asked, Claim, Condition, Filter, Store, export, is_store, latex_table
+from streamgauge.store.merging import merged, only
+from streamgauge.store.owners import SILENCE, Owner
+
+CONDITION = Condition("sea", "sea-1", "Bootstrap(k=2)", "AllLabels()")
+ASKED = Asked(("accuracy", "error"), ("Landmark()",))
+LEARNERS = {"bayes": "NaiveBayes()", "last": "NoChange()"}
+
+
+@pytest.fixture(scope="module")
+def results():
+    learners = {"bayes": sg.NaiveBayes(), "last": sg.NoChange()}
+    return sg.evaluate(
+        sg.SEA(n_rows=600), learners, scheme=sg.Bootstrap(2), measures=["accuracy", "error"], every=200, resources=True
+    )
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path, new=True)
+
+
+def claimed(store, condition=CONDITION, learners=LEARNERS, **options):
+    claim = store.claim(condition, learners, ASKED, **options)
+    assert isinstance(claim, Claim)
+    return claim
+
+
+@pytest.fixture
+def filled(store, results):
+    for seed in (1, 2):
+        store.finish(claimed(store, replace(CONDITION, seed=seed)), results)
+    return store
+
+
+# Claims
+
+
+def test_a_run_is_claimed_once_and_done_once(store, results):
+    claim = claimed(store)
+    assert store.claim(CONDITION, LEARNERS, ASKED) == "busy"
+    assert store.missing(CONDITION, LEARNERS, ASKED) == list(LEARNERS)
+    store.finish(claim, results)
+    assert store.claim(CONDITION, LEARNERS, ASKED) == "done"
+    assert store.missing(CONDITION, LEARNERS, ASKED) == []
+
+
+def test_of_many_at_once_one_gets_a_claim(store):
+    with ThreadPoolExecutor(8) as pool:
+        asked = [pool.submit(Store(store.folder).claim, CONDITION, LEARNERS, ASKED) for _ in range(40)]
+    assert sum(isinstance(one.result(), Claim) for one in asked) == 1
+
+
+def test_a_claim_leaves_to_others_what_they_have(store):
+    first = claimed(store, learners={"bayes": "NaiveBayes()"})
+    second = claimed(store)
+    assert list(second.learners) == ["last"]
+    assert store.claim(CONDITION, LEARNERS, ASKED) == "busy"
+    store.release(second)
+    assert store.claim(CONDITION, LEARNERS, ASKED, together=True) == "busy"  # bayes is taken
+    store.release(first)
+    assert list(claimed(store, together=True).learners) == list(LEARNERS)
+
+
+def test_what_is_claimed_depends_on_learner_condition_and_what_is_asked(store, results):
+    store.finish(claimed(store), results)
+    assert store.claim(CONDITION, LEARNERS, Asked(("error",), ("Landmark()",))) == "done"
+    more = Asked(("accuracy", "kappa"), ("Landmark()",))
+    assert store.missing(CONDITION, LEARNERS, more) == list(LEARNERS)
+    assert store.missing(CONDITION, {"bayes": "NaiveBayes(other)"}, ASKED) == ["bayes"]
+    assert store.missing(replace(CONDITION, fingerprint="sea-2"), LEARNERS, ASKED) == list(LEARNERS)
+    assert store.missing(CONDITION, LEARNERS, ASKED, since=time.time() + 60) == list(LEARNERS)
+
+
+def test_the_claims_of_a_process_that_died_are_void(store):
+    code = (
+        "import os, sys\n"
+        "from streamgauge.store import Asked, Condition, Store\n"
+        "store = Store(sys.argv[1])\n"
+        "asked = Asked(('accuracy', 'error'), ('Landmark()',))\n"
+        "store.claim(Condition('sea', 'sea-1', 'Bootstrap(k=2)', 'AllLabels()'), {'last': 'NoChange()'}, asked)\n"
+        "assert len(store.running()) == 1\n"
+        "os._exit(0)\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(store.folder)], check=True, timeout=60)
+    assert list(claimed(store).learners) == list(LEARNERS)
+
+
+def test_a_later_process_of_the_same_number_is_not_taken_for_the_owner():
+    here = Owner.here()
+    assert here.is_alive(0.0)
+    if here.born:
+        assert not replace(here, born=here.born + 1).is_alive(0.0)
+    assert not Owner(here.host, 2**22 + 1, 1).is_alive(0.0)  # no system has so many
+
+
+def test_a_process_of_another_machine_lives_as_long_as_it_gives_signs():
+    far = Owner("far away", 1, 1)
+    assert far.is_alive(time.time() - SILENCE / 2)
+    assert not far.is_alive(time.time() - SILENCE * 2)
+
+
+def test_progress_is_seen_by_others(store):
+    claim = claimed(store, experiment="one")
+    store.note_progress(claim, 12_000)
+    (seen,) = Store(store.folder).running()
+    assert (seen["n_rows"], seen["pid"]) == (12_000, os.getpid())
+
+
+def test_a_run_that_failed_is_missing_and_its_reason_is_kept(store):
+    store.fail(claimed(store), "too hot")
+    (run,) = store.runs(Filter(status=("failed",)))
+    assert [cell["error"] for cell in run["learners"]] == ["too hot", "too hot"]
+    assert store.finals() == []
+    assert store.missing(CONDITION, LEARNERS, ASKED) == list(LEARNERS)
+
+
+# What is there
+
+
+def test_a_run_is_kept_as_it_was_found(store, results):
+    claim = claimed(store)
+    store.finish(claim, results)
+    found = store.load(claim.run)
+    np.testing.assert_array_equal(found.values, results.values)
+    manifest = json.loads((store.folder_of(claim.run) / "manifest.json").read_text())
+    assert {"versions", "machine", "description"} <= set(manifest)
+    assert not list((store.folder / "runs").glob(".*"))
+    with pytest.raises(StreamgaugeError, match="there is no run"):
+        store.load("nothing")
+
+
+def test_the_last_readings_are_means_over_the_folds(filled, results):
+    (row,) = filled.finals(Filter(learner=("bayes",), measure=("error",), seed=("1",)))
+    last = results.curve("bayes", "error")[-1]
+    assert row["mean"] == pytest.approx(last.mean(), abs=1e-15)
+    assert row["spread"] == pytest.approx(last.std(ddof=1), abs=1e-15)
+    assert row["greater_is_better"] == 0
+
+
+def test_a_filter_that_fits_nothing_names_the_nearest(filled):
+    assert len(filled.finals(Filter(scheme=("Bootstrap",)))) == 8
+    assert len(filled.finals(Filter(learner=("b*", "last"), measure=("accuracy",)))) == 4
+    with pytest.raises(StreamgaugeError, match="did you mean bayes"):
+        filled.finals(Filter(learner=("bays",)))
+    with pytest.raises(StreamgaugeError, match="did you mean sea"):
+        filled.runs(Filter(stream=("see",)))
+
+
+def test_results_of_one_condition_are_put_together(store, results):
+    for name, spec in LEARNERS.items():
+        store.finish(claimed(store, learners={name: spec}), only(results, [name]))
+    (found,) = store.results(Filter(learner=("last",)))
+    assert found.learners == ("last",)
+    assert found.pairs == ()
+
+
+def test_runs_that_have_nothing_in_common_are_not_put_together(results):
+    other = sg.evaluate(sg.SEA(n_rows=600), {"more": sg.NoChange()}, scheme=sg.Bootstrap(2), every=300)
+    with pytest.raises(StreamgaugeError, match="cannot be put together"):
+        merged([results, other])
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense" * 500])
+def test_a_damaged_catalogue_is_told(tmp_path, content):
+    (tmp_path / CATALOGUE).write_bytes(content)
+    with pytest.raises(StreamgaugeError, match=CATALOGUE):
+        Store(tmp_path)
+
+
+def test_a_folder_without_a_catalogue_is_no_store(tmp_path):
+    assert not is_store(tmp_path)
+    with pytest.raises(StreamgaugeError, match="holds no store of results"):
+        Store(tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StreamgaugeError, match="cannot make a store"):
+        Store(tmp_path / "file" / "store", new=True)
+
+
+def test_the_catalogue_is_in_wal_mode(store):
+    with sqlite3.connect(store.folder / CATALOGUE) as catalogue:
+        assert catalogue.execute("pragma journal_mode").fetchone() == ("wal",)
+    catalogue.close()
+
+
+# Other tools
+
+
+def test_pandas_and_polars_read_all_runs_at_once(filled, results):
+    n = len(list(results.readings))
+    runs = {run["run"] for run in filled.runs()}
+    polars = pl.scan_parquet(filled.folder / "runs" / "*" / "readings.parquet", hive_partitioning=True).collect()
+    assert (len(polars), set(polars["run"])) == (2 * n, runs)
+    with sqlite3.connect(filled.folder / CATALOGUE) as catalogue:
+        pandas = pd.read_sql("select run, seed, learner, mean from finals join runs using (run)", catalogue)
+    catalogue.close()
+    assert set(pandas["run"]) == runs
+    assert filled.table().to_pandas()["mean"].tolist() == [row["mean"] for row in filled.finals()]
+
+
+@pytest.mark.skipif(find_spec("duckdb") is None, reason="duckdb is not installed")
+def test_duckdb_reads_all_runs_at_once(filled):
+    import duckdb  # noqa: PLC0415
+
+    finals = filled.table()  # noqa: F841  (DuckDB sees it by its name)
+    path = filled.folder / "runs" / "*" / "readings.parquet"
+    found = duckdb.execute(
+        "select learner, seed, max(row) from read_parquet(?, hive_partitioning = true)"
+        " join (select distinct run, seed from finals) using (run)"
+        " where measure = 'accuracy' group by all order by all",
+        [str(path)],
+    ).fetchall()
+    assert found == [(learner, seed, 600) for learner in ("bayes", "last") for seed in (1, 2)]
+
+
+def test_readings_are_exported(filled, tmp_path):
+    wanted = Filter(measure=("error",))
+    rows = filled.finals(wanted)
+    assert pd.read_csv(export(filled, tmp_path / "out.csv", wanted))["learner"].tolist() == ["bayes", "last"] * 2
+    assert pl.read_parquet(export(filled, tmp_path / "out.parquet", wanted))["mean"].to_list() == [
+        r["mean"] for r in rows
+    ]
+    assert json.loads(export(filled, tmp_path / "out.json", wanted).read_text()) == rows
+    tex = export(filled, tmp_path / "out.tex", wanted).read_text()
+    best = min(row["mean"] for row in rows)
+    assert rf"sea & \textbf{{{best:.4f}}} & " in tex
+    with pytest.raises(StreamgaugeError, match="of one measure: there are accuracy, error"):
+        export(filled, tmp_path / "out.tex")
+
+
+def test_a_latex_table_tells_apart_what_differs_and_escapes_names():
+    row = {"stream": "s_1", "scheme": "a", "measure": "kappa", "forgetting": "f", "greater_is_better": 1}
+    rows = [{**row, "labelling": one, "learner": "50 %", "mean": None} for one in ("x", "y")]
+    text = latex_table(rows)
+    assert r"50 \%" in text
+    assert r"s\_1, x & -- \\" in text
