@@ -15,14 +15,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from benchmarks.page_hinkley import FADINGS, delays_of, false_before, read_published, score
 from streamgauge import SEA, Bootstrap, MajorityClass, NaiveBayes, StreamgaugeError, Window, evaluate, load, save
+from streamgauge.backends import Threads
 from streamgauge.checks import check_detector
 from streamgauge.cli.main import cli
 from streamgauge.drift import DDM, FHDDM, Adwin, PageHinkley, detect, recoveries, score_alarms, score_results
 from streamgauge.records import DRIFT, STABLE, Drift
 from streamgauge.reports import page_html
 from streamgauge.reports.alarms import scores_of
+from streamgauge.reproduce.gama_2009.page_hinkley import FADINGS, delays_of, false_before, score
+from streamgauge.reproduce.published import published
 from streamgauge.streams import ArrayStream
 
 
@@ -353,7 +355,7 @@ def test_the_command_names_what_is_missing(arguments: tuple[str, ...], complaint
 
 
 def test_table_2_of_gama_and_others_is_found_again() -> None:
-    scores = {fading: [score(seed, fading) for seed in range(1, 9)] for fading in (1e-4, 1e-5, 0.0)}
+    scores = {fading: [score(seed, fading, Threads(1)) for seed in range(1, 9)] for fading in (1e-4, 1e-5, 0.0)}
     assert sum(one.n_missed for fading in (1e-5, 0.0) for one in scores[fading]) == 0
     n_false = {fading: sum(sum(false_before(one)) for one in found) for fading, found in scores.items()}
     assert n_false[1e-4] > 8
@@ -361,11 +363,9 @@ def test_table_2_of_gama_and_others_is_found_again() -> None:
     means = {fading: [delays_of(found, place).mean() for place in range(3)] for fading, found in scores.items()}
     assert all(quick < slow for quick, slow in zip(means[1e-4], means[0.0], strict=True))
     assert sum(means[1e-4]) < sum(means[1e-5]) < sum(means[0.0])
-    published = {float(row["one_minus_alpha"]): row for row in read_published()}
-    if not published:
-        pytest.skip("the published table is not at hand")
-    assert set(published) == set(FADINGS)
+    known = published("gama-2009-table-2")
+    assert set(map(float, known)) == set(FADINGS)
     for fading in (1e-5, 0.0):
-        for place, column in enumerate(("first_drift", "second_drift", "third_drift")):
+        for place, theirs in enumerate(known[f"{fading:g}"]["delays"]):
             delays = delays_of(scores[fading], place)
-            assert abs(float(published[fading][column]) - delays.mean()) < 3 * delays.std(ddof=1)
+            assert abs(theirs - delays.mean()) < 3 * delays.std(ddof=1)

@@ -25,6 +25,7 @@ COMMANDS = {
     "shuffle": "Write the rows of a file in random order.",
     "sample": "Draw a training and a test set from a file.",
     "serve": "Show runs, also those that go on, on a web page.",
+    "reproduce": "Do tables and figures of papers again, beside what was published.",
     "list": "List streams, learners, schemes, labellings, forgettings, measures and detectors, and datasets.",
     "doctor": "Say what is installed, and what each missing extra would add.",
     "completion": "Print what lets a shell complete commands, options and names.",

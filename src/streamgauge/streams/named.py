@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from streamgauge.errors import unknown_name
+from streamgauge.errors import require_at_least, unknown_name
 from streamgauge.protocols import Stream
 from streamgauge.streams.drift import Gradual
 from streamgauge.streams.generators import LED, SEA, Hyperplane, RandomRBF
@@ -12,44 +12,58 @@ __all__ = ["NAMED", "named"]
 
 S = TypeVar("S", bound=Stream)
 
-QUARTER = 250_000
-"""Rows of each of the four concepts of a stream of a million rows."""
+MILLION = 1_000_000
+"""Rows of the streams of Bifet et al."""
+
+Maker = Callable[[int, int | None], Stream]
+"""Makes a stream of a seed and a number of rows; None for as many as published."""
 
 
-def _four_concepts(concepts: list[S], width: int) -> Stream:
-    """Join four concepts by MOA's sigmoids of a width around the rows 250,000, 500,000 and 750,000.
+def _four_concepts(concepts: list[S], width: int, n_rows: int) -> Stream:
+    """Join four concepts of a quarter of the rows each by MOA's sigmoids, of a width meant for a million rows.
 
     MOA's sigmoid never ends; of the window of three times its width it leaves out a quarter of a percent at each end.
     """
     joined: Stream = concepts[0]
+    width = max(1, 3 * width * n_rows // MILLION)
     for k, concept in enumerate(concepts[1:], start=1):
-        joined = Gradual(joined, concept, position=k * QUARTER - 3 * width // 2, width=3 * width)
+        joined = Gradual(joined, concept, position=k * n_rows // 4 - width // 2, width=width)
     return joined
 
 
-def _sea(width: int) -> Callable[[int], Stream]:
-    return lambda seed: _four_concepts(
-        [SEA(thresholds=(threshold,), n_rows=4 * QUARTER, seed=seed) for threshold in (9.0, 8.0, 7.0, 9.5)], width
+def _sea(width: int) -> Maker:
+    def make(seed: int, n_rows: int | None) -> Stream:
+        n = n_rows or MILLION
+        thresholds = (9.0, 8.0, 7.0, 9.5)
+        return _four_concepts([SEA(thresholds=(one,), n_rows=n, seed=seed) for one in thresholds], width, n)
+
+    return make
+
+
+def _led(width: int) -> Maker:
+    def make(seed: int, n_rows: int | None) -> Stream:
+        n = n_rows or MILLION
+        return _four_concepts([LED(k, n_rows=n, seed=seed) for k in (1, 3, 5, 7)], width, n)
+
+    return make
+
+
+def _hyperplane(n_drifting: int, magnitude: float) -> Maker:
+    return lambda seed, n_rows: Hyperplane(
+        n_drifting=n_drifting, magnitude=magnitude, n_rows=n_rows or MILLION, seed=seed
     )
 
 
-def _led(width: int) -> Callable[[int], Stream]:
-    return lambda seed: _four_concepts([LED(k, n_rows=4 * QUARTER, seed=seed) for k in (1, 3, 5, 7)], width)
+def _rbf(n_drifting: int, speed: float) -> Maker:
+    return lambda seed, n_rows: RandomRBF(n_drifting=n_drifting, speed=speed, n_rows=n_rows or MILLION, seed=seed)
 
 
-def _hyperplane(n_drifting: int, magnitude: float) -> Callable[[int], Stream]:
-    return lambda seed: Hyperplane(n_drifting=n_drifting, magnitude=magnitude, n_rows=4 * QUARTER, seed=seed)
+def _sea_of_gama(seed: int, n_rows: int | None) -> Stream:
+    n = n_rows or 60_000
+    return SEA(thresholds=(8.0, 9.0, 7.0, 9.5), drift_every=max(1, n // 4), noise=0.1, n_rows=n, seed=seed)
 
 
-def _rbf(n_drifting: int, speed: float) -> Callable[[int], Stream]:
-    return lambda seed: RandomRBF(n_drifting=n_drifting, speed=speed, n_rows=4 * QUARTER, seed=seed)
-
-
-def _sea_of_gama(seed: int) -> Stream:
-    return SEA(thresholds=(8.0, 9.0, 7.0, 9.5), drift_every=15_000, noise=0.1, n_rows=60_000, seed=seed)
-
-
-NAMED: dict[str, Callable[[int], Stream]] = {
+NAMED: dict[str, Maker] = {
     "SEA(50)": _sea(50),
     "SEA(50000)": _sea(50_000),
     "HYP(10,0.001)": _hyperplane(10, 0.001),
@@ -62,10 +76,10 @@ NAMED: dict[str, Callable[[int], Stream]] = {
     "LED(50000)": _led(50_000),
     "SEA(Gama)": _sea_of_gama,
 }
-"""Per name a function from a seed to the stream."""
+"""Per name a function from a seed and a number of rows to the stream."""
 
 
-def named(name: str = "SEA(50)", seed: int = 1) -> Stream:
+def named(name: str = "SEA(50)", seed: int = 1, n_rows: int | None = None) -> Stream:
     """Make a stream that a paper has named.
 
     Those of Bifet et al. have a million rows:
@@ -85,12 +99,17 @@ def named(name: str = "SEA(50)", seed: int = 1) -> Stream:
         The name; spaces do not matter.
     seed
         Decides all that is random.
+    n_rows
+        How many rows; None for as many as published. With fewer the concepts are shorter, and joined as much faster;
+        hyperplanes and centroids move as fast as ever.
 
     Examples
     --------
     >>> from streamgauge.streams import drifts_of
     >>> drifts_of(named("SEA(50)"))[0]
     Drift(position=249925, width=150, kind='gradual')
+    >>> drifts_of(named("SEA(50)", n_rows=100_000))[0]
+    Drift(position=24993, width=15, kind='gradual')
     >>> named("RBF(10, 0.001)").n_rows
     1000000
 
@@ -104,4 +123,6 @@ def named(name: str = "SEA(50)", seed: int = 1) -> Stream:
     if key not in NAMED:
         error = unknown_name("stream named", key, NAMED)
         raise error
-    return NAMED[key](seed)
+    if n_rows is not None:
+        require_at_least("n_rows", n_rows, 4)
+    return NAMED[key](seed, n_rows)

@@ -1,0 +1,1 @@
+"""Gama, Sebastião and Rodrigues, Issues in evaluation of stream learning algorithms, KDD 2009."""
