@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 JOBS ?= 2
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help setup demo test test-rust test-python lint format bench java docs clean
+.PHONY: help setup demo test test-rust test-python lint format bench peers java docs clean
 
 help:  ## Show this help.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,6 +62,9 @@ format: $(VENV)/.tools  ## Format all code.
 
 bench: setup  ## Measure the kernels, and the ratios to MOA and River where they can be had.
 	$(BIN)/python -m benchmarks
+
+peers: setup  ## Measure beside MOA, CapyMOA, River, stream-learn and scikit-learn; tables and pictures in docs/performance.
+	$(BIN)/python -m benchmarks.performance
 
 java: setup  ## Compile the Java part of the MOA adapter anew.
 	$(BIN)/python -m peers.java

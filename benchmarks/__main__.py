@@ -9,7 +9,8 @@ import benchmarks
 
 def main() -> None:
     """Run the named benchmarks, or all of them."""
-    known = [module.name for module in iter_modules(benchmarks.__path__) if not module.name.startswith("_")]
+    found = {module.name for module in iter_modules(benchmarks.__path__) if not module.ispkg}
+    known = sorted(found - {"turns", "__main__"})
     wanted = sys.argv[1:] or known
     unknown = [name for name in wanted if name not in known]
     if unknown:

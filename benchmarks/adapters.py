@@ -15,6 +15,7 @@ from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 
 import streamgauge as sg
+from benchmarks.turns import in_turns
 from peers import moa
 from streamgauge.records import Batch
 from streamgauge.streams import ArrayStream, take
@@ -101,18 +102,14 @@ def _instances(rows: Batch) -> Any:  # noqa: ANN401
 def measure(learner: object, loop: Loop, rows: Batch, clock: Callable[[], float]) -> tuple[float, float, float, float]:
     """Time both in turns; give seconds per row of theirs and ours at best, and both accuracies."""
     stream = ArrayStream(rows.x, rows.y)
-    best, accuracies = [np.inf, np.inf], [0.0, 0.0]
 
-    def ours(_: Batch) -> float:
+    def ours() -> float:
         results = sg.evaluate(stream, learner, backend=sg.Threads(1), every=len(rows))
         return float(results.values[-1].item())
 
-    for _ in range(TURNS):
-        for which, run in enumerate((loop, ours)):
-            start = clock()
-            accuracies[which] = run(rows)
-            best[which] = min(best[which], (clock() - start) / len(rows))
-    return best[0], best[1], accuracies[0], accuracies[1]
+    best = in_turns({"theirs": lambda: loop(rows), "ours": ours}, TURNS, clock)
+    theirs, mine = best["theirs"], best["ours"]
+    return theirs.seconds / len(rows), mine.seconds / len(rows), theirs.told or 0.0, mine.told or 0.0
 
 
 def opponents() -> list[tuple[str, object, Loop, int]]:

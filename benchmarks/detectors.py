@@ -4,13 +4,13 @@ Ours and MOA's on a column in memory, River's called for every value; the best o
 """
 
 from collections.abc import Callable
-from time import process_time
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from river import drift as river
 
+from benchmarks.turns import best_of
 from peers import moa
 from streamgauge.drift.watch import DETECTORS
 from streamgauge.protocols import DetectorSpec
@@ -48,29 +48,19 @@ def sample() -> NDArray[np.float64]:
     return (rng.random(N_VALUES) < np.resize(rates, N_VALUES)).astype(np.float64)
 
 
-def best_of(run: Callable[[], None], repeats: int, n: int) -> float:
-    """Give the least CPU time of several runs, in nanoseconds per value."""
-    times = []
-    for _ in range(repeats):
-        start = process_time()
-        run()
-        times.append(process_time() - start)
-    return min(times) / n * 1e9
-
-
 def ours(spec: DetectorSpec, values: NDArray[np.float64]) -> float:
-    """Time a detector of ours."""
+    """Time a detector of ours; nanoseconds per value."""
 
     def run() -> None:
         detector = spec.build()
-        for start in range(0, N_VALUES, 32_768):
+        for start in range(0, len(values), 32_768):
             detector.update(values[start : start + 32_768])
 
-    return best_of(run, 5, N_VALUES)
+    return 1e9 * best_of(run, 5) / len(values)
 
 
 def rivers(make: Callable[[], Any], values: NDArray[np.float64], n: int) -> float:
-    """Time a detector of River's."""
+    """Time a detector of River's; nanoseconds per value."""
     few = values[:n].tolist()
 
     def run() -> None:
@@ -78,7 +68,7 @@ def rivers(make: Callable[[], Any], values: NDArray[np.float64], n: int) -> floa
         for value in few:
             detector.update(value)
 
-    return best_of(run, 2, n)
+    return 1e9 * best_of(run, 2) / n
 
 
 def main() -> None:

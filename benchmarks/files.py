@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 from pathlib import Path
-from time import process_time
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import pandas as pd
 import pyarrow.csv
 from river import stream as river
 
+from benchmarks.turns import in_turns
 from streamgauge.records import Schema
 from streamgauge.streams import File
 
@@ -26,28 +26,36 @@ ROUNDS = 9
 BATCH = 8_192
 
 
-def write_rows(folder: Path, digits: str | None) -> tuple[Path, Path]:
+def write_rows(folder: Path, digits: str | None, n_rows: int = N_ROWS, n_classes: int = 3) -> tuple[Path, Path]:
     """Write the same rows as CSV and as ARFF: ten numbers and a class."""
     rng = np.random.default_rng(1)
-    table = pd.DataFrame(rng.random((N_ROWS, N_ATTRIBUTES)), columns=[f"a{i}" for i in range(N_ATTRIBUTES)])
-    table["class"] = rng.integers(0, 3, N_ROWS)
+    table = pd.DataFrame(rng.random((n_rows, N_ATTRIBUTES)), columns=[f"a{i}" for i in range(N_ATTRIBUTES)])
+    table["class"] = rng.integers(0, n_classes, n_rows)
     csv, arff = folder / "rows.csv", folder / "rows.arff"
     table.to_csv(csv, index=False, float_format=digits)
     header = "@relation rows\n" + "".join(f"@attribute {name} numeric\n" for name in table.columns[:-1])
     rows = csv.read_text().split("\n", 1)[1]
-    arff.write_text(f"{header}@attribute class {{0,1,2}}\n@data\n{rows}")
+    domain = ",".join(map(str, range(n_classes)))
+    arff.write_text(f"{header}@attribute class {{{domain}}}\n@data\n{rows}")
     return csv, arff
 
 
-def rates_of(readers: Mapping[str, Callable[[], int]]) -> dict[str, float]:
+def rates_of(readers: Mapping[str, Callable[[], int]], rounds: int = ROUNDS) -> dict[str, float]:
     """Give million rows per second of CPU, the best of several rounds in which all readers take turns."""
-    best = dict.fromkeys(readers, 0.0)
-    for _ in range(ROUNDS):
-        for name, read in readers.items():
-            started = process_time()
-            n = read()
-            best[name] = max(best[name], n / (process_time() - started) / 1e6)
-    return best
+    return {name: (best.told or 0) / best.seconds / 1e6 for name, best in in_turns(readers, rounds).items()}
+
+
+def readers_of(csv: Path, arff: Path) -> dict[str, Callable[[], int]]:
+    """Give all readers of the two files."""
+    return {
+        "CSV, schema known": partial(read_ours, csv, File(csv).schema),
+        "CSV, schema found": partial(read_ours, csv),
+        "ARFF": partial(read_ours, arff),
+        "pyarrow CSV": partial(read_pyarrow, csv),
+        "pandas CSV": partial(read_pandas, csv),
+        "River iter_csv": partial(read_river_csv, csv),
+        "River iter_arff": partial(read_river_arff, arff),
+    }
 
 
 def read_ours(path: Path, declared: Schema | None = None) -> int:
@@ -85,17 +93,7 @@ def main() -> None:
     for label, digits in (("6 digits", "%.6f"), ("all digits", None)):
         with tempfile.TemporaryDirectory() as folder:
             csv, arff = write_rows(Path(folder), digits)
-            schema = File(csv).schema
-            readers = {
-                "CSV, schema known": partial(read_ours, csv, schema),
-                "CSV, schema found": partial(read_ours, csv),
-                "ARFF": partial(read_ours, arff),
-                "pyarrow CSV": partial(read_pyarrow, csv),
-                "pandas CSV": partial(read_pandas, csv),
-                "River iter_csv": partial(read_river_csv, csv),
-                "River iter_arff": partial(read_river_arff, arff),
-            }
-            rates = rates_of(readers)
+            rates = rates_of(readers_of(csv, arff))
             size = csv.stat().st_size / N_ROWS
         print(f"{N_ROWS:,} rows of {N_ATTRIBUTES} numbers ({label}, {size:.0f} bytes a row) and a class")
         peers = list(rates)[3:]

@@ -5,12 +5,12 @@ MOA run in the same minutes, so ratios hold on a busy machine where nanoseconds 
 """
 
 from collections.abc import Callable
-from time import process_time
 from typing import Any
 
 import numpy as np
 from river import drift
 
+from benchmarks.turns import best_of
 from peers import moa
 from streamgauge.forgetting import Adwin, Fading, Landmark, TimeWindow, Tumbling, Window
 from streamgauge.measures import COUNT_MEASURES, MEASURES, build_state, measured
@@ -43,14 +43,9 @@ def sample(n_classes: int, *, weighted: bool) -> list[Trace]:
     return batches
 
 
-def best_of(run: Callable[[], None], repeats: int) -> float:
+def ns_of(run: Callable[[], None], repeats: int) -> float:
     """Give the least CPU time of several runs, in nanoseconds per row."""
-    times = []
-    for _ in range(repeats):
-        start = process_time()
-        run()
-        times.append(process_time() - start)
-    return min(times) / N_ROWS * 1e9
+    return best_of(run, repeats) / N_ROWS * 1e9
 
 
 def run_ours(forgetting: Forgetting, batches: list[Trace], n_classes: int) -> Callable[[], None]:
@@ -93,8 +88,8 @@ def run_river(losses: list[int]) -> Callable[[], None]:
 def compare_adwin(batches: list[Trace]) -> None:
     """Print what ADWIN takes here, in River and in MOA."""
     losses = np.concatenate([~trace.correct for trace in batches])
-    ours = best_of(run_ours(Adwin(), batches, 2), 9)
-    river = best_of(run_river(losses.astype(int).tolist()), 3)
+    ours = ns_of(run_ours(Adwin(), batches, 2), 9)
+    river = ns_of(run_river(losses.astype(int).tolist()), 3)
     print(f"ADWIN per value: ours, with a whole tally in each bucket, {ours:.1f} ns; River's {river:.0f} ns", end="")
     print(f" ({river / ours:.0f}x)", end="")
     absent = moa.why_not_compiled()
@@ -112,17 +107,17 @@ def main() -> None:
     print(f"\n{'classes':>7}  {'forgetting':<22}{'ns per row':>10}{'weighted':>10}")
     for n_classes, (plain, weighted) in batches.items():
         for forgetting in (*FOUR, Tumbling(1000), TimeWindow(1.0)):
-            ours, with_weights = (best_of(run_ours(forgetting, b, n_classes), 7) for b in (plain, weighted))
+            ours, with_weights = (ns_of(run_ours(forgetting, b, n_classes), 7) for b in (plain, weighted))
             name = repr(forgetting).split("(delta")[0]
             print(f"{n_classes:>7}  {name:<22}{ours:>10.1f}{with_weights:>10.1f}")
     counts = list(COUNT_MEASURES)
     print(f"\n{len(counts)} count measures at {N_CHECKPOINTS} checkpoints under four forgettings, ns per row and cell:")
     for n_cells in (1, 10):
-        ours = best_of(run_measures(batches[2][0], 2, n_cells, counts), 5) / n_cells
+        ours = ns_of(run_measures(batches[2][0], 2, n_cells, counts), 5) / n_cells
         print(f"  {n_cells:>2} cells: {ours:.1f}")
     votes = ["log_loss", "brier", "expected_calibration_error"]
-    print(f"losses of votes beside accuracy: {best_of(run_measures(batches[2][0], 2, 1, ['accuracy', *votes]), 3):.1f}")
-    areas = best_of(run_measures(batches[2][0], 2, 1, ["roc_auc_ovr_macro", "pr_auc_ovr_macro"]), 2)
+    print(f"losses of votes beside accuracy: {ns_of(run_measures(batches[2][0], 2, 1, ['accuracy', *votes]), 3):.1f}")
+    areas = ns_of(run_measures(batches[2][0], 2, 1, ["roc_auc_ovr_macro", "pr_auc_ovr_macro"]), 2)
     print(f"areas under curves: {areas:.1f}")
 
 

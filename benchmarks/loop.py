@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import streamgauge as sg
+from benchmarks.turns import in_turns
 from streamgauge.labelling import Delayed, DelayedAtRandom, Fraction
 from streamgauge.records import Step
 from streamgauge.schemes import Chunks, Holdout
@@ -43,13 +44,12 @@ def main() -> None:
     def run(options: dict[str, Any]) -> Callable[[], object]:
         return lambda: sg.evaluate(stream, spec, backend=sg.Threads(1), batch_size=BATCH, **options)
 
-    works = {"NaiveBayes alone": alone, **{name: run(options) for name, options in RUNS.items()}}
-    best = dict.fromkeys(works, float("inf"))
-    for _ in range(ROUNDS):
-        for name, work in works.items():
-            started = time.thread_time_ns()
-            work()
-            best[name] = min(best[name], (time.thread_time_ns() - started) / N_ROWS)
+    works: dict[str, Callable[[], object]] = {
+        "NaiveBayes alone": alone,
+        **{name: run(options) for name, options in RUNS.items()},
+    }
+    turns = in_turns(works, ROUNDS, time.thread_time)
+    best = {name: 1e9 * found.seconds / N_ROWS for name, found in turns.items()}
     print(f"{'':34}{'ns per row':>12}{'more':>8}")
     for name, taken in best.items():
         print(f"{name:34}{taken:12.1f}{taken - best['NaiveBayes alone']:8.1f}")
