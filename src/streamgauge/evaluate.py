@@ -294,8 +294,7 @@ class Evaluation:
 
     def readings_of(self, progress: Progress) -> Iterator[Reading]:
         """Give the readings that a batch brought."""
-        names = (tuple(self.specs), self._forgetting_names, tuple(measure.name for measure in self.measures))
-        return readings_of(progress.rows, progress.values, *names)
+        return readings_of(progress.rows, progress.values, *self._names)
 
     def advance(self, stopping: Callable[[], bool] = lambda: False) -> Iterator[Progress]:
         """Run from the start, or from a checkpoint, batch by batch, until the rows end or `stopping` says so."""
@@ -311,8 +310,7 @@ class Evaluation:
     @property
     def _layout(self) -> Layout:
         metered = self.resources or self.time_budget is not None
-        names = (tuple(self.specs), self._forgetting_names, self._measure_names)
-        return Layout(*names, self._feed.scheme.n_folds, metered)
+        return Layout(*self._names, self._feed.scheme.n_folds, metered)
 
     def _news(self) -> dict[str, object]:
         """Tell what else changes while a run goes on: the drifts so far, and how it stands with a live source."""
@@ -419,6 +417,11 @@ class Evaluation:
     @property
     def _forgetting_names(self) -> tuple[str, ...]:
         return tuple(described(forgetting) for forgetting in self.forgettings)
+
+    @property
+    def _names(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+        """Of the learners, the forgettings and the measures."""
+        return tuple(self.specs), self._forgetting_names, tuple(measure.name for measure in self.measures)
 
     def results(self, progress: Iterable[Progress]) -> Results:
         """Put together what the batches brought."""
