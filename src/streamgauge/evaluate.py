@@ -33,6 +33,7 @@ from streamgauge.protocols import (
     Measure,
     Passage,
     Recorder,
+    Resumable,
     Scheme,
     Stream,
     Workers,
@@ -111,8 +112,9 @@ def evaluate(
     kept = []
     with asked_to_stop() as stopping, progress_bar(evaluation.n_rows_known, shown=progress) as advance_to:
         for progress_now in evaluation.advance(stopping):
-            kept.append(progress_now)
-            advance_to(progress_now.n_rows)
+            if len(progress_now.rows) or progress_now.alarms:
+                kept.append(progress_now)
+            advance_to(progress_now.n_rows, lambda: evaluation.status)
             if on_reading is not None:
                 for reading in evaluation.readings_of(progress_now):
                     on_reading(reading)
@@ -253,8 +255,14 @@ class Evaluation:
 
     @property
     def ends(self) -> bool:
-        """Whether the rows end; asks no file for their number."""
-        return self._limit is not None or getattr(self.stream, "ends", False) or self.stream.n_rows is not None
+        """Whether the run ends, if only by a time limit or Ctrl-C; asks no file for the number of its rows."""
+        stopped = self._limit is not None or self.time_limit is not None or isinstance(self.stream, Resumable)
+        return stopped or getattr(self.stream, "ends", False) or self.stream.n_rows is not None
+
+    @property
+    def status(self) -> str:
+        """How the stream stands, where it is one that tells."""
+        return self.stream.status if isinstance(self.stream, Resumable) else ""
 
     @cached_property
     def every(self) -> int:
@@ -281,16 +289,23 @@ class Evaluation:
             rows = self._feed.batches(self.batch_size, self._limit)
             for batch, arrivals in rows:
                 before = time.perf_counter()
-                yield self._advance_by(self._sequencer.plan(batch, arrivals), batch, workers, takers)
+                if len(batch):
+                    yield self._advance_by(self._sequencer.plan(batch, arrivals), batch, workers, takers)
+                else:  # nothing came for a while
+                    yield self._nothing()
                 now = time.perf_counter()
                 self._seconds = now - started
                 self._pace(len(batch), now - before)
                 self._ended_by = self._reason_to_stop(stopping)
                 if self._ended_by:
                     break
-            if self._ended_by and next(rows, None) is None:
+            if self._ended_by and not isinstance(self.stream, Resumable) and next(rows, None) is None:
                 self._ended_by = ""  # these were the last rows
             yield from self._finish(workers, takers)
+
+    def _nothing(self) -> Progress:
+        shape = (0, len(self.specs), len(self._folds), len(self.forgettings), len(self.measures))
+        return Progress(self._n_done, np.empty(0, dtype=np.int64), np.empty(shape))
 
     def _built_cells(self) -> list[Cell]:
         schema = self._feed.schema
@@ -445,7 +460,9 @@ class Evaluation:
         learners = {name: {"spec": described(spec), "seedless": spec.seedless} for name, spec in self.specs.items()}
         test = getattr(self.scheme, "test", "all")
         n_rows = self.n_rows_known if self._ended_by else self._n_done
+        live = {"live": dict(self.stream.facts())} if isinstance(self.stream, Resumable) else {}
         return {
+            **live,
             "stream": {"name": described(self.stream), "fingerprint": self.stream.fingerprint, "n_rows": n_rows},
             "drifts": [asdict(drift) for drift in drifts_of(self.stream, self._n_done)],
             "learners": learners,

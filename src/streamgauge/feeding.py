@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from streamgauge.errors import StreamgaugeError, unknown_name
-from streamgauge.protocols import Bound, Inserting, Labelling, Scheme, Secretive, Stream, Trained
+from streamgauge.protocols import Bound, Inserting, Labelling, Resumable, Scheme, Secretive, Stream, Trained
 from streamgauge.records import Arrivals, Batch, Schema
 
 __all__ = ["Feed"]
@@ -67,11 +67,23 @@ class Feed:
                 yield shown, None
         size = min(size, scheme.most_rows) if isinstance(scheme, Inserting) else size
         checked = getattr(self._stream, "checked", False)
-        for batch in self._pieces(_limited(self._stream.batches(size), n_rows)):
+        for batch in self._read(size, n_rows):
             shown = self._shown(batch)
             if not checked:
                 self.schema.check(shown)
             yield shown, self._labelling.arrivals(batch, self._seed)
+
+    def _read(self, size: int, n_rows: int | None) -> Iterator[Batch]:
+        """Give the rows of the stream; of one that cannot go back no row is taken that is not needed."""
+        if not isinstance(self._stream, Resumable):
+            yield from self._pieces(_limited(self._stream.batches(size), n_rows))
+            return
+        done = 0
+        while n_rows is None or done < n_rows:
+            most = min(limit for limit in (size, self.piece, None if n_rows is None else n_rows - done) if limit)
+            batch = next(self._stream.batches(most, done))
+            done += len(batch)
+            yield batch
 
     def _pieces(self, batches: Iterator[Batch]) -> Iterator[Batch]:
         for batch in batches:

@@ -8,7 +8,7 @@ Trace --> Forgetting --tallies--> Measure --readings--> Results --> significance
 A protocol is satisfied, not inherited.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol, TypeGuard, TypeVar, runtime_checkable
@@ -34,6 +34,7 @@ __all__ = [
     "Measure",
     "Passage",
     "Recorder",
+    "Resumable",
     "Scheme",
     "Secretive",
     "Stream",
@@ -80,6 +81,36 @@ class Drifting(Protocol):
 
     def drifts_before(self, row: int | None) -> tuple[Drift, ...]:
         """Give the drifts that begin before a row, in order; all of them where it is None."""
+        ...
+
+
+@runtime_checkable
+class Resumable(Protocol):
+    """A stream that cannot be read again from any row, as a live one cannot, but can go on where it was.
+
+    Its `batches` has a cursor: `start` must be the row that comes next, and a batch without rows says that none came
+    for a while.
+    """
+
+    def state(self) -> bytes:
+        """Give what it takes to go on behind the last batch handed out."""
+        ...
+
+    def restore(self, state: bytes) -> None:
+        """Go on where a state was taken, in this process or another."""
+        ...
+
+    def committed(self, state: bytes) -> None:
+        """Take note that a state is safe on disk: what came before it need never be sent again."""
+        ...
+
+    @property
+    def status(self) -> str:
+        """How it stands, in few words."""
+        ...
+
+    def facts(self) -> Mapping[str, object]:
+        """Give what the results say of it: what became of its events."""
         ...
 
 
