@@ -71,7 +71,7 @@ def test_whatever_comes_is_a_row_or_a_fault(values: list[bytes]) -> None:
 @given(st.binary(max_size=60))
 def test_json_is_refused_where_python_refuses_it(value: bytes) -> None:
     try:
-        read = json.loads(value, parse_constant=lambda name: pytest.fail(name))
+        read = json.loads(value, parse_constant=pytest.fail)
     except (ValueError, RecursionError, pytest.fail.Exception):
         read = None
     if decoded([value]).faults == []:
@@ -101,7 +101,8 @@ def test_lines_objects_and_records_of_the_same_rows_are_the_same() -> None:
         fastavro.schemaless_writer(file, schema, record)
         written.append(file.getvalue())
     avro = decoded(written, Format("avro", avro=json.dumps(AVRO)), key="id", time="when", keyed=True)
-    assert avro.faults == [] and avro.keys == [str(i).encode() for i in range(len(y))]
+    assert avro.faults == []
+    assert avro.keys == [str(i).encode() for i in range(len(y))]
     assert avro.time is not None
     np.testing.assert_allclose(avro.time, 1_700_000_000.123 + np.arange(len(y)) / 1000, rtol=1e-15)
     for columns in (avro, decoded(as_json(x, y)), decoded(as_csv(x, y), Format("csv", ("price", "day", "class")))):
@@ -141,7 +142,8 @@ def test_a_key_must_be_there_and_short() -> None:
         "its key has more than 1024 bytes",
     ]
     outer = Decoder(SCHEMA, Format(), target=None, keyed=True).decode(events([b"{}", b"{}"], keys=[b"a", None]))
-    assert outer.keys == [b"a"] and outer.faults == [(1, "it has no key")]
+    assert outer.keys == [b"a"]
+    assert outer.faults == [(1, "it has no key")]
 
 
 def test_options_that_cannot_be_are_told_at_once() -> None:
@@ -159,4 +161,4 @@ def test_options_that_cannot_be_are_told_at_once() -> None:
         ({"schema": SCHEMA, "begin": "now"}, "place to begin"),
     ):
         with pytest.raises(StreamgaugeError, match=told):
-            Kafka("rows", **options)  # type: ignore[arg-type]
+            Kafka("rows", **options)

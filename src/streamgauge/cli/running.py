@@ -3,7 +3,7 @@
 import json
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +78,7 @@ def run(options: dict[str, Any]) -> Results:
     known, detectors = FAMILIES["learners"](), FAMILIES["detectors"]()
     learners = {text: make("learner", text, known, within=detectors) for text in options["learner"]}
     stream, hidden = _stream(options["stream"])
+    stream = _with_dead_letters(stream, options["out"])
     labelling = make("labelling", options["labelling"], FAMILIES["labellings"]())
     if hidden is not None and options["labelling"] != "AllLabels":
         msg = f"{options['stream']} says itself which labels are hidden; leave out --labelling"
@@ -124,6 +125,15 @@ def _stream(text: str) -> tuple[Any, Any]:
     if text in DATASETS:
         return load(text), None
     return make("stream", text, FAMILIES["streams"]()), None
+
+
+def _with_dead_letters(stream: Any, folder: Path | None) -> Any:  # noqa: ANN401
+    """Have a live stream write events that it sets aside into the folder of the results, unless it says where to."""
+    from streamgauge.streams.live import LiveStream  # noqa: PLC0415
+
+    if folder is None or not isinstance(stream, LiveStream) or stream.dead_letters is not None:
+        return stream
+    return replace(stream, dead_letters=folder / "dead_letters.jsonl")
 
 
 def _recorders(options: dict[str, Any]) -> list[Any]:

@@ -126,9 +126,10 @@ class Join:
                 continue
             self._number[key] = next_number + len(kept)
             kept.append(i)
-            early = self._early.pop(key, None)
-            if early is not None and rows.received[i] <= early.received + self._patience:
+            early = self._early.get(key)
+            if early is not None and abs(rows.received[i] - early.received) <= self._patience:
                 codes[i] = early.code
+                del self._early[key]
         rows = replace(rows, y=codes) if not refused else replace(rows, y=codes).only(np.array(kept, dtype=np.intp))
         self._rows = _joined(self._rows, rows)
         self._since = np.append(self._since, np.full(len(rows.y), now))
@@ -151,6 +152,8 @@ class Join:
                 refused.append(Refused(i, "duplicate", "a label with this key came before"))
             elif self._ready[place] or labels.received[i] > received[place] + self._patience:
                 refused.append(Refused(i, "late", self._too_late))
+            elif labels.received[i] < received[place] - self._patience:
+                refused.append(Refused(i, "unmatched", f"its row came more than {self._patience:g} seconds after it"))
             else:
                 y[place], self._ready[place] = code, True
         self._labels_until = max(self._labels_until, until)

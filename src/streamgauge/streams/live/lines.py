@@ -41,9 +41,10 @@ class Lines:
         """
         *lines, rest = self._bytes.split(b"\n", most)
         self.n_taken += len(self._bytes) - len(rest)
+        is_last = len(lines) < most
         if self._skipping and lines:
             lines, self._skipping = lines[1:], False
-        if len(rest) > LONGEST and len(lines) < most:
+        if len(rest) > LONGEST and is_last:
             if not self._skipping:
                 lines.append(rest[: LONGEST + 1])
             self._skipping = True

@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -249,4 +250,4 @@ def unpacked(state: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _cut(content: bytes, ends: list[int]) -> list[bytes]:
-    return [content[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+    return [content[start:end] for start, end in pairwise([0, *ends])]
