@@ -401,7 +401,7 @@ def test_what_waits_takes_no_more_room_than_it_needs():
         )
         for _ in evaluation.advance():
             pass
-        assert len(evaluation._sequencer._waiting.row) < 1000
+        assert len(evaluation._orders._sequencer._waiting.row) < 1000
 
 
 def test_a_holdout_within_another_scheme_is_read_at_its_tests():

@@ -2,31 +2,29 @@
 
 import time
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from contextlib import ExitStack, closing
+from dataclasses import asdict
 from functools import cached_property
-from itertools import combinations, product
 
 import numpy as np
-from numpy.typing import NDArray
 
-from streamgauge import _native
+from streamgauge.accounts import Account, Progress
 from streamgauge.backends import Threads
-from streamgauge.cells import Cell, Fold, Tallies
 from streamgauge.drift import named_detectors
 from streamgauge.errors import FailureWarning, StreamgaugeError, require_at_least, require_between
 from streamgauge.feeding import Feed
 from streamgauge.forgetting import Landmark, Window
+from streamgauge.groups import Backend, Brought, Crew, Host, Order
 from streamgauge.interruption import asked_to_stop
 from streamgauge.labelling import AllLabels
 from streamgauge.learners import as_spec
-from streamgauge.measures import build_state, facts_of, measured, measures_of
-from streamgauge.metering import FIGURES, Meter, costs_of
+from streamgauge.measures import facts_of, measures_of
 from streamgauge.naming import described
+from streamgauge.orders import Orders
 from streamgauge.progress import progress_bar
 from streamgauge.protocols import (
-    Backend,
     Forgetting,
     Labelling,
     LearnerSpec,
@@ -36,23 +34,10 @@ from streamgauge.protocols import (
     Resumable,
     Scheme,
     Stream,
-    Workers,
 )
-from streamgauge.randomness import fold_seed
-from streamgauge.records import (
-    Alarm,
-    Batch,
-    Failure,
-    Feedback,
-    PairSums,
-    Reading,
-    Resources,
-    Results,
-    Step,
-    readings_of,
-)
+from streamgauge.records import Failure, Reading, Results, readings_of
 from streamgauge.schemes import Prequential
-from streamgauge.sequencing import Plan, Score, Sequencer
+from streamgauge.sequencing import Score
 from streamgauge.streams import as_stream, drifts_of
 from streamgauge.streams.truth import sooner
 
@@ -121,17 +106,6 @@ def evaluate(
     for failure in evaluation.failures:
         warnings.warn(f"{failure}; its readings from there on are NaN", FailureWarning, stacklevel=2)
     return evaluation.results(kept)
-
-
-@dataclass(frozen=True)
-class Progress:
-    """What one batch brought: its stops, the values there as in `Results`, the figures of each cell's cost, alarms."""
-
-    n_rows: int
-    rows: NDArray[np.int64]
-    values: NDArray[np.float64]
-    costs: NDArray[np.float64] | None = None
-    alarms: tuple[Alarm, ...] = ()
 
 
 class Evaluation:
@@ -225,7 +199,6 @@ class Evaluation:
         self.measures: tuple[Measure, ...] = measures_of(measures, self.stream)
         self.detectors = named_detectors(detectors)
         self.recorders, self.resources = tuple(recorders), resources
-        self._with_votes = any(getattr(part, "needs_votes", False) for part in (*self.measures, *self.recorders))
         self.time_limit, self.time_budget, self.batch_size = time_limit, time_budget, batch_size
         self._limit, self._every = n_rows, every or (None if period is None else period[0])
         self._feed = Feed(self.stream, scheme, labelling, seed)
@@ -233,14 +206,27 @@ class Evaluation:
 
     def _start(self) -> None:
         """Forget an earlier run."""
-        schema, scheme = self._feed.schema, self._feed.scheme
-        self._sequencer = Sequencer(scheme, self.score)
-        self._folds = [Fold(fold, schema) for fold in range(scheme.n_folds)]
-        self._pairs = _native.PairCounter(len(self.specs), len(self._folds))
-        self._cells: list[Cell] = []
-        self._n_done = 0
+        self._orders = Orders(self._feed, self.score)
+        self._account = Account(self.crew)
         self._seconds = 0.0
         self._ended_by = ""
+
+    @property
+    def crew(self) -> Crew:
+        """The cells of the run, as a plain description."""
+        return Crew(
+            self._feed.schema,
+            self._feed.scheme,
+            self.specs,
+            self.forgettings,
+            self.measures,
+            self.detectors,
+            self.seed,
+            with_votes=any(getattr(part, "needs_votes", False) for part in (*self.measures, *self.recorders)),
+            with_passages=bool(self.recorders),
+            metered=self.resources or self.time_budget is not None,
+            time_budget=self.time_budget,
+        )
 
     @cached_property
     def n_rows(self) -> int | None:
@@ -281,49 +267,48 @@ class Evaluation:
     def advance(self, stopping: Callable[[], bool] = lambda: False) -> Iterator[Progress]:
         """Run from the start, batch by batch, until the rows end or `stopping` says so."""
         self._start()
-        self._cells = self._built_cells()
         started = time.perf_counter()
-        with ExitStack() as opened, self.backend.start() as workers:
+        with ExitStack() as opened, self.backend.host(self.crew) as host:
             facts = (self.stream, self._feed.schema, list(self.specs), self._forgetting_names)
             takers = [opened.enter_context(recorder.open(*facts)) for recorder in self.recorders]
-            rows = self._feed.batches(self.batch_size, self._limit)
-            for batch, arrivals in rows:
-                before = time.perf_counter()
-                if len(batch):
-                    yield self._advance_by(self._sequencer.plan(batch, arrivals), batch, workers, takers)
-                else:  # nothing came for a while
-                    yield self._nothing()
-                now = time.perf_counter()
-                self._seconds = now - started
-                self._pace(len(batch), now - before)
-                self._ended_by = self._reason_to_stop(stopping)
-                if self._ended_by:
-                    break
-            if self._ended_by and not isinstance(self.stream, Resumable) and next(rows, None) is None:
+            rows = self._orders.of_rows(self.batch_size, self._limit, self.every, ahead=host.reads_ahead)
+            orders = opened.enter_context(closing(rows))
+            for order, brought in self._carried_out(orders, host):
+                yield self._entered(order, brought, takers) if brought else self._nothing()
+                self._seconds = time.perf_counter() - started
+                self._ended_by = self._ended_by or self._reason_to_stop(stopping)
+            if self._ended_by and not isinstance(self.stream, Resumable) and next(orders, None) is None:
                 self._ended_by = ""  # these were the last rows
-            yield from self._finish(workers, takers)
+            last = self._orders.last(self._account.n_done, self.every)
+            if last is not None:
+                host.give(last)
+                yield self._entered(last, host.take(), takers)
 
     def _nothing(self) -> Progress:
-        shape = (0, len(self.specs), len(self._folds), len(self.forgettings), len(self.measures))
-        return Progress(self._n_done, np.empty(0, dtype=np.int64), np.empty(shape))
+        """Tell that no rows came for a while."""
+        shape = (0, len(self.specs), self._feed.scheme.n_folds, len(self.forgettings), len(self.measures))
+        return Progress(self._account.n_done, np.empty(0, dtype=np.int64), np.empty(shape))
 
-    def _built_cells(self) -> list[Cell]:
-        schema = self._feed.schema
-        # The threads that a learner starts are charged to it where no other learner can have started them.
-        clock = time.process_time_ns if self._is_alone else time.thread_time_ns
-        cells = []
-        for (name, spec), fold in product(self.specs.items(), self._folds):
-            learner = spec.build(schema, fold_seed(self.seed, fold.number, spec.seed))
-            metered = self.resources or self.time_budget is not None
-            meter = Meter(learner, schema.n_classes, clock, self.time_budget) if metered else None
-            states = [build_state(forgetting, schema.n_classes, self.measures) for forgetting in self.forgettings]
-            cells.append(Cell(name, learner, fold, states, meter, self.detectors))
-        return cells
-
-    @property
-    def _is_alone(self) -> bool:
-        """Whether never more than one cell runs at a time."""
-        return len(self.specs) * len(self._folds) == 1 or getattr(self.backend, "n", None) == 1
+    def _carried_out(self, orders: Iterator[Order], host: Host) -> Iterator[tuple[Order, list[Brought]]]:
+        """Have orders carried out until there is a reason to stop; as many at a time as the host wants."""
+        given: deque[tuple[Order, float]] = deque()
+        n_before, ended = 0, 0.0
+        while True:
+            while len(given) < host.depth and not self._ended_by and (order := next(orders, None)) is not None:
+                given.append((order, time.perf_counter()))
+                if order.plan is None:  # nothing came for a while
+                    break
+                host.give(order)
+            if not given:
+                return
+            order, started = given.popleft()
+            if order.plan is None:
+                yield order, []
+                continue
+            yield order, host.take()
+            started, ended = max(started, ended), time.perf_counter()
+            self._pace(order.n_done - n_before, ended - started)
+            n_before = order.n_done
 
     def _pace(self, n_rows: int, seconds: float) -> None:
         """Let what is done at once take about a second, so that a run can be watched and stopped in time."""
@@ -337,75 +322,18 @@ class Evaluation:
             return "interrupt"
         return "time limit" if self.time_limit is not None and self._seconds >= self.time_limit else ""
 
-    def _advance_by(self, plan: Plan, batch: Batch, workers: Workers, takers: Sequence[Taker]) -> Progress:
-        """Let all cells do what a batch brings."""
-        start, stop = batch.start, batch.start + len(batch)
-        stops = list(range((start // self.every + 1) * self.every, stop + 1, self.every)) if start >= 0 else []
-        scheme, seed = self._feed.scheme, self.seed
-        workers.map(lambda fold: fold.take(plan, scheme.step(batch, fold.number, seed)), self._folds)
-        progress = self._measured_at(stops, workers, takers)
-        if len(self.specs) > 1 and start >= 0:
-            self._count_pairs()
-        self._n_done = max(0, stop)
-        if all(cell.failure is not None for cell in self._cells):
-            raise StreamgaugeError("; ".join(map(str, self.failures[:3])))
-        return replace(progress, n_rows=self._n_done)
-
-    def _measured_at(self, stops: list[int], workers: Workers, takers: Sequence[Taker]) -> Progress:
-        """Let all cells do the steps of their folds, and measure at the stops."""
-        tallies = workers.map(lambda cell: cell.advance(stops, with_votes=self._with_votes), self._cells)
-        return self._told(stops, tallies, takers)
-
-    def _told(self, stops: list[int], tallies: list[Tallies], takers: Sequence[Taker]) -> Progress:
+    def _entered(self, order: Order, brought: list[Brought], takers: Sequence[Taker]) -> Progress:
+        """Enter what an order brought into the account, and tell the recorders."""
+        passages = [told for of_group in brought for told in zip(of_group.places, of_group.passages, strict=False)]
         for take in takers:
-            for cell, of_cell in zip(self._cells, tallies, strict=True):
-                take(cell.passage(stops, of_cell))
-        notes = [cell.meter.notes() for cell in self._cells if cell.meter is not None]
-        costs = None
-        if notes:
-            shape = (len(self.specs), len(self._folds), len(stops), len(FIGURES))
-            costs = np.moveaxis(np.array(notes, dtype=np.float64).reshape(shape), 2, 0)
-        alarms = tuple(sorted(alarm for cell in self._cells for alarm in cell.alarms))
-        values = self._measured(tallies, len(stops))
-        return Progress(self._n_done, np.array(stops, dtype=np.int64), values, costs, alarms)
-
-    def _count_pairs(self) -> None:
-        n = len(self._folds[0].step.batch)
-        correct = np.stack([cell.correct for cell in self._cells]).reshape(len(self.specs), len(self._folds), n)
-        whole = all(fold.step.scored is None for fold in self._folds)
-        scored = None if whole else np.stack([fold.scored_mask for fold in self._folds])
-        self._pairs.update(correct, scored)
-
-    def _finish(self, workers: Workers, takers: Sequence[Taker]) -> Iterator[Progress]:
-        """Test what is to be tested at the end, and take a last reading: the last part of a stream has one, too."""
-        plan = self._sequencer.at_end(self._n_done) if self._n_done else None
-        stops = [self._n_done]
-        if plan is not None:
-            nothing = Step(Batch(self._n_done, plan.batch.x[:0], plan.batch.y[:0]))
-            workers.map(lambda fold: fold.take(plan, nothing), self._folds)
-            yield self._measured_at(stops, workers, takers)
-            if len(self.specs) > 1:
-                self._count_pairs()
-        elif self._n_done % self.every:
-            yield self._told(stops, [cell.finish(self._n_done) for cell in self._cells], takers)
-
-    def _measured(self, tallies: list[Tallies], n_stops: int) -> NDArray[np.float64]:
-        """Measure the tallies [cell][forgetting][stop] into values [stop, learner, fold, forgetting, measure]."""
-        series = [of_stops for of_cell in tallies for of_stops in of_cell]
-        if all(len(of_stops) == n_stops for of_stops in series):
-            values = measured(self.measures, series)
-        else:  # a learner has failed
-            values = np.full((len(series), n_stops, len(self.measures)), np.nan)
-            for told, of_stops in zip(values, series, strict=True):
-                if len(of_stops):
-                    told[: len(of_stops)] = measured(self.measures, [of_stops])[0]
-        shape = (len(self.specs), len(self._folds), len(self.forgettings), *values.shape[1:])
-        return np.moveaxis(values.reshape(shape), 3, 0)
+            for _, passage in sorted(passages, key=lambda told: told[0]):
+                take(passage)
+        return self._account.enter(order, brought)
 
     @property
     def failures(self) -> tuple[Failure, ...]:
         """The learners that have failed up to now, each with its fold, row and error."""
-        return tuple(cell.failure for cell in self._cells if cell.failure is not None)
+        return self._account.failures
 
     @property
     def _forgetting_names(self) -> tuple[str, ...]:
@@ -419,54 +347,34 @@ class Evaluation:
         """Put together what the batches brought."""
         parts = list(progress)
         kept = [part for part in parts if len(part.rows)]
-        shape = (0, len(self.specs), len(self._folds), len(self.forgettings), len(self.measures))
-        names, failed = list(self.specs), {failure.learner for failure in self.failures}
-        pairs = tuple(
-            PairSums(names[a], names[b], *self._pairs.sums(a, b))
-            for a, b in combinations(range(len(names)), 2)
-            if not {names[a], names[b]} & failed
-        )
+        shape = (0, len(self.specs), self._feed.scheme.n_folds, len(self.forgettings), len(self.measures))
         return Results(
             np.concatenate([np.empty(0, dtype=np.int64), *(part.rows for part in kept)]),
             np.concatenate([np.empty(shape), *(part.values for part in kept)]),
-            tuple(names),
+            tuple(self.specs),
             self._forgetting_names,
             self._measure_names,
-            pairs,
-            self._n_done,
+            self._account.pairs,
+            self._account.n_done,
             not self._ended_by,
             self._description(),
-            self._feedback(),
-            self._resources(kept),
+            self._account.feedback,
+            self._account.resources(kept),
             self.failures,
             tuple(alarm for part in parts for alarm in part.alarms),
         )
 
-    def _feedback(self) -> Feedback:
-        seen = self._sequencer
-        n_scored = np.array([fold.n_scored for fold in self._folds])
-        return Feedback(seen.n_revealed, seen.n_owed, seen.n_hidden, seen.n_unknown, n_scored)
-
-    def _resources(self, kept: Sequence[Progress]) -> Resources | None:
-        meters = [cell.meter for cell in self._cells if cell.meter is not None]
-        costs = [part.costs for part in kept if part.costs is not None]
-        if not meters or not costs:
-            return None
-        rows = np.concatenate([part.rows for part in kept])
-        shape = (len(self.specs), len(self._folds))
-        return costs_of(meters, shape, rows, np.concatenate(costs), "process" if self._is_alone else "thread")
-
     def _description(self) -> dict[str, object]:
         learners = {name: {"spec": described(spec), "seedless": spec.seedless} for name, spec in self.specs.items()}
         test = getattr(self.scheme, "test", "all")
-        n_rows = self.n_rows_known if self._ended_by else self._n_done
+        n_rows = self.n_rows_known if self._ended_by else self._account.n_done
         live = {"live": dict(self.stream.facts())} if isinstance(self.stream, Resumable) else {}
         return {
             **live,
             "stream": {"name": described(self.stream), "fingerprint": self.stream.fingerprint, "n_rows": n_rows},
-            "drifts": [asdict(drift) for drift in drifts_of(self.stream, self._n_done)],
+            "drifts": [asdict(drift) for drift in drifts_of(self.stream, self._account.n_done)],
             "learners": learners,
-            "scheme": {"name": described(self.scheme), "n_folds": len(self._folds), "test": test},
+            "scheme": {"name": described(self.scheme), "n_folds": self._feed.scheme.n_folds, "test": test},
             "labelling": described(self.labelling),
             "score": self.score,
             "forgettings": list(self._forgetting_names),

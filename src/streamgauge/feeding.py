@@ -1,6 +1,7 @@
 """What the loop is fed with: the rows for training, then those of the stream, each with the arrival of its label."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.protocols import Bound, Inserting, Labelling, Resumable, Scheme, Secretive, Stream, Trained
+from streamgauge.reading import read_ahead
 from streamgauge.records import Arrivals, Batch, Schema
 
 __all__ = ["Feed"]
@@ -54,10 +56,10 @@ class Feed:
         self.schema: Schema = shown.schema
         self.piece: int | None = None
 
-    def batches(self, size: int, n_rows: int | None) -> Iterator[tuple[Batch, Arrivals | None]]:
+    def batches(self, size: int, n_rows: int | None, *, ahead: bool = False) -> Iterator[tuple[Batch, Arrivals | None]]:
         """Give the rows for training, which stand before row 0, and up to `n_rows` of the stream, `size` at a time.
 
-        Where `piece` is set, later batches have no more rows than that.
+        Where `piece` is set, later batches have no more rows than that. Rows may be read `ahead`, in a thread.
         """
         scheme = self.scheme
         if isinstance(scheme, Trained) and not isinstance(scheme.training, int):
@@ -67,21 +69,26 @@ class Feed:
                 yield shown, None
         size = min(size, scheme.most_rows) if isinstance(scheme, Inserting) else size
         checked = getattr(self._stream, "checked", False)
-        for batch in self._read(size, n_rows):
+        for batch in self._read(size, n_rows, ahead=ahead):
             shown = self._shown(batch)
             if not checked:
                 self.schema.check(shown)
             yield shown, self._labelling.arrivals(batch, self._seed)
 
-    def _read(self, size: int, n_rows: int | None) -> Iterator[Batch]:
-        """Give the rows of the stream; of one that cannot go back no row is taken that is not needed."""
-        if not isinstance(self._stream, Resumable):
-            yield from self._pieces(_limited(self._stream.batches(size), n_rows))
+    def _read(self, size: int, n_rows: int | None, *, ahead: bool) -> Iterator[Batch]:
+        if isinstance(self._stream, Resumable):
+            yield from self._as_needed(self._stream, size, n_rows)
             return
+        read = _limited(self._stream.batches(size), n_rows)
+        with read_ahead(read) if ahead else nullcontext(read) as batches:
+            yield from self._pieces(batches)
+
+    def _as_needed(self, stream: Stream, size: int, n_rows: int | None) -> Iterator[Batch]:
+        """Give the rows of a stream that cannot go back: none is taken from it that is not handed on at once."""
         done = 0
         while n_rows is None or done < n_rows:
             most = min(limit for limit in (size, self.piece, None if n_rows is None else n_rows - done) if limit)
-            batch = next(self._stream.batches(most, done))
+            batch = next(stream.batches(most, done))
             done += len(batch)
             yield batch
 

@@ -6,6 +6,8 @@ and how long single rows take, is told by a sample of rows that are run and time
 
 import sys
 from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass
 from time import perf_counter_ns
 from typing import Protocol, runtime_checkable
 
@@ -17,7 +19,7 @@ from streamgauge.learners.rows import failed_at, row_by_row_timed
 from streamgauge.protocols import Learner
 from streamgauge.records import ABSTAINED, UNLABELLED, Resources, Step
 
-__all__ = ["FIGURES", "Meter", "costs_of"]
+__all__ = ["FIGURES", "Meter", "Totals", "costs_of"]
 
 FIGURES = ("cpu_seconds", "wall_seconds", "predict_share", "n_bytes", "ram_hours")
 """What is noted at every stop."""
@@ -37,6 +39,27 @@ class _Timed(Protocol):
     def interleave_timed(
         self, step: Step, *, with_votes: bool
     ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None, NDArray[np.uint64], NDArray[np.uint64]]: ...
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What a meter has counted up to now: rows predicted, learnt and predicted late, and how long single rows took."""
+
+    n_predicted: int
+    n_learnt: int
+    n_late: int
+    predicting: "Latencies"
+    learning: "Latencies"
+
+    @property
+    def n_timed(self) -> int:
+        """How many rows were timed one by one."""
+        return max(self.predicting.n, self.learning.n)
+
+    @property
+    def latency(self) -> NDArray[np.float64]:
+        """Seconds that a row takes at each of `PERCENTILES`: predicting it, then learning it; float64 [2, p]."""
+        return np.array([taken.percentiles(PERCENTILES) for taken in (self.predicting, self.learning)]) / 1e9
 
 
 class Meter:
@@ -72,7 +95,7 @@ class Meter:
         self._notes: list[tuple[float, ...]] = []
         self._interleave_timed = learner.interleave_timed if isinstance(learner, _Timed) else self._row_by_row
         self._n_run = self._next_sample = self._n_samples = 0
-        self._latencies = (_Latencies(), _Latencies())
+        self._latencies = (Latencies(), Latencies())
         self.n_predicted = self.n_learnt = self.n_late = 0
 
     def interleave(self, step: Step, *, with_votes: bool, cuts: Sequence[int]) -> Predicted:
@@ -110,15 +133,10 @@ class Meter:
         notes, self._notes = self._notes, []
         return notes
 
-    @property
-    def n_timed(self) -> int:
-        """How many rows were timed one by one."""
-        return max(latencies.n for latencies in self._latencies)
-
-    @property
-    def latency(self) -> NDArray[np.float64]:
-        """Seconds that a row takes at each of `PERCENTILES`: predicting it, then learning it; float64 [2, p]."""
-        return np.array([latencies.percentiles(PERCENTILES) for latencies in self._latencies]) / 1e9
+    def totals(self) -> Totals:
+        """Give what was counted up to now."""
+        counts = (self.n_predicted, self.n_learnt, self.n_late)
+        return Totals(*counts, *map(copy, self._latencies))
 
     def _run(self, step: Step, done: list[Predicted], *, with_votes: bool) -> None:
         """Run rows, some of them timed one by one where it is time for a sample."""
@@ -186,7 +204,7 @@ class Meter:
         return predicting / (predicting + learning) if predicting + learning > 0 else 0.0
 
 
-class _Latencies:
+class Latencies:
     """How long rows took, in buckets that grow by a sixteenth of a doubling: exact to 3 per cent, in bounded memory."""
 
     def __init__(self) -> None:
@@ -201,7 +219,9 @@ class _Latencies:
         if not len(taken):
             return
         places = np.minimum(16 * np.log2(taken), len(self._counts) - 1).astype(np.intp)
-        self._counts += np.bincount(places, minlength=len(self._counts))
+        self._counts = self._counts + np.bincount(
+            places, minlength=len(self._counts)
+        )  # so that copies stay as they are
         self._sum += int(taken.sum())
         self._most = max(self._most, int(taken.max()))
         self.n += len(taken)
@@ -232,14 +252,14 @@ def _joined(done: list[Predicted], n_classes: int, *, with_votes: bool) -> Predi
 
 
 def costs_of(
-    meters: Sequence[Meter], shape: tuple[int, int], rows: NDArray[np.int64], costs: NDArray[np.float64], clock: str
+    totals: Sequence[Totals], shape: tuple[int, int], rows: NDArray[np.int64], costs: NDArray[np.float64], clock: str
 ) -> Resources:
     """Put together what meters noted.
 
     Parameters
     ----------
-    meters
-        The meters of all cells, by learner and fold.
+    totals
+        What the meters of all cells counted, by learner and fold.
     shape
         How many learners and folds there are.
     rows
@@ -252,7 +272,7 @@ def costs_of(
     cpu, wall, share, n_bytes, ram_hours = np.moveaxis(costs, -1, 0)
 
     def count(name: str) -> NDArray[np.int64]:
-        return np.array([getattr(meter, name) for meter in meters], dtype=np.int64).reshape(shape)
+        return np.array([getattr(of_cell, name) for of_cell in totals], dtype=np.int64).reshape(shape)
 
     return Resources(
         rows,
@@ -263,7 +283,7 @@ def costs_of(
         ram_hours=ram_hours,
         n_predicted=count("n_predicted"),
         n_learnt=count("n_learnt"),
-        latency=np.stack([meter.latency for meter in meters]).reshape(*shape, 2, -1),
+        latency=np.stack([of_cell.latency for of_cell in totals]).reshape(*shape, 2, -1),
         percentiles=PERCENTILES,
         n_timed=count("n_timed"),
         n_late=count("n_late"),

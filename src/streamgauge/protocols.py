@@ -5,13 +5,13 @@ Stream --batches--> Scheme --steps--> Labelling --steps--> Learner --votes--> Tr
 Trace --> Forgetting --tallies--> Measure --readings--> Results --> significance --> report
 ```
 
-A protocol is satisfied, not inherited.
+A protocol is satisfied, not inherited. Where cells run is said by a backend: see `streamgauge.groups`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol, TypeGuard, TypeVar, runtime_checkable
+from typing import Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from streamgauge.records import Arrivals, Batch, Drift, Schema, Step, Tally, Trace
 
 __all__ = [
-    "Backend",
     "Bound",
     "Chunked",
     "Detector",
@@ -40,12 +39,8 @@ __all__ = [
     "Stream",
     "Trained",
     "Unsupervised",
-    "Workers",
     "is_stream",
 ]
-
-Task = TypeVar("Task")
-Done = TypeVar("Done")
 
 
 class Stream(Protocol):
@@ -384,21 +379,4 @@ class Recorder(Protocol):
         self, stream: Stream, schema: Schema, learners: Sequence[str], forgettings: Sequence[str]
     ) -> AbstractContextManager[Callable[[Passage], None]]:
         """Open it for a run on rows of a schema; what it yields is called with every passage, in order."""
-        ...
-
-
-class Workers(Protocol):
-    """Do tasks that share nothing."""
-
-    def map(self, work: Callable[[Task], Done], tasks: Sequence[Task]) -> list[Done]:
-        """Do the work of every task; the results come in the order of the tasks."""
-        ...
-
-
-@runtime_checkable
-class Backend(Protocol):
-    """Says where the cells run: a frozen value that starts workers."""
-
-    def start(self) -> AbstractContextManager[Workers]:
-        """Start workers for the length of a run."""
         ...

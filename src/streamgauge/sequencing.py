@@ -15,7 +15,7 @@ from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.protocols import Chunked, Inserting, Scheme, Trained
 from streamgauge.records import NEVER, UNLABELLED, Arrivals, Batch
 
-__all__ = ["Kept", "Plan", "Score", "Sequencer"]
+__all__ = ["Counts", "Kept", "Plan", "Score", "Sequencer"]
 
 Score = Literal["first", "last", "labelled"]
 """Which prediction of a row is scored: that made when it came, the last before its label came, or the first of only
@@ -27,6 +27,16 @@ BEFORE, ARRIVAL, AFTER, INSERTED = range(4)
 NEVER_MOMENT = 4 * NEVER
 
 T = TypeVar("T", bound=np.generic)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many labels came, are still to come, exist but never come, and are known to nobody; see `Feedback`."""
+
+    n_revealed: int = 0
+    n_owed: int = 0
+    n_hidden: int = 0
+    n_unknown: int = 0
 
 
 @dataclass(frozen=True)
@@ -240,6 +250,11 @@ class Sequencer:
     def n_owed(self) -> int:
         """How many labels are still to come."""
         return self._waiting.n
+
+    @property
+    def counts(self) -> Counts:
+        """What became of the labels up to now."""
+        return Counts(self.n_revealed, self.n_owed, self.n_hidden, self.n_unknown)
 
     def plan(self, batch: Batch, arrivals: Arrivals | None) -> Plan:
         """Plan what a batch brings whose labels arrive as a labelling says."""

@@ -1,16 +1,18 @@
 """Threads: native cells run side by side, since kernels release the GIL."""
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TypeVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, TypeVar
 
 from streamgauge.errors import require_at_least
-from streamgauge.protocols import Workers
+from streamgauge.groups import Brought, Crew, Group, Host, Order, Workers, one_by_one
+from streamgauge.learners.gil import holds_gil
 
-__all__ = ["Threads"]
+__all__ = ["Threads", "n_cores"]
 
 Task = TypeVar("Task")
 Done = TypeVar("Done")
@@ -18,7 +20,7 @@ Done = TypeVar("Done")
 
 @dataclass(frozen=True)
 class Threads:
-    """Run cells in threads of this process.
+    """Run cells in threads of this process: a thread that is free takes the next cell that waits.
 
     Parameters
     ----------
@@ -27,9 +29,10 @@ class Threads:
 
     Examples
     --------
-    >>> with Threads(2).start() as workers:
-    ...     workers.map(lambda x: x * x, [1, 2, 3])
-    [1, 4, 9]
+    >>> from streamgauge import SEA, Bootstrap, NaiveBayes, evaluate
+    >>> one, two = (evaluate(SEA(n_rows=1000), NaiveBayes(), scheme=Bootstrap(3), backend=Threads(n)) for n in (1, 2))
+    >>> one.values.tobytes() == two.values.tobytes()
+    True
     """
 
     n: int | None = None
@@ -39,34 +42,46 @@ class Threads:
             require_at_least("threads", self.n, 1)
 
     @contextmanager
-    def start(self) -> Iterator[Workers]:
-        """Start the threads for the length of a run."""
-        n = self.n or _n_cores()
+    def host(self, crew: Crew) -> Iterator[Host]:
+        """Build the cells, and start the threads for the length of a run."""
+        n = self.n or n_cores()
+        # The threads that a learner starts are charged to it where nothing else can have started them.
+        lonely = len(crew.cells) == 1 and crew.metered and holds_gil(crew.learners[crew.cells[0][0]])
+        group = Group(replace(crew, clock="process") if n == 1 or lonely else crew)
         if n == 1:
-            yield _Here()
+            yield _Local(group, one_by_one, reads_ahead=False)
             return
         with ThreadPoolExecutor(n, thread_name_prefix="streamgauge") as pool:
-            yield _Pool(pool)
+
+            def side_by_side(work: Callable[[Task], Done], tasks: Sequence[Task]) -> list[Done]:
+                return list(pool.map(work, tasks))
+
+            yield _Local(group, side_by_side, reads_ahead=not lonely)
 
 
-def _n_cores() -> int:
-    """Count the cores this process may use."""
+class _Local:
+    """Hosts one group in this process."""
+
+    depth: ClassVar[int] = 1
+
+    def __init__(self, group: Group, workers: Workers, *, reads_ahead: bool) -> None:
+        self._group, self._workers, self.reads_ahead = group, workers, reads_ahead
+        self._given: deque[Order] = deque()
+
+    def give(self, order: Order) -> None:
+        self._given.append(order)
+
+    def take(self) -> list[Brought]:
+        return [self._group.carry_out(self._given.popleft(), self._workers)]
+
+
+def n_cores() -> int:
+    """Count the cores this process may use.
+
+    Examples
+    --------
+    >>> n_cores() >= 1
+    True
+    """
     allowed = getattr(os, "sched_getaffinity", None)  # Linux only
     return len(allowed(0)) if allowed else os.cpu_count() or 1
-
-
-class _Here:
-    """Does the work in the calling thread."""
-
-    def map(self, work: Callable[[Task], Done], tasks: Sequence[Task]) -> list[Done]:
-        return [work(task) for task in tasks]
-
-
-class _Pool:
-    """Does the work in a pool of threads."""
-
-    def __init__(self, pool: ThreadPoolExecutor) -> None:
-        self._pool = pool
-
-    def map(self, work: Callable[[Task], Done], tasks: Sequence[Task]) -> list[Done]:
-        return list(self._pool.map(work, tasks))

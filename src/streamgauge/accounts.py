@@ -1,0 +1,139 @@
+"""The account of a run: what its groups have brought so far, put together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge import _native
+from streamgauge.errors import StreamgaugeError
+from streamgauge.groups import Brought, Crew, Order
+from streamgauge.metering import Totals, costs_of
+from streamgauge.records import Alarm, Failure, Feedback, PairSums, Resources
+from streamgauge.sequencing import Counts
+
+__all__ = ["Account", "Progress"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What one batch brought: its stops, the values there as in `Results`, the figures of each cell's cost, alarms."""
+
+    n_rows: int
+    rows: NDArray[np.int64]
+    values: NDArray[np.float64]
+    costs: NDArray[np.float64] | None = None
+    alarms: tuple[Alarm, ...] = ()
+
+
+class Account:
+    """What a run has brought so far: counts, sums and failures; of the readings it keeps none.
+
+    Parameters
+    ----------
+    crew
+        Describes all cells of the run.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, Landmark, MajorityClass, Prequential
+    >>> from streamgauge.groups import Group
+    >>> from streamgauge.measures import accuracy
+    >>> from streamgauge.sequencing import Plan
+    >>> from streamgauge.streams import take
+    >>> crew = Crew(SEA().schema, Prequential(), {"majority": MajorityClass()}, (Landmark(),), (accuracy,), {}, seed=1)
+    >>> account, batch = Account(crew), take(SEA(), 100)
+    >>> order = Order([50, 100], 100, Counts(n_revealed=100), Plan(batch), batch)
+    >>> account.enter(order, [Group(crew).carry_out(order)]).values.shape
+    (2, 1, 1, 1, 1)
+    >>> account.feedback.n_revealed
+    100
+    """
+
+    def __init__(self, crew: Crew) -> None:
+        self._names, self._shape = list(crew.learners), (len(crew.learners), crew.n_folds)
+        self._n_cells = crew.n_cells
+        self._pairs = _native.PairCounter(*self._shape)
+        self._failures: dict[int, Failure] = {}
+        self._n_scored = dict.fromkeys(range(crew.n_folds), 0)
+        self._totals: dict[int, Totals] = {}
+        self._counts = Counts()
+        self._clock = "process"
+        self.n_done = 0
+
+    def enter(self, order: Order, brought: Sequence[Brought]) -> Progress:
+        """Take in what an order brought, group by group; give it as a whole."""
+        self.n_done, self._counts = order.n_done, order.counts
+        for of_group in brought:
+            self._failures.update(of_group.failures)
+            self._totals.update(zip(of_group.places, of_group.totals, strict=False))
+            self._n_scored.update(zip(of_group.folds, of_group.n_scored, strict=True))
+        self._clock = "process" if all(of_group.clock == "process" for of_group in brought) else "thread"
+        if order.counts_pairs and len(self._names) > 1:
+            self._count_pairs(brought)
+        if len(self._failures) == self._n_cells:
+            raise StreamgaugeError("; ".join(map(str, self.failures[:3])))
+        rows = np.array(order.stops, dtype=np.int64)
+        values = self._grid([of_group.values for of_group in brought], brought, stop_axis=3)
+        parts = [of_group.costs for of_group in brought if of_group.costs is not None]
+        costs = self._grid(parts, brought, stop_axis=2) if parts else None
+        alarms = tuple(sorted(alarm for of_group in brought for alarm in of_group.alarms))
+        return Progress(self.n_done, rows, values, costs, alarms)
+
+    def _grid(
+        self, parts: Sequence[NDArray[np.float64]], brought: Sequence[Brought], stop_axis: int
+    ) -> NDArray[np.float64]:
+        """Put columns [cells, ...] of the groups in the order of the cells: [stops, learners, folds, ...]."""
+        whole = self._in_order(parts, brought)
+        return np.moveaxis(whole.reshape(*self._shape, *whole.shape[1:]), stop_axis, 0)
+
+    def _in_order(self, parts: Sequence[NDArray[np.float64]], brought: Sequence[Brought]) -> NDArray[np.float64]:
+        if len(parts) == 1:
+            return parts[0]
+        places = np.concatenate([of_group.places for of_group in brought])
+        return np.concatenate(parts)[np.argsort(places)]
+
+    def _count_pairs(self, brought: Sequence[Brought]) -> None:
+        rights = [of_group.correct for of_group in brought if of_group.correct is not None]
+        n = rights[0].shape[1]
+        correct = np.empty((self._n_cells, n), dtype=np.bool_)
+        scored = None
+        for of_group, right in zip(brought, rights, strict=True):
+            correct[list(of_group.places)] = right
+            if of_group.scored is not None:
+                scored = np.ones((self._shape[1], n), dtype=np.bool_) if scored is None else scored
+                scored[list(of_group.folds)] = of_group.scored
+        self._pairs.update(correct.reshape(*self._shape, n), scored)
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """The learners that have failed up to now, each with its fold, row and error."""
+        return tuple(failure for _, failure in sorted(self._failures.items()))
+
+    @property
+    def pairs(self) -> tuple[PairSums, ...]:
+        """The sums of each pair of learners, neither of which has failed."""
+        names, failed = self._names, {failure.learner for failure in self._failures.values()}
+        return tuple(
+            PairSums(names[a], names[b], *self._pairs.sums(a, b))
+            for a, b in combinations(range(len(names)), 2)
+            if not {names[a], names[b]} & failed
+        )
+
+    @property
+    def feedback(self) -> Feedback:
+        """What became of the labels."""
+        counts = self._counts
+        n_scored = np.array(list(self._n_scored.values()))
+        return Feedback(counts.n_revealed, counts.n_owed, counts.n_hidden, counts.n_unknown, n_scored)
+
+    def resources(self, kept: Sequence[Progress]) -> Resources | None:
+        """Tell what the learners cost, with the figures of kept progress; None where nothing was metered."""
+        costs = [part.costs for part in kept if part.costs is not None]
+        if not self._totals or not costs:
+            return None
+        rows = np.concatenate([part.rows for part in kept])
+        totals = [of_cell for _, of_cell in sorted(self._totals.items())]
+        return costs_of(totals, self._shape, rows, np.concatenate(costs), self._clock)
