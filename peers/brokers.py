@@ -192,6 +192,15 @@ class RedisServer(_Broker):
         """Where it answers."""
         return f"redis://127.0.0.1:{self.port}"
 
+    def _answers(self) -> bool:
+        """Say whether it has read what it holds, too."""
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=1) as asking:
+                asking.sendall(b"PING\r\n")
+                return asking.recv(16).startswith(b"+PONG")
+        except OSError:
+            return False
+
     def _command(self) -> tuple[list[str], dict[str, str]]:
         command, environment = _redis_command()
         options = ["--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir", str(self.folder)]

@@ -148,7 +148,7 @@ def test_a_key_must_be_there_and_short() -> None:
 
 def test_options_that_cannot_be_are_told_at_once() -> None:
     for options, told in (
-        ({}, "what do the rows look like"),
+        ({"schema": None}, "what do the rows look like"),
         ({"schema": {"attributes": {"a": "x"}, "classes": ["b"]}}, "attribute 'a' of the schema"),
         ({"schema": {"attributes": {"a": None}}}, "a schema is written as"),
         ({"schema": SCHEMA, "format": "jsn"}, "did you mean json"),

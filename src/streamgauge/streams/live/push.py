@@ -33,7 +33,7 @@ class HttpPush(LiveStream):
     Parameters
     ----------
     address
-        Where to listen. Only this machine can reach "localhost"; nobody is asked who they are.
+        Where to listen, as in "localhost:8765", which only this machine can reach; nobody is asked who they are.
     labels
         The path to which labels are pushed, such as "/labels"; None where rows carry them.
     rows
@@ -46,7 +46,7 @@ class HttpPush(LiveStream):
     '/rows'
     """
 
-    address: str = "localhost:8765"
+    address: str
     rows: str = "/rows"
 
     def __post_init__(self) -> None:
