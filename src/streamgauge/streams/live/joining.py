@@ -171,6 +171,12 @@ class Join:
     def _too_late(self) -> str:
         return f"its row waited for {self._patience:g} seconds and left without it"
 
+    def wait_anew(self) -> None:
+        """Let what waits begin to wait now, by the clock on the wall."""
+        now = time.monotonic()
+        self._since[:] = now
+        self._early = {key: replace(label, waiting_since=now) for key, label in self._early.items()}
+
     def give_up(self, *, no_more_rows: bool, no_more_labels: bool) -> list[tuple[bytes, int]]:
         """Give up what has waited too long; gives the labels whose rows did not come.
 

@@ -108,7 +108,7 @@ class _Topic:
         except StreamgaugeError:
             self._consumer.close()
             raise
-        self._looked = time.monotonic()
+        self._looked = self._asked = time.monotonic()
 
     def _note(self, error: Any) -> None:  # noqa: ANN401
         self.trouble = f"{self.name}: {error.str()}"
@@ -146,6 +146,7 @@ class _Topic:
         if any(message.error() for message in messages):
             messages = self._without_errors(messages)
         if not messages:
+            self._look_for_brokers()
             return NOTHING
         self.trouble = ""
         received = np.array([message.timestamp()[1] for message in messages]) / 1e3
@@ -192,6 +193,17 @@ class _Topic:
                 raise StreamgaugeError(msg)
             self._note(error)
         return [message for message in messages if not message.error()]
+
+    def _look_for_brokers(self) -> None:
+        """See whether what was wrong is over, although nothing comes; asks no more than once a second."""
+        if not self.trouble or time.monotonic() - self._asked < 1.0:
+            return
+        self._asked = time.monotonic()
+        try:
+            self._consumer.list_topics(self._topic, timeout=0.2)
+        except self._kafka.KafkaException:
+            return
+        self.trouble = ""
 
     def _look_for_partitions(self) -> None:
         if time.monotonic() - self._looked < LOOK_AGAIN:

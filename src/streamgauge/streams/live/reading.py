@@ -117,6 +117,8 @@ class Reading:
                 events = inlet.poll(min(room, max(most, 1024)), max(0.0, seconds))
                 columns = self._decoded(inlet, events)
                 self._refuse(inlet, events, columns, add(columns, events.until))
+        if any(source.trouble for source in self.sources):
+            join.wait_anew()  # nobody is late while a broker is away
         gone = join.give_up(no_more_rows=self._rows.is_dry, no_more_labels=labels.is_dry)
         self._set_aside(
             Letter(
