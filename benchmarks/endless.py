@@ -1,12 +1,21 @@
-"""Memory of a run that never ends: 100 million rows, and how much the process grows after the first million."""
+"""Memory of a run that never ends: 100 million rows, and how much the process grows after the first million.
+
+``python -m benchmarks.endless 1000000000`` takes as many rows as it is told and stores what it found in
+``benchmarks/results/endless.md``.
+"""
 
 import resource
+import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import streamgauge as sg
 
 N_ROWS = 100_000_000
 EVERY = 1_000_000
+STORED = Path(__file__).parent / "results" / "endless.md"
+GOAL = 50
 
 
 def resident_mib() -> float:
@@ -15,28 +24,46 @@ def resident_mib() -> float:
     return pages * resource.getpagesize() / 2**20
 
 
-def main() -> None:
-    """Print resident memory after 1, 10, 50 and 100 million rows."""
+def memory_of_run(n_rows: int) -> Iterator[tuple[int, float]]:
+    """Run two learners under three ways of forgetting; tell the memory after every million rows."""
     run = sg.Evaluation(
         sg.SEA(noise=0.1),
         [sg.NaiveBayes(), sg.MajorityClass()],
-        forgetting=[sg.Landmark(), sg.Window(1000), sg.Fading(0.999), sg.Adwin()],
+        forgetting=[sg.Window(1000), sg.Fading(0.999), sg.Adwin()],
         measures=["accuracy", "kappa", "kappa_m", "kappa_temporal"],
         every=EVERY,
-        n_rows=N_ROWS,
+        n_rows=n_rows,
     )
-    first, shown = None, 0
+    shown = 0
     for reading in run:
-        if reading.row == shown:
-            continue
-        shown = reading.row
-        now = resident_mib()
-        first = now if first is None else first
-        if reading.row // EVERY in {1, 10, 50, 100}:
-            print(f"{reading.row:>12,} rows: {now:8.1f} MiB resident, {now - first:+.1f} since the first million")
-    grown = resident_mib() - (first or 0.0)
-    print(f"grown by {grown:.1f} MiB; the goal is under 50 MiB: {'met' if grown < 50 else 'MISSED'}")
+        if reading.row > shown:
+            shown = reading.row
+            yield shown, resident_mib()
+
+
+def main(n_rows: int = N_ROWS, stored: Path | None = None) -> None:
+    """Print resident memory after 1, 2, 5, 10, ... million rows, and whether it stays flat."""
+    shown = {power * step * EVERY for power in (1, 10, 100, 1000) for step in (1, 2, 5)} | {n_rows}
+    lines, memory, cpu = [], [], time.process_time()
+    for row, now in memory_of_run(n_rows):
+        memory.append(now)
+        if row in shown:
+            lines.append(f"| {row:,} | {now:.1f} | {now - memory[0]:+.1f} |")
+            print(f"{row:>14,} rows: {now:8.1f} MiB resident, {now - memory[0]:+.1f} since the first million")
+    cpu = time.process_time() - cpu
+    grown = max(memory) - memory[0]
+    verdict = "met" if grown < GOAL else "MISSED"
+    print(f"grown by {grown:.1f} MiB at most; the goal is under {GOAL} MiB: {verdict}; {cpu:.0f} s of CPU time")
+    if stored is not None:
+        head = (
+            f"# A run of {n_rows:,} rows\n\n`python -m benchmarks.endless {n_rows}`: SEA with a tenth of the labels "
+            "flipped, NaiveBayes and MajorityClass,\nmeasured over a window, with fading and over an ADWIN window: four "
+            "measures after every million rows.\n\n| rows | MiB resident | since the first million |\n|---:|---:|---:|\n"
+        )
+        tail = f"\nGrown by {grown:.1f} MiB at most (goal: under {GOAL} MiB, {verdict}), {cpu:.0f} s of CPU time.\n"
+        stored.parent.mkdir(exist_ok=True)
+        stored.write_text(head + "\n".join(lines) + "\n" + tail, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]), STORED) if len(sys.argv) > 1 else main()

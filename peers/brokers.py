@@ -156,11 +156,11 @@ class _Broker(ABC):
             self._process = subprocess.Popen(
                 command, stdout=out, stderr=out, cwd=self.folder, env={**os.environ, **environment}
             )
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while not self._answers():
             if self._process.poll() is not None or time.monotonic() > deadline:
-                self.stop()
                 msg = f"{Path(command[0]).name} does not start: {log.read_text(errors='replace')[-500:]}"
+                self.stop()
                 raise BrokerError(msg)
             time.sleep(0.05)
 

@@ -10,7 +10,7 @@ import confluent_kafka as ck
 import numpy as np
 import pytest
 import redis
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 
 import streamgauge as sg
 from peers.brokers import KafkaBroker, RedisServer, free_port, why_no_kafka, why_no_redis

@@ -1,7 +1,7 @@
 """The account of a run: what its groups have brought so far, put together."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, astuple, dataclass
 from itertools import combinations
 
 import numpy as np
@@ -13,6 +13,7 @@ from streamgauge.groups import Brought, Crew, Order
 from streamgauge.metering import Totals, costs_of
 from streamgauge.records import Alarm, Failure, Feedback, PairSums, Resources
 from streamgauge.sequencing import Counts
+from streamgauge.states import loading, pack, unpack
 
 __all__ = ["Account", "Progress"]
 
@@ -137,3 +138,26 @@ class Account:
         rows = np.concatenate([part.rows for part in kept])
         totals = [of_cell for _, of_cell in sorted(self._totals.items())]
         return costs_of(totals, self._shape, rows, np.concatenate(costs), self._clock)
+
+    def save(self) -> bytes:
+        """Give all that was entered."""
+        facts = {
+            "n_done": self.n_done,
+            "counts": asdict(self._counts),
+            "n_scored": [int(n) for n in self._n_scored.values()],
+            "failures": {place: astuple(failure) for place, failure in self._failures.items()},
+            "totals": list(self._totals),
+            "clock": self._clock,
+        }
+        return pack("account", facts, [self._pairs.save(), *(totals.save() for totals in self._totals.values())])
+
+    def load(self, state: bytes) -> None:
+        """Take over a saved account of a run with the same cells."""
+        facts, (pairs, *totals) = unpack("account", state)
+        with loading("account"):
+            self._pairs.load(pairs)
+            self.n_done, self._clock = facts["n_done"], facts["clock"]
+            self._counts = Counts(**facts["counts"])
+            self._n_scored = dict(enumerate(facts["n_scored"]))
+            self._failures = {int(place): Failure(*failure) for place, failure in facts["failures"].items()}
+            self._totals = {place: Totals.of(saved) for place, saved in zip(facts["totals"], totals, strict=True)}

@@ -7,12 +7,14 @@ from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge.drift import Watch
-from streamgauge.errors import LearnerError
+from streamgauge.errors import LearnerError, StreamgaugeError
+from streamgauge.learners.adapters.states import noting_pickles, trusting
 from streamgauge.learners.rows import failed_at
 from streamgauge.metering import Meter
 from streamgauge.protocols import DetectorSpec, ForgettingState, Learner, Passage
-from streamgauge.records import ABSTAINED, Alarm, Failure, Schema, Step, Tally, Trace
+from streamgauge.records import ABSTAINED, Alarm, Batch, Failure, Schema, Step, Tally, Trace
 from streamgauge.sequencing import Kept, Plan
+from streamgauge.states import loading, pack, pack_columns, unpack, unpack_columns
 
 __all__ = ["Cell", "Fold", "Tallies"]
 
@@ -29,10 +31,16 @@ class Fold:
         self._baselines = _native.Baselines(schema.n_classes)
         self._test: Kept[np.bool_] = Kept(usual=True)
         self._weight: Kept[np.float64] = Kept(1.0)
+        nothing = Batch(0, np.empty((0, schema.n_attributes)), np.empty(0, dtype=np.int32))
+        self._scored: slice | NDArray[np.intp]
+        self._do(Step(nothing))
 
     def take(self, plan: Plan, step: Step) -> None:
         """Take what the scheme says of the next rows, in the order of the plan, and let the baselines predict them."""
-        self.step = step = self._planned(plan, step)
+        self._do(self._planned(plan, step))
+
+    def _do(self, step: Step) -> None:
+        self.step = step
         self._scored = scored = slice(None) if step.scored is None else step.scored
         self.row = step.times[scored]
         self.y_true = step.batch.y[scored]
@@ -71,6 +79,21 @@ class Fold:
         hits = (self.majority_hit, self.no_change_hit)
         return Trace(self.row, self.y_true, predictions[self._scored], *hits, self.weight, votes, self.time)
 
+    def save(self) -> bytes:
+        """Give all of its state between two batches."""
+        stores = pack_columns("stores", {}, {"test": self._test.store, "weight": self._weight.store})
+        return pack("fold", {"number": self.number, "n_scored": self.n_scored}, [self._baselines.save(), stores])
+
+    def load(self, state: bytes) -> None:
+        """Take over a saved state of the same fold."""
+        facts, parts = unpack("fold", state)
+        with loading("fold"):
+            baselines, stores = parts
+            columns = unpack_columns("stores", stores)[1]
+            self._baselines.load(baselines)
+            self._test.store, self._weight.store = columns["test"], columns["weight"]
+            self.n_scored = facts["n_scored"]
+
 
 class Cell:
     """One learner in one fold; it touches only its own state."""
@@ -88,6 +111,7 @@ class Cell:
         self._learner, self._states = learner, states
         self.failure: Failure | None = None
         self.alarms: list[Alarm] = []
+        self._trace = fold.trace(np.empty(0, dtype=np.int32), None)
         self._watches = {detector: Watch(spec) for detector, spec in detectors.items()}
 
     def advance(self, stops: Sequence[int], *, with_votes: bool) -> Tallies:
@@ -163,3 +187,41 @@ class Cell:
         """Tell what the step at hand brought."""
         told = stops[: len(tallies[0])]
         return Passage(self.name, self.fold.number, self.fold.step, self._trace, told, tallies)
+
+    @property
+    def _parts(self) -> dict[str, object]:
+        """What it consists of, beside its learner."""
+        parts: dict[str, object] = {f"forgetting {place}": state for place, state in enumerate(self._states)}
+        parts |= {f"detector {name}": watch for name, watch in self._watches.items()}
+        return parts if self.meter is None else {**parts, "meter": self.meter}
+
+    def save(self) -> bytes:
+        """Give all of its state between two batches; a learner that has failed is not saved."""
+        with noting_pickles() as pickled:
+            parts = {} if self.failure is not None else {"learner": _saved(self._learner, self.name)}
+        parts |= {name: _saved(part, name) for name, part in self._parts.items()}
+        failure = None if self.failure is None else (self.failure.row, self.failure.error)
+        facts = {"pickled": sorted(pickled), "failure": failure, "parts": list(parts)}
+        return pack("cell", facts, list(parts.values()))
+
+    def load(self, state: bytes, *, trusted: bool = True) -> None:
+        """Take over a saved state of a cell built alike; where it is not trusted, nothing is unpickled."""
+        facts, states = unpack("cell", state)
+        parts = self._parts if facts["failure"] else {"learner": self._learner, **self._parts}
+        with loading("cell"), trusting(trusted):
+            if list(parts) != facts["parts"]:
+                msg = f"it consists of {', '.join(facts['parts'])}"
+                raise ValueError(msg)
+            for part, saved in zip(parts.values(), states, strict=True):
+                part.load(saved)  # type: ignore[attr-defined]
+            if facts["failure"]:
+                self.failure = Failure(self.name, self.fold.number, *facts["failure"])
+
+
+def _saved(part: object, name: str) -> bytes:
+    save = getattr(part, "save", None)
+    if save is None or not hasattr(part, "load"):
+        msg = f"{name} cannot be saved, as a checkpoint needs: {type(part).__name__} has no methods save() and load()"
+        raise StreamgaugeError(msg)
+    state = save()
+    return state if isinstance(state, bytes) else bytes(state)

@@ -53,6 +53,16 @@ class FailureWarning(UserWarning):
     """
 
 
+class CheckpointWarning(UserWarning):
+    """Tells that a checkpoint cannot be used and the one before it is.
+
+    Examples
+    --------
+    >>> str(CheckpointWarning("rows-100.checkpoint: it is damaged"))
+    'rows-100.checkpoint: it is damaged'
+    """
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> StreamgaugeError:
     """Make the error for a name that does not exist, with the nearest one that does.
 

@@ -3,15 +3,17 @@
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
 from streamgauge.accounts import Account, Progress
 from streamgauge.backends import Threads
+from streamgauge.checkpoints import checkpointing_of, opened_recorders, same_run
 from streamgauge.drift import named_detectors
 from streamgauge.errors import FailureWarning, StreamgaugeError, require_at_least, require_between
 from streamgauge.feeding import Feed
@@ -19,22 +21,12 @@ from streamgauge.forgetting import Landmark, Window
 from streamgauge.groups import Backend, Brought, Crew, Host, Order
 from streamgauge.interruption import asked_to_stop
 from streamgauge.labelling import AllLabels
-from streamgauge.learners import as_spec
+from streamgauge.learners.named import named_learners
 from streamgauge.measures import facts_of, measures_of
 from streamgauge.naming import described
 from streamgauge.orders import Orders
 from streamgauge.progress import progress_bar
-from streamgauge.protocols import (
-    Forgetting,
-    Labelling,
-    LearnerSpec,
-    Measure,
-    Passage,
-    Recorder,
-    Resumable,
-    Scheme,
-    Stream,
-)
+from streamgauge.protocols import Forgetting, Labelling, Measure, Passage, Recorder, Resumable, Scheme, Stream
 from streamgauge.records import Failure, Reading, Results, readings_of
 from streamgauge.schemes import Prequential
 from streamgauge.sequencing import Score
@@ -65,7 +57,8 @@ def evaluate(
     A learner that fails is told by a `FailureWarning` and in `Results.failures`, and its readings from there on are
     NaN, while the others go on; where all of them fail, that is an error.
 
-    Ctrl-C ends it after the batch at hand; what was measured so far is returned, marked as not complete.
+    Ctrl-C ends it after the batch at hand; what was measured so far is returned, marked as not complete. With
+    `checkpoint` it can go on later from where it was, also after it was killed.
 
     Parameters
     ----------
@@ -79,7 +72,8 @@ def evaluate(
         Called with every reading as soon as it is there.
     options
         Those of `Evaluation`: scheme, labelling, score, forgetting, measures, detectors, every, n_rows, time_limit,
-        time_budget, seed, batch_size, resources, recorders, backend.
+        time_budget, seed, batch_size, resources, recorders, backend, checkpoint, checkpoint_every, resume,
+        trust_checkpoint.
 
     Examples
     --------
@@ -95,7 +89,8 @@ def evaluate(
         msg = "the stream never ends: say with n_rows how many rows to read, or iterate over an Evaluation"
         raise StreamgaugeError(msg)
     kept = []
-    with asked_to_stop() as stopping, progress_bar(evaluation.n_rows_known, shown=progress) as advance_to:
+    stop_asked = asked_to_stop(also_terminated=evaluation.checkpointing is not None)
+    with stop_asked as stopping, progress_bar(evaluation.n_rows_known, shown=progress) as advance_to:
         for progress_now in evaluation.advance(stopping):
             if len(progress_now.rows) or progress_now.alarms:
                 kept.append(progress_now)
@@ -150,6 +145,15 @@ class Evaluation:
         What else to keep: see `streamgauge.recording`.
     backend
         Where the cells run; the results do not depend on it.
+    checkpoint
+        A folder for checkpoints, from which a run that was stopped or killed can go on.
+    checkpoint_every
+        A checkpoint is written after so many rows; None for about every 30 seconds.
+    resume
+        Whether to go on from the newest checkpoint in the folder, where there is one: the readings up to there are told
+        again first, and the results are those of a run that was never stopped.
+    trust_checkpoint
+        Whether to load a checkpoint from elsewhere although learners in it are pickles, which may run any code.
 
     Examples
     --------
@@ -181,6 +185,10 @@ class Evaluation:
         resources: bool = False,
         recorders: Sequence[Recorder] = (),
         backend: Backend = Threads(),
+        checkpoint: Path | str | None = None,
+        checkpoint_every: int | None = None,
+        resume: bool = False,
+        trust_checkpoint: bool = False,
     ) -> None:
         for option, value in (("n_rows", n_rows), ("every", every), ("batch_size", batch_size)):
             if value is not None:
@@ -202,13 +210,14 @@ class Evaluation:
         self.time_limit, self.time_budget, self.batch_size = time_limit, time_budget, batch_size
         self._limit, self._every = n_rows, every or (None if period is None else period[0])
         self._feed = Feed(self.stream, scheme, labelling, seed)
+        self.checkpointing = checkpointing_of(checkpoint, checkpoint_every, resume=resume, trust=trust_checkpoint)
         self._start()
 
     def _start(self) -> None:
         """Forget an earlier run."""
         self._orders = Orders(self._feed, self.score)
         self._account = Account(self.crew)
-        self._seconds = 0.0
+        self._seconds = self._seconds_before = 0.0
         self._ended_by = ""
 
     @property
@@ -248,7 +257,7 @@ class Evaluation:
     @property
     def status(self) -> str:
         """How the stream stands, where it is one that tells."""
-        return self.stream.status if isinstance(self.stream, Resumable) else ""
+        return str(getattr(self.stream, "status", ""))
 
     @cached_property
     def every(self) -> int:
@@ -265,17 +274,32 @@ class Evaluation:
         return readings_of(progress.rows, progress.values, *names)
 
     def advance(self, stopping: Callable[[], bool] = lambda: False) -> Iterator[Progress]:
-        """Run from the start, batch by batch, until the rows end or `stopping` says so."""
+        """Run from the start, or from a checkpoint, batch by batch, until the rows end or `stopping` says so."""
         self._start()
         started = time.perf_counter()
-        with ExitStack() as opened, self.backend.host(self.crew) as host:
+        with ExitStack() as opened:
+            kept = self.checkpointing
+            restored = (
+                None
+                if kept is None
+                else opened.enter_context(
+                    kept.opened(lambda: same_run(self._description(), self.detectors, self.recorders))
+                )
+            )
+            host = opened.enter_context(self.backend.host(self.crew))
             facts = (self.stream, self._feed.schema, list(self.specs), self._forgetting_names)
-            takers = [opened.enter_context(recorder.open(*facts)) for recorder in self.recorders]
-            rows = self._orders.of_rows(self.batch_size, self._limit, self.every, ahead=host.reads_ahead)
+            takers = opened.enter_context(opened_recorders(self.recorders, facts, kept, restored))
+            if restored is not None:
+                self._seconds = self._seconds_before = restored.seconds
+                restored.load(host, self._orders, self._account)
+                yield from restored.told
+            size = self.batch_size if kept is None else min(self.batch_size, kept.most_rows)
+            keeps = None if kept is None else self._keeps
+            rows = self._orders.of_rows(size, self._limit, self.every, ahead=host.reads_ahead, keeps=keeps)
             orders = opened.enter_context(closing(rows))
             for order, brought in self._carried_out(orders, host):
                 yield self._entered(order, brought, takers) if brought else self._nothing()
-                self._seconds = time.perf_counter() - started
+                self._seconds = self._seconds_before + time.perf_counter() - started
                 self._ended_by = self._ended_by or self._reason_to_stop(stopping)
             if self._ended_by and not isinstance(self.stream, Resumable) and next(orders, None) is None:
                 self._ended_by = ""  # these were the last rows
@@ -292,11 +316,17 @@ class Evaluation:
     def _carried_out(self, orders: Iterator[Order], host: Host) -> Iterator[tuple[Order, list[Brought]]]:
         """Have orders carried out until there is a reason to stop; as many at a time as the host wants."""
         given: deque[tuple[Order, float]] = deque()
-        n_before, ended = 0, 0.0
+        n_before, ended = self._account.n_done, 0.0
+        is_kept = self.checkpointing is None
         while True:
-            while len(given) < host.depth and not self._ended_by and (order := next(orders, None)) is not None:
+            # A run that is to stop goes on up to a checkpoint.
+            while len(given) < host.depth and not (self._ended_by and is_kept):
+                if (order := next(orders, None)) is None:
+                    break
+                is_kept = order.keeps or self.checkpointing is None
                 given.append((order, time.perf_counter()))
-                if order.plan is None:  # nothing came for a while
+                if order.plan is None:  # nothing came for a while, and no checkpoint can be waited for
+                    is_kept = True
                     break
                 host.give(order)
             if not given:
@@ -310,6 +340,11 @@ class Evaluation:
             self._pace(order.n_done - n_before, ended - started)
             n_before = order.n_done
 
+    def _keeps(self, n_rows: int) -> bool:
+        """Say whether there is to be a checkpoint after so many rows; called in the order of the rows."""
+        due = self.checkpointing is not None and self.checkpointing.is_due(n_rows)
+        return due or bool(self._ended_by) or n_rows == self.n_rows_known
+
     def _pace(self, n_rows: int, seconds: float) -> None:
         """Let what is done at once take about a second, so that a run can be watched and stopped in time."""
         if seconds > 2.0:
@@ -320,7 +355,8 @@ class Evaluation:
     def _reason_to_stop(self, stopping: Callable[[], bool]) -> str:
         if stopping():
             return "interrupt"
-        return "time limit" if self.time_limit is not None and self._seconds >= self.time_limit else ""
+        seconds = self._seconds - self._seconds_before
+        return "time limit" if self.time_limit is not None and seconds >= self.time_limit else ""
 
     def _entered(self, order: Order, brought: list[Brought], takers: Sequence[Taker]) -> Progress:
         """Enter what an order brought into the account, and tell the recorders."""
@@ -328,7 +364,12 @@ class Evaluation:
         for take in takers:
             for _, passage in sorted(passages, key=lambda told: told[0]):
                 take(passage)
-        return self._account.enter(order, brought)
+        progress = self._account.enter(order, brought)
+        if self.checkpointing is not None:
+            self.checkpointing.tell(progress)
+            if order.keeps:
+                self.checkpointing.write(self._seconds, brought, self._orders, self._account)
+        return progress
 
     @property
     def failures(self) -> tuple[Failure, ...]:
@@ -368,7 +409,8 @@ class Evaluation:
         learners = {name: {"spec": described(spec), "seedless": spec.seedless} for name, spec in self.specs.items()}
         test = getattr(self.scheme, "test", "all")
         n_rows = self.n_rows_known if self._ended_by else self._account.n_done
-        live = {"live": dict(self.stream.facts())} if isinstance(self.stream, Resumable) else {}
+        facts = getattr(self.stream, "facts", None)  # what became of the events of a live stream
+        live = {} if facts is None else {"live": dict(facts())}
         return {
             **live,
             "stream": {"name": described(self.stream), "fingerprint": self.stream.fingerprint, "n_rows": n_rows},
@@ -387,31 +429,3 @@ class Evaluation:
             "seconds": self._seconds,
             "ended_by": self._ended_by or "end of the rows",
         }
-
-
-def named_learners(learners: object) -> dict[str, LearnerSpec]:
-    """Give every learner a name: the given one, or its class's, with its options where two would be the same.
-
-    Examples
-    --------
-    >>> from streamgauge import MajorityClass, NoChange
-    >>> list(named_learners([MajorityClass(), NoChange()]))
-    ['MajorityClass', 'NoChange']
-    """
-    if isinstance(learners, Mapping):
-        named = {str(name): as_spec(learner) for name, learner in learners.items()}
-    else:
-        specs = [as_spec(one) for one in (learners if isinstance(learners, list | tuple) else (learners,))]
-        short = [getattr(spec, "short_name", type(spec).__name__) for spec in specs]
-        names = [name if short.count(name) == 1 else described(spec) for name, spec in zip(short, specs, strict=True)]
-        named = dict(zip(names, specs, strict=True))
-        if len(named) < len(specs):
-            repeated = next(name for name in names if names.count(name) > 1)
-            msg = (
-                f"two learners are the same: {repeated}; give them names, as in {{'a': ..., 'b': ...}}, or other seeds"
-            )
-            raise StreamgaugeError(msg)
-    if not named:
-        msg = "there is no learner to evaluate"
-        raise StreamgaugeError(msg)
-    return named

@@ -55,48 +55,59 @@ class Feed:
         self.scheme: Scheme = scheme.on(shown) if isinstance(scheme, Bound) else scheme
         self.schema: Schema = shown.schema
         self.piece: int | None = None
+        self.is_whole = True
 
-    def batches(self, size: int, n_rows: int | None, *, ahead: bool = False) -> Iterator[tuple[Batch, Arrivals | None]]:
+    def batches(
+        self, size: int, n_rows: int | None, start: int = 0, *, ahead: bool = False
+    ) -> Iterator[tuple[Batch, Arrivals | None]]:
         """Give the rows for training, which stand before row 0, and up to `n_rows` of the stream, `size` at a time.
 
-        Where `piece` is set, later batches have no more rows than that. Rows may be read `ahead`, in a thread.
+        From a later `start` on there is no training. Rows may be read `ahead`, in a thread. Where `piece` is set, later
+        batches have no more rows than that; `is_whole` then says whether the rows given last end a batch of the stream.
         """
+        if n_rows is not None and start >= n_rows:
+            return
         scheme = self.scheme
-        if isinstance(scheme, Trained) and not isinstance(scheme.training, int):
+        if start == 0 and isinstance(scheme, Trained) and not isinstance(scheme.training, int):
             for batch in scheme.training.batches(size):
                 shown = self._shown(Batch(-len(batch), batch.x, batch.y, batch.weight, batch.time))
                 self.schema.check(shown)
                 yield shown, None
         size = min(size, scheme.most_rows) if isinstance(scheme, Inserting) else size
         checked = getattr(self._stream, "checked", False)
-        for batch in self._read(size, n_rows, ahead=ahead):
+        for batch in self._read(size, n_rows, start, ahead=ahead):
             shown = self._shown(batch)
             if not checked:
                 self.schema.check(shown)
             yield shown, self._labelling.arrivals(batch, self._seed)
 
-    def _read(self, size: int, n_rows: int | None, *, ahead: bool) -> Iterator[Batch]:
+    def _read(self, size: int, n_rows: int | None, start: int, *, ahead: bool) -> Iterator[Batch]:
         if isinstance(self._stream, Resumable):
-            yield from self._as_needed(self._stream, size, n_rows)
+            yield from self._as_needed(self._stream, size, n_rows, start)
             return
-        read = _limited(self._stream.batches(size), n_rows)
+        read = _limited(self._stream.batches(size, start), n_rows)
         with read_ahead(read) if ahead else nullcontext(read) as batches:
             yield from self._pieces(batches)
 
-    def _as_needed(self, stream: Stream, size: int, n_rows: int | None) -> Iterator[Batch]:
+    def _as_needed(self, stream: Stream, size: int, n_rows: int | None, done: int) -> Iterator[Batch]:
         """Give the rows of a stream that cannot go back: none is taken from it that is not handed on at once."""
-        done = 0
         while n_rows is None or done < n_rows:
             most = min(limit for limit in (size, self.piece, None if n_rows is None else n_rows - done) if limit)
             batch = next(stream.batches(most, done))
             done += len(batch)
             yield batch
 
+    @property
+    def live(self) -> Resumable | None:
+        """The stream, where it is one whose rows cannot be read again."""
+        return self._stream if isinstance(self._stream, Resumable) else None
+
     def _pieces(self, batches: Iterator[Batch]) -> Iterator[Batch]:
         for batch in batches:
             start = 0
             while start < len(batch):
                 stop = len(batch) if self.piece is None else min(len(batch), start + self.piece)
+                self.is_whole = stop == len(batch)
                 yield batch if stop - start == len(batch) else _part(batch, start, stop)
                 start = stop
 

@@ -23,7 +23,7 @@ from streamgauge.randomness import fold_seed
 from streamgauge.records import Alarm, Batch, Failure, Schema, Step
 from streamgauge.sequencing import Counts, Plan
 
-__all__ = ["Backend", "Brought", "Clock", "Crew", "Group", "Host", "Order", "Workers", "one_by_one"]
+__all__ = ["Backend", "Brought", "Clock", "Crew", "Group", "Host", "Order", "Saved", "Workers", "one_by_one"]
 
 Task = TypeVar("Task")
 Done = TypeVar("Done")
@@ -138,6 +138,8 @@ class Order:
         The rows to test and learn; None for a reading alone.
     batch
         The rows of the stream about which the scheme is asked; None where there are none.
+    keeps
+        Whether all cells are to be saved when it is carried out, for a checkpoint.
     """
 
     stops: Sequence[int]
@@ -145,11 +147,20 @@ class Order:
     counts: Counts
     plan: Plan | None = None
     batch: Batch | None = None
+    keeps: bool = False
 
     @property
     def counts_pairs(self) -> bool:
         """Whether it has tests by which learners are compared."""
         return self.plan is not None and (self.batch is None or self.batch.start >= 0)
+
+
+@dataclass(frozen=True)
+class Saved:
+    """Saved states: of cells by their places in the run, of folds by their numbers."""
+
+    cells: Mapping[int, bytes]
+    folds: Mapping[int, bytes]
 
 
 @dataclass(frozen=True)
@@ -182,6 +193,8 @@ class Brought:
         Which clock told CPU time.
     passages
         What the order brought to each cell in full, where a recorder asks.
+    saved
+        The states of cells and folds, where the order keeps them.
     """
 
     places: tuple[int, ...]
@@ -196,6 +209,7 @@ class Brought:
     totals: tuple[Totals, ...] = ()
     clock: Clock = "thread"
     passages: tuple[Passage, ...] = ()
+    saved: Saved | None = None
 
 
 class Host(Protocol):
@@ -217,6 +231,10 @@ class Host(Protocol):
 
     def take(self) -> list[Brought]:
         """Wait until the oldest open order is carried out; what it brought, group by group."""
+        ...
+
+    def load(self, saved: Saved, *, trusted: bool) -> None:
+        """Let all groups take over saved states before the first order; nothing is unpickled that is not trusted."""
         ...
 
 
@@ -304,7 +322,20 @@ class Group:
             tuple(cell.meter.totals() for cell in cells if cell.meter is not None),
             self.crew.clock,
             self._passages(stops, tallies) if self.crew.with_passages else (),
+            self.save() if order.keeps else None,
         )
+
+    def save(self) -> Saved:
+        """Save all cells and folds between two orders."""
+        cells = {place: cell.save() for place, cell in zip(self._places, self._cells, strict=True)}
+        return Saved(cells, {fold.number: fold.save() for fold in self._folds})
+
+    def load(self, saved: Saved, *, trusted: bool = True) -> None:
+        """Take over the states of its cells and folds, and go on from there bit for bit."""
+        for fold in self._folds:
+            fold.load(saved.folds[fold.number])
+        for place, cell in zip(self._places, self._cells, strict=True):
+            cell.load(saved.cells[place], trusted=trusted)
 
     def _passages(self, stops: Sequence[int], tallies: list[Tallies]) -> tuple[Passage, ...]:
         return tuple(cell.passage(stops, of_cell) for cell, of_cell in zip(self._cells, tallies, strict=True))

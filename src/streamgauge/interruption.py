@@ -10,10 +10,16 @@ __all__ = ["asked_to_stop"]
 
 
 @contextmanager
-def asked_to_stop() -> Iterator[Callable[[], bool]]:
+def asked_to_stop(*, also_terminated: bool = False) -> Iterator[Callable[[], bool]]:
     """Catch Ctrl-C while the block runs; it yields a function that says whether it was pressed.
 
     Outside the main thread, where no signal can be caught, it never was.
+
+    Parameters
+    ----------
+    also_terminated
+        Whether to catch the signal by which a system ends a process (SIGTERM), too; when the block has ended in good
+        order, the process then ends as it was told to.
 
     Examples
     --------
@@ -31,8 +37,18 @@ def asked_to_stop() -> Iterator[Callable[[], bool]]:
             raise KeyboardInterrupt
         asked.set()
 
-    before = signal.signal(signal.SIGINT, ask)
+    terminated = threading.Event()
+
+    def terminate(_signal: int, _frame: FrameType | None) -> None:
+        asked.set()
+        terminated.set()
+
+    handlers = {signal.SIGINT: ask, **({signal.SIGTERM: terminate} if also_terminated else {})}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield asked.is_set
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if terminated.is_set():
+            signal.raise_signal(signal.SIGTERM)

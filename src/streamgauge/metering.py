@@ -18,6 +18,7 @@ from streamgauge.errors import LearnerError
 from streamgauge.learners.rows import failed_at, row_by_row_timed
 from streamgauge.protocols import Learner
 from streamgauge.records import ABSTAINED, UNLABELLED, Resources, Step
+from streamgauge.states import loading, pack, pack_columns, unpack, unpack_columns
 
 __all__ = ["FIGURES", "Meter", "Totals", "costs_of"]
 
@@ -28,6 +29,9 @@ PERCENTILES = (50.0, 90.0, 99.0, 99.9, 100.0)
 SAMPLED_ROWS = 32
 SAMPLE_SPACINGS = (256, 32_768)
 """The fewest and the most rows between two samples, which lie ever wider apart, for a look at a clock costs."""
+
+_TIMES, _SAMPLING = ("_cpu", "_wall", "_charged", "_ram_hours"), ("_n_run", "_next_sample", "_n_samples")
+_COUNTED = (*_TIMES, *_SAMPLING, "n_predicted", "n_learnt", "n_late")
 
 Predicted = tuple[NDArray[np.int32], NDArray[np.float64] | None]
 
@@ -60,6 +64,17 @@ class Totals:
     def latency(self) -> NDArray[np.float64]:
         """Seconds that a row takes at each of `PERCENTILES`: predicting it, then learning it; float64 [2, p]."""
         return np.array([taken.percentiles(PERCENTILES) for taken in (self.predicting, self.learning)]) / 1e9
+
+    def save(self) -> bytes:
+        """Give it as bytes."""
+        counts = [self.n_predicted, self.n_learnt, self.n_late]
+        return pack("totals", {"counts": counts}, [self.predicting.save(), self.learning.save()])
+
+    @classmethod
+    def of(cls, state: bytes) -> "Totals":
+        """Read what `save` gave."""
+        facts, parts = unpack("totals", state)
+        return cls(*facts["counts"], *map(Latencies.of, parts))
 
 
 class Meter:
@@ -132,6 +147,20 @@ class Meter:
         """Give what was noted since it was last asked, a value for each of `FIGURES`."""
         notes, self._notes = self._notes, []
         return notes
+
+    def save(self) -> bytes:
+        """Give all that was counted up to now, but for the notes that nobody has asked for yet."""
+        facts = {name: getattr(self, name) for name in _COUNTED}
+        return pack("meter", facts, [latencies.save() for latencies in self._latencies])
+
+    def load(self, state: bytes) -> None:
+        """Go on counting where another meter left off."""
+        facts, parts = unpack("meter", state)
+        with loading("meter"):
+            predicting, learning = map(Latencies.of, parts)
+            for name in _COUNTED:
+                setattr(self, name, facts[name])
+        self._latencies = (predicting, learning)
 
     def totals(self) -> Totals:
         """Give what was counted up to now."""
@@ -225,6 +254,19 @@ class Latencies:
         self._sum += int(taken.sum())
         self._most = max(self._most, int(taken.max()))
         self.n += len(taken)
+
+    def save(self) -> bytes:
+        """Give it as bytes."""
+        return pack_columns("latencies", {"sums": [self._sum, self._most, self.n]}, {"counts": self._counts})
+
+    @classmethod
+    def of(cls, state: bytes) -> "Latencies":
+        """Read what `save` gave."""
+        facts, columns = unpack_columns("latencies", state)
+        read = cls()
+        read._counts = columns["counts"]
+        read._sum, read._most, read.n = facts["sums"]
+        return read
 
     @property
     def mean(self) -> float:

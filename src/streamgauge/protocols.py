@@ -8,7 +8,7 @@ Trace --> Forgetting --tallies--> Measure --readings--> Results --> significance
 A protocol is satisfied, not inherited. Where cells run is said by a backend: see `streamgauge.groups`.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol, TypeGuard, runtime_checkable
@@ -97,15 +97,6 @@ class Resumable(Protocol):
 
     def committed(self, state: bytes) -> None:
         """Take note that a state is safe on disk: what came before it need never be sent again."""
-        ...
-
-    @property
-    def status(self) -> str:
-        """How it stands, in few words."""
-        ...
-
-    def facts(self) -> Mapping[str, object]:
-        """Give what the results say of it: what became of its events."""
         ...
 
 

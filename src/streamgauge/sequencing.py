@@ -5,28 +5,22 @@ batches does not change the order: every operation has its moment.
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, Generic, Literal, TypeVar, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.errors import StreamgaugeError, unknown_name
+from streamgauge.errors import unknown_name
 from streamgauge.protocols import Chunked, Inserting, Scheme, Trained
 from streamgauge.records import NEVER, UNLABELLED, Arrivals, Batch
+from streamgauge.states import loading, pack_columns, unpack_columns
+from streamgauge.waiting import AFTER, ARRIVAL, INSERTED, NEVER_MOMENT, Kept, Moves, Plan, Waiting
 
 __all__ = ["Counts", "Kept", "Plan", "Score", "Sequencer"]
 
 Score = Literal["first", "last", "labelled"]
 """Which prediction of a row is scored: that made when it came, the last before its label came, or the first of only
 those rows whose label comes."""
-
-# A moment is 4 times a row of the stream, and one of these: labels that have come before the row, the row itself, what
-# is learnt after it, and what is tested then.
-BEFORE, ARRIVAL, AFTER, INSERTED = range(4)
-NEVER_MOMENT = 4 * NEVER
-
-T = TypeVar("T", bound=np.generic)
 
 
 @dataclass(frozen=True)
@@ -37,175 +31,6 @@ class Counts:
     n_owed: int = 0
     n_hidden: int = 0
     n_unknown: int = 0
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The rows to test and learn that a batch brings, in their order.
-
-    Parameters
-    ----------
-    batch
-        The rows of the stream.
-    test
-        Which operations are tests, where the fold wants them; None for all.
-    revealed
-        Which have a label that may be learnt; None for all.
-    moves
-        Where the operations come from; None where they are the rows of the batch as they stand.
-    """
-
-    batch: Batch
-    test: NDArray[np.bool_] | None = None
-    revealed: NDArray[np.bool_] | None = None
-    moves: "Moves | None" = None
-
-
-@dataclass(frozen=True)
-class Moves:
-    """Where each operation comes from: the batch, the store of rows that wait, or rows put in for a test.
-
-    Parameters
-    ----------
-    source
-        Per operation the place: up to n in the batch, from n on in the store; -1 where it is put in.
-    n
-        How many rows the batch has.
-    kept, places
-        Which rows of the batch are to be stored, and where.
-    capacity
-        How many places the store has.
-    inserted
-        The rows put in, in their order.
-    row, now
-        As in `Step`.
-    """
-
-    source: NDArray[np.int64]
-    n: int
-    kept: NDArray[np.int64]
-    places: NDArray[np.int64]
-    capacity: int
-    inserted: tuple[Batch, ...]
-    row: NDArray[np.int64]
-    now: NDArray[np.int64]
-
-    @cached_property
-    def here(self) -> NDArray[np.intp]:
-        """Which operations come from the batch."""
-        return np.flatnonzero((self.source >= 0) & (self.source < self.n))
-
-    @cached_property
-    def stored(self) -> NDArray[np.intp]:
-        """Which operations come from the store."""
-        return np.flatnonzero(self.source >= self.n)
-
-    @cached_property
-    def put_in(self) -> NDArray[np.intp]:
-        """Which operations are put in."""
-        return np.flatnonzero(self.source < 0)
-
-
-class Kept(Generic[T]):
-    """One column of the rows that wait, and how it is brought into the order of a plan.
-
-    Examples
-    --------
-    >>> from streamgauge.records import Batch
-    >>> Kept(1.0).arranged(None, Plan(Batch(0, np.zeros((1, 1)), np.zeros(1, dtype=np.int32)))) is None
-    True
-    """
-
-    def __init__(self, usual: Any) -> None:  # noqa: ANN401  (a number or a truth value)
-        self._usual = usual
-        self._store: NDArray[T] | None = None
-
-    def arranged(
-        self, column: NDArray[T] | None, plan: Plan, inserted: NDArray[T] | T | None = None
-    ) -> NDArray[T] | None:
-        """Give the values of the operations of a plan; None where all are usual."""
-        moves = plan.moves
-        if moves is None:
-            return column
-        if column is None and self._store is None and inserted is None:
-            return None
-        if column is None:
-            shape = (moves.n,) if self._store is None else (moves.n, *self._store.shape[1:])
-            column = np.full(shape, self._usual)
-        store = self._grown(moves.capacity, column)
-        values = np.empty((len(moves.source), *column.shape[1:]), dtype=column.dtype)
-        values[moves.here] = column.take(moves.source[moves.here], axis=0)
-        values[moves.stored] = store.take(moves.source[moves.stored] - moves.n, axis=0)
-        if len(moves.put_in):
-            values[moves.put_in] = self._usual if inserted is None else inserted
-        store[moves.places] = column[moves.kept]
-        return values
-
-    def _grown(self, capacity: int, like: NDArray[T]) -> NDArray[T]:
-        """Give the store with room for all that wait."""
-        before = self._store
-        if before is None or len(before) < capacity:
-            self._store = np.full((capacity, *like.shape[1:]), self._usual, dtype=like.dtype)
-            if before is not None:
-                self._store[: len(before)] = before
-        return self._store  # type: ignore[return-value]
-
-
-class _Waiting:
-    """The rows that wait for their labels or their turn: which, until when, and where they are stored."""
-
-    def __init__(self) -> None:
-        self.row = np.full(0, -1, dtype=np.int64)  # -1 where a place is free
-        self.moment = np.empty(0, dtype=np.int64)
-        self.due = np.empty(0)  # a time; minus infinity where that has come, or none is awaited
-        self.n = 0
-        self._last_time = -np.inf
-
-    def tell_time(self, batch: Batch, moment: NDArray[np.int64], due: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give the moments at which times come, to those that wait and to the rows of a batch; what is still due."""
-        time = batch.time
-        if time is None:
-            msg = "the rows of the stream carry no times, so no label can come at a time"
-            raise StreamgaugeError(msg)
-        back = np.flatnonzero(np.diff(time, prepend=self._last_time) < 0)
-        if len(back):
-            msg = f"row {batch.start + back[0]} comes before the row that stands before it, at {time[back[0]]}"
-            raise StreamgaugeError(msg)
-        self._last_time = time[-1] if len(time) else self._last_time
-        for moments, dues in ((self.moment, self.due), (moment, due)):
-            first = np.searchsorted(time, dues, side="left")
-            come = np.isfinite(dues) & (first < len(time))
-            moments[come] = np.maximum(moments[come], 4 * (batch.start + first[come]) + BEFORE)
-            dues[come] = -np.inf
-        return due
-
-    def leave(self, end: int) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.int64]]:
-        """Take out those whose moment is before `end`: their places, moments and rows."""
-        if not self.n:
-            nothing = np.empty(0, dtype=np.int64)
-            return nothing, nothing, nothing
-        places = np.flatnonzero((self.row >= 0) & (self.moment < end) & np.isneginf(self.due))
-        moment, row = self.moment[places], self.row[places]
-        self.row[places] = -1
-        self.n -= len(places)
-        return places, moment, row
-
-    def enter(
-        self, row: NDArray[np.int64], moment: NDArray[np.int64], due: NDArray[np.float64] | None
-    ) -> NDArray[np.intp]:
-        """Let rows wait; give their places."""
-        free = np.flatnonzero(self.row < 0)
-        if len(free) < len(row):
-            more = max(len(row) - len(free), len(self.row))
-            self.row = np.concatenate([self.row, np.full(more, -1, dtype=np.int64)])
-            self.moment = np.concatenate([self.moment, np.zeros(more, dtype=np.int64)])
-            self.due = np.concatenate([self.due, np.full(more, -np.inf)])
-            free = np.flatnonzero(self.row < 0)
-        places = free[: len(row)]
-        self.row[places], self.moment[places] = row, moment
-        self.due[places] = -np.inf if due is None else due
-        self.n += len(row)
-        return places
 
 
 class Sequencer:
@@ -242,7 +67,7 @@ class Sequencer:
         self._x: Kept[np.float64] = Kept(0.0)
         self._y: Kept[np.int32] = Kept(np.int32(UNLABELLED))
         self._weight: Kept[np.float64] = Kept(1.0)
-        self._waiting = _Waiting()
+        self._waiting = Waiting()
         self._last_time: NDArray[np.float64] | None = None
         self.n_revealed = self.n_hidden = self.n_unknown = 0
 
@@ -251,10 +76,37 @@ class Sequencer:
         """How many labels are still to come."""
         return self._waiting.n
 
+    def save(self) -> bytes:
+        """Give all of its state: the rows that wait, with the labels owed, and the counts."""
+        counts = {name: getattr(self, name) for name in ("n_revealed", "n_hidden", "n_unknown")}
+        waiting = self._waiting
+        stores = {name: kept.store for name, kept in self._stores.items()}
+        columns = {"row": waiting.row, "moment": waiting.moment, "due": waiting.due, "now": self._last_time, **stores}
+        return pack_columns("sequencer", {**counts, "last_time": waiting.last_time}, columns)
+
+    def load(self, state: bytes) -> None:
+        """Take over a saved state of one built alike."""
+        facts, columns = unpack_columns("sequencer", state)
+        with loading("sequencer"):
+            waiting = Waiting()
+            waiting.row, waiting.moment, waiting.due = (columns.pop(name) for name in ("row", "moment", "due"))
+            waiting.n = int(np.count_nonzero(waiting.row >= 0))
+            waiting.last_time = facts.pop("last_time")
+            self._last_time = columns.pop("now")
+        self._waiting = waiting
+        for name, count in facts.items():
+            setattr(self, name, count)
+        for name, store in columns.items():
+            self._stores[name].store = store
+
     @property
     def counts(self) -> Counts:
         """What became of the labels up to now."""
         return Counts(self.n_revealed, self.n_owed, self.n_hidden, self.n_unknown)
+
+    @property
+    def _stores(self) -> "dict[str, Kept[Any]]":
+        return {"x": self._x, "y": self._y, "weight": self._weight}
 
     def plan(self, batch: Batch, arrivals: Arrivals | None) -> Plan:
         """Plan what a batch brings whose labels arrive as a labelling says."""

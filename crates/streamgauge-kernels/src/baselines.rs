@@ -3,11 +3,14 @@
 use std::ops::Range;
 
 use crate::KernelError;
+use crate::codec::{Reader, Writer};
 use crate::error::check_length;
 use crate::learners::{ABSTAINED, UNLABELLED};
 
 /// Up to how many classes it pays to count each apart.
 const COUNTED: usize = 4;
+
+const NAME: &str = "Baselines";
 
 /// How many rows are looked at together.
 const BLOCK: usize = 256;
@@ -158,6 +161,38 @@ impl Baselines {
         };
         Ok(hits)
     }
+
+    /// All of their state.
+    #[must_use]
+    pub fn save(&self) -> Vec<u8> {
+        let mut writer = Writer::new(NAME, 1);
+        writer.f64s(&self.majority.weights);
+        // From 0 on, where nothing was seen yet.
+        writer.u64s([self.majority.class, self.last].iter().map(|&class| (class + 1) as u64));
+        writer.finish()
+    }
+
+    /// Take over the saved state of baselines for as many classes.
+    ///
+    /// # Errors
+    /// [`KernelError::Saved`] where the bytes are damaged or of another kind; the baselines are then as they were.
+    pub fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
+        let mut reader = Reader::new(NAME, 1, bytes)?;
+        let mut weights = vec![0.0; self.majority.weights.len()];
+        reader.f64s_into(&mut weights)?;
+        let classes = reader.u64s()?;
+        let [class, last] = classes[..] else {
+            return Err(reader.error("it tells a wrong number of classes"));
+        };
+        if class.max(last) > weights.len() as u64 || weights.iter().any(|weight| !(0.0..f64::INFINITY).contains(weight))
+        {
+            return Err(reader.error("it has a class or a weight that cannot be"));
+        }
+        reader.finish()?;
+        self.majority = Majority::of(weights, class as i32 - 1);
+        self.last = last as i32 - 1;
+        Ok(())
+    }
 }
 
 /// As [`follow`], where every row is learnt: then the class seen last is the label of the row before.
@@ -214,6 +249,31 @@ mod tests {
                 }
                 assert_eq!(spans.weights(), plain.weights());
             }
+        }
+    }
+
+    #[test]
+    fn saved_baselines_go_on_as_if_nothing_had_happened_and_damage_is_refused() {
+        let (truth, labels) = ([1, 1, 0, 0, 2, 1], [1, 1, 0, UNLABELLED, 2, 1]);
+        let weight = [1.0, 0.5, 1.25, 1.0, 1.0, 0.1];
+        for cut in 0..=truth.len() {
+            let mut first = Baselines::new(3);
+            first.update(&truth[..cut], &labels[..cut], Some(&weight[..cut])).unwrap();
+            let saved = first.save();
+            let mut second = Baselines::new(3);
+            second.load(&saved).unwrap();
+            let rest = |baselines: &mut Baselines| {
+                baselines.update(&truth[cut..], &labels[cut..], Some(&weight[cut..])).unwrap()
+            };
+            assert_eq!(rest(&mut first), rest(&mut second));
+            assert_eq!(first.save(), second.save());
+            assert!(Baselines::new(2).load(&saved).is_err());
+            for i in 0..saved.len() {
+                let mut damaged = saved.clone();
+                damaged[i] ^= 4;
+                assert!(second.load(&damaged).is_err());
+            }
+            assert_eq!(first.save(), second.save());
         }
     }
 

@@ -2,9 +2,10 @@
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use streamgauge_kernels::baselines as kernels;
 
-use crate::convert::{column, optional_column, work};
+use crate::convert::{column, optional_column, to_python, work};
 
 type Hits = Py<PyArray1<bool>>;
 
@@ -34,6 +35,16 @@ impl Baselines {
         let kernel = &mut self.kernel;
         let hits = work(py, || kernel.update(truth, labels, weight))?;
         Ok((hits.majority.into_pyarray(py).unbind(), hits.no_change.into_pyarray(py).unbind()))
+    }
+
+    /// All of their state.
+    fn save(&self, py: Python<'_>) -> Py<PyBytes> {
+        PyBytes::new(py, &self.kernel.save()).unbind()
+    }
+
+    /// Take over a saved state.
+    fn load(&mut self, state: &[u8]) -> PyResult<()> {
+        self.kernel.load(state).map_err(to_python)
     }
 }
 

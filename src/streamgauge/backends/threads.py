@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, TypeVar
 
 from streamgauge.errors import require_at_least
-from streamgauge.groups import Brought, Crew, Group, Host, Order, Workers, one_by_one
+from streamgauge.groups import Brought, Crew, Group, Host, Order, Saved, Workers, one_by_one
 from streamgauge.learners.gil import holds_gil
 
 __all__ = ["Threads", "n_cores"]
@@ -73,6 +73,9 @@ class _Local:
 
     def take(self) -> list[Brought]:
         return [self._group.carry_out(self._given.popleft(), self._workers)]
+
+    def load(self, saved: Saved, *, trusted: bool) -> None:
+        self._group.load(saved, trusted=trusted)
 
 
 def n_cores() -> int:

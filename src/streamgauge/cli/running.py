@@ -5,13 +5,13 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
 from streamgauge.cli.families import FAMILIES
 from streamgauge.cli.specs import make
-from streamgauge.errors import FailureWarning, StreamgaugeError
+from streamgauge.errors import CheckpointWarning, FailureWarning, StreamgaugeError
 from streamgauge.records import Results
 
 __all__ = ["find_stream", "run", "run_options", "show"]
@@ -48,6 +48,10 @@ _OPTIONS = (
         help="Write this, too, into the folder of --out; repeatable.",
     ),
     click.option("--table", type=click.Path(path_type=Path), help="Write all readings to this .csv or .parquet file."),
+    click.option("--checkpoint", type=click.Path(path_type=Path), help="Write checkpoints into this folder."),
+    click.option("--checkpoint-every", type=int, help="A checkpoint every so many rows.  [default: every 30 seconds]"),
+    click.option("--resume", is_flag=True, help="Go on from the newest checkpoint, where there is one."),
+    click.option("--trust-checkpoint", is_flag=True, help="Load pickled learners that were saved elsewhere."),
     click.option("--quiet", is_flag=True, help="Show no progress bar."),
     click.option("--json", "as_json", is_flag=True, help="Print the results as JSON."),
     click.option("--out", type=click.Path(path_type=Path), help="Write readings and manifest into this folder."),
@@ -84,6 +88,8 @@ def run(options: dict[str, Any]) -> Results:
         msg = f"{options['stream']} says itself which labels are hidden; leave out --labelling"
         raise StreamgaugeError(msg)
     warnings.simplefilter("ignore", FailureWarning)  # the results say it, too
+    warnings.simplefilter("always", CheckpointWarning)
+    warnings.showwarning = _warn
     return evaluate(
         stream,
         learners,
@@ -102,6 +108,10 @@ def run(options: dict[str, Any]) -> Results:
         seed=options["seed"],
         batch_size=options["batch_size"],
         backend=Threads(options["threads"]),
+        checkpoint=options["checkpoint"],
+        checkpoint_every=options["checkpoint_every"],
+        resume=options["resume"],
+        trust_checkpoint=options["trust_checkpoint"],
         progress=False if options["quiet"] or options["as_json"] else None,
     )
 
@@ -134,6 +144,19 @@ def _with_dead_letters(stream: Any, folder: Path | None) -> Any:  # noqa: ANN401
     if folder is None or not isinstance(stream, LiveStream) or stream.dead_letters is not None:
         return stream
     return replace(stream, dead_letters=folder / "dead_letters.jsonl")
+
+
+def _warn(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,  # noqa: ARG001
+    lineno: int,  # noqa: ARG001
+    file: TextIO | None = None,  # noqa: ARG001
+    line: str | None = None,  # noqa: ARG001
+) -> None:
+    """Tell a warning in one line."""
+    kind = "Warning" if issubclass(category, CheckpointWarning) else category.__name__
+    click.echo(f"{kind}: {message}", err=True)
 
 
 def _recorders(options: dict[str, Any]) -> list[Any]:

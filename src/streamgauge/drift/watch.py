@@ -13,6 +13,7 @@ from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.naming import described
 from streamgauge.protocols import DetectorSpec, Stream, is_stream
 from streamgauge.records import DRIFT, WARNING
+from streamgauge.states import pack, unpack
 
 __all__ = ["DETECTORS", "Detection", "Watch", "as_detector", "detect", "named_detectors"]
 
@@ -74,6 +75,16 @@ class Watch:
         before = np.concatenate((np.array([self._last], dtype=signals.dtype), signals[:-1]))
         self._last = int(signals[-1])
         return rows[signals == DRIFT].tolist(), rows[(signals == WARNING) & (before != WARNING)].tolist()
+
+    def save(self) -> bytes:
+        """Give all of its state."""
+        return pack("watch", {"last": self._last}, [self._detector.save()])
+
+    def load(self, state: bytes) -> None:
+        """Take over a saved state of one built alike."""
+        facts, (detector,) = unpack("watch", state)
+        self._detector.load(detector)
+        self._last = facts["last"]
 
 
 def as_detector(thing: object) -> DetectorSpec:

@@ -1,6 +1,5 @@
 """The evaluators of stream-learn, on the one loop of streamgauge."""
 
-import pickle
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from streamgauge.compat.strlearn.streams import ours
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.evaluate import evaluate
 from streamgauge.forgetting import Tumbling, Window
+from streamgauge.learners.adapters.states import pickled, unpickled
 from streamgauge.learners.rows import winners
 from streamgauge.measures import as_measure
 from streamgauge.protocols import Forgetting, Learner, Measure, Stream
@@ -242,8 +242,8 @@ class _ChunkLearner:
 
     def save(self) -> bytes:
         """Give all of its state, as a pickle: load only what you saved yourself."""
-        return pickle.dumps((self._estimator, self._x, self._y, self._n_waiting, self._learnt))
+        return pickled("StreamLearn", (self._estimator, self._x, self._y, self._n_waiting, self._learnt))
 
     def load(self, state: bytes) -> None:
         """Take over a saved state; it is a pickle, so it must come from a trusted place."""
-        self._estimator, self._x, self._y, self._n_waiting, self._learnt = pickle.loads(state)
+        self._estimator, self._x, self._y, self._n_waiting, self._learnt = unpickled("StreamLearn", state)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from streamgauge.errors import LearnerError, StreamgaugeError
 from streamgauge.learners.adapters.libraries import library
 from streamgauge.learners.adapters.seeding import seeds
-from streamgauge.learners.adapters.states import Size, opened, sealed
+from streamgauge.learners.adapters.states import Size, note_pickle, opened, require_trust, sealed
 from streamgauge.protocols import Learner
 from streamgauge.records import UNLABELLED, Schema, Step
 
@@ -250,9 +250,11 @@ class _MoaLearner:
         return self._size.after(self._n_seen, lambda: len(self.save()))
 
     def save(self) -> bytes:
+        note_pickle("Moa")
         return sealed("Moa", bytes(self._cell.save()))
 
     def load(self, state: bytes) -> None:
+        require_trust("Moa")  # Java's way to load objects is as powerful as pickle
         jpype = library("jpype", "moa")
         content = np.frombuffer(opened("Moa", state), dtype=np.int8)
         try:

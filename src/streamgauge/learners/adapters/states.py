@@ -4,14 +4,29 @@ import gc
 import hashlib
 import pickle
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from streamgauge.errors import StreamgaugeError
 
-__all__ = ["Size", "opened", "pickled", "sealed", "size_of", "unpickled"]
+__all__ = [
+    "Size",
+    "note_pickle",
+    "noting_pickles",
+    "opened",
+    "pickled",
+    "require_trust",
+    "sealed",
+    "size_of",
+    "trusting",
+    "unpickled",
+]
 
+_trusted: ContextVar[bool] = ContextVar("trusted", default=True)
+_noted: ContextVar[set[str] | None] = ContextVar("noted", default=None)
 N_DIGEST = 16
 SHARED = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType, property)
 """What objects refer to without holding it: code."""
@@ -55,6 +70,7 @@ def pickled(kind: str, content: object) -> bytes:
     >>> unpickled("River", pickled("River", {"n": 1}))
     {'n': 1}
     """
+    note_pickle(kind)
     return sealed(kind, pickle.dumps(content, protocol=pickle.HIGHEST_PROTOCOL))
 
 
@@ -68,7 +84,60 @@ def unpickled(kind: str, state: bytes) -> Any:  # noqa: ANN401
     ...
     streamgauge.errors.StreamgaugeError: this is not a saved state of River, or it is damaged
     """
+    require_trust(kind)
     return pickle.loads(opened(kind, state))
+
+
+@contextmanager
+def noting_pickles() -> Iterator[set[str]]:
+    """Note, while the block runs, whose states are saved with pickle, or what is as powerful.
+
+    Examples
+    --------
+    >>> with noting_pickles() as noted:
+    ...     _ = pickled("River", 1)
+    >>> noted
+    {'River'}
+    """
+    noted: set[str] = set()
+    token = _noted.set(noted)
+    try:
+        yield noted
+    finally:
+        _noted.reset(token)
+
+
+def note_pickle(kind: str) -> None:
+    """Note that a learner's state is saved with pickle, or with what is as powerful."""
+    noted = _noted.get()
+    if noted is not None:
+        noted.add(kind)
+
+
+@contextmanager
+def trusting(trusted: bool) -> Iterator[None]:  # noqa: FBT001
+    """Say whether states that are loaded while the block runs come from a trusted place.
+
+    Examples
+    --------
+    >>> with trusting(False):
+    ...     unpickled("River", pickled("River", 1))
+    Traceback (most recent call last):
+    ...
+    streamgauge.errors.StreamgaugeError: the state of River is a pickle, which may run any code, and is from elsewhere
+    """
+    token = _trusted.set(trusted)
+    try:
+        yield
+    finally:
+        _trusted.reset(token)
+
+
+def require_trust(kind: str) -> None:
+    """Raise where a state that may run any code when it is loaded comes from a place that is not trusted."""
+    if not _trusted.get():
+        msg = f"the state of {kind} is a pickle, which may run any code, and is from elsewhere"
+        raise StreamgaugeError(msg)
 
 
 class Size:

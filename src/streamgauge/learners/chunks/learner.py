@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from streamgauge.learners.chunks.members import Chunk, Column
 from streamgauge.learners.rows import winners
-from streamgauge.learners.states import pack, unpack
 from streamgauge.records import UNLABELLED, Schema, Step
+from streamgauge.states import pack, unpack
 
 __all__ = ["ChunkLearner", "ChunkModel"]
 

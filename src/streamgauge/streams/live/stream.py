@@ -113,7 +113,8 @@ class LiveStream:
     @property
     def fingerprint(self) -> str:
         """A text that differs where another source is read, or is read in another way."""
-        options = [(name, value) for name, value in vars(self).items() if not name.startswith("_")]
+        same = {"max_wait", "dead_letters"}  # which change no row
+        options = [(name, value) for name, value in vars(self).items() if not name.startswith("_") and name not in same]
         return f"live {hashlib.blake2b(repr(options).encode(), digest_size=8).hexdigest()}"
 
     @cached_property
@@ -222,7 +223,9 @@ class LiveStream:
         return " · ".join(filter(None, ["" if lag is None else f"lag {lag:,}", counted, *troubles]))
 
     def facts(self) -> Mapping[str, object]:
-        """Give what the results say of it: counts and lag."""
+        """Give what the results say of it: counts and lag; nothing where it was not read yet."""
+        if "reading" not in self._running:
+            return {}
         return {**asdict(self.counts), "lag": self.lag}
 
     def close(self) -> None:
