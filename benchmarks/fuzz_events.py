@@ -73,8 +73,8 @@ class Damaged:
             return NOTHING
         self._left -= n
         values = [self._event() for _ in range(n)]
-        times = np.full(n, self._number / 1000.0)
-        return Events(values, times, until=float(times[0]))
+        times = np.arange(self._number - n, self._number) / 1000.0
+        return Events(values, times, until=float(times[-1]))
 
     def _event(self) -> bytes:
         self._number += 1

@@ -27,12 +27,9 @@ def described(thing: object) -> str:
         return f"({', '.join(described(part) for part in thing)}{',' if len(thing) == 1 else ''})"
     if not is_dataclass(thing) or isinstance(thing, type) or not _has_plain_repr(type(thing)):
         return " ".join(repr(thing).split())  # River's models have lines
-    options = sorted(
-        (option for option in fields(thing) if option.init and option.repr), key=lambda one: bool(one.kw_only)
-    )
     shown = [
         f"{option.name}={described(value)}"
-        for place, option in enumerate(options)
+        for place, option in enumerate(option for option in fields(thing) if option.init and option.repr)
         if not _is_usual(value := getattr(thing, option.name), None if place == 0 else option.default)
     ]
     return f"{type(thing).__name__}({', '.join(shown)})"

@@ -19,7 +19,7 @@ CHUNK = 1 << 20
 NAP = 0.05
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GrowingFile(LiveStream):
     r"""Rows from a file to which lines are added, as a log is; a line counts once its end is there.
 

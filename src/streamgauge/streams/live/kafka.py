@@ -17,7 +17,7 @@ LOOK_AGAIN = 30.0
 """After how many seconds to look for new partitions of a topic."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Kafka(LiveStream):
     """Rows from a topic of Kafka.
 
@@ -42,8 +42,8 @@ class Kafka(LiveStream):
     --------
     >>> schema = {"attributes": {"price": None}, "classes": ["up", "down"]}
     >>> stream = Kafka("trades", "broker:9092", schema=schema, labels="outcomes")
-    >>> stream.schema.classes
-    ('up', 'down')
+    >>> stream
+    Kafka(topic='trades', servers='broker:9092', labels='outcomes')
     """
 
     topic: str

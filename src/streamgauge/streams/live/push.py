@@ -23,7 +23,7 @@ MOST_BYTES = 1 << 26
 """How many bytes of events may wait to be evaluated; whoever sends more is asked to come again."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class HttpPush(LiveStream):
     """Rows that others push: ``curl --data-binary @rows.jsonl http://localhost:8765/rows``.
 

@@ -17,7 +17,7 @@ MOST = 16_384
 """How many entries to ask for at once, so that neither side has to hold many."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Redis(LiveStream):
     """Rows from a stream of Redis.
 

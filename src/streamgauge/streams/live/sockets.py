@@ -20,7 +20,7 @@ MOST_PEERS = 256
 """So many senders may be there at once; others wait until one leaves."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Socket(LiveStream):
     """Rows from a TCP socket, a line each.
 

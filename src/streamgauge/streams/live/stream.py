@@ -4,7 +4,7 @@ import hashlib
 import weakref
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,7 +20,7 @@ from streamgauge.streams.live.schemas import schema_of
 __all__ = ["LiveStream"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class LiveStream:
     """Rows as they come, and no end of them.
 
@@ -100,6 +100,17 @@ class LiveStream:
             msg = "labels that come apart are joined by a key: name the field that holds it with key"
             raise StreamgaugeError(msg)
         self._decoders()  # tells at once what is wrong with the options
+
+    def __repr__(self) -> str:
+        """Write it as a person would: where it reads from, then what is not as usual."""
+        own = sorted((option for option in fields(self) if option.repr), key=lambda option: bool(option.kw_only))
+        values = [(option, getattr(self, option.name)) for option in own]
+        shown = [
+            f"{option.name}={str(value)!r}" if isinstance(value, Path) else f"{option.name}={value!r}"
+            for option, value in values
+            if value != option.default
+        ]
+        return f"{type(self).__name__}({', '.join(shown)})"
 
     @abstractmethod
     def _sources(self, positions: list[Position | None]) -> list[Source]:
