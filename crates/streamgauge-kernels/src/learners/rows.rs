@@ -218,17 +218,10 @@ impl<const L: usize> Rows<L> {
     /// Copy rows of numbers alone.
     #[inline(always)]
     fn fill_numeric(&mut self, d: usize, x: &[f64], n_rows: usize) {
-        let n_panels = self.n_panels();
-        let width = n_panels * L * WIDTH;
-        let mut zeros = Lane::ZERO;
-        for (i, panels) in self.panels.chunks_exact_mut(n_panels).take(n_rows).enumerate() {
-            // What follows a row is the next one, which the masks hide, unless all ends there.
-            zeros = match x.get(i * d..i * d + width) {
-                Some(x) => copy_row(panels, &self.masks, x, zeros),
-                None => copy_last_row(panels, &self.masks, &x[i * d..], zeros),
-            };
-        }
-        self.zeros = zeros;
+        self.zeros = match self.masks[..] {
+            [masks] => copy_short_rows(&mut self.panels[..n_rows], &masks, x, d),
+            _ => copy_long_rows(&mut self.panels[..n_rows * self.n_panels], &self.masks, x, d),
+        };
         self.find_gaps();
     }
 
@@ -319,6 +312,12 @@ impl<const L: usize> Rows<L> {
         self.gaps[i % BLOCK] = gap;
     }
 
+    /// Whether no value of the block is missing; false, too, where that was not looked at.
+    #[inline(always)]
+    pub fn are_whole(&self) -> bool {
+        (self.n_nominal == 0) & (self.zeros == Lane::ZERO)
+    }
+
     /// A row.
     #[inline(always)]
     pub fn row(&self, i: usize) -> Row<'_, L> {
@@ -345,27 +344,63 @@ impl<const L: usize> Rows<L> {
     }
 }
 
-/// Copy a row into lanes, padded with 0, and add 0 times each value to a sum: NaN where one is not finite.
+/// Copy rows that fill one panel into lanes, padded with 0; gives 0 times each value, added up: NaN where one is not
+/// finite.
 #[inline(always)]
-fn copy_row<const L: usize>(panels: &mut [Values], masks: &[[Mask; L]], x: &[f64], mut zeros: Lane) -> Lane {
-    let lanes = x.as_chunks::<WIDTH>().0.as_chunks::<L>().0;
-    for ((panel, masks), lanes) in panels.iter_mut().zip(masks).zip(lanes) {
-        for v in 0..L {
-            let lane = Lane(lanes[v]).masked(&masks[v]);
-            *panel.lane_mut(v) = lane.0;
-            zeros = lane.mul_add(Lane::ZERO, zeros);
+fn copy_short_rows<const L: usize>(panels: &mut [Values], masks: &[Mask; L], mut x: &[f64], d: usize) -> Lane {
+    let mut zeros = Lane::ZERO;
+    for panel in panels {
+        // What follows a row is the next one, which the masks hide, unless all ends there.
+        match x.as_chunks::<WIDTH>().0.first_chunk::<L>() {
+            Some(lanes) => zeros = copy_panel(panel, masks, lanes, zeros),
+            None => zeros = copy_last_panel(panel, masks, x, zeros),
+        }
+        x = x.get(d..).unwrap_or_default();
+    }
+    zeros
+}
+
+/// The same for rows of any length.
+#[inline(always)]
+fn copy_long_rows<const L: usize>(panels: &mut [Values], masks: &[[Mask; L]], x: &[f64], d: usize) -> Lane {
+    let mut zeros = Lane::ZERO;
+    for (i, panels) in panels.chunks_exact_mut(masks.len()).enumerate() {
+        for (j, (panel, masks)) in panels.iter_mut().zip(masks).enumerate() {
+            let rest = &x[i * d + j * L * WIDTH..];
+            zeros = match rest.as_chunks::<WIDTH>().0.first_chunk::<L>() {
+                Some(lanes) => copy_panel(panel, masks, lanes, zeros),
+                None => copy_last_panel(panel, masks, rest, zeros),
+            };
         }
     }
     zeros
 }
 
-/// The same for a row that has nothing behind it.
+/// Copy the numbers of a row that fill one panel.
+#[inline(always)]
+fn copy_panel<const L: usize>(
+    panel: &mut Values,
+    masks: &[Mask; L],
+    lanes: &[[f64; WIDTH]; L],
+    mut zeros: Lane,
+) -> Lane {
+    for v in 0..L {
+        let lane = Lane(lanes[v]).masked(&masks[v]);
+        *panel.lane_mut(v) = lane.0;
+        zeros = lane.mul_add(Lane::ZERO, zeros);
+    }
+    zeros
+}
+
+/// The same where not enough follows.
 #[cold]
 #[inline(never)]
-fn copy_last_row<const L: usize>(panels: &mut [Values], masks: &[[Mask; L]], x: &[f64], zeros: Lane) -> Lane {
-    let mut padded = x.to_vec();
-    padded.resize(panels.len() * L * WIDTH, 0.0);
-    copy_row(panels, masks, &padded, zeros)
+fn copy_last_panel<const L: usize>(panel: &mut Values, masks: &[Mask; L], x: &[f64], zeros: Lane) -> Lane {
+    let mut padded = [[0.0; WIDTH]; L];
+    for (number, &value) in padded.as_flattened_mut().iter_mut().zip(x) {
+        *number = value;
+    }
+    copy_panel(panel, masks, &padded, zeros)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ const LEAST_VARIANCE: f64 = 1e-290;
 /// What is known of a class beside its attributes.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(32))]
-pub(super) struct Class {
+pub(in crate::learners) struct Class {
     /// Its weight, that which the model was made with included.
     pub weight: f64,
     /// The weight of the rows it has observed.
@@ -37,7 +37,7 @@ impl Class {
 /// A column of padding has value 0 and squared deviations 1 for ever, which changes neither sums nor products.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-pub(super) struct Panel<const L: usize> {
+pub(in crate::learners) struct Panel<const L: usize> {
     /// What is known of the class itself; that of a class's first panel counts.
     pub class: Class,
     /// Keeps panels from lying powers of two apart, where a processor takes a store to one for a load from another.
@@ -137,10 +137,10 @@ impl<const L: usize> Panel<L> {
 
     /// Set the decays from the squared deviations, all with one division: multiply up, invert once, unroll.
     ///
-    /// `spread` is the weight of the class less 1. Gives the product of the squared deviations; where that
-    /// is 0, infinite or far from 1, the decays are worthless and [`Panel::refresh_known`] must set them.
+    /// `spread` is the weight of the class less 1. Gives the products of the squared deviations, lane by lane, and
+    /// their inverses; where those are not [`safe`], the decays are worthless and [`Panel::refresh_known`] must set them.
     #[inline(always)]
-    pub fn refresh(&mut self, spread: f64) -> f64 {
+    pub fn refresh(&mut self, spread: f64) -> (Lane, Lane) {
         let mut products = self.squares;
         for v in 1..L {
             products[v] = products[v - 1] * self.squares[v];
@@ -153,8 +153,7 @@ impl<const L: usize> Panel<L> {
             rest = rest * self.squares[v];
         }
         self.decay[0] = rest;
-        // Through memory: else the compiler, seeing how the four are multiplied, works with two at a time.
-        std::hint::black_box(product).product()
+        (product, inverse)
     }
 
     /// Set the decays column by column, whatever the variances and weights; gives the sum of the log normalisers.
@@ -212,6 +211,15 @@ impl<const L: usize> Panel<L> {
     }
 }
 
+/// Whether products of squared deviations and their inverses are such that no bits are lost, and soon will not be, when
+/// the four are multiplied.
+#[inline(always)]
+pub(super) fn safe(products: Lane, inverses: Lane) -> bool {
+    let most = products.zip(inverses, |product, inverse| if product > inverse { product } else { inverse });
+    let bad = most.0.map(|most| if most < 1e70 { 0 } else { u64::MAX });
+    bad[0] | bad[1] | bad[2] | bad[3] == 0
+}
+
 /// The logarithm of `1 / sqrt(2 pi variance)`, from `-1 / (2 variance)`; 0 for points and silent columns.
 #[inline(always)]
 fn log_normaliser(decay: f64) -> f64 {
@@ -258,7 +266,7 @@ mod tests {
             assert_eq!(found, careful.column(column, n));
             log += -0.5 * (squares / (n - 1.0)).ln() - HALF_LN_2PI;
         }
-        let product = panel.refresh(n - 1.0);
+        let product = panel.refresh(n - 1.0).0.product();
         let fast = 0.5 * (5.0 * (n - 1.0).ln() - product.ln()) - 5.0 * HALF_LN_2PI;
         let slow = careful.refresh_known(5, &known);
         assert!((fast - log).abs() < 1e-12 && (slow - log).abs() < 1e-12);

@@ -11,6 +11,7 @@ use super::{ABSTAINED, Schema};
 mod gaussian;
 mod nominal;
 mod observe;
+mod pending;
 mod room;
 mod save;
 mod subspaces;
@@ -18,6 +19,7 @@ mod vote;
 
 pub(super) use gaussian::Column;
 use gaussian::{Class, Panel};
+pub(super) use pending::Pending;
 pub(super) use room::fit;
 pub(super) use subspaces::{Subspaces, sample};
 pub(super) use vote::vote_by_weights;
@@ -42,7 +44,7 @@ pub(super) struct Site {
     /// How many numeric columns it has.
     n_numeric: u32,
     /// Whether it has observed no row, and knows only the weights it was made with.
-    fresh: bool,
+    pub fresh: bool,
 }
 
 impl Site {

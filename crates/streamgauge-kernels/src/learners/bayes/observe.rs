@@ -1,14 +1,14 @@
 //! How a model learns a row.
 
-use super::gaussian::{Class, Panel};
+use super::gaussian::{Class, Panel, safe};
 use super::{Models, nominal};
 use crate::dispatch;
 use crate::learners::lanes::{Lane, WIDTH};
 use crate::learners::rows::{MAX_LANES, Row, columns_in_panel};
 use crate::learners::vector_math::{HALF_LN_2PI, ln_of_weight, ln_pair};
 
-/// Products outside of this range have lost bits, or soon would.
-const SAFE: std::ops::Range<f64> = 1e-280..1e280;
+/// The weight of a class up to which its variances are worked out quickly: to the power of 18 it is still a number.
+const MOST_WEIGHT: f64 = 1e15;
 
 impl<const L: usize> Models<L> {
     /// Learn a row.
@@ -91,7 +91,7 @@ impl<const L: usize> Models<L> {
     }
 
     /// Make ready what prediction needs of a class, as it was made ready while learning.
-    pub(super) fn refresh(&mut self, site: usize, label: usize) {
+    pub fn refresh(&mut self, site: usize, label: usize) {
         let (range, n) = (self.panel_range(site, label), self.n_numeric(site));
         let panels = &mut self.panels[range];
         let gaps = panels[0].class.gaps;
@@ -129,25 +129,45 @@ impl<const L: usize> Models<L> {
 
 /// Make ready what prediction needs of a class without gaps: one division and one pair of logarithms per panel.
 ///
-/// False where the variances do not allow it, because some are 0 or their product leaves the safe range.
+/// False where the variances do not allow it, because some are 0 or too far from 1.
 #[inline(always)]
 fn refresh<const L: usize>(panels: &mut [Panel<L>], n_columns: usize) -> bool {
-    let Class { weight, observed, .. } = panels[0].class;
-    let spread = observed - 1.0;
-    // The weight joins the spreads under one logarithm, which need not wait for the product of the panel.
-    let (mut log, mut factor, mut n_left) = (-(n_columns as f64) * HALF_LN_2PI, weight * weight, n_columns);
+    let class = panels[0].class;
+    // The weight joins the spreads of the first panel under one logarithm.
+    let (mut log, mut weight, mut n_left) = (0.0, class.weight, n_columns);
     for panel in panels.iter_mut() {
         let n = if L < MAX_LANES { n_left } else { n_left.min(MAX_LANES * WIDTH) };
-        let (product, spreads) = (panel.refresh(spread), power(spread, n) * factor);
-        if !(spread > 0.0 && SAFE.contains(&product) && SAFE.contains(&spreads)) {
+        let (products, inverses) = panel.refresh(class.observed - 1.0);
+        if !(has_spread(&class) && safe(products, inverses)) {
             return false;
         }
-        let [of_product, of_spreads] = ln_pair([product, spreads]);
-        log = 0.5f64.mul_add(of_spreads - of_product, log);
-        (factor, n_left) = (1.0, n_left - n);
+        // Through memory: else the compiler, seeing how the four are multiplied, works with two at a time.
+        let product = std::hint::black_box(products).product();
+        let [of_product, of_spreads] = ln_pair([product, spreads(class.observed - 1.0, n, weight)]);
+        log += log_base(of_product, of_spreads, n);
+        (weight, n_left) = (1.0, n_left - n);
     }
     panels[0].class.log_base = log;
     true
+}
+
+/// Whether the weight of a class allows to work out its variances quickly.
+#[inline(always)]
+pub(super) fn has_spread(class: &Class) -> bool {
+    (class.observed > 1.0) & (class.weight < MOST_WEIGHT)
+}
+
+/// The spread of `n` columns multiplied up, and the square of the weight of their class.
+#[inline(always)]
+pub(super) fn spreads(spread: f64, n: usize, weight: f64) -> f64 {
+    power(spread, n) * (weight * weight)
+}
+
+/// The part of a log-likelihood that does not depend on the row, from the logarithms of the product of the squared
+/// deviations of `n` columns and of their [`spreads`].
+#[inline(always)]
+pub(super) fn log_base(of_product: f64, of_spreads: f64, n: usize) -> f64 {
+    0.5f64.mul_add(of_spreads - of_product, -(n as f64) * HALF_LN_2PI)
 }
 
 /// A number to the power of at most 31.

@@ -20,6 +20,7 @@ mod revising;
 mod row_by_row;
 mod screen;
 mod split;
+mod together;
 mod voting;
 
 pub use adaptive::{AdaptiveOptions, HoeffdingAdaptiveTree, hoeffding_adaptive_tree};
@@ -30,6 +31,7 @@ use nodes::{FROZEN, Leaves, Nodes};
 pub use options::{LeafPrediction, Options, Subspace};
 pub use revising::{ExtremelyFastDecisionTree, RevisingOptions, extremely_fast_decision_tree};
 use screen::Screen;
+use together::Waiting;
 
 const NAME: &str = "HoeffdingTree";
 const VERSION: u32 = 2;
@@ -144,36 +146,59 @@ impl<const L: usize> HoeffdingTree<L> {
     /// Test and learn a block of rows: route all of them, then take one after the other. Leaves look at some of the
     /// attributes only where `IN_SUBSPACES`.
     #[inline(always)]
-    fn interleave_block<const IN_SUBSPACES: bool>(&mut self, block: &Block<'_>, predictions: &mut [i32]) {
+    fn interleave_block<const IN_SUBSPACES: bool>(
+        &mut self,
+        block: &Block<'_>,
+        waiting: &mut Waiting,
+        predictions: &mut [i32],
+    ) {
         let mut rows = std::mem::replace(&mut self.rows, Rows::empty());
         let mut ends = [0; BLOCK];
         let ends = &mut ends[..predictions.len()];
-        self.route_rows::<IN_SUBSPACES>(block, &mut rows, ends);
-        for (i, (prediction, &mut end)) in predictions.iter_mut().zip(ends).enumerate() {
-            let (node, leaf) = self.reach::<IN_SUBSPACES>(end, block, &mut rows, i);
-            let (row, label, weight) = (rows.row(i), block.labels[i], block.weights[i % BLOCK]);
-            let predicted = if leaf < FROZEN {
-                self.predict_and_learn(node, leaf, row, label, weight)
-            } else {
-                self.step_frozen(leaf, label, weight)
-            };
-            *prediction = if block.tests[i % BLOCK] { predicted } else { ABSTAINED };
+        let whole = self.route_rows::<IN_SUBSPACES>(block, &mut rows, ends);
+        if whole && !IN_SUBSPACES && self.can_wait() {
+            self.interleave_together(block, (&mut rows, ends), waiting, predictions);
+        } else {
+            for (i, (prediction, &mut end)) in predictions.iter_mut().zip(ends).enumerate() {
+                let (node, leaf) = self.reach::<IN_SUBSPACES>(end, block, &mut rows, i);
+                *prediction = self.step(node, leaf, block, rows.row(i), i);
+            }
         }
         self.rows = rows;
     }
 
-    /// Find the leaf of each row of a block, and make ready the rows where leaves look at all of them.
+    /// Test and learn a row of a block at its leaf.
     #[inline(always)]
-    fn route_rows<const IN_SUBSPACES: bool>(&mut self, block: &Block<'_>, rows: &mut Rows<L>, ends: &mut [u32]) {
+    fn step(&mut self, node: u32, leaf: usize, block: &Block<'_>, row: Row<'_, L>, i: usize) -> i32 {
+        let (label, weight) = (block.labels[i], block.weights[i % BLOCK]);
+        let predicted = if leaf < FROZEN {
+            self.predict_and_learn(node, leaf, row, label, weight)
+        } else {
+            self.step_frozen(leaf, label, weight)
+        };
+        if block.tests[i % BLOCK] { predicted } else { ABSTAINED }
+    }
+
+    /// Find the leaf of each row of a block, and make ready the rows where leaves look at all of them. Gives whether no
+    /// value is known to be missing.
+    #[inline(always)]
+    fn route_rows<const IN_SUBSPACES: bool>(
+        &mut self,
+        block: &Block<'_>,
+        rows: &mut Rows<L>,
+        ends: &mut [u32],
+    ) -> bool {
         let d = self.schema.n_attributes();
         match &mut self.whole {
             Some(whole) if IN_SUBSPACES => {
                 whole.fill(self.models.layout(), block.x, ends.len());
                 self.nodes.route_block(block.x, d, whole.values(), |i| whole.row(i).gaps(), ends);
+                whole.are_whole()
             }
             _ => {
                 rows.fill(self.models.layout(), block.x, ends.len());
                 self.nodes.route_block(block.x, d, rows.values(), |i| rows.row(i).gaps(), ends);
+                rows.are_whole()
             }
         }
     }
@@ -309,10 +334,11 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
         dispatch::run(
             #[inline(always)]
             || {
+                let mut waiting = Waiting::new();
                 for (block, predictions, _) in step.blocks(d, n_classes, predictions, None) {
                     match self.options.subspace {
-                        None => self.interleave_block::<false>(&block, predictions),
-                        Some(_) => self.interleave_block::<true>(&block, predictions),
+                        None => self.interleave_block::<false>(&block, &mut waiting, predictions),
+                        Some(_) => self.interleave_block::<true>(&block, &mut waiting, predictions),
                     }
                 }
             },

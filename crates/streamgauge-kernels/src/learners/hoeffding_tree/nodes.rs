@@ -72,7 +72,7 @@ pub(super) struct Nodes {
     details: Vec<Detail>,
     /// Whether all attributes are few numbers, so that rows without gaps can run down without looking.
     runs: bool,
-    /// How many steps a block of rows runs down before each row looks whether it has arrived.
+    /// How many sixteenths of a step a block of rows runs down before each row looks whether it has arrived.
     run: usize,
     /// How many steps a table may have room for in excess of the nodes there are.
     largest_room: usize,
@@ -148,6 +148,12 @@ impl Nodes {
         if leaf == SPLIT { None } else { Some(leaf as usize) }
     }
 
+    /// The leaf of each node, from [`FROZEN`] on where it is frozen or there is none.
+    #[inline(always)]
+    pub fn leaf_of(&self) -> impl Fn(u32) -> usize {
+        |node| self.details[node as usize].leaf as usize
+    }
+
     /// Turn a leaf's node into one that asks, with a child for each of the given leaves.
     pub fn split(&mut self, node: u32, attribute: usize, test: Test, leaves: &[usize], heaviest: usize) {
         let first_child = self.details.len() as u32;
@@ -205,17 +211,18 @@ impl Nodes {
         if self.runs {
             self.run_down(values, ends);
         }
-        let mut depths = 0;
+        let mut n_late = 0;
         for (i, end) in ends.iter_mut().enumerate() {
             if gaps(i) || !self.runs {
                 // A row with gaps ran past them: it starts again, and looks where it goes.
                 *end = self.route(0, &x[i * d..(i + 1) * d]);
             } else if self.details[*end as usize].leaf == SPLIT {
                 *end = self.walk_down(*end, &values[i]);
+                n_late += 1;
             }
-            depths += self.details[*end as usize].depth as usize;
         }
-        self.run = depths / ends.len().max(1) + 3;
+        // So that in the long run one row of two blocks must walk: that costs about as much as a step of all rows.
+        self.run = (self.run + 2 * n_late).saturating_sub(1);
     }
 
     /// Take a row without gaps down to its leaf, in a tree that asks for numbers only.
@@ -236,9 +243,9 @@ impl Nodes {
     fn run_down(&self, values: &[Values], ends: &mut [u32]) {
         let eights = values.as_chunks::<ABREAST>().0.iter().zip(ends.as_chunks_mut::<ABREAST>().0);
         if let Some(steps) = self.steps.first_chunk::<SMALL>().filter(|_| self.steps.len() == SMALL) {
-            eights.for_each(|(values, ends)| *ends = run_down(steps, values, self.run));
+            eights.for_each(|(values, ends)| *ends = run_down(steps, values, self.run / 16));
         } else if let Some(steps) = self.steps.first_chunk::<LARGE>().filter(|_| self.steps.len() == LARGE) {
-            eights.for_each(|(values, ends)| *ends = run_down(steps, values, self.run));
+            eights.for_each(|(values, ends)| *ends = run_down(steps, values, self.run / 16));
         }
     }
 

@@ -1,0 +1,146 @@
+//! Rows whose predictions wait until the logarithms that they need are taken, for many rows at once.
+//!
+//! To learn a row takes a long chain of operations, the logarithm at its end, and the next row's chain does not fit into
+//! the processor's window beside it. But the next row only needs the first links, the means and decays; the logarithms
+//! are needed to compare classes, which nothing waits for. So they are put off, and then taken side by side.
+
+use std::ops::Range;
+
+use super::gaussian::{Panel, safe};
+use super::observe::{has_spread, log_base, spreads};
+use super::{Models, RULED_OUT, Site};
+use crate::learners::ABSTAINED;
+use crate::learners::lanes::{Lane, WIDTH};
+use crate::learners::rows::{BLOCK, Values};
+use crate::learners::vector_math::ln;
+
+/// The two classes of a model, most streams having no more.
+pub(in crate::learners) type Pair<const L: usize> = [Panel<L>; 2];
+
+/// Rows of a block that were learnt but not yet predicted, each in its place.
+#[derive(Debug, Clone)]
+pub(in crate::learners) struct Pending {
+    /// The majority of its model before it.
+    majorities: [i32; BLOCK],
+    /// The weight of its class after it, and that which was observed less 1.
+    weights: [f64; BLOCK],
+    spreads: [f64; BLOCK],
+    /// The products of the squared deviations of its class after it.
+    products: [Lane; BLOCK],
+    /// Per class, the logarithms of the densities before it, to be added up.
+    sums: [[Lane; BLOCK]; 2],
+}
+
+/// What is to be known of rows that waited.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::learners) struct Settled {
+    /// Per class, the sums of the logarithms of the densities.
+    totals: [[f64; BLOCK]; 2],
+    /// The part of the log-likelihood of its class after it that does not depend on a row.
+    log_bases: [f64; BLOCK],
+}
+
+impl Pending {
+    /// No rows.
+    pub fn new() -> Self {
+        Self {
+            majorities: [ABSTAINED; BLOCK],
+            weights: [1.0; BLOCK],
+            spreads: [1.0; BLOCK],
+            products: [Lane::splat(1.0); BLOCK],
+            sums: [[Lane::ZERO; BLOCK]; 2],
+        }
+    }
+
+    /// Let the prediction of a row without gaps wait, and learn it where its weight is above 0.
+    ///
+    /// False where what it changed cannot wait: it must be settled and its class refreshed at once.
+    #[inline(always)]
+    pub fn put_off<const L: usize, const KEEPS_RANGES: bool>(
+        &mut self,
+        i: usize,
+        site: &mut Site,
+        pair: &mut Pair<L>,
+        x: &Values,
+        (label, weight): (i32, f64),
+    ) -> bool {
+        let i = i % BLOCK;
+        for (panel, sums) in pair.iter().zip(&mut self.sums) {
+            sums[i] = panel.add_log_densities(x, Lane::ZERO);
+        }
+        self.majorities[i] = site.majority;
+        if weight <= 0.0 {
+            return true;
+        }
+        let panel = &mut pair[label as usize % 2];
+        panel.class.weight += weight;
+        panel.class.observed += weight;
+        let class = panel.class;
+        site.count(label as usize, class.weight, weight);
+        panel.observe(x, weight, class.observed, KEEPS_RANGES);
+        let (products, inverses) = panel.refresh(class.observed - 1.0);
+        self.weights[i] = class.weight;
+        self.spreads[i] = class.observed - 1.0;
+        self.products[i] = products;
+        has_spread(&class) && safe(products, inverses)
+    }
+
+    /// Take the logarithms of rows.
+    #[inline(always)]
+    pub fn settle(&self, rows: Range<usize>, n_columns: usize) -> Settled {
+        let mut settled = Settled { totals: [[0.0; BLOCK]; 2], log_bases: [0.0; BLOCK] };
+        let fours = rows.start / WIDTH..rows.end.div_ceil(WIDTH).min(BLOCK / WIDTH);
+        let rows = fours.start * WIDTH..fours.end * WIDTH;
+        for (totals, sums) in settled.totals.iter_mut().zip(&self.sums) {
+            for (total, sum) in totals[rows.clone()].iter_mut().zip(&sums[rows.clone()]) {
+                *total = sum.sum();
+            }
+        }
+        for i in rows {
+            let (product, spreads) = (self.products[i].product(), spreads(self.spreads[i], n_columns, self.weights[i]));
+            settled.log_bases[i] = log_base(ln(product), ln(spreads), n_columns);
+        }
+        settled
+    }
+
+    /// The likeliest class of a row, the first of equals; the majority where its model rules both of them out. Rows of a
+    /// model must be asked for in their order.
+    #[inline(always)]
+    pub fn likeliest<const L: usize>(
+        &self,
+        settled: &Settled,
+        i: usize,
+        pair: &mut Pair<L>,
+        (label, weight): (i32, f64),
+    ) -> i32 {
+        let i = i % BLOCK;
+        let [first, second] = [0, 1].map(|class| pair[class].class.log_base + settled.totals[class][i]);
+        let (first_lives, most) = (first > RULED_OUT, first.max(RULED_OUT));
+        let second_wins = second > most;
+        // As a number: a branch on which of the two wins would be guessed wrong.
+        let best = if first_lives | second_wins { i32::from(second_wins) } else { self.majorities[i] };
+        let class = &mut pair[label as usize % 2].class;
+        class.log_base = if weight > 0.0 { settled.log_bases[i] } else { class.log_base };
+        best
+    }
+
+    /// The majority at a row's model before it.
+    #[inline(always)]
+    pub fn majority(&self, i: usize) -> i32 {
+        self.majorities[i % BLOCK]
+    }
+}
+
+impl<const L: usize> Models<L> {
+    /// Whether rows without gaps can wait at models: where there are two classes, and no more numbers than fill a panel.
+    #[inline(always)]
+    pub fn can_wait(&self) -> bool {
+        (self.n_panels() == 1) & (self.layout.n_counts == 0) & (self.n_classes == 2) & self.known.is_empty()
+    }
+
+    /// All models of two classes: what each knows, and the classes.
+    #[inline(always)]
+    pub fn pairs(&mut self) -> (&mut [Site], &mut [Pair<L>]) {
+        (&mut self.sites, self.panels.as_chunks_mut::<2>().0)
+    }
+}
