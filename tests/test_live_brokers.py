@@ -14,6 +14,7 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 
 import streamgauge as sg
 from peers.brokers import KafkaBroker, RedisServer, free_port, why_no_kafka, why_no_redis
+from peers.mock_kafka import mock_cluster, why_no_mock_cluster
 from streamgauge.errors import StreamgaugeError
 from streamgauge.streams import ArrayStream
 from streamgauge.streams.live import Kafka, LiveStream, Redis
@@ -204,26 +205,29 @@ def test_a_run_outlives_a_restart_of_kafka(kafka_broker: KafkaBroker) -> None:
     np.testing.assert_array_equal(np.concatenate([first.x, rest.x]), x)
 
 
-def test_brokers_of_a_mock_cluster_go_down_and_no_row_is_lost() -> None:
-    """librdkafka's own cluster, through the handle of a producer that runs it."""
-    producer = ck.Producer({"test.mock.num.brokers": 3, "bootstrap.servers": "ignored", "log_level": 0})
-    servers = ",".join(f"{b.host}:{b.port}" for b in producer.list_topics(timeout=10).brokers.values())
+@pytest.mark.skipif(why_no_mock_cluster() is not None, reason=f"{why_no_mock_cluster()}")
+def test_brokers_go_down_and_come_up_and_no_row_is_lost() -> None:
     x, y = rows(300)
-    send_kafka(servers, "mocked", as_json(x, y))
-    stream = Kafka("mocked", servers, schema=SCHEMA, max_wait=0.2)
-    batch = collected(stream, 300)
-    order = [np.flatnonzero((x == row).all(axis=1))[0] for row in batch.x]
-    assert sorted(order) == list(range(300))
-    del producer  # and all of its brokers with it
-    assert len(next(stream.batches(10, 300))) == 0
-    deadline = time.monotonic() + 10
-    while not stream.status.count("rows") and "mocked" not in stream.status and time.monotonic() < deadline:
-        next(stream.batches(10, 300))
-    assert "mocked" in stream.status
-    stream.close()
+    with mock_cluster() as cluster:
+        cluster.create("mocked")
+        send_kafka(cluster.servers, "mocked", as_json(x[:200], y[:200]))
+        options = {"reconnect.backoff.max.ms": 200}
+        stream = Kafka("mocked", cluster.servers, schema=SCHEMA, max_wait=0.2, options=options)
+        parts = [next(stream.batches(150))]
+        cluster.down()
+        deadline = time.monotonic() + 30
+        while not stream.status.count("mocked") and time.monotonic() < deadline:
+            parts.append(next(stream.batches(150, stream.counts.rows)))
+        assert "mocked" in stream.status
+        cluster.up()
+        send_kafka(cluster.servers, "mocked", as_json(x[200:], y[200:]))
+        parts.append(collected(stream, 300 - sum(map(len, parts)), seconds=60))
+        np.testing.assert_array_equal(np.concatenate([part.x for part in parts]), x)
+        assert "mocked" not in stream.status
+        stream.close()
 
 
-def test_no_more_is_held_than_may_be_while_an_evaluation_is_slow() -> None:
+def test_kafka_that_does_not_answer_is_told_and_leaves_no_thread_behind() -> None:
     stream = Kafka("rows", "127.0.0.1:1", schema=SCHEMA, options={"socket.timeout.ms": 500})
     started = threading.active_count()
     with pytest.raises(StreamgaugeError, match="no broker answers"):
