@@ -82,8 +82,11 @@ def _fetched(folder: Path, fetch: Callable[[Path], None]) -> Path:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as new:
             fetch(Path(new))
-            if not folder.exists():  # another process may have been quicker
+            try:
                 (Path(new) / "content").rename(folder)
+            except OSError:
+                if not folder.exists():  # or else another process was quicker
+                    raise
     return folder
 
 
