@@ -197,6 +197,9 @@ def show(results: Results, comparisons: Sequence[Any], options: dict[str, Any]) 
     from streamgauge.reports import summary  # noqa: PLC0415
 
     Console().print(summary(results, comparisons))
+    live = results.description.get("live")
+    if isinstance(live, dict) and live:
+        click.echo("events: " + ", ".join(f"{what} {n:,}" for what, n in live.items() if n is not None))
     if options["out"]:
         click.echo(f"results: {options['out']}")
     if report:

@@ -39,7 +39,7 @@ fn objects_become_rows_and_what_is_wrong_is_told() {
             br#"{"id": "e", "price": {}}"#,
             br#"{"id": "f"}"#,
             br#"{"id": "g", "price": 1, "class": "down"}"#,
-            br#"[1]"#,
+            br"[1]",
             b"",
             br#"{"id": "h", "price": 1} x"#,
             b"{\"id\": \"\xff\", \"price\": 1}",
