@@ -19,10 +19,10 @@ impl Csv {
     }
 
     fn column(&self, cursor: &mut Cursor<'_>, place: usize, fields: &Fields, row: &mut Row) -> Result<(), String> {
-        if fields.fields[place].names.is_none()
+        if fields.all[place].names.is_none()
             && let Some((value, end)) = scan(cursor.line, cursor.at)
             && cursor.is_field_end(end, self.dialect.delimiter())
-            && fields.fields[place].what != super::Use::Key
+            && fields.all[place].what != super::Use::Key
         {
             cursor.pass(end);
             return row.set(fields, place, &Value::Number(value));

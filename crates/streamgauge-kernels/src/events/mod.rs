@@ -48,7 +48,7 @@ pub struct Field {
 /// The fields that matter in an event.
 #[derive(Debug, Clone)]
 pub struct Fields {
-    fields: Vec<Field>,
+    all: Vec<Field>,
     slots: Vec<usize>,
     places: Names,
     inner: Names,
@@ -77,7 +77,7 @@ impl Fields {
                 inner.add(&field.name[..at]);
             }
         }
-        Ok(Self { fields, slots, places, inner, n_attributes })
+        Ok(Self { all: fields, slots, places, inner, n_attributes })
     }
 
     /// How many attributes a row has.
@@ -99,7 +99,7 @@ impl Fields {
     }
 
     fn uses(&self, what: Use) -> bool {
-        self.fields.iter().any(|field| field.what == what)
+        self.all.iter().any(|field| field.what == what)
     }
 }
 
@@ -186,23 +186,22 @@ impl Decoder {
             };
             start = end;
             row.clear();
-            match self.format.read(text, &self.fields, &mut row).and_then(|()| row.check(&self.fields)) {
-                Err(why) => decoded.faults.push(Fault { event, why }),
-                Ok(()) => {
-                    decoded.event.push(event as i64);
-                    decoded.x.extend_from_slice(&row.x);
-                    decoded.y.push(row.y);
-                    if with_weight {
-                        decoded.weight.push(row.weight);
-                    }
-                    if with_time {
-                        decoded.time.push(row.time);
-                    }
-                    if with_key {
-                        decoded.keys.extend_from_slice(&row.key);
-                        decoded.key_ends.push(decoded.keys.len());
-                    }
-                }
+            if let Err(why) = self.format.read(text, &self.fields, &mut row).and_then(|()| row.check(&self.fields)) {
+                decoded.faults.push(Fault { event, why });
+                continue;
+            }
+            decoded.event.push(event as i64);
+            decoded.x.extend_from_slice(&row.x);
+            decoded.y.push(row.y);
+            if with_weight {
+                decoded.weight.push(row.weight);
+            }
+            if with_time {
+                decoded.time.push(row.time);
+            }
+            if with_key {
+                decoded.keys.extend_from_slice(&row.key);
+                decoded.key_ends.push(decoded.keys.len());
             }
         }
         Ok(decoded)

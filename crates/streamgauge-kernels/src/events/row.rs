@@ -63,7 +63,7 @@ impl Row {
             weight: 1.0,
             time: f64::NAN,
             key: Vec::new(),
-            seen: vec![false; fields.fields.len()],
+            seen: vec![false; fields.all.len()],
             n_seen: 0,
         };
         row.clear();
@@ -83,7 +83,7 @@ impl Row {
     /// # Errors
     /// Why it has no place there.
     pub fn set(&mut self, fields: &Fields, place: usize, value: &Value<'_>) -> Result<(), String> {
-        let field = &fields.fields[place];
+        let field = &fields.all[place];
         if self.seen[place] {
             return Err(format!("{} is there twice", label(field)));
         }
@@ -123,7 +123,7 @@ impl Row {
         if self.n_seen == self.seen.len() {
             return Ok(());
         }
-        match fields.fields.iter().zip(&self.seen).find(|(field, seen)| !**seen && !field.missing) {
+        match fields.all.iter().zip(&self.seen).find(|(field, seen)| !**seen && !field.missing) {
             Some((field, _)) => Err(format!("{} is missing", label(field))),
             None => Ok(()),
         }
