@@ -208,7 +208,7 @@ class Evaluation:
         time_budget: float | None = None,
         live_test: LiveTest | None = LiveTest(),
         seed: int = 1,
-        batch_size: int = 32_768,
+        batch_size: int = 65_536,
         resources: bool = False,
         recorders: Sequence[Recorder] = (),
         backend: Backend = Auto(),
