@@ -216,6 +216,14 @@ fn follow(mut last: i32, truth: &[i32], labels: &[i32], weights: impl Iterator<I
     last
 }
 
+/// Up to so many classes are looked for one by one.
+const FEW_CLASSES: usize = 8;
+
+/// How often a class occurs.
+fn occurrences(labels: &[i32], class: i32) -> u32 {
+    labels.iter().map(|&label| u32::from(label == class)).sum()
+}
+
 /// How often each class occurs in each piece of a column, and how often none is known, in one row per piece: first those
 /// of no class, then class after class. A piece ends before the row that `ends` says.
 #[must_use]
@@ -223,19 +231,21 @@ pub fn count_labels(labels: &[i32], ends: &[usize], n_classes: usize) -> Vec<u64
     let mut counts = vec![0; ends.len() * (n_classes + 1)];
     let mut start = 0;
     for (counts, &end) in counts.chunks_exact_mut(n_classes + 1).zip(ends) {
-        // Four tables, so that a count need not wait for the one before it.
-        let mut tables = vec![[0_u32; 4]; n_classes + 1];
         let end = end.clamp(start, labels.len());
-        for four in labels[start..end].chunks(4) {
-            for (i, &label) in four.iter().enumerate() {
-                // What is no class counts as not known: -1 wraps round to 0.
-                let place = (label.wrapping_add(1)) as usize;
-                tables[if place <= n_classes { place } else { 0 }][i] += 1;
+        let labels = &labels[start..end];
+        if n_classes <= FEW_CLASSES {
+            // Comparing many labels at once beats looking at each, as long as there are few classes to look for.
+            for (class, count) in (0..).zip(&mut counts[1..]) {
+                *count = labels.chunks(1 << 16).map(|part| u64::from(occurrences(part, class))).sum();
+            }
+        } else {
+            for &label in labels {
+                if let Some(count) = usize::try_from(label).ok().and_then(|class| counts[1..].get_mut(class)) {
+                    *count += 1;
+                }
             }
         }
-        for (count, table) in counts.iter_mut().zip(&tables) {
-            *count = table.iter().map(|&n| u64::from(n)).sum();
-        }
+        counts[0] = labels.len() as u64 - counts[1..].iter().sum::<u64>();
         start = end;
     }
     counts
@@ -314,5 +324,6 @@ mod tests {
         assert_eq!(count_labels(&labels, &[3, 3, 8], 3), [1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 2]);
         assert!(count_labels(&labels, &[], 3).is_empty());
         assert_eq!(count_labels(&labels, &[99], 1), [6, 2]);
+        assert_eq!(count_labels(&labels, &[99], 9)[..4], [1, 2, 2, 2]);
     }
 }
