@@ -1,0 +1,100 @@
+"""Ensembles of ten Hoeffding trees beside MOA's: CPU time per row, accuracy and memory, on MOA's own rows.
+
+Ours: CPU time of an evaluation on rows in memory, one thread. MOA's: the CPU seconds that its plain task reports in a
+virtual machine of its own, less those of its MajorityClass on the same stream. Repeats of ours and MOA's take turns, so
+that both meet the machine in the same state; each figure is the best of them. Memory: what our learner says it holds,
+and how much MOA's heap grows.
+"""
+
+import time
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table
+
+import streamgauge as sg
+from peers import moa
+from streamgauge.learners import LeveragingBagging, OzaBag, OzaBoost
+from streamgauge.protocols import LearnerSpec
+from streamgauge.records import Step
+
+N_ROWS = 200_000
+REPEATS = 3
+STREAMS = {
+    "RBF, 10 attributes": "generators.RandomRBFGenerator",
+    "hyperplane, 10 attributes": "generators.HyperplaneGenerator -k 10 -t 0.001",
+    "SEA, 3 attributes": "generators.SEAGenerator",
+}
+
+
+@dataclass(frozen=True)
+class Opponents:
+    """An ensemble of ours, the same of MOA, and how many times faster ours is to be."""
+
+    ours: LearnerSpec
+    theirs: str
+    goal: float | None
+
+
+OPPONENTS = (
+    Opponents(OzaBag(), "meta.OzaBag", 30.0),
+    Opponents(LeveragingBagging(), "meta.LeveragingBag", 30.0),
+    Opponents(OzaBoost(), "meta.OzaBoost", None),
+)
+
+
+def main() -> None:
+    """Print a table of all streams and ensembles."""
+    reason = moa.why_not_compiled()
+    if reason is not None:
+        print(reason)
+        return
+    table = Table(title=f"{N_ROWS:,} rows, ns of CPU per row, best of {REPEATS}")
+    headings = ("stream", "ensemble", "ours", "MOA", "ratio", "goal", "accuracy", "of MOA", "MB", "of MOA")
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading in {"stream", "ensemble"} else "right", no_wrap=True)
+    for name, generator in STREAMS.items():
+        schema, x, y = moa.generated_rows(generator, N_ROWS)
+        stream = sg.ArrayStream(x, y, schema=schema)
+        baseline = min(moa.speed("functions.MajorityClass", generator, N_ROWS).cpu for _ in range(REPEATS))
+        for opponents in OPPONENTS:
+            cells = _compared(stream, generator, opponents, baseline)
+            print(name, *cells, flush=True)
+            table.add_row(name, *cells)
+    Console(width=140).print(table)
+
+
+def _compared(stream: sg.ArrayStream, generator: str, opponents: Opponents, baseline: float) -> list[str]:
+    """Give the cells of a row of the table."""
+    ours, theirs = [], []
+    for _ in range(REPEATS):
+        started = time.process_time()
+        results = sg.evaluate(stream, opponents.ours, backend=sg.Threads(1))
+        ours.append((time.process_time() - started) / N_ROWS)
+        theirs.append(moa.speed(opponents.theirs, generator, N_ROWS))
+    mine, net = min(ours), min(speed.cpu for speed in theirs) - baseline
+    accuracy = float(results.curve(results.learners[0], "accuracy")[-1, 0])
+    learner = opponents.ours.build(stream.schema, 1)
+    for batch in stream.batches(N_ROWS):
+        learner.interleave(Step(batch), with_votes=False)
+    heap = moa.heap_bytes(opponents.theirs, generator, N_ROWS)
+    goal = "-" if opponents.goal is None else f"{opponents.goal:.0f} {_verdict(net / mine, opponents.goal)}"
+    return [
+        type(opponents.ours).__name__,
+        f"{mine * 1e9:,.0f}",
+        f"{net * 1e9:,.0f}",
+        f"{net / mine:.1f}",
+        goal,
+        f"{accuracy:.4f}",
+        f"{theirs[-1].accuracy:.4f}",
+        f"{learner.n_bytes / 1e6:.1f}",
+        f"{heap / 1e6:.1f}",
+    ]
+
+
+def _verdict(ratio: float, goal: float) -> str:
+    return "met" if ratio >= goal else "MISSED"
+
+
+if __name__ == "__main__":
+    main()
