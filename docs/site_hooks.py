@@ -16,6 +16,7 @@ BORROWED = {
 """Pages of the repository, and where they stand on the site."""
 
 LINK = re.compile(r"\]\(\.\./([\w./-]+)\)")
+DIRECTIVE = re.compile(r" *# doctest: \+\w+$", re.MULTILINE)
 
 
 def on_files(files: Any, config: Any) -> Any:  # noqa: ANN401 - of mkdocs, which tests do without
@@ -28,11 +29,12 @@ def on_files(files: Any, config: Any) -> Any:  # noqa: ANN401 - of mkdocs, which
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:
-    """Turn links to borrowed pages into links within the site.
+    """Turn links to borrowed pages into links within the site, and leave out what only doctest wants to know.
 
     Examples
     --------
     >>> on_page_markdown("see [how](../benchmarks/results/faults.md) and [drift](drift.md)")
     'see [how](measured/faults.md) and [drift](drift.md)'
     """
-    return LINK.sub(lambda found: f"]({BORROWED.get(found[1], '../' + found[1])})", markdown)
+    inside = LINK.sub(lambda found: f"]({BORROWED.get(found[1], '../' + found[1])})", markdown)
+    return DIRECTIVE.sub("", inside)
