@@ -1,4 +1,4 @@
-"""What the site shows that does not stand in this folder: the architecture, the changes, measurements, the reference."""
+"""What the site shows that does not stand in this folder: the architecture, the changes, measurements."""
 
 import re
 from pathlib import Path

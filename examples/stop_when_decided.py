@@ -13,8 +13,9 @@ run = sg.Evaluation(
     n_rows=200_000,  # a bound, for the case that they are equal
     live_test=LiveTest(rope=0.01, horizon=20_000),
 )
+last = 0
 for reading in run:
-    (verdict,) = run.verdicts
-    if verdict.row is not None:
+    last = reading.row
+    if all(verdict.row is not None for verdict in run.verdicts):
         break
-print(f"after {reading.row:,} rows: {verdict}")
+print(f"after {last:,} rows: {run.verdicts[0]}")

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -34,11 +35,9 @@ def commands(page: Path) -> Iterator[list[str]]:
         for line in block.replace("\\\n", " ").splitlines():
             words = shlex.split(line.removeprefix("$ "), comments=True)
             if words[:1] == ["streamgauge"]:
-                yield [word if before != "--rows" else str(min(int(word), MOST_ROWS)) for before, word in pairs(words)]
-
-
-def pairs(words: list[str]) -> list[tuple[str, str]]:
-    return list(zip(words, words[1:], strict=False))
+                yield [
+                    word if before != "--rows" else str(min(int(word), MOST_ROWS)) for before, word in pairwise(words)
+                ]
 
 
 def files_for(page: Path, folder: Path) -> None:
@@ -50,7 +49,11 @@ def files_for(page: Path, folder: Path) -> None:
     (folder / "payments.csv").write_text("\n".join(["amount,hour,fraud", *rows]))
     for text in blocks(page, "toml"):
         name = text.split("\n", 1)[0].removeprefix("# ")
-        (folder / name).write_text(text.replace("rows = 50_000", "rows = 300").replace("[1, 2, 3]", "[1]"))
+        (folder / name).write_text(
+            text.replace("rows = 50_000", "rows = 300")
+            .replace("[1, 2, 3]", "[1]")
+            .replace("Bootstrap(10)", "Bootstrap(2)")
+        )
 
 
 @pytest.mark.parametrize("page", [page for page in SHOWN if any(commands(page))], ids=lambda page: page.stem)
