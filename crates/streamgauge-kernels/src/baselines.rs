@@ -216,6 +216,31 @@ fn follow(mut last: i32, truth: &[i32], labels: &[i32], weights: impl Iterator<I
     last
 }
 
+/// How often each class occurs in each piece of a column, and how often none is known, in one row per piece: first those
+/// of no class, then class after class. A piece ends before the row that `ends` says.
+#[must_use]
+pub fn count_labels(labels: &[i32], ends: &[usize], n_classes: usize) -> Vec<u64> {
+    let mut counts = vec![0; ends.len() * (n_classes + 1)];
+    let mut start = 0;
+    for (counts, &end) in counts.chunks_exact_mut(n_classes + 1).zip(ends) {
+        // Four tables, so that a count need not wait for the one before it.
+        let mut tables = vec![[0_u32; 4]; n_classes + 1];
+        let end = end.clamp(start, labels.len());
+        for four in labels[start..end].chunks(4) {
+            for (i, &label) in four.iter().enumerate() {
+                // What is no class counts as not known: -1 wraps round to 0.
+                let place = (label.wrapping_add(1)) as usize;
+                tables[if place <= n_classes { place } else { 0 }][i] += 1;
+            }
+        }
+        for (count, table) in counts.iter_mut().zip(&tables) {
+            *count = table.iter().map(|&n| u64::from(n)).sum();
+        }
+        start = end;
+    }
+    counts
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -281,5 +306,13 @@ mod tests {
     fn a_label_that_is_no_class_is_refused() {
         assert!(matches!(Baselines::new(2).update(&[0], &[2], None), Err(KernelError::Label { label: 2, .. })));
         assert!(Baselines::new(2).update(&[0], &[], None).is_err());
+    }
+
+    #[test]
+    fn labels_are_counted_piece_by_piece() {
+        let labels = [0, 1, -1, 1, 2, 2, 0, 7];
+        assert_eq!(count_labels(&labels, &[3, 3, 8], 3), [1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 2]);
+        assert!(count_labels(&labels, &[], 3).is_empty());
+        assert_eq!(count_labels(&labels, &[99], 1), [6, 2]);
     }
 }

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -83,7 +83,7 @@ _OPTIONS = (
     click.option("--time-budget", type=float, help="A prediction that takes more seconds is an error."),
     click.option("--rope", type=float, default=0.01, show_default=True, help="Differences up to this do not matter."),
     click.option("--seed", type=int, default=1, show_default=True, help="Decides folds and learners' randomness."),
-    click.option("--batch-size", type=int, default=32_768, show_default=True, help="Rows per native call."),
+    click.option("--batch-size", type=int, default=65_536, show_default=True, help="Rows per native call."),
     click.option("--threads", type=int, help="How many threads.  [default: one per core]"),
     click.option("--processes", type=int, help="Run learners written in Python in so many processes."),
     click.option("--ray", help="Run on the Ray cluster at this address; 'local' starts one on this machine."),
@@ -129,6 +129,7 @@ def run(options: dict[str, Any], journal: Path | None = None) -> Results:
     known, detectors = FAMILIES["learners"](), FAMILIES["detectors"]()
     learners = {text: make("learner", text, known, within=detectors) for text in options["learner"]}
     stream, hidden = find_labelled_stream(options["stream"])
+    stream = _with_dead_letters(stream, options["out"])
     labelling = make("labelling", options["labelling"], FAMILIES["labellings"]())
     if hidden is not None and options["labelling"] != "AllLabels":
         msg = f"{options['stream']} says itself which labels are hidden; leave out --labelling"
@@ -177,6 +178,15 @@ def _backend(options: dict[str, Any]) -> Any:  # noqa: ANN401
     if options["threads"] is not None and options["processes"] is None:
         return Threads(options["threads"])
     return Auto(options["threads"], options["processes"])
+
+
+def _with_dead_letters(stream: Any, folder: Path | None) -> Any:  # noqa: ANN401
+    """Have a live stream write events that it sets aside into the folder of the results, unless it says where to."""
+    from streamgauge.streams.live import LiveStream  # noqa: PLC0415
+
+    if folder is None or not isinstance(stream, LiveStream) or stream.dead_letters is not None:
+        return stream
+    return replace(stream, dead_letters=folder / "dead_letters.jsonl")
 
 
 def _warn(
@@ -228,6 +238,9 @@ def show(results: Results, comparisons: Sequence[Any], options: dict[str, Any]) 
     from streamgauge.reports import summary  # noqa: PLC0415
 
     console().print(summary(results, comparisons))
+    live = results.description.get("live")
+    if isinstance(live, dict) and live:
+        note("events: " + ", ".join(f"{what} {n:,}" for what, n in live.items() if n is not None))
     if options["out"]:
         note(f"results: {options['out']}")
     if report:
