@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-__all__ = ["on_files", "on_page_markdown"]
+__all__ = ["on_files", "on_page_content", "on_page_markdown"]
 
 ROOT = Path(__file__).parents[1]
 BORROWED = {
@@ -16,6 +16,7 @@ BORROWED = {
 """Pages of the repository, and where they stand on the site."""
 
 LINK = re.compile(r"\]\(\.\./([\w./-]+)\)")
+TYPED = re.compile(r"(<b><code>[^<]*</code></b>)\s*\((?:(?!</li>|\u2013).)*\)\s*\u2013", re.DOTALL)
 DIRECTIVE = re.compile(r" *# doctest: \+\w+$", re.MULTILINE)
 
 
@@ -38,3 +39,14 @@ def on_page_markdown(markdown: str, **_: object) -> str:
     """
     inside = LINK.sub(lambda found: f"]({BORROWED.get(found[1], '../' + found[1])})", markdown)
     return DIRECTIVE.sub("", inside)
+
+
+def on_page_content(html: str, **_: object) -> str:
+    """Leave types and defaults to the signatures: of parameters that are described together only the first's is shown.
+
+    Examples
+    --------
+    >>> on_page_content(f"<li><b><code>k</code></b> (<code>int</code>, default: 10) {chr(0x2013)} How many.</li>")
+    '<li><b><code>k</code></b>: How many.</li>'
+    """
+    return TYPED.sub(r"\1:", html)
