@@ -69,9 +69,14 @@ peers: setup  ## Measure beside MOA, CapyMOA, River, stream-learn and scikit-lea
 java: setup  ## Compile the Java part of the MOA adapter anew.
 	$(BIN)/python -m peers.java
 
-docs: setup  ## Check that the examples in the documentation run.
-	$(BIN)/pytest --quiet README.md docs
+$(VENV)/.docs: $(VENV)/.tools pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
+	touch $@
+
+docs: setup $(VENV)/.docs  ## Build the site of the documentation into site/ (its examples run in `make test`).
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "site/index.html; with search: $(BIN)/python -m http.server --directory site"
 
 clean:  ## Remove everything that was built.
-	rm -rf $(VENV) target demo .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) target demo site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src -name '*.so' -delete

@@ -10,7 +10,17 @@ import pytest
 
 from peers import moa
 
-EXAMPLES = sorted(Path(__file__).parents[1].joinpath("examples").glob("*_learners.py"))
+FOLDER = Path(__file__).parents[1] / "examples"
+EXAMPLES = sorted(FOLDER.glob("*_learners.py"))
+TASKS = {  # what each of the others must say
+    "compare_for_a_paper": "3. majority, mean rank 3.00",
+    "drift_alarms": "true drifts: [4000, 8000, 12000, 16000]",
+    "experiment": "second time: 0 evaluations",
+    "late_labels": "4,000 still owed",
+    "own_file": "MajorityClass: recall of frauds 0.00",
+    "stop_when_decided": "HoeffdingTree is better than NaiveBayes, known since row",
+    "unbalanced_sample": "G-mean 0.000",
+}
 LIBRARIES = {
     "moa": "jpype",
     "own": "numpy",
@@ -38,6 +48,16 @@ def test_an_example_runs(path, capsys, monkeypatch):
     runpy.run_path(str(path), run_name="__main__")
     for line in capsys.readouterr().out.splitlines():
         assert 0.5 < float(line.rpartition(": ")[2]) <= 1.0
+
+
+def test_every_example_is_run():
+    assert {path.stem for path in FOLDER.glob("*.py")} == {path.stem for path in EXAMPLES} | set(TASKS)
+
+
+@pytest.mark.parametrize(("name", "said"), TASKS.items())
+def test_the_example_of_a_task_says_what_it_should(name, said, capsys):
+    runpy.run_path(str(FOLDER / f"{name}.py"), run_name="__main__")
+    assert said in capsys.readouterr().out
 
 
 PUBLIC = ("", "drift", "forgetting", "labelling", "learners", "measures", "plots", "records", "recording", "schemes",

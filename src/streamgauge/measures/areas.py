@@ -169,14 +169,14 @@ def roc_auc_margin(tallies: Tallies) -> Column:
 class AreaOfClass(OverTallies):
     """The area under a curve of one class against all others. By name: ``roc_auc[up]``, ``pr_auc[up]``.
 
+    NaN where the class, or every other class, has no rows.
+
     Parameters
     ----------
     measure
         roc_auc or pr_auc.
     of
         The name of the class, or its code as a whole number.
-
-    NaN where the class, or every other class, has no rows.
 
     Examples
     --------

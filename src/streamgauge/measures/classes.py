@@ -89,6 +89,8 @@ SUMMARIES = {
 class Averaged(OverTallies):
     """An average over classes of what is told of each; see `streamgauge.measures.classes` for absent classes.
 
+    NaN where no class has a defined value.
+
     Parameters
     ----------
     of
@@ -98,8 +100,6 @@ class Averaged(OverTallies):
         macro, micro or weighted.
     undefined
         What the value of a class counts that is not defined; NaN leaves it out.
-
-    NaN where no class has a defined value.
 
     Examples
     --------
@@ -143,6 +143,8 @@ class FBeta(OverTallies):
     ``(1 + beta^2) tp / (beta^2 support + predicted)`` of each class, then averaged as `Averaged` does. By name:
     ``f2_macro``, ``f0.5_weighted``.
 
+    NaN where no class has a defined value.
+
     Parameters
     ----------
     beta
@@ -151,8 +153,6 @@ class FBeta(OverTallies):
         macro, micro or weighted.
     undefined
         What the value of a class counts that is not defined; NaN leaves it out.
-
-    NaN where no class has a defined value.
 
     Examples
     --------
@@ -186,6 +186,8 @@ class FBeta(OverTallies):
 class OfClass(OverTallies):
     """What is told of one class. By name: ``recall[up]``.
 
+    NaN where it is not defined for the class, as the recall of a class that does not occur.
+
     Parameters
     ----------
     measure
@@ -193,8 +195,6 @@ class OfClass(OverTallies):
         g_mean_precision_recall.
     of
         The name of the class, or its code as a whole number.
-
-    NaN where it is not defined for the class, as the recall of a class that does not occur.
 
     Examples
     --------

@@ -19,6 +19,8 @@ Matrix = tuple[tuple[float, ...], ...]
 class Cost(OverTallies):
     """Mean cost of a row.
 
+    NaN where the tally holds no weight.
+
     Parameters
     ----------
     matrix
@@ -27,8 +29,6 @@ class Cost(OverTallies):
         What it costs to predict nothing.
     called
         The name of the measure.
-
-    NaN where the tally holds no weight.
 
     Examples
     --------
@@ -69,6 +69,8 @@ class Cost(OverTallies):
 class Utility(OverTallies):
     """Mean utility of a row.
 
+    NaN where the tally holds no weight.
+
     Parameters
     ----------
     matrix
@@ -77,8 +79,6 @@ class Utility(OverTallies):
         What it brings to predict nothing.
     called
         The name of the measure.
-
-    NaN where the tally holds no weight.
 
     Examples
     --------
@@ -116,12 +116,12 @@ class MinMaxAccuracy(OverTallies):
 
     ``(p0 - low) / (high - low)``, as Bifet et al. (2015) propose for streams on which no learner comes near 1.
 
+    NaN where the tally holds no weight.
+
     Parameters
     ----------
     low, high
         The accuracies that are to be 0 and 1, such as that of the majority class and of the Bayes classifier.
-
-    NaN where the tally holds no weight.
 
     Examples
     --------

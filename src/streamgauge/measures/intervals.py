@@ -49,12 +49,12 @@ class _Bound(OverTallies):
 class Hoeffding(_Bound):
     """Hoeffding bound of the error, and so of the accuracy: ``sqrt(ln(2 / delta) / (2 n))``.
 
+    NaN where the tally holds no weight.
+
     Parameters
     ----------
     delta
         The probability that the true error lies further away, in (0, 1).
-
-    NaN where the tally holds no weight.
 
     Examples
     --------
@@ -76,12 +76,12 @@ class Chernoff(_Bound):
 
     Narrower than Hoeffding's where the error is below one sixth.
 
+    NaN where the tally holds no weight.
+
     Parameters
     ----------
     delta
         The probability that the true error lies further away, in (0, 1).
-
-    NaN where the tally holds no weight.
 
     Examples
     --------
