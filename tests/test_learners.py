@@ -63,9 +63,9 @@ CHECKED_ELSEWHERE = {
     *("DriftReset", "LeveragingBagging", "OneVsRest", "OzaBag", "OzaBoost"),
     *("AdaptiveRandomForest", "StreamingRandomPatches"),
     *("AccuracyUpdatedEnsemble", "AccuracyWeightedEnsemble", "SEAEnsemble", "WeightedAgeingEnsemble"),
-    *("LearnppCDS", "LearnppNIE", "Pretrained"),
+    *("LearnppCDS", "LearnppNIE", "Pretrained", "Elsewhere"),
 }
-"""Learners made of learners: see test_ensembles.py, test_forests.py, test_chunk_ensembles.py and so on."""
+"""Learners made of learners, or of none: see test_ensembles.py, test_forests.py, test_chunk_ensembles.py and so on."""
 
 
 def schema_of(n_numeric: int, n_classes: int, n_values: tuple[int, ...] = (), *, missing: bool = False) -> Schema:

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from streamgauge.backends import Threads
 from streamgauge.cli.main import cli
 from streamgauge.errors import StreamgaugeError
-from streamgauge.protocols import Backend
+from streamgauge.groups import Backend
 from streamgauge.reproduce import REPRODUCTIONS, Finding, Reproduction, Table, names_of, pieces, reports, reproduce
 from streamgauge.reproduce.findings import Experiment, Piece
 from streamgauge.reproduce.published import published

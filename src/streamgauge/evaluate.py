@@ -30,7 +30,7 @@ from streamgauge.measures import facts_of, measures_of
 from streamgauge.naming import described
 from streamgauge.orders import Orders, Rows
 from streamgauge.progress import progress_bar
-from streamgauge.protocols import Forgetting, Labelling, Measure, Passage, Recorder, Scheme, Stream
+from streamgauge.protocols import Forgetting, Labelling, Measure, Passage, Recorder, Resumable, Scheme, Stream
 from streamgauge.records import Failure, Reading, Results, Verdict, readings_of
 from streamgauge.schemes import Prequential
 from streamgauge.sequencing import Score
@@ -105,8 +105,9 @@ def evaluate(
     stop_asked = asked_to_stop(also_terminated=evaluation.checkpointing is not None)
     with stop_asked as stopping, progress_bar(evaluation.n_rows_known, shown=progress) as advance_to:
         for progress_now in evaluation.advance(stopping):
-            kept.append(progress_now)
-            advance_to(progress_now.n_rows)
+            if len(progress_now.rows) or progress_now.alarms:
+                kept.append(progress_now)
+            advance_to(progress_now.n_rows, lambda: evaluation.status)
             _tell(evaluation.readings_of(progress_now), on_reading)
             _tell(progress_now.reached, on_verdict)
     for failure in evaluation.failures:
@@ -280,8 +281,14 @@ class Evaluation:
 
     @property
     def ends(self) -> bool:
-        """Whether the rows end; asks no file for their number."""
-        return self._limit is not None or getattr(self.stream, "ends", False) or self.stream.n_rows is not None
+        """Whether the run ends, if only by a time limit or Ctrl-C; asks no file for the number of its rows."""
+        stopped = self._limit is not None or self.time_limit is not None or isinstance(self.stream, Resumable)
+        return stopped or getattr(self.stream, "ends", False) or self.stream.n_rows is not None
+
+    @property
+    def status(self) -> str:
+        """How the stream stands, where it is one that tells."""
+        return str(getattr(self.stream, "status", ""))
 
     @cached_property
     def every(self) -> int:
@@ -294,8 +301,7 @@ class Evaluation:
 
     def readings_of(self, progress: Progress) -> Iterator[Reading]:
         """Give the readings that a batch brought."""
-        names = (tuple(self.specs), self._forgetting_names, tuple(measure.name for measure in self.measures))
-        return readings_of(progress.rows, progress.values, *names)
+        return readings_of(progress.rows, progress.values, *self._names)
 
     def advance(self, stopping: Callable[[], bool] = lambda: False) -> Iterator[Progress]:
         """Run from the start, or from a checkpoint, batch by batch, until the rows end or `stopping` says so."""
@@ -311,8 +317,7 @@ class Evaluation:
     @property
     def _layout(self) -> Layout:
         metered = self.resources or self.time_budget is not None
-        names = (tuple(self.specs), self._forgetting_names, self._measure_names)
-        return Layout(*names, self._feed.scheme.n_folds, metered)
+        return Layout(*self._names, self._feed.scheme.n_folds, metered)
 
     def _news(self) -> dict[str, object]:
         """Tell what else changes while a run goes on: the drifts so far, and how it stands with a live source."""
@@ -342,15 +347,20 @@ class Evaluation:
             rows = self._orders.of_rows(size, self._limit, self.every, ahead=host.reads_ahead, keeps=keeps)
             orders = opened.enter_context(closing(rows))
             for order, brought in self._carried_out(orders, host):
-                yield self._entered(order, brought, takers)
+                yield self._entered(order, brought, takers) if brought else self._nothing()
                 self._seconds = self._seconds_before + time.perf_counter() - started
                 self._ended_by = self._ended_by or self._reason_to_stop(stopping)
-            if self._ended_by and next(orders, None) is None:
+            if self._ended_by and not isinstance(self.stream, Resumable) and next(orders, None) is None:
                 self._ended_by = ""  # these were the last rows
             last = self._orders.last(self._account.n_done, self.every)
             if last is not None:
                 host.give(last)
                 yield self._entered(last, host.take(), takers)
+
+    def _nothing(self) -> Progress:
+        """Tell that no rows came for a while."""
+        shape = (0, len(self.specs), self._feed.scheme.n_folds, len(self.forgettings), len(self.measures))
+        return Progress(self._account.n_done, np.empty(0, dtype=np.int64), np.empty(shape))
 
     def _carried_out(self, orders: Iterator[Order], host: Host) -> Iterator[tuple[Order, list[Brought]]]:
         """Have orders carried out until there is a reason to stop; as many at a time as the host wants."""
@@ -364,10 +374,16 @@ class Evaluation:
                     break
                 is_kept = order.keeps or self.checkpointing is None
                 given.append((order, time.perf_counter()))
+                if order.plan is None:  # nothing came for a while, and no checkpoint can be waited for
+                    is_kept = True
+                    break
                 host.give(order)
             if not given:
                 return
             order, started = given.popleft()
+            if order.plan is None:
+                yield order, []
+                continue
             yield order, host.take()
             started, ended = max(started, ended), time.perf_counter()
             self._feed.pace(order.n_done - n_before, ended - started)
@@ -420,6 +436,11 @@ class Evaluation:
     def _forgetting_names(self) -> tuple[str, ...]:
         return tuple(described(forgetting) for forgetting in self.forgettings)
 
+    @property
+    def _names(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+        """Of the learners, the forgettings and the measures."""
+        return tuple(self.specs), self._forgetting_names, tuple(measure.name for measure in self.measures)
+
     def results(self, progress: Iterable[Progress]) -> Results:
         """Put together what the batches brought."""
         parts = list(progress)
@@ -456,7 +477,10 @@ class Evaluation:
         learners = {name: {"spec": described(spec), "seedless": spec.seedless} for name, spec in self.specs.items()}
         test = getattr(self.scheme, "test", "all")
         n_rows = self.n_rows_known if self._ended_by else self._account.n_done
+        facts = getattr(self.stream, "facts", None)  # what became of the events of a live stream
+        live = {} if facts is None else {"live": dict(facts())}
         return {
+            **live,
             "stream": {"name": described(self.stream), "fingerprint": self.stream.fingerprint, "n_rows": n_rows},
             "drifts": [asdict(drift) for drift in drifts_of(self.stream, self._account.n_done)],
             "learners": learners,

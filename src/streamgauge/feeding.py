@@ -86,13 +86,27 @@ class Feed:
                 yield shown, None
         size = min(size, scheme.most_rows) if isinstance(scheme, Inserting) else size
         checked = getattr(self._stream, "checked", False)
+        for batch in self._read(size, n_rows, start, ahead=ahead):
+            shown = self._shown(batch)
+            if not checked:
+                self.schema.check(shown)
+            yield shown, self._labelling.arrivals(batch, self._seed)
+
+    def _read(self, size: int, n_rows: int | None, start: int, *, ahead: bool) -> Iterator[Batch]:
+        if isinstance(self._stream, Resumable):
+            yield from self._as_needed(self._stream, size, n_rows, start)
+            return
         read = _limited(self._stream.batches(size, start), n_rows)
         with read_ahead(read) if ahead else nullcontext(read) as batches:
-            for batch in self._pieces(batches):
-                shown = self._shown(batch)
-                if not checked:
-                    self.schema.check(shown)
-                yield shown, self._labelling.arrivals(batch, self._seed)
+            yield from self._pieces(batches)
+
+    def _as_needed(self, stream: Stream, size: int, n_rows: int | None, done: int) -> Iterator[Batch]:
+        """Give the rows of a stream that cannot go back: none is taken from it that is not handed on at once."""
+        while n_rows is None or done < n_rows:
+            most = min(limit for limit in (size, self.piece, None if n_rows is None else n_rows - done) if limit)
+            batch = next(stream.batches(most, done))
+            done += len(batch)
+            yield batch
 
     def pace(self, n_rows: int, seconds: float) -> None:
         """Let what is done at once take about a second, so that a run can be watched and stopped in time."""

@@ -118,11 +118,12 @@ class Orders:
         """Give the orders of up to `n_rows` rows, `size` at a time, with a stop after every so many.
 
         Where `keeps` says, after so many rows, that a checkpoint is due, the order asks for the states of all cells,
-        and what the orders behind it need is kept for `states`.
+        and what the orders behind it need is kept for `states`. One without a plan says that no rows came for a while.
         """
-        # A live stream tells where it stands behind what was read, so that must be what was planned.
-        ahead = ahead and (keeps is None or self.feed.live is None)
         for batch, arrivals in self.feed.batches(size, n_rows, self._start, ahead=ahead):
+            if not len(batch):
+                yield Order([], max(0, batch.start), self._sequencer.counts)
+                continue
             self._before = (max(0, batch.start), self._sequencer.counts, self._labels.totals)
             plan = self._sequencer.plan(batch, arrivals)
             start, stop = batch.start, batch.start + len(batch)

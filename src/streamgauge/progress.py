@@ -7,8 +7,10 @@ __all__ = ["progress_bar"]
 
 
 @contextmanager
-def progress_bar(total: int | None, *, shown: bool | None, unit: str = "rows") -> Iterator[Callable[[int], None]]:
+def progress_bar(total: int | None, *, shown: bool | None, unit: str = "rows") -> Iterator[Callable[..., None]]:
     """Show a bar while the block runs; it yields a function that is told how many rows are done.
+
+    That may also be given a function that says more, in few words.
 
     Parameters
     ----------
@@ -25,7 +27,7 @@ def progress_bar(total: int | None, *, shown: bool | None, unit: str = "rows") -
     ...     advance_to(50)
     """
     if shown is False:
-        yield lambda _: None
+        yield lambda _done, _note=str: None
         return
     from rich.console import Console  # noqa: PLC0415  (70 ms that a quiet run need not pay)
     from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415
@@ -39,7 +41,13 @@ def progress_bar(total: int | None, *, shown: bool | None, unit: str = "rows") -
             return Text(f"{task.speed:,.0f} {unit}/s" if task.speed else "", style="progress.data.speed")
 
     console = Console(stderr=True)
-    columns = (TextColumn(f"{{task.completed:,.0f}} {unit}"), BarColumn(), Speed(), TimeRemainingColumn())
+    columns = (
+        TextColumn(f"{{task.completed:,.0f}} {unit}"),
+        BarColumn(),
+        Speed(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+    )
     with Progress(*columns, console=console, disable=not (shown or console.is_terminal), transient=True) as bar:
-        task = bar.add_task(unit, total=total)
-        yield lambda done: bar.update(task, completed=done)
+        task = bar.add_task(unit, total=total, note="")
+        yield lambda done, note=str: bar.update(task, completed=done, note=note())

@@ -13,6 +13,7 @@ pub mod comparison;
 pub mod detectors;
 pub mod dispatch;
 pub mod error;
+pub mod events;
 pub mod forgetting;
 pub mod generators;
 pub mod learners;

@@ -12,6 +12,7 @@ mod convert;
 mod detectors;
 mod dispatch;
 mod ensembles;
+mod events;
 mod forests;
 mod forgetting;
 mod generators;
@@ -31,6 +32,7 @@ fn _compiled(module: &Bound<'_, PyModule>) -> PyResult<()> {
     detectors::register(module)?;
     dispatch::register(module)?;
     ensembles::register(module)?;
+    events::register(module)?;
     generators::register(module)?;
     forests::register(module)?;
     forgetting::register(module)?;

@@ -170,6 +170,31 @@ class RowReader:
     def take_marks(self) -> list[tuple[int, int, int]]: ...
 
 @final
+class EventDecoder:
+    @staticmethod
+    def json(fields: Sequence[tuple[str, Sequence[str] | None, str, bool]]) -> EventDecoder: ...
+    @staticmethod
+    def csv(
+        fields: Sequence[tuple[str, Sequence[str] | None, str, bool]],
+        columns: Sequence[str],
+        delimiter: int,
+        missing: Sequence[str],
+    ) -> EventDecoder: ...
+    @staticmethod
+    def avro(fields: Sequence[tuple[str, Sequence[str] | None, str, bool]], schema: str) -> EventDecoder: ...
+    def decode(
+        self, events: bytes, ends: NDArray[np.int64]
+    ) -> tuple[
+        NDArray[np.int64],
+        NDArray[np.float64],
+        NDArray[np.int32],
+        NDArray[np.float64] | None,
+        NDArray[np.float64] | None,
+        list[bytes] | None,
+        list[tuple[int, str]],
+    ]: ...
+
+@final
 class Survey:
     def __new__(
         cls,

@@ -193,7 +193,7 @@ def checkpointing_of(
     return None
 
 
-_MAY_DIFFER = {"drifts", "time_limit", "seconds", "ended_by"}
+_MAY_DIFFER = {"drifts", "live", "time_limit", "seconds", "ended_by"}
 
 
 def same_run(

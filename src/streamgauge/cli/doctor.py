@@ -13,10 +13,16 @@ from streamgauge.cli.output import WORK_FAILED, console, output_options, print_j
 __all__ = ["EXTRAS", "command"]
 
 EXTRAS = {
+    "kafka": "live streams from Kafka",
     "moa": "learners of MOA and WEKA; these also need Java and moa.jar (STREAMGAUGE_MOA_JAR)",
+    "pandas": "results as DataFrames of pandas",
     "plots": "figures as PNG, SVG and PDF",
+    "polars": "results as DataFrames of polars",
+    "ray": "runs on a Ray cluster",
+    "redis": "live streams from Redis",
     "river": "learners of River",
     "scikit-learn": "learners of scikit-learn",
+    "serve": "the dashboard",
     "stream-learn": "learners of stream-learn",
     "torch": "models of PyTorch",
     "vowpal-wabbit": "learners of Vowpal Wabbit",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from streamgauge.cli.output import note, output_options, print_json
 from streamgauge.errors import StreamgaugeError, unknown_name
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ MANY = ("pareto", "p_values", "ranks", "wins")
 @click.option("--size", nargs=2, type=float, help="Width and height in inches.")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of tests.")
 @click.option("--post-hoc", default="wilcoxon_holm", show_default=True, help="The test of the pairs over streams.")
-def command(kind: str, results: tuple[Path, ...], *, out: Path, **options: Any) -> None:  # noqa: ANN401
+@output_options
+def command(kind: str, results: tuple[Path, ...], *, out: Path, as_json: bool, **options: Any) -> None:  # noqa: ANN401
     """Draw a figure of saved results into a file; the same results give the same bytes.
 
     RESULTS are folders that were saved with --out.
@@ -72,7 +74,10 @@ def command(kind: str, results: tuple[Path, ...], *, out: Path, **options: Any) 
         msg = f"{kind} is drawn of one run, not of {len(results)}: name one folder"
         raise StreamgaugeError(msg)
     figure = _drawn(kind, [load(folder) for folder in results], options)
-    click.echo(f"figure: {figure.save(out)}")
+    path = figure.save(out)
+    if as_json:
+        print_json({"figure": str(path)})
+    note(f"figure: {path}")
 
 
 def _drawn(kind: str, runs: "list[Results]", options: dict[str, Any]) -> "Figure":

@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from streamgauge.cli.output import note, output_options, print_json
+
 __all__ = ["command"]
 
 
@@ -19,7 +21,15 @@ __all__ = ["command"]
 @click.option("--measure", help="By what to compare and rank.  [default: accuracy, or the first measure]")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of the tests.")
 @click.option("--post-hoc", default="wilcoxon_holm", show_default=True, help="The test of the pairs over streams.")
-def command(results: tuple[Path, ...], *, format: str | None, out: Path | None, **options: Any) -> None:  # noqa: A002, ANN401
+@output_options
+def command(
+    results: tuple[Path, ...],
+    *,
+    format: str | None,  # noqa: A002
+    out: Path | None,
+    as_json: bool,
+    **options: Any,  # noqa: ANN401
+) -> None:
     """Report what saved results say: in words, tables and curves.
 
     RESULTS are folders that were saved with --out. Several, of the same learners on different streams, are ranked over
@@ -35,8 +45,10 @@ def command(results: tuple[Path, ...], *, format: str | None, out: Path | None, 
     from streamgauge.results import load  # noqa: PLC0415
 
     runs = [load(folder) for folder in results]
-    if out is None and format in ("md", "latex"):
+    if out is None and format in ("md", "latex") and not as_json:
         click.echo(report(runs, format=format, **options))  # type: ignore[arg-type]
         return
     path = write_report(runs, out or Path("report.html"), format=format, **options)  # type: ignore[arg-type]
-    click.echo(f"report: {path}")
+    if as_json:
+        print_json({"report": str(path)})
+    note(f"report: {path}")

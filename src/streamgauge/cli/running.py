@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -129,6 +129,7 @@ def run(options: dict[str, Any], journal: Path | None = None) -> Results:
     known, detectors = FAMILIES["learners"](), FAMILIES["detectors"]()
     learners = {text: make("learner", text, known, within=detectors) for text in options["learner"]}
     stream, hidden = find_labelled_stream(options["stream"])
+    stream = _with_dead_letters(stream, options["out"])
     labelling = make("labelling", options["labelling"], FAMILIES["labellings"]())
     if hidden is not None and options["labelling"] != "AllLabels":
         msg = f"{options['stream']} says itself which labels are hidden; leave out --labelling"
@@ -177,6 +178,15 @@ def _backend(options: dict[str, Any]) -> Any:  # noqa: ANN401
     if options["threads"] is not None and options["processes"] is None:
         return Threads(options["threads"])
     return Auto(options["threads"], options["processes"])
+
+
+def _with_dead_letters(stream: Any, folder: Path | None) -> Any:  # noqa: ANN401
+    """Have a live stream write events that it sets aside into the folder of the results, unless it says where to."""
+    from streamgauge.streams.live import LiveStream  # noqa: PLC0415
+
+    if folder is None or not isinstance(stream, LiveStream) or stream.dead_letters is not None:
+        return stream
+    return replace(stream, dead_letters=folder / "dead_letters.jsonl")
 
 
 def _warn(
@@ -228,6 +238,9 @@ def show(results: Results, comparisons: Sequence[Any], options: dict[str, Any]) 
     from streamgauge.reports import summary  # noqa: PLC0415
 
     console().print(summary(results, comparisons))
+    live = results.description.get("live")
+    if isinstance(live, dict) and live:
+        note("events: " + ", ".join(f"{what} {n:,}" for what, n in live.items() if n is not None))
     if options["out"]:
         note(f"results: {options['out']}")
     if report:

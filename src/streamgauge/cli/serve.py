@@ -5,6 +5,8 @@ from pathlib import Path
 
 import click
 
+from streamgauge.cli.output import is_quiet, output_options, print_json
+
 __all__ = ["command"]
 
 
@@ -15,8 +17,16 @@ __all__ = ["command"]
 @click.option("--token-file", type=click.Path(path_type=Path), help="A file whose first line is the token.")
 @click.option("--read-only", is_flag=True, help="Let no page start or stop runs.")
 @click.option("--parent", type=int, hidden=True, help="End when the process of this id has ended.")
+@output_options
 def command(
-    folder: Path, *, host: str, port: int, token_file: Path | None, read_only: bool, parent: int | None
+    folder: Path,
+    *,
+    host: str,
+    port: int,
+    token_file: Path | None,
+    read_only: bool,
+    parent: int | None,
+    as_json: bool,
 ) -> None:
     """Show the runs in FOLDER on a web page: those that go on, live, and finished ones.
 
@@ -33,7 +43,15 @@ def command(
 
     token = _token(token_file)
     settings = Settings(host, port, token, can_start=not read_only, parent=parent)
-    serve(folder, settings, lambda address: click.echo(f"{address}  (Ctrl-C ends it)"))
+    serve(folder, settings, lambda address: _tell(address, as_json=as_json))
+
+
+def _tell(address: str, *, as_json: bool) -> None:
+    """Tell the address of the page, at once even where it goes into a pipe."""
+    if as_json:
+        print_json({"address": address})
+    else:
+        click.echo(address if is_quiet() else f"{address}  (Ctrl-C ends it)")
 
 
 def _token(path: Path | None) -> str | None:

@@ -20,6 +20,7 @@ from streamgauge.learners.chunks import (
     SEAEnsemble,
     WeightedAgeingEnsemble,
 )
+from streamgauge.learners.elsewhere import Elsewhere
 from streamgauge.learners.ensembles import LeveragingBagging, OzaBag, OzaBoost
 from streamgauge.learners.forests import AdaptiveRandomForest, StreamingRandomPatches
 from streamgauge.learners.linear import LogisticRegression, Perceptron
@@ -34,6 +35,7 @@ __all__ = [
     "AccuracyWeightedEnsemble",
     "AdaptiveRandomForest",
     "DriftReset",
+    "Elsewhere",
     "ExtremelyFastDecisionTree",
     "HoeffdingAdaptiveTree",
     "HoeffdingTree",

@@ -19,7 +19,7 @@ def holds_gil(spec: LearnerSpec) -> bool:
     Examples
     --------
     >>> from sklearn.linear_model import SGDClassifier
-    >>> from streamgauge.learners import NaiveBayes, OzaBag
+    >>> from streamgauge.learners import NaiveBayes, OzaBag, as_spec
     >>> holds_gil(NaiveBayes()), holds_gil(as_spec(SGDClassifier())), holds_gil(OzaBag(SGDClassifier()))
     (False, True, True)
     """

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
+from streamgauge.groups import Backend
 from streamgauge.learners import AdaptiveRandomForest, HoeffdingTree
 from streamgauge.metering import FIGURES, Meter
-from streamgauge.protocols import Backend
 from streamgauge.records import Batch, Step
 from streamgauge.reproduce.findings import Claim, Done, Experiment, Finding, Piece, Scale, Table, beside
 from streamgauge.reproduce.published import published

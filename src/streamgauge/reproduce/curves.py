@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from streamgauge.forgetting import Window
-from streamgauge.protocols import Backend, Forgetting, LearnerSpec, Stream
+from streamgauge.groups import Backend
+from streamgauge.protocols import Forgetting, LearnerSpec, Stream
 from streamgauge.reproduce.findings import Table
 from streamgauge.reproduce.running import run
 from streamgauge.schemes import Holdout

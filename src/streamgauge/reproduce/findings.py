@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.protocols import Backend
+from streamgauge.groups import Backend
 
 __all__ = [
     "Claim",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.protocols import Backend
+from streamgauge.groups import Backend
 from streamgauge.reproduce.findings import Done, Experiment, Piece, Scale
 from streamgauge.streams.outputs import replacing
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from streamgauge.backends import Threads
 from streamgauge.errors import StreamgaugeError, unknown_name
-from streamgauge.protocols import Backend
+from streamgauge.groups import Backend
 from streamgauge.reproduce.catalogue import REPRODUCTIONS
 from streamgauge.reproduce.findings import Done, Finding, Reproduction, Scale
 from streamgauge.reproduce.pieces import Progress, finish, finished

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from streamgauge.errors import StreamgaugeError
+from streamgauge.groups import Backend
 from streamgauge.learners import HoeffdingTree, NaiveBayes
 from streamgauge.measures import OfClass
-from streamgauge.protocols import Backend, LearnerSpec
+from streamgauge.protocols import LearnerSpec
 from streamgauge.reproduce.findings import Claim, Done, Entry, Experiment, Finding, Piece, Scale, Table, beside, only
 from streamgauge.reproduce.published import published
 from streamgauge.reproduce.running import run

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.records import PairSums, Resources, Results
+from streamgauge.records import Confusions, Differences, PairSums, Resources, Results
 
 __all__ = ["merged", "only"]
 
@@ -37,7 +37,23 @@ def only(results: Results, learners: Sequence[str]) -> Results:
         resources=_cost_of(results.resources, places),
         failures=tuple(failure for failure in results.failures if failure.learner in learners),
         alarms=tuple(alarm for alarm in results.alarms if alarm.learner in learners),
+        verdicts=tuple(verdict for verdict in results.verdicts if {verdict.first, verdict.second} <= set(learners)),
+        confusions=_matrices_of(results.confusions, places),
+        differences=_courses_of(results.differences, learners),
     )
+
+
+def _matrices_of(confusions: Confusions | None, places: list[int]) -> Confusions | None:
+    return None if confusions is None else replace(confusions, weights=confusions.weights[:, places])
+
+
+def _courses_of(differences: Differences | None, learners: Sequence[str]) -> Differences | None:
+    """Give the differences between some learners."""
+    if differences is None:
+        return None
+    kept = [place for place, pair in enumerate(differences.pairs) if set(pair) <= set(learners)]
+    pairs = tuple(differences.pairs[place] for place in kept)
+    return replace(differences, pairs=pairs, values=differences.values[:, kept]) if kept else None
 
 
 def _cost_of(cost: Resources | None, places: list[int]) -> Resources | None:
@@ -82,10 +98,25 @@ def merged(runs: Sequence[Results]) -> Results:
         forgettings=forgettings,
         pairs=_pairs(runs),
         description=_told(parts),
-        resources=None,  # what learners cost is only compared within a run
+        resources=None,  # what learners cost, and how they differed along the way, is only compared within a run
+        differences=None,
+        confusions=_joined_matrices([part.confusions for part in parts], forgettings == first.forgettings),
+        verdicts=tuple(verdict for part in parts for verdict in part.verdicts),
         failures=tuple(failure for part in parts for failure in part.failures),
         alarms=tuple(sorted(alarm for part in parts for alarm in part.alarms)),
     )
+
+
+def _joined_matrices(parts: Sequence[Confusions | None], same_forgettings: bool) -> Confusions | None:  # noqa: FBT001
+    """Put confusion matrices side by side, where all runs have them at the same rows."""
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts) or not same_forgettings:
+        return None
+    if any(part.weights.shape[2:] != known[0].weights.shape[2:] for part in known):
+        return None
+    if any(not np.array_equal(part.rows, known[0].rows) for part in known):
+        return None
+    return replace(known[0], weights=np.concatenate([part.weights for part in known], axis=1))
 
 
 def _chosen(part: Results, forgettings: Sequence[str], measures: Sequence[str]) -> NDArray[np.float64]:

@@ -22,6 +22,7 @@ from streamgauge.streams.generators import (
     Waveform,
 )
 from streamgauge.streams.joined import Joined
+from streamgauge.streams.live import GrowingFile, HttpPush, Kafka, Redis, Socket
 from streamgauge.streams.named import named
 from streamgauge.streams.registry import DATASETS, Dataset, load
 from streamgauge.streams.sampling import Balance, Distribution, open_test, read_index, repeat, sample
@@ -45,19 +46,24 @@ __all__ = [
     "Distribution",
     "File",
     "Gradual",
+    "GrowingFile",
+    "HttpPush",
     "Hyperplane",
     "Imbalanced",
     "Incremental",
     "Joined",
+    "Kafka",
     "Mixed",
     "Noisy",
     "PokerHand",
     "RandomRBF",
     "RandomTree",
     "Recurring",
+    "Redis",
     "Relabelled",
     "Shifted",
     "Sine",
+    "Socket",
     "Sudden",
     "Swapped",
     "Waveform",

@@ -37,6 +37,9 @@ pub use raw::{Classes, RawClass, RawLines, RawRows, field};
 pub use rows::{MARK_EVERY, Mark, Parser, RowReader, Rows};
 pub use survey::{Expected, Seen, Survey};
 
+pub(crate) use fields::Cursor;
+pub(crate) use numbers::scan;
+
 /// A fault in a file, and where it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextError {
@@ -87,7 +90,7 @@ impl fmt::Display for TextError {
 impl std::error::Error for TextError {}
 
 /// A text of a file for a message: in quotes, without control characters, not too long.
-fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     const MOST: usize = 40;
     let start: String = text.chars().take(MOST).flat_map(char::escape_debug).collect();
     let rest = if text.chars().nth(MOST).is_some() { "…" } else { "" };
@@ -95,7 +98,7 @@ fn shown(text: &str) -> String {
 }
 
 /// The first few of a list for a message.
-fn listed<'a>(items: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn listed<'a>(items: impl Iterator<Item = &'a str>) -> String {
     const MOST: usize = 8;
     let mut items = items.peekable();
     let mut text = items.by_ref().take(MOST).collect::<Vec<_>>().join(", ");

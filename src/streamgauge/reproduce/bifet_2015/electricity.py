@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.forgetting import Adwin, Window
+from streamgauge.groups import Backend
 from streamgauge.learners import HoeffdingTree, MajorityClass
 from streamgauge.naming import described
-from streamgauge.protocols import Backend, LearnerSpec
+from streamgauge.protocols import LearnerSpec
 from streamgauge.reproduce.findings import Claim, Done, Experiment, Finding, Piece, Scale, Table, only
 from streamgauge.reproduce.running import run
 from streamgauge.streams import in_memory, load

@@ -4,8 +4,9 @@ from functools import partial
 from typing import Any
 
 from streamgauge.forgetting import Adwin, Window
+from streamgauge.groups import Backend
 from streamgauge.learners import HoeffdingTree
-from streamgauge.protocols import Backend, Forgetting, Stream
+from streamgauge.protocols import Forgetting, Stream
 from streamgauge.reproduce.curves import HOLDOUT, distances, draw_curves, estimates, table_of_curves
 from streamgauge.reproduce.findings import Claim, Done, Experiment, Finding, Piece, Scale, Table, only
 from streamgauge.schemes import Holdout

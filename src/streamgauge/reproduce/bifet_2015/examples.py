@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from streamgauge.protocols import Backend
+from streamgauge.groups import Backend
 from streamgauge.reproduce.findings import Claim, Done, Experiment, Finding, Piece, Table, only
 from streamgauge.reproduce.published import published
 from streamgauge.reproduce.worked import finding_of, matrix_finding

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge import _native
+from streamgauge.groups import Backend
 from streamgauge.learners import AdaptiveRandomForest
-from streamgauge.protocols import Backend, Learner, LearnerSpec, Passage, Scheme, Stream
+from streamgauge.protocols import Learner, LearnerSpec, Passage, Scheme, Stream
 from streamgauge.randomness import below, fold_seed, uniform
 from streamgauge.records import PairSums, Schema
 from streamgauge.reproduce.findings import Experiment, Piece, Scale

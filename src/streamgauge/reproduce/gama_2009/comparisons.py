@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from streamgauge.drift import DDM
+from streamgauge.groups import Backend
 from streamgauge.learners import DriftReset, LogisticRegression, NaiveBayes
-from streamgauge.protocols import Backend, LearnerSpec
+from streamgauge.protocols import LearnerSpec
 from streamgauge.reproduce.findings import Claim, Done, Experiment, Finding, Piece, Scale, Table, only
 from streamgauge.reproduce.rowwise import RowLosses
 from streamgauge.reproduce.running import run

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.drift import score_alarms
-from streamgauge.protocols import Backend
+from streamgauge.groups import Backend
 from streamgauge.reproduce.findings import Claim, Done, Entry, Experiment, Finding, Piece, Table
 from streamgauge.reproduce.gama_2009.page_hinkley import DELTA, MAX_DELAY, STREAM, THRESHOLD, watch
 from streamgauge.reproduce.published import published

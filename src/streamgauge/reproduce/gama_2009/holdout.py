@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from streamgauge.forgetting import Adwin, Fading, Landmark, Window
+from streamgauge.groups import Backend
 from streamgauge.learners import HoeffdingTree
-from streamgauge.protocols import Backend, Forgetting
+from streamgauge.protocols import Forgetting
 from streamgauge.reproduce.curves import (
     HOLDOUT,
     distances,

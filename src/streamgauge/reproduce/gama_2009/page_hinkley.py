@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.drift import AlarmScore, OfMean, PageHinkley, score_alarms
+from streamgauge.groups import Backend
 from streamgauge.learners import DriftReset, NaiveBayes
-from streamgauge.protocols import Backend
 from streamgauge.reproduce.findings import Claim, Done, Experiment, Finding, Piece, Scale, Table
 from streamgauge.reproduce.published import published
 from streamgauge.reproduce.rowwise import RowLosses

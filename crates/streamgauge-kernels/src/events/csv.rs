@@ -1,0 +1,56 @@
+//! Events that are lines of delimited values.
+
+use super::{Fields, Format, Row, Value};
+use crate::text::{Cursor, Dialect, scan};
+
+/// A line of values per event.
+#[derive(Debug, Clone)]
+pub struct Csv {
+    dialect: Dialect,
+    /// The place of the field in each column; none where the column is passed over.
+    columns: Vec<Option<usize>>,
+}
+
+impl Csv {
+    /// Lines with these columns.
+    #[must_use]
+    pub fn new(dialect: Dialect, columns: &[String], fields: &Fields) -> Self {
+        Self { dialect, columns: columns.iter().map(|name| fields.find(name)).collect() }
+    }
+
+    fn column(&self, cursor: &mut Cursor<'_>, place: usize, fields: &Fields, row: &mut Row) -> Result<(), String> {
+        if fields.all[place].names.is_none()
+            && let Some((value, end)) = scan(cursor.line, cursor.at)
+            && cursor.is_field_end(end, self.dialect.delimiter())
+            && fields.all[place].what != super::Use::Key
+        {
+            cursor.pass(end);
+            return row.set(fields, place, &Value::Number(value));
+        }
+        let field = cursor.field(&self.dialect)?;
+        let value = if self.dialect.is_missing(&field) { Value::Missing } else { Value::Text(field.text) };
+        row.set(fields, place, &value)
+    }
+}
+
+impl Format for Csv {
+    fn read(&self, event: &[u8], fields: &Fields, row: &mut Row) -> Result<(), String> {
+        let line = event.strip_suffix(b"\n").unwrap_or(event);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if memchr::memchr2(b'\n', b'\r', line).is_some() {
+            return Err("it has more than one line".into());
+        }
+        let mut cursor = Cursor::new(line);
+        for (number, column) in self.columns.iter().enumerate() {
+            if cursor.ended {
+                return Err(format!("it ends after {number} values of {}", self.columns.len()));
+            }
+            match column {
+                Some(place) => self.column(&mut cursor, *place, fields, row),
+                None => cursor.field(&self.dialect).map(|_| ()),
+            }
+            .map_err(|why| format!("column {}: {why}", number + 1))?;
+        }
+        if cursor.ended { Ok(()) } else { Err(format!("it has more values than {}", self.columns.len())) }
+    }
+}

@@ -1,0 +1,172 @@
+use super::*;
+use crate::randomness::{Draws, Purpose};
+use crate::text::Dialect;
+
+fn field(name: &str, names: Option<&[&str]>, what: Use, missing: bool) -> Field {
+    Field { name: name.into(), names: names.map(|names| names.iter().collect()), what, missing }
+}
+
+fn fields() -> Fields {
+    Fields::new(vec![
+        field("price", None, Use::Attribute, false),
+        field("day.name", Some(&["mo", "tu"]), Use::Attribute, true),
+        field("id", None, Use::Key, false),
+        field("class", Some(&["up", "1"]), Use::Class, true),
+    ])
+    .unwrap()
+}
+
+fn decoded(format: Box<dyn Format>, events: &[&[u8]]) -> Decoded {
+    let ends: Vec<i64> = events
+        .iter()
+        .scan(0, |end, event| {
+            *end += event.len() as i64;
+            Some(*end)
+        })
+        .collect();
+    Decoder::new(fields(), format).decode(&events.concat(), &ends).unwrap()
+}
+
+#[test]
+fn objects_become_rows_and_what_is_wrong_is_told() {
+    let read = decoded(
+        Box::new(Json),
+        &[
+            br#"{"id": 9007199254740993, "price": 1.5, "day": {"name": "tu", "x": [1]}, "class": "up", "more": {}}"#,
+            br#"{"id": "b", "price": "2", "class": 1}"#,
+            br#"{"id": "c", "price": true}"#,
+            br#"{"id": "d", "price": 1, "price": 2}"#,
+            br#"{"id": "e", "price": {}}"#,
+            br#"{"id": "f"}"#,
+            br#"{"id": "g", "price": 1, "class": "down"}"#,
+            br"[1]",
+            b"",
+            br#"{"id": "h", "price": 1} x"#,
+            b"{\"id\": \"\xff\", \"price\": 1}",
+            br#"{"id": "i", "price": 1e999}"#,
+        ],
+    );
+    assert_eq!(read.event, [0, 1, 2]);
+    assert_eq!(read.keys, b"9007199254740993bc");
+    assert_eq!(read.key_ends, [16, 17, 18]);
+    assert_eq!(read.y, [0, 1, -1]);
+    assert_eq!((read.x[0], read.x[1], read.x[2], read.x[4]), (1.5, 1.0, 2.0, 1.0));
+    assert!(read.x[3].is_nan() && read.x[5].is_nan());
+    let why: Vec<&str> = read.faults.iter().map(|fault| fault.why.as_str()).collect();
+    assert!(why[0].starts_with("attribute 'price' is there twice"), "{}", why[0]);
+    assert!(why[1].starts_with("invalid type: map"), "{}", why[1]);
+    assert_eq!(why[2], "attribute 'price' is missing");
+    assert!(why[3].starts_with("class 'class': 'down' is not one of its values (up, 1)"), "{}", why[3]);
+    assert_eq!(read.faults.iter().map(|fault| fault.event).collect::<Vec<_>>(), [3, 4, 5, 6, 7, 8, 9, 10, 11]);
+}
+
+#[test]
+fn lines_become_rows_and_what_is_wrong_is_told() {
+    let columns = ["id", "price", "unknown", "class", "day.name"].map(String::from);
+    let csv = || {
+        let dialect = Dialect::new(b',', vec!["?".into(), String::new()]).unwrap();
+        Box::new(Csv::new(dialect, &columns, &fields()))
+    };
+    let read = decoded(
+        csv(),
+        &[
+            b"007,1.5,x,up,tu\r\n",
+            b"b,-2,,?,",
+            b"c,1,x,up",
+            b"d,1,x,up,tu,1",
+            b"e,x,x,up,tu",
+            b"f,?,x,up,tu",
+            b"g\nh,1,x,up,tu",
+        ],
+    );
+    assert_eq!((read.event, read.y), (vec![0, 1], vec![0, -1]));
+    assert_eq!(read.keys, b"007b");
+    let why: Vec<&str> = read.faults.iter().map(|fault| fault.why.as_str()).collect();
+    assert_eq!(
+        why,
+        [
+            "it ends after 4 values of 5",
+            "it has more values than 5",
+            "column 2: attribute 'price': 'x' is not a number",
+            "attribute 'price' is missing",
+            "it has more than one line",
+        ]
+    );
+}
+
+const SCHEMA: &str = r#"{"type": "record", "name": "Row", "fields": [
+    {"name": "id", "type": "long"},
+    {"name": "price", "type": ["null", "double"]},
+    {"name": "day", "type": {"type": "record", "name": "Day", "fields": [{"name": "name", "type": "string"}]}},
+    {"name": "spare", "type": {"type": "array", "items": {"type": "map", "values": "int"}}},
+    {"name": "class", "type": {"type": "enum", "name": "Class", "symbols": ["up", "side"]}}
+]}"#;
+
+#[test]
+fn records_become_rows_and_what_is_wrong_is_told() {
+    let record = |class: u8| {
+        let mut bytes = vec![0x02, 0x02];
+        bytes.extend(1.5_f64.to_le_bytes());
+        bytes.extend([4, b't', b'u', 2, 2, 2, b'a', 5, 0, 0, class]);
+        bytes
+    };
+    let (good, side, broken) = (record(0), record(2), record(4));
+    let read = decoded(Box::new(Avro::new(SCHEMA).unwrap()), &[&good, &side, &broken, &good[..9], b""]);
+    assert_eq!((read.event, read.x, read.y), (vec![0], vec![1.5, 1.0], vec![0]));
+    assert_eq!(read.keys, b"1");
+    let why: Vec<&str> = read.faults.iter().map(|fault| fault.why.as_str()).collect();
+    assert!(why[0].starts_with("class 'class': 'side' is not one of"), "{}", why[0]);
+    assert_eq!(
+        &why[1..],
+        ["2 is no symbol of an enum", "it ends in the middle of a value", "it ends in the middle of a value"]
+    );
+    assert!(Avro::new("\"int\"").is_err() && Avro::new("{").is_err() && Avro::new(r#"{"type": "record"}"#).is_err());
+}
+
+#[test]
+fn no_bytes_make_a_decoder_fail() {
+    let draws = Draws::new(1, Purpose::named("damage"), 0);
+    let mut n_drawn = 0;
+    let mut below = |n: usize| {
+        n_drawn += 1;
+        draws.below(n_drawn, n as u64) as usize
+    };
+    let seeds: [&[u8]; 3] = [
+        br#"{"id": "b", "price": 2, "day": {"name": "mo"}, "class": "up"}"#,
+        b"b,-2,x,up,mo",
+        &[2, 0, 4, b't', b'u', 0, 0],
+    ];
+    let columns = ["id", "price", "unknown", "class", "day.name"].map(String::from);
+    for _ in 0..3000 {
+        let events: Vec<Vec<u8>> = seeds
+            .iter()
+            .map(|seed| {
+                let mut bytes = seed.to_vec();
+                for _ in 0..=below(4) {
+                    let at = below(bytes.len());
+                    bytes[at] = below(256) as u8;
+                }
+                bytes
+            })
+            .collect();
+        let events: Vec<&[u8]> = events.iter().map(Vec::as_slice).collect();
+        let formats: [Box<dyn Format>; 3] = [
+            Box::new(Json),
+            Box::new(Csv::new(Dialect::new(b',', vec![]).unwrap(), &columns, &fields())),
+            Box::new(Avro::new(SCHEMA).unwrap()),
+        ];
+        for format in formats {
+            let read = decoded(format, &events);
+            assert_eq!(read.event.len() + read.faults.len(), events.len());
+            assert_eq!((read.x.len(), read.y.len()), (2 * read.event.len(), read.event.len()));
+        }
+    }
+}
+
+#[test]
+fn ends_that_do_not_ascend_are_refused() {
+    let decoder = Decoder::new(fields(), Box::new(Json));
+    for ends in [&[1_i64][..], &[5, 2], &[-1], &[-1, 2]] {
+        assert!(decoder.decode(b"{}", ends).is_err());
+    }
+}

@@ -1,0 +1,85 @@
+"""librdkafka's own mock cluster, whose brokers can be taken down and up: the library is that of confluent-kafka."""
+
+import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+__all__ = ["MockCluster", "mock_cluster", "why_no_mock_cluster"]
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    spec = find_spec("confluent_kafka")
+    if spec is None or spec.origin is None:
+        msg = "confluent-kafka is not installed"
+        raise OSError(msg)
+    folder = Path(spec.origin).resolve().parent.parent
+    found = sorted(folder.glob("confluent_kafka*.libs/librdkafka*"))
+    if not found:
+        msg = "confluent-kafka comes without a librdkafka of its own"
+        raise OSError(msg)
+    library = ctypes.CDLL(str(found[0]))
+    pointer, number = ctypes.c_void_p, ctypes.c_int
+    for name, result, arguments in (
+        ("rd_kafka_conf_new", pointer, []),
+        ("rd_kafka_new", pointer, [number, pointer, ctypes.c_char_p, ctypes.c_size_t]),
+        ("rd_kafka_destroy", None, [pointer]),
+        ("rd_kafka_mock_cluster_new", pointer, [pointer, number]),
+        ("rd_kafka_mock_cluster_destroy", None, [pointer]),
+        ("rd_kafka_mock_cluster_bootstraps", ctypes.c_char_p, [pointer]),
+        ("rd_kafka_mock_topic_create", number, [pointer, ctypes.c_char_p, number, number]),
+        ("rd_kafka_mock_broker_set_down", number, [pointer, ctypes.c_int32]),
+        ("rd_kafka_mock_broker_set_up", number, [pointer, ctypes.c_int32]),
+    ):
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+@cache
+def why_no_mock_cluster() -> str | None:
+    """Say why there is no mock cluster here; None where there is."""
+    try:
+        _library()
+    except (OSError, AttributeError) as error:
+        return f"librdkafka's mock cluster cannot be had: {error}"
+    return None
+
+
+class MockCluster:
+    """Brokers that hold a few megabytes in memory."""
+
+    def __init__(self, handle: int, n: int) -> None:
+        self._handle, self._n = handle, n
+        self.servers = _library().rd_kafka_mock_cluster_bootstraps(handle).decode()
+
+    def create(self, topic: str) -> None:
+        """Make a topic of one partition."""
+        _library().rd_kafka_mock_topic_create(self._handle, topic.encode(), 1, 1)
+
+    def down(self) -> None:
+        """Take all brokers down."""
+        for broker in range(1, self._n + 1):
+            _library().rd_kafka_mock_broker_set_down(self._handle, broker)
+
+    def up(self) -> None:
+        """Take all brokers up; they hold what they held."""
+        for broker in range(1, self._n + 1):
+            _library().rd_kafka_mock_broker_set_up(self._handle, broker)
+
+
+@contextmanager
+def mock_cluster(n: int = 3) -> Iterator[MockCluster]:
+    """Run a cluster of so many brokers while the block runs."""
+    library = _library()
+    complaint = ctypes.create_string_buffer(200)
+    client = library.rd_kafka_new(0, library.rd_kafka_conf_new(), complaint, len(complaint))
+    cluster = library.rd_kafka_mock_cluster_new(client, n)
+    try:
+        yield MockCluster(cluster, n)
+    finally:
+        library.rd_kafka_mock_cluster_destroy(cluster)
+        library.rd_kafka_destroy(client)
