@@ -5,7 +5,7 @@ heading.
 """
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import inf, isnan
 from typing import Any
 
@@ -92,12 +92,10 @@ def test_moa_basic_and_window_evaluators_are_matched_in_every_reading_and_measur
     y_true, y_pred = sequence(n_classes, abstaining=True)
     evaluators = [f"{BASIC} {ALL}", f"{WINDOW} -w {WIDTH} {ALL}"]
     found = moa.evaluations(evaluators, y_true, y_pred, n_classes=n_classes, every=EVERY)
-    for theirs, forgetting in zip(
-        found, (Landmark(moa_compatible=True), Window(WIDTH, moa_compatible=True)), strict=True
-    ):
-        names: list[str | Measure] = [*MEASURES.values()]
+    compatible: list[Forgetting] = [Landmark(moa_compatible=True), Window(WIDTH, moa_compatible=True)]
+    for theirs, forgetting in zip(found, compatible, strict=True):
         per_class = [f"{of}[{code}]" for of in ("precision", "recall") for code in range(n_classes)]
-        ours = evaluated(y_true, y_pred, forgetting, names + per_class, n_classes=n_classes)
+        ours = evaluated(y_true, y_pred, forgetting, [*MEASURES.values(), *per_class], n_classes=n_classes)
         titles = [f"{of} for class {code} (percent)" for of in ("Precision", "Recall") for code in range(n_classes)]
         expected = np.stack([theirs[name] for name in [*MEASURES, *titles]], axis=1) / 100.0
         assert len(expected) == 500 // EVERY
@@ -110,7 +108,8 @@ def test_moa_accuracy_kappa_and_faded_rates_are_ours_where_nobody_abstains() -> 
     y_true[0] = 1  # MOA takes class 0 to have come before
     evaluators = [BASIC, f"{WINDOW} -w {WIDTH}", "FadingFactorClassificationPerformanceEvaluator -a 0.99"]
     found = moa.evaluations(evaluators, y_true, y_pred, n_classes=3, every=EVERY)
-    for theirs, forgetting in zip(found, (Landmark(), Window(WIDTH), sg.Fading(0.99)), strict=True):
+    forgettings: list[Forgetting] = [Landmark(), Window(WIDTH), sg.Fading(0.99)]
+    for theirs, forgetting in zip(found, forgettings, strict=True):
         ours = evaluated(y_true, y_pred, forgetting, ["accuracy", "kappa", "kappa_temporal"], n_classes=3)
         expected = np.stack([theirs[name] for name in (CORRECT, KAPPA, TEMPORAL)], axis=1) / 100.0
         np.testing.assert_allclose(ours, expected, rtol=1e-9, atol=1e-12)
@@ -283,7 +282,7 @@ def test_counting_as_moa_is_the_plain_loop(width: int | None) -> None:
 
 # River
 
-RIVER: dict[str, Callable[[], Any]] = {
+RIVER: dict[str, Any] = {
     "accuracy": river_metrics.Accuracy,
     "kappa": river_metrics.CohenKappa,
     "balanced_accuracy": river_metrics.BalancedAccuracy,
