@@ -105,8 +105,8 @@ class MoaCounting:
 
     def save(self) -> bytes:
         """Give all of its state."""
-        columns = {"weights": self._weights, "entered": self._weight, "label": self._label}
-        return pack("MOA counting", {"last": self._last}, [self._state.save(), pack_columns("rows", {}, columns)])
+        rows = pack_columns("rows", {}, {"weights": self._weights, "entered": self._weight, "label": self._label})
+        return pack("MOA counting", {"last": self._last}, [self._state.save(), rows])
 
     def load(self, state: bytes) -> None:
         """Take over a saved state of one built alike, and go on from there bit for bit."""

@@ -8,7 +8,8 @@ shares. What differs from our own measures, and why, is in docs/differences.md.
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.measures import OverTallies, accuracy, kappa, over_tallies
+from streamgauge.measures import accuracy, kappa, over_tallies
+from streamgauge.protocols import Measure
 from streamgauge.records import Tallies, over_classes
 
 __all__ = ["MEASURES", "moa_f1", "moa_kappa_m", "moa_kappa_temporal", "moa_precision", "moa_recall"]
@@ -82,7 +83,7 @@ def moa_f1(tallies: Tallies) -> Column:
     return 2.0 * precision * recall / (precision + recall)
 
 
-MEASURES: dict[str, OverTallies] = {
+MEASURES: dict[str, Measure] = {
     "classifications correct (percent)": accuracy,
     "Kappa Statistic (percent)": kappa,
     "Kappa Temporal Statistic (percent)": moa_kappa_temporal,
