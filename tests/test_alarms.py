@@ -195,7 +195,7 @@ def test_alarms_travel_through_files_scores_tables_and_pages(tmp_path: Path) -> 
     assert "DDM(warning=2.0) on NaiveBayes" in shown
     assert {"always", "never"} <= set(shown)
     page = page_html(results)
-    assert 'id="alarms"' in page
+    assert "<h2>Alarms</h2>" in page
     drift = next(alarm.row for alarm in results.alarms if alarm.kind == "drift")
     assert f"[{drift},0,2]" in page
     assert "Triangles: alarms" in page

@@ -6,6 +6,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge import _native
 from streamgauge.records import Batch, Confusions, LabelCounts
 from streamgauge.sequencing import Plan
 
@@ -48,28 +49,25 @@ class LabelCounter:
         n_classes, start = len(self.totals) - 3, batch.start
         if start < 0:
             return np.empty((0, len(self.totals)), dtype=np.int64)
-        ends = np.array([*stops, start + len(batch)], dtype=np.int64)
-        piece = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=start))
+        ends = [*stops, start + len(batch)]
         counts = np.zeros((len(ends), len(self.totals)), dtype=np.int64)
-        found = np.bincount(piece * (n_classes + 1) + (batch.y + 1), minlength=len(ends) * (n_classes + 1))
-        counts[:, :n_classes] = found.reshape(len(ends), n_classes + 1)[:, 1:]
-        counts[:, n_classes] = found[:: n_classes + 1]  # a label that is not known is -1
+        found = _native.count_labels(np.ascontiguousarray(batch.y), [end - start for end in ends], n_classes)
+        by_class = found.reshape(len(ends), n_classes + 1)
+        counts[:, :n_classes], counts[:, n_classes] = by_class[:, 1:], by_class[:, 0]
         if hidden is not None:
+            piece = np.searchsorted(ends, batch.rows, side="right")
             counts[:, -2] = np.bincount(piece[hidden], minlength=len(ends))
-        counts[:, -1] = self._revealed(counts, plan, piece, ends)
+        counts[:, -1] = self._revealed(counts, batch, plan, ends)
         so_far: NDArray[np.int64] = self.totals + np.cumsum(counts, axis=0)
         self.totals = so_far[-1]
         return so_far[:-1]
 
     @staticmethod
-    def _revealed(
-        counts: NDArray[np.int64], plan: Plan, piece: NDArray[np.int64], ends: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
+    def _revealed(counts: NDArray[np.int64], batch: Batch, plan: Plan, ends: Sequence[int]) -> NDArray[np.int64]:
         """Count the labels that came in each piece of the batch."""
         if plan.revealed is None:
             return np.asarray(counts[:, :-3].sum(axis=1))
-        if plan.moves is not None:
-            piece = np.searchsorted(ends, plan.moves.now, side="right")
+        piece = np.searchsorted(ends, batch.rows if plan.moves is None else plan.moves.now, side="right")
         return np.bincount(piece[plan.revealed], minlength=len(ends))
 
 

@@ -115,8 +115,7 @@ class Sequencer:
         if batch.start < 0:  # rows of another stream, to be learnt before the first
             return Plan(batch)
         self._last_time = None if batch.time is None else batch.time[-1:]
-        rows = np.arange(batch.start, batch.start + len(batch))
-        found = self._moments(batch, arrivals, rows)
+        found = self._moments(batch, arrivals)
         inserting = self._inserting
         inserted = [] if inserting is None else inserting.inserted(batch.start, batch.start + len(batch))
         n_unknown = int(np.count_nonzero(batch.y == UNLABELLED))
@@ -125,7 +124,7 @@ class Sequencer:
         if found is None and not self.n_owed and not inserted:
             self.n_revealed += len(batch) - n_unknown
             return Plan(batch)
-        own = 4 * rows + AFTER
+        own = 4 * batch.rows + AFTER
         moment, due = (own, None) if found is None else found
         moment = np.where(batch.y == UNLABELLED, NEVER_MOMENT, moment)
         n_hidden = int(np.count_nonzero(moment >= NEVER_MOMENT)) - n_unknown
@@ -150,17 +149,17 @@ class Sequencer:
         return self._arranged(Plan(nothing, test, ~test, moves))
 
     def _moments(
-        self, batch: Batch, arrivals: Arrivals | None, rows: NDArray[np.int64]
+        self, batch: Batch, arrivals: Arrivals | None
     ) -> tuple[NDArray[np.int64], NDArray[np.float64] | None] | None:
         """Say when each row may be learnt and its label comes, or at what time; None where both are at once."""
         release = None if self._chunked is None else self._chunked.release(batch)
         if release is None and arrivals is None:
             return None
-        own = 4 * rows + AFTER
+        own = 4 * batch.rows + AFTER
         moment = own if release is None else np.maximum(own, 4 * release + AFTER)
         due = None
         if arrivals is not None:
-            known = rows < self._n_training  # whatever the labelling says
+            known = batch.rows < self._n_training  # whatever the labelling says
             if arrivals.row is not None:
                 late = np.where(arrivals.row >= NEVER, NEVER_MOMENT, 4 * arrivals.row + AFTER)
                 moment = np.maximum(moment, np.where(known, own, late))
@@ -178,7 +177,7 @@ class Sequencer:
     ) -> Plan:
         """Bring what a batch brings into the order of its moments."""
         waiting, n, end = self._waiting, len(batch), 4 * (batch.start + len(batch))
-        rows = np.arange(batch.start, batch.start + n)
+        rows = batch.rows
         if due is not None:
             due = waiting.tell_time(batch, moment, due)
         places, left_moment, left_row = waiting.leave(end)

@@ -216,6 +216,41 @@ fn follow(mut last: i32, truth: &[i32], labels: &[i32], weights: impl Iterator<I
     last
 }
 
+/// Up to so many classes are looked for one by one.
+const FEW_CLASSES: usize = 8;
+
+/// How often a class occurs.
+fn occurrences(labels: &[i32], class: i32) -> u32 {
+    labels.iter().map(|&label| u32::from(label == class)).sum()
+}
+
+/// How often each class occurs in each piece of a column, and how often none is known, in one row per piece: first those
+/// of no class, then class after class. A piece ends before the row that `ends` says.
+#[must_use]
+pub fn count_labels(labels: &[i32], ends: &[usize], n_classes: usize) -> Vec<u64> {
+    let mut counts = vec![0; ends.len() * (n_classes + 1)];
+    let mut start = 0;
+    for (counts, &end) in counts.chunks_exact_mut(n_classes + 1).zip(ends) {
+        let end = end.clamp(start, labels.len());
+        let labels = &labels[start..end];
+        if n_classes <= FEW_CLASSES {
+            // Comparing many labels at once beats looking at each, as long as there are few classes to look for.
+            for (class, count) in (0..).zip(&mut counts[1..]) {
+                *count = labels.chunks(1 << 16).map(|part| u64::from(occurrences(part, class))).sum();
+            }
+        } else {
+            for &label in labels {
+                if let Some(count) = usize::try_from(label).ok().and_then(|class| counts[1..].get_mut(class)) {
+                    *count += 1;
+                }
+            }
+        }
+        counts[0] = labels.len() as u64 - counts[1..].iter().sum::<u64>();
+        start = end;
+    }
+    counts
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -281,5 +316,14 @@ mod tests {
     fn a_label_that_is_no_class_is_refused() {
         assert!(matches!(Baselines::new(2).update(&[0], &[2], None), Err(KernelError::Label { label: 2, .. })));
         assert!(Baselines::new(2).update(&[0], &[], None).is_err());
+    }
+
+    #[test]
+    fn labels_are_counted_piece_by_piece() {
+        let labels = [0, 1, -1, 1, 2, 2, 0, 7];
+        assert_eq!(count_labels(&labels, &[3, 3, 8], 3), [1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 2]);
+        assert!(count_labels(&labels, &[], 3).is_empty());
+        assert_eq!(count_labels(&labels, &[99], 1), [6, 2]);
+        assert_eq!(count_labels(&labels, &[99], 9)[..4], [1, 2, 2, 2]);
     }
 }

@@ -48,6 +48,20 @@ impl Baselines {
     }
 }
 
+/// How often each class occurs in each piece of a column, and how often none is known.
+#[pyfunction]
+fn count_labels(
+    py: Python<'_>,
+    labels: PyReadonlyArray1<'_, i32>,
+    ends: Vec<usize>,
+    n_classes: usize,
+) -> PyResult<Py<PyArray1<u64>>> {
+    let labels = column("labels", &labels)?;
+    let counts = work(py, || Ok(kernels::count_labels(labels, &ends, n_classes)))?;
+    Ok(counts.into_pyarray(py).unbind())
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(count_labels, module)?)?;
     module.add_class::<Baselines>()
 }

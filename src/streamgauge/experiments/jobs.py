@@ -160,6 +160,7 @@ class _Work:
                 seed=condition.seed,
                 resources=experiment.resources,
                 backend=Threads(self.settings.threads),
+                journal=self.store.folder_of(self.claim.run),
                 on_reading=_Watch(self),
             )
         return replace(results, description=self._description(results, opened))

@@ -167,6 +167,11 @@ class Batch:
     def __len__(self) -> int:
         return len(self.y)
 
+    @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        """The position of each row in the stream."""
+        return np.arange(self.start, self.start + len(self))
+
 
 @dataclass(frozen=True, order=True)
 class Drift:
@@ -291,7 +296,7 @@ class Step:
     @cached_property
     def rows(self) -> NDArray[np.int64]:
         """Which row of the stream each is."""
-        return np.arange(self.batch.start, self.batch.start + len(self.batch)) if self.row is None else self.row
+        return self.batch.rows if self.row is None else self.row
 
     @property
     def times(self) -> NDArray[np.int64]:

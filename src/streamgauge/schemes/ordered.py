@@ -199,7 +199,7 @@ def rows_of(batch: Batch) -> NDArray[np.int64]:
     >>> rows_of(Batch(5, np.zeros((2, 1)), np.zeros(2, dtype=np.int32))).tolist()
     [5, 6]
     """
-    return np.arange(batch.start, batch.start + len(batch))
+    return batch.rows
 
 
 def testing(step: Step) -> NDArray[np.bool_]:
