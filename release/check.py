@@ -133,7 +133,7 @@ def main() -> None:
                 check_sdist(sdist, version, Path(folder), whole=asked.whole)
     except ReleaseError as error:
         sys.exit(str(error))
-    _say(f"streamgauge {version} is fit for release")
+    _say(f"the {asked.only or 'wheel and the sdist'} of streamgauge {version} passed")
 
 
 if __name__ == "__main__":
