@@ -10,10 +10,10 @@ BIN := $(VENV)/bin
 JOBS ?= 2
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help setup demo test test-rust test-python lint format bench peers java docs clean
+.PHONY: help setup demo test test-rust test-python lint format bench peers java docs wheel sdist check-release clean
 
 help:  ## Show this help.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/.tools: pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 or newer is missing: install it (Debian: apt-get install python3 python3-venv), or give PYTHON=/path/to/python3"; exit 1; }
@@ -77,6 +77,18 @@ docs: setup $(VENV)/.docs  ## Build the site of the documentation into site/ (it
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 	@echo "site/index.html; with search: $(BIN)/python -m http.server --directory site"
 
+# Zig links against the C library of an older Linux than this one: the wheel runs wherever glibc is 2.28 or newer.
+wheel: $(VENV)/.tools  ## Build the wheel for Linux (manylinux_2_28) into dist/.
+	@command -v cargo >/dev/null || { echo "cargo is missing: install Rust 1.88 or newer (rustup: https://rustup.rs, or Debian: apt-get install rustup)"; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group release
+	$(BIN)/maturin build --release --zig --compatibility manylinux_2_28 --out dist
+
+sdist: $(VENV)/.tools  ## Pack the sources into dist/.
+	$(BIN)/maturin sdist --out dist
+
+check-release: wheel sdist  ## Check the wheel and the sdist of dist/ in empty environments.
+	$(BIN)/python -m release.check dist
+
 clean:  ## Remove everything that was built.
-	rm -rf $(VENV) target demo site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) target dist demo site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src -name '*.so' -delete

@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -26,6 +27,7 @@ __all__ = [
     "Speed",
     "adwin_time",
     "detector_signals",
+    "evaluations",
     "folds",
     "generated_rows",
     "heap_bytes",
@@ -132,6 +134,31 @@ def detector_signals(
     output = _java(arguments, given="\n".join(map(repr, values.tolist())))
     lines = [line.split() for line in output.splitlines()]
     return [(np.frombuffer(digits.encode(), dtype=np.uint8) - ord("0"), float(time)) for time, digits in lines]
+
+
+def evaluations(
+    evaluators: Sequence[str],
+    y_true: NDArray[np.int32],
+    y_pred: NDArray[np.int32],
+    *,
+    n_classes: int,
+    every: int,
+    weight: NDArray[np.float64] | None = None,
+) -> list[dict[str, NDArray[np.float64]]]:
+    """Give what evaluators say of given predictions, by the name of the measurement; needs a JDK.
+
+    A prediction of -1 is that of a learner without votes. The values are MOA's, most of them in percent; one per
+    `every` rows.
+    """
+    weights = np.ones(len(y_true)) if weight is None else weight
+    columns = zip(y_true.tolist(), y_pred.tolist(), weights.tolist(), strict=True)
+    rows = "\n".join(f"{true} {predicted} {one!r}" for true, predicted, one in columns)
+    output = _java([_source("Evaluations"), str(n_classes), str(every), *evaluators], given=rows)
+    found: list[dict[str, list[float]]] = [{} for _ in evaluators]
+    for line in output.splitlines():
+        _, place, value, name = line.split(" ", 3)
+        found[int(place)].setdefault(name, []).append(float(value))
+    return [{name: np.array(values) for name, values in each.items()} for each in found]
 
 
 def generated_rows(stream: str, n_rows: int) -> tuple[Schema, NDArray[np.float64], NDArray[np.int32]]:

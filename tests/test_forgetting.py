@@ -16,7 +16,7 @@ from streamgauge import _native
 from streamgauge.checks import check_forgetting
 from streamgauge.checks.forgetting import cut, same_bits, sample_trace
 from streamgauge.errors import StreamgaugeError
-from streamgauge.forgetting import EWMA, Adwin, Fading, Landmark, NativeForgetting, TimeWindow, Tumbling, Window
+from streamgauge.forgetting import EWMA, Adwin, Fading, Landmark, TimeWindow, Tumbling, Window
 from streamgauge.measures import accuracy
 from streamgauge.protocols import Forgetting
 from streamgauge.records import Tally, Trace
@@ -119,7 +119,7 @@ def test_the_check_finds_a_forgetting_that_forgets_wrongly() -> None:
         def weights_by_age(self, n: int) -> NDArray[np.float64]:
             return np.ones(n)
 
-        def build(self, n_classes: int) -> NativeForgetting:
+        def build(self, n_classes: int) -> Any:
             return Window(100).build(n_classes)
 
     with pytest.raises(AssertionError, match="confusion"):

@@ -7,7 +7,7 @@ others keep the votes in fine bins, in memory that does not grow, and rows in on
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
+from streamgauge.moa_counting import MoaCounting
 from streamgauge.records import Tallies, Trace, over_classes
 
 __all__ = ["EWMA", "Adwin", "Fading", "Landmark", "NativeForgetting", "TimeWindow", "Tumbling", "Window"]
@@ -96,19 +97,27 @@ class NativeForgetting:
 class Landmark:
     """Forgets nothing: covers every row since the start.
 
+    Parameters
+    ----------
+    moa_compatible
+        Whether to count as MOA's BasicClassificationPerformanceEvaluator does: see docs/differences.md.
+
     Examples
     --------
-    >>> Landmark()
-    Landmark()
+    >>> Landmark().weights_by_age(3).tolist()
+    [1.0, 1.0, 1.0]
     """
+
+    moa_compatible: bool = field(default=False, kw_only=True)
 
     def weights_by_age(self, n: int) -> NDArray[np.float64]:
         """Give the weights of the last `n` rows, the newest first."""
         return np.ones(n)
 
-    def build(self, n_classes: int, statistics: Sequence[str] = ()) -> NativeForgetting:
+    def build(self, n_classes: int, statistics: Sequence[str] = ()) -> NativeForgetting | MoaCounting:
         """Build a state that has seen nothing, and keeps the statistics that measures need."""
-        return NativeForgetting(_native.landmark(n_classes, statistics), statistics)
+        state = NativeForgetting(_native.landmark(n_classes, statistics), statistics)
+        return MoaCounting(state, n_classes, None) if self.moa_compatible else state
 
 
 @dataclass(frozen=True)
@@ -122,6 +131,8 @@ class Window:
     ----------
     width
         How many rows it covers, at least 1.
+    moa_compatible
+        Whether to count as MOA's WindowClassificationPerformanceEvaluator does: see docs/differences.md.
 
     Examples
     --------
@@ -130,6 +141,7 @@ class Window:
     """
 
     width: int = 1000
+    moa_compatible: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         require_at_least("width", self.width, 1)
@@ -138,9 +150,10 @@ class Window:
         """Give the weights of the last `n` rows, the newest first."""
         return (np.arange(n) < self.width).astype(np.float64)
 
-    def build(self, n_classes: int, statistics: Sequence[str] = ()) -> NativeForgetting:
+    def build(self, n_classes: int, statistics: Sequence[str] = ()) -> NativeForgetting | MoaCounting:
         """Build a state that has seen nothing, and keeps the statistics that measures need."""
-        return NativeForgetting(_native.window(n_classes, self.width, statistics), statistics)
+        state = NativeForgetting(_native.window(n_classes, self.width, statistics), statistics)
+        return MoaCounting(state, n_classes, self.width) if self.moa_compatible else state
 
 
 @dataclass(frozen=True)

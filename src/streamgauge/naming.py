@@ -30,7 +30,9 @@ def described(thing: object) -> str:
     shown = [
         f"{option.name}={described(value)}"
         for place, option in enumerate(option for option in fields(thing) if option.init and option.repr)
-        if not _is_usual(value := getattr(thing, option.name), None if place == 0 else option.default)
+        if not _is_usual(
+            value := getattr(thing, option.name), None if place == 0 and not option.kw_only else option.default
+        )
     ]
     return f"{type(thing).__name__}({', '.join(shown)})"
 

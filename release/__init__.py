@@ -1,0 +1,1 @@
+"""What a release must pass before it goes out: ``make check-release``."""
