@@ -67,7 +67,7 @@ def measured(rows: int, n_learners: int = 2) -> Costs:
     answer = packed_answer(brought, unpacked(description, columns))
     row_bytes = (len(description) + sum(column.nbytes for column in columns)) / rows
     taken = min(_seconds(lambda: unpacked_answer(answer, order)) for _ in range(20))
-    given = 150e-6  # of a call of an actor's method, as Ray's own benchmarks have it
+    given = 150e-6  # of a call of an actor's method: assumed, not measured
     return Costs(rows, row_bytes, len(answer) / rows, given, taken)
 
 

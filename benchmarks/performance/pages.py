@@ -36,7 +36,7 @@ many times as long as ours a system took. Ours is `evaluate` on rows in memory i
 it reports of its task thread, less its MajorityClass on the same stream, so that generator, compiler and garbage
 collector are not counted. Loops in Python see the first rows only, so that their accuracy is that of a younger model.
 Peak memory is that of the whole process, virtual machine or interpreter and rows in memory included; model memory is
-what the learner holds at the end (MOA: by how much its heap grows). streamDM has no package to install and is left out.
+what the learner holds at the end (MOA: by how much its heap grows). streamDM is left out.
 """
 
 
