@@ -25,7 +25,9 @@ from streamgauge.labelling import AllLabels, Delayed
 from streamgauge.learners import AdaptiveRandomForest
 from streamgauge.protocols import Labelling, Passage, Scheme
 from streamgauge.records import PairSums, Results, Verdict
+from streamgauge.records.runs import Outcome
 from streamgauge.reports import summary
+from streamgauge.reports.tables import live_verdicts
 from streamgauge.schemes import Holdout
 from streamgauge.significance import LiveTest, Look, Monitor, PairWatch, decide, empirical_bernstein, two_way_sequence
 from streamgauge.significance.looks import OUTCOMES, outcomes_at
@@ -325,3 +327,21 @@ def test_what_is_no_live_test_is_refused() -> None:
     pairs = [PairSums("a", "b", n, np.array([n]), np.array([n]), np.array([0]), 0.0, True) for n in (1, 2)]
     with pytest.raises(StreamgaugeError, match="of one run"):
         Monitor().look(pairs, 2)
+
+
+def test_a_verdict_that_the_end_no_longer_bears_out_says_so():
+    facts = (0.01, 0.05, 1, "equal", "two_way_sequence")
+    cases: list[tuple[Outcome, tuple[float, float] | None, bool]] = [
+        ("first", (0.01, 0.05), True),
+        ("first", (-0.02, 0.05), False),
+        ("second", (-0.05, -0.01), True),
+        ("second", (-0.05, 0.01), False),
+        ("equivalent", (-0.005, 0.005), True),
+        ("first", None, True),
+    ]
+    for outcome, interval, lasts in cases:
+        verdict = Verdict("a", "b", outcome, 4000, 0.0, interval, *facts)
+        assert verdict.lasts == lasts
+        console = Console(width=200, record=True, file=StringIO())
+        console.print(live_verdicts([verdict]))
+        assert ("no longer so" in console.export_text()) == (not lasts)

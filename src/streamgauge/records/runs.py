@@ -225,6 +225,14 @@ class Verdict:
         """The name of the learner that is better; None where that is not known."""
         return {"first": self.first, "second": self.second}.get(self.outcome)
 
+    @property
+    def lasts(self) -> bool:
+        """Whether the interval of now still says which is better; where the stream changes, it may not."""
+        if self.better is None or self.interval is None:
+            return True
+        low, high = self.interval
+        return low > 0.0 if self.outcome == "first" else high < 0.0
+
     def __str__(self) -> str:
         if self.row is None:
             return f"{self.first} and {self.second}: undecided yet"

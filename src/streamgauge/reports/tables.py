@@ -148,6 +148,7 @@ def live_verdicts(verdicts: Sequence[Verdict]) -> RenderableType:
         ends = verdict.interval
         interval = "" if ends is None else f" [{', '.join(points(bound) for bound in ends)}]"
         now = f"at the end {points(verdict.difference)} % points{interval}"
+        now += "" if verdict.lasts else ": no longer so, the stream has changed"
         listed.add_row("•", Text(f"{printable(str(verdict))}; {now}"))
     if len(undecided) > MOST_UNDECIDED:
         listed.add_row("•", Text(f"{count(len(undecided) - MOST_UNDECIDED, 'more pair')} undecided yet"))
