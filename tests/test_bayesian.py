@@ -5,31 +5,12 @@ import pytest
 
 from streamgauge.errors import StreamgaugeError
 from streamgauge.significance import bayesian_sign, corrected_t, correlated_t, signed_rank
+from tests.accuracy_table import TABLE
 
 TABLE_1 = np.array([0.07, -0.01, -0.02, 1.37, 0.60, 1.42, 2.18, 1.04, 2.39, 0.03]) / 100
 """Differences of ten folds: Bifet et al. 2015, table 1."""
 
-STREAMS = np.array(
-    [
-        [0.763, 0.768, 0.771, 0.798],
-        [0.599, 0.591, 0.590, 0.569],
-        [0.954, 0.971, 0.968, 0.967],
-        [0.628, 0.661, 0.654, 0.657],
-        [0.882, 0.888, 0.886, 0.898],
-        [0.936, 0.931, 0.916, 0.931],
-        [0.661, 0.668, 0.609, 0.685],
-        [0.583, 0.583, 0.563, 0.625],
-        [0.775, 0.838, 0.866, 0.875],
-        [1.0, 1.0, 1.0, 1.0],
-        [0.940, 0.962, 0.965, 0.962],
-        [0.619, 0.666, 0.614, 0.669],
-        [0.972, 0.981, 0.9751, 0.975],
-        [0.957, 0.978, 0.946, 0.970],
-    ]
-)
-"""Fourteen streams, four learners."""
-
-OVER_STREAMS = STREAMS[:, 3] - STREAMS[:, 0]
+OVER_STREAMS = TABLE[:, 3] - TABLE[:, 0]
 
 
 def test_correlated_t_gives_the_worked_numbers() -> None:
@@ -57,16 +38,16 @@ def test_the_bayesian_sign_test_gives_the_worked_numbers() -> None:
 @pytest.mark.parametrize("rope", [0.005, 0.02])
 def test_the_bayesian_sign_test_agrees_with_baycomp(rope: float) -> None:
     baycomp = pytest.importorskip("baycomp", reason="baycomp is not installed")
-    oracle = baycomp.SignTest.probs(STREAMS[:, 0], STREAMS[:, 1], rope=rope, nsamples=20_000, random_state=0)
-    found = bayesian_sign(STREAMS[:, 1] - STREAMS[:, 0], rope=rope, n_samples=20_000)
+    oracle = baycomp.SignTest.probs(TABLE[:, 0], TABLE[:, 1], rope=rope, nsamples=20_000, random_state=0)
+    found = bayesian_sign(TABLE[:, 1] - TABLE[:, 0], rope=rope, n_samples=20_000)
     assert (found.second, found.equivalent, found.first) == pytest.approx(tuple(oracle), abs=0.015)
 
 
 @pytest.mark.parametrize("rope", [0.0, 0.005, 0.02])
 def test_signed_rank_agrees_with_baycomp(rope: float) -> None:
     baycomp = pytest.importorskip("baycomp", reason="baycomp is not installed")
-    oracle = baycomp.SignedRankTest.probs(STREAMS[:, 0], STREAMS[:, 1], rope=rope, nsamples=20_000, random_state=0)
-    found = signed_rank(STREAMS[:, 1] - STREAMS[:, 0], rope=rope, n_samples=20_000)
+    oracle = baycomp.SignedRankTest.probs(TABLE[:, 0], TABLE[:, 1], rope=rope, nsamples=20_000, random_state=0)
+    found = signed_rank(TABLE[:, 1] - TABLE[:, 0], rope=rope, n_samples=20_000)
     ours = (found.second, found.equivalent, found.first) if rope else (found.second, found.first)
     assert ours == pytest.approx(tuple(oracle), abs=0.015)
 
