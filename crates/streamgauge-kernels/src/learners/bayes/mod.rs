@@ -19,7 +19,7 @@ mod vote;
 
 pub(super) use gaussian::Column;
 use gaussian::{Class, Panel};
-pub(super) use pending::{Pending, Settled, likelier};
+pub(super) use pending::{Pending, likelier};
 pub(super) use room::fit;
 pub(super) use subspaces::{Subspaces, sample};
 pub(super) use vote::vote_by_weights;
