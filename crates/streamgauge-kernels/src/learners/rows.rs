@@ -285,6 +285,18 @@ impl<const L: usize> Rows<L> {
         }
     }
 
+    /// The same for a row of numbers of which none is missing.
+    #[inline(always)]
+    pub fn gather_whole(&mut self, i: usize, layout: &Layout, x: &[f64], attributes: &[u32]) {
+        if L == MAX_LANES {
+            return self.gather_mixed(i, layout, x, attributes);
+        }
+        for (number, &attribute) in self.panels[i].0.iter_mut().zip(attributes) {
+            *number = x[attribute as usize];
+        }
+        self.gaps[i % BLOCK] = false;
+    }
+
     /// The same where attributes are nominal or many; nominal ones that are not looked at are left out.
     #[inline(never)]
     fn gather_mixed(&mut self, i: usize, layout: &Layout, x: &[f64], attributes: &[u32]) {

@@ -224,9 +224,11 @@ impl<const L: usize> HoeffdingTree<L> {
     #[inline(always)]
     fn gather_all<const IN_SUBSPACES: bool>(&self, block: &Block<'_>, rows: &mut Rows<L>, ends: &[u32]) {
         if IN_SUBSPACES {
-            for (i, &end) in ends.iter().enumerate() {
-                if let Some(leaf) = self.nodes.leaf(end) {
-                    self.gather(rows, i, block, leaf);
+            let d = self.schema.n_attributes();
+            for (i, (&end, x)) in ends.iter().zip(block.x.chunks_exact(d)).enumerate() {
+                let leaf = self.nodes.leaf(end);
+                if let Some(attributes) = leaf.and_then(|leaf| self.subspace(leaf)) {
+                    rows.gather_whole(i, self.models.layout(), x, attributes);
                 }
             }
         }
