@@ -191,7 +191,8 @@ pub(in crate::learners) struct Table<'a, const L: usize> {
 impl<'a, const L: usize> Table<'a, L> {
     /// Rows, and enough after them that lanes can be read.
     fn new(numbers: &'a [f64], n_columns: usize) -> Self {
-        Self { numbers, n_columns, mask: mask(n_columns - (L - 1) * WIDTH) }
+        // Hidden from the compiler, which would otherwise compare places rather than use the bits.
+        Self { numbers, n_columns, mask: std::hint::black_box(mask(n_columns - (L - 1) * WIDTH)) }
     }
 
     /// A row, padded with 0.
