@@ -47,7 +47,7 @@ def main() -> None:
         f"# Prequential errors and the error on a holdout set, after {N_ROWS:,} rows of Waveform",
         "",
         f"`python -m benchmarks holdout`: Hoeffding tree, means over {N_SEEDS} seeds; the holdout set has",
-        f"{N_HOLDOUT:,} rows and gives an error of {target:.4f}. Over everything, the errors of the first rows still count.",
+        f"{N_HOLDOUT:,} rows and gives an error of {target:.4f}. Over everything, the first errors still count.",
         "",
         "![errors along the stream](holdout.png)",
         "",
