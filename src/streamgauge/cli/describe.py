@@ -59,9 +59,9 @@ def _show(found: "Description") -> None:
         attributes.add_row(one.name, one.kind, f"{one.n_missing:,}", distinct, *numbers)
     shown.print(classes, "", attributes, sep="\n")
     for name in _hardly_repeated(found):
+        leave_out = f"File(PATH, drop={(name,)!r}) leaves it out"
         shown.print(
-            f"\n{name}: hardly a value comes twice, so nothing can be learnt from it; File(PATH, drop={(name,)!r}) leaves it out",
-            markup=False,
+            f"\n{name}: hardly a value comes twice, so nothing can be learnt from it; {leave_out}", markup=False
         )
 
 

@@ -62,8 +62,10 @@ def results_text(results: "Results") -> str:
     for forgetting in results.forgettings if len(results.rows) else ():
         lines.append(f"After {count(results.n_rows, 'row')}{name}, over {forgetting}")
         columns = [("", *map(printable, results.learners))]
-        for measure in results.measures:
-            columns.append((titled(measure, results.unit(measure)), *_texts(results, measure, forgetting)))
+        columns += [
+            (titled(measure, results.unit(measure)), *_texts(results, measure, forgetting))
+            for measure in results.measures
+        ]
         widths = [max(map(len, column)) for column in columns]
         for first, *others in zip(*columns, strict=True):
             cells = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
