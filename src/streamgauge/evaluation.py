@@ -12,7 +12,7 @@ import numpy as np
 
 from streamgauge.accounts import Account, Progress
 from streamgauge.backends import Auto
-from streamgauge.checkpoints import checkpointing_of, opened_recorders, same_run
+from streamgauge.checkpoints import Checkpointing, checkpointing_of, opened_recorders, same_run
 from streamgauge.counting import confusions_of, label_counts
 from streamgauge.drift import named_detectors
 from streamgauge.errors import require_at_least, require_between
@@ -85,7 +85,8 @@ class Evaluation:
     backend
         Where the cells run; the results do not depend on it.
     checkpoint
-        A folder for checkpoints, from which a run that was stopped or killed can go on.
+        A folder for checkpoints, from which a run that was stopped or killed can go on; or a `Checkpointing`, which
+        then says what the next three say.
     checkpoint_every
         A checkpoint is written after so many rows; None for about every 30 seconds.
     resume
@@ -128,7 +129,7 @@ class Evaluation:
         resources: bool = False,
         recorders: Sequence[Recorder] = (),
         backend: Backend = Auto(),
-        checkpoint: Path | str | None = None,
+        checkpoint: Path | str | Checkpointing | None = None,
         checkpoint_every: int | None = None,
         resume: bool = False,
         trust_checkpoint: bool = False,
@@ -307,8 +308,8 @@ class Evaluation:
 
     def _keeps(self, n_rows: int) -> bool:
         """Say whether there is to be a checkpoint after so many rows; called in the order of the rows."""
-        due = self.checkpointing is not None and self.checkpointing.is_due(n_rows)
-        return due or bool(self._ended_by) or n_rows == self.n_rows_known
+        due = self.checkpointing is not None and self.checkpointing.is_due(n_rows, self.n_rows_known)
+        return due or bool(self._ended_by)
 
     @property
     def _looks(self) -> tuple[LiveTest | None, int | None]:

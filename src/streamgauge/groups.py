@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.cells import Cell, Fold, Tallies
+from streamgauge.errors import StreamgaugeError
 from streamgauge.measures import build_state, measured
 from streamgauge.metering import Meter, Totals
 from streamgauge.protocols import DetectorSpec, Forgetting, LearnerSpec, Measure, Passage, Scheme
@@ -211,10 +212,11 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Saved:
-    """Saved states: of cells by their places in the run, of folds by their numbers."""
+    """Saved states: of cells by their places in the run, of folds by their numbers; or why they cannot be saved."""
 
     cells: Mapping[int, bytes]
     folds: Mapping[int, bytes]
+    refusal: str = ""
 
 
 @dataclass(frozen=True)
@@ -380,7 +382,7 @@ class Group:
             tuple(cell.meter.totals() for cell in cells if cell.meter is not None),
             self.crew.clock,
             self._passages(stops, tallies) if self.crew.with_passages else (),
-            self.save() if order.keeps else None,
+            self._kept() if order.keeps else None,
             self._confusions(tallies, order.confused) if order.confused else None,
         )
 
@@ -396,6 +398,13 @@ class Group:
                     matrices[: len(places), :, :c] = columns.confusion[places]
                     matrices[: len(places), :, c] = columns.abstained[places]
         return found
+
+    def _kept(self) -> Saved:
+        """Save all for a checkpoint; whether a run ends where that cannot be is for others to say."""
+        try:
+            return self.save()
+        except StreamgaugeError as error:
+            return Saved({}, {}, str(error))
 
     def save(self) -> Saved:
         """Save all cells and folds between two orders."""
