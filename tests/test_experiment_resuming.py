@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from streamgauge.cli.main import cli
 from streamgauge.errors import StreamgaugeError
 from streamgauge.experiments import Event, Experiment, Sample, Source, read, run
+from streamgauge.serve.library import Library
 
 MODELS = """
 import pathlib
@@ -181,6 +183,31 @@ def test_a_short_run_writes_no_checkpoint(tmp_path: Path, monkeypatch: pytest.Mo
     experiment = Experiment("short", {"sea": Source("SEA", rows=1_000)}, {"last": "NoChange"})
     assert run(experiment, tmp_path, n_jobs=1).complete
     assert written == []
+
+
+def test_the_page_of_an_experiment_names_its_runs(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    served: list[tuple[Path, list[dict[str, object]]]] = []
+
+    def serve(folder: Path) -> tuple[None, str]:
+        served.append((folder, []))
+        return None, "http://here/"
+
+    def end(_: object) -> None:
+        served[0][1].extend(Library(served[0][0]).summaries())
+
+    monkeypatch.setattr("streamgauge.cli.watching._started", serve)
+    monkeypatch.setattr("streamgauge.cli.watching._ended", end)
+    found = file.parent / "found"
+    status = cli.main(
+        ["run", str(file), "--out", str(found), "--jobs", "1", "--watch", "--quiet"], standalone_mode=False
+    )
+    assert not status
+    assert "watch it at http://here/" in capsys.readouterr().err
+    ((folder, (told,)),) = served
+    assert folder == found
+    assert (told["title"], told["experiment"]) == ("SEA(noise=0.1), Delayed(rows=100), seed 1", "experiment")
 
 
 def test_how_often_is_checked(file: Path) -> None:

@@ -54,7 +54,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Settings:
-    """How jobs are done: where results go, in how many threads, what counts as done, how often there is a checkpoint."""
+    """How jobs are done: where results go, in how many threads, what counts as done, how often it is kept."""
 
     folder: str
     threads: int = 1

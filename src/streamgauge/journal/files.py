@@ -16,8 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
-    *("ABOUT", "EVENTS", "FOLDER", "READINGS", "RUN", "STATUS", "STOP"),
-    *("head", "read_json", "read_records", "write_json"),
+    "ABOUT",
+    "EVENTS",
+    "FOLDER",
+    "READINGS",
+    "RUN",
+    "STATUS",
+    "STOP",
+    "head",
+    "read_json",
+    "read_records",
+    "write_json",
 ]
 
 FORMAT = 1
