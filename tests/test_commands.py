@@ -1,5 +1,6 @@
 """All commands alike: help with examples, JSON, quiet and verbose, exit statuses, completion, and what they import."""
 
+import ast
 import json
 import os
 import re
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import click
@@ -231,24 +233,55 @@ def test_commands_options_and_names_are_completed(words, expected):
 
 # What is imported, and what is public
 
-HEAVY = {"matplotlib", "ray", "sklearn", "pandas", "polars", "scipy", "pyarrow", "rich", "torch", "river", "jpype"}
+HEAVY = {"matplotlib", "ray", "sklearn", "pandas", "polars", "scipy", "pyarrow", "pydantic", "rich", "torch", "river"}
+LAZY = {"numpy", "click", "importlib.metadata"} | {f"streamgauge.{name}" for name in ("learners", "streams", "records")}
+HELP = "from streamgauge.cli.main import cli; cli(['--help'], standalone_mode=False)"
 
 
 @pytest.mark.parametrize(
-    "code",
+    ("code", "absent"),
     [
-        "import streamgauge",
-        "import streamgauge.experiments, streamgauge.store",
-        "import streamgauge.cli.main",
-        "from streamgauge.cli.main import cli; cli(['--help'], standalone_mode=False)",
+        ("import streamgauge", HEAVY | LAZY),
+        (HELP, HEAVY | LAZY - {"click"}),
+        ("from streamgauge import *", HEAVY | {"jpype", "starlette", "streamgauge.plots", "streamgauge.cli"}),
+        ("import streamgauge.experiments, streamgauge.store", HEAVY),
     ],
 )
-def test_nothing_heavy_is_imported_before_it_is_needed(code):
+def test_nothing_heavy_is_imported_before_it_is_needed(code, absent):
     told = f"{code}\nimport sys\nprint('modules:', *sys.modules)"
     done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True, timeout=60)
-    modules = {name.partition(".")[0] for name in done.stdout.rpartition("modules:")[2].split()}
+    modules = set(done.stdout.rpartition("modules:")[2].split())
     assert "streamgauge" in modules
-    assert not HEAVY & modules
+    assert not absent & modules
+
+
+def test_what_is_imported_late_is_what_type_checkers_and_editors_see():
+    tree = ast.parse(Path(sg.__file__).read_text())
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    seen = {alias.name: node.module for node in imports for alias in node.names if "streamgauge" in str(node.module)}
+    families = {name for name, module in seen.items() if module == "streamgauge"}
+    for name in families:
+        assert getattr(sg, name).__name__ == f"streamgauge.{name}"
+    for name in sg.__all__:
+        assert getattr(sg, name) is getattr(import_module(str(seen[name])), name)
+    assert set(seen) == families | set(sg.__all__)
+    assert {name for name in dir(sg) if not name.startswith("__")} == set(seen)
+
+
+def test_a_function_stays_itself_whatever_is_imported_in_between():
+    code = (
+        "import streamgauge as sg, streamgauge.evaluating, streamgauge.experiments.run, streamgauge.significance\n"
+        "print(*{type(getattr(sg, name)).__name__ for name in ('evaluate', 'run', 'compare', 'rank', 'load', 'save')})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "function\n"
+
+
+def test_a_name_the_package_does_not_have_is_told_with_the_nearest_one():
+    done = subprocess.run(
+        [sys.executable, "-c", "import streamgauge as sg; sg.evaluates"], stderr=-1, text=True, check=False
+    )
+    assert "no attribute 'evaluates'. Did you mean: 'evaluate'?" in done.stderr
 
 
 def test_there_are_about_25_public_names_and_all_are_there():
