@@ -219,7 +219,9 @@ class Stretch:
     server_cpu: float
     server_mib: float
     tasks: list[float]
-    sizes: list[int] = field(default_factory=list)
+    sizes: list[int]
+    costs: list[float] = field(default_factory=list)
+    """Of the CPU time, that of each update."""
 
 
 def follow(browser: Browser, updates: int, per_second: float) -> Iterator[Stretch]:
@@ -235,11 +237,15 @@ def follow(browser: Browser, updates: int, per_second: float) -> Iterator[Stretc
             page.wait_for_selector("html[data-seen]")
             yield measured(page, session, server, sizes)
             for _ in range(STRETCHES):
+                clock = [figures(session)["TaskDuration"]]
                 for _ in range(updates // STRETCHES):
                     due = time.monotonic() + 1 / per_second
                     run.step()
                     page.wait_for_timeout(max(0.0, 1_000 * (due - time.monotonic())))
-                yield measured(page, session, server, sizes)
+                    clock.append(figures(session)["TaskDuration"])
+                told = measured(page, session, server, sizes)
+                told.costs = np.diff(clock).tolist()
+                yield told
 
 
 def measured(page: Page, session: CDPSession, server: int, sizes: list[int]) -> Stretch:
@@ -265,17 +271,17 @@ def following_table(stretches: list[Stretch], updates: int) -> str:
     """Write what the stretches took as a table."""
     each = updates // STRETCHES
     lines = [
-        "| minutes | heap, MiB | nodes | listeners | page, ms of CPU an update | tasks over 50 ms (longest) "
-        "| bytes an update | server, ms of CPU an update | server, MiB |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "| minutes | heap, MiB | nodes | listeners | page, ms of CPU an update | 99 % under, ms | most, ms "
+        "| tasks over 50 ms | bytes an update | server, ms of CPU an update | server, MiB |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for place, (before, now) in enumerate(pairwise(stretches)):
         first = MINUTES * place
         page, server = (1_000 * (getattr(now, part) - getattr(before, part)) / each for part in ("cpu", "server_cpu"))
-        longest = f" ({max(now.tasks):.0f} ms)" if now.tasks else ""
+        costs = 1_000 * np.array(now.costs)
         lines.append(
             f"| {first} to {first + MINUTES} | {now.heap:.1f} | {now.nodes:,.0f} | {now.listeners:,.0f} | {page:.1f} "
-            f"| {len(now.tasks)}{longest} | {sum(now.sizes) / each:,.0f} | {server:.1f} | {now.server_mib:.0f} |"
+            f"| {np.quantile(costs, 0.99):.0f} | {costs.max():.0f} | {len(now.tasks)} | {sum(now.sizes) / each:,.0f} | {server:.1f} | {now.server_mib:.0f} |"
         )
     return "\n".join(lines)
 
@@ -312,7 +318,9 @@ Best {best:.0f} ms (goal: under {GOAL} ms, {"met" if best < GOAL else "missed"})
 ## An hour of updates
 
 A run of 10 learners and 2 measures that goes on, with 45 verdicts anew at every update and an alarm at every tenth:
-{updates:,} updates, {per_second:g} a second. The heap is told after a collection of garbage.
+{updates:,} updates, {per_second:g} a second. The heap is told after a collection of garbage. CPU
+time is that of the page's thread, between two updates; tasks are told by the clock, so that those of a busy machine are
+long.
 
 {following_table(stretches, updates)}
 
