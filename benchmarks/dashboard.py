@@ -279,10 +279,10 @@ def following_table(stretches: list[Stretch], updates: int) -> str:
         first = MINUTES * place
         page, server = (1_000 * (getattr(now, part) - getattr(before, part)) / each for part in ("cpu", "server_cpu"))
         costs = 1_000 * np.array(now.costs)
-        lines.append(
-            f"| {first} to {first + MINUTES} | {now.heap:.1f} | {now.nodes:,.0f} | {now.listeners:,.0f} | {page:.1f} "
-            f"| {np.quantile(costs, 0.99):.0f} | {costs.max():.0f} | {len(now.tasks)} | {sum(now.sizes) / each:,.0f} | {server:.1f} | {now.server_mib:.0f} |"
-        )
+        counts = f"{now.heap:.1f} | {now.nodes:,.0f} | {now.listeners:,.0f}"
+        times = f"{page:.1f} | {np.quantile(costs, 0.99):.0f} | {costs.max():.0f} | {len(now.tasks)}"
+        served_at = f"{sum(now.sizes) / each:,.0f} | {server:.1f} | {now.server_mib:.0f}"
+        lines.append(f"| {first} to {first + MINUTES} | {counts} | {times} | {served_at} |")
     return "\n".join(lines)
 
 
