@@ -191,17 +191,58 @@ def test_doctor_knows_every_extra():
 
 
 def test_doctor_says_what_is_installed_and_what_is_not(monkeypatch):
-    monkeypatch.setattr(doctor, "_version", lambda name: None if name == "river" else "1")
+    versions = {name: doctor._version(name) for name in ("click", "cloudpickle", "numpy", "pyarrow", "rich", "scipy")}
+    monkeypatch.setattr(doctor, "_version", versions.get)
     out, _, status = invoke("doctor")
     assert status == 0
     assert "pip install 'streamgauge[river]' adds learners of River" in out
     found = json.loads(invoke("doctor", "--json")[0])
     assert found["extras"]["river"]["installed"] is False
     assert found["problems"] == []
-    monkeypatch.setattr(doctor, "_version", lambda name: None if name == "scipy" else "1")
+    monkeypatch.setattr(doctor, "_version", {**versions, "scipy": None, "numpy": "1.26.4"}.get)
     out, _, status = invoke("doctor")
     assert status == 1
     assert "scipy is missing: pip install scipy" in out
+    assert "numpy 1.26.4 is installed, and >=2.0,<3 is needed: pip install 'numpy>=2.0,<3'" in out
+
+
+def test_doctor_says_what_moa_lacks_beside_packages(monkeypatch, tmp_path):
+    pytest.importorskip("jpype", reason="the extra moa is not installed")
+    monkeypatch.setenv("STREAMGAUGE_MOA_JAR", str(tmp_path / "moa.jar"))
+    found = json.loads(invoke("doctor", "--json")[0])
+    assert "moa.jar, where there is no file" in found["extras"]["moa"]["lacks"]
+    assert found["problems"] == []
+
+
+def test_words_objects_and_streams_that_do_not_exist_are_told_with_the_nearest():
+    for words, hint in (
+        (("evaluate", "--score", "lst"), "did you mean last?"),
+        (("list", "learnrs"), "did you mean learners?"),
+        (("describe", "elektricity"), "there is no file or real stream 'elektricity'; did you mean electricity?"),
+        (("run", "quik"), "did you mean --ready quick?"),
+    ):
+        done = CliRunner().invoke(cli, list(words), standalone_mode=False)
+        told = done.exception.format_message() if isinstance(done.exception, click.UsageError) else str(done.exception)
+        assert hint in told
+
+
+@pytest.mark.parametrize(
+    ("part", "hint"),
+    [
+        ({"scheme": "Bootstrp(10)"}, "the text 'Bootstrp(10)' is no scheme; write streamgauge.schemes.Bootstrap"),
+        ({"forgetting": ["Windw(5)"]}, "write streamgauge.forgetting.Window"),
+        (
+            {"labelling": sg.labelling.AllLabels},
+            "the class AllLabels is no labelling; write streamgauge.labelling.AllL",
+        ),
+        ({"learners": "NoChnge"}, "this is not a learner: 'NoChnge'; write streamgauge.learners.NoChange"),
+        ({"stream": "SEAA"}, "the text 'SEAA' is no stream; write streamgauge.streams.SEA"),
+        ({"stream": "zzz.csv"}, "a file is streamgauge.File"),
+    ],
+)
+def test_a_text_or_class_in_place_of_an_object_is_told_with_the_object(part, hint):
+    with pytest.raises(StreamgaugeError, match=re.escape(hint)):
+        sg.evaluate(**{"stream": sg.SEA(n_rows=10), "learners": sg.NoChange(), **part})
 
 
 # Completion

@@ -84,9 +84,9 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
     Examples
     --------
-    >>> names = ["HoeffdingTree", "HoeffdingAdaptiveTree", "NaiveBayes"]
-    >>> nearest("hoefdingtree", names), nearest("Naiv", names), nearest("Hoefding", names), nearest("x", names)
-    ('HoeffdingTree', 'NaiveBayes', 'HoeffdingAdaptiveTree', None)
+    >>> names = ["bifet-2015-table-1", "HoeffdingTree", "NaiveBayes"]
+    >>> nearest("hoefdingtree", names), nearest("Naiv", names), nearest("bifett", names), nearest("x", names)
+    ('HoeffdingTree', 'NaiveBayes', 'bifet-2015-table-1', None)
     """
     wanted = name.lower()
     by_lower = {candidate.lower(): candidate for candidate in sorted(known)}
