@@ -29,6 +29,8 @@ from streamgauge.records import Alarm, Verdict
 
 STORED = Path(__file__).parent / "results" / "dashboard.md"
 UPDATES, PER_SECOND, OPENINGS, STRETCHES = 3_600, 20, 7, 6
+TOGETHER = 10
+"""How many updates are sent between two looks at the page, which would cost it more than they do."""
 MINUTES = 60 // STRETCHES
 GOAL = 1_000
 WAIT = 180_000  # milliseconds; a loaded machine is slow
@@ -221,7 +223,7 @@ class Stretch:
     tasks: list[float]
     sizes: list[int]
     costs: list[float] = field(default_factory=list)
-    """Of the CPU time, that of each update."""
+    """Of the CPU time, that of an update, one number for every so many of them."""
 
 
 def follow(browser: Browser, updates: int, per_second: float) -> Iterator[Stretch]:
@@ -238,13 +240,14 @@ def follow(browser: Browser, updates: int, per_second: float) -> Iterator[Stretc
             yield measured(page, session, server, sizes)
             for _ in range(STRETCHES):
                 clock = [figures(session)["TaskDuration"]]
-                for _ in range(updates // STRETCHES):
+                for place in range(updates // STRETCHES):
                     due = time.monotonic() + 1 / per_second
                     run.step()
-                    page.wait_for_timeout(max(0.0, 1_000 * (due - time.monotonic())))
-                    clock.append(figures(session)["TaskDuration"])
+                    time.sleep(max(0.0, due - time.monotonic()))
+                    if place % TOGETHER == TOGETHER - 1:
+                        clock.append(figures(session)["TaskDuration"])
                 told = measured(page, session, server, sizes)
-                told.costs = np.diff(clock).tolist()
+                told.costs = (np.diff(clock) / TOGETHER).tolist()
                 yield told
 
 
@@ -271,16 +274,15 @@ def following_table(stretches: list[Stretch], updates: int) -> str:
     """Write what the stretches took as a table."""
     each = updates // STRETCHES
     lines = [
-        "| minutes | heap, MiB | nodes | listeners | page, ms of CPU an update | 99 % under, ms | most, ms "
+        "| minutes | heap, MiB | nodes | listeners | page, ms of CPU an update | at most, ms "
         "| tasks over 50 ms | bytes an update | server, ms of CPU an update | server, MiB |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for place, (before, now) in enumerate(pairwise(stretches)):
         first = MINUTES * place
         page, server = (1_000 * (getattr(now, part) - getattr(before, part)) / each for part in ("cpu", "server_cpu"))
-        costs = 1_000 * np.array(now.costs)
         counts = f"{now.heap:.1f} | {now.nodes:,.0f} | {now.listeners:,.0f}"
-        times = f"{page:.1f} | {np.quantile(costs, 0.99):.0f} | {costs.max():.0f} | {len(now.tasks)}"
+        times = f"{page:.1f} | {max(now.costs, default=0.0) * 1_000:.1f} | {len(now.tasks)}"
         served_at = f"{sum(now.sizes) / each:,.0f} | {server:.1f} | {now.server_mib:.0f}"
         lines.append(f"| {first} to {first + MINUTES} | {counts} | {times} | {served_at} |")
     return "\n".join(lines)
@@ -299,7 +301,15 @@ def measure(updates: int, per_second: float) -> str:
                 name = "later" if place else "just after the server has started"
                 openings.setdefault(name, []).append(open_once(browser, address, server))
         print(opening_table(openings))
-        stretches = list(follow(browser, updates, per_second))
+        stretches = []
+        for stretch in follow(browser, updates, per_second):
+            stretches.append(stretch)
+            print(f"{len(stretches) - 1} of {STRETCHES} stretches: heap of {stretch.heap:.1f} MiB", flush=True)
+    return page_of(openings, stretches, updates, per_second)
+
+
+def page_of(openings: dict[str, list[Opening]], stretches: list[Stretch], updates: int, per_second: float) -> str:
+    """Write all as a page."""
     best = min(one.milliseconds for one in openings["later"])
     grown = stretches[-1].heap - stretches[1].heap
     return f"""# The dashboard in a browser
@@ -318,9 +328,9 @@ Best {best:.0f} ms (goal: under {GOAL} ms, {"met" if best < GOAL else "missed"})
 ## An hour of updates
 
 A run of 10 learners and 2 measures that goes on, with 45 verdicts anew at every update and an alarm at every tenth:
-{updates:,} updates, {per_second:g} a second. The heap is told after a collection of garbage. CPU
-time is that of the page's thread, between two updates; tasks are told by the clock, so that those of a busy machine are
-long.
+{updates:,} updates, {per_second:g} a second. The heap is told after a collection of garbage. CPU time is that of the
+page's thread, at most that of the worst {TOGETHER} updates in a row. Tasks over 50 ms are told by the clock: on a busy
+machine they are many.
 
 {following_table(stretches, updates)}
 
