@@ -47,16 +47,17 @@ def draw_ratios(figures: list[Figure], title: str, path: Path) -> None:
             ratio = ratio_of(figure, figures) or 1.0
             label = None if figure.system in labelled else figure.system
             labelled.add(figure.system)
-            axes.barh(place, ratio, 0.85, color=COLOURS[figure.system], label=label)
+            axes.barh(place, ratio - 1.0, 0.85, left=1.0, color=COLOURS[figure.system], label=label)
             axes.text(ratio * 1.06, place, f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.1f}", va="center", fontsize=7)
             place += 1
         place += 1
     axes.axvline(1.0, color="black", linewidth=1)
     axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.set_xlim(right=axes.get_xlim()[1] * 2.5)
     axes.set_yticks(middles, subjects, fontsize=8)
     axes.invert_yaxis()
-    axes.set_xlabel(f"times as long as {OURS} (the line)")
+    axes.set_xlabel(f"times as long as {OURS}")
     axes.set_title(title, fontsize=11)
     picture.legend(frameon=False, fontsize=8, loc="outside lower center", ncols=6)
     _save(picture, path)
