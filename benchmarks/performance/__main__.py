@@ -29,13 +29,15 @@ def main() -> None:
     records = Records.load(asked.out)
     if not asked.resume:
         records.begun = now()
+        records.save(asked.out)
     for name in asked.only:
         if asked.resume and records.is_done(name, size):
             print(f"== {name}: measured before", flush=True)
             continue
         print(f"== {name}", flush=True)
-        records.failed.pop(name, None)
         told = _measure(name, size, asked.out)
+        records = Records.load(asked.out)  # others may have measured something else meanwhile
+        records.failed.pop(name, None)
         if isinstance(told, Record):
             records.done[name] = told
             print(f"  {told.cpu_seconds} seconds of CPU", flush=True)
@@ -85,7 +87,7 @@ def _measure(name: str, size: str, folder: Path) -> Record | str:
     if section.returncode == -signal.SIGKILL:
         return f"it was killed, as happens after {limit} seconds"
     if section.returncode:
-        return lines[-1] if lines else f"it ended with status {section.returncode}"
+        return next(filter(None, reversed(lines)), f"it ended with status {section.returncode}")
     without = [line.removeprefix("without ") for line in lines if line.startswith("without ")]
     return Record(size, now(), round(_cpu_seconds() - before), round(os.getloadavg()[0], 1), without)
 

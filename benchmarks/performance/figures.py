@@ -61,7 +61,7 @@ def load(path: Path) -> list[Figure]:
 
 def _figure(row: dict[str, str]) -> Figure:
     def number(name: str) -> float | None:
-        return float(row[name]) if row[name] else None
+        return float(row[name]) if row.get(name) else None
 
     return Figure(
         subject=row["subject"],

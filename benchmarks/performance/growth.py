@@ -18,6 +18,8 @@ from benchmarks.performance.sizes import Sizes
 __all__ = ["SECTIONS"]
 
 TREE, BAYES = "HoeffdingTree", "NaiveBayes"
+PLAIN = 0
+"""Folds of one that tests and learns every row, which is what one fold is."""
 NOTE = "generator's time taken away"
 
 
@@ -32,7 +34,8 @@ def _cases(axis: str, sizes: Sizes) -> Iterator[tuple[int, Job]]:
         case "classes":
             yield from ((n, replace(job, n_classes=n)) for n in sizes.classes)
         case "folds":
-            yield from ((n, replace(job, n_folds=n, n_rows=job.n_rows // 4)) for n in sizes.folds)
+            for n in sizes.folds:
+                yield n, replace(job, n_folds=n if n > 1 else PLAIN, n_rows=job.n_rows // 4)
         case _:
             yield from ((n, replace(job, n_learners=n)) for n in sizes.learners)
 
@@ -66,8 +69,8 @@ def _measured(axis: str, size: int, job: Job, turns: int) -> Iterator[Figure]:
 
 
 def _moas(axis: str, job: Job) -> Job | None:
-    """Give MOA's job; it takes one learner at a time, and one fold is none to it."""
-    if axis == "learners" or job.n_folds == 1 or not has("MOA"):
+    """Give MOA's job; it takes one learner at a time."""
+    if axis == "learners" or not has("MOA"):
         return None
     stream = f"generators.RandomRBFGenerator -a {job.n_attributes} -c {job.n_classes}"
     return replace(job, system="MOA", generator=stream)
