@@ -18,6 +18,7 @@ from benchmarks.performance.sizes import Sizes
 __all__ = ["SECTIONS"]
 
 TREE, BAYES = "HoeffdingTree", "NaiveBayes"
+MOST_RIVER_ROWS = 100_000
 PLAIN = 0
 """Folds of one that tests and learns every row, which is what one fold is."""
 NOTE = "generator's time taken away"
@@ -81,7 +82,7 @@ def _rivers(axis: str, size: int, job: Job) -> Job | None:
     if axis == "learners" or not has("River"):
         return None
     if axis == "rows":
-        return replace(job, system="River") if size <= 100_000 else None
+        return replace(job, system="River") if size <= MOST_RIVER_ROWS else None
     return replace(job, system="River", n_rows=min(5_000, max(200, 40_000 // size)))
 
 

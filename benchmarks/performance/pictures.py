@@ -1,5 +1,6 @@
 """The pictures made of the figures."""
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -78,7 +79,7 @@ def draw_growth(figures: list[Figure], path: Path) -> None:
         plot.set_axis_on()
         rows = [figure for figure in figures if figure.subject.startswith("rows,")]
         _draw_lines(plot, rows, lambda figure: figure.peak_mb)
-        plot.set(xlabel="rows", ylabel="MB at the peak, whole process", ylim=(10, None))
+        plot.set(xlabel="rows", ylabel="MB at the peak, whole process")
     labels = {label: line for plot in grid.flat for line, label in zip(*plot.get_legend_handles_labels(), strict=True)}
     picture.legend(labels.values(), labels, frameon=False, fontsize=8, loc="outside lower center", ncols=6)
     picture.suptitle("Growth of cost: Hoeffding tree and naive Bayes on random RBF", fontsize=11)
@@ -91,7 +92,13 @@ def _draw_lines(plot: Any, figures: list[Figure], value: Callable[[Figure], floa
         points = [(f.size, value(f)) for f in figures if (f.subject, f.system) == (subject, system)]
         style = {"color": COLOURS[system], "linestyle": STYLES[learner], "marker": "o", "markersize": 4}
         plot.plot(*zip(*points, strict=True), label=f"{system}, {learner}", **style)
-    plot.set(xscale="log", yscale="log")
+    values = [value(figure) or 1.0 for figure in figures]
+    decades = 10.0 ** math.floor(math.log10(min(values))), 10.0 ** math.ceil(math.log10(max(values)))
+    plot.set(xscale="log", yscale="log", ylim=decades)
+    if max(figure.size or 0 for figure in figures) <= 1_000:
+        plot.xaxis.set_major_formatter("{x:,.0f}")
+    plot.yaxis.set_major_formatter("{x:,.0f}")
+    plot.yaxis.set_minor_formatter("")
     plot.grid(alpha=0.25)
 
 

@@ -16,18 +16,17 @@ from streamgauge import streams
 
 __all__ = ["SECTIONS", "raced"]
 
-MOVING_RBF = "moving RBF"
 STREAMS = {
     "RBF": "generators.RandomRBFGenerator",
     "hyperplane": "generators.HyperplaneGenerator -k 10 -t 0.001",
     "SEA": "generators.SEAGenerator",
-    MOVING_RBF: "generators.RandomRBFGeneratorDrift -s 0.001 -k 50",
+    "moving RBF": "generators.RandomRBFGeneratorDrift -s 0.001 -k 50",
 }
 INSTEAD: dict[str, streams.Hyperplane | sg.RandomRBF | sg.SEA] = {
     "RBF": sg.RandomRBF(),
     "hyperplane": streams.Hyperplane(n_drifting=10, magnitude=0.001),
     "SEA": sg.SEA(),
-    MOVING_RBF: sg.RandomRBF(speed=0.001),
+    "moving RBF": sg.RandomRBF(speed=0.001),
 }
 """The rows where MOA, whose generators are used else, cannot be had."""
 FEW = {"NaiveBayes": 10_000, "HoeffdingTree": 20_000, "LeveragingBagging": 1_500, "AdaptiveRandomForest": 1_000}
@@ -125,7 +124,7 @@ def folds(sizes: Sizes, folder: Path) -> Iterator[Figure]:
     """Validate a Hoeffding tree with ten folds of bootstrap: wall time, as a person waits for it, and CPU time."""
     learner = "HoeffdingTree"
     n_rows = sizes.n_rows[learner]
-    for stream in ("RBF", MOVING_RBF):
+    for stream in sizes.fold_streams:
         path = _write_rows(stream, n_rows, folder)
         job = Job(OURS, learner, n_rows, str(path), STREAMS[stream], n_folds=N_FOLDS, n_threads=2)
         jobs = [job]

@@ -11,6 +11,7 @@ class Sizes:
 
     turns: int
     streams: tuple[str, ...]
+    fold_streams: tuple[str, ...]
     n_rows: dict[str, int]
     """Rows for each learner; those of the folds are the tree's."""
     n_capymoa_rows: dict[str, int]
@@ -30,6 +31,7 @@ SIZES = {
     "full": Sizes(
         turns=3,
         streams=("RBF", "hyperplane", "SEA"),
+        fold_streams=("RBF", "moving RBF"),
         n_rows={
             "NaiveBayes": 1_000_000,
             "HoeffdingTree": 1_000_000,
@@ -55,6 +57,7 @@ SIZES = {
     "quick": Sizes(
         turns=1,
         streams=("RBF",),
+        fold_streams=("RBF",),
         n_rows={
             "NaiveBayes": 100_000,
             "HoeffdingTree": 100_000,
@@ -67,10 +70,10 @@ SIZES = {
             "LeveragingBagging": 5_000,
             "AdaptiveRandomForest": 5_000,
         },
-        exponents=(4, 5, 6),
-        attributes=(10, 100, 1_000),
-        classes=(2, 10, 100),
-        folds=(1, 10, 100),
+        exponents=(4, 5),
+        attributes=(10, 100),
+        classes=(2, 20),
+        folds=(1, 10),
         learners=(1, 10),
         n_growth_rows=20_000,
         n_values=200_000,
