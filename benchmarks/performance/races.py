@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 
 import streamgauge as sg
@@ -136,17 +137,17 @@ def folds(sizes: Sizes, folder: Path) -> Iterator[Figure]:
 def _of_folds(jobs: list[Job], stream: str, turns: int) -> Iterator[Figure]:
     notes = {OURS: "two threads", "MOA": "its one thread, generator included", "River": "a loop over ten models"}
     found = raced(jobs, turns)
-    for job in jobs:
-        taken = found[job.system, job.learner]
-        for what in ("wall", "cpu"):
+    for what, seconds in (("wall time", attrgetter("wall")), ("CPU time", attrgetter("cpu"))):
+        for job in jobs:
+            taken = found[job.system, job.learner]
             yield Figure(
-                f"10-fold bootstrap, {job.learner}, {stream}, {'CPU' if what == 'cpu' else what} time",
+                f"10-fold bootstrap, {job.learner}, {stream}, {what}",
                 job.system,
                 job.n_rows,
-                1e9 * getattr(taken, what) / job.n_rows,
+                1e9 * seconds(taken) / job.n_rows,
                 taken.accuracy,
                 peak_mb=taken.peak_mb,
-                note=f"{what} time, {notes[job.system]}",
+                note=notes[job.system],
             )
 
 
