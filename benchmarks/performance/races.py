@@ -93,7 +93,7 @@ def prequential(learner: str, sizes: Sizes, folder: Path) -> Iterator[Figure]:
     for stream in sizes.streams:
         path = _write_rows(stream, sizes.n_rows[learner], folder)
         jobs = list(_jobs(learner, path, stream, sizes))
-        found = raced(jobs, sizes.turns)
+        found = raced(jobs, sizes.turns if stream == "RBF" else max(1, sizes.turns - 1))
         ours = {jobs[0].n_rows: found[OURS, learner].accuracy}
         for job in jobs:
             if job.learner == learner:

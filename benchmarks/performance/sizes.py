@@ -10,6 +10,7 @@ class Sizes:
     """How much is measured, so that no section takes more than some three minutes of CPU, or twenty seconds."""
 
     turns: int
+    """Of each race on RBF, on which the goals are; one less elsewhere."""
     streams: tuple[str, ...]
     fold_streams: tuple[str, ...]
     n_rows: dict[str, int]
@@ -35,8 +36,8 @@ SIZES = {
         n_rows={
             "NaiveBayes": 1_000_000,
             "HoeffdingTree": 1_000_000,
-            "LeveragingBagging": 200_000,
-            "AdaptiveRandomForest": 100_000,
+            "LeveragingBagging": 100_000,
+            "AdaptiveRandomForest": 50_000,
         },
         n_capymoa_rows={
             "NaiveBayes": 100_000,
