@@ -39,7 +39,7 @@ ONCE = ("CapyMOA", WARM_MOA)
 NOTES = {
     "MOA": "its task thread, less MajorityClass on the same stream",
     WARM_MOA: "the same in a virtual machine that has run the task before",
-    "CapyMOA": "its Java loop over a file, less MajorityClass, one turn; ROC AUC, which it cannot leave out, included",
+    "CapyMOA": "its Java loop over a file, one turn; reading, and ROC AUC, which it cannot leave out, included",
     "River": "progressive_val_score",
     "scikit-learn": "predict and partial_fit row by row",
     "stream-learn": "TestThenTrain in chunks of 200 with scikit-learn's learner",
