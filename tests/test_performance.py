@@ -22,13 +22,27 @@ def test_figures_come_back_from_their_table(tmp_path):
 
 def test_the_page_says_which_goals_are_met_missed_and_not_measured(tmp_path):
     save(FIGURES, tmp_path / "hoeffding_tree.csv")
-    pages.write(tmp_path, Records())
+    pages.write(tmp_path, Records(done={"hoeffding_tree": Record("full", "", 9, 0.1, [])}))
     page = (tmp_path / "README.md").read_text()
     assert "| HoeffdingTree, RBF, time | MOA | 40 | 50.0 | met |" in page
     assert "| HoeffdingTree, RBF, time | River | 500 | 400.0 | MISSED |" in page
     assert "| HoeffdingTree, RBF, model memory | MOA | 1 | 0.5 | MISSED |" in page
     assert "| Adwin, time | River | 10 |  | not measured |" in page
     assert (tmp_path / "prequential.png").stat().st_size > 0
+
+
+@pytest.mark.parametrize(
+    ("record", "verdict"),
+    [
+        (Record("quick", "", 9, 0.1, []), "open: too few rows to tell"),
+        (Record("full", "", 9, 1e9, []), "reached, to be repeated: the machine was busy"),
+    ],
+)
+def test_no_goal_is_met_by_few_rows_or_on_a_busy_machine(record, verdict, tmp_path):
+    save(FIGURES, tmp_path / "hoeffding_tree.csv")
+    pages.write(tmp_path, Records(done={"hoeffding_tree": record}))
+    page = (tmp_path / "README.md").read_text()
+    assert f"| HoeffdingTree, RBF, time | MOA | 40 | 50.0 | {verdict} |" in page
 
 
 def test_every_section_is_told_in_some_chapter():
