@@ -26,6 +26,7 @@ OFFLINE = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_USAGE_STATS_REPORT_URL": "http://127.0.0.1:9/",
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+    "RAY_raylet_start_wait_time_s": "120",
 }
 
 
@@ -71,19 +72,18 @@ def native(n_rows: int, learner: object, batch_size: int = 32_768) -> Callable[[
 
 
 @contextmanager
-def two_nodes() -> Iterator[None]:
-    """Start a Ray cluster of two nodes with a core each on this machine, and connect to it."""
+def two_nodes(settings: dict[str, Any] | None = None) -> Iterator[Any]:
+    """Start a Ray cluster of two nodes with a core each on this machine, and connect to it; gives the cluster."""
     with TemporaryDirectory() as home:
         (Path(home) / "ray_bootstrap_config.yaml").touch()
         os.environ.update(OFFLINE, HOME=home)
         ray: Any = import_module("ray")
-        cluster = import_module("ray.cluster_utils").Cluster(
-            initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
-        )
+        head = {"num_cpus": 1, "include_dashboard": False, "_system_config": settings or {}}
+        cluster = import_module("ray.cluster_utils").Cluster(initialize_head=True, head_node_args=head)
         cluster.add_node(num_cpus=1)
         ray.init(cluster.address, log_to_driver=False, logging_level=logging.ERROR)
         try:
-            yield
+            yield cluster
         finally:
             ray.shutdown()
             cluster.shutdown()
