@@ -5,8 +5,8 @@ from a real broker, and writes checkpoints. At random moments the broker is kill
 killed and resumed, or both at once. Results and set-aside events must have the same bytes as those of a run that nobody
 disturbed. At the end an evaluation that is a hundred times slower than its broker shows how much memory it takes.
 
-Run with ``python -m benchmarks.broker_restarts [RUNS] [SEED] [Redis | Kafka]``; what came of it is stored after every run in
-``benchmarks/results/faults.md``.
+Run with ``python -m benchmarks.broker_restarts [RUNS] [SEED] [Redis | Kafka]``; what came of it is stored after every
+run in ``benchmarks/results/faults.md``.
 """
 
 import json
@@ -100,9 +100,9 @@ def evaluated(broker: Broker, folder: Path, group: str) -> bytes:
     )
     # the lag is that of the moment, and the name of the stream holds the consumer group, of which each run has its own
     results.description["live"].pop("lag")  # type: ignore[attr-defined]
-    results.description.pop("stream")  # type: ignore[attr-defined]
-    # events are set aside by the piece in which they were fetched, so their order is not always the same; and a run that
-    # was killed before its first checkpoint begins anew, and sets them aside again
+    results.description.pop("stream")
+    # events are set aside by the piece in which they were fetched, so their order is not always the same; and a run
+    # that was killed before its first checkpoint begins anew, and sets them aside again
     return bytes_of(results) + b"".join(sorted(set((folder / "dead.jsonl").read_bytes().splitlines())))
 
 

@@ -69,7 +69,7 @@ def full(number: int, base: Path, draw: random.Random) -> tuple[bool, bool]:
 
 
 def closed(number: int, base: Path, draw: random.Random) -> tuple[bool, bool]:
-    """Run until the folder may not be written, and on; says whether a checkpoint was intact, and whether it was told."""
+    """Run until the folder is closed, and on; says whether a checkpoint was there and intact, and whether it was told."""
     told, folder = base / f"{number}.told", base / str(number)
     process = in_a_process(number, folder, told, give_up_powers)
     while not (rows_kept(folder) or told.exists() or told.with_suffix(".error").exists()):

@@ -1,7 +1,7 @@
 """A fault campaign: runs that are killed at random moments and resumed must end with the same bytes.
 
-``python -m benchmarks faults`` runs it and stores its line in ``benchmarks/results/faults.md``. A process is killed with
-SIGKILL, up to three times in a run, at moments drawn evenly over the time that a whole run takes.
+``python -m benchmarks faults`` runs it and stores its line in ``benchmarks/results/faults.md``. A process is killed
+with SIGKILL, up to three times in a run, at moments drawn evenly over the time that a whole run takes.
 """
 
 import os

@@ -1,6 +1,6 @@
 """The faults of a cluster: actors and nodes that are killed at random moments must change no byte of the results.
 
-``python -m benchmarks.ray_faults [RUNS] [SEED]`` runs it on a Ray cluster of two nodes on this machine and stores what
+``python -m benchmarks.ray_faults [RUNS] [SEED] [more]`` runs it on a Ray cluster of two nodes on this machine and stores what
 came of it in ``benchmarks/results/faults.md`` after every run. Half of the runs lose an actor once or twice, the others
 a node. Moments are drawn evenly over the time that the rows of a run take; one in four runs that lose an actor loses it
 while it starts.
@@ -31,8 +31,8 @@ N_ROWS = 40_000
 QUICK_TO_NOTICE = {
     "health_check_initial_delay_ms": 5000,
     "health_check_period_ms": 500,
-    "health_check_timeout_ms": 20_000,  # of a busy machine; that a killed node refuses to answer is seen at once
-    "health_check_failure_threshold": 4,
+    "health_check_timeout_ms": 4000,
+    "health_check_failure_threshold": 3,
 }
 
 
@@ -125,7 +125,7 @@ class TakeOvers:
             self.n += actor._saved is not None
             start_again(actor, error)
 
-        of_ray._Actor._start_again = counted  # type: ignore[method-assign]
+        of_ray._Actor._start_again = counted  # type: ignore[method-assign,assignment]
 
 
 def faults_of(cluster: Any, draw: random.Random) -> dict[str, Callable[[], bool]]:  # noqa: ANN401
@@ -157,11 +157,11 @@ def restore_nodes(cluster: Any) -> None:  # noqa: ANN401
             cluster.wait_for_nodes()
 
 
-def campaign(cluster: Any, n_runs: int, seed: int) -> list[Campaign]:  # noqa: ANN401
+def campaign(cluster: Any, n_runs: int, seed: int, *, more: bool) -> list[Campaign]:  # noqa: ANN401
     """Run with faults; stores how it stands after each run."""
     draw, take_overs = random.Random(seed), TakeOvers()
     faults = faults_of(cluster, draw)
-    campaigns = [Campaign(kind) for kind in faults]
+    campaigns = [Campaign.stored(kind) if more else Campaign(kind) for kind in faults]
     trial = Striker([], lambda: True)
     run(Ray(n=2, save_every=0.1), seed, trial.begin)
     trial.end()
@@ -188,14 +188,14 @@ def campaign(cluster: Any, n_runs: int, seed: int) -> list[Campaign]:  # noqa: A
     return campaigns
 
 
-def main(n_runs: int = N_RUNS, seed: int = 1) -> None:
-    """Run the campaign and print its table."""
+def main(n_runs: int = N_RUNS, seed: int = 1, more: str = "") -> None:
+    """Run the campaign, or more of one that was cut short, and print its table."""
     if find_spec("ray") is None:
         print("Ray is not installed: pip install 'streamgauge[ray]'")
         return
     with two_nodes(QUICK_TO_NOTICE) as cluster:
-        show(*campaign(cluster, n_runs, seed))
+        show(*campaign(cluster, n_runs, seed, more=bool(more)))
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(*map(int, sys.argv[1:3]), *sys.argv[3:])  # type: ignore[arg-type]
