@@ -22,6 +22,7 @@ from streamgauge.learners import LeveragingBagging
 from streamgauge.streams import in_memory
 
 ROUNDS = 3
+STARTS = 5
 OFFLINE = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_USAGE_STATS_REPORT_URL": "http://127.0.0.1:9/",
@@ -79,9 +80,18 @@ def two_nodes(settings: dict[str, Any] | None = None) -> Iterator[Any]:
         os.environ.update(OFFLINE, HOME=home)
         ray: Any = import_module("ray")
         head = {"num_cpus": 1, "include_dashboard": False, "_system_config": settings or {}}
-        cluster = import_module("ray.cluster_utils").Cluster(initialize_head=True, head_node_args=head)
-        cluster.add_node(num_cpus=1)
-        ray.init(cluster.address, log_to_driver=False, logging_level=logging.ERROR)
+        for left in reversed(range(STARTS)):  # Ray gives up on a machine that is too busy
+            cluster = import_module("ray.cluster_utils").Cluster()
+            try:
+                cluster.add_node(**head)
+                cluster.add_node(num_cpus=1)
+                ray.init(cluster.address, log_to_driver=False, logging_level=logging.ERROR)
+                break
+            except Exception:
+                ray.shutdown()
+                cluster.shutdown()
+                if not left:
+                    raise
         try:
             yield cluster
         finally:

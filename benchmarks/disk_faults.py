@@ -27,7 +27,7 @@ from streamgauge.checkpoints.files import decoded
 N_RUNS = 20
 CAPABILITIES = 0x20080522
 """The version of the call that gives up what root may do."""
-ROOM = range(100_000, 400_000)
+ROOM = range(100_000, 240_000)
 """How many bytes a small disk may have: all are too few for a whole run."""
 
 
@@ -69,7 +69,7 @@ def full(number: int, base: Path, draw: random.Random) -> tuple[bool, bool]:
 
 
 def closed(number: int, base: Path, draw: random.Random) -> tuple[bool, bool]:
-    """Run until the folder is closed, and on; says whether a checkpoint was there and intact, and whether it was told."""
+    """Run until the folder is closed, and on; says the same."""
     told, folder = base / f"{number}.told", base / str(number)
     process = in_a_process(number, folder, told, give_up_powers)
     while not (rows_kept(folder) or told.exists() or told.with_suffix(".error").exists()):

@@ -19,12 +19,12 @@ disturbed. Identical: readings, alarms, sums of pairs and description have the s
 
 - Process: `python -m benchmarks faults`. Runs of 10,000 rows, two learners and up to three folds, with late or missing
   labels, three ways of forgetting and a detector, a checkpoint every 500 rows; killed (SIGKILL) up to three times each.
-- Disk full, folder not writable: `python -m benchmarks disk_faults`. The same runs on a disk of their own that fills up,
-  or into a folder that is closed to them at a random moment. Struck: the run ended with an error that names the folder
-  and the reason. From a saved state: its last good checkpoint was whole; it went on from there.
-- Ray: `python -m benchmarks ray_faults`. Runs of 40,000 rows, two learners and three folds, late labels, on a cluster of
-  two nodes on one machine, states fetched every 0.1 s. An actor's process, or all processes of the node that does not
-  host the driver, are killed (SIGKILL); actors also while they start.
+- Disk full, folder not writable: `python -m benchmarks disk_faults`. The same runs on a disk of their own that fills
+  up, or into a folder that is closed to them at a random moment. Struck: the run ended with an error that names the
+  folder and the reason. From a saved state: its last good checkpoint was whole; it went on from there.
+- Ray: `python -m benchmarks ray_faults`. Runs of 40,000 rows, two learners and three folds, late labels, on a cluster
+  of two nodes on one machine, states fetched every 0.1 s. An actor's process, or all processes of the node that does
+  not host the driver, are killed (SIGKILL); actors also while they start.
 - Broker: `python -m benchmarks broker_restarts`. Rows and labels come apart from a real broker into a process that
   writes a checkpoint every 1,000 rows. Up to three times in a run the broker is killed (SIGKILL) and started again, the
   process is killed and resumed, or both at once; the first time it is the broker. Events that were set aside are

@@ -1,9 +1,9 @@
 """The faults of a cluster: actors and nodes that are killed at random moments must change no byte of the results.
 
-``python -m benchmarks.ray_faults [RUNS] [SEED] [more]`` runs it on a Ray cluster of two nodes on this machine and stores what
-came of it in ``benchmarks/results/faults.md`` after every run. Half of the runs lose an actor once or twice, the others
-a node. Moments are drawn evenly over the time that the rows of a run take; one in four runs that lose an actor loses it
-while it starts.
+``python -m benchmarks.ray_faults [RUNS] [SEED] [more]`` runs it on a Ray cluster of two nodes on this machine and
+stores what came of it in ``benchmarks/results/faults.md`` after every run. Half of the runs lose an actor, once or
+twice, the others a node. Moments are drawn evenly over the time that the rows of a run take; one in four runs that lose
+an actor loses it while it starts.
 """
 
 import os

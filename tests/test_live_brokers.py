@@ -13,6 +13,7 @@ import redis
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 
 import streamgauge as sg
+from benchmarks.endless import resident_mib
 from peers.brokers import KafkaBroker, RedisServer, free_port, why_no_kafka, why_no_redis
 from peers.mock_kafka import mock_cluster, why_no_mock_cluster
 from streamgauge.errors import StreamgaugeError
@@ -203,6 +204,27 @@ def test_a_run_outlives_a_restart_of_kafka(kafka_broker: KafkaBroker) -> None:
     send_kafka(kafka_broker.servers, "restart", as_json(x[200:], y[200:]))
     rest = collected(stream, 200, seconds=60)
     np.testing.assert_array_equal(np.concatenate([first.x, rest.x]), x)
+
+
+@needs_kafka
+def test_a_slow_evaluation_of_kafka_holds_no_more_than_its_queue(kafka_broker: KafkaBroker) -> None:
+    n, note = 12_000, b', "note": "' + b"x" * 16_384 + b'"}'  # some 190 MiB, of which 64 may wait here
+    x, y = rows(n)
+    make_topics(kafka_broker, "much")
+    for start in range(0, n, 1000):  # so that what is sent leaves no room behind in this process
+        part = slice(start, start + 1000)
+        send_kafka(kafka_broker.servers, "much", [event[:-1] + note for event in as_json(x[part], y[part])])
+    stream = Kafka("much", kafka_broker.servers, schema=SCHEMA, max_wait=0.2)
+    next(stream.batches(1))
+    before, deadline = resident_mib(), time.monotonic() + 3
+    while time.monotonic() < deadline:
+        next(stream.batches(10, stream.counts.rows))
+        time.sleep(0.1)
+    assert resident_mib() - before < 96
+    assert stream.lag == n - stream.counts.rows > 0
+    done = stream.counts.rows
+    np.testing.assert_array_equal(collected(stream, n - done, seconds=60).x, x[done:])
+    stream.close()
 
 
 @pytest.mark.skipif(why_no_mock_cluster() is not None, reason=f"{why_no_mock_cluster()}")
