@@ -5,8 +5,8 @@ from a real broker, and writes checkpoints. At random moments the broker is kill
 killed and resumed, or both at once. Results and set-aside events must have the same bytes as those of a run that nobody
 disturbed. At the end an evaluation that is a hundred times slower than its broker shows how much memory it takes.
 
-Run with ``python -m benchmarks.broker_restarts [RUNS] [SEED] [Redis | Kafka]``; what came of it is stored after every
-run in ``benchmarks/results/faults.md``.
+Run with ``python -m benchmarks.broker_restarts [RUNS] [SEED] [Redis | Kafka] [more]``; what came of it is stored
+after every run in ``benchmarks/results/faults.md``.
 """
 
 import json
@@ -27,12 +27,16 @@ import redis
 import streamgauge as sg
 from benchmarks.endless import resident_mib
 from benchmarks.fault_table import Campaign, bytes_of, show
+from benchmarks.faults import rows_kept
 from peers.brokers import KafkaBroker, RedisServer, why_no_kafka, why_no_redis
 from streamgauge.records import Attribute, Schema
 from streamgauge.streams.live import Kafka, LiveStream, Redis
 
 SCHEMA = Schema((Attribute("price"), Attribute("volume")), ("up", "down"))
 N_ROWS = 20_000
+EVERY = 1000
+"""A checkpoint is written after so many rows."""
+
 MOST_STARTS = 40
 """A run that was started so often without coming to its end never will."""
 
@@ -95,7 +99,7 @@ def evaluated(broker: Broker, folder: Path, group: str) -> bytes:
         every=250,
         batch_size=100,
         checkpoint=folder,
-        checkpoint_every=1000,
+        checkpoint_every=EVERY,
         resume=True,
     )
     # the lag is that of the moment, and the name of the stream holds the consumer group, of which each run has its own
@@ -161,23 +165,24 @@ class Run:
             os.waitpid(self.process, 0)
             self.process = None
 
-    def wait(self, seconds: float = float("inf")) -> None:
-        """Wait for so long, or until it is done."""
-        deadline = time.monotonic() + seconds
-        while self.is_running() and time.monotonic() < deadline:
-            time.sleep(min(0.005, max(0.0, deadline - time.monotonic())))
+    def wait(self, seconds: float = float("inf"), n_rows: int = 0) -> None:
+        """Wait until it is done, or for so long after it has a checkpoint of so many rows."""
+        deadline = None
+        while self.is_running() and (deadline is None or time.monotonic() < deadline):
+            if deadline is None and rows_kept(self.folder) >= n_rows:
+                deadline = time.monotonic() + seconds
+            time.sleep(0.002)
 
 
-def struck(run: Run, moments: list[float], random: Random) -> int:
-    """Run to the end with faults at some moments, of which the first hits the broker; says how many there were."""
-    n_faults, before = 0, 0.0
+def struck(run: Run, places: list[int], random: Random) -> int:
+    """Run to the end with faults at some rows, of which the first hits the broker; says how many there were."""
+    n_faults = 0
     run.start()
-    for moment in sorted(moments):
-        run.wait(moment - before)
+    for place in sorted(places):
+        run.wait(0.2 * random.random(), place // EVERY * EVERY)
         if not run.is_running():
             break
-        fault = random.choice(["broker", "process", "broker and process"]) if before else "broker"
-        before = moment
+        fault = random.choice(["broker", "process", "broker and process"]) if n_faults else "broker"
         n_faults += 1
         if "process" in fault:
             run.kill()
@@ -189,17 +194,16 @@ def struck(run: Run, moments: list[float], random: Random) -> int:
     return n_faults
 
 
-def campaign(name: str, broker: Broker, n_runs: int, seed: int) -> Campaign:
+def campaign(name: str, broker: Broker, n_runs: int, seed: int, *, more: bool) -> Campaign:
     """Run with faults; stores how it stands after each run."""
     base = Path(tempfile.mkdtemp())
     undisturbed = Run(broker, base / "undisturbed")
-    started = time.monotonic()
     struck(undisturbed, [], Random(seed))
-    seconds = time.monotonic() - started
-    random, stands = Random(seed), Campaign(f"{name} restarted (SIGKILL), run killed")
+    kind = f"{name} restarted (SIGKILL), run killed"
+    random, stands = Random(seed), Campaign.stored(kind) if more else Campaign(kind)
     for number in range(n_runs):
         run, started = Run(broker, base / f"run-{seed}-{number}"), time.monotonic()
-        n_faults = struck(run, [0.9 * random.random() * seconds for _ in range(random.randint(1, 3))], random)
+        n_faults = struck(run, [random.randrange(N_ROWS - EVERY) for _ in range(random.randint(1, 3))], random)
         same = run.told.read_bytes() == undisturbed.told.read_bytes()
         resumed = run.n_starts > 1 and any(run.folder.glob("*.checkpoint"))
         stands.add(n_faults=n_faults, resumed=resumed, identical=same)
@@ -208,7 +212,7 @@ def campaign(name: str, broker: Broker, n_runs: int, seed: int) -> Campaign:
         print(f"{number + 1}/{n_runs}: {name}: {told}, {time.monotonic() - started:.0f} s", flush=True)
         if same:
             shutil.rmtree(run.folder)
-    if stands.n_identical == n_runs:
+    if stands.n_identical == stands.n_runs:
         shutil.rmtree(base)
     else:
         print(f"what was not identical is kept in {base}")
@@ -228,21 +232,21 @@ def slow(name: str, broker: Broker) -> None:
     stream.close()
 
 
-def main(n_runs: int = 25, seed: int = 1, only: str = "") -> None:
-    """Run the campaigns, or that of one broker only, and print the table."""
+def main(n_runs: int = 25, seed: int = 1, only: str = "", more: str = "") -> None:
+    """Run the campaigns, or that of one broker only, or more of it, and print the table."""
     done = []
     if why_no_redis() is None and only != "Kafka":
         server = RedisServer()
         server.start()
         fill_redis(server)
-        done.append(campaign("Redis", server, n_runs, seed))
+        done.append(campaign("Redis", server, n_runs, seed, more=bool(more)))
         slow("Redis", server)
         server.stop()
     if why_no_kafka() is None and only != "Redis":
         broker = KafkaBroker()
         broker.start()
         fill_kafka(broker)
-        done.append(campaign("Kafka", broker, n_runs, seed))
+        done.append(campaign("Kafka", broker, n_runs, seed, more=bool(more)))
         slow("Kafka", broker)
         broker.stop()
     show(*done)

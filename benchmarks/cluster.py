@@ -5,14 +5,21 @@ The costs of one order and one answer are measured here first, on this machine; 
 """
 
 import time
+from collections import deque
 from dataclasses import dataclass, replace
+from importlib import import_module
+from importlib.util import find_spec
 
 import numpy as np
 from numpy.typing import NDArray
 
 import streamgauge as sg
+from benchmarks.backends import two_nodes
 from streamgauge.backends.parcels import packed, packed_answer, unpacked, unpacked_answer
 from streamgauge.groups import Group
+
+CALL_SECONDS = 150e-6
+"""What a call of an actor's method and its answer cost the driver, where there is no Ray to measure it."""
 
 CORES = 16
 """Cores, and so actors, of a node."""
@@ -67,8 +74,38 @@ def measured(rows: int, n_learners: int = 2) -> Costs:
     answer = packed_answer(brought, unpacked(description, columns))
     row_bytes = (len(description) + sum(column.nbytes for column in columns)) / rows
     taken = min(_seconds(lambda: unpacked_answer(answer, order)) for _ in range(20))
-    given = 150e-6  # of a call of an actor's method: assumed, not measured
-    return Costs(rows, row_bytes, len(answer) / rows, given, taken)
+    return Costs(rows, row_bytes, len(answer) / rows, call_seconds(len(answer)), taken)
+
+
+def call_seconds(n_bytes: int, n_orders: int = 400) -> float:
+    """Measure what a call of an actor's method and its answer of so many bytes cost the driver, on a Ray of two nodes.
+
+    It is the CPU of all of the driver's threads, with three orders open at a time as in a run.
+    """
+    if find_spec("ray") is None:
+        return CALL_SECONDS
+    with two_nodes():
+        ray = import_module("ray")
+        kinds = [ray.remote(_Answering).options(num_cpus=1).remote(n_bytes) for _ in range(2)]
+        parcel = ray.put(bytes(1_000_000))
+        given: deque[list[object]] = deque()
+        for order in range(2 * n_orders):
+            if order == n_orders:  # the first half warms up
+                started = time.process_time()
+            given.append([actor.carry_out.remote(order, parcel) for actor in kinds])
+            if len(given) == Costs.depth:
+                ray.get(given.popleft())
+        return (time.process_time() - started) / (n_orders * len(kinds))
+
+
+class _Answering:
+    """An actor that does nothing but answer."""
+
+    def __init__(self, n_bytes: int) -> None:
+        self._answer = bytes(n_bytes)
+
+    def carry_out(self, _number: int, _parcel: bytes) -> bytes:
+        return self._answer
 
 
 def _seconds(work: object) -> float:

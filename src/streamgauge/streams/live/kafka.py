@@ -208,15 +208,19 @@ class _Topic:
         return [message for message in messages if not message.error()]
 
     def _look_for_brokers(self) -> None:
-        """See whether what was wrong is over, although nothing comes; asks no more than once a second."""
-        if not self.trouble or time.monotonic() - self._asked < 1.0:
+        """See whether a broker is there, although nothing comes; asks no more than once a second.
+
+        The library tells only once that all are gone, maybe while events that it had fetched before still come.
+        """
+        if time.monotonic() - self._asked < 1.0:
             return
         self._asked = time.monotonic()
         try:
             self._consumer.list_topics(self._topic, timeout=0.2)
-        except self._kafka.KafkaException:
-            return
-        self.trouble = ""
+        except self._kafka.KafkaException as error:
+            self.trouble = self.trouble or f"{self.name}: {_told(error)}"
+        else:
+            self.trouble = ""
 
     def _look_for_partitions(self) -> None:
         if time.monotonic() - self._looked < LOOK_AGAIN:
