@@ -1,7 +1,7 @@
 """A fault campaign: runs that are killed at random moments and resumed must end with the same bytes.
 
-``python -m benchmarks faults`` runs it and stores its line in ``benchmarks/results/faults.md``. A process is killed
-with SIGKILL, up to three times in a run, at moments drawn evenly over the time that a whole run takes.
+``python -m benchmarks.faults [RUNS] [SEED] [more]`` runs it and stores its line in ``benchmarks/results/faults.md``. A
+process is killed with SIGKILL, up to three times in a run, at moments drawn evenly over the time of a whole run.
 """
 
 import os
@@ -68,9 +68,10 @@ def rows_kept(folder: Path) -> int:
     return max((int(path.stem[5:]) for path in folder.glob("*.checkpoint")), default=0)
 
 
-def process_kills(n_runs: int, seed: int) -> Campaign:
+def process_kills(n_runs: int, seed: int, *, more: bool) -> Campaign:
     """Kill processes at random moments; stores how it stands after each run."""
-    campaign, draw = Campaign("process (SIGKILL)"), random.Random(seed)
+    kind = "process (SIGKILL)"
+    campaign, draw = Campaign.stored(kind) if more else Campaign(kind), random.Random(seed)
     base = Path(tempfile.mkdtemp())
     for number in range(n_runs):
         folder, whole, told = base / str(number), base / f"{number}.whole", base / f"{number}.told"
@@ -95,10 +96,10 @@ def process_kills(n_runs: int, seed: int) -> Campaign:
     return campaign
 
 
-def main(n_runs: int = N_RUNS, seed: int = 1) -> None:
-    """Run the campaign and print the table."""
-    show(process_kills(n_runs, seed))
+def main(n_runs: int = N_RUNS, seed: int = 1, more: str = "") -> None:
+    """Run the campaign, or more of it, and print the table."""
+    show(process_kills(n_runs, seed, more=bool(more)))
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(*map(int, sys.argv[1:3]), *sys.argv[3:])  # type: ignore[arg-type]
