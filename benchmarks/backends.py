@@ -123,8 +123,8 @@ def main(rounds: int = ROUNDS) -> None:
 
     started = time.perf_counter()
     pair: dict[str, Backend] = {"one thread": Threads(1), "two threads": Threads(2)}
-    run = folds_of(in_memory(sg.RandomRBF(), 500_000), sg.HoeffdingTree(), 16_384)
-    show("ten folds of HoeffdingTree, 500,000 rows", best(pair, run, rounds), "1.8x")
+    run = folds_of(in_memory(sg.RandomRBF(), 2_000_000), sg.HoeffdingTree(), 16_384)
+    show("ten folds of HoeffdingTree, 2,000,000 rows", best(pair, run, rounds), "1.8x")
     apart: dict[str, Backend] = {"one process": Processes(1), "two processes": Processes(2), "one thread": Threads(1)}
     run = folds_of(in_memory(sg.RandomRBF(), 10_000), HoeffdingTreeClassifier(), 250)
     show("ten folds of River's tree, 10,000 rows", best(apart, run, rounds), "1.7x")

@@ -20,7 +20,8 @@ from streamgauge.backends.parcels import packed, packed_answer, unpacked, unpack
 from streamgauge.groups import Group
 
 CALL_SECONDS = 200e-6
-"""What `call_seconds` gives where there is no Ray: the least of twelve rounds on a busy machine (median: 270 us)."""
+"""What a call of an actor and its answer cost the driver, as `call_seconds` has measured it on a busy machine of two
+cores: the least of twelve rounds, whose median was 270 us."""
 
 CORES = 16
 """Cores, and so actors, of a node."""
@@ -65,7 +66,7 @@ class Costs:
 
 
 def measured(rows: int, n_learners: int = 2) -> Costs:
-    """Measure orders and answers of an actor that hosts a cell or two."""
+    """Measure orders and answers of an actor that hosts a cell or two; the call that carries them is not among it."""
     learners = {str(place): sg.MajorityClass() for place in range(n_learners)}
     evaluation = sg.Evaluation(sg.RandomRBF(), learners, n_rows=rows, batch_size=rows, every=rows)
     order = next(iter(evaluation._orders.of_rows(rows, rows, rows)))
@@ -75,7 +76,7 @@ def measured(rows: int, n_learners: int = 2) -> Costs:
     answer = packed_answer(brought, unpacked(description, columns))
     row_bytes = (len(description) + sum(column.nbytes for column in columns)) / rows
     taken = min(_seconds(lambda: unpacked_answer(answer, order)) for _ in range(20))
-    return Costs(rows, row_bytes, len(answer) / rows, call_seconds(len(answer)), taken)
+    return Costs(rows, row_bytes, len(answer) / rows, CALL_SECONDS, taken)
 
 
 def call_seconds(n_bytes: int, n_orders: int = 100, rounds: int = 10) -> float:
@@ -154,6 +155,7 @@ def limits(costs: Costs, n_nodes: int) -> dict[str, float]:
 def main() -> None:
     """Print the tables."""
     sent = measured(65_536)
+    sent = replace(sent, order_seconds=call_seconds(round(sent.rows * sent.answer_bytes)))
     kinds = {"rows sent": sent, "rows made where they are used": replace(sent, row_bytes=0.01)}
     print(f"a row sent: {sent.row_bytes:.0f} bytes; an answer: {sent.answer_bytes:.2f} bytes per row and actor")
     print(f"taking an answer: {1e6 * sent.answer_seconds:.0f} us; giving an order: {1e6 * sent.order_seconds:.0f} us")
