@@ -174,13 +174,8 @@ impl<const L: usize> Panel<L> {
     /// What is known of the columns of a lane whose values have the given weight.
     #[inline(always)]
     pub fn columns(&self, v: usize, weight: f64) -> Columns {
-        Columns {
-            weight,
-            mean: self.moments.mean[v],
-            squares: self.moments.squares[v],
-            min: self.min[v],
-            max: self.max[v],
-        }
+        let Moments { mean, squares, .. } = &self.moments;
+        Columns { weight, mean: mean[v], squares: squares[v], min: self.min[v], max: self.max[v] }
     }
 
     /// Take in a row without gaps, after which the class has the weight `observed`.
