@@ -26,7 +26,7 @@ $(VENV)/.tools: pyproject.toml
 $(VENV)/.built: $(VENV)/.tools $(RUST_SOURCES)
 	@command -v cargo >/dev/null || { echo "cargo is missing: install Rust 1.88 or newer (rustup: https://rustup.rs, or Debian: apt-get install rustup)"; exit 1; }
 	@command -v cc >/dev/null || { echo "a C compiler to link with is missing: install one (Debian: apt-get install gcc)"; exit 1; }
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
+	PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
 	touch $@
 
 setup: $(VENV)/.built  ## Make .venv, build the kernels in release mode and install the package.

@@ -1,7 +1,8 @@
 """Memory of a run that never ends: 100 million rows, and how much the process grows after the first million.
 
 ``python -m benchmarks.endless 1000000000`` takes as many rows as it is told and stores what it found in
-``benchmarks/results/endless.md``.
+``benchmarks/results/endless.md``. With ``everything`` behind it, every measure is taken under every forgetting, and
+``benchmarks/results/everything.md`` tells of it; a window by time is left out, which keeps the rows of its time.
 """
 
 import resource
@@ -11,10 +12,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import streamgauge as sg
+from streamgauge.forgetting import EWMA, Tumbling
+from streamgauge.measures import MEASURES
+from streamgauge.protocols import Forgetting
 
 N_ROWS = 100_000_000
 EVERY = 1_000_000
-STORED = Path(__file__).parent / "results" / "endless.md"
+STORED = Path(__file__).parent / "results"
+USUAL: tuple[Forgetting, ...] = (sg.Window(1000), sg.Fading(0.999), sg.Adwin())
+EVERY_FORGETTING: tuple[Forgetting, ...] = (sg.Landmark(), Tumbling(1000), EWMA(0.01), *USUAL)
 GOAL = 50
 
 
@@ -24,13 +30,13 @@ def resident_mib() -> float:
     return pages * resource.getpagesize() / 2**20
 
 
-def memory_of_run(n_rows: int) -> Iterator[tuple[int, float]]:
-    """Run two learners under three ways of forgetting; tell the memory after every million rows."""
+def memory_of_run(n_rows: int, *, everything: bool = False) -> Iterator[tuple[int, float]]:
+    """Run two learners under several ways of forgetting; tell the memory after every million rows."""
     run = sg.Evaluation(
         sg.SEA(noise=0.1),
         [sg.NaiveBayes(), sg.MajorityClass()],
-        forgetting=[sg.Window(1000), sg.Fading(0.999), sg.Adwin()],
-        measures=["accuracy", "kappa", "kappa_m", "kappa_temporal"],
+        forgetting=list(EVERY_FORGETTING if everything else USUAL),
+        measures=list(MEASURES) if everything else ["accuracy", "kappa", "kappa_m", "kappa_temporal"],
         every=EVERY,
         n_rows=n_rows,
     )
@@ -41,11 +47,11 @@ def memory_of_run(n_rows: int) -> Iterator[tuple[int, float]]:
             yield shown, resident_mib()
 
 
-def main(n_rows: int = N_ROWS, stored: Path | None = None) -> None:
+def main(n_rows: int = N_ROWS, *, stored: bool = False, everything: bool = False) -> None:
     """Print resident memory after 1, 2, 5, 10, ... million rows, and whether it stays flat."""
     shown = {power * step * EVERY for power in (1, 10, 100, 1000) for step in (1, 2, 5)} | {n_rows}
     lines, memory, cpu = [], [], time.process_time()
-    for row, now in memory_of_run(n_rows):
+    for row, now in memory_of_run(n_rows, everything=everything):
         memory.append(now)
         if row in shown:
             lines.append(f"| {row:,} | {now:.1f} | {now - memory[0]:+.1f} |")
@@ -54,17 +60,23 @@ def main(n_rows: int = N_ROWS, stored: Path | None = None) -> None:
     grown = max(memory) - memory[0]
     verdict = "met" if grown < GOAL else "MISSED"
     print(f"grown by {grown:.1f} MiB at most; the goal is under {GOAL} MiB: {verdict}; {cpu:.0f} s of CPU time")
-    if stored is not None:
+    if stored:
+        name = "everything" if everything else "endless"
+        what = (
+            f"all {len(MEASURES)} measures under {len(EVERY_FORGETTING)} ways of forgetting"
+            if everything
+            else "four measures over a window, with fading and over an ADWIN window"
+        )
+        command = f"python -m benchmarks.endless {n_rows}" + everything * " everything"
         head = (
-            f"# A run of {n_rows:,} rows\n\n`python -m benchmarks.endless {n_rows}`: SEA with a tenth of the labels "
-            "flipped, NaiveBayes and MajorityClass,\nmeasured over a window, with fading and over an ADWIN window: "
-            "four measures after every million rows.\n\n"
+            f"# A run of {n_rows:,} rows\n\n`{command}`: SEA with a tenth of the labels flipped, NaiveBayes and\n"
+            f"MajorityClass, {what}, taken after every million rows.\n\n"
             "| rows | MiB resident | since the first million |\n|---:|---:|---:|\n"
         )
         tail = f"\nGrown by {grown:.1f} MiB at most (goal: under {GOAL} MiB, {verdict}), {cpu:.0f} s of CPU time.\n"
-        stored.parent.mkdir(exist_ok=True)
-        stored.write_text(head + "\n".join(lines) + "\n" + tail, encoding="utf-8")
+        STORED.mkdir(exist_ok=True)
+        (STORED / f"{name}.md").write_text(head + "\n".join(lines) + "\n" + tail, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), STORED) if len(sys.argv) > 1 else main()
+    main(int(sys.argv[1]), stored=True, everything="everything" in sys.argv) if len(sys.argv) > 1 else main()

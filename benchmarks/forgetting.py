@@ -19,8 +19,8 @@ from streamgauge.records import Trace
 
 untyped_adwin: Any = drift.ADWIN
 
-SIZE = 32_768  # as an evaluation has them
-N_BATCHES = 30
+SIZE = 65_536  # as an evaluation has them
+N_BATCHES = 15
 N_ROWS = SIZE * N_BATCHES
 N_CHECKPOINTS = 1_000
 FOUR: tuple[Forgetting, ...] = (Landmark(), Window(1000), Fading(0.999), Adwin())

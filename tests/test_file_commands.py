@@ -107,3 +107,11 @@ def test_help_keeps_the_lines_of_its_examples(name):
     lines = shown.splitlines()
     assert any(line.strip() in {"Example:", "Examples:"} for line in lines)
     assert any(line.startswith(f"    streamgauge {name} ") for line in lines)
+
+
+def test_a_column_that_hardly_repeats_a_value_is_named(tmp_path):
+    lines = [f"key{i},{'ab'[i % 2]},{i % 3},{'yes' if i % 3 else 'no'}" for i in range(100)]
+    (tmp_path / "rows.csv").write_text("\n".join(["id,letter,number,label", *lines]))
+    shown = run("describe", tmp_path / "rows.csv").output
+    assert "id: hardly a value comes twice" in shown
+    assert "letter: hardly" not in shown

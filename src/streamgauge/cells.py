@@ -223,5 +223,9 @@ def _saved(part: object, name: str) -> bytes:
     if save is None or not hasattr(part, "load"):
         msg = f"{name} cannot be saved, as a checkpoint needs: {type(part).__name__} has no methods save() and load()"
         raise StreamgaugeError(msg)
-    state = save()
+    try:
+        state = save()
+    except Exception as error:  # as of what cannot be pickled
+        msg = f"{name} cannot be saved, as a checkpoint needs: {type(error).__name__}: {error}"
+        raise StreamgaugeError(msg) from error
     return state if isinstance(state, bytes) else bytes(state)

@@ -1,7 +1,6 @@
 """The one loop: any number of learners and folds, in lock-step over the batches of a stream."""
 
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, replace
@@ -12,19 +11,19 @@ import numpy as np
 
 from streamgauge.accounts import Account, Progress
 from streamgauge.backends import Auto
-from streamgauge.checkpoints import checkpointing_of, opened_recorders, same_run
+from streamgauge.checkpoints import Checkpointing, checkpointing_of, opened_recorders, same_run
 from streamgauge.counting import confusions_of, label_counts
 from streamgauge.drift import named_detectors
 from streamgauge.errors import require_at_least, require_between
 from streamgauge.feeding import Feed
 from streamgauge.forgetting import Landmark, Window
-from streamgauge.groups import Backend, Brought, Crew, Host, Order
+from streamgauge.groups import Backend, Brought, Crew, Order
 from streamgauge.journal import Journal, Layout
 from streamgauge.labelling import AllLabels
 from streamgauge.learners.named import named_learners
 from streamgauge.measures import facts_of, measures_of
 from streamgauge.naming import described
-from streamgauge.orders import Orders, Rows
+from streamgauge.orders import Ending, Orders, Rows, carried_out
 from streamgauge.protocols import Forgetting, Labelling, Measure, Passage, Recorder, Resumable, Scheme, Stream
 from streamgauge.records import Failure, Reading, Results, Verdict, readings_of
 from streamgauge.schemes import Prequential
@@ -86,7 +85,8 @@ class Evaluation:
     backend
         Where the cells run; the results do not depend on it.
     checkpoint
-        A folder for checkpoints, from which a run that was stopped or killed can go on.
+        A folder for checkpoints, from which a run that was stopped or killed can go on; or a `Checkpointing`, which
+        then says what the next three say.
     checkpoint_every
         A checkpoint is written after so many rows; None for about every 30 seconds.
     resume
@@ -129,7 +129,7 @@ class Evaluation:
         resources: bool = False,
         recorders: Sequence[Recorder] = (),
         backend: Backend = Auto(),
-        checkpoint: Path | str | None = None,
+        checkpoint: Path | str | Checkpointing | None = None,
         checkpoint_every: int | None = None,
         resume: bool = False,
         trust_checkpoint: bool = False,
@@ -266,7 +266,8 @@ class Evaluation:
             keeps = None if kept is None else self._keeps
             rows = self._orders.of_rows(size, self._limit, self.every, ahead=host.reads_ahead, keeps=keeps)
             orders = opened.enter_context(closing(rows))
-            for order, brought in self._carried_out(orders, host):
+            ending = Ending(lambda: bool(self._ended_by), with_checkpoint=kept is not None)
+            for order, brought in carried_out(orders, host, self._feed, ending, self._account.n_done):
                 yield self._entered(order, brought, takers) if brought else self._nothing()
                 self._seconds = self._seconds_before + time.perf_counter() - started
                 self._ended_by = self._ended_by or self._reason_to_stop(stopping)
@@ -282,37 +283,10 @@ class Evaluation:
         shape = (0, len(self.specs), self._feed.scheme.n_folds, len(self.forgettings), len(self.measures))
         return Progress(self._account.n_done, np.empty(0, dtype=np.int64), np.empty(shape))
 
-    def _carried_out(self, orders: Iterator[Order], host: Host) -> Iterator[tuple[Order, list[Brought]]]:
-        """Have orders carried out until there is a reason to stop; as many at a time as the host wants."""
-        given: deque[tuple[Order, float]] = deque()
-        n_before, ended = self._account.n_done, 0.0
-        is_kept = self.checkpointing is None
-        while True:
-            # A run that is to stop goes on up to a checkpoint.
-            while len(given) < host.depth and not (self._ended_by and is_kept):
-                if (order := next(orders, None)) is None:
-                    break
-                is_kept = order.keeps or self.checkpointing is None
-                given.append((order, time.perf_counter()))
-                if order.plan is None:  # nothing came for a while, and no checkpoint can be waited for
-                    is_kept = True
-                    break
-                host.give(order)
-            if not given:
-                return
-            order, started = given.popleft()
-            if order.plan is None:
-                yield order, []
-                continue
-            yield order, host.take()
-            started, ended = max(started, ended), time.perf_counter()
-            self._feed.pace(order.n_done - n_before, ended - started)
-            n_before = order.n_done
-
     def _keeps(self, n_rows: int) -> bool:
         """Say whether there is to be a checkpoint after so many rows; called in the order of the rows."""
-        due = self.checkpointing is not None and self.checkpointing.is_due(n_rows)
-        return due or bool(self._ended_by) or n_rows == self.n_rows_known
+        due = self.checkpointing is not None and self.checkpointing.is_due(n_rows, self.n_rows_known)
+        return due or bool(self._ended_by)
 
     @property
     def _looks(self) -> tuple[LiveTest | None, int | None]:

@@ -1,5 +1,6 @@
 """How a configured object is named in results and reports."""
 
+import re
 from dataclasses import fields, is_dataclass
 from pathlib import PurePath
 
@@ -20,13 +21,24 @@ def described(thing: object) -> str:
     >>> from pathlib import Path
     >>> described(Path("rows.csv"))
     "'rows.csv'"
+
+    An object that does not say what it is, is named by its class and what it holds, the same in every process:
+
+    >>> class Own:
+    ...     def __init__(self, width):
+    ...         self.width, self.seen = width, {}
+    >>> described(Own(width=5))
+    'Own(width=5)'
     """
     if isinstance(thing, PurePath):
         return repr(str(thing))
     if isinstance(thing, tuple):
         return f"({', '.join(described(part) for part in thing)}{',' if len(thing) == 1 else ''})"
+    if type(thing).__repr__ is object.__repr__:
+        return f"{type(thing).__name__}({', '.join(_held(thing))})"
     if not is_dataclass(thing) or isinstance(thing, type) or not _has_plain_repr(type(thing)):
-        return " ".join(repr(thing).split())  # River's models have lines
+        text = " ".join(repr(thing).split())  # River's models have lines
+        return re.sub(r" at 0x[0-9a-fA-F]+", "", text)  # its place in memory is another each time
     shown = [
         f"{option.name}={described(value)}"
         for place, option in enumerate(option for option in fields(thing) if option.init and option.repr)
@@ -35,6 +47,12 @@ def described(thing: object) -> str:
         )
     ]
     return f"{type(thing).__name__}({', '.join(shown)})"
+
+
+def _held(thing: object) -> list[str]:
+    """Name the plain values that an object holds."""
+    held = getattr(thing, "__dict__", {})
+    return [f"{name}={value!r}" for name, value in held.items() if isinstance(value, int | float | str | None)]
 
 
 def _has_plain_repr(kind: type) -> bool:

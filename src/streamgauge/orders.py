@@ -1,6 +1,8 @@
 """Orders: what a run does next, batch by batch."""
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -8,13 +10,13 @@ import numpy as np
 from streamgauge.counting import LabelCounter, confusion_stride
 from streamgauge.errors import StreamgaugeError
 from streamgauge.feeding import Feed
-from streamgauge.groups import Maker, Order, Recipe
+from streamgauge.groups import Brought, Host, Maker, Order, Recipe
 from streamgauge.protocols import Labelling, Scheme, Stream, is_stream
 from streamgauge.sequencing import Score, Sequencer
 from streamgauge.streams.generators import native
 from streamgauge.streams.parts import Composed
 
-__all__ = ["Orders", "Rows"]
+__all__ = ["Ending", "Orders", "Rows", "carried_out"]
 
 
 @dataclass(frozen=True)
@@ -173,3 +175,61 @@ class Orders:
         if n_done > n_before:  # else a batch was planned that nobody ran
             counts, labels = self._sequencer.counts, self._labels.totals
         return Order([n_done], n_done, counts, plan, labels=labels[None], confused=confused)
+
+
+@dataclass(frozen=True)
+class Ending:
+    """When a run is to end before its rows do.
+
+    Parameters
+    ----------
+    is_near
+        Says whether it is to end.
+    with_checkpoint
+        Whether it then goes on up to a checkpoint.
+    """
+
+    is_near: Callable[[], bool]
+    with_checkpoint: bool
+
+
+def carried_out(
+    orders: Iterator[Order], host: Host, feed: Feed, ending: Ending, n_before: int
+) -> Iterator[tuple[Order, list[Brought]]]:
+    """Have orders carried out until the run is to end, as many at a time as the host wants.
+
+    Parameters
+    ----------
+    orders
+        What is to be done; one without a plan brings nothing.
+    host
+        Does it.
+    feed
+        Is told how long so many rows took.
+    ending
+        When to end.
+    n_before
+        How many rows are done already.
+    """
+    given: deque[tuple[Order, float]] = deque()
+    ended, is_kept = 0.0, not ending.with_checkpoint
+    while True:
+        while len(given) < host.depth and not (is_kept and ending.is_near()):
+            if (order := next(orders, None)) is None:
+                break
+            is_kept = order.keeps or not ending.with_checkpoint
+            given.append((order, time.perf_counter()))
+            if order.plan is None:  # nothing came for a while, and no checkpoint can be waited for
+                is_kept = True
+                break
+            host.give(order)
+        if not given:
+            return
+        order, started = given.popleft()
+        if order.plan is None:
+            yield order, []
+            continue
+        yield order, host.take()
+        started, ended = max(started, ended), time.perf_counter()
+        feed.pace(order.n_done - n_before, ended - started)
+        n_before = order.n_done

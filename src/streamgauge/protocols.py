@@ -367,7 +367,7 @@ class Recorder(Protocol):
         ...
 
     def open(
-        self, stream: Stream, schema: Schema, learners: Sequence[str], forgettings: Sequence[str]
+        self, stream: Stream, schema: Schema, learners: Sequence[str], forgettings: Sequence[str], /
     ) -> AbstractContextManager[Callable[[Passage], None]]:
         """Open it for a run on rows of a schema; what it yields is called with every passage, in order."""
         ...

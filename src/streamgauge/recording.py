@@ -63,11 +63,7 @@ class Predictions:
 
     @contextmanager
     def open(
-        self,
-        stream: Stream,  # noqa: ARG002
-        schema: Schema,
-        learners: Sequence[str],
-        forgettings: Sequence[str],  # noqa: ARG002
+        self, _stream: Stream, schema: Schema, learners: Sequence[str], *_: object
     ) -> Iterator[Callable[[Passage], None]]:
         """Open the file for a run."""
         import pyarrow as pa  # noqa: PLC0415  (slow to import)
@@ -128,13 +124,7 @@ class Misclassified:
     needs_votes: ClassVar[bool] = False
 
     @contextmanager
-    def open(
-        self,
-        stream: Stream,
-        schema: Schema,
-        learners: Sequence[str],  # noqa: ARG002
-        forgettings: Sequence[str],  # noqa: ARG002
-    ) -> Iterator[Callable[[Passage], None]]:
+    def open(self, stream: Stream, schema: Schema, *_: object) -> Iterator[Callable[[Passage], None]]:
         """Open a file for each learner and fold of a run."""
         suffix = _suffix(stream)
         with ExitStack() as files:
@@ -190,11 +180,7 @@ class ConfusionMatrices:
 
     @contextmanager
     def open(
-        self,
-        stream: Stream,  # noqa: ARG002
-        schema: Schema,
-        learners: Sequence[str],
-        forgettings: Sequence[str],
+        self, _stream: Stream, schema: Schema, learners: Sequence[str], forgettings: Sequence[str]
     ) -> Iterator[Callable[[Passage], None]]:
         """Open the file for a run."""
         path = Path(self.path)

@@ -229,6 +229,11 @@ class Tallies(Sequence[Tally]):
         return over_classes(self.confusion) + self.abstained
 
     @cached_property
+    def supported(self) -> Column:
+        """The weight of all true classes, [s]."""
+        return over_classes(self.support)
+
+    @cached_property
     def predicted(self) -> Column:
         """The weight of each predicted class, [s, c]."""
         predicted: Column = self.confusion.sum(axis=1)
@@ -251,6 +256,6 @@ class Tallies(Sequence[Tally]):
             return self.right / self.support
 
     @cached_property
-    def shared(self) -> dict[str, Column]:
+    def shared(self) -> dict[str, tuple[Column, NDArray[np.bool_], bool]]:
         """What measures have computed of these tallies for each other."""
         return {}

@@ -1,7 +1,6 @@
 """When a run writes its checkpoints, what goes into them, and how it goes on from one."""
 
 import json
-import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,7 +22,7 @@ from streamgauge.orders import Orders
 from streamgauge.protocols import DetectorSpec, Passage, Recorder
 from streamgauge.states import unpack
 
-__all__ = ["Checkpointing", "Restored", "checkpointing_of", "opened_recorders", "same_run"]
+__all__ = ["Aside", "Checkpointing", "Restored", "checkpointing_of", "opened_recorders", "same_run"]
 
 SECONDS = 30.0
 """How often a checkpoint is written where nobody says after how many rows."""
@@ -66,6 +65,24 @@ class Restored:
         account.load(self.parts["account"])
 
 
+@dataclass(frozen=True)
+class Aside:
+    """Of checkpoints that nobody asked for: they only serve a run that is killed, and so never end one.
+
+    Where one cannot be written, there are no more of them. There is none of the end.
+
+    Parameters
+    ----------
+    run
+        What the run is, in plain words: what must be the same for it to go on.
+    tell
+        Told why there are no more of them.
+    """
+
+    run: Mapping[str, Any]
+    tell: Callable[[str], object]
+
+
 class Checkpointing:
     """Keeps the checkpoints of a run.
 
@@ -80,13 +97,18 @@ class Checkpointing:
         Whether to go on from the newest one in the folder.
     trust
         Whether to load pickles from a checkpoint that was written elsewhere.
+    aside
+        Says that nobody asked for them; None where somebody did.
     """
 
-    def __init__(self, folder: Path | str, every: int | None, *, resume: bool, trust: bool) -> None:
+    def __init__(
+        self, folder: Path | str, every: int | None, *, resume: bool, trust: bool = False, aside: Aside | None = None
+    ) -> None:
         if every is not None:
             require_at_least("checkpoint_every", every, 1)
         self._folder = Folder(folder)
-        self._every, self._resume, self._trust = every, resume, trust
+        self._every, self._resume, self._trust, self._aside = every, resume, trust, aside
+        self._given_up = False
         self._log = Log(self._folder.path / "progress.log")
         self._spool = Spool(self._folder.path / "passages.log")
         self._told: list[Progress] = []
@@ -99,11 +121,11 @@ class Checkpointing:
         Parameters
         ----------
         run
-            Says what the run is; asked once.
+            Says what the run is; asked once, where that was not said before.
         """
         with self._folder.locked():
-            self._run = dict(run())
-            self._told = []
+            self._run = dict(run() if self._aside is None else self._aside.run)
+            self._told, self._given_up = [], False
             restored = self._restored()
             self._row, self._time = 0 if restored is None else restored.n_rows, time.monotonic()
             yield restored
@@ -126,8 +148,12 @@ class Checkpointing:
         states = (Saved(cells, folds), parts, facts["spooled"])
         return Restored(checkpoint.n_rows, facts["seconds"], *states, told, checkpoint.own or self._trust)
 
-    def is_due(self, n_rows: int) -> bool:
-        """Say whether a checkpoint is due after so many rows; one that was due is no longer."""
+    def is_due(self, n_rows: int, n_last: int | None = None) -> bool:
+        """Say whether a checkpoint is due after so many rows, or as the last; one that was due is no longer."""
+        if self._given_up:
+            return False
+        if n_rows == n_last and self._aside is None:
+            return True
         due = time.monotonic() - self._time >= SECONDS if self._every is None else n_rows - self._row >= self._every
         if due:
             self._row, self._time = n_rows, time.monotonic()
@@ -140,7 +166,8 @@ class Checkpointing:
 
     def tell(self, progress: Progress) -> None:
         """Take note of what a batch brought, for the next checkpoint."""
-        self._told.append(progress)
+        if not self._given_up:
+            self._told.append(progress)
 
     def taking(
         self, recorders: Sequence[Recorder], facts: Facts, restored: Restored | None
@@ -151,11 +178,22 @@ class Checkpointing:
     def write(self, seconds: float, brought: Sequence[Brought], orders: Orders, account: Account) -> None:
         """Write a checkpoint of what was told up to now and of all states; then a live stream may forget the rows."""
         states = orders.states(account.n_done)
-        self._write(account.n_done, seconds, brought, {**states, "account": account.save()})
+        try:
+            self._write(account.n_done, seconds, brought, {**states, "account": account.save()})
+        except StreamgaugeError as error:
+            if self._aside is None:
+                raise
+            if not self._given_up:
+                self._aside.tell(str(error))
+            self._given_up, self._told = True, []
+            return
         orders.committed(states)
 
     def _write(self, n_rows: int, seconds: float, brought: Sequence[Brought], parts: Mapping[str, bytes]) -> None:
         saved = [of_group.saved for of_group in brought if of_group.saved is not None]
+        for of_group in saved:
+            if of_group.refusal:
+                raise StreamgaugeError(of_group.refusal)
         cells = dict(chain.from_iterable(of_group.cells.items() for of_group in saved))
         folds = dict(chain.from_iterable(of_group.folds.items() for of_group in saved))
         states = {f"cell {place}": state for place, state in sorted(cells.items())}
@@ -171,7 +209,7 @@ class Checkpointing:
 
 
 def checkpointing_of(
-    folder: Path | str | None, every: int | None, *, resume: bool, trust: bool
+    folder: Path | str | Checkpointing | None, every: int | None, *, resume: bool, trust: bool
 ) -> Checkpointing | None:
     """Keep checkpoints where there is a folder for them; raise where an option needs one.
 
@@ -182,6 +220,8 @@ def checkpointing_of(
     ...
     streamgauge.errors.StreamgaugeError: resume: from where? Give the folder of the checkpoints (checkpoint)
     """
+    if isinstance(folder, Checkpointing):
+        return folder
     if folder is not None:
         return Checkpointing(folder, every, resume=resume, trust=trust)
     if resume:
@@ -212,8 +252,7 @@ def same_run(
     told["stream"] = {name: value for name, value in description["stream"].items() if name != "n_rows"}
     told["detectors"] = {name: described(detector) for name, detector in detectors.items()}
     told["recorders"] = [described(recorder) for recorder in recorders]
-    # An object that does not say what it is, is named by its class: its place in memory is another each time.
-    plain: dict[str, Any] = json.loads(re.sub(r" at 0x[0-9a-fA-F]+", "", json.dumps(told)))
+    plain: dict[str, Any] = json.loads(json.dumps(told))
     return plain
 
 

@@ -58,6 +58,20 @@ def _show(found: "Description") -> None:
         numbers = ("" if value is None else f"{value:.6g}" for value in (one.minimum, one.maximum, one.mean))
         attributes.add_row(one.name, one.kind, f"{one.n_missing:,}", distinct, *numbers)
     shown.print(classes, "", attributes, sep="\n")
+    for name in _hardly_repeated(found):
+        leave_out = f"File(PATH, drop={(name,)!r}) leaves it out"
+        shown.print(
+            f"\n{name}: hardly a value comes twice, so nothing can be learnt from it; {leave_out}", markup=False
+        )
+
+
+def _hardly_repeated(found: "Description") -> list[str]:
+    """Name the nominal attributes that tell rows apart rather than describe them, as keys and times do."""
+    return [
+        one.name
+        for one in found.attributes
+        if one.kind == "nominal" and (one.n_distinct or found.n_rows) > max(20, (found.n_rows - one.n_missing) / 2)
+    ]
 
 
 def _bar(share: float) -> str:

@@ -8,6 +8,7 @@ import click
 
 from streamgauge.cli.names import completing
 from streamgauge.cli.output import STOPPED, WORK_FAILED, console, detail, is_quiet, note, output_options, print_json
+from streamgauge.cli.watching import watch_option, watched
 from streamgauge.errors import StreamgaugeError, nearest
 
 if TYPE_CHECKING:
@@ -25,7 +26,13 @@ __all__ = ["command"]
 @click.option("--jobs", type=int, help="How many runs side by side.  [default: one per core]")
 @click.option("--again", is_flag=True, help="Run also what is there already.")
 @click.option("--together", is_flag=True, help="Learners that are to be compared row by row run in one pass.")
+@click.option(
+    "--checkpoint-every",
+    type=int,
+    help="A checkpoint of each run every so many rows; 0 for none.  [default: every 30 seconds]",
+)
 @click.option("--check", is_flag=True, help="Only say what would be run.")
+@watch_option
 @output_options
 def command(  # noqa: PLR0913
     *,
@@ -39,16 +46,20 @@ def command(  # noqa: PLR0913
     jobs: int | None,
     again: bool,
     together: bool,
+    checkpoint_every: int | None,
+    watch: bool,
 ) -> int:
     """Run what is missing of EXPERIMENT, a TOML file: streams x learners x schemes x labellings x seeds.
 
     What is in the results folder already is not run again; after a change of the file, only what changed is. Several
-    processes may run at once on one folder. Ctrl-C stops; the same command goes on.
+    processes may run at once on one folder. Ctrl-C stops; the same command goes on, also after a crash: a long run goes
+    on from its last checkpoint.
 
     \b
     Examples:
       streamgauge run experiment.toml
       streamgauge run experiment.toml --out results/today --jobs 4
+      streamgauge run experiment.toml --watch
       streamgauge run --ready quick
       streamgauge run --list
     """
@@ -71,10 +82,17 @@ def command(  # noqa: PLR0913
         _check(experiment, folder, as_json=as_json)
         return 0
     detail(f"{experiment.n_cells} evaluations into {folder}")
-    outcome = run(
-        experiment, folder, n_jobs=jobs, again=again, together=together, progress=False if is_quiet() else None
-    )
-    _show(experiment, outcome, as_json=as_json)
+    with watched(folder, wanted=watch):
+        outcome = run(
+            experiment,
+            folder,
+            n_jobs=jobs,
+            again=again,
+            together=together,
+            checkpoint_every=checkpoint_every,
+            progress=False if is_quiet() else None,
+        )
+        _show(experiment, outcome, as_json=as_json)
     if outcome.interrupted:
         return STOPPED
     return WORK_FAILED if outcome.n_failed else 0

@@ -1,9 +1,10 @@
 """Detectors for any values: changes of their mean, or of their whole distribution."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from streamgauge import _native
-from streamgauge.drift.native import NativeDetector, built
+from streamgauge.drift.native import Make, NativeDetector, NativeSpec
 from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import DetectorSpec
 
@@ -11,7 +12,7 @@ __all__ = ["KSWIN", "Adwin", "Cusum", "OfMean", "PageHinkley"]
 
 
 @dataclass(frozen=True)
-class PageHinkley:
+class PageHinkley(NativeSpec):
     """Page-Hinkley: sums up how far values are above, or below, their mean; with a fading factor.
 
     With ``m = factor * m + (value - mean - delta)`` a rise is where `m` is more than `threshold` above its minimum.
@@ -46,16 +47,11 @@ class PageHinkley:
     grace_period: int = 30
     direction: str = "both"
 
-    def __post_init__(self) -> None:
-        self.build()
-
-    def build(self) -> NativeDetector:
-        """Build a detector that has seen nothing."""
-        return built(_native.page_hinkley, **vars(self))
+    _make: ClassVar[Make] = _native.page_hinkley
 
 
 @dataclass(frozen=True)
-class Cusum:
+class Cusum(NativeSpec):
     """CUSUM: sums up how far values are above, or below, their mean, and never lets a sum fall below 0.
 
     Parameters
@@ -80,16 +76,11 @@ class Cusum:
     grace_period: int = 30
     direction: str = "both"
 
-    def __post_init__(self) -> None:
-        self.build()
-
-    def build(self) -> NativeDetector:
-        """Build a detector that has seen nothing."""
-        return built(_native.cusum, **vars(self))
+    _make: ClassVar[Make] = _native.cusum
 
 
 @dataclass(frozen=True)
-class Adwin:
+class Adwin(NativeSpec):
     """ADWIN: keeps a window of values and drops its oldest part where that differs from the rest.
 
     After a drift it goes on with the part of the window that is left.
@@ -126,16 +117,11 @@ class Adwin:
     grace_period: int = 10
     direction: str = "both"
 
-    def __post_init__(self) -> None:
-        self.build()
-
-    def build(self) -> NativeDetector:
-        """Build a detector that has seen nothing."""
-        return built(_native.adwin_detector, **vars(self))
+    _make: ClassVar[Make] = _native.adwin_detector
 
 
 @dataclass(frozen=True)
-class KSWIN:
+class KSWIN(NativeSpec):
     """KSWIN: compares the newest values with a sample of those before, by the Kolmogorov-Smirnov test.
 
     It tests after every value, so that `delta` is no rate of false alarms; take a small one.
@@ -166,12 +152,7 @@ class KSWIN:
     n_newest: int = 30
     seed: int = 1
 
-    def __post_init__(self) -> None:
-        self.build()
-
-    def build(self) -> NativeDetector:
-        """Build a detector that has seen nothing."""
-        return built(_native.kswin, **vars(self))
+    _make: ClassVar[Make] = _native.kswin
 
 
 @dataclass(frozen=True)

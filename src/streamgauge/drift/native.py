@@ -1,6 +1,7 @@
 """What all detectors in native code share."""
 
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,7 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least
 
-__all__ = ["NativeDetector", "built"]
+__all__ = ["Make", "NativeDetector", "NativeSpec", "built"]
+
+Make = Callable[..., _native.Detector]
+"""Makes a detector in native code of its options."""
 
 
 class NativeDetector:
@@ -64,7 +68,7 @@ class NativeDetector:
             raise StreamgaugeError(str(error)) from None
 
 
-def built(make: Callable[..., _native.Detector], **options: object) -> NativeDetector:
+def built(make: Make, **options: object) -> NativeDetector:
     """Build a detector in native code; an option outside its range is told as a person's mistake.
 
     Examples
@@ -81,3 +85,20 @@ def built(make: Callable[..., _native.Detector], **options: object) -> NativeDet
         return NativeDetector(make(**options))
     except (ValueError, TypeError, OverflowError) as error:
         raise StreamgaugeError(str(error)) from None
+
+
+class NativeSpec:
+    """What the options of all detectors in native code have in common: what is outside its range is told at once."""
+
+    _make: ClassVar[Make]
+
+    def __post_init__(self) -> None:
+        self.build()
+
+    def build(self) -> NativeDetector:
+        """Build a detector that has seen nothing."""
+        return built(type(self)._make, **self._options())
+
+    def _options(self) -> dict[str, object]:
+        """Give the options as native code takes them."""
+        return dict(vars(self))

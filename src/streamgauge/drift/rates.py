@@ -2,16 +2,17 @@
 
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import ClassVar
 
 from streamgauge import _native
-from streamgauge.drift.native import NativeDetector, built
+from streamgauge.drift.native import Make, NativeSpec
 from streamgauge.errors import require_between
 
 __all__ = ["DDM", "EDDM", "FHDDM", "HDDMA", "HDDMW", "RDDM", "STEPD", "EWMAChart"]
 
 
 @dataclass(frozen=True)
-class DDM:
+class DDM(NativeSpec):
     """DDM: the error rate may not rise far above the lowest it has been.
 
     Parameters
@@ -35,16 +36,11 @@ class DDM:
     drift: float = 3.0
     grace_period: int = 30
 
-    def __post_init__(self) -> None:
-        self.build()
-
-    def build(self) -> NativeDetector:
-        """Build a detector that has seen nothing."""
-        return built(_native.ddm, **vars(self))
+    _make: ClassVar[Make] = _native.ddm
 
 
 @dataclass(frozen=True)
-class EDDM:
+class EDDM(NativeSpec):
     """EDDM: the distance between errors may not fall far below the greatest it has been.
 
     Parameters
@@ -68,16 +64,11 @@ class EDDM:
     drift: float = 0.9
     grace_period: int = 30
 
-    def __post_init__(self) -> None:
-        self.build()
-
-    def build(self) -> NativeDetector:
-        """Build a detector that has seen nothing."""
-        return built(_native.eddm, **vars(self))
+    _make: ClassVar[Make] = _native.eddm
 
 
 @dataclass(frozen=True)
-class RDDM:
+class RDDM(NativeSpec):
     """RDDM: DDM that shortens long concepts, and goes on after a drift with the values since the warning.
 
     Parameters
@@ -110,16 +101,11 @@ class RDDM:
     min_stable: int = 7_000
     max_warning: int = 1_400
 
-    def __post_init__(self) -> None:
-        self.build()
-
-    def build(self) -> NativeDetector:
-        """Build a detector that has seen nothing."""
-        return built(_native.rddm, **vars(self))
+    _make: ClassVar[Make] = _native.rddm
 
 
 @dataclass(frozen=True)
-class HDDMA:
+class HDDMA(NativeSpec):
     """HDDM, A-test: compares means by Hoeffding's bound; for values from 0 to 1.
 
     Parameters
@@ -144,16 +130,11 @@ class HDDMA:
     drift: float = 0.001
     direction: str = "up"
 
-    def __post_init__(self) -> None:
-        self.build()
-
-    def build(self) -> NativeDetector:
-        """Build a detector that has seen nothing."""
-        return built(_native.hddm_a, **vars(self))
+    _make: ClassVar[Make] = _native.hddm_a
 
 
 @dataclass(frozen=True)
-class HDDMW:
+class HDDMW(NativeSpec):
     """HDDM, W-test: compares exponentially weighted means by the bound of McDiarmid; for values from 0 to 1.
 
     Parameters
@@ -180,16 +161,11 @@ class HDDMW:
     newest_weight: float = 0.05
     direction: str = "up"
 
-    def __post_init__(self) -> None:
-        self.build()
-
-    def build(self) -> NativeDetector:
-        """Build a detector that has seen nothing."""
-        return built(_native.hddm_w, **vars(self))
+    _make: ClassVar[Make] = _native.hddm_w
 
 
 @dataclass(frozen=True)
-class EWMAChart:
+class EWMAChart(NativeSpec):
     """ECDD: a chart of the exponentially weighted error rate.
 
     Parameters
@@ -215,16 +191,11 @@ class EWMAChart:
     run_length: int = 400
     grace_period: int = 30
 
-    def __post_init__(self) -> None:
-        self.build()
-
-    def build(self) -> NativeDetector:
-        """Build a detector that has seen nothing."""
-        return built(_native.ewma_chart, **vars(self))
+    _make: ClassVar[Make] = _native.ewma_chart
 
 
 @dataclass(frozen=True)
-class STEPD:
+class STEPD(NativeSpec):
     """STEPD: tests whether the newest errors are in the same proportion as all before.
 
     Parameters
@@ -251,19 +222,17 @@ class STEPD:
     drift: float = 0.003
     direction: str = "both"
 
-    def __post_init__(self) -> None:
-        self.build()
+    _make: ClassVar[Make] = _native.stepd
 
-    def build(self) -> NativeDetector:
-        """Build a detector that has seen nothing."""
+    def _options(self) -> dict[str, object]:
         for option in ("warning", "drift"):
             require_between(option, getattr(self, option), 0.0, 1.0, open_high=True)
         warning, drift = (NormalDist().inv_cdf(1.0 - level / 2.0) for level in (self.warning, self.drift))
-        return built(_native.stepd, **{**vars(self), "warning": warning, "drift": drift})
+        return {**vars(self), "warning": warning, "drift": drift}
 
 
 @dataclass(frozen=True)
-class FHDDM:
+class FHDDM(NativeSpec):
     """FHDDM: the share of right predictions in a window may not fall far below the greatest it has been.
 
     Parameters
@@ -286,9 +255,4 @@ class FHDDM:
     delta: float = 1e-6
     width: int = 100
 
-    def __post_init__(self) -> None:
-        self.build()
-
-    def build(self) -> NativeDetector:
-        """Build a detector that has seen nothing."""
-        return built(_native.fhddm, **vars(self))
+    _make: ClassVar[Make] = _native.fhddm

@@ -55,12 +55,17 @@ class _Lines:
 
     def take(self, event: Event) -> None:
         """Take notice of an event."""
-        if event.kind in ("finished", "failed", "stopped", "done"):
+        if event.kind == "noted":
+            self._say(_told(event))
+        elif event.kind in ("finished", "failed", "stopped", "done"):
             is_news = event.place not in self._over and event.kind != "done"
             self._over.add(event.place)
             if is_news:
                 count = f"[{len(self._over)}/{self._n_jobs}]"
-                self._console.print(f"{count} {_told(event)}", markup=False, highlight=False, soft_wrap=True)
+                self._say(f"{count} {_told(event)}")
+
+    def _say(self, line: str) -> None:
+        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def _told(event: Event) -> str:
@@ -88,7 +93,7 @@ def _bars(name: str, n_jobs: int, console: "Console") -> Iterator[Callable[[Even
                 bars.update(whole, completed=len(over))
             if event.kind in ("finished", "failed", "stopped") and event.place in of_job:
                 bars.remove_task(of_job.pop(event.place))
-            if event.kind == "failed" or event.n_failed:
+            if event.kind in ("failed", "noted") or event.n_failed:
                 bars.console.print(_told(event), markup=False, highlight=False, soft_wrap=True)
 
         yield take

@@ -127,6 +127,9 @@ class Experiment:
         As for `Evaluation`; no forgetting stands for a landmark, or with `Holdout` for the last test.
     score, rows, every, time_budget, resources
         As for `Evaluation`; `rows` is its `n_rows`.
+    checkpoint_every
+        A run writes a checkpoint after so many rows, to go on from where it is killed; None for about every 30
+        seconds, 0 for never.
 
     Examples
     --------
@@ -155,11 +158,12 @@ class Experiment:
     every: int | None = None
     time_budget: float | None = None
     resources: bool = True
+    checkpoint_every: int | None = None
 
     def __post_init__(self) -> None:
-        for option in ("rows", "every"):
+        for option, least in (("rows", 1), ("every", 1), ("checkpoint_every", 0)):
             if getattr(self, option) is not None:
-                require_at_least(option, getattr(self, option), 1)
+                require_at_least(option, getattr(self, option), least)
         for seed in self.seeds:
             require_at_least("seed", seed, 0)
         for part, things in (("stream", (*self.streams, *self.samples)), ("learner", self.learners)):

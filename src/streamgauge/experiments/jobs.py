@@ -7,17 +7,19 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from streamgauge.backends import Threads
-from streamgauge.errors import FailureWarning, StreamgaugeError
+from streamgauge.errors import CheckpointWarning, FailureWarning, StreamgaugeError
 from streamgauge.evaluating import evaluate
 from streamgauge.experiments.experiment import MADE, Job
+from streamgauge.experiments.keeping import Kept
 from streamgauge.experiments.sources import Opened
+from streamgauge.journal import files
 from streamgauge.records import Reading, Results
 from streamgauge.store import Claim, Store
 from streamgauge.streams.truth import sooner
 
 __all__ = ["Event", "Settings", "perform"]
 
-Kind = Literal["started", "advanced", "finished", "failed", "stopped", "done", "busy"]
+Kind = Literal["started", "advanced", "finished", "failed", "stopped", "done", "busy", "noted"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ class Event:
     Parameters
     ----------
     kind
-        It started, advanced, finished, failed or was stopped; it was done before; or others are busy with it.
+        It started, advanced, finished, failed or was stopped; it was done before; others are busy with it; or there
+        is something to be noted.
     place
         Which job of the experiment.
     label
@@ -37,7 +40,7 @@ class Event:
     n_learners, n_failed
         How many learners it evaluates, and how many of them failed.
     text
-        Why it failed.
+        Why it failed, or what is to be noted.
     """
 
     kind: Kind
@@ -51,12 +54,13 @@ class Event:
 
 @dataclass(frozen=True)
 class Settings:
-    """How jobs are done: where results go, in how many threads, and what counts as done."""
+    """How jobs are done: where results go, in how many threads, what counts as done, how often it is kept."""
 
     folder: str
     threads: int = 1
     since: float | None = None
     together: bool = False
+    checkpoint_every: int | None = None
 
 
 def perform(place: int, job: Job, settings: Settings, report: Callable[[Event], None]) -> None:
@@ -116,10 +120,13 @@ class _Work:
         """Evaluate, and keep what was found or why it failed."""
         n_learners = len(self.claim.learners)
         try:
+            self._name()
             with self.job.source.opened(self.job.seed) as opened:
-                results = self._evaluated(opened)
+                self.tell("started", sooner(self.claim.condition.rows, opened.stream.n_rows) or 0)
+                results = self._gone_on(opened)
         except Exception as error:  # whatever is wrong with one run, the others go on
-            reason = str(error) if isinstance(error, StreamgaugeError) else f"{type(error).__name__}: {error}"
+            reason = _reason(error)
+            self.kept.drop()  # what failed is tried again from its first row
             self.store.fail(self.claim, reason)
             self.tell("failed", n_failed=n_learners, text=reason)
             return
@@ -131,6 +138,7 @@ class _Work:
             self.tell("stopped")
             return
         self.store.finish(self.claim, results)
+        self.kept.drop()
         failed = {failure.learner: str(failure) for failure in results.failures}
         self.tell("finished", results.n_rows, n_failed=len(failed), text="; ".join(failed.values()))
 
@@ -138,13 +146,36 @@ class _Work:
         label, n_learners = str(self.claim.condition), len(self.claim.learners)
         self.report(Event(kind, self.place, label, n_rows, n_learners, n_failed, text))
 
+    def _name(self) -> None:
+        """Say in the folder of the run what it is of, for those who watch it."""
+        folder, claim = self.store.folder_of(self.claim.run), self.claim
+        folder.mkdir(parents=True, exist_ok=True)
+        named = {"experiment": claim.experiment, "title": str(claim.condition), "learners": list(claim.learners)}
+        files.write_json(folder / files.RUN, named)
+
+    @property
+    def kept(self) -> Kept:
+        """Its checkpoints."""
+        folder, run = self.store.folder_of(self.claim.run), self.claim.run
+        return Kept(folder, run, self.settings.checkpoint_every, self.settings.since)
+
+    def _gone_on(self, opened: Opened) -> Results:
+        """Evaluate, from a checkpoint where there is one; where that goes wrong, from the first row."""
+        if self.kept.is_there:
+            try:
+                return self._evaluated(opened)
+            except Exception as error:  # as of a checkpoint from elsewhere, or of another version
+                self.tell("noted", text=f"it begins anew: {_reason(error)}")
+                self.kept.drop()
+        return self._evaluated(opened)
+
     def _evaluated(self, opened: Opened) -> Results:
         experiment, condition = self.job.experiment, self.claim.condition
         scheme = MADE["schemes"](self.job.scheme)
-        self.tell("started", sooner(condition.rows, opened.stream.n_rows) or 0)
         specs = experiment.specs()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FailureWarning)  # the results say it, too
+            warnings.simplefilter("ignore", CheckpointWarning)  # the one before it is as good
             results = evaluate(
                 opened.stream,
                 {name: specs[name] for name in self.claim.learners},
@@ -160,10 +191,14 @@ class _Work:
                 seed=condition.seed,
                 resources=experiment.resources,
                 backend=Threads(self.settings.threads),
+                checkpoint=self.kept.checkpointing(opened.stream, self._cannot_go_on),
                 journal=self.store.folder_of(self.claim.run),
                 on_reading=_Watch(self),
             )
         return replace(results, description=self._description(results, opened))
+
+    def _cannot_go_on(self, reason: str) -> None:
+        self.tell("noted", text=f"if it is killed, it begins anew: {reason}")
 
     def _description(self, results: Results, opened: Opened) -> dict[str, object]:
         """Name stream, scheme and labelling as the experiment does."""
@@ -176,6 +211,10 @@ class _Work:
                 facts["name"] = name
         told["labelling"] = condition.labelling
         return {**told, "experiment": self.claim.experiment, "condition": condition.key, "sample": condition.sample}
+
+
+def _reason(error: Exception) -> str:
+    return str(error) if isinstance(error, StreamgaugeError) else f"{type(error).__name__}: {error}"
 
 
 class _Watch:

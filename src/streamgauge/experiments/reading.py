@@ -17,7 +17,7 @@ __all__ = ["out_of", "read"]
 
 KEYS = (
     *("name", "out", "streams", "learners", "samples", "schemes", "labellings", "seeds", "forgettings", "measures"),
-    *("detectors", "score", "rows", "every", "time_budget", "resources"),
+    *("detectors", "score", "rows", "every", "time_budget", "resources", "checkpoint_every"),
 )
 SAMPLE_KEYS = (
     *("name", "file", "positive", "training_positives", "training_balance", "test_balance", "labelled", "rows"),
@@ -72,6 +72,7 @@ def read(path: Path | str, *, rows: int | None = None) -> Experiment:
         "every": root.number("every"),
         "time_budget": root.real("time_budget"),
         "resources": root.flag("resources") is not False,
+        "checkpoint_every": root.number("checkpoint_every"),
     }
     _require_work(root, parts)
     document.require_faultless()
@@ -98,9 +99,9 @@ def _require_work(root: Table, parts: Mapping[str, Any]) -> None:
         root.document.fault((), 'there is no stream: say streams = ["SEA"], or give [[samples]] of a file')
     if not root.data.get("learners"):
         root.document.fault((), 'there is no learner: say learners = ["HoeffdingTree"]')
-    for key in ("rows", "every"):
-        if parts[key] is not None and parts[key] < 1:
-            root.fault(key, f"{key} = {parts[key]}: it must be a whole number of at least 1")
+    for key, least in (("rows", 1), ("every", 1), ("checkpoint_every", 0)):
+        if parts[key] is not None and parts[key] < least:
+            root.fault(key, f"{key} = {parts[key]}: it must be a whole number of at least {least}")
 
 
 def _seeds(root: Table) -> tuple[int, ...]:

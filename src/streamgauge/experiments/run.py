@@ -76,6 +76,7 @@ def run(
     n_jobs: int | None = None,
     again: bool = False,
     together: bool = False,
+    checkpoint_every: int | None = None,
     progress: bool | None = False,
     on_event: Callable[[Event], object] | None = None,
 ) -> Outcome:
@@ -84,7 +85,8 @@ def run(
     Several processes may run experiments on one folder: each does what no other has claimed, and waits at the end for
     what others are at. What a process leaves undone when it dies is done by the next.
 
-    Ctrl-C ends it after the batches at hand; runs that were not finished begin anew the next time.
+    Ctrl-C ends it after the batches at hand. Runs that were not finished, also those that were killed, go on from their
+    last checkpoint the next time, and their results are those of runs that were never stopped.
 
     Parameters
     ----------
@@ -101,6 +103,8 @@ def run(
     together
         Whether all learners of a run are to be evaluated in one pass, so that each pair can be compared row by row:
         where one is missing, the others are run again.
+    checkpoint_every
+        A run writes a checkpoint after so many rows; 0 for never, None for as often as the experiment says.
     progress
         Whether to show how far it is; None for bars where standard error is a terminal, and lines where it is not.
     on_event
@@ -119,7 +123,10 @@ def run(
     """
     if n_jobs is not None:
         require_at_least("n_jobs", n_jobs, 1)
+    if checkpoint_every is not None:
+        require_at_least("checkpoint_every", checkpoint_every, 0)
     experiment, folder = _found(experiment, folder)
+    every = experiment.checkpoint_every if checkpoint_every is None else checkpoint_every
     store = Store(folder, new=True)
     since = time.time() if again else None
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -135,7 +142,7 @@ def run(
                 for listener in tell:
                     listener(Event("done", place, str(job), n_learners=len(experiment.learners)))
         n = min(n_jobs or cores, max(1, len(jobs)))
-        settings = Settings(str(folder), max(1, cores // n), since, together)
+        settings = Settings(str(folder), max(1, cores // n), since, together, every)
         rounds = _Rounds(experiment, settings, n, outcome, tell, stopping)
         while jobs and not outcome.interrupted:
             jobs = rounds.go(jobs)

@@ -4,7 +4,7 @@
 tells the generation: a file that has grown too long is replaced by a thinned one of the next generation.
 ``events.jsonl`` holds a line for every alarm, behind such a head. ``status.json`` says how far the run is and is
 replaced about once a second. ``stop``, made by anyone, asks the run to end. A record or line that was cut off by a
-crash is not read.
+crash is not read. Beside the journal may stand ``run.json``, which names the run for people.
 """
 
 import json
@@ -15,7 +15,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ABOUT", "EVENTS", "FOLDER", "READINGS", "STATUS", "STOP", "head", "read_json", "read_records", "write_json"]
+__all__ = [
+    "ABOUT",
+    "EVENTS",
+    "FOLDER",
+    "READINGS",
+    "RUN",
+    "STATUS",
+    "STOP",
+    "head",
+    "read_json",
+    "read_records",
+    "write_json",
+]
 
 FORMAT = 1
 FOLDER, ABOUT, READINGS, EVENTS, STATUS, STOP = (
@@ -26,6 +38,7 @@ FOLDER, ABOUT, READINGS, EVENTS, STATUS, STOP = (
     "status.json",
     "stop",
 )
+RUN = "run.json"
 _MAGIC = b"SGJOURN1"
 _HEAD_BYTES = 24
 

@@ -285,16 +285,19 @@ def averaged(tallies: Tallies, of: str, parts: Parts, average: str, undefined: f
         values = over_classes(part) / over_classes(whole)
         return values if isnan(undefined) else np.where(np.isnan(values) & (tallies.n_present > 0), undefined, values)
     if of not in tallies.shared:
-        tallies.shared[of] = part / whole
-    values = tallies.shared[of]
-    known = ~np.isnan(values)
+        values = part / whole
+        known = ~np.isnan(values)
+        tallies.shared[of] = values, known, bool((tallies.present & known).all())
+    values, known, everywhere = tallies.shared[of]
+    if everywhere:  # as nearly always, and what weights add up to need not be worked out again
+        if average == "macro":
+            return over_classes(values) / tallies.n_classes
+        return over_classes(values * tallies.support) / tallies.supported
     counted = tallies.present & known
     if not isnan(undefined):
-        values = np.where(known, values, undefined)
-        counted = tallies.present
+        values, counted = np.where(known, values, undefined), tallies.present
     weights = tallies.support if average == "weighted" else np.ones_like(values)
-    if not counted.all():
-        values, weights = np.where(counted, values, 0.0), np.where(counted, weights, 0.0)
+    values, weights = np.where(counted, values, 0.0), np.where(counted, weights, 0.0)
     return over_classes(values * weights) / over_classes(weights)
 
 

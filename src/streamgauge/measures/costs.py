@@ -16,7 +16,33 @@ Matrix = tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True)
-class Cost(OverTallies):
+class _Amount(OverTallies):
+    """What measures of a mean amount per row have in common."""
+
+    matrix: Matrix
+    abstained: float
+    called: str
+
+    def __post_init__(self) -> None:
+        _check_matrix(self.matrix)
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.called
+
+    @property
+    def unit(self) -> str:  # type: ignore[override]
+        """In what it is told."""
+        return "per row"
+
+    def values(self, tallies: Tallies) -> Column:
+        """Measure many tallies."""
+        return _mean_amount(self.matrix, self.abstained, tallies)
+
+
+@dataclass(frozen=True)
+class Cost(_Amount):
     """Mean cost of a row.
 
     NaN where the tally holds no weight.
@@ -42,31 +68,14 @@ class Cost(OverTallies):
     abstained: float = 1.0
     called: str = "cost"
 
-    def __post_init__(self) -> None:
-        _check_matrix(self.matrix)
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return self.called
-
     @property
     def greater_is_better(self) -> bool:  # type: ignore[override]
         """Whether a greater value is better."""
         return False
 
-    @property
-    def unit(self) -> str:  # type: ignore[override]
-        """In what it is told."""
-        return "per row"
-
-    def values(self, tallies: Tallies) -> Column:
-        """Measure many tallies."""
-        return _mean_amount(self.matrix, self.abstained, tallies)
-
 
 @dataclass(frozen=True)
-class Utility(OverTallies):
+class Utility(_Amount):
     """Mean utility of a row.
 
     NaN where the tally holds no weight.
@@ -91,23 +100,6 @@ class Utility(OverTallies):
     matrix: Matrix = ((1.0, 0.0), (0.0, 1.0))
     abstained: float = 0.0
     called: str = "utility"
-
-    def __post_init__(self) -> None:
-        _check_matrix(self.matrix)
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return self.called
-
-    @property
-    def unit(self) -> str:  # type: ignore[override]
-        """In what it is told."""
-        return "per row"
-
-    def values(self, tallies: Tallies) -> Column:
-        """Measure many tallies."""
-        return _mean_amount(self.matrix, self.abstained, tallies)
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,8 @@ def resources(
             axes.fill_between(rows, thin[name].low, thin[name].high, color=style["color"], alpha=0.15, lw=0)
             axes.plot(rows, thin[name].mean, label=printable(name), **style)
         tidy(axes, results.n_rows)
-        axes.set_yscale("symlog", linthresh=max(values[values > 0].min(initial=1.0), 1e-12))
+        some = values[values > 0]  # the scale begins at the least of them: no empty decades below it
+        axes.set_yscale("symlog", linthresh=max(some.min(), 1e-12) if some.size else 1.0)
         axes.set_ylim(bottom=0)
         axes.set_ylabel(COSTS[cost])
         axes.set_title(f"Cost: {COSTS[cost]}")

@@ -1,15 +1,15 @@
-"""How records show themselves in a notebook: as plain tables, in the colours of the notebook."""
+"""How records show themselves at a prompt, and in a notebook: as plain tables, in the colours of the notebook."""
 
 from typing import TYPE_CHECKING
 
 from streamgauge.markup import Markup, joined, simple_table, tag
-from streamgauge.wording import and_list, count, percent, spread, titled
+from streamgauge.wording import and_list, count, percent, printable, spread, titled
 
 if TYPE_CHECKING:
     from streamgauge.records.results import Results
     from streamgauge.records.rows import Schema
 
-__all__ = ["results_html", "schema_html"]
+__all__ = ["results_html", "results_text", "schema_html"]
 
 MOST_ATTRIBUTES = 30
 """How many attributes of a schema are shown."""
@@ -41,6 +41,45 @@ def results_html(results: "Results") -> str:
     if results.feedback is not None and results.feedback.sentence:
         parts.append(tag("p", results.feedback.sentence))
     return tag("div", *parts)
+
+
+def results_text(results: "Results") -> str:
+    """Show the same as plain text.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, MajorityClass, NaiveBayes, evaluate
+    >>> evaluate(SEA(n_rows=1000), {"bayes": NaiveBayes(), "majority": MajorityClass()}, measures=["accuracy", "kappa"])
+    After 1,000 rows of SEA(n_rows=1000), over Landmark()
+              accuracy %  kappa %
+    bayes         84.20*   63.11*
+    majority       64.90    -0.10
+    """
+    stream = results.description.get("stream")
+    name = f" of {stream['name']}" if isinstance(stream, dict) and "name" in stream else ""
+    lines = [] if results.complete else ["Cut short: every number is of these rows only."]
+    lines += [f"Failed: {printable(str(failure))}; no readings from there on." for failure in results.failures]
+    for forgetting in results.forgettings if len(results.rows) else ():
+        lines.append(f"After {count(results.n_rows, 'row')}{name}, over {forgetting}")
+        columns = [("", *map(printable, results.learners))]
+        columns += [
+            (titled(measure, results.unit(measure)), *_texts(results, measure, forgetting))
+            for measure in results.measures
+        ]
+        widths = [max(map(len, column)) for column in columns]
+        for first, *others in zip(*columns, strict=True):
+            cells = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
+            lines.append("  ".join((first.ljust(widths[0]), *cells)))
+    return "\n".join(lines) or f"After {count(results.n_rows, 'row')}{name}: no readings."
+
+
+def _texts(results: "Results", measure: str, forgetting: str) -> list[str]:
+    unit, best = results.unit(measure), results.best(measure, forgetting)
+    finals = {learner: results.final(learner, measure, forgetting) for learner in results.learners}
+    return [
+        f"{percent(final.mean, unit)} {spread(final.deviation, unit)}".rstrip() + ("*" if learner in best else "")
+        for learner, final in finals.items()
+    ]
 
 
 def _finals(results: "Results", columns: list[tuple[str, str]]) -> Markup:

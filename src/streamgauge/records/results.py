@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.lazy import LazyModule, library
 from streamgauge.records.courses import Confusions, Differences, LabelCounts
-from streamgauge.records.notebook import results_html
+from streamgauge.records.notebook import results_html, results_text
 from streamgauge.records.rows import Drift
 from streamgauge.records.runs import Alarm, Failure, Feedback, PairSums, Reading, Resources, Verdict
 
@@ -294,6 +294,9 @@ class Results:
         [50, 100]
         """
         return library("polars", "polars").from_arrow(self.to_arrow())
+
+    def __repr__(self) -> str:
+        return results_text(self)
 
     def _repr_html_(self) -> str:
         return results_html(self)

@@ -1,9 +1,11 @@
 """Tables of reports in LaTeX, for papers."""
 
+import re
+
 from streamgauge.reports.documents import Cell, Document, Grid
 from streamgauge.wording import printable
 
-__all__ = ["latex"]
+__all__ = ["latex", "tabular"]
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -21,7 +23,33 @@ SPECIAL = {
     "|": r"\textbar{}",
     "±": r"$\pm$",
     "–": "--",  # noqa: RUF001
+    "−": "$-$",  # noqa: RUF001
+    "×": r"$\times$",  # noqa: RUF001
+    "·": r"$\cdot$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "≠": r"$\neq$",
+    "≈": r"$\approx$",
+    "∞": r"$\infty$",
+    "→": r"$\to$",
+    "√": r"$\surd$",
+    "α": r"$\alpha$",  # noqa: RUF001
+    "β": r"$\beta$",
+    "γ": r"$\gamma$",  # noqa: RUF001
+    "δ": r"$\delta$",
+    "ε": r"$\epsilon$",
+    "η": r"$\eta$",
+    "κ": r"$\kappa$",
+    "λ": r"$\lambda$",
+    "μ": r"$\mu$",
+    "µ": r"$\mu$",
+    "ρ": r"$\rho$",  # noqa: RUF001
+    "σ": r"$\sigma$",  # noqa: RUF001
+    "τ": r"$\tau$",
+    "χ": r"$\chi$",
+    "Δ": r"$\Delta$",
 }
+"""What LaTeX would take for a command, or does not know as it is."""
 
 
 def latex(document: Document) -> str:
@@ -38,6 +66,7 @@ def latex(document: Document) -> str:
     <BLANKLINE>
     \begin{table}
       \centering
+      \small
       \caption{Costs.}
       \begin{tabular}{lr}
         \toprule
@@ -63,20 +92,40 @@ def _comment(text: str) -> str:
 
 
 def _table(grid: Grid) -> list[str]:
-    columns = "l" + "r" * (len(grid.columns) - 1)
     caption = f"{_escaped(grid.title)}. {_escaped(grid.note)}".strip()
     return [
         r"\begin{table}",
         r"  \centering",
+        r"  \small",
         rf"  \caption{{{caption}}}",
-        rf"  \begin{{tabular}}{{{columns}}}",
-        r"    \toprule",
-        f"    {_line([_escaped(column) for column in grid.columns])}",
-        r"    \midrule",
-        *(f"    {_line([_escaped(name), *map(_cell, cells)])}" for name, cells in grid.rows),
-        r"    \bottomrule",
-        r"  \end{tabular}",
+        *(f"  {line}" for line in tabular(grid)),
         r"\end{table}",
+    ]
+
+
+def tabular(grid: Grid) -> list[str]:
+    r"""Write a table alone, line by line.
+
+    Examples
+    --------
+    >>> print("\n".join(tabular(Grid("", ("accuracy", "a_b"), (("sea", (Cell("0.9", worse=True),)),)))))
+    \begin{tabular}{lr}
+      \toprule
+      accuracy & a\_b \\
+      \midrule
+      sea & 0.9$^{*}$ \\
+      \bottomrule
+    \end{tabular}
+    """
+    columns = "l" + "r" * (len(grid.columns) - 1)
+    return [
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"  \toprule",
+        f"  {_line([_escaped(column) for column in grid.columns])}",
+        r"  \midrule",
+        *(f"  {_line([_escaped(name), *map(_cell, cells)])}" for name, cells in grid.rows),
+        r"  \bottomrule",
+        r"\end{tabular}",
     ]
 
 
@@ -85,7 +134,7 @@ def _line(cells: list[str]) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    text = _escaped(cell.text)
+    text = re.sub(r"(?<!\w)-(?=\d)", "$-$", _escaped(cell.text))  # else it would be set as a hyphen
     text = rf"\textbf{{{text}}}" if cell.best else text
     return text + ("$^{*}$" if cell.worse else "")
 

@@ -35,11 +35,7 @@ class RowLosses:
 
     @contextmanager
     def open(
-        self,
-        stream: Stream,  # noqa: ARG002
-        schema: Schema,
-        learners: Sequence[str],
-        forgettings: Sequence[str],  # noqa: ARG002
+        self, _stream: Stream, schema: Schema, learners: Sequence[str], *_: object
     ) -> Iterator[Callable[[Passage], None]]:
         """Keep rows for the length of a run."""
         truths = np.eye(schema.n_classes)

@@ -25,7 +25,30 @@ __all__ = ["Bootstrap", "CrossValidation", "Split"]
 
 
 @dataclass(frozen=True)
-class CrossValidation:
+class _Folded:
+    """What all schemes of k folds have in common."""
+
+    k: int = 10
+    test: TestMode = "all"
+
+    def __post_init__(self) -> None:
+        require_at_least("k", self.k, 2)
+        check_mode(self.test)
+
+    @property
+    def n_folds(self) -> int:
+        """How many folds there are."""
+        return self.k
+
+    def _step(self, batch: Batch, weight: NDArray[np.float64]) -> Step:
+        """Test all rows, those learnt, or those not learnt."""
+        if self.test == "all":
+            return Step(batch, weight=weight)
+        return Step(batch, test=weight > 0 if self.test == "training" else weight == 0, weight=weight)
+
+
+@dataclass(frozen=True)
+class CrossValidation(_Folded):
     """Each row is drawn for one of k folds; a fold learns all rows but those drawn for it.
 
     Parameters
@@ -43,24 +66,13 @@ class CrossValidation:
     {9.0}
     """
 
-    k: int = 10
-    test: TestMode = "all"
-
-    def __post_init__(self) -> None:
-        _check_folds(self.k, self.test)
-
-    @property
-    def n_folds(self) -> int:
-        """How many folds there are."""
-        return self.k
-
     def step(self, batch: Batch, fold: int, seed: int) -> Step:
         """Learn all rows but those drawn for the fold."""
-        return _step(batch, (_drawn_fold(batch, self.k, seed) != fold).astype(np.float64), self.test)
+        return self._step(batch, (_drawn_fold(batch, self.k, seed) != fold).astype(np.float64))
 
 
 @dataclass(frozen=True)
-class Split:
+class Split(_Folded):
     """Each row is drawn for one of k folds; a fold learns only the rows drawn for it.
 
     Parameters
@@ -78,24 +90,13 @@ class Split:
     {1.0}
     """
 
-    k: int = 10
-    test: TestMode = "all"
-
-    def __post_init__(self) -> None:
-        _check_folds(self.k, self.test)
-
-    @property
-    def n_folds(self) -> int:
-        """How many folds there are."""
-        return self.k
-
     def step(self, batch: Batch, fold: int, seed: int) -> Step:
         """Learn only the rows drawn for the fold."""
-        return _step(batch, (_drawn_fold(batch, self.k, seed) == fold).astype(np.float64), self.test)
+        return self._step(batch, (_drawn_fold(batch, self.k, seed) == fold).astype(np.float64))
 
 
 @dataclass(frozen=True)
-class Bootstrap:
+class Bootstrap(_Folded):
     """Each of k folds learns each row with a weight drawn from Poisson(1).
 
     Parameters
@@ -113,34 +114,11 @@ class Bootstrap:
     np.True_
     """
 
-    k: int = 10
-    test: TestMode = "all"
-
-    def __post_init__(self) -> None:
-        _check_folds(self.k, self.test)
-
-    @property
-    def n_folds(self) -> int:
-        """How many folds there are."""
-        return self.k
-
     def step(self, batch: Batch, fold: int, seed: int) -> Step:
         """Learn each row with its weight in the fold."""
-        return _step(batch, randomness.poisson(seed, "weights", fold, batch.start, len(batch)), self.test)
+        return self._step(batch, randomness.poisson(seed, "weights", fold, batch.start, len(batch)))
 
 
 def _drawn_fold(batch: Batch, k: int, seed: int) -> NDArray[np.int64]:
     """Say for which fold each row was drawn: at random, not in turn."""
     return randomness.below(seed, "fold", 0, batch.start, len(batch), k)
-
-
-def _step(batch: Batch, weight: NDArray[np.float64], test: TestMode) -> Step:
-    """Test all rows, those learnt, or those not learnt."""
-    if test == "all":
-        return Step(batch, weight=weight)
-    return Step(batch, test=weight > 0 if test == "training" else weight == 0, weight=weight)
-
-
-def _check_folds(k: int, test: str) -> None:
-    require_at_least("k", k, 2)
-    check_mode(test)

@@ -65,7 +65,10 @@ class Run:
 
     def summary(self) -> dict[str, Any]:
         """Tell the main facts, those that a list of runs shows."""
-        return {**self._main_facts(), "experiment": experiment_of(self.folder, self._cache)}
+        # A run of an experiment says from its start on what it is of; the name of its folder tells people nothing.
+        told: dict[str, Any] = self._cache.facts(self.folder / files.RUN, files.read_json) or {}
+        experiment = told.get("experiment") or experiment_of(self.folder, self._cache)
+        return {**self._main_facts(), "title": told.get("title") or "", "experiment": experiment}
 
     def _main_facts(self) -> dict[str, Any]:
         view = self._view()

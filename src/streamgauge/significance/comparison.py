@@ -135,6 +135,9 @@ class Comparison:
         worse = self.second if better == self.first else self.first
         return f"{better} is better than {worse}{by} in {self.measure} ({evidence})."
 
+    def __str__(self) -> str:
+        return self.sentence
+
     def _repr_html_(self) -> str:
         interval = "" if self.interval is None else f"[{', '.join(points(end, self.unit) for end in self.interval)}]"
         table = simple_table(

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from streamgauge.errors import StreamgaugeError
 from streamgauge.results import write_table
@@ -13,8 +13,8 @@ from streamgauge.streams.outputs import replacing
 
 __all__ = ["export", "latex_table"]
 
-_ESCAPED = {"&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}"}
-_ESCAPED |= {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
+if TYPE_CHECKING:
+    from streamgauge.reports.documents import Cell
 
 
 def export(store: Store, path: Path | str, wanted: Filter = Filter()) -> Path:
@@ -69,14 +69,17 @@ def latex_table(rows: Sequence[dict[str, Any]]) -> str:
     >>> row["greater_is_better"] = 1
     >>> print(latex_table([{**row, "learner": "a_b", "mean": 0.9}, {**row, "learner": "c", "mean": 0.8}]))
     \begin{tabular}{lrr}
-    \toprule
-    accuracy & a\_b & c \\
-    \midrule
-    sea & \textbf{0.9000} & 0.8000 \\
-    \bottomrule
+      \toprule
+      accuracy & a\_b & c \\
+      \midrule
+      sea & \textbf{0.9000} & 0.8000 \\
+      \bottomrule
     \end{tabular}
     <BLANKLINE>
     """
+    from streamgauge.reports.documents import Grid  # noqa: PLC0415  (whoever runs experiments needs no reports)
+    from streamgauge.reports.latex import tabular  # noqa: PLC0415
+
     for axis in ("measure", "forgetting"):
         names = sorted({str(row[axis]) for row in rows})
         if len(names) != 1:
@@ -84,23 +87,12 @@ def latex_table(rows: Sequence[dict[str, Any]]) -> str:
             msg = f"a LaTeX table is of one {axis}: {found}"
             raise StreamgaugeError(msg)
     measure, best_is_most = str(rows[0]["measure"]), bool(rows[0]["greater_is_better"])
-    learners = list(dict.fromkeys(str(row["learner"]) for row in rows))
-    body = [
-        " & ".join([_escaped(line), *_bold([means.get(name) for name in learners], best_is_most=best_is_most)])
+    learners = tuple(dict.fromkeys(str(row["learner"]) for row in rows))
+    lines = tuple(
+        (line, _cells([means.get(name) for name in learners], best_is_most=best_is_most))
         for line, means in _lines(rows).items()
-    ]
-    return "\n".join(
-        [
-            rf"\begin{{tabular}}{{l{'r' * len(learners)}}}",
-            r"\toprule",
-            rf"{' & '.join(map(_escaped, (measure, *learners)))} \\",
-            r"\midrule",
-            *(rf"{line} \\" for line in body),
-            r"\bottomrule",
-            r"\end{tabular}",
-            "",
-        ]
     )
+    return "\n".join([*tabular(Grid("", (measure, *learners), lines)), ""])
 
 
 def _lines(rows: Sequence[dict[str, Any]]) -> dict[str, dict[str, float]]:
@@ -118,15 +110,9 @@ def _differs(rows: Sequence[dict[str, Any]], axis: str) -> bool:
     return len({row[axis] for row in rows}) > 1
 
 
-def _bold(means: Sequence[float | None], *, best_is_most: bool) -> list[str]:
+def _cells(means: Sequence[float | None], *, best_is_most: bool) -> "tuple[Cell, ...]":
+    from streamgauge.reports.documents import Cell  # noqa: PLC0415
+
     known = [round(mean, 4) for mean in means if mean is not None]
     best = (max(known) if best_is_most else min(known)) if known else None
-    texts = ["--" if mean is None else f"{mean:.4f}" for mean in means]
-    return [
-        rf"\textbf{{{text}}}" if mean is not None and round(mean, 4) == best else text
-        for mean, text in zip(means, texts, strict=True)
-    ]
-
-
-def _escaped(text: str) -> str:
-    return "".join(_ESCAPED.get(character, character) for character in text)
+    return tuple(Cell("--") if mean is None else Cell(f"{mean:.4f}", best=round(mean, 4) == best) for mean in means)

@@ -1,6 +1,6 @@
 //! Naive Bayes over the whole stream.
 
-use super::bayes::{Models, Pending, likelier};
+use super::bayes::{Models, Stages};
 use super::rows::{BLOCK, Layout, Rows};
 use super::{ABSTAINED, Block, Learner, Schema, Step};
 use crate::KernelError;
@@ -8,6 +8,9 @@ use crate::codec::{Reader, Writer};
 use crate::dispatch;
 
 const NAME: &str = "NaiveBayes";
+
+/// Blocks of fewer rows are not worth stages.
+const FEW_ROWS: usize = 8;
 
 /// Naive Bayes: the class of the greatest weight times likelihood, attributes taken as independent in each class.
 ///
@@ -47,16 +50,20 @@ impl<const L: usize> NaiveBayes<L> {
     fn interleave_block(
         &mut self,
         block: &Block<'_>,
-        pending: &mut Pending,
+        stages: &mut Option<Stages<L>>,
         predictions: &mut [i32],
         votes: Option<&mut [f64]>,
     ) {
         let n_classes = self.schema.n_classes;
         let mut votes = votes.map(|votes| votes.chunks_exact_mut(n_classes));
-        self.rows.fill(self.models.layout(), block.x, predictions.len());
-        if self.rows.are_whole() && self.models.can_wait() && !self.models.is_fresh(0) && votes.is_none() {
-            return self.interleave_together(block, pending, predictions);
+        if votes.is_none()
+            && predictions.len() >= FEW_ROWS
+            && self.models.can_wait()
+            && self.models.interleave_in_stages(stages.get_or_insert_with(Stages::new), block, predictions)
+        {
+            return;
         }
+        self.rows.fill(self.models.layout(), block.x, predictions.len());
         for (i, prediction) in predictions.iter_mut().enumerate() {
             let row = self.rows.row(i);
             let tested = block.tests[i % BLOCK];
@@ -72,48 +79,6 @@ impl<const L: usize> NaiveBayes<L> {
             if weight > 0.0 {
                 self.models.observe(0, row, block.labels[i] as usize, weight);
             }
-        }
-    }
-
-    /// Learn the rows of a block, then predict all of them as of before they were learnt.
-    #[inline(always)]
-    fn interleave_together(&mut self, block: &Block<'_>, pending: &mut Pending, predictions: &mut [i32]) {
-        let mut start = 0;
-        while start < predictions.len() {
-            let (stop, waits) = self.put_off(block, pending, start);
-            self.settle(block, pending, start, &mut predictions[start..stop]);
-            if !waits {
-                self.models.refresh(0, block.labels[stop - 1] as usize);
-            }
-            start = stop;
-        }
-    }
-
-    /// Learn rows from one on and let their predictions wait, until one of them changes what cannot wait; gives the row
-    /// before which to settle, and false where there was such a one.
-    #[inline(always)]
-    fn put_off(&mut self, block: &Block<'_>, pending: &mut Pending, start: usize) -> (usize, bool) {
-        if let ([site, ..], [pair, ..]) = self.models.pairs()
-            && let Some(x) = self.rows.values().first_chunk::<BLOCK>()
-        {
-            for (i, &label) in (start..BLOCK).zip(&block.labels[start..]) {
-                if !pending.put_off::<L, false>(i, site, pair, &x[i], (label, block.weights[i])) {
-                    return (i + 1, false);
-                }
-            }
-        }
-        (block.labels.len(), true)
-    }
-
-    /// Predict rows that waited.
-    #[inline(always)]
-    fn settle(&mut self, block: &Block<'_>, pending: &Pending, start: usize, predictions: &mut [i32]) {
-        let settled = pending.settle(start..start + predictions.len(), self.models.layout().n_columns);
-        let (_, [pair, ..]) = self.models.pairs() else { return };
-        for (i, (prediction, &label)) in (start..BLOCK).zip(predictions.iter_mut().zip(&block.labels[start..])) {
-            let logs = settled.logs(i, pair, (label, block.weights[i]));
-            let (predicted, _) = likelier(logs, pending.majority(i));
-            *prediction = if block.tests[i] { predicted } else { ABSTAINED };
         }
     }
 
@@ -165,10 +130,10 @@ impl<const L: usize> Learner for NaiveBayes<L> {
         dispatch::run(
             #[inline(always)]
             || {
-                let mut pending = Pending::new();
+                let mut stages = None;
                 let votes = votes.as_deref_mut();
                 for (block, predictions, votes) in step.blocks(d, n_classes, predictions, votes) {
-                    self.interleave_block(&block, &mut pending, predictions, votes);
+                    self.interleave_block(&block, &mut stages, predictions, votes);
                 }
             },
         );

@@ -22,6 +22,12 @@ impl Values {
         Lane(self.0.as_chunks::<WIDTH>().0[v])
     }
 
+    /// Its first lanes.
+    #[inline(always)]
+    pub fn lanes<const L: usize>(&self) -> [Lane; L] {
+        std::array::from_fn(|v| self.lane(v))
+    }
+
     /// One of its lanes, to be written.
     #[inline(always)]
     fn lane_mut(&mut self, v: usize) -> &mut [f64; WIDTH] {

@@ -1,5 +1,6 @@
 """The ensembles of chunks, as they are asked for."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, get_args
 
@@ -9,7 +10,7 @@ from streamgauge.learners.bayes import NaiveBayes
 from streamgauge.learners.chunks.accuracy import AccuracyUpdated, AccuracyWeighted, Streaming
 from streamgauge.learners.chunks.ageing import Ageing, AgeingWay, Weighting
 from streamgauge.learners.chunks.imbalance import Bagged, Oversampled
-from streamgauge.learners.chunks.learner import ChunkLearner
+from streamgauge.learners.chunks.learner import ChunkLearner, ChunkModel
 from streamgauge.learners.chunks.members import Builder
 from streamgauge.protocols import LearnerSpec
 from streamgauge.records import Schema
@@ -25,7 +26,36 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class SEAEnsemble:
+class _OfChunks(ABC):
+    """What all ensembles of chunks have in common."""
+
+    learner: LearnerSpec = NaiveBayes()
+    chunk_size: int = 200
+    n_members: int = 10
+
+    _draws: ClassVar[bool] = False  # whether it uses randomness itself
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "learner", as_spec(self.learner))
+        require_at_least("chunk_size", self.chunk_size, 2)
+        require_at_least("n_members", self.n_members, 1)
+
+    @property
+    def seedless(self) -> bool:
+        """Whether it uses no randomness."""
+        return self.learner.seedless and not self._draws
+
+    def build(self, schema: Schema, seed: int) -> ChunkLearner:
+        """Build an ensemble that has seen nothing."""
+        return ChunkLearner(self._model(Builder(self.learner, schema, seed), schema, seed), schema, self.chunk_size)
+
+    @abstractmethod
+    def _model(self, builder: Builder, schema: Schema, seed: int) -> ChunkModel:
+        """Say how members are made, weighted and given up."""
+
+
+@dataclass(frozen=True)
+class SEAEnsemble(_OfChunks):
     """A member per chunk; where there are too many, that with the least accuracy on the newest chunk goes (SEA).
 
     Members vote with equal weight. Like all ensembles of chunks it abstains until the first chunk is full.
@@ -53,28 +83,14 @@ class SEAEnsemble:
     True
     """
 
-    learner: LearnerSpec = NaiveBayes()
-    chunk_size: int = 200
-    n_members: int = 10
     seed: int = 1
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "learner", as_spec(self.learner))
-        _require_sizes(self.chunk_size, self.n_members)
-
-    @property
-    def seedless(self) -> bool:
-        """Whether its members use no randomness."""
-        return self.learner.seedless
-
-    def build(self, schema: Schema, seed: int) -> ChunkLearner:
-        """Build an ensemble that has seen nothing."""
-        builder = Builder(self.learner, schema, seed)
-        return ChunkLearner(Streaming(builder, self.n_members), schema, self.chunk_size)
+    def _model(self, builder: Builder, *_: object) -> ChunkModel:
+        return Streaming(builder, self.n_members)
 
 
 @dataclass(frozen=True)
-class AccuracyWeightedEnsemble:
+class AccuracyWeightedEnsemble(_OfChunks):
     """A member per chunk, weighted by how much its squared error on the newest is below that of a guess (AWE).
 
     The newest member, which has learnt that chunk, is weighted by cross-validation within it. Where there are too many,
@@ -98,30 +114,19 @@ class AccuracyWeightedEnsemble:
     10
     """
 
-    learner: LearnerSpec = NaiveBayes()
-    chunk_size: int = 200
-    n_members: int = 10
     n_splits: int = 5
     seed: int = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "learner", as_spec(self.learner))
-        _require_sizes(self.chunk_size, self.n_members)
+        super().__post_init__()
         _require_splits(self.n_splits, self.chunk_size)
 
-    @property
-    def seedless(self) -> bool:
-        """Whether its members use no randomness."""
-        return self.learner.seedless
-
-    def build(self, schema: Schema, seed: int) -> ChunkLearner:
-        """Build an ensemble that has seen nothing."""
-        builder = Builder(self.learner, schema, seed)
-        return ChunkLearner(AccuracyWeighted(builder, self.n_members, self.n_splits), schema, self.chunk_size)
+    def _model(self, builder: Builder, *_: object) -> ChunkModel:
+        return AccuracyWeighted(builder, self.n_members, self.n_splits)
 
 
 @dataclass(frozen=True)
-class AccuracyUpdatedEnsemble:
+class AccuracyUpdatedEnsemble(_OfChunks):
     """As `AccuracyWeightedEnsemble`, with weights of one over the squared error and members that go on learning (AUE).
 
     Parameters
@@ -141,30 +146,19 @@ class AccuracyUpdatedEnsemble:
     streamgauge.errors.StreamgaugeError: chunk_size = 1: it must be a whole number of at least 2
     """
 
-    learner: LearnerSpec = NaiveBayes()
-    chunk_size: int = 200
-    n_members: int = 10
     n_splits: int = 5
     seed: int = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "learner", as_spec(self.learner))
-        _require_sizes(self.chunk_size, self.n_members)
+        super().__post_init__()
         _require_splits(self.n_splits, self.chunk_size)
 
-    @property
-    def seedless(self) -> bool:
-        """Whether its members use no randomness."""
-        return self.learner.seedless
-
-    def build(self, schema: Schema, seed: int) -> ChunkLearner:
-        """Build an ensemble that has seen nothing."""
-        builder = Builder(self.learner, schema, seed)
-        return ChunkLearner(AccuracyUpdated(builder, self.n_members, self.n_splits), schema, self.chunk_size)
+    def _model(self, builder: Builder, *_: object) -> ChunkModel:
+        return AccuracyUpdated(builder, self.n_members, self.n_splits)
 
 
 @dataclass(frozen=True)
-class WeightedAgeingEnsemble:
+class WeightedAgeingEnsemble(_OfChunks):
     """A member per chunk, weighted by its accuracy on the chunk before the newest and by its age (WAE).
 
     Where there are too many, that one goes without which the others are right most often. A member without weight goes
@@ -200,9 +194,6 @@ class WeightedAgeingEnsemble:
     streamgauge.errors.StreamgaugeError: there is no weighting 'kunscheva'; did you mean kuncheva?
     """
 
-    learner: LearnerSpec = NaiveBayes()
-    chunk_size: int = 200
-    n_members: int = 10
     weighting: Weighting = "kuncheva"
     ageing: AgeingWay = "weights_proportional"
     theta: float = 0.1
@@ -211,8 +202,7 @@ class WeightedAgeingEnsemble:
     seed: int = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "learner", as_spec(self.learner))
-        _require_sizes(self.chunk_size, self.n_members)
+        super().__post_init__()
         require_between("theta", self.theta, 0.0, 1.0, open_low=False)
         require_between("rejuvenation", self.rejuvenation, 0.0, float("inf"), open_low=False, open_high=True)
         for option, value, known in (
@@ -222,15 +212,9 @@ class WeightedAgeingEnsemble:
             if value not in known:
                 raise unknown_name(kind=option, name=str(value), known=known)
 
-    @property
-    def seedless(self) -> bool:
-        """Whether its members use no randomness."""
-        return self.learner.seedless
-
-    def build(self, schema: Schema, seed: int) -> ChunkLearner:
-        """Build an ensemble that has seen nothing."""
-        model = Ageing(
-            Builder(self.learner, schema, seed),
+    def _model(self, builder: Builder, *_: object) -> ChunkModel:
+        return Ageing(
+            builder,
             self.n_members,
             self.weighting,
             self.ageing,
@@ -238,11 +222,10 @@ class WeightedAgeingEnsemble:
             self.rejuvenation,
             prune_last=self.prune_last,
         )
-        return ChunkLearner(model, schema, self.chunk_size)
 
 
 @dataclass(frozen=True)
-class LearnppNIE:
+class LearnppNIE(_OfChunks):
     """For two unequal classes: per chunk a group of learners of all rare rows and samples of the others (Learn++.NIE).
 
     A group is weighted by its errors (1 - F1 of the rarer class so far) on all chunks since it was built, late ones
@@ -268,29 +251,23 @@ class LearnppNIE:
     5
     """
 
-    learner: LearnerSpec = NaiveBayes()
-    chunk_size: int = 200
     n_members: int = 5
     slope: float = 2.0
     crossing: float = 10.0
     seed: int = 1
-    seedless: ClassVar[bool] = False
+    _draws: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "learner", as_spec(self.learner))
-        _require_sizes(self.chunk_size, self.n_members)
+        super().__post_init__()
         _require_sigmoid(self.slope, self.crossing)
 
-    def build(self, schema: Schema, seed: int) -> ChunkLearner:
-        """Build an ensemble that has seen nothing."""
+    def _model(self, builder: Builder, schema: Schema, seed: int) -> ChunkModel:
         _require_two_classes("LearnppNIE", schema)
-        builder = Builder(self.learner, schema, seed)
-        model = Bagged(builder, schema, self.n_members, self.slope, self.crossing, seed)
-        return ChunkLearner(model, schema, self.chunk_size)
+        return Bagged(builder, schema, self.n_members, self.slope, self.crossing, seed)
 
 
 @dataclass(frozen=True)
-class LearnppCDS:
+class LearnppCDS(_OfChunks):
     """For two unequal classes: a member per chunk, of its rows and of rare ones made more by SMOTE (Learn++.CDS).
 
     A member is weighted by its errors on all chunks since it was built, late ones more; an error counts more where the
@@ -313,30 +290,18 @@ class LearnppCDS:
     10
     """
 
-    learner: LearnerSpec = NaiveBayes()
-    chunk_size: int = 200
-    n_members: int = 10
     slope: float = 0.5
     crossing: float = 10.0
     seed: int = 1
-    seedless: ClassVar[bool] = False
+    _draws: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "learner", as_spec(self.learner))
-        _require_sizes(self.chunk_size, self.n_members)
+        super().__post_init__()
         _require_sigmoid(self.slope, self.crossing)
 
-    def build(self, schema: Schema, seed: int) -> ChunkLearner:
-        """Build an ensemble that has seen nothing."""
+    def _model(self, builder: Builder, schema: Schema, seed: int) -> ChunkModel:
         _require_two_classes("LearnppCDS", schema)
-        builder = Builder(self.learner, schema, seed)
-        model = Oversampled(builder, schema, self.n_members, self.slope, self.crossing, seed)
-        return ChunkLearner(model, schema, self.chunk_size)
-
-
-def _require_sizes(chunk_size: int, n_members: int) -> None:
-    require_at_least("chunk_size", chunk_size, 2)
-    require_at_least("n_members", n_members, 1)
+        return Oversampled(builder, schema, self.n_members, self.slope, self.crossing, seed)
 
 
 def _require_splits(n_splits: int, chunk_size: int) -> None:

@@ -63,8 +63,10 @@ class Group:
 class _Groups:
     """Groups of learners, one per chunk; that with the greatest error goes when there are too many."""
 
-    def __init__(self, builder: Builder, schema: Schema, n_groups: int, slope: float, crossing: float) -> None:
-        self._builder, self._n_groups = builder, n_groups
+    def __init__(
+        self, builder: Builder, schema: Schema, n_groups: int, slope: float, crossing: float, seed: int
+    ) -> None:
+        self._builder, self._n_groups, self._seed = builder, n_groups, seed
         self._slope, self._crossing = slope, crossing
         self._nominal = schema.n_values > 0
         self._counts = np.zeros(2)
@@ -114,12 +116,6 @@ class _Groups:
 class Bagged(_Groups):
     """Learn++.NIE: from each chunk several learners, each of all rare rows and a small sample of the others."""
 
-    def __init__(
-        self, builder: Builder, schema: Schema, n_groups: int, slope: float, crossing: float, seed: int
-    ) -> None:
-        super().__init__(builder, schema, n_groups, slope, crossing)
-        self._seed = seed
-
     def take(self, chunk: Chunk) -> None:
         """Learn a chunk."""
         rare = self._count(chunk)
@@ -143,12 +139,6 @@ class Bagged(_Groups):
 
 class Oversampled(_Groups):
     """Learn++.CDS: from each chunk a learner, of its rows and as many more rare ones as balance them (SMOTE)."""
-
-    def __init__(
-        self, builder: Builder, schema: Schema, n_groups: int, slope: float, crossing: float, seed: int
-    ) -> None:
-        super().__init__(builder, schema, n_groups, slope, crossing)
-        self._seed = seed
 
     def take(self, chunk: Chunk) -> None:
         """Learn a chunk."""

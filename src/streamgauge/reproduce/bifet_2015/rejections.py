@@ -153,11 +153,7 @@ class _PairsUnderNoise:
 
     @contextmanager
     def open(
-        self,
-        stream: Stream,  # noqa: ARG002
-        schema: Schema,
-        learners: Sequence[str],
-        forgettings: Sequence[str],  # noqa: ARG002
+        self, _stream: Stream, schema: Schema, learners: Sequence[str], *_: object
     ) -> Iterator[Callable[[Passage], None]]:
         """Count for the length of a run."""
         first, second = learners

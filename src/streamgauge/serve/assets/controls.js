@@ -29,7 +29,7 @@ export function showHead(state, runs, { onStop }) {
   const parts = runs.map(({ id, details }) => {
     const running = details.state === "running";
     return make("article", { class: "head" },
-      make("div", { class: "title" }, make("h1", {}, id === "." ? details.stream ?? "This run" : id), badge(details.state),
+      make("div", { class: "title" }, make("h1", {}, details.title || (id === "." ? details.stream ?? "This run" : id)), badge(details.state),
         running && state.canStart && make("button", { type: "button", "data-key": `stop ${id}`, onclick: () => onStop(id) }, "Stop")),
       make("p", { class: "lead", title: details.stream ?? null }, [details.stream, details.scheme, details.described?.labelling].filter(Boolean).join(" · ")),
       progress(details), make("dl", { class: "figures" }, figures(details)));

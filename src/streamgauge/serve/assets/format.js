@@ -6,6 +6,7 @@ export const MISSING = "–";
 
 export const count = (number) => whole.format(number);
 export const short = (number) => compact.format(number);
+export const named = (run) => run.title || (run.id === "." ? "this folder" : run.id);
 export const plural = (number, one, many = `${one}s`) => `${count(number)} ${number === 1 ? one : many}`;
 
 export function value(number, unit) {

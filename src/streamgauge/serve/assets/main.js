@@ -79,7 +79,7 @@ function factsOf(panel) {
 // Every learner of every shown run, with its place in the order of colours.
 function lines() {
   const several = state.selected.length > 1;
-  return shownRuns().flatMap(({ id, details }) => details.learners.map((learner, k) => ({ id, k, learner, run: several ? id : null, failures: details.failures ?? [] })))
+  return shownRuns().flatMap(({ id, details }) => details.learners.map((learner, k) => ({ id, k, learner, run: several ? format.named(details) : null, failures: details.failures ?? [] })))
     .map((line, place) => ({ ...line, place, key: `${line.id}\0${line.learner}` }))
     .map((line) => ({ ...line, shown: !state.hidden.has(line.key), failed: line.failures.some((f) => f.learner === line.learner) }));
 }

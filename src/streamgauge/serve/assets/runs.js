@@ -8,19 +8,19 @@ export const badge = (state) => make("span", { class: `badge ${state.replace(" "
 
 export function progress(run) {
   if (run.state !== "running") return null;
-  return make("progress", { max: run.total || 1, value: run.total ? run.n_rows : null, "aria-label": `rows read by ${run.id}` });
+  return make("progress", { max: run.total || 1, value: run.total ? run.n_rows : null, "aria-label": `rows read by ${format.named(run)}` });
 }
 
 export const speed = (run) => (run.seconds > 0 ? run.n_rows / run.seconds : null);
 
 function entry(run, chosen, { onOnly, onToggle }) {
-  const name = run.id === "." ? "this folder" : run.id;
+  const name = format.named(run);
   const box = make("input", {
     type: "checkbox", "data-key": `box ${run.id}`, checked: chosen.has(run.id), "aria-label": `Show ${name} beside others`,
     onchange: () => onToggle(run.id),
   });
   box.checked = chosen.has(run.id);
-  const facts = [run.experiment, run.stream, format.plural(run.learners.length, "learner"), run.n_folds > 1 ? `${run.n_folds} folds` : null];
+  const facts = [run.experiment, run.title ? null : run.stream, format.plural(run.learners.length, "learner"), run.n_folds > 1 ? `${run.n_folds} folds` : null];
   const button = make(
     "button",
     { type: "button", "data-key": `run ${run.id}`, class: "run", "aria-current": chosen.has(run.id) ? "true" : null, onclick: () => onOnly(run.id) },
@@ -33,7 +33,7 @@ function entry(run, chosen, { onOnly, onToggle }) {
 
 export function showRuns(state, hooks) {
   const wanted = byId("find").value.trim().toLowerCase();
-  const text = (run) => `${run.id} ${run.experiment} ${run.stream} ${run.learners.join(" ")} ${run.state}`.toLowerCase();
+  const text = (run) => `${run.id} ${run.title} ${run.experiment} ${run.stream} ${run.learners.join(" ")} ${run.state}`.toLowerCase();
   const found = state.runs.filter((run) => !wanted || text(run).includes(wanted));
   const chosen = new Set(state.selected);
   const most = 200;

@@ -51,16 +51,16 @@ function options(details) {
 export function showMore(runs) {
   const open = [...document.querySelectorAll("details.options")].map((node) => node.open);
   show(byId("more"), runs.map(({ details }) => [
-    runs.length > 1 ? make("h2", { class: "of" }, details.id) : null, alarms(details), options(details)]).flat(3));
+    runs.length > 1 ? make("h2", { class: "of" }, format.named(details)) : null, alarms(details), options(details)]).flat(3));
   [...document.querySelectorAll("details.options")].forEach((node, i) => { node.open = open[i] ?? false; });
 }
 
 export function showNotices(runs) {
   const told = runs.flatMap(({ details }) => [
     ...(details.failures ?? []).map((f) => `Learner ${f.learner} failed in fold ${f.fold} at row ${format.count(f.row)}: ${f.error}`),
-    details.state === "failed" ? `The run ${details.id} failed: ${details.reason}` : null,
-    details.state === "died" ? `The run ${details.id} ended without a word; what it had read until then is shown.` : null,
-    details.state === "cut short" ? `The run ${details.id} was cut short${details.reason ? ` (${details.reason})` : ""} after ${format.count(details.n_rows)} rows.` : null,
+    details.state === "failed" ? `The run ${format.named(details)} failed: ${details.reason}` : null,
+    details.state === "died" ? `The run ${format.named(details)} ended without a word; what it had read until then is shown.` : null,
+    details.state === "cut short" ? `The run ${format.named(details)} was cut short${details.reason ? ` (${details.reason})` : ""} after ${format.count(details.n_rows)} rows.` : null,
   ]).filter(Boolean);
   show(byId("notices"), told.map((text) => make("p", { class: "banner", role: "status" }, text)));
 }

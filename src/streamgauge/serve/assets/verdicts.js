@@ -59,7 +59,7 @@ export function showVerdicts(runs, all, hooks) {
     const more = verdicts.length > FEW && make("button", { type: "button", "data-key": `all ${details.id}`, "aria-expanded": String(all.has(details.id)), onclick: () => hooks.onAll(details.id) },
       all.has(details.id) ? "Show fewer" : `Show all ${verdicts.length} pairs`);
     return [
-      make("h2", {}, runs.length > 1 ? `Verdicts of ${details.id}` : "Verdicts"),
+      make("h2", {}, runs.length > 1 ? `Verdicts of ${format.named(details)}` : "Verdicts"),
       make("p", { class: "note" }, `${decided} of ${format.plural(verdicts.length, "pair")} decided, on accuracy`),
       details.learners.length > 3 && matrix(details.learners, verdicts, (v) => hooks.onPair(details, v)),
       make("ul", { class: "cards" }, shown.map((v) => card(v, {

@@ -42,13 +42,73 @@ pub(in crate::learners) struct Panel<const L: usize> {
     pub class: Class,
     /// Keeps panels from lying powers of two apart, where a processor takes a store to one for a load from another.
     _apart: Lane,
-    mean: [Lane; L],
-    /// -1/(2 variance), kept ready because prediction needs it far more often than it changes.
-    decay: [Lane; L],
-    /// Sums of the weighted squared deviations from the mean.
-    squares: [Lane; L],
+    pub moments: Moments<L>,
+    /// Kept ready because prediction needs them far more often than they change.
+    pub decays: Decays<L>,
     min: [Lane; L],
     max: [Lane; L],
+}
+
+/// The means of up to `4 L` columns, and their squared deviations.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub(in crate::learners) struct Moments<const L: usize> {
+    mean: [Lane; L],
+    /// Sums of the weighted squared deviations from the mean.
+    squares: [Lane; L],
+}
+
+/// -1/(2 variance) of up to `4 L` columns.
+pub(in crate::learners) type Decays<const L: usize> = [Lane; L];
+
+impl<const L: usize> Moments<L> {
+    /// Of nothing but padding.
+    pub const PADDING: Self = Self { mean: [Lane::ZERO; L], squares: [Lane([1.0; WIDTH]); L] };
+
+    /// Those with a row without gaps, after which the class has the weight `observed`.
+    #[inline(always)]
+    pub fn with(&self, x: &[Lane; L], weight: f64, observed: f64) -> Self {
+        let (share, weight) = (Lane::splat(weight / observed), Lane::splat(weight));
+        let mut with = *self;
+        for (v, &x) in x.iter().enumerate() {
+            let delta = x - self.mean[v];
+            with.mean[v] = delta.mul_add(share, self.mean[v]);
+            with.squares[v] = (weight * delta).mul_add(x - with.mean[v], self.squares[v]);
+        }
+        with
+    }
+
+    /// Work out the decays, all with one division: multiply up, invert once, unroll.
+    ///
+    /// `spread` is the weight of the class less 1. Gives also the products of the squared deviations, lane by lane, and
+    /// their inverses; where those are not [`safe`], the decays are worthless and [`Panel::refresh_known`] must set them.
+    #[inline(always)]
+    pub fn decays(&self, spread: f64) -> (Decays<L>, Lane, Lane) {
+        let mut products = self.squares;
+        for v in 1..L {
+            products[v] = products[v - 1] * self.squares[v];
+        }
+        let product = products[L - 1];
+        let inverse = product.map(|product| 1.0 / product);
+        let mut rest = inverse * Lane::splat(-0.5 * spread);
+        let mut decays = [Lane::ZERO; L];
+        for v in (1..L).rev() {
+            decays[v] = rest * products[v - 1];
+            rest = rest * self.squares[v];
+        }
+        decays[0] = rest;
+        (decays, product, inverse)
+    }
+
+    /// Add to a sum the logarithms of the densities, without their normalisers.
+    #[inline(always)]
+    pub fn add_log_densities(&self, decays: &Decays<L>, x: &[Lane; L], mut sum: Lane) -> Lane {
+        for (v, &x) in x.iter().enumerate() {
+            let delta = x - self.mean[v];
+            sum = (delta * delta).mul_add(decays[v], sum);
+        }
+        sum
+    }
 }
 
 /// What is known of one column of one class.
@@ -72,14 +132,13 @@ impl<const L: usize> Panel<L> {
         let mut panel = Self {
             class,
             _apart: Lane::ZERO,
-            mean: [Lane::ZERO; L],
-            decay: [Lane::ZERO; L],
-            squares: [Lane::splat(1.0); L],
+            moments: Moments::PADDING,
+            decays: [Lane::ZERO; L],
             min: [Lane::splat(f64::INFINITY); L],
             max: [Lane::splat(f64::NEG_INFINITY); L],
         };
         for column in 0..n_columns {
-            panel.squares[column / WIDTH].0[column % WIDTH] = 0.0;
+            panel.moments.squares[column / WIDTH].0[column % WIDTH] = 0.0;
         }
         panel
     }
@@ -90,8 +149,8 @@ impl<const L: usize> Panel<L> {
         let (lane, i) = (column / WIDTH, column % WIDTH);
         Column {
             weight,
-            mean: self.mean[lane].0[i],
-            squares: self.squares[lane].0[i],
+            mean: self.moments.mean[lane].0[i],
+            squares: self.moments.squares[lane].0[i],
             min: self.min[lane].0[i],
             max: self.max[lane].0[i],
         }
@@ -100,13 +159,7 @@ impl<const L: usize> Panel<L> {
     /// Take in a row without gaps, after which the class has the weight `observed`.
     #[inline(always)]
     pub fn observe(&mut self, x: &Values, weight: f64, observed: f64, keeps_ranges: bool) {
-        let (share, weight) = (Lane::splat(weight / observed), Lane::splat(weight));
-        for v in 0..L {
-            let x = x.lane(v);
-            let delta = x - self.mean[v];
-            self.mean[v] = delta.mul_add(share, self.mean[v]);
-            self.squares[v] = (weight * delta).mul_add(x - self.mean[v], self.squares[v]);
-        }
+        self.moments = self.moments.with(&x.lanes(), weight, observed);
         if keeps_ranges {
             for v in 0..L {
                 self.min[v] = x.lane(v).min(self.min[v]);
@@ -125,35 +178,28 @@ impl<const L: usize> Panel<L> {
                     continue;
                 }
                 known.0[i] += weight;
-                let delta = value - self.mean[v].0[i];
-                let mean = delta.mul_add(weight / known.0[i], self.mean[v].0[i]);
-                self.mean[v].0[i] = mean;
-                self.squares[v].0[i] = (weight * delta).mul_add(value - mean, self.squares[v].0[i]);
+                let delta = value - self.moments.mean[v].0[i];
+                let mean = delta.mul_add(weight / known.0[i], self.moments.mean[v].0[i]);
+                self.moments.mean[v].0[i] = mean;
+                self.moments.squares[v].0[i] = (weight * delta).mul_add(value - mean, self.moments.squares[v].0[i]);
                 self.min[v].0[i] = self.min[v].0[i].min(value);
                 self.max[v].0[i] = self.max[v].0[i].max(value);
             }
         }
     }
 
-    /// Set the decays from the squared deviations, all with one division: multiply up, invert once, unroll.
-    ///
-    /// `spread` is the weight of the class less 1. Gives the products of the squared deviations, lane by lane, and
-    /// their inverses; where those are not [`safe`], the decays are worthless and [`Panel::refresh_known`] must set them.
+    /// Set the decays from the squared deviations, as [`Moments::decays`] does.
     #[inline(always)]
     pub fn refresh(&mut self, spread: f64) -> (Lane, Lane) {
-        let mut products = self.squares;
-        for v in 1..L {
-            products[v] = products[v - 1] * self.squares[v];
-        }
-        let product = products[L - 1];
-        let inverse = product.map(|product| 1.0 / product);
-        let mut rest = inverse * Lane::splat(-0.5 * spread);
-        for v in (1..L).rev() {
-            self.decay[v] = rest * products[v - 1];
-            rest = rest * self.squares[v];
-        }
-        self.decay[0] = rest;
-        (product, inverse)
+        let (decays, products, inverses) = self.moments.decays(spread);
+        self.decays = decays;
+        (products, inverses)
+    }
+
+    /// Add to a sum the logarithms of the densities, without their normalisers.
+    #[inline(always)]
+    pub fn add_log_densities(&self, x: &Values, sum: Lane) -> Lane {
+        self.moments.add_log_densities(&self.decays, &x.lanes(), sum)
     }
 
     /// Set the decays column by column, whatever the variances and weights; gives the sum of the log normalisers.
@@ -166,34 +212,25 @@ impl<const L: usize> Panel<L> {
         for (v, known) in known.iter().enumerate() {
             for i in 0..WIDTH {
                 let weight = known.0[i];
-                let variance = if weight > 1.0 { self.squares[v].0[i] / (weight - 1.0) } else { 0.0 };
+                let variance = if weight > 1.0 { self.moments.squares[v].0[i] / (weight - 1.0) } else { 0.0 };
                 let silent = v * WIDTH + i >= n_columns || !(weight > 0.0 && variance.is_finite());
                 let spread = variance > LEAST_VARIANCE;
                 let decay = if spread { -0.5 / variance } else { POINT };
-                self.decay[v].0[i] = if silent { 0.0 } else { decay };
-                sum.0[i] += log_normaliser(self.decay[v].0[i]);
+                self.decays[v].0[i] = if silent { 0.0 } else { decay };
+                sum.0[i] += log_normaliser(self.decays[v].0[i]);
             }
         }
         sum.sum()
     }
 
-    /// Add to a sum the logarithms of the densities, without their normalisers.
-    #[inline(always)]
-    pub fn add_log_densities(&self, x: &Values, mut sum: Lane) -> Lane {
-        for v in 0..L {
-            let delta = x.lane(v) - self.mean[v];
-            sum = (delta * delta).mul_add(self.decay[v], sum);
-        }
-        sum
-    }
-
-    /// The same for a row with gaps, less the normalisers of the columns that are missing.
+    /// Add to a sum the logarithms of the densities of a row with gaps, without their normalisers and less those of the
+    /// columns that are missing.
     #[inline(always)]
     pub fn add_known_log_densities(&self, x: &Values, mut sum: Lane) -> Lane {
         for v in 0..L {
             for i in 0..WIDTH {
-                let (value, decay) = (x.lane(v).0[i], self.decay[v].0[i]);
-                let delta = value - self.mean[v].0[i];
+                let (value, decay) = (x.lane(v).0[i], self.decays[v].0[i]);
+                let delta = value - self.moments.mean[v].0[i];
                 sum.0[i] += if value.is_nan() { -log_normaliser(decay) } else { delta * delta * decay };
             }
         }
@@ -202,12 +239,12 @@ impl<const L: usize> Panel<L> {
 
     /// All that must be saved, lane by lane; the decays follow from it.
     pub fn saved(&self) -> impl Iterator<Item = &Lane> {
-        self.mean.iter().chain(&self.squares).chain(&self.min).chain(&self.max)
+        self.moments.mean.iter().chain(&self.moments.squares).chain(&self.min).chain(&self.max)
     }
 
     /// The same, to be read into.
     pub fn saved_mut(&mut self) -> impl Iterator<Item = &mut Lane> {
-        self.mean.iter_mut().chain(&mut self.squares).chain(&mut self.min).chain(&mut self.max)
+        self.moments.mean.iter_mut().chain(&mut self.moments.squares).chain(&mut self.min).chain(&mut self.max)
     }
 }
 

@@ -14,6 +14,7 @@ mod observe;
 mod pending;
 mod room;
 mod save;
+mod stages;
 mod subspaces;
 mod vote;
 
@@ -21,6 +22,7 @@ pub(super) use gaussian::Column;
 use gaussian::{Class, Panel};
 pub(super) use pending::{Pending, Settled, likelier};
 pub(super) use room::fit;
+pub(super) use stages::Stages;
 pub(super) use subspaces::{Subspaces, sample};
 pub(super) use vote::vote_by_weights;
 pub(super) use vote::{RULED_OUT, vote_of_log, votes_to_shares};
@@ -63,6 +65,12 @@ impl Site {
         let leads = mine + u64::from((label as i32) < self.majority) > most;
         self.majority = if leads { label as i32 } else { self.majority };
         self.most = f64::from_bits(mine.max(most));
+    }
+
+    /// Take over which of two classes leads, after rows that were learnt, from their weights.
+    #[inline(always)]
+    fn lead(&mut self, [first, second]: [f64; 2]) {
+        (self.majority, self.most) = if second > first { (1, second) } else { (0, first) };
     }
 }
 

@@ -1,0 +1,233 @@
+//! Blocks of rows of two classes, learnt and predicted in stages: each stage goes over all rows before the next begins.
+//!
+//! What a row does to a model is a long chain of operations: means, squared deviations, a division, densities, a
+//! logarithm, a comparison. One row's chain fills what the processor looks ahead, so that rows hardly overlap. But only
+//! the first links wait for the row before. So every state of a class within the block is kept in a slot of its own, and
+//! all later links are worked out for one row beside the other.
+
+use super::gaussian::{Class, Decays, Moments, safe};
+use super::observe::{has_spread, log_base, spreads};
+use super::pending::{Pair, likelier};
+use super::{Models, Site};
+use crate::learners::lanes::{Lane, Mask, WIDTH, mask};
+use crate::learners::rows::{BLOCK, MAX_LANES};
+use crate::learners::vector_math::ln;
+use crate::learners::{ABSTAINED, Block};
+
+/// How many states there are room for: those after each row and, at [`FIRST`], those of both classes before all rows.
+/// A power of two, so that a mask keeps indices in bounds.
+const SLOTS: usize = 64;
+
+/// Where the states before all rows stand.
+const FIRST: usize = BLOCK;
+
+/// The states of two classes within a block of rows.
+#[derive(Debug, Clone)]
+pub(in crate::learners) struct Stages<const L: usize> {
+    moments: [Moments<L>; SLOTS],
+    decays: [Decays<L>; SLOTS],
+    weights: [f64; SLOTS],
+    observed: [f64; SLOTS],
+    log_bases: [f64; SLOTS],
+    /// The products of the squared deviations after each row.
+    products: [Lane; BLOCK],
+    /// Per row, the slots of both classes before it.
+    before: [[u8; 2]; BLOCK],
+    /// Per class and row, the logarithms of the densities before it: lane by lane, and added up.
+    sums: [[Lane; BLOCK]; 2],
+    totals: [[f64; BLOCK]; 2],
+}
+
+impl<const L: usize> Stages<L> {
+    /// No rows.
+    pub fn new() -> Self {
+        Self {
+            moments: [Moments::PADDING; SLOTS],
+            decays: [[Lane::ZERO; L]; SLOTS],
+            weights: [1.0; SLOTS],
+            observed: [2.0; SLOTS],
+            log_bases: [0.0; SLOTS],
+            products: [Lane::splat(1.0); BLOCK],
+            before: [[FIRST as u8, FIRST as u8 + 1]; BLOCK],
+            sums: [[Lane::ZERO; BLOCK]; 2],
+            totals: [[0.0; BLOCK]; 2],
+        }
+    }
+
+    /// Predict and learn a block of rows.
+    ///
+    /// False where variances do not allow to work them out quickly; then nothing has changed. So it is where a number is
+    /// missing or infinite, since no variance is a number then.
+    #[inline(always)]
+    pub fn interleave(
+        &mut self,
+        (site, pair): (&mut Site, &mut Pair<L>),
+        x: &Table<'_, L>,
+        block: &Block<'_>,
+        predictions: &mut [i32],
+    ) -> bool {
+        if !pair.iter_mut().all(|panel| has_spread(&panel.class) && is_safe(&panel.moments, &panel.class)) {
+            return false;
+        }
+        let (last, weight) = self.learn(pair, site.weight, x, block);
+        let n = block.labels.len();
+        if !(self.refresh(n) && last.iter().all(|&slot| has_spread(&self.class(slot)))) {
+            return false;
+        }
+        self.measure(x, n);
+        self.take_logarithms(n, x.n_columns);
+        self.predict(block, predictions);
+        for (panel, slot) in pair.iter_mut().zip(last) {
+            panel.moments = self.moments[slot % SLOTS];
+            panel.decays = self.decays[slot % SLOTS];
+            panel.class = self.class(slot);
+        }
+        site.weight = weight;
+        site.lead([pair[0].class.weight, pair[1].class.weight]);
+        true
+    }
+
+    /// What is known of a class in a slot.
+    #[inline(always)]
+    fn class(&self, slot: usize) -> Class {
+        let slot = slot % SLOTS;
+        let (weight, observed, log_base) = (self.weights[slot], self.observed[slot], self.log_bases[slot]);
+        Class { weight, observed, log_base, gaps: false }
+    }
+
+    /// Take in all rows, each into a slot of its own; gives the last slot of each class, and `total` with the weights
+    /// of all rows added.
+    ///
+    /// A row of weight 0 leaves its class as it is, bit for bit, so that no branch is needed, which would be guessed wrong.
+    #[inline(always)]
+    fn learn(&mut self, pair: &Pair<L>, mut total: f64, x: &Table<'_, L>, block: &Block<'_>) -> ([usize; 2], f64) {
+        for (slot, panel) in (FIRST..).zip(pair) {
+            self.moments[slot % SLOTS] = panel.moments;
+            self.decays[slot % SLOTS] = panel.decays;
+            self.weights[slot % SLOTS] = panel.class.weight;
+            self.observed[slot % SLOTS] = panel.class.observed;
+            self.log_bases[slot % SLOTS] = panel.class.log_base;
+        }
+        let mut last = [FIRST, FIRST + 1];
+        for (i, &label) in (0..BLOCK).zip(block.labels) {
+            self.before[i] = last.map(|slot| slot as u8);
+            let [first, second] = last;
+            let is_second = label & 1 == 1;
+            let from = if is_second { second } else { first } % SLOTS;
+            last = if is_second { [first, i] } else { [i, second] };
+            let weight = block.weights[i];
+            total += weight;
+            let observed = self.observed[from] + weight;
+            (self.weights[i], self.observed[i]) = (self.weights[from] + weight, observed);
+            self.moments[i] = self.moments[from].with(&x.row(i), weight, observed);
+        }
+        (last, total)
+    }
+
+    /// Set the decays after each row; false where that does not work.
+    #[inline(always)]
+    fn refresh(&mut self, n: usize) -> bool {
+        for i in 0..n.min(BLOCK) {
+            let (decays, products, inverses) = self.moments[i].decays(self.observed[i] - 1.0);
+            (self.decays[i], self.products[i]) = (decays, products);
+            // At once: else the compiler works on four rows at a time, which it first has to transpose.
+            if !safe(products, inverses) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Work out the densities of both classes before each row.
+    #[inline(always)]
+    fn measure(&mut self, x: &Table<'_, L>, n: usize) {
+        for i in 0..n.min(BLOCK) {
+            let (x, before) = (x.row(i), self.before[i]);
+            for (sums, slot) in self.sums.iter_mut().zip(before) {
+                let slot = slot as usize % SLOTS;
+                sums[i] = self.moments[slot].add_log_densities(&self.decays[slot], &x, Lane::ZERO);
+            }
+        }
+    }
+
+    /// Add up the densities, and work out what does not depend on a row.
+    #[inline(always)]
+    fn take_logarithms(&mut self, n: usize, n_columns: usize) {
+        // In whole fours, which the compiler then works out side by side.
+        let n = n.next_multiple_of(4).min(BLOCK);
+        for (totals, sums) in self.totals.iter_mut().zip(&self.sums) {
+            for (total, sum) in totals[..n].iter_mut().zip(&sums[..n]) {
+                *total = sum.sum();
+            }
+        }
+        for i in 0..n {
+            let spreads = spreads(self.observed[i] - 1.0, n_columns, self.weights[i]);
+            self.log_bases[i] = log_base(ln(self.products[i].product()), ln(spreads), n_columns);
+        }
+    }
+
+    /// Compare the classes.
+    #[inline(always)]
+    fn predict(&self, block: &Block<'_>, predictions: &mut [i32]) {
+        for (i, prediction) in (0..BLOCK).zip(predictions) {
+            let [first, second] = self.before[i].map(|slot| slot as usize % SLOTS);
+            let logs = [self.log_bases[first] + self.totals[0][i], self.log_bases[second] + self.totals[1][i]];
+            let majority = i32::from(self.weights[second] > self.weights[first]);
+            let (likeliest, _) = likelier(logs, majority);
+            *prediction = if block.tests[i] { likeliest } else { ABSTAINED };
+        }
+    }
+}
+
+/// Rows of numbers, one after the other, as they stand in a batch.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::learners) struct Table<'a, const L: usize> {
+    numbers: &'a [f64],
+    n_columns: usize,
+    /// Hides what follows a row in its last lane.
+    mask: Mask,
+}
+
+impl<'a, const L: usize> Table<'a, L> {
+    /// Rows, and enough after them that lanes can be read.
+    fn new(numbers: &'a [f64], n_columns: usize) -> Self {
+        // Hidden from the compiler, which would otherwise compare places rather than use the bits.
+        Self { numbers, n_columns, mask: std::hint::black_box(mask(n_columns - (L - 1) * WIDTH)) }
+    }
+
+    /// A row, padded with 0.
+    #[inline(always)]
+    fn row(&self, i: usize) -> [Lane; L] {
+        let start = i * self.n_columns;
+        let numbers = &self.numbers[start..][..MAX_LANES * WIDTH].as_chunks::<WIDTH>().0;
+        let mut lanes = std::array::from_fn(|v| Lane(numbers[v]));
+        lanes[L - 1] = lanes[L - 1].masked(&self.mask);
+        lanes
+    }
+}
+
+/// Whether the decays of a class can be set quickly.
+#[inline(always)]
+fn is_safe<const L: usize>(moments: &Moments<L>, class: &Class) -> bool {
+    let (_, products, inverses) = moments.decays(class.observed - 1.0);
+    safe(products, inverses)
+}
+
+impl<const L: usize> Models<L> {
+    /// Predict and learn a block of rows at the only model, as [`Stages::interleave`] does; false also where a number is
+    /// missing.
+    #[inline(always)]
+    pub fn interleave_in_stages(&mut self, stages: &mut Stages<L>, block: &Block<'_>, predictions: &mut [i32]) -> bool {
+        let (n, n_columns) = (block.labels.len(), self.layout.n_columns);
+        let ([site, ..], [pair, ..]) = self.pairs() else { return false };
+        let mut padded = [0.0; (BLOCK + 1) * MAX_LANES * WIDTH];
+        // What follows a row is the next one, unless all ends there.
+        let numbers = if block.x.len() < n * n_columns + MAX_LANES * WIDTH {
+            padded[..n * n_columns].copy_from_slice(&block.x[..n * n_columns]);
+            &padded
+        } else {
+            block.x
+        };
+        !site.fresh && stages.interleave((site, pair), &Table::new(numbers, n_columns), block, predictions)
+    }
+}

@@ -1,0 +1,83 @@
+"""How sure a difference is: ranks over streams, how often tests are wrong, a whole experiment."""
+
+import csv
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+
+import streamgauge as sg
+from streamgauge import plots, streams
+from streamgauge.experiments import read, ready_path, run
+from streamgauge.learners import AdaptiveRandomForest, HoeffdingAdaptiveTree
+from streamgauge.palette import COLOURS
+from streamgauge.plots import Figure
+from streamgauge.plots.figure import blank
+
+__all__ = ["calibration", "experiment", "ranks"]
+
+CALIBRATION = Path(__file__).parents[2] / "benchmarks" / "results" / "calibration.csv"
+
+
+def ranks() -> Figure:
+    """Draw the critical-difference diagram of five learners on ten streams."""
+    learners = {
+        "forest": AdaptiveRandomForest(5),
+        "tree": sg.HoeffdingTree(),
+        "adaptive tree": HoeffdingAdaptiveTree(),
+        "bayes": sg.NaiveBayes(),
+        "majority": sg.MajorityClass(),
+    }
+    kinds = [
+        sg.SEA(), sg.SEA(drift_every=2500), sg.RandomRBF(), sg.RandomRBF(speed=0.001), sg.Hyperplane(magnitude=0.001),
+        streams.LED(), streams.Waveform(), streams.Agrawal(), streams.Agrawal(5), streams.RandomTree(),
+    ]  # fmt: skip
+    return plots.ranks(sg.rank([sg.evaluate(kind, learners, n_rows=10_000) for kind in kinds]))
+
+
+def calibration() -> Figure:
+    """Show how often each test claims a difference where there is none, from the repetitions that are kept."""
+    tests = {"two_way_t": "two-way t", "live": "live verdict", "wilcoxon": "Wilcoxon", "mcnemar": "McNemar"}
+    claims = {"seeds": "one algorithm,\ntwo forests", "mirrored": "two algorithms,\nequally good"}
+    found: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    with CALIBRATION.open() as lines:
+        for line in csv.DictReader(lines):
+            kind = next((claim for claim in claims if line["claim"].startswith(claim)), None)
+            if kind is None or line["folds"] != "10":
+                continue
+            for test in tests:
+                said = line[test] != "undecided" if test == "live" else float(line[test]) < 0.05
+                found[kind, test].append(said)
+    with blank((7.0, 3.2)) as figure:
+        axes = figure.add_subplot()
+        for place, (test, title) in enumerate(tests.items()):
+            heights = [100 * np.mean(found[claim, test]) for claim in claims]
+            bars = axes.bar(
+                np.arange(len(claims)) + 0.2 * (place - 1.5), heights, 0.18, color=COLOURS[place], label=title
+            )
+            axes.bar_label(bars, fmt="%.1f", fontsize=8, padding=6)
+        axes.axhline(5.0, color="#1b2430", lw=0.9, ls="--", label="what is allowed: 5 %")
+        axes.set_xticks(range(len(claims)), claims.values())
+        axes.set_ylabel("% of runs with a wrong claim")
+        figure.legend(loc="outside right center")
+    return Figure(figure)
+
+
+def experiment() -> Figure:
+    """Show what the ready-made quick experiment finds in 5,000 rows of each stream."""
+    with tempfile.TemporaryDirectory() as folder:
+        run(read(ready_path("quick"), rows=5000), folder, n_jobs=1)
+        table = sg.Store(folder).table().to_pandas()
+    means = table[table["measure"] == "accuracy"].groupby(["stream", "learner"])["mean"].mean().unstack()
+    with blank((7.5, 3.6)) as figure:
+        axes = figure.add_subplot()
+        shades = axes.imshow(100 * means.to_numpy(), cmap="Blues", aspect="auto", vmin=40)
+        for (row, column), value in np.ndenumerate(100 * means.to_numpy()):
+            axes.text(column, row, f"{value:.1f}", ha="center", va="center", color="w" if value > 80 else "k")
+        axes.set_xticks(range(means.shape[1]), means.columns, rotation=20, ha="right")
+        axes.set_yticks(range(means.shape[0]), means.index)
+        axes.spines[["left", "bottom"]].set_visible(False)
+        axes.tick_params(length=0)
+        figure.colorbar(shades, label="accuracy %")
+    return Figure(figure)

@@ -1,0 +1,90 @@
+"""What learners do: after a drift, on a border, and what they cost."""
+
+from collections.abc import Mapping
+
+from river.tree import HoeffdingTreeClassifier
+from sklearn.linear_model import SGDClassifier
+
+import streamgauge as sg
+from streamgauge import plots, streams
+from streamgauge.learners import (
+    AccuracyUpdatedEnsemble,
+    AccuracyWeightedEnsemble,
+    AdaptiveRandomForest,
+    DriftReset,
+    ExtremelyFastDecisionTree,
+    HoeffdingAdaptiveTree,
+    KNearestNeighbours,
+    LeveragingBagging,
+    LogisticRegression,
+    OzaBag,
+    Perceptron,
+    SEAEnsemble,
+    StreamingRandomPatches,
+)
+from streamgauge.plots import Figure
+
+__all__ = ["ensembles", "forests", "libraries", "simple_learners", "trees"]
+
+
+def _after_a_drift(learners: Mapping[str, object], n_rows: int = 20_000) -> Figure:
+    half = n_rows // 2
+    stream = streams.Sudden(sg.RandomRBF(seed=1), sg.RandomRBF(seed=2), position=half)
+    results = sg.evaluate(stream, learners, n_rows=n_rows, forgetting=sg.Window(1000))
+    return plots.curves(results, band="none", size=(7.5, 4.0))
+
+
+def trees() -> Figure:
+    """Show three trees before and after a sudden drift."""
+    trees = (sg.HoeffdingTree(), HoeffdingAdaptiveTree(), ExtremelyFastDecisionTree())
+    return _after_a_drift({type(tree).__name__: tree for tree in trees}, n_rows=60_000)
+
+
+def ensembles() -> Figure:
+    """Show ensembles of naive Bayes, and naive Bayes alone, before and after a sudden drift."""
+    base = sg.NaiveBayes()
+    return _after_a_drift(
+        {
+            "NaiveBayes alone": base,
+            "OzaBag": OzaBag(base=base),
+            "LeveragingBagging": LeveragingBagging(base=base),
+            "DriftReset": DriftReset(base),
+        }
+    )
+
+
+def forests() -> Figure:
+    """Show forests and a single tree before and after a sudden drift."""
+    return _after_a_drift(
+        {
+            "HoeffdingTree alone": sg.HoeffdingTree(),
+            "AdaptiveRandomForest": AdaptiveRandomForest(10),
+            "StreamingRandomPatches": StreamingRandomPatches(10),
+        }
+    )
+
+
+def simple_learners() -> Figure:
+    """Show simple learners and ensembles of chunks on a hyperplane that turns."""
+    learners = (
+        LogisticRegression(), Perceptron(), KNearestNeighbours(), SEAEnsemble(), AccuracyWeightedEnsemble(),
+        AccuracyUpdatedEnsemble(),
+    )  # fmt: skip
+    stream = sg.Hyperplane(n_drifting=5, magnitude=0.001)
+    results = sg.evaluate(stream, learners, n_rows=20_000, forgetting=sg.Window(1000))
+    figure = plots.curves(results, band="none", size=(7.5, 4.2))
+    figure.drawn.axes[0].set_ylim(60, 100)  # those of chunks abstain at first, which is an accuracy of 0
+    return figure
+
+
+def libraries() -> Figure:
+    """Show accuracy against cost for learners of three libraries, all in one run."""
+    learners = {
+        "ours: HoeffdingTree": sg.HoeffdingTree(),
+        "ours: MajorityClass": sg.MajorityClass(),
+        "ours: AdaptiveRandomForest": AdaptiveRandomForest(5),
+        "River: HoeffdingTreeClassifier": HoeffdingTreeClassifier(),
+        "scikit-learn: SGDClassifier": SGDClassifier(),
+    }
+    results = sg.evaluate(sg.RandomRBF(), learners, n_rows=10_000, resources=True, backend=sg.Threads(1))
+    return plots.pareto(results, cost="cpu_seconds", size=(7.0, 3.8))
