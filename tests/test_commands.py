@@ -230,12 +230,12 @@ def test_words_objects_and_streams_that_do_not_exist_are_told_with_the_nearest()
     ("part", "hint"),
     [
         ({"scheme": "Bootstrp(10)"}, "the text 'Bootstrp(10)' is no scheme; write streamgauge.schemes.Bootstrap"),
-        ({"forgetting": ["Windw(5)"]}, "write streamgauge.forgetting.Window"),
+        ({"forgetting": ["Windows(5)"]}, "write streamgauge.forgetting.Window"),
         (
             {"labelling": sg.labelling.AllLabels},
             "the class AllLabels is no labelling; write streamgauge.labelling.AllL",
         ),
-        ({"learners": "NoChnge"}, "this is not a learner: 'NoChnge'; write streamgauge.learners.NoChange"),
+        ({"learners": "NoChanging"}, "this is not a learner: 'NoChanging'; write streamgauge.learners.NoChange"),
         ({"stream": "SEAA"}, "the text 'SEAA' is no stream; write streamgauge.streams.SEA"),
         ({"stream": "zzz.csv"}, "a file is streamgauge.File"),
     ],
