@@ -77,11 +77,12 @@ docs: setup $(VENV)/.docs  ## Build the site of the documentation into site/ (it
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 	@echo "site/index.html; with search: $(BIN)/python -m http.server --directory site"
 
-# Zig links against the C library of an older Linux than this one: the wheel runs wherever glibc is 2.28 or newer.
+# Zig links against the C library of an older Linux than this one: the wheel runs wherever glibc is 2.28 or newer. It is a
+# module of the environment, for which maturin asks the first python3 on the path.
 wheel: $(VENV)/.tools  ## Build the wheel for Linux (manylinux_2_28) into dist/.
 	@command -v cargo >/dev/null || { echo "cargo is missing: install Rust 1.88 or newer (rustup: https://rustup.rs, or Debian: apt-get install rustup)"; exit 1; }
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group release
-	$(BIN)/maturin build --release --zig --compatibility manylinux_2_28 --out dist
+	PATH=$(abspath $(BIN)):$$PATH $(BIN)/maturin build --release --zig --compatibility manylinux_2_28 --out dist
 
 sdist: $(VENV)/.tools  ## Pack the sources into dist/.
 	$(BIN)/maturin sdist --out dist

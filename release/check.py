@@ -24,11 +24,17 @@ PROJECT = Path(__file__).resolve().parents[1]
 NEEDED = ("streamgauge/py.typed", "streamgauge/_native/_compiled.pyi", "streamgauge/reports/assets/uPlot.LICENSE")
 OLDEST = "manylinux_2_28"
 SAMPLE = ("test_conformance.py", "test_commands.py", "test_examples.py", "test_measures.py", "test_schemes.py")
-QUICK_START = """
-import doctest
-failed, tried = doctest.testfile("README.md", module_relative=False)
-raise SystemExit(f"{failed} of {tried} examples failed" if failed or tried < 4 else 0)
+EXAMPLES = """
+import doctest, pathlib
+text = pathlib.Path("README.md").read_text(encoding="utf-8")
+part = text[text.index({start!r}) :]
+part = part[: part.index({stop!r})] if {stop!r} else part
+test = doctest.DocTestParser().get_doctest(part, {{}}, "README.md", None, None)
+failed, tried = doctest.DocTestRunner().run(test)
+raise SystemExit(f"{{failed}} of {{tried}} examples failed" if failed or tried < {at_least} else 0)
 """
+QUICK_START = EXAMPLES.format(start="## A first comparison", stop="## Your own model", at_least=5)
+WHOLE = EXAMPLES.format(start="# streamgauge", stop="", at_least=7)
 
 
 class ReleaseError(Exception):
@@ -58,6 +64,8 @@ def check_wheel(wheel: Path, version: str, folder: Path) -> None:
     command = ["compare", "--stream", "SEA", "--rows", "5000", "--learner", "NaiveBayes", "--learner", "NoChange"]
     _run("so does the command line", [str(binaries / "streamgauge"), *command, "--out", "out"], folder, alone)
     _run("and its report is there", [python, "-c", "open('out/report.html').read()"], folder, alone)
+    _run("an extra installs", [*install, f"{wheel}[scikit-learn]"], folder, alone)
+    _run("and with it all examples of the README run", [python, "-c", WHOLE], folder, alone)
 
 
 def check_sdist(sdist: Path, version: str, folder: Path, *, whole: bool) -> None:

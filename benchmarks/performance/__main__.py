@@ -1,73 +1,100 @@
-"""Measure everything beside the peers and write tables and pictures: ``python -m benchmarks.performance [--quick]``."""
+"""Measure everything beside the peers and write tables and pictures: ``python -m benchmarks.performance [--quick]``.
+
+Each section runs in a process of its own, is saved when it is complete, and is given up where it takes too long; the
+others go on.
+"""
 
 import argparse
-import tempfile
-from collections.abc import Callable
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 from benchmarks.performance import pages
-from benchmarks.performance.figures import Figure, save
-from benchmarks.performance.growth import growth
-from benchmarks.performance.parts import detectors, files, measures, sampling
-from benchmarks.performance.races import Sizes, folds, prequential
-from peers import moa
+from benchmarks.performance.records import Record, Records, now
+from benchmarks.performance.sections import SECTIONS
+from benchmarks.performance.sizes import SIZES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "performance"
-SECTIONS: dict[str, Callable[[Sizes, Path], list[Figure]]] = {
-    "prequential": prequential,
-    "folds": folds,
-    "detectors": detectors,
-    "measures": measures,
-    "files": files,
-    "sampling": sampling,
-    "growth": growth,
-}
-FULL = Sizes(
-    n_rows=1_000_000,
-    turns=3,
-    streams=("RBF", "hyperplane", "SEA"),
-    exponents=(4, 5, 6, 7),
-    attributes=(10, 30, 100, 300, 1_000),
-    classes=(2, 5, 10, 30, 100),
-    folds=(1, 3, 10, 30, 100),
-    learners=(1, 2, 5, 10),
-    n_growth_rows=200_000,
-    n_values=1_000_000,
-    n_file_rows=200_000,
-)
-QUICK = Sizes(
-    n_rows=100_000,
-    turns=1,
-    streams=("RBF",),
-    exponents=(4, 5, 6),
-    attributes=(10, 100, 1_000),
-    classes=(2, 10, 100),
-    folds=(1, 10, 100),
-    learners=(1, 10),
-    n_growth_rows=20_000,
-    n_values=200_000,
-    n_file_rows=50_000,
-)
 
 
 def main() -> None:
-    """Measure the sections asked for, then write the page of all that there are."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.performance", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="some three minutes instead of thirty")
+    """Measure the sections asked for; after each, write the page of all that there are."""
+    asked = _asked()
+    size = "quick" if asked.quick else "full"
+    asked.out.mkdir(parents=True, exist_ok=True)
+    records = Records.load(asked.out)
+    if not asked.resume:
+        records.begun = now()
+        records.save(asked.out)
+    for name in asked.only:
+        if asked.resume and records.is_done(name, size):
+            print(f"== {name}: measured before", flush=True)
+            continue
+        print(f"== {name}", flush=True)
+        told = _measure(name, size, asked.out)
+        records = Records.load(asked.out)  # others may have measured something else meanwhile
+        records.failed.pop(name, None)
+        if isinstance(told, Record):
+            records.done[name] = told
+            print(f"  {told.cpu_seconds} seconds of CPU", flush=True)
+        else:
+            records.failed[name] = told
+            print(f"  not measured: {told}", flush=True)
+        records.save(asked.out)
+        pages.write(asked.out, records)
+    print(f"{asked.out / 'README.md'} tells")
+    failed = [name for name in asked.only if name in records.failed]
+    if failed:
+        sys.exit(f"not measured: {', '.join(failed)}; once that is mended, the same with --resume goes on")
+
+
+def _asked() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.performance",
+        description="Measure everything beside the peers and write tables and pictures.",
+    )
+    parser.add_argument("--quick", action="store_true", help="a few minutes of CPU instead of thirty")
     parser.add_argument("--only", nargs="+", choices=SECTIONS, default=list(SECTIONS), help="sections to measure")
     parser.add_argument("--out", type=Path, default=DOCS, help="folder for tables and pictures")
-    asked = parser.parse_args()
-    reason = moa.why_not_compiled()
-    if reason is not None:
-        parser.error(f"{reason}; the rows that all learn are those of its generators")
-    asked.out.mkdir(parents=True, exist_ok=True)
-    sizes = QUICK if asked.quick else FULL
-    for name in asked.only:
-        print(f"== {name}", flush=True)
-        with tempfile.TemporaryDirectory(prefix="streamgauge-") as folder:
-            save(SECTIONS[name](sizes, Path(folder)), asked.out / f"{name}.csv")
-        pages.write(asked.out, "quick" if asked.quick else "full")
-    print(f"{asked.out / 'README.md'} tells")
+    parser.add_argument("--resume", action="store_true", help="go on with a run that was cut short")
+    return parser.parse_args()
+
+
+def _measure(name: str, size: str, folder: Path) -> Record | str:
+    """Measure a section in a process of its own, printing what it prints; give why where it cannot be."""
+    command = [sys.executable, "-m", "benchmarks.performance.sections", name, size, str(folder / f"{name}.csv")]
+    before = _cpu_seconds()
+    lines: list[str] = []
+    limit = SIZES[size].limit
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    ) as section:
+        giving_up = threading.Timer(limit, os.killpg, (section.pid, signal.SIGKILL))
+        giving_up.start()
+        try:
+            for line in section.stdout or ():
+                lines.append(line.rstrip())
+                print(lines[-1], flush=True)
+        except BaseException:
+            os.killpg(section.pid, signal.SIGKILL)
+            raise
+        finally:
+            giving_up.cancel()
+    if section.returncode == -signal.SIGKILL:
+        return f"it was killed, as happens after {limit} seconds"
+    if section.returncode:
+        return next(filter(None, reversed(lines)), f"it ended with status {section.returncode}")
+    without = [line.removeprefix("without ") for line in lines if line.startswith("without ")]
+    return Record(size, now(), round(_cpu_seconds() - before), round(os.getloadavg()[0], 1), without)
+
+
+def _cpu_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 if __name__ == "__main__":

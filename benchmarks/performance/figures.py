@@ -21,6 +21,8 @@ class Figure:
     ns_per_row: float
     """Of CPU, unless `note` says otherwise."""
     accuracy: float | None = None
+    our_accuracy: float | None = None
+    """Of ours on the same rows, where another system sees fewer of them."""
     peak_mb: float | None = None
     """The most memory that its process had, rows in memory, interpreter or virtual machine included."""
     model_mb: float | None = None
@@ -39,14 +41,16 @@ def ratio_of(figure: Figure, figures: Iterable[Figure]) -> float | None:
 
 
 def save(figures: list[Figure], path: Path) -> None:
-    """Write figures, with rows per second and the ratio to ours beside them."""
-    with path.open("w", newline="", encoding="utf-8") as file:
+    """Write figures, with rows per second and the ratio to ours beside them; the file appears whole or not at all."""
+    whole = path.with_suffix(".part")
+    with whole.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow([*(field.name for field in fields(Figure)), "rows_per_second", "ratio"])
         for figure in figures:
             ratio = ratio_of(figure, figures)
             cells = [f"{cell:.6g}" if isinstance(cell, float) else cell for cell in asdict(figure).values()]
             table.writerow([*cells, f"{1e9 / figure.ns_per_row:.6g}", "" if ratio is None else f"{ratio:.4g}"])
+    whole.replace(path)
 
 
 def load(path: Path) -> list[Figure]:
@@ -57,7 +61,7 @@ def load(path: Path) -> list[Figure]:
 
 def _figure(row: dict[str, str]) -> Figure:
     def number(name: str) -> float | None:
-        return float(row[name]) if row[name] else None
+        return float(row[name]) if row.get(name) else None
 
     return Figure(
         subject=row["subject"],
@@ -65,6 +69,7 @@ def _figure(row: dict[str, str]) -> Figure:
         n_rows=int(row["n_rows"]),
         ns_per_row=float(row["ns_per_row"]),
         accuracy=number("accuracy"),
+        our_accuracy=number("our_accuracy"),
         peak_mb=number("peak_mb"),
         model_mb=number("model_mb"),
         size=int(row["size"]) if row["size"] else None,

@@ -1,106 +1,177 @@
-"""The page and the pictures made of the figures."""
+"""The page made of the figures."""
 
 import os
 import platform
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from benchmarks.performance.figures import OURS, Figure, load, ratio_of
+from benchmarks.performance.pictures import draw_growth, draw_ratios
+from benchmarks.performance.records import Record, Records
 
 __all__ = ["write"]
 
-TITLES = {
-    "prequential": "Prequential evaluation: the same learner on the same rows",
-    "folds": "Ten folds of bootstrap",
-    "detectors": "Detectors",
-    "measures": "Measures, read every 1,000 rows",
-    "files": "Files",
-    "sampling": "Sampling",
-    "growth": "Growth of cost",
-}
+
+@dataclass(frozen=True)
+class Chapter:
+    """Sections that are told and drawn together."""
+
+    name: str
+    title: str
+    sections: tuple[str, ...]
+
+
+CHAPTERS = (
+    Chapter(
+        "prequential",
+        "Prequential evaluation: the same learner on the same rows",
+        ("naive_bayes", "hoeffding_tree", "leveraging_bagging", "adaptive_random_forest"),
+    ),
+    Chapter("folds", "Ten folds of bootstrap", ("folds",)),
+    Chapter("detectors", "Detectors", ("detectors",)),
+    Chapter("measures", "Measures, read every 1,000 rows", ("measures",)),
+    Chapter("files", "Files", ("files",)),
+    Chapter("sampling", "Sampling", ("sampling",)),
+    Chapter(
+        "growth",
+        "Growth of cost",
+        ("growth_rows", "growth_attributes", "growth_classes", "growth_folds", "growth_learners"),
+    ),
+)
 HEAD = """# Performance
 
-Written by `make peers` ({size} size: {command}) on {machine}; do not edit. The tables are CSV files in this folder.
+Written by `make peers` on {machine}; do not edit. The tables are CSV files in this folder, one a section.
 [roofline.md](roofline.md) tells how far the hottest kernels are from what a machine can do.
 
 ```
-$ make peers                                            # all, some 30 minutes
-$ python -m benchmarks.performance --quick --out perf   # some 3 minutes
-$ python -m benchmarks.performance --only detectors files
+$ make peers                                                      # all, half an hour of CPU
+$ python -m benchmarks.performance --resume                       # goes on with a run that was cut short
+$ python -m benchmarks.performance --quick --out perf             # a few minutes of CPU, into another folder
+$ python -m benchmarks.performance --only hoeffding_tree folds    # some sections anew
 ```
 
 Nanoseconds are CPU time per row, the best of several turns in which all systems take part (of one turn at quick size),
-unless a note says otherwise; on a busy machine ratios within one run hold where nanoseconds do not. The ratio says how
-many times as long as ours a system took. Ours is `evaluate` on rows in memory in one thread. MOA is charged with what
-it reports of its task thread, less its MajorityClass on the same stream, so that generator, compiler and garbage
-collector are not counted. Loops in Python see the first rows only, so that their accuracy is that of a younger model.
-Peak memory is that of the whole process, virtual machine or interpreter and rows in memory included; model memory is
-what the learner holds at the end (MOA: by how much its heap grows). streamDM is left out.
+unless a note says otherwise; on a busy machine ratios within one run hold where nanoseconds do not, although a Java
+virtual machine then compiles late and looks slower than it is. The ratio says how many times as long as ours a system
+took. Ours is `evaluate` on rows in memory in one thread. MOA is charged with what it reports of its task thread, less
+its MajorityClass on the same stream, so that generator, compiler and garbage collector are not counted. Slow systems
+see the first rows only: *ours* beside their accuracy is that of our learner after as many rows. Peak memory is that of
+the whole process, virtual machine or interpreter and rows in memory included; model memory is what the learner holds at
+the end (MOA: by how much its heap grows). streamDM, which is to be built from source, is left out.
 """
 
 
 @dataclass(frozen=True)
 class Goal:
-    """A ratio that is to be reached."""
+    """A ratio that is to be reached: of time, or of the memory of the model."""
 
     subject: str
     system: str
     ratio: float
+    of: str = "time"
 
 
+FOLDS = "10-fold bootstrap, HoeffdingTree"
 GOALS = (
     Goal("HoeffdingTree, RBF", "MOA", 40.0),
     Goal("HoeffdingTree, RBF", "River", 500.0),
+    Goal("HoeffdingTree, RBF", "MOA", 1.0, "model memory"),
     Goal("NaiveBayes, RBF", "MOA", 15.0),
     Goal("LeveragingBagging, RBF", "MOA", 35.0),
     Goal("AdaptiveRandomForest, RBF", "MOA", 60.0),
-    Goal("10-fold bootstrap, HoeffdingTree, RBF", "MOA", 60.0),
+    Goal(f"{FOLDS}, RBF, wall time", "MOA", 60.0),
+    Goal(f"{FOLDS}, moving RBF, wall time", "MOA", 60.0),
     Goal("Adwin", "River", 10.0),
 )
 
 
-def write(folder: Path, size: str) -> None:
+def write(folder: Path, records: Records) -> None:
     """Write the page and the pictures of all tables that are in a folder."""
-    found = {name: load(folder / f"{name}.csv") for name in TITLES if (folder / f"{name}.csv").exists()}
-    command = "`python -m benchmarks.performance" + (" --quick`" if size == "quick" else "`")
-    parts = [HEAD.format(size=size, command=command, machine=_machine()), _goals(found)]
-    for name, figures in found.items():
-        parts.append(f"## {TITLES[name]}\n")
-        picture = f"{name}.png"
-        if name == "growth":
-            _draw_growth(figures, folder / picture)
+    tables = {section: folder / f"{section}.csv" for chapter in CHAPTERS for section in chapter.sections}
+    found = {section: load(path) for section, path in tables.items() if path.exists()}
+    parts = [HEAD.format(machine=_machine()), _goals(found, records), _measured(records)]
+    for chapter in CHAPTERS:
+        figures = [figure for section in chapter.sections for figure in found.get(section, ())]
+        if not figures:
+            continue
+        picture = folder / f"{chapter.name}.png"
+        if chapter.name == "growth":
+            draw_growth(figures, picture)
         else:
-            _draw_ratios(figures, TITLES[name], folder / picture)
-        parts += [f"![{TITLES[name]}]({picture})\n", _table(figures)]
+            draw_ratios(figures, chapter.title, picture)
+        parts += [f"## {chapter.title}\n", f"![{chapter.title}]({picture.name})\n", _table(figures)]
     (folder / "README.md").write_text("\n".join(parts).rstrip() + "\n", encoding="utf-8")
 
 
-def _goals(found: dict[str, list[Figure]]) -> str:
-    figures = [figure for section in found.values() for figure in section]
+def _goals(found: dict[str, list[Figure]], records: Records) -> str:
     lines = ["## Goals\n", "| what | beside | goal | ratio | |", "|---|---|--:|--:|---|"]
     for goal in GOALS:
-        for figure in figures:
-            ratio = ratio_of(figure, figures)
-            if (figure.subject, figure.system) == (goal.subject, goal.system) and ratio is not None:
-                verdict = "met" if ratio >= goal.ratio else "MISSED"
-                lines.append(f"| {goal.subject} | {goal.system} | {goal.ratio:.0f} | {ratio:.1f} | {verdict} |")
+        section, ratio = next(
+            ((section, told) for section, figures in found.items() if (told := _ratio(goal, figures)) is not None),
+            ("", None),
+        )
+        reached = "" if ratio is None else f"{ratio:.1f}"
+        verdict = "not measured" if ratio is None else _verdict(ratio >= goal.ratio, records.done.get(section))
+        lines.append(f"| {goal.subject}, {goal.of} | {goal.system} | {goal.ratio:.0f} | {reached} | {verdict} |")
+    return "\n".join(lines).replace(", wall time, time", ", wall time") + "\n"
+
+
+def _verdict(reached: bool, record: Record | None) -> str:  # noqa: FBT001
+    """Say whether a goal is met; few rows or a busy machine, on which Java compiles late, prove nothing."""
+    if record is None or record.size != "full":
+        return "open: too few rows to tell"
+    if record.load > 2 * (os.cpu_count() or 1):
+        return f"{'reached' if reached else 'missed'}, to be repeated: the machine was busy"
+    return "met" if reached else "MISSED"
+
+
+def _ratio(goal: Goal, figures: list[Figure]) -> float | None:
+    both = {figure.system: figure for figure in figures if figure.subject == goal.subject}
+    if goal.system not in both or OURS not in both:
+        return None
+    if goal.of == "time":
+        return ratio_of(both[goal.system], figures)
+    theirs, ours = both[goal.system].model_mb, both[OURS].model_mb
+    return theirs / ours if theirs and ours else None
+
+
+def _measured(records: Records) -> str:
+    """Tell of each section how it was measured: sizes may differ, and so may the machine's load."""
+    lines = ["## How it was measured\n"]
+    lines += ["| section | size | when | CPU s, all systems | load at the end | without |", "|---|---|---|--:|--:|---|"]
+    for name, record in records.done.items():
+        when = record.at.removesuffix("+00:00").replace("T", " ")
+        cells = [name, record.size, when, str(record.cpu_seconds), f"{record.load:.1f}", "; ".join(record.without)]
+        lines.append("| " + " | ".join(cells) + " |")
+    lines += [f"\n`{name}` could not be measured the last time: {reason}" for name, reason in records.failed.items()]
     return "\n".join(lines) + "\n"
 
 
 def _table(figures: list[Figure]) -> str:
-    sized = any(figure.size is not None for figure in figures)
-    heads = ["what", *(["size"] if sized else []), "system", "rows", "ns per row", "rows per s", "ratio", "accuracy"]
-    heads += ["peak MB", "model MB", "note"]
-    lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
-    for figure in figures:
-        ratio = ratio_of(figure, figures)
-        cells = [figure.subject, *([f"{figure.size:,}"] if sized else []), figure.system, f"{figure.n_rows:,}"]
-        cells += [_short(figure.ns_per_row), _short(1e9 / figure.ns_per_row), "" if ratio is None else f"{ratio:,.1f}"]
-        cells.append("" if figure.accuracy is None else f"{figure.accuracy:.4f}")
-        cells += ["" if mb is None else _short(mb) for mb in (figure.peak_mb, figure.model_mb)]
-        lines.append("| " + " | ".join([*cells, figure.note]) + " |")
+    """Make a table, without the columns in which nothing stands."""
+    rows = [_cells(figure, ratio_of(figure, figures)) for figure in figures]
+    heads = [head for head in rows[0] if any(row[head] for row in rows)]
+    lines = ["| " + " | ".join(heads) + " |"]
+    lines.append("|" + "|".join("---" if head in ("what", "system", "note") else "--:" for head in heads) + "|")
+    lines += ["| " + " | ".join(row[head] for head in heads) + " |" for row in rows]
     return "\n".join(lines) + "\n"
+
+
+def _cells(figure: Figure, ratio: float | None) -> dict[str, str]:
+    return {
+        "what": figure.subject,
+        "size": "" if figure.size is None else f"{figure.size:,}",
+        "system": figure.system,
+        "rows": f"{figure.n_rows:,}",
+        "ns per row": _short(figure.ns_per_row),
+        "rows per s": _short(1e9 / figure.ns_per_row),
+        "ratio": "" if ratio is None else f"{ratio:,.1f}",
+        "accuracy": "" if figure.accuracy is None else f"{figure.accuracy:.4f}",
+        "ours": "" if figure.our_accuracy is None or figure.system == OURS else f"{figure.our_accuracy:.4f}",
+        "peak MB": "" if figure.peak_mb is None else _short(figure.peak_mb),
+        "model MB": "" if figure.model_mb is None else _short(figure.model_mb),
+        "note": figure.note,
+    }
 
 
 def _short(value: float) -> str:
@@ -114,55 +185,3 @@ def _machine() -> str:
         names = [line.split(":")[1].strip() for line in told.read_text().splitlines() if line.startswith("model name")]
         model = names[0] if names else model
     return f"{os.cpu_count()} cores of {model}, Python {platform.python_version()}"
-
-
-def _pyplot() -> Any:  # noqa: ANN401
-    import matplotlib as mpl  # noqa: PLC0415
-
-    mpl.use("Agg")
-    from matplotlib import pyplot  # noqa: PLC0415
-
-    return pyplot
-
-
-def _draw_ratios(figures: list[Figure], title: str, path: Path) -> None:
-    """Draw how many times as long as ours each system took."""
-    pyplot = _pyplot()
-    systems = list(dict.fromkeys(figure.system for figure in figures if figure.system != OURS))
-    subjects = list(dict.fromkeys(figure.subject for figure in figures))
-    height = 0.8 / max(1, len(systems))
-    picture, axes = pyplot.subplots(
-        figsize=(8, 1.2 + 0.22 * len(subjects) * max(2, len(systems))), layout="constrained"
-    )
-    for at, system in enumerate(systems):
-        of_system = [figure for figure in figures if figure.system == system]
-        places = [subjects.index(figure.subject) + at * height for figure in of_system]
-        axes.barh(places, [ratio_of(figure, figures) or 0.0 for figure in of_system], height, label=system)
-    axes.axvline(1.0, color="black", linewidth=1)
-    axes.set_xscale("log")
-    axes.set_yticks([at + 0.4 - height / 2 for at in range(len(subjects))], subjects)
-    axes.invert_yaxis()
-    axes.set_xlabel(f"times as long as {OURS}")
-    axes.set_title(title, fontsize=11)
-    axes.legend(frameon=False, fontsize=8)
-    picture.savefig(path, dpi=110)
-    pyplot.close(picture)
-
-
-def _draw_growth(figures: list[Figure], path: Path) -> None:
-    """Draw nanoseconds per row over what grows."""
-    pyplot = _pyplot()
-    axes_of = list(dict.fromkeys(figure.subject.split(",")[0] for figure in figures))
-    picture, grid = pyplot.subplots(2, 3, figsize=(11, 6.5), layout="constrained")
-    for plot in grid.flat[len(axes_of) :]:
-        plot.set_axis_off()
-    for axis, plot in zip(axes_of, grid.flat, strict=False):
-        mine = [figure for figure in figures if figure.subject.split(",")[0] == axis]
-        for line in dict.fromkeys((figure.subject, figure.system) for figure in mine):
-            points = [(f.size, f.ns_per_row) for f in mine if (f.subject, f.system) == line]
-            label = f"{line[1]}, {line[0].split(', ')[1]}"
-            plot.plot(*zip(*points, strict=True), marker="o", label=label)
-        plot.set(xscale="log", yscale="log", xlabel=axis, ylabel="ns of CPU per row")
-        plot.legend(frameon=False, fontsize=8)
-    picture.savefig(path, dpi=110)
-    pyplot.close(picture)

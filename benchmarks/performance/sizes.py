@@ -1,0 +1,84 @@
+"""How much is measured, at full size and at quick size."""
+
+from dataclasses import dataclass
+
+__all__ = ["SIZES", "Sizes"]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much is measured, so that no section takes more than some three minutes of CPU, or twenty seconds."""
+
+    turns: int
+    """Of each race on RBF, on which the goals are; one less elsewhere."""
+    streams: tuple[str, ...]
+    fold_streams: tuple[str, ...]
+    n_rows: dict[str, int]
+    """Rows for each learner; those of the folds are the tree's."""
+    n_capymoa_rows: dict[str, int]
+    exponents: tuple[int, ...]
+    attributes: tuple[int, ...]
+    classes: tuple[int, ...]
+    folds: tuple[int, ...]
+    learners: tuple[int, ...]
+    n_growth_rows: int
+    n_values: int
+    n_file_rows: int
+    limit: int
+    """Seconds of wall time after which a section is given up: a busy machine may take many times its CPU time."""
+
+
+SIZES = {
+    "full": Sizes(
+        turns=3,
+        streams=("RBF", "hyperplane", "SEA"),
+        fold_streams=("RBF", "moving RBF"),
+        n_rows={
+            "NaiveBayes": 1_000_000,
+            "HoeffdingTree": 1_000_000,
+            "LeveragingBagging": 100_000,
+            "AdaptiveRandomForest": 50_000,
+        },
+        n_capymoa_rows={
+            "NaiveBayes": 100_000,
+            "HoeffdingTree": 100_000,
+            "LeveragingBagging": 20_000,
+            "AdaptiveRandomForest": 20_000,
+        },
+        exponents=(4, 5, 6, 7),
+        attributes=(10, 30, 100, 300, 1_000),
+        classes=(2, 5, 10, 30, 100),
+        folds=(1, 3, 10, 30, 100),
+        learners=(1, 2, 5, 10, 20),
+        n_growth_rows=200_000,
+        n_values=1_000_000,
+        n_file_rows=200_000,
+        limit=3_600,
+    ),
+    "quick": Sizes(
+        turns=1,
+        streams=("RBF",),
+        fold_streams=("RBF",),
+        n_rows={
+            "NaiveBayes": 100_000,
+            "HoeffdingTree": 100_000,
+            "LeveragingBagging": 10_000,
+            "AdaptiveRandomForest": 5_000,
+        },
+        n_capymoa_rows={
+            "NaiveBayes": 20_000,
+            "HoeffdingTree": 20_000,
+            "LeveragingBagging": 5_000,
+            "AdaptiveRandomForest": 5_000,
+        },
+        exponents=(4, 5),
+        attributes=(10, 100),
+        classes=(2, 20),
+        folds=(1, 10),
+        learners=(1, 10),
+        n_growth_rows=20_000,
+        n_values=200_000,
+        n_file_rows=50_000,
+        limit=900,
+    ),
+}
