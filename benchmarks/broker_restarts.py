@@ -69,7 +69,9 @@ def fill_redis(server: RedisServer) -> None:
 
 def fill_kafka(broker: KafkaBroker) -> None:
     """Write all events, in pieces that are small enough for a reader not to fetch them all at once."""
-    producer = ck.Producer({"bootstrap.servers": broker.servers, "linger.ms": 20, "batch.size": 16_384})
+    producer = ck.Producer(
+        {"bootstrap.servers": broker.servers, "linger.ms": 20, "batch.size": 16_384, "enable.idempotence": True}
+    )
     for topic, of_topic in zip(("rows", "labels"), events(), strict=True):
         for key, value in of_topic:
             producer.produce(topic, value, key=key)

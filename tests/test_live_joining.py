@@ -1,8 +1,10 @@
 """Rows and labels that come apart are joined by key, in bounded memory and within a time limit."""
 
 import json
+import time
 from itertools import pairwise
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from streamgauge.records import UNLABELLED
 from streamgauge.streams.live.decoding import Columns
 from streamgauge.streams.live.events import NOTHING, Events, Position, Source
 from streamgauge.streams.live.joining import Join, RecentKeys
+from streamgauge.streams.live.reading import Inlet
 from streamgauge.streams.live.stream import LiveStream
 from tests.live_examples import SCHEMA, as_json, collected, labels_as_json, rows
 
@@ -231,3 +234,15 @@ def test_a_join_without_rows_gives_none() -> None:
     join = Join(1, 1.0, 10)
     assert join.add_rows(nothing) == join.add_labels(nothing) == []
     assert len(join.take(5).y) == 0
+
+
+def test_a_moment_without_events_is_no_sign_that_there_are_no_more() -> None:
+    inlet = Inlet(cast("Any", SimpleNamespace(poll=lambda *_: NOTHING)), cast("Any", None))
+    inlet.poll(10, 0.0)
+    assert inlet.is_dry
+    assert not inlet.has_ended(0.05)
+    time.sleep(0.06)
+    inlet.poll(10, 0.0)
+    assert inlet.has_ended(0.05)
+    inlet.wait_anew()
+    assert not inlet.has_ended(0.05)

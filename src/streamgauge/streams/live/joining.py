@@ -97,7 +97,7 @@ class Join:
     """
 
     def __init__(self, n_attributes: int, patience: float, most_waiting: int) -> None:
-        self._patience, self._most = patience, most_waiting
+        self.patience, self._most = patience, most_waiting
         self._rows = _empty(n_attributes)
         self._since = np.empty(0)
         self._ready = np.empty(0, dtype=np.bool_)
@@ -127,7 +127,7 @@ class Join:
             self._number[key] = next_number + len(kept)
             kept.append(i)
             early = self._early.get(key)
-            if early is not None and abs(rows.received[i] - early.received) <= self._patience:
+            if early is not None and abs(rows.received[i] - early.received) <= self.patience:
                 codes[i] = early.code
                 del self._early[key]
         rows = replace(rows, y=codes) if not refused else replace(rows, y=codes).only(np.array(kept, dtype=np.intp))
@@ -150,10 +150,10 @@ class Join:
             place = number - self._first
             if y[place] != UNLABELLED:
                 refused.append(Refused(i, "duplicate", "a label with this key came before"))
-            elif self._ready[place] or labels.received[i] > received[place] + self._patience:
+            elif self._ready[place] or labels.received[i] > received[place] + self.patience:
                 refused.append(Refused(i, "late", self._too_late))
-            elif labels.received[i] < received[place] - self._patience:
-                refused.append(Refused(i, "unmatched", f"its row came more than {self._patience:g} seconds after it"))
+            elif labels.received[i] < received[place] - self.patience:
+                refused.append(Refused(i, "unmatched", f"its row came more than {self.patience:g} seconds after it"))
             else:
                 y[place], self._ready[place] = code, True
         self._labels_until = max(self._labels_until, until)
@@ -169,7 +169,7 @@ class Join:
 
     @property
     def _too_late(self) -> str:
-        return f"its row waited for {self._patience:g} seconds and left without it"
+        return f"its row waited for {self.patience:g} seconds and left without it"
 
     def wait_anew(self) -> None:
         """Let what waits begin to wait now, by the clock on the wall."""
@@ -183,11 +183,11 @@ class Join:
         Parameters
         ----------
         no_more_rows, no_more_labels
-            Whether there are none to be had at the moment, so that the clock on the wall counts.
+            Whether none have come for as long as one waits, so that the clock on the wall counts.
         """
-        waited = self._rows.received < self._labels_until - self._patience
+        waited = self._rows.received < self._labels_until - self.patience
         if no_more_labels:
-            waited |= self._since < time.monotonic() - self._patience
+            waited |= self._since < time.monotonic() - self.patience
         if max(self.room) <= 0:  # each side waits for what stands behind the other
             waited[: max(1, self._most // 4)] = True
         self._ready |= waited
@@ -195,9 +195,9 @@ class Join:
 
     def _unmatched(self, *, no_more_rows: bool) -> list[tuple[bytes, int]]:
         gone = []
-        long_ago = time.monotonic() - self._patience if no_more_rows else -np.inf
+        long_ago = time.monotonic() - self.patience if no_more_rows else -np.inf
         for key, label in self._early.items():  # in the order in which they came
-            if label.received >= self._rows_until - self._patience and label.waiting_since >= long_ago:
+            if label.received >= self._rows_until - self.patience and label.waiting_since >= long_ago:
                 break
             gone.append((key, label.code))
         for key, _ in gone:

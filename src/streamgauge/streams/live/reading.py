@@ -30,13 +30,27 @@ class Inlet:
 
     def __init__(self, source: Source, decoder: Decoder) -> None:
         self.source, self.decoder = source, decoder
-        self.is_dry = False
+        self._dry_since = np.inf
 
     def poll(self, most: int, seconds: float) -> Events:
-        """Give some events; notes whether there were fewer than asked for."""
+        """Give some events; notes since when there were none."""
         events = self.source.poll(most, seconds)
-        self.is_dry = not len(events)
+        self._dry_since = np.inf if len(events) else min(self._dry_since, time.monotonic())
         return events
+
+    @property
+    def is_dry(self) -> bool:
+        """Whether nothing came when it was last asked."""
+        return self._dry_since < np.inf
+
+    def has_ended(self, patience: float) -> bool:
+        """Say whether nothing has come for so long; a moment without events is no sign that there are no more."""
+        return self._dry_since <= time.monotonic() - patience
+
+    def wait_anew(self) -> None:
+        """Let the time without events begin now."""
+        if self.is_dry:
+            self._dry_since = time.monotonic()
 
 
 class Reading:
@@ -118,8 +132,10 @@ class Reading:
                 columns = self._decoded(inlet, events)
                 self._refuse(inlet, events, columns, add(columns, events.until))
         if any(source.trouble for source in self.sources):
-            join.wait_anew()  # nobody is late while a broker is away
-        gone = join.give_up(no_more_rows=self._rows.is_dry, no_more_labels=labels.is_dry)
+            for waiting in (join, self._rows, labels):
+                waiting.wait_anew()  # nobody is late while a broker is away
+        ended = [inlet.has_ended(join.patience) for inlet in (self._rows, labels)]
+        gone = join.give_up(no_more_rows=ended[0], no_more_labels=ended[1])
         self._set_aside(
             Letter(
                 "unmatched", "its row did not come", labels.source.name, "", key, self._schema.classes[code].encode()
