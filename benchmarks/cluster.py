@@ -5,14 +5,23 @@ The costs of one order and one answer are measured here first, on this machine; 
 """
 
 import time
+from collections import deque
 from dataclasses import dataclass, replace
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import streamgauge as sg
+from benchmarks.backends import two_nodes
 from streamgauge.backends.parcels import packed, packed_answer, unpacked, unpacked_answer
 from streamgauge.groups import Group
+
+CALL_SECONDS = 200e-6
+"""What a call of an actor and its answer cost the driver, as `call_seconds` has measured it on a busy machine of two
+cores: the least of twelve rounds, whose median was 270 us."""
 
 CORES = 16
 """Cores, and so actors, of a node."""
@@ -57,7 +66,7 @@ class Costs:
 
 
 def measured(rows: int, n_learners: int = 2) -> Costs:
-    """Measure orders and answers of an actor that hosts a cell or two."""
+    """Measure orders and answers of an actor that hosts a cell or two; the call that carries them is not among it."""
     learners = {str(place): sg.MajorityClass() for place in range(n_learners)}
     evaluation = sg.Evaluation(sg.RandomRBF(), learners, n_rows=rows, batch_size=rows, every=rows)
     order = next(iter(evaluation._orders.of_rows(rows, rows, rows)))
@@ -67,8 +76,42 @@ def measured(rows: int, n_learners: int = 2) -> Costs:
     answer = packed_answer(brought, unpacked(description, columns))
     row_bytes = (len(description) + sum(column.nbytes for column in columns)) / rows
     taken = min(_seconds(lambda: unpacked_answer(answer, order)) for _ in range(20))
-    given = 150e-6  # of a call of an actor's method: assumed, not measured
-    return Costs(rows, row_bytes, len(answer) / rows, given, taken)
+    return Costs(rows, row_bytes, len(answer) / rows, CALL_SECONDS, taken)
+
+
+def call_seconds(n_bytes: int, n_orders: int = 100, rounds: int = 10) -> float:
+    """Measure what a call of an actor's method and its answer of so many bytes cost the driver, on a Ray of two nodes.
+
+    It is the CPU of the thread that gives orders and takes answers, with as many orders open at a time as in a run; the
+    least of several rounds. Ray's own threads take about as much again, on other cores.
+    """
+    if find_spec("ray") is None:
+        return CALL_SECONDS
+    with two_nodes():
+        ray = import_module("ray")
+        actors = [ray.remote(_Answering).options(num_cpus=1).remote(n_bytes) for _ in range(2)]
+        parcel = ray.put(bytes(1_000_000))
+        return min(_call_seconds(ray, actors, parcel, n_orders) for _ in range(rounds))
+
+
+def _call_seconds(ray: Any, actors: list[Any], parcel: object, n_orders: int) -> float:  # noqa: ANN401
+    given: deque[list[object]] = deque()
+    started = time.thread_time()
+    for order in range(n_orders):
+        given.append([actor.carry_out.remote(order, parcel) for actor in actors])
+        if len(given) == Costs.depth or order == n_orders - 1:
+            ray.get(given.popleft())
+    return (time.thread_time() - started) / (n_orders * len(actors))
+
+
+class _Answering:
+    """An actor that does nothing but answer."""
+
+    def __init__(self, n_bytes: int) -> None:
+        self._answer = bytes(n_bytes)
+
+    def carry_out(self, _number: int, _parcel: bytes) -> bytes:
+        return self._answer
 
 
 def _seconds(work: object) -> float:
@@ -112,6 +155,7 @@ def limits(costs: Costs, n_nodes: int) -> dict[str, float]:
 def main() -> None:
     """Print the tables."""
     sent = measured(65_536)
+    sent = replace(sent, order_seconds=call_seconds(round(sent.rows * sent.answer_bytes)))
     kinds = {"rows sent": sent, "rows made where they are used": replace(sent, row_bytes=0.01)}
     print(f"a row sent: {sent.row_bytes:.0f} bytes; an answer: {sent.answer_bytes:.2f} bytes per row and actor")
     print(f"taking an answer: {1e6 * sent.answer_seconds:.0f} us; giving an order: {1e6 * sent.order_seconds:.0f} us")

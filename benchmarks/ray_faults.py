@@ -1,43 +1,44 @@
 """The faults of a cluster: actors and nodes that are killed at random moments must change no byte of the results.
 
-``python -m benchmarks.ray_faults [RUNS]`` runs it on a Ray cluster of two nodes on this machine and stores its table in
-``benchmarks/results/ray_faults.md``; half of the runs lose an actor once or twice, the others a node.
+``python -m benchmarks.ray_faults [RUNS] [SEED] [more]`` runs it on a Ray cluster of two nodes on this machine and
+stores what came of it in ``benchmarks/results/faults.md`` after every run. Half of the runs lose an actor, once or
+twice, the others a node. Moments are drawn evenly over the time that the rows of a run take; one in four runs that lose
+an actor loses it while it starts.
 """
 
 import os
 import random
 import signal
 import sys
+import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
-
 import streamgauge as sg
-from benchmarks.backends import OFFLINE
+from benchmarks.backends import two_nodes
+from benchmarks.fault_table import Campaign, bytes_of, show
 from streamgauge.backends import Ray, Threads
+from streamgauge.backends import ray as of_ray
 from streamgauge.groups import Backend
 from streamgauge.labelling import Delayed
 
-N_RUNS = 40
-N_ROWS = 20_000
-STORED = Path(__file__).parent / "results" / "ray_faults.md"
+N_RUNS = 70
+N_ROWS = 40_000
 QUICK_TO_NOTICE = {
-    "health_check_initial_delay_ms": 1000,
+    "health_check_initial_delay_ms": 5000,
     "health_check_period_ms": 500,
-    "health_check_timeout_ms": 2000,
+    "health_check_timeout_ms": 4000,
     "health_check_failure_threshold": 3,
 }
 
 
-def run(backend: Backend, seed: int, on_row: Callable[[int], object] = lambda _: None) -> bytes:
-    """Run an evaluation; give all that must be the same."""
-    results = sg.evaluate(
+def run(backend: Backend, seed: int, on_row: Callable[[], object] = lambda: None) -> sg.Results:
+    """Run an evaluation."""
+    return sg.evaluate(
         sg.RandomRBF(n_rows=N_ROWS, speed=0.01),
         {"tree": sg.HoeffdingTree(grace_period=50), "bayes": sg.NaiveBayes()},
         scheme=sg.Bootstrap(3),
@@ -48,85 +49,153 @@ def run(backend: Backend, seed: int, on_row: Callable[[int], object] = lambda _:
         batch_size=250,
         seed=seed,
         backend=backend,
-        on_reading=lambda reading: on_row(reading.row),
+        on_reading=lambda _: on_row(),
     )
-    pairs = [[np.asarray(value).tolist() for value in vars(pair).values()] for pair in results.pairs]
-    return repr((results.values.tobytes(), results.alarms, pairs, results.n_rows, results.complete)).encode()
 
 
-def actor_pids() -> list[int]:
-    """Find the processes of actors by their titles."""
+def processes(wanted: Callable[[Path], bool]) -> list[int]:
+    """Find processes of which something holds, by their folders in /proc."""
     found = []
     for folder in Path("/proc").iterdir():
         with suppress(OSError):
-            if folder.name.isdigit() and (folder / "cmdline").read_bytes().startswith(b"ray::_Cells"):
+            if folder.name.isdigit() and wanted(folder):
                 found.append(int(folder.name))
     return sorted(found)
 
 
-class Killer:
-    """Kills something, each time a row of a list is reached."""
-
-    def __init__(self, rows: list[int], kill: Callable[[], None]) -> None:
-        self._rows, self._kill, self.n_kills = sorted(rows), kill, 0
-
-    def __call__(self, row: int) -> None:
-        """Look whether it is time."""
-        while self.n_kills < len(self._rows) and row >= self._rows[self.n_kills]:
-            self.n_kills += 1
-            self._kill()
+def is_actor(folder: Path) -> bool:
+    """Say whether a process is one of our actors, by its title."""
+    return (folder / "cmdline").read_bytes().startswith(b"ray::_Cells")
 
 
-def main() -> None:
-    """Run the campaign, print its table and store it."""
+def kill_all(victims: list[int]) -> None:
+    """Kill processes at once."""
+    for victim in victims:
+        with suppress(ProcessLookupError):
+            os.kill(victim, signal.SIGKILL)
+
+
+class Striker:
+    """Strikes when so many seconds have passed since rows began to come, or as soon as there is something to strike.
+
+    Parameters
+    ----------
+    moments
+        The seconds.
+    strike
+        Does it; says whether there was anything to strike.
+    """
+
+    def __init__(self, moments: list[float], strike: Callable[[], bool]) -> None:
+        self._moments, self._strike, self.n_struck, self.seconds = sorted(moments), strike, 0, 0.0
+        self._begun, self._over = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._wait_and_strike, daemon=True)
+        self._thread.start()
+
+    def begin(self) -> None:
+        """Let the seconds count from now on."""
+        self._begun.set()
+
+    def end(self) -> None:
+        """Strike no more: the run is over."""
+        self._over.set()
+        self._begun.set()
+        self._thread.join()
+
+    def _wait_and_strike(self) -> None:
+        self._begun.wait()
+        started = time.monotonic()
+        for moment in self._moments:
+            self._over.wait(max(0.0, started + moment - time.monotonic()))
+            while not self._over.is_set() and not self._strike():
+                time.sleep(0.005)
+            self.n_struck += not self._over.is_set()
+        self._over.wait()
+        self.seconds = time.monotonic() - started
+
+
+class TakeOvers:
+    """Counts the actors that took over a state that was fetched before the fault."""
+
+    def __init__(self) -> None:
+        self.n = 0
+        start_again = of_ray._Actor._start_again
+
+        def counted(actor: Any, error: Exception) -> None:  # noqa: ANN401
+            self.n += actor._saved is not None
+            start_again(actor, error)
+
+        of_ray._Actor._start_again = counted  # type: ignore[method-assign,assignment]
+
+
+def faults_of(cluster: Any, draw: random.Random) -> dict[str, Callable[[], bool]]:  # noqa: ANN401
+    """Give what can be killed."""
+
+    def an_actor() -> bool:
+        there = processes(is_actor)
+        kill_all([draw.choice(there)] if there else [])
+        return bool(there)
+
+    def the_node() -> bool:
+        node = next(iter(cluster.worker_nodes))
+        raylet = node.all_processes["raylet"][0].process.pid
+        ours = processes(lambda folder: (folder / "stat").read_text().rpartition(")")[2].split()[1] == str(raylet))
+        kill_all([raylet, *ours])
+        cluster.remove_node(node, allow_graceful=False)
+        return True
+
+    return {"Ray actor (SIGKILL)": an_actor, "Ray node (SIGKILL)": the_node}
+
+
+def restore_nodes(cluster: Any) -> None:  # noqa: ANN401
+    """See to it that there are two nodes, also where one could not be started on a busy machine."""
+    while len(cluster.worker_nodes) != 1 or next(iter(cluster.worker_nodes)).dead_processes():
+        with suppress(Exception):
+            for node in list(cluster.worker_nodes):
+                cluster.remove_node(node, allow_graceful=False)
+            cluster.add_node(num_cpus=1)
+            cluster.wait_for_nodes()
+
+
+def campaign(cluster: Any, n_runs: int, seed: int, *, more: bool) -> list[Campaign]:  # noqa: ANN401
+    """Run with faults; stores how it stands after each run."""
+    draw, take_overs = random.Random(seed), TakeOvers()
+    faults = faults_of(cluster, draw)
+    campaigns = [Campaign.stored(kind) if more else Campaign(kind) for kind in faults]
+    trial = Striker([], lambda: True)
+    run(Ray(n=2, save_every=0.1), seed, trial.begin)
+    trial.end()
+    seconds = trial.seconds  # that rows take
+    for number in range(n_runs):
+        restore_nodes(cluster)
+        of_kind = campaigns[number % 2]
+        n_faults = draw.randint(1, 2) if number % 2 == 0 else 1
+        striker = Striker([0.9 * draw.random() * seconds for _ in range(n_faults)], faults[of_kind.kind])
+        if number % 8 == 0:
+            striker.begin()
+        before, started = take_overs.n, time.monotonic()
+        there = run(Ray(n=2, save_every=0.1, rows="sent" if number % 4 < 2 else "made"), seed + number, striker.begin)
+        striker.end()
+        here = run(Threads(1), seed + number)
+        same = bytes_of(there) == bytes_of(here)
+        of_kind.add(n_faults=striker.n_struck, resumed=take_overs.n > before, identical=same)
+        of_kind.store()
+        if not striker.n_struck:
+            seconds = striker.seconds
+        told = f"{striker.n_struck} killed, {'identical' if same else 'DIFFERENT'}, {time.monotonic() - started:.0f} s"
+        told += f" (rows take {seconds:.1f} s)"
+        print(f"{number + 1}/{n_runs}: {of_kind.kind}: {told}", flush=True)
+    return campaigns
+
+
+def main(n_runs: int = N_RUNS, seed: int = 1, more: str = "") -> None:
+    """Run the campaign, or more of one that was cut short, and print its table."""
     if find_spec("ray") is None:
         print("Ray is not installed: pip install 'streamgauge[ray]'")
         return
-    n_runs = next((int(word) for word in sys.argv[1:] if word.isdigit()), N_RUNS)
-    draw = random.Random(1)
-    table = {kind: [0, 0, 0] for kind in ("Ray actor", "Ray node")}
-    with TemporaryDirectory() as home:
-        (Path(home) / "ray_bootstrap_config.yaml").touch()
-        os.environ.update(OFFLINE, HOME=home, RAY_raylet_start_wait_time_s="120")
-        ray: Any = import_module("ray")
-        head = {"num_cpus": 1, "include_dashboard": False, "_system_config": QUICK_TO_NOTICE}
-        cluster = import_module("ray.cluster_utils").Cluster(initialize_head=True, head_node_args=head)
-        ray.init(cluster.address, log_to_driver=False)
-
-        def kill_an_actor() -> None:
-            os.kill(draw.choice(actor_pids()), signal.SIGKILL)
-
-        def kill_the_node() -> None:
-            cluster.remove_node(next(iter(cluster.worker_nodes)), allow_graceful=False)
-
-        kills = {"Ray actor": (kill_an_actor, 2), "Ray node": (kill_the_node, 1)}
-        for number in range(n_runs):
-            kind = "Ray actor" if number % 2 else "Ray node"
-            if not cluster.worker_nodes:
-                cluster.add_node(num_cpus=1)
-                cluster.wait_for_nodes()
-            kill, most = kills[kind]
-            rows = [draw.randrange(500, N_ROWS - 500) for _ in range(draw.randint(1, most))]
-            killer = Killer(rows, kill)
-            same = run(Ray(n=2, save_every=0.2), number, killer) == run(Threads(1), number)
-            table[kind] = [a + b for a, b in zip(table[kind], (1, killer.n_kills, int(same)), strict=True)]
-            print(f"{number + 1}/{n_runs}: {kind} killed after rows {rows}: {'identical' if same else 'DIFFERENT'}")
-        ray.shutdown()
-        cluster.shutdown()
-    store(table)
-
-
-def store(table: dict[str, list[int]]) -> None:
-    """Print the table and store it."""
-    lines = [f"| {kind} | " + " | ".join(map(str, counts)) + " |" for kind, counts in table.items()]
-    text = "\n".join(("| killed | runs | kills | identical |", "|---|---:|---:|---:|", *lines))
-    print(text)
-    STORED.parent.mkdir(exist_ok=True)
-    about = f"`python -m benchmarks ray_faults`: runs of {N_ROWS:,} rows, two learners, three folds, late labels."
-    STORED.write_text(f"# Actors and nodes that were killed\n\n{about}\n\n{text}\n", encoding="utf-8")
-    if any(identical < runs for runs, _, identical in table.values()):
-        print("MISSED: some runs ended otherwise")
+    with two_nodes(QUICK_TO_NOTICE) as cluster:
+        show(*campaign(cluster, n_runs, seed, more=bool(more)))
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(int, sys.argv[1:3]), *sys.argv[3:])  # type: ignore[arg-type]

@@ -10,6 +10,7 @@ ROOT = Path(__file__).parents[1]
 BORROWED = {
     "ARCHITECTURE.md": "architecture.md",
     "CHANGELOG.md": "changelog.md",
+    "benchmarks/results/dashboard.md": "measured/dashboard.md",
     "benchmarks/results/faults.md": "measured/faults.md",
     "benchmarks/results/endless.md": "measured/endless.md",
 }

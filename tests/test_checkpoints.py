@@ -20,7 +20,7 @@ from streamgauge.checkpoints.files import FORMAT, Checkpoint, decoded, encoded
 from streamgauge.checkpoints.folder import Folder
 from streamgauge.drift import DDM
 from streamgauge.errors import CheckpointWarning, FailureWarning, StreamgaugeError
-from streamgauge.evaluate import Evaluation, evaluate
+from streamgauge.evaluating import Evaluation, evaluate
 from streamgauge.forgetting import Tumbling
 from streamgauge.labelling import AllLabels, Delayed, DelayedAtRandom, Fraction
 from streamgauge.learners import HoeffdingTree, MajorityClass, NaiveBayes, PythonLearner

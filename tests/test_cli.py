@@ -114,12 +114,6 @@ def test_options_are_literals_and_nothing_is_executed():
         make("learner", "HoeffdingTree(grace_period=1 + x)", FAMILIES["learners"]())
 
 
-def test_help_is_quick_because_nothing_heavy_is_imported():
-    heavy = "{'scipy', 'pyarrow', 'sklearn', 'matplotlib', 'rich'}"
-    code = f"import sys, streamgauge, streamgauge.cli.main; sys.exit(bool({heavy} & set(sys.modules)))"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
 def test_schemes_labellings_and_records_are_asked_for_by_name(tmp_path):
     out = tmp_path / "run"
     done = streamgauge(

@@ -1,5 +1,6 @@
 """All commands alike: help with examples, JSON, quiet and verbose, exit statuses, completion, and what they import."""
 
+import ast
 import json
 import os
 import re
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import click
@@ -189,17 +191,58 @@ def test_doctor_knows_every_extra():
 
 
 def test_doctor_says_what_is_installed_and_what_is_not(monkeypatch):
-    monkeypatch.setattr(doctor, "_version", lambda name: None if name == "river" else "1")
+    versions = {name: doctor._version(name) for name in ("click", "cloudpickle", "numpy", "pyarrow", "rich", "scipy")}
+    monkeypatch.setattr(doctor, "_version", versions.get)
     out, _, status = invoke("doctor")
     assert status == 0
     assert "pip install 'streamgauge[river]' adds learners of River" in out
     found = json.loads(invoke("doctor", "--json")[0])
     assert found["extras"]["river"]["installed"] is False
     assert found["problems"] == []
-    monkeypatch.setattr(doctor, "_version", lambda name: None if name == "scipy" else "1")
+    monkeypatch.setattr(doctor, "_version", {**versions, "scipy": None, "numpy": "1.26.4"}.get)
     out, _, status = invoke("doctor")
     assert status == 1
     assert "scipy is missing: pip install scipy" in out
+    assert "numpy 1.26.4 is installed, and >=2.0,<3 is needed: pip install 'numpy>=2.0,<3'" in out
+
+
+def test_doctor_says_what_moa_lacks_beside_packages(monkeypatch, tmp_path):
+    pytest.importorskip("jpype", reason="the extra moa is not installed")
+    monkeypatch.setenv("STREAMGAUGE_MOA_JAR", str(tmp_path / "moa.jar"))
+    found = json.loads(invoke("doctor", "--json")[0])
+    assert "moa.jar, where there is no file" in found["extras"]["moa"]["lacks"]
+    assert found["problems"] == []
+
+
+def test_words_objects_and_streams_that_do_not_exist_are_told_with_the_nearest():
+    for words, hint in (
+        (("evaluate", "--score", "lst"), "did you mean last?"),
+        (("list", "learnrs"), "did you mean learners?"),
+        (("describe", "elektricity"), "there is no file or real stream 'elektricity'; did you mean electricity?"),
+        (("run", "quik"), "did you mean --ready quick?"),
+    ):
+        done = CliRunner().invoke(cli, list(words), standalone_mode=False)
+        told = done.exception.format_message() if isinstance(done.exception, click.UsageError) else str(done.exception)
+        assert hint in told
+
+
+@pytest.mark.parametrize(
+    ("part", "hint"),
+    [
+        ({"scheme": "Bootstrp(10)"}, "the text 'Bootstrp(10)' is no scheme; write streamgauge.schemes.Bootstrap"),
+        ({"forgetting": ["Windw(5)"]}, "write streamgauge.forgetting.Window"),
+        (
+            {"labelling": sg.labelling.AllLabels},
+            "the class AllLabels is no labelling; write streamgauge.labelling.AllL",
+        ),
+        ({"learners": "NoChnge"}, "this is not a learner: 'NoChnge'; write streamgauge.learners.NoChange"),
+        ({"stream": "SEAA"}, "the text 'SEAA' is no stream; write streamgauge.streams.SEA"),
+        ({"stream": "zzz.csv"}, "a file is streamgauge.File"),
+    ],
+)
+def test_a_text_or_class_in_place_of_an_object_is_told_with_the_object(part, hint):
+    with pytest.raises(StreamgaugeError, match=re.escape(hint)):
+        sg.evaluate(**{"stream": sg.SEA(n_rows=10), "learners": sg.NoChange(), **part})
 
 
 # Completion
@@ -231,24 +274,55 @@ def test_commands_options_and_names_are_completed(words, expected):
 
 # What is imported, and what is public
 
-HEAVY = {"matplotlib", "ray", "sklearn", "pandas", "polars", "scipy", "pyarrow", "rich", "torch", "river", "jpype"}
+HEAVY = {"matplotlib", "ray", "sklearn", "pandas", "polars", "scipy", "pyarrow", "pydantic", "rich", "torch", "river"}
+LAZY = {"numpy", "click", "importlib.metadata"} | {f"streamgauge.{name}" for name in ("learners", "streams", "records")}
+HELP = "from streamgauge.cli.main import cli; cli(['--help'], standalone_mode=False)"
 
 
 @pytest.mark.parametrize(
-    "code",
+    ("code", "absent"),
     [
-        "import streamgauge",
-        "import streamgauge.experiments, streamgauge.store",
-        "import streamgauge.cli.main",
-        "from streamgauge.cli.main import cli; cli(['--help'], standalone_mode=False)",
+        ("import streamgauge", HEAVY | LAZY),
+        (HELP, HEAVY | LAZY - {"click"}),
+        ("from streamgauge import *", HEAVY | {"jpype", "starlette", "streamgauge.plots", "streamgauge.cli"}),
+        ("import streamgauge.experiments, streamgauge.store", HEAVY),
     ],
 )
-def test_nothing_heavy_is_imported_before_it_is_needed(code):
+def test_nothing_heavy_is_imported_before_it_is_needed(code, absent):
     told = f"{code}\nimport sys\nprint('modules:', *sys.modules)"
     done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True, timeout=60)
-    modules = {name.partition(".")[0] for name in done.stdout.rpartition("modules:")[2].split()}
+    modules = set(done.stdout.rpartition("modules:")[2].split())
     assert "streamgauge" in modules
-    assert not HEAVY & modules
+    assert not absent & modules
+
+
+def test_what_is_imported_late_is_what_type_checkers_and_editors_see():
+    tree = ast.parse(Path(sg.__file__).read_text())
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    seen = {alias.name: node.module for node in imports for alias in node.names if "streamgauge" in str(node.module)}
+    families = {name for name, module in seen.items() if module == "streamgauge"}
+    for name in families:
+        assert getattr(sg, name).__name__ == f"streamgauge.{name}"
+    for name in sg.__all__:
+        assert getattr(sg, name) is getattr(import_module(str(seen[name])), name)
+    assert set(seen) == families | set(sg.__all__)
+    assert {name for name in dir(sg) if not name.startswith("__")} == set(seen)
+
+
+def test_a_function_stays_itself_whatever_is_imported_in_between():
+    code = (
+        "import streamgauge as sg, streamgauge.evaluating, streamgauge.experiments.run, streamgauge.significance\n"
+        "print(*{type(getattr(sg, name)).__name__ for name in ('evaluate', 'run', 'compare', 'rank', 'load', 'save')})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "function\n"
+
+
+def test_a_name_the_package_does_not_have_is_told_with_the_nearest_one():
+    done = subprocess.run(
+        [sys.executable, "-c", "import streamgauge as sg; sg.evaluates"], stderr=-1, text=True, check=False
+    )
+    assert "no attribute 'evaluates'. Did you mean: 'evaluate'?" in done.stderr
 
 
 def test_there_are_about_25_public_names_and_all_are_there():

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from river import drift as river
@@ -77,7 +77,9 @@ def river_signals(detector: Any, values: NDArray[np.float64]) -> NDArray[np.uint
 EVERY = [detector() for detector in DETECTORS.values() if detector is not OfMean]
 
 
-@pytest.mark.parametrize("detector", [*EVERY, OfMean(Cusum(threshold=2.0)), OfMean(KSWIN())])
+@pytest.mark.parametrize(
+    "detector", [*EVERY, OfMean(Cusum(threshold=2.0)), OfMean(KSWIN()), OfMean(Cusum(threshold=2.0), anew=False)]
+)
 def test_every_detector_keeps_its_contract(detector: DetectorSpec) -> None:
     check_detector(detector)
 
@@ -279,19 +281,40 @@ def test_page_hinkley_is_its_formula(values: list[float], delta: float, factor: 
     assert spec.build().update(values).tolist() == expected
 
 
-def test_a_detector_of_the_mean_watches_the_mean_since_its_last_alarm() -> None:
-    values = errors(3)
-    inner = PageHinkley(0.001, 2.5, 1.0, direction="up")
+@given(
+    values=st.lists(st.integers(0, 3), min_size=40, max_size=300),
+    threshold=st.sampled_from((0.5, 2.5)),
+    factor=st.sampled_from((0.99, 1.0)),
+    anew=st.booleans(),
+)
+@example(values=errors(3).astype(int).tolist(), threshold=2.5, factor=1.0, anew=True)
+@example(values=errors(3).astype(int).tolist(), threshold=2.5, factor=1.0, anew=False)
+def test_a_detector_of_the_mean_watches_that_since_its_last_alarm_or_that_of_all(
+    values: list[int], threshold: float, factor: float, anew: bool
+) -> None:
+    inner = PageHinkley(0.001, threshold, factor, 5, "up")
     expected, start = [], 0
     while start < len(values):
-        rate = np.cumsum(values[start:]) / np.arange(1, len(values) - start + 1)
-        drifts = np.flatnonzero(inner.build().update(rate) == DRIFT)
+        first = start if anew else 0
+        means = np.cumsum(values[first:]) / np.arange(1, len(values) - first + 1)
+        drifts = np.flatnonzero(inner.build().update(means[start - first :]) == DRIFT)
         if not len(drifts):
             break
         expected.append(start + int(drifts[0]))
         start += int(drifts[0]) + 1
-    assert detect(values, OfMean(inner)).alarms.tolist() == expected
-    assert len(expected) > 1
+    assert detect(values, OfMean(inner, anew)).alarms.tolist() == expected
+
+
+def test_a_mean_that_goes_on_takes_no_state_of_one_that_starts_anew() -> None:
+    inner = PageHinkley(0.001, 2.5, 1.0, direction="up")
+    values = errors(3)
+    one, other = OfMean(inner).build(), OfMean(inner, anew=False).build()
+    assert (one.update(values) == DRIFT).sum() > 1
+    assert (other.update(values) == DRIFT).sum() > 1
+    kept = other.save()
+    with pytest.raises(StreamgaugeError, match="it has other options"):
+        other.load(one.save())
+    assert other.save() == kept
 
 
 def test_stepd_is_silent_at_tiny_error_rates_where_moa_is_not() -> None:
@@ -320,6 +343,7 @@ def test_stepd_is_silent_at_tiny_error_rates_where_moa_is_not() -> None:
         ("FHDDM", {"width": 0}, "width = 0: it must be at least 1"),
         ("OfMean", {"detector": 5}, "5 is not a detector"),
         ("OfMean", {"detector": EDDM()}, "nothing but 0 and 1"),
+        ("OfMean", {"detector": Cusum(), "anew": "no"}, "anew = 'no': it must be True or False"),
     ],
 )
 def test_options_outside_their_range_are_refused_at_once(name: str, options: dict[str, Any], complaint: str) -> None:

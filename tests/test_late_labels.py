@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import streamgauge as sg
 from streamgauge.errors import StreamgaugeError
-from streamgauge.evaluate import Evaluation, evaluate
+from streamgauge.evaluating import Evaluation, evaluate
 from streamgauge.labelling import AllLabels, Delayed, DelayedAtRandom, DelayedByColumn, DelayedByTime, First, Fraction
 from streamgauge.learners.rows import row_by_row
 from streamgauge.records import NEVER, Arrivals, Batch

@@ -13,6 +13,7 @@ import redis
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 
 import streamgauge as sg
+from benchmarks.endless import resident_mib
 from peers.brokers import KafkaBroker, RedisServer, free_port, why_no_kafka, why_no_redis
 from peers.mock_kafka import mock_cluster, why_no_mock_cluster
 from streamgauge.errors import StreamgaugeError
@@ -48,10 +49,12 @@ def send_redis(server: RedisServer, stream: str, values: list[bytes]) -> None:
         pipeline.execute()
 
 
-def send_kafka(servers: str, topic: str, values: list[bytes], keys: list[str] | None = None) -> None:
+def send_kafka(
+    servers: str, topic: str, values: list[bytes], keys: list[str] | None = None, timestamp: int = 0
+) -> None:
     producer = ck.Producer({"bootstrap.servers": servers, "linger.ms": 5})
     for i, value in enumerate(values):
-        producer.produce(topic, value, key=None if keys is None else keys[i])
+        producer.produce(topic, value, key=None if keys is None else keys[i], timestamp=timestamp)
     assert producer.flush(30) == 0
 
 
@@ -205,6 +208,27 @@ def test_a_run_outlives_a_restart_of_kafka(kafka_broker: KafkaBroker) -> None:
     np.testing.assert_array_equal(np.concatenate([first.x, rest.x]), x)
 
 
+@needs_kafka
+def test_a_slow_evaluation_of_kafka_holds_no_more_than_its_queue(kafka_broker: KafkaBroker) -> None:
+    n, note = 12_000, b', "note": "' + b"x" * 16_384 + b'"}'  # some 190 MiB, of which 64 may wait here
+    x, y = rows(n)
+    make_topics(kafka_broker, "much")
+    for start in range(0, n, 1000):  # so that what is sent leaves no room behind in this process
+        part = slice(start, start + 1000)
+        send_kafka(kafka_broker.servers, "much", [event[:-1] + note for event in as_json(x[part], y[part])])
+    stream = Kafka("much", kafka_broker.servers, schema=SCHEMA, max_wait=0.2)
+    next(stream.batches(1))
+    before, deadline = resident_mib(), time.monotonic() + 3
+    while time.monotonic() < deadline:
+        next(stream.batches(10, stream.counts.rows))
+        time.sleep(0.1)
+    assert resident_mib() - before < 96
+    assert stream.lag == n - stream.counts.rows > 0
+    done = stream.counts.rows
+    np.testing.assert_array_equal(collected(stream, n - done, seconds=60).x, x[done:])
+    stream.close()
+
+
 @pytest.mark.skipif(why_no_mock_cluster() is not None, reason=f"{why_no_mock_cluster()}")
 def test_brokers_go_down_and_come_up_and_no_row_is_lost() -> None:
     x, y = rows(300)
@@ -224,6 +248,35 @@ def test_brokers_go_down_and_come_up_and_no_row_is_lost() -> None:
         parts.append(collected(stream, 300 - sum(map(len, parts)), seconds=60))
         np.testing.assert_array_equal(np.concatenate([part.x for part in parts]), x)
         assert "mocked" not in stream.status
+        stream.close()
+
+
+@pytest.mark.skipif(why_no_mock_cluster() is not None, reason=f"{why_no_mock_cluster()}")
+def test_no_label_is_given_up_while_the_brokers_of_its_row_are_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    # the library tells only once that brokers are gone, and events that it fetched before seem to show the opposite
+    monkeypatch.setattr("streamgauge.streams.live.kafka._Topic._note", lambda *_: None)
+    x, y = rows(60)
+    keys = [f"k{i}" for i in range(len(y))]
+    with mock_cluster() as cluster:
+        cluster.create("held")
+        cluster.create("held-labels")
+        sent_at = int(time.time() * 1000)
+        send_kafka(cluster.servers, "held-labels", labels_as_json(y, keys), keys)
+        send_kafka(cluster.servers, "held", as_json(x[:40]), keys[:40])
+        stream = Kafka(
+            "held", cluster.servers, schema=SCHEMA, labels="held-labels", max_wait=0.05, patience=2.0, most_waiting=100
+        )
+        parts = [next(stream.batches(1))]
+        cluster.down()
+        deadline = time.monotonic() + 5
+        while time.monotonic() < deadline:
+            parts.append(next(stream.batches(5, stream.counts.rows)))
+        assert stream.counts.unmatched == 0
+        cluster.up()
+        send_kafka(cluster.servers, "held", as_json(x[40:]), keys[40:], timestamp=sent_at)
+        parts.append(collected(stream, 60 - sum(map(len, parts)), seconds=60))
+        np.testing.assert_array_equal(np.concatenate([part.x for part in parts]), x)
+        np.testing.assert_array_equal(np.concatenate([part.y for part in parts]), y)
         stream.close()
 
 

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +125,23 @@ def test_an_actor_that_is_killed_goes_on_from_its_last_state():
 
     there = run(Ray(save_every=0.05), on_reading=kill)
     assert victims == [2000, 4000]
+    assert_same(run(Threads(1)), there)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_an_actor_that_is_killed_while_it_starts_is_placed_again():
+    victims: list[int] = []
+
+    def kill_the_first():
+        deadline = time.monotonic() + 60
+        while not victims and time.monotonic() < deadline:
+            victims.extend(_actor_pids()[:1])
+        os.kill(victims[0], signal.SIGKILL)
+
+    killing = threading.Thread(target=kill_the_first)
+    killing.start()
+    there = run(Ray())
+    killing.join()
     assert_same(run(Threads(1)), there)
 
 

@@ -22,7 +22,8 @@ from streamgauge.reproduce.bifet_2015.rejections import (
     stream_of,
 )
 from streamgauge.reproduce.gama_2009.first_stream import statistic_of
-from streamgauge.reproduce.gama_2009.page_hinkley import DELTA, THRESHOLD, watch
+from streamgauge.reproduce.gama_2009.page_hinkley import DELTA, EVERYTHING, THRESHOLD, watch
+from streamgauge.reproduce.rowwise import RowLosses
 from streamgauge.streams import SEA, drifts_of, named
 
 SMALL = {name: replace(FOREST, n_members=3, seed=k) for k, name in enumerate(("first", "second"))}
@@ -121,9 +122,13 @@ def test_rates_are_means_over_runs_and_then_over_streams():
 
 
 def test_the_page_hinkley_statistic_passes_its_threshold_at_the_row_of_the_alarm():
-    alarms, errors = watch(0.0, 2, Threads(1))
-    _, statistic = statistic_of(errors)
-    assert int(np.argmax(statistic > THRESHOLD)) == alarms[0]
+    losses = RowLosses()
+    first, second, *_ = watch(0.0, 2, Threads(1), [losses])[EVERYTHING]
+    errors = ~losses.correct[EVERYTHING]
+    rate = np.cumsum(errors) / np.arange(1, len(errors) + 1)
+    statistic = statistic_of(rate)
+    assert int(np.argmax(statistic > THRESHOLD)) == first
+    assert int(np.argmax(statistic_of(rate[first + 1 :]) > THRESHOLD)) == second - first - 1
     sums, rate_sum, mean_sum, least = 0.0, 0, 0.0, 0.0
     for n, wrong in enumerate(errors[:300], start=1):
         rate_sum += wrong

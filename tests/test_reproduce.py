@@ -15,6 +15,7 @@ from streamgauge.errors import StreamgaugeError
 from streamgauge.groups import Backend
 from streamgauge.reproduce import REPRODUCTIONS, Finding, Reproduction, Table, names_of, pieces, reports, reproduce
 from streamgauge.reproduce.findings import Experiment, Piece
+from streamgauge.reproduce.gama_2009.page_hinkley import EVERYTHING, FADINGS, SINCE_ALARM, find_delays
 from streamgauge.reproduce.published import published
 
 SHARED = Path(__file__).parents[2] / "shared"
@@ -76,6 +77,30 @@ RUN = (
 def test_the_claims_of_the_figures_are_seen_at_quick_scale(name: str, folder: Path) -> None:
     done = reproduce(name, folder / "quick", scale="quick")
     assert [claim.text for claim in done.finding.claims if not claim.holds] == []
+
+
+def test_both_readings_of_the_delays_are_told_and_their_claims_can_fail() -> None:
+    def done(n_false: int, missed: tuple[int, ...]) -> dict[str, dict[str, Any]]:
+        """Delays grow by 100 from one fading to the next on each of 100 streams; alarms are false at the second."""
+        held = {}
+        for place, fading in enumerate(FADINGS):
+            delays: list[list[int | None]] = [[1_000 + 100 * place + k] * 3 for k in range(100)]
+            for stream in missed:
+                delays[stream][1] = None
+            false = [[int(not place), 0, 0, n_false * (place == 1)]] * 100
+            reading = {"delays": delays, "false_alarms": false}
+            held[f"{fading:g}"] = {EVERYTHING: reading, SINCE_ALARM: reading}
+        return held
+
+    finding = find_delays(done(0, (3,)))
+    assert [claim.holds for claim in finding.claims] == [True, True, True, False]
+    assert [claim.holds for claim in find_delays(done(1, (3, 4))).claims] == [True, False, False, False]
+    backwards = dict(zip(done(0, ()), reversed(done(0, ()).values()), strict=True))
+    assert [claim.holds for claim in find_delays(backwards).claims[:2]] == [False, False]
+    everything, since_alarm = finding.tables
+    assert since_alarm.rows == everything.rows
+    assert everything.rows[0][1] == "1,050 ±29 (1,045, +4)"  # 1,049.5
+    assert everything.rows[1][4:] == ("0.00, 0.00, 0.00, 0.00 (0, 0, 0)", 1, 99)
 
 
 # The published figures

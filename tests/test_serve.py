@@ -283,6 +283,7 @@ def test_scripts_never_read_text_as_markup(page: TestClient) -> None:
             r"innerHTML\s*=[^=]|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function", text
         ), path
         assert page.get(f"/assets/{path.name}").status_code == 200
+        assert f'"/assets/{path.name}"' in page.get("/").text  # so that none waits for another
         assert "http:" not in text.replace("http://www.w3.org/2000/svg", "")
 
 
@@ -377,7 +378,26 @@ def test_verdicts_and_alarms_are_told_as_they_form(tmp_path: Path, monkeypatch: 
         told = watcher.changes()["watched"]["live"]
         assert told["status"]["verdicts"][0]["outcome"] == "first"
         assert told["panels"] == [{"curves": [[[0.03], [0.01], [0.05]]]}]
-        assert told["alarms"] == [{"row": 15, "learner": "tree", "fold": 0, "detector": "DDM", "kind": "drift", "n": 1}]
+        alarm = {"row": 15, "learner": "tree", "fold": 0, "detector": "DDM", "kind": "drift", "n": 1}
+        assert told["more_alarms"] == [alarm]
+
+
+def test_alarms_are_told_once_and_all_anew_only_when_many_came(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streamgauge.serve.live.MOST_MORE", 3)
+    with Journal(tmp_path / "live", LAYOUT) as journal:
+        watcher = Watcher(Library(tmp_path))
+        watcher.subscribe({"runs": {"live": [0, 0]}, "panels": [ACCURACY]})
+        watcher.changes()
+        held: list[int] = []  # by a page that follows
+        whole = []
+        for row in range(10, 100, 10):
+            journal.note(batch([row], alarms=(Alarm(row, "tree", 0, "DDM"),)))
+            told = watcher.changes()["watched"]["live"]
+            whole.append("alarms" in told)
+            known = [] if "alarms" in told else held
+            held = known + [alarm["row"] for alarm in told.get("alarms", told.get("more_alarms"))]
+            assert held == list(range(10, row + 1, 10))
+        assert whole == [False, False, False, True] * 2 + [False]
 
 
 def test_a_burst_is_not_told_point_by_point(tmp_path: Path) -> None:

@@ -1,17 +1,46 @@
 """streamgauge tells how good a data-stream classifier is, and whether one is really better than another."""
 
-from streamgauge.backends import Processes, Threads
-from streamgauge.errors import StreamgaugeError
-from streamgauge.evaluate import Evaluation, evaluate
-from streamgauge.experiments import run
-from streamgauge.forgetting import Adwin, Fading, Landmark, Window
-from streamgauge.learners import HoeffdingTree, MajorityClass, NaiveBayes, NoChange
-from streamgauge.records import Results
-from streamgauge.results import load, save
-from streamgauge.schemes import Bootstrap, CrossValidation, Prequential, Split
-from streamgauge.significance import compare, rank
-from streamgauge.store import Store
-from streamgauge.streams import SEA, ArrayStream, File, Hyperplane, RandomRBF
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # for editors and type checkers: a name is imported when it is first asked for, see `__getattr__`
+    from streamgauge import (  # noqa: F401
+        backends,
+        checks,
+        drift,
+        errors,
+        experiments,
+        forgetting,
+        labelling,
+        learners,
+        measures,
+        plots,
+        protocols,
+        recording,
+        records,
+        reports,
+        results,
+        schemes,
+        significance,
+        store,
+        streams,
+    )
+    from streamgauge.backends import Processes, Threads
+    from streamgauge.errors import StreamgaugeError
+    from streamgauge.evaluating import evaluate
+    from streamgauge.evaluation import Evaluation
+    from streamgauge.experiments.run import run
+    from streamgauge.forgetting import Adwin, Fading, Landmark, Window
+    from streamgauge.learners import HoeffdingTree, MajorityClass, NaiveBayes, NoChange
+    from streamgauge.records import Results
+    from streamgauge.results import load, save
+    from streamgauge.schemes import Bootstrap, CrossValidation, Prequential, Split
+    from streamgauge.significance.compare import compare
+    from streamgauge.significance.ranking import rank
+    from streamgauge.store import Store
+    from streamgauge.streams import SEA, ArrayStream, File, Hyperplane, RandomRBF
+
+    __version__: str
 
 __all__ = [
     "SEA",
@@ -44,3 +73,48 @@ __all__ = [
     "run",
     "save",
 ]
+
+_FAMILIES = {
+    "backends": ["Processes", "Threads"],
+    "checks": [],
+    "drift": [],
+    "errors": ["StreamgaugeError"],
+    "experiments": ["run"],
+    "forgetting": ["Adwin", "Fading", "Landmark", "Window"],
+    "labelling": [],
+    "learners": ["HoeffdingTree", "MajorityClass", "NaiveBayes", "NoChange"],
+    "measures": [],
+    "plots": [],
+    "protocols": [],
+    "recording": [],
+    "records": ["Results"],
+    "reports": [],
+    "results": ["load", "save"],
+    "schemes": ["Bootstrap", "CrossValidation", "Prequential", "Split"],
+    "significance": ["compare", "rank"],
+    "store": ["Store"],
+    "streams": ["SEA", "ArrayStream", "File", "Hyperplane", "RandomRBF"],
+}
+"""The modules that people use, and the public names that are taken from each."""
+
+_HOMES = {name: family for family, names in _FAMILIES.items() for name in names}
+_HOMES |= {"evaluate": "evaluating", "Evaluation": "evaluation"}
+
+if not TYPE_CHECKING:  # with it every name would seem to exist
+
+    def __getattr__(name: str) -> object:
+        if name in _HOMES:
+            found = getattr(import_module(f"streamgauge.{_HOMES[name]}"), name)
+        elif name in _FAMILIES:
+            found = import_module(f"streamgauge.{name}")
+        elif name == "__version__":
+            found = import_module("importlib.metadata").version("streamgauge")
+        else:
+            msg = f"module 'streamgauge' has no attribute {name!r}"
+            raise AttributeError(msg)
+        globals()[name] = found  # asked for once only
+        return found
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_FAMILIES, "__version__", *(name for name in globals() if name.startswith("__"))])

@@ -74,12 +74,27 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> StreamgaugeError
     "there is no option 'grace'; did you mean grace_period?"
     """
     names = sorted(known)
-    by_lower = {candidate.lower(): candidate for candidate in names}
-    near = get_close_matches(name.lower(), by_lower, n=1) or [
-        lower for lower in by_lower if lower.startswith(name.lower())
-    ]
-    hint = f"did you mean {by_lower[near[0]]}?" if near else f"there are {', '.join(names)}"
+    near = nearest(name, names)
+    hint = f"there are {', '.join(names)}" if near is None else f"did you mean {near}?"
     return StreamgaugeError(f"there is no {kind} {name!r}; {hint}")
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Give the known name that a person may have meant: one that is much alike, or that begins much alike.
+
+    Examples
+    --------
+    >>> names = ["bifet-2015-table-1", "HoeffdingTree", "NaiveBayes"]
+    >>> nearest("hoefdingtree", names), nearest("Naiv", names), nearest("bifett", names), nearest("x", names)
+    ('HoeffdingTree', 'NaiveBayes', 'bifet-2015-table-1', None)
+    """
+    wanted = name.lower()
+    by_lower = {candidate.lower(): candidate for candidate in sorted(known)}
+    near = get_close_matches(wanted, by_lower, n=1)
+    if not near:
+        begun = {lower[: len(wanted)]: lower for lower in reversed(by_lower)}
+        near = [begun[start] for start in get_close_matches(wanted, begun, n=1)]
+    return by_lower[near[0]] if near else None
 
 
 def require_at_least(option: str, value: int, least: int) -> None:

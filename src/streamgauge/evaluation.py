@@ -29,6 +29,7 @@ from streamgauge.records import Failure, Reading, Results, Verdict, readings_of
 from streamgauge.schemes import Prequential
 from streamgauge.sequencing import Score
 from streamgauge.significance.verdicts import LiveTest
+from streamgauge.specs import require_object
 from streamgauge.streams import as_stream, drifts_of
 from streamgauge.streams.truth import sooner
 
@@ -141,6 +142,9 @@ class Evaluation:
             if seconds is not None:
                 require_between(option, seconds, 0.0, float("inf"))
         require_at_least("seed", seed, 0)
+        parts = {"stream": stream, "scheme": scheme, "labelling": labelling, "forgetting": forgetting}
+        for kind, part in parts.items():
+            require_object(kind, part)
         self.stream: Stream = as_stream(stream, target=target)
         self.specs = named_learners(learners)
         self.scheme, self.labelling, self.score, self.backend, self.seed = scheme, labelling, score, backend, seed

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError
@@ -275,8 +276,6 @@ def load(folder: Path | str) -> Results:
     ...
     streamgauge.errors.StreamgaugeError: no such folder holds no results: there is no manifest.json in it
     """
-    from pyarrow import parquet  # noqa: PLC0415
-
     folder = Path(folder)
     path = folder / "manifest.json"
     if not path.is_file():
@@ -290,10 +289,10 @@ def load(folder: Path | str) -> Results:
         pairs = tuple(_pair(pair) for pair in written["pairs"])
         alarms = tuple(Alarm(**alarm) for alarm in written.get("alarms", ()))
         learners, forgettings, measures = (tuple(written[axis]) for axis in ("learners", "forgettings", "measures"))
-        table = parquet.read_table(folder / "readings.parquet", columns=["row", "value"])
+        table = _read_table(folder / "readings.parquet", ["row", "value"])
         shape = (-1, len(learners), written["n_folds"], len(forgettings), len(measures))
-        values = table["value"].to_numpy().reshape(shape)
-        rows = table["row"].to_numpy().reshape(shape)[:, 0, 0, 0, 0]
+        values = table["value"].reshape(shape)
+        rows = table["row"].reshape(shape)[:, 0, 0, 0, 0]
         verdicts = tuple(_verdict(verdict) for verdict in written.get("verdicts", ()))
         feedback, cost = _feedback(written.get("feedback")), _read_resources(folder, written, shape[1:3])
         classes = tuple(written.get("classes") or ())
@@ -311,19 +310,32 @@ def load(folder: Path | str) -> Results:
     return Results(rows, values, *names, pairs, *facts, feedback, cost, failures, alarms, verdicts, *courses)
 
 
+def _read_table(path: Path, columns: list[str] | None = None) -> dict[str, NDArray[Any]]:
+    """Read columns of numbers, in a way that does not have pyarrow import pandas: half a second for nothing."""
+    from pyarrow import parquet, types  # noqa: PLC0415  (slow to import)
+
+    with parquet.ParquetFile(path) as file:
+        table = file.read(columns)
+    numbers = {
+        field.name: table[field.name].combine_chunks() for field in table.schema if types.is_primitive(field.type)
+    }
+    return {
+        name: column.to_numpy(zero_copy_only=False) if column.null_count else np.array(np.from_dlpack(column))
+        for name, column in numbers.items()
+    }
+
+
 def _feedback(written: dict[str, Any] | None) -> Feedback | None:
     return None if written is None else Feedback(**{**written, "n_scored": np.asarray(written["n_scored"])})
 
 
 def _read_resources(folder: Path, written: dict[str, Any], cells: tuple[int, ...]) -> Resources | None:
-    from pyarrow import parquet  # noqa: PLC0415
-
     totals = written.get("resources")
     if totals is None:
         return None
-    table = parquet.read_table(folder / "resources.parquet", columns=["row", *CURVES])
-    rows = table["row"].to_numpy().reshape(-1, *cells)[:, 0, 0]
-    curves = {name: table[name].to_numpy().reshape(-1, *cells) for name in CURVES}
+    table = _read_table(folder / "resources.parquet", ["row", *CURVES])
+    rows = table["row"].reshape(-1, *cells)[:, 0, 0]
+    curves = {name: table[name].reshape(-1, *cells) for name in CURVES}
     columns: dict[str, Any] = {**curves, **{name: np.asarray(totals[name]) for name in TOTALS}}
     columns["latency"] = columns["latency"].astype(np.float64)  # null was NaN
     facts: dict[str, Any] = {name: totals[name] for name in ("peak_rss", "cpu_clock")}
@@ -331,38 +343,32 @@ def _read_resources(folder: Path, written: dict[str, Any], cells: tuple[int, ...
 
 
 def _read_labels(folder: Path, classes: tuple[str, ...]) -> LabelCounts | None:
-    from pyarrow import parquet  # noqa: PLC0415
-
     path = folder / "labels.parquet"
     if not classes or not path.is_file():
         return None
-    table = parquet.read_table(path)
-    by_class = np.stack([table[f"rows of {name}"].to_numpy() for name in classes], axis=1)
-    return LabelCounts(table["row"].to_numpy(), classes, by_class, *(table[name].to_numpy() for name in LABELS))
+    table = _read_table(path)
+    by_class = np.stack([table[f"rows of {name}"] for name in classes], axis=1)
+    return LabelCounts(table["row"], classes, by_class, *(table[name] for name in LABELS))
 
 
 def _read_confusions(folder: Path, classes: tuple[str, ...], shape: tuple[int, ...]) -> Confusions | None:
-    from pyarrow import parquet  # noqa: PLC0415
-
     path = folder / "confusions.parquet"
     if not classes or not path.is_file():
         return None
-    table = parquet.read_table(path, columns=["row", "weight"])
+    table = _read_table(path, ["row", "weight"])
     whole = (-1, shape[1], shape[3], len(classes), len(classes) + 1)
-    rows = table["row"].to_numpy().reshape(whole)[:, 0, 0, 0, 0]
-    return Confusions(rows, classes, table["weight"].to_numpy().reshape(whole))
+    rows = table["row"].reshape(whole)[:, 0, 0, 0, 0]
+    return Confusions(rows, classes, table["weight"].reshape(whole))
 
 
 def _read_differences(folder: Path, facts: dict[str, Any] | None) -> Differences | None:
-    from pyarrow import parquet  # noqa: PLC0415
-
     path = folder / "differences.parquet"
     if facts is None or not path.is_file():
         return None
-    table = parquet.read_table(path)
+    table = _read_table(path)
     pairs = tuple((first, second) for first, second in facts["pairs"])
-    values = np.stack([table[name].to_numpy() for name in ENDS], axis=1).reshape(-1, len(pairs), len(ENDS))
-    return Differences(table["row"].to_numpy()[:: len(pairs)], pairs, values, facts["alpha"], facts["test"])
+    values = np.stack([table[name] for name in ENDS], axis=1).reshape(-1, len(pairs), len(ENDS))
+    return Differences(table["row"][:: len(pairs)], pairs, values, facts["alpha"], facts["test"])
 
 
 def _pair(written: dict[str, Any]) -> PairSums:

@@ -161,10 +161,10 @@ fn fhddm(delta: f64, width: usize) -> PyResult<Detector> {
     built(kernels::Fhddm::new(kernels::FhddmOptions { delta, width }))
 }
 
-/// A copy of a detector, on the running mean of the values.
+/// A copy of a detector, on the running mean of the values, which starts anew after a drift or goes on.
 #[pyfunction]
-fn of_mean(detector: &Detector) -> PyResult<Detector> {
-    built(kernels::OfMean::new(detector.boxed()))
+fn of_mean(detector: &Detector, anew: bool) -> PyResult<Detector> {
+    built(kernels::OfMean::new(detector.boxed(), anew))
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -181,8 +181,25 @@ class _Actor:
         options = {"num_cpus": n_cores, "scheduling_strategy": "SPREAD", **self._options}
         return self._ray.remote(_Cells).options(**options).remote(self._description, sys.path)
 
-    def ready(self) -> Any:  # noqa: ANN401
-        return self._handle.ready.remote()
+    def wait_until_ready(self, seconds: float) -> None:
+        self._wait_for(self._handle.ready.remote(), seconds)
+
+    def _wait_for(self, answer: Any, seconds: float | None = None) -> None:  # noqa: ANN401
+        """Wait for what comes before the first order, wherever it is done."""
+        errors = self._ray.exceptions
+        while True:
+            try:
+                self._ray.get(answer, timeout=seconds)
+            except errors.RayTaskError as error:
+                raise _told(error) from None
+            except errors.GetTimeoutError:
+                raise
+            except errors.RayError as error:
+                _require_startable(self._ray, error)
+                self._start_again(error)
+                answer = self._handle.ready.remote()
+            else:
+                return
 
     @property
     def learners(self) -> str:
@@ -194,7 +211,7 @@ class _Actor:
 
     def load(self, saved: Any, *, trusted: bool) -> None:  # noqa: ANN401
         self._saved = (0, saved, trusted)
-        self._ray.get(self._handle.load.remote(*self._saved))
+        self._wait_for(self._handle.load.remote(*self._saved))
 
     def take(self, order: Order) -> Brought:
         answer = self._answer()
@@ -271,23 +288,26 @@ def _told(error: Any) -> Exception:  # noqa: ANN401
 
 
 def _wait_until_ready(ray: Any, actors: list[_Actor]) -> None:  # noqa: ANN401
+    deadline = time.monotonic() + PATIENCE
     try:
-        ray.get([actor.ready() for actor in actors], timeout=PATIENCE)
+        for actor in actors:
+            actor.wait_until_ready(max(0.0, deadline - time.monotonic()))
     except ray.exceptions.GetTimeoutError:
         free = ray.available_resources().get("CPU", 0)
         msg = (
             f"the cluster has not found places for {len(actors)} actors in {PATIENCE:.0f} s ({free:.0f} cores are free)"
         )
         raise StreamgaugeError(msg) from None
-    except ray.exceptions.RayTaskError as error:
-        raise _told(error) from None
-    except ray.exceptions.RayActorError as error:
-        cause = getattr(error, "cause", None)
-        if isinstance(cause, ray.exceptions.RayTaskError):
-            raise _told(cause) from None
-        reason = str(error).strip().splitlines()[-1]
-        hint = "; give Ray(options={'runtime_env': {'working_dir': '.'}})" if "ModuleNotFound" in reason else ""
-        msg = f"an actor could not be started: {reason}{hint}"
+
+
+def _require_startable(ray: Any, error: Exception) -> None:  # noqa: ANN401
+    """Raise where an actor did not die but can never be built, however often one tries."""
+    cause = getattr(error, "cause", None)
+    if isinstance(cause, ray.exceptions.RayTaskError):
+        raise _told(cause) from None
+    reason = str(error).strip().splitlines()[-1]
+    if "ModuleNotFound" in reason:
+        msg = f"an actor could not be started: {reason}; give Ray(options={{'runtime_env': {{'working_dir': '.'}}}})"
         raise StreamgaugeError(msg) from error
 
 

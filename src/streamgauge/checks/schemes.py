@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from streamgauge.backends import Threads
-from streamgauge.evaluate import evaluate
+from streamgauge.evaluating import evaluate
 from streamgauge.labelling import AllLabels
 from streamgauge.learners import Memoriser
 from streamgauge.protocols import Labelling, Passage, Scheme, Secretive

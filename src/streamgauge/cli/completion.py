@@ -2,6 +2,7 @@
 
 import click
 
+from streamgauge.cli.names import Choice
 from streamgauge.cli.output import note
 
 __all__ = ["command"]
@@ -10,7 +11,7 @@ WHERE = {"bash": "~/.bashrc", "zsh": "~/.zshrc", "fish": "~/.config/fish/complet
 
 
 @click.command("completion")
-@click.argument("shell", type=click.Choice(sorted(WHERE)))
+@click.argument("shell", type=Choice(sorted(WHERE)))
 def command(shell: str) -> None:
     """Print what lets SHELL complete commands, options and names.
 

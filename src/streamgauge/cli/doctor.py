@@ -55,15 +55,17 @@ def command(*, as_json: bool) -> int:
 def _findings() -> dict[str, Any]:
     needed, extras = _requirements()
     packages = {name: _version(name) for name in needed}
-    problems = [f"{name} is missing: pip install {name}" for name, found in packages.items() if found is None]
+    problems = [_problem(name, packages[name], wanted) for name, wanted in needed.items()]
     told = {
         extra: {
             "adds": EXTRAS.get(extra, "what needs " + ", ".join(names)),
             "packages": {name: _version(name) for name in names},
-            "installed": all(_version(name) is not None for name in names),
+            "installed": not any(_problem(name, _version(name), wanted) for name, wanted in names.items()),
         }
         for extra, names in sorted(extras.items())
     }
+    if "moa" in told:
+        told["moa"]["lacks"] = _lacking_for_moa() if told["moa"]["installed"] else ""
     native, problem = _native()
     return {
         "streamgauge": version("streamgauge"),
@@ -75,19 +77,60 @@ def _findings() -> dict[str, Any]:
         "extras": told,
         "environment": {name: os.environ.get(name) for name in VARIABLES},
         "datasets": _datasets(),
-        "problems": [*problems, *problem],
+        "problems": [*filter(None, problems), *problem],
     }
 
 
-def _requirements() -> tuple[list[str], dict[str, list[str]]]:
-    """Give the packages that streamgauge needs, and those of each extra, as it was installed."""
-    needed: list[str] = []
-    extras: dict[str, list[str]] = {}
+def _requirements() -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+    """Give the packages that streamgauge needs, with their versions, and those of each extra, as it was installed."""
+    needed: dict[str, str] = {}
+    extras: dict[str, dict[str, str]] = {}
     for text in requires("streamgauge") or ():
-        name, extra = re.match(r"[\w.-]+", text), re.search(r"extra == ['\"]([\w-]+)['\"]", text)
-        if name is not None:
-            (needed if extra is None else extras.setdefault(extra[1], [])).append(name[0])
+        package = re.match(r"([\w.-]+)\s*([^;]*)", text)
+        extra = re.search(r"extra == ['\"]([\w-]+)['\"]", text)
+        if package is not None:
+            (needed if extra is None else extras.setdefault(extra[1], {}))[package[1]] = package[2].strip()
     return needed, extras
+
+
+def _problem(package: str, found: str | None, wanted: str) -> str:
+    """Say what is wrong with a package, and what mends it; nothing where all is well.
+
+    Examples
+    --------
+    >>> _problem("scipy", "1.16.1", ">=1.14,<2")
+    ''
+    >>> _problem("scipy", "1.9.3", ">=1.14,<2")
+    "scipy 1.9.3 is installed, and >=1.14,<2 is needed: pip install 'scipy>=1.14,<2'"
+    """
+    if found is None:
+        return f"{package} is missing: pip install {package}"
+    bounds = re.findall(r"(>=|<)\s*([\d.]+)", wanted)
+    if all((_numbers(found) >= _numbers(bound)) == (sign == ">=") for sign, bound in bounds):
+        return ""
+    return f"{package} {found} is installed, and {wanted} is needed: pip install '{package}{wanted}'"
+
+
+def _numbers(number: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", re.split(r"[^\d.]", number)[0])))
+
+
+def _lacking_for_moa() -> str:
+    """Say what MOA lacks beside packages of Python: its jar, or Java."""
+    from streamgauge.errors import StreamgaugeError  # noqa: PLC0415
+    from streamgauge.lazy import library  # noqa: PLC0415
+    from streamgauge.learners.adapters.moa import class_path  # noqa: PLC0415
+
+    try:
+        jpype = library("jpype", "moa")
+        class_path()
+    except StreamgaugeError as error:
+        return str(error)
+    try:
+        jpype.getDefaultJVMPath()
+    except jpype.JVMNotFoundException:
+        return "Java 11 or newer was not found"
+    return ""
 
 
 def _version(package: str) -> str | None:
@@ -136,6 +179,8 @@ def _show(found: dict[str, Any]) -> None:
     for extra, facts in found["extras"].items():
         if not facts["installed"]:
             click.echo(f"pip install 'streamgauge[{extra}]' adds {facts['adds']}")
+        elif facts.get("lacks"):
+            click.echo(f"{extra} lacks something: {facts['lacks']}")
     here = [name for name, path in found["datasets"].items() if path is not None]
     click.echo(f"\nreal streams here: {', '.join(here) or 'none'}; 'streamgauge list datasets' names all")
     for name, value in found["environment"].items():

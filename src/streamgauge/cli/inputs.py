@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from streamgauge.errors import nearest, unknown_name
 from streamgauge.streams import DATASETS, File, load
 
 __all__ = ["input_options", "key", "open_input", "optional_input_options"]
@@ -54,8 +55,15 @@ def open_input(source: str, options: dict[str, Any]) -> File:
     for name in ("nominal", "drop"):
         if name in given:
             given[name] = tuple(map(key, given[name]))
-    if source in DATASETS and not Path(source).exists():
+    return _found(source, given)
+
+
+def _found(source: str, given: dict[str, Any]) -> File:
+    path = Path(source)
+    if source in DATASETS and not path.exists():
         return load(source, **given)
+    if not (path.exists() or path.suffix or source == "-") and nearest(source, DATASETS):
+        raise unknown_name(kind="file or real stream", name=source, known=DATASETS)
     return File(source, **given)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from streamgauge.cli.names import Choice
 from streamgauge.cli.output import console, output_options, print_json
 from streamgauge.naming import described
 from streamgauge.specs import FAMILIES
@@ -15,7 +16,7 @@ __all__ = ["command"]
 
 
 @click.command("list")
-@click.argument("family", type=click.Choice(sorted([*FAMILIES, "datasets"])))
+@click.argument("family", type=Choice(sorted([*FAMILIES, "datasets"])))
 @output_options
 def command(family: str, *, as_json: bool) -> None:
     """List what there is of a FAMILY, with options and their defaults.

@@ -3,7 +3,6 @@
 import os
 import sys
 from importlib import import_module
-from importlib.metadata import version
 
 import click
 
@@ -57,7 +56,7 @@ class _LazyGroup(click.Group):
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]}, epilog=LAST_WORDS)
-@click.version_option(version("streamgauge"), prog_name="streamgauge")
+@click.version_option(package_name="streamgauge", prog_name="streamgauge")
 def cli() -> None:
     """Tell how good a data-stream classifier is, and whether one is really better than another."""
 

@@ -1,17 +1,39 @@
 """What a shell can complete: names of objects, streams, datasets and ready-made experiments."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
+from streamgauge.errors import nearest
 from streamgauge.specs import FAMILIES
 
-__all__ = ["completing"]
+__all__ = ["Choice", "completing"]
 
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 Key = TypeVar("Key")
+
+
+class Choice(click.Choice):  # type: ignore[type-arg]  # click takes one only since 8.2
+    """One of some words; where another is given, the error suggests the nearest.
+
+    Examples
+    --------
+    >>> Choice(["first", "last"]).convert("lst", None, None)
+    Traceback (most recent call last):
+    ...
+    click.exceptions.BadParameter: 'lst' is not one of 'first', 'last'; did you mean last?
+    """
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Take a value as click does."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            near = nearest(str(value), map(str, self.choices))
+            hint = "" if near is None else f"; did you mean {near}?"
+            self.fail(error.message.rstrip(".") + hint, param, ctx)
 
 
 def completing(family: str) -> Complete:

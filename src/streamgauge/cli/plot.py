@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from streamgauge.cli.names import Choice
 from streamgauge.cli.output import note, output_options, print_json
 from streamgauge.errors import StreamgaugeError, unknown_name
 
@@ -44,7 +45,7 @@ MANY = ("pareto", "p_values", "ranks", "wins")
 @click.option("--learner", multiple=True, help="Whose; repeatable.  [default: everyone's]")
 @click.option(
     "--band",
-    type=click.Choice(["folds", "deviation", "interval", "none"]),
+    type=Choice(["folds", "deviation", "interval", "none"]),
     default="folds",
     show_default=True,
     help="What the bands of curves are.",

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from streamgauge.cli.names import Choice
 from streamgauge.cli.output import note, output_options, print_json
 
 __all__ = ["command"]
@@ -14,7 +15,7 @@ __all__ = ["command"]
 @click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--format",
-    type=click.Choice(["html", "md", "latex"]),
+    type=Choice(["html", "md", "latex"]),
     help="What to write.  [default: as --out ends, or html]",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="The file.  [default: report.html; else printed]")

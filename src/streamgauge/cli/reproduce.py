@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from streamgauge.cli.names import Choice
 from streamgauge.cli.output import WORK_FAILED, console, is_quiet, note, output_options, print_json
 from streamgauge.errors import StreamgaugeError
 
@@ -20,7 +21,7 @@ __all__ = ["command"]
 @click.argument("names", nargs=-1, metavar="NAME...")
 @click.option(
     "--scale",
-    type=click.Choice(["quick", "paper"]),
+    type=Choice(["quick", "paper"]),
     default="quick",
     show_default=True,
     help="How large: to see it within minutes, or as published.",

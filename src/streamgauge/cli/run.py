@@ -9,7 +9,7 @@ import click
 from streamgauge.cli.names import completing
 from streamgauge.cli.output import STOPPED, WORK_FAILED, console, detail, is_quiet, note, output_options, print_json
 from streamgauge.cli.watching import watch_option, watched
-from streamgauge.errors import StreamgaugeError
+from streamgauge.errors import StreamgaugeError, nearest
 
 if TYPE_CHECKING:
     from streamgauge.experiments import Experiment, Outcome
@@ -63,7 +63,7 @@ def command(  # noqa: PLR0913
       streamgauge run --ready quick
       streamgauge run --list
     """
-    from streamgauge.experiments import out_of, read, ready_path, run  # noqa: PLC0415
+    from streamgauge.experiments import READY, out_of, read, ready_path, run  # noqa: PLC0415
 
     if listing:
         _list(as_json=as_json)
@@ -72,6 +72,10 @@ def command(  # noqa: PLR0913
         msg = "which experiment? Give a TOML file, or --ready with a name; 'streamgauge run --list' names them"
         raise StreamgaugeError(msg)
     path = ready_path(ready) if ready is not None else Path(str(file))
+    near = None if path.exists() or path.suffix else nearest(str(path), READY)
+    if near is not None:
+        msg = f"there is no file {path}; did you mean --ready {near}?"
+        raise StreamgaugeError(msg)
     experiment = read(path, rows=rows)
     folder = out or out_of(path) or Path("results") / experiment.name
     if check:

@@ -8,7 +8,7 @@ from typing import Any, TextIO
 
 import click
 
-from streamgauge.cli.names import completing
+from streamgauge.cli.names import Choice, completing
 from streamgauge.cli.output import (
     STOPPED,
     WORK_FAILED,
@@ -55,7 +55,7 @@ _OPTIONS = (
     ),
     click.option(
         "--score",
-        type=click.Choice(["first", "last", "labelled"]),
+        type=Choice(["first", "last", "labelled"]),
         default="first",
         show_default=True,
         help="Which prediction of a row: the first, the last before its label, the first of rows whose label comes.",
@@ -91,7 +91,7 @@ _OPTIONS = (
     click.option(
         "--record",
         multiple=True,
-        type=click.Choice(["predictions", "votes", "misclassified", "confusion"]),
+        type=Choice(["predictions", "votes", "misclassified", "confusion"]),
         help="Write this, too, into the folder of --out; repeatable.",
     ),
     click.option("--table", type=click.Path(path_type=Path), help="Write all readings to this .csv or .parquet file."),
@@ -115,7 +115,7 @@ def run_options(command: Callable[..., int]) -> Callable[..., int]:
 
 def run(options: dict[str, Any], journal: Path | None = None) -> Results:
     """Run what the options of the command line ask for; others can follow it in the folder of the journal."""
-    from streamgauge.evaluate import evaluate  # noqa: PLC0415
+    from streamgauge.evaluating import evaluate  # noqa: PLC0415
     from streamgauge.significance import LiveTest  # noqa: PLC0415
 
     if not options["stream"]:

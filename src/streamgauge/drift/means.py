@@ -157,29 +157,36 @@ class KSWIN(NativeSpec):
 
 @dataclass(frozen=True)
 class OfMean:
-    """Lets a detector watch the running mean of the values, such as an error rate; after a drift it starts anew.
+    """Lets a detector watch the running mean of the values, such as an error rate.
 
     Parameters
     ----------
     detector
         The detector; not one for 0 and 1 only.
+    anew
+        Whether the mean starts anew after a drift; if not, it is that of all values from the first.
 
     Examples
     --------
-    >>> errors = [1.0, 0.0, 0.0, 0.0] * 500 + [1.0] * 200
-    >>> OfMean(PageHinkley(delta=0.001, threshold=2.5, factor=1.0, direction="up")).build().update(errors).argmax()
-    np.int64(2126)
+    >>> errors = [1.0, 0.0, 0.0, 0.0] * 500 + [1.0] * 400
+    >>> test = PageHinkley(delta=0.001, threshold=2.5, factor=1.0, direction="up")
+    >>> [(OfMean(test, anew).build().update(errors) == 2).nonzero()[0].tolist() for anew in (True, False)]
+    [[2126], [2126, 2314]]
     """
 
     detector: DetectorSpec
+    anew: bool = True
 
     def __post_init__(self) -> None:
         self.build()
 
     def build(self) -> NativeDetector:
         """Build a detector that has seen nothing."""
+        if not isinstance(self.anew, bool):
+            msg = f"anew = {self.anew!r}: it must be True or False"
+            raise StreamgaugeError(msg)
         detector = self.detector.build() if isinstance(self.detector, DetectorSpec) else None
         if not isinstance(detector, NativeDetector):
             msg = f"{self.detector!r} is not a detector of streamgauge.drift"
             raise StreamgaugeError(msg)
-        return detector.on_mean()
+        return detector.on_mean(anew=self.anew)

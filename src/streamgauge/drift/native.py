@@ -60,10 +60,10 @@ class NativeDetector:
         except ValueError as error:
             raise StreamgaugeError(str(error)) from None
 
-    def on_mean(self) -> "NativeDetector":
-        """Give a copy of it that watches the running mean of the values."""
+    def on_mean(self, *, anew: bool = True) -> "NativeDetector":
+        """Give a copy of it that watches the running mean of the values; with `anew` that of those since a drift."""
         try:
-            return NativeDetector(_native.of_mean(self._kernel))
+            return NativeDetector(_native.of_mean(self._kernel, anew))
         except ValueError as error:
             raise StreamgaugeError(str(error)) from None
 

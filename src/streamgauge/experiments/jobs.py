@@ -8,7 +8,7 @@ from typing import Literal
 
 from streamgauge.backends import Threads
 from streamgauge.errors import CheckpointWarning, FailureWarning, StreamgaugeError
-from streamgauge.evaluate import evaluate
+from streamgauge.evaluating import evaluate
 from streamgauge.experiments.experiment import MADE, Job
 from streamgauge.experiments.keeping import Kept
 from streamgauge.experiments.sources import Opened

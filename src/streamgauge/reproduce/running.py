@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from streamgauge.evaluate import evaluate
+from streamgauge.evaluating import evaluate
 from streamgauge.records import Results
 
 __all__ = ["run"]

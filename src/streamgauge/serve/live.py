@@ -21,6 +21,9 @@ __all__ = ["MOST_NEW", "Watcher", "watch"]
 MOST_NEW = 2_000
 """How many new points are told one by one; where more came, the page asks for the whole, thinned."""
 
+MOST_MORE = 500
+"""How many alarms are told as further ones; after that all are told anew, those that fall together as one."""
+
 MOST_WATCHED = 32
 """How many runs, and panels, one page may watch."""
 
@@ -35,6 +38,9 @@ class _Place:
     generation: int
     n_records: int
     events_size: int = -1
+    events_generation: int = -1
+    n_events: int = 0
+    n_more: int = 0
     status: dict[str, Any] = field(default_factory=dict)
     state: str = ""
 
@@ -148,7 +154,13 @@ def _new_alarms(view: JournalView, place: _Place, n_rows: int) -> dict[str, Any]
     if size == place.events_size:
         return {}
     place.events_size = size
-    _, events = view.events()
+    generation, events = view.events(skip=place.n_events)
+    place.n_more += len(events)
+    if generation == place.events_generation and place.n_more <= MOST_MORE:
+        place.n_events += len(events)
+        return {"more_alarms": marked(events, n_rows)} if events else {}
+    place.events_generation, events = view.events()
+    place.n_events, place.n_more = len(events), 0
     return {"alarms": marked(events, n_rows)}
 
 

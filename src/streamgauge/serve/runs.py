@@ -101,7 +101,7 @@ class Run:
             has_pairs = view is not None and bool(view.status().get("verdicts"))
             return {**self.summary(), **told, "has_pairs": has_pairs}
         status, about = view.status(), view.about
-        generation, events = view.events()
+        _, events = view.events()
         described = {name: about.get(name) for name in ("stream", "scheme", "labelling", "detectors", "seed")}
         return {
             **self.summary(),
@@ -112,7 +112,6 @@ class Run:
             "drifts": status.get("drifts", []),
             "source": status.get("source"),
             "alarms": marked(events, status.get("n_rows", 0)),
-            "alarms_told": [generation, len(events)],
             "described": described,
         }
 
@@ -202,7 +201,6 @@ def _saved_details(results: Results) -> dict[str, Any]:
         "drifts": [asdict(drift) for drift in results.drifts],
         "source": None,
         "alarms": marked(alarms, results.n_rows),
-        "alarms_told": [0, len(alarms)],
         "described": told,
     }
 

@@ -207,6 +207,9 @@ def rank(
     cells: dict[str, dict[str, list[float]]] = {}
     greater_is_better, unit = True, RATE
     for run in results:
+        if not isinstance(run, Results):
+            msg = f"{run!r} is no results; give those of several evaluations, as in rank([first, second])"
+            raise StreamgaugeError(msg)
         if measure not in run.measures:
             raise unknown_name(kind="measure", name=measure, known=run.measures)
         greater_is_better, unit = run.greater_is_better(measure), run.unit(measure)

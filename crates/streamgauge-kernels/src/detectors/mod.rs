@@ -83,6 +83,11 @@ pub trait Detector: Send + Sync {
     /// Forget everything but the options.
     fn reset(&mut self);
 
+    /// Start anew after a drift, as what it watches does; only what is to outlast drifts goes on.
+    fn renew(&mut self) {
+        self.reset();
+    }
+
     /// The bytes it holds, on the heap and off it.
     fn n_bytes(&self) -> usize;
 

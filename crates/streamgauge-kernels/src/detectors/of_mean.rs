@@ -6,27 +6,35 @@ use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::randomness::Purpose;
 
-/// Watches the mean of the values so far rather than the values; after a drift the mean starts anew.
+/// Watches the mean of the values so far rather than the values; after a drift it starts anew, or goes on over all.
 ///
 /// So Gama, Sebastião and Rodrigues watch a prequential error rate: "Issues in evaluation of stream learning
 /// algorithms", 2009.
 pub struct OfMean {
     detector: Box<dyn Detector>,
+    anew: bool,
     n: f64,
     total: f64,
 }
 
 impl OfMean {
-    /// Give a detector the running mean.
+    /// Give a detector the running mean; with `anew` it starts anew after a drift.
     ///
     /// # Errors
     /// [`KernelError::Option`] where the detector takes in nothing but 0 and 1.
-    pub fn new(detector: Box<dyn Detector>) -> Result<Self, KernelError> {
+    pub fn new(detector: Box<dyn Detector>, anew: bool) -> Result<Self, KernelError> {
         if detector.domain() == Domain::Binary {
             let expected = "it takes in nothing but 0 and 1, and a mean is something between";
             return Err(KernelError::Option { option: "detector", found: detector.name().into(), expected });
         }
-        Ok(Self { detector, n: 0.0, total: 0.0 })
+        Ok(Self { detector, anew, n: 0.0, total: 0.0 })
+    }
+
+    /// Begin a new mean, unless it is to go on.
+    fn begin(&mut self) {
+        if self.anew {
+            (self.n, self.total) = (0.0, 0.0);
+        }
     }
 }
 
@@ -44,18 +52,23 @@ impl Detector for OfMean {
         self.total += value;
         let signal = self.detector.update(self.total / self.n);
         if signal == Signal::Drift {
-            (self.n, self.total) = (0.0, 0.0);
+            self.begin();
         }
         signal
     }
 
     fn boxed(&self) -> Box<dyn Detector> {
-        Box::new(Self { detector: self.detector.boxed(), n: self.n, total: self.total })
+        Box::new(Self { detector: self.detector.boxed(), anew: self.anew, n: self.n, total: self.total })
     }
 
     fn reset(&mut self) {
         (self.n, self.total) = (0.0, 0.0);
         self.detector.reset();
+    }
+
+    fn renew(&mut self) {
+        self.begin();
+        self.detector.renew();
     }
 
     fn n_bytes(&self) -> usize {
@@ -64,7 +77,7 @@ impl Detector for OfMean {
 
     fn write(&self, writer: &mut Writer) {
         writer.u64(Purpose::named(self.detector.name()).0);
-        write_numbers(writer, &[], &[self.n, self.total]);
+        write_numbers(writer, &[f64::from(u8::from(self.anew))], &[self.n, self.total]);
         self.detector.write(writer);
     }
 
@@ -72,7 +85,7 @@ impl Detector for OfMean {
         if reader.u64()? != Purpose::named(self.detector.name()).0 {
             return Err(reader.error("it watches with another detector"));
         }
-        let [n, total] = read_numbers(reader, &[])?;
+        let [n, total] = read_numbers(reader, &[f64::from(u8::from(self.anew))])?;
         self.detector.read(reader)?;
         (self.n, self.total) = (n, total);
         Ok(())

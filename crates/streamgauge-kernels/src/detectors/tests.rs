@@ -21,7 +21,8 @@ fn build(direction: Direction) -> Vec<Box<dyn Detector>> {
         Box::new(HddmA::new(HddmAOptions { warning, drift, direction }).unwrap()),
         Box::new(HddmW::new(HddmWOptions { warning, drift, newest_weight, direction }).unwrap()),
         Box::new(Kswin::new(KswinOptions { delta: 0.005, width: 100, n_newest: 30, seed: 1 }).unwrap()),
-        Box::new(OfMean::new(Box::new(PageHinkley::new(page_hinkley).unwrap())).unwrap()),
+        Box::new(OfMean::new(Box::new(PageHinkley::new(page_hinkley).unwrap()), true).unwrap()),
+        Box::new(OfMean::new(Box::new(PageHinkley::new(page_hinkley).unwrap()), false).unwrap()),
         Box::new(PageHinkley::new(page_hinkley).unwrap()),
         Box::new(Rddm::new(rddm).unwrap()),
         Box::new(Stepd::new(StepdOptions { width: 30, warning: 1.96, drift: 2.97, direction }).unwrap()),
@@ -83,6 +84,27 @@ fn a_state_of_other_options_is_refused() {
             .any(|kind| one.name().starts_with(kind));
         assert_eq!(one.load(&other.save()).is_ok(), same, "{}", one.name());
     }
+}
+
+#[test]
+fn a_mean_that_goes_on_outlasts_drifts_and_takes_no_state_of_one_that_does_not() {
+    let page_hinkley =
+        PageHinkleyOptions { delta: 0.001, threshold: 2.5, factor: 1.0, grace_period: 30, direction: Direction::Both };
+    let build = |anew| OfMean::new(Box::new(PageHinkley::new(page_hinkley).unwrap()), anew).unwrap();
+    let values = errors(6_000, 1_500);
+    let (mut whole, mut renewed, mut other) = (build(false), build(false), build(true));
+    let expected = update_column(&mut whole, &values).unwrap();
+    let found = values.iter().map(|&value| {
+        let signal = renewed.update(value);
+        if signal == Signal::Drift {
+            renewed.renew();
+        }
+        signal as u8
+    });
+    assert_eq!(expected, found.collect::<Vec<_>>());
+    assert!(expected.contains(&(Signal::Drift as u8)));
+    assert_ne!(expected, update_column(&mut other, &values).unwrap());
+    assert!(other.load(&whole.save()).is_err() && whole.load(&other.save()).is_err());
 }
 
 #[test]

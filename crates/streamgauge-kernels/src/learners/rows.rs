@@ -1,5 +1,7 @@
 //! Rows made ready for the learners: numbers in padded lanes, nominal values as places in a table of counts.
 
+use std::ops::Add;
+
 use super::Schema;
 use super::lanes::{Lane, Mask, WIDTH, mask};
 
@@ -289,6 +291,18 @@ impl<const L: usize> Rows<L> {
         }
     }
 
+    /// The same for a row of numbers of which none is missing.
+    #[inline(always)]
+    pub fn gather_whole(&mut self, i: usize, layout: &Layout, x: &[f64], attributes: &[u32]) {
+        if L == MAX_LANES {
+            return self.gather_mixed(i, layout, x, attributes);
+        }
+        for (number, &attribute) in self.panels[i].0.iter_mut().zip(attributes) {
+            *number = x[attribute as usize];
+        }
+        self.gaps[i % BLOCK] = false;
+    }
+
     /// The same where attributes are nominal or many; nominal ones that are not looked at are left out.
     #[inline(never)]
     fn gather_mixed(&mut self, i: usize, layout: &Layout, x: &[f64], attributes: &[u32]) {
@@ -354,7 +368,7 @@ impl<const L: usize> Rows<L> {
 /// finite.
 #[inline(always)]
 fn copy_short_rows<const L: usize>(panels: &mut [Values], masks: &[Mask; L], mut x: &[f64], d: usize) -> Lane {
-    let mut zeros = Lane::ZERO;
+    let mut zeros = [Lane::ZERO; L];
     for panel in panels {
         // What follows a row is the next one, which the masks hide, unless all ends there.
         match x.as_chunks::<WIDTH>().0.first_chunk::<L>() {
@@ -363,13 +377,13 @@ fn copy_short_rows<const L: usize>(panels: &mut [Values], masks: &[Mask; L], mut
         }
         x = x.get(d..).unwrap_or_default();
     }
-    zeros
+    zeros.into_iter().fold(Lane::ZERO, Lane::add)
 }
 
 /// The same for rows of any length.
 #[inline(always)]
 fn copy_long_rows<const L: usize>(panels: &mut [Values], masks: &[[Mask; L]], x: &[f64], d: usize) -> Lane {
-    let mut zeros = Lane::ZERO;
+    let mut zeros = [Lane::ZERO; L];
     for (i, panels) in panels.chunks_exact_mut(masks.len()).enumerate() {
         for (j, (panel, masks)) in panels.iter_mut().zip(masks).enumerate() {
             let rest = &x[i * d + j * L * WIDTH..];
@@ -379,21 +393,22 @@ fn copy_long_rows<const L: usize>(panels: &mut [Values], masks: &[[Mask; L]], x:
             };
         }
     }
-    zeros
+    zeros.into_iter().fold(Lane::ZERO, Lane::add)
 }
 
-/// Copy the numbers of a row that fill one panel.
+/// Copy the numbers of a row that fill one panel, adding 0 times each to a sum per lane: one sum alone would be a long
+/// chain of additions to wait for.
 #[inline(always)]
 fn copy_panel<const L: usize>(
     panel: &mut Values,
     masks: &[Mask; L],
     lanes: &[[f64; WIDTH]; L],
-    mut zeros: Lane,
-) -> Lane {
+    mut zeros: [Lane; L],
+) -> [Lane; L] {
     for v in 0..L {
         let lane = Lane(lanes[v]).masked(&masks[v]);
         *panel.lane_mut(v) = lane.0;
-        zeros = lane.mul_add(Lane::ZERO, zeros);
+        zeros[v] = lane.mul_add(Lane::ZERO, zeros[v]);
     }
     zeros
 }
@@ -401,7 +416,7 @@ fn copy_panel<const L: usize>(
 /// The same where not enough follows.
 #[cold]
 #[inline(never)]
-fn copy_last_panel<const L: usize>(panel: &mut Values, masks: &[Mask; L], x: &[f64], zeros: Lane) -> Lane {
+fn copy_last_panel<const L: usize>(panel: &mut Values, masks: &[Mask; L], x: &[f64], zeros: [Lane; L]) -> [Lane; L] {
     let mut padded = [[0.0; WIDTH]; L];
     for (number, &value) in padded.as_flattened_mut().iter_mut().zip(x) {
         *number = value;

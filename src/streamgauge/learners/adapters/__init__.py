@@ -6,7 +6,7 @@ One file a library; the library itself is imported when one of its learners is b
 from collections.abc import Callable
 from typing import Any
 
-from streamgauge.errors import StreamgaugeError
+from streamgauge.errors import StreamgaugeError, nearest
 from streamgauge.learners.adapters.libraries import comes_from
 from streamgauge.learners.adapters.moa import Moa, moa_text
 from streamgauge.learners.adapters.python import PythonLearner
@@ -38,11 +38,21 @@ def as_spec(learner: object) -> LearnerSpec:
     if spec is not None:
         return spec
     kind = f"the class {learner.__name__}: give an instance of it" if isinstance(learner, type) else repr(learner)
-    msg = (
-        f"this is not a learner: {kind}; a learner is one of streamgauge.learners, one of scikit-learn with "
-        "partial_fit, of River, MOA, Vowpal Wabbit, stream-learn or PyTorch, or any object with predict and learn"
-    )
+    msg = f"this is not a learner: {kind}; {_hint(learner)}"
     raise StreamgaugeError(msg)
+
+
+def _hint(learner: object) -> str:
+    """Say what a learner is, or how the one is written that a text names."""
+    from streamgauge import learners  # noqa: PLC0415  (which holds this module)
+
+    near = nearest(learner.partition("(")[0], learners.__all__) if isinstance(learner, str) else None
+    if near is not None:
+        return f"write streamgauge.learners.{near}(...)"
+    return (
+        "a learner is one of streamgauge.learners, one of scikit-learn with partial_fit, of River, MOA, Vowpal Wabbit, "
+        "stream-learn or PyTorch, or any object with predict and learn"
+    )
 
 
 def _recognised(learner: object) -> LearnerSpec | None:

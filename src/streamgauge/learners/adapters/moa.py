@@ -23,7 +23,7 @@ from streamgauge.learners.adapters.states import Size, note_pickle, opened, requ
 from streamgauge.protocols import Learner
 from streamgauge.records import UNLABELLED, Schema, Step
 
-__all__ = ["Moa", "moa_text"]
+__all__ = ["Moa", "class_path", "moa_text"]
 
 JAR_VARIABLE = "STREAMGAUGE_MOA_JAR"
 _STARTING = Lock()
@@ -122,15 +122,15 @@ def _start() -> Any:  # noqa: ANN401
         else:
             try:
                 # -Xrs: Ctrl-C stays with Python
-                jpype.startJVM("-Xrs", "-Xss16m", classpath=[*_class_path(), ours], convertStrings=False)
+                jpype.startJVM("-Xrs", "-Xss16m", classpath=[*class_path(), ours], convertStrings=False)
             except jpype.JVMNotFoundException as error:
                 msg = f"MOA needs Java 11 or newer, which was not found: {error}"
                 raise StreamgaugeError(msg) from None
     return jpype
 
 
-def _class_path() -> list[str]:
-    """Find MOA's jar."""
+def class_path() -> list[str]:
+    """Find MOA's jar, and those that were named with it; an error where there is none."""
     given = os.environ.get(JAR_VARIABLE)
     if given:
         paths = given.split(os.pathsep)

@@ -3,15 +3,20 @@ import { make } from "./dom.js";
 import * as format from "./format.js";
 import { colourOf, DASHES, styled } from "./keys.js";
 
+// The points with a gap on either side, which no line shows; an undefined one is a row of another run.
 const alone = (plot, series) => {
   const values = plot.data[series];
-  return values.flatMap((value, i) => {
-    if (value === null || value === undefined) return [];
-    let left = i - 1, right = i + 1;
-    while (values[left] === undefined && left >= 0) left -= 1;
-    while (values[right] === undefined && right < values.length) right += 1;
-    return (values[left] ?? null) === null && (values[right] ?? null) === null ? [i] : [];
-  });
+  const found = [];
+  let before = null, here = null, at = -1;
+  for (let i = 0; i <= values.length; i += 1) {
+    const next = i < values.length ? values[i] : null;
+    if (next === undefined) continue;
+    if (here !== null && before === null && next === null) found.push(at);
+    before = here;
+    here = next;
+    at = i;
+  }
+  return found;
 };
 
 export class Chart {

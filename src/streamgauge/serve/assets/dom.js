@@ -15,13 +15,14 @@ export function make(name, attributes = {}, ...children) {
 
 export const byId = (id) => document.getElementById(id);
 
-// Replaces what is in a place, but only where it has changed, so that focus and screen readers are left alone.
+// Replaces what is in a place, but only the parts that have changed, so that focus and screen readers are left alone.
 export function show(place, ...children) {
-  const fresh = make(place.localName === "ul" ? "ul" : "div", {}, ...children);
-  if (fresh.innerHTML === place.innerHTML) return;
+  const fresh = [...make(place.localName === "ul" ? "ul" : "div", {}, ...children).childNodes];
   const focused = place.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
-  place.replaceChildren(...fresh.childNodes);
-  if (focused !== undefined) {
+  const kept = [...place.childNodes];
+  if (kept.length !== fresh.length) place.replaceChildren(...fresh);
+  else fresh.forEach((node, i) => { if (!node.isEqualNode(kept[i])) kept[i].replaceWith(node); });
+  if (focused !== undefined && !place.contains(document.activeElement)) {
     [...place.querySelectorAll("[data-key]")].find((node) => node.dataset.key === focused)?.focus();
   }
 }

@@ -1,6 +1,7 @@
 // How numbers are put for people: rates in percent, everything else in its own unit.
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const clock = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
 export const MISSING = "–";
 
 export const count = (number) => whole.format(number);
@@ -34,5 +35,4 @@ export function duration(seconds) {
 export const points = (difference) =>
   difference === null || difference === undefined ? MISSING : `${difference > 0 ? "+" : ""}${(100 * difference).toFixed(2)}`;
 
-export const moment = (seconds) =>
-  seconds ? new Date(1000 * seconds).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }) : "";
+export const moment = (seconds) => (seconds ? clock.format(new Date(1000 * seconds)) : "");

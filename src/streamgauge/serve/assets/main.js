@@ -21,6 +21,7 @@ const state = {
 const store = new Store();
 const charts = new Map();
 let loading = 0;
+let ready = false; // from when on the first run that appears is shown by itself
 
 // What is chosen stands in the address, so that it can be kept, sent and opened again.
 function remember() {
@@ -337,7 +338,7 @@ function onNews(news) {
       const id = state.awaited;
       state.awaited = null;
       select([id]);
-    } else if (!state.selected.length && news.runs.length) select([news.runs[0].id]);
+    } else if (ready && !state.selected.length && news.runs.length) select([news.runs[0].id]);
   }
   for (const [id, reason] of Object.entries(news.failed ?? {})) {
     if (state.awaited === id) state.awaited = null;
@@ -362,6 +363,7 @@ function take(id, told) {
     Object.assign(details, told.status);
   }
   if (told.alarms) details.alarms = told.alarms;
+  if (told.more_alarms) details.alarms = [...(details.alarms ?? []), ...told.more_alarms];
   const full = told.rows && store.append(id, panels(), told);
   return Boolean(told.again || told.saved || told.gone || full);
 }
@@ -422,4 +424,5 @@ byId("folder").textContent = first.folder;
 byId("new").hidden = !first.can_start;
 state.canStart = first.can_start;
 if (!state.selected.length && state.runs.length) state.selected = [state.runs[0].id];
+ready = true;
 await open();

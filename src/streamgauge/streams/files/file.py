@@ -119,7 +119,7 @@ class File:
     declared: Schema | None = None
     format: str | None = None
     ends: ClassVar[bool] = True
-    """A file ends, wherever that is; see `streamgauge.evaluate.Evaluation.ends`."""
+    """A file ends, wherever that is; see `streamgauge.Evaluation.ends`."""
 
     def __post_init__(self) -> None:
         for option in ("numeric", "nominal", "missing", "keep", "drop"):

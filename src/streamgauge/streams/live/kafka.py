@@ -126,8 +126,7 @@ class _Topic:
         known = {} if position is None else {int(partition): offset for partition, offset in position.items()}
         rest = [self._kafka.TopicPartition(self._topic, p) for p in partitions if p not in known]
         if self._group is not None and position is None and rest:
-            committed = self._consumer.committed(rest, timeout=10.0)
-            known |= {place.partition: place.offset for place in committed if place.offset >= 0}
+            known |= {place.partition: place.offset for place in self._committed(rest) if place.offset >= 0}
         for partition in partitions:
             if partition not in known:
                 place = self._kafka.TopicPartition(self._topic, partition)
@@ -135,6 +134,20 @@ class _Topic:
                 # a partition that came after a checkpoint is read from its start
                 known[partition] = high if self._begin == "latest" and position is None else low
         return known
+
+    def _committed(self, places: list[Any]) -> list[Any]:
+        """Ask for the offsets of the group; a broker that has just started does not know yet who looks after it."""
+        errors, deadline = self._kafka.KafkaError, time.monotonic() + 10.0
+        passing = {errors.NOT_COORDINATOR, errors.COORDINATOR_LOAD_IN_PROGRESS, errors.COORDINATOR_NOT_AVAILABLE}
+        while True:
+            try:
+                found: list[Any] = self._consumer.committed(places, timeout=10.0)
+            except self._kafka.KafkaException as error:
+                if error.args[0].code() not in passing or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)
+            else:
+                return found
 
     def _place(self, partition: int) -> Any:  # noqa: ANN401
         return self._kafka.TopicPartition(self._topic, partition, self._next[partition])
@@ -195,15 +208,19 @@ class _Topic:
         return [message for message in messages if not message.error()]
 
     def _look_for_brokers(self) -> None:
-        """See whether what was wrong is over, although nothing comes; asks no more than once a second."""
-        if not self.trouble or time.monotonic() - self._asked < 1.0:
+        """See whether a broker is there, although nothing comes; asks no more than once a second.
+
+        The library tells only once that all are gone, maybe while events that it had fetched before still come.
+        """
+        if time.monotonic() - self._asked < 1.0:
             return
         self._asked = time.monotonic()
         try:
             self._consumer.list_topics(self._topic, timeout=0.2)
-        except self._kafka.KafkaException:
-            return
-        self.trouble = ""
+        except self._kafka.KafkaException as error:
+            self.trouble = self.trouble or f"{self.name}: {_told(error)}"
+        else:
+            self.trouble = ""
 
     def _look_for_partitions(self) -> None:
         if time.monotonic() - self._looked < LOOK_AGAIN:

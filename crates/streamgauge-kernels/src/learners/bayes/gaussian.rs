@@ -126,6 +126,21 @@ pub(in crate::learners) struct Column {
     pub max: f64,
 }
 
+/// What is known of four columns of one class side by side, all of the same weight.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::learners) struct Columns {
+    /// The weight of the values of each.
+    pub weight: f64,
+    /// Their means.
+    pub mean: Lane,
+    /// The sums of their weighted squared deviations from the mean.
+    pub squares: Lane,
+    /// The least of them.
+    pub min: Lane,
+    /// The greatest of them.
+    pub max: Lane,
+}
+
 impl<const L: usize> Panel<L> {
     /// A panel that has seen nothing, with `n_columns` columns that are not padding.
     pub fn new(class: Class, n_columns: usize) -> Self {
@@ -153,6 +168,18 @@ impl<const L: usize> Panel<L> {
             squares: self.moments.squares[lane].0[i],
             min: self.min[lane].0[i],
             max: self.max[lane].0[i],
+        }
+    }
+
+    /// What is known of the columns of a lane whose values have the given weight.
+    #[inline(always)]
+    pub fn columns(&self, v: usize, weight: f64) -> Columns {
+        Columns {
+            weight,
+            mean: self.moments.mean[v],
+            squares: self.moments.squares[v],
+            min: self.min[v],
+            max: self.max[v],
         }
     }
 

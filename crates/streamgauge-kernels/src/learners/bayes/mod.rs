@@ -18,9 +18,9 @@ mod stages;
 mod subspaces;
 mod vote;
 
-pub(super) use gaussian::Column;
 use gaussian::{Class, Panel};
-pub(super) use pending::{Pending, Settled, likelier};
+pub(super) use gaussian::{Column, Columns};
+pub(super) use pending::{Pending, likelier};
 pub(super) use room::fit;
 pub(super) use stages::Stages;
 pub(super) use subspaces::{Subspaces, sample};
@@ -208,6 +208,13 @@ impl<const L: usize> Models<L> {
         let (at, i) = (first + column / (WIDTH * L), column % (WIDTH * L));
         let weight = if gaps { self.known[at][i / WIDTH].0[i % WIDTH] } else { observed };
         self.panels[at].column(i, weight)
+    }
+
+    /// What is known of the four numeric columns of a lane of a class without gaps.
+    #[inline(always)]
+    pub fn columns(&self, site: usize, class: usize, lane: usize) -> Columns {
+        let panels = &self.panels[self.panel_range(site, class)];
+        panels[lane / L].columns(lane % L, panels[0].class.observed)
     }
 
     /// Whether a model has observed no row.

@@ -1,5 +1,6 @@
 //! Blocks of rows, and the votes of several members for them.
 
+use crate::dispatch;
 use crate::learners::{ABSTAINED, Schema, Step, winner};
 
 /// About how many votes a member casts for a block.
@@ -48,13 +49,17 @@ pub(super) fn for_each_block(
 pub(super) fn add_shares(n_classes: usize, votes: &[f64], combined: &mut [f64]) {
     if n_classes == 2 {
         // The most common case, without loops within the loop.
-        for (combined, votes) in combined.as_chunks_mut::<2>().0.iter_mut().zip(votes.as_chunks::<2>().0) {
-            let sum = votes[0] + votes[1];
-            let scale = if sum > 0.0 { sum } else { 1.0 };
-            combined[0] += votes[0] / scale;
-            combined[1] += votes[1] / scale;
-        }
-        return;
+        return dispatch::run(
+            #[inline(always)]
+            || {
+                for (combined, votes) in combined.as_chunks_mut::<2>().0.iter_mut().zip(votes.as_chunks::<2>().0) {
+                    let sum = votes[0] + votes[1];
+                    let scale = if sum > 0.0 { sum } else { 1.0 };
+                    combined[0] += votes[0] / scale;
+                    combined[1] += votes[1] / scale;
+                }
+            },
+        );
     }
     for (combined, votes) in combined.chunks_exact_mut(n_classes).zip(votes.chunks_exact(n_classes)) {
         add_share(votes, 1.0, combined);

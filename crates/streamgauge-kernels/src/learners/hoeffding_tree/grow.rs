@@ -8,17 +8,32 @@ use super::split::{self, Candidate, Judge};
 use crate::dispatch;
 use crate::learners::rows::Place;
 
+/// A split that leads by enough.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Split {
+    candidate: Candidate,
+    /// With less merit, other splits of the leaf have no chance.
+    least: f64,
+}
+
 impl<const L: usize> HoeffdingTree<L> {
     /// Split a leaf if its best split leads by enough.
+    pub(super) fn attempt_to_split(&mut self, node: u32, leaf: usize) {
+        if let Some(split) = self.find_split(leaf) {
+            self.carry_out(node, leaf, split);
+        }
+    }
+
+    /// The best split of a leaf, where it leads by enough.
     #[cold]
     #[inline(never)]
-    pub(super) fn attempt_to_split(&mut self, node: u32, leaf: usize) {
+    pub(super) fn find_split(&mut self, leaf: usize) -> Option<Split> {
         self.models.site_mut(leaf).since = 0.0;
-        let Some(bound) = self.bound(leaf) else { return };
+        let bound = self.bound(leaf)?;
         let tie = bound < self.options.tie_threshold * self.options.split_criterion.unit();
         let glance = self.glance(leaf, if tie { None } else { Some(bound) });
         if glance == Glance::NotYet {
-            return;
+            return None;
         }
         let counts = |attribute: usize, place: Place| match place {
             Place::Numeric(column) if glance == Glance::Leaders => self.screen.leads(column),
@@ -27,14 +42,22 @@ impl<const L: usize> HoeffdingTree<L> {
         let best = dispatch::run(
             #[inline(always)]
             || self.judge(leaf).best(counts),
-        );
-        let Some(best) = best else { return };
-        if (best.lead > bound || tie)
-            && let Some(leaf) = self.make_room_to_split(node, leaf, best.candidate)
-        {
-            self.split(node, leaf, best.candidate);
-        } else if self.options.remove_poor_attributes {
-            self.remove_poor_attributes(leaf, best.candidate.merit - bound);
+        )?;
+        let split = Split { candidate: best.candidate, least: best.candidate.merit - bound };
+        if best.lead > bound || tie {
+            return Some(split);
+        }
+        self.remove_poor_attributes(leaf, split.least);
+        None
+    }
+
+    /// Split a leaf where there is room.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn carry_out(&mut self, node: u32, leaf: usize, split: Split) {
+        match self.make_room_to_split(node, leaf, split.candidate) {
+            Some(leaf) => self.split(node, leaf, split.candidate),
+            None => self.remove_poor_attributes(leaf, split.least),
         }
     }
 
@@ -92,8 +115,11 @@ impl<const L: usize> HoeffdingTree<L> {
         )
     }
 
-    /// No longer look at the attributes of a leaf whose best split has less than some merit.
+    /// No longer look at the attributes of a leaf whose best split has less than some merit, where that is wanted.
     pub(super) fn remove_poor_attributes(&mut self, leaf: usize, least: f64) {
+        if !self.options.remove_poor_attributes {
+            return;
+        }
         for candidate in self.candidates(leaf) {
             if candidate.merit < least {
                 self.models.ignore(leaf, candidate.attribute);

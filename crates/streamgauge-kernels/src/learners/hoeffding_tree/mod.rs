@@ -12,6 +12,7 @@ use crate::dispatch;
 mod adaptive;
 mod budget;
 mod criterion;
+mod duels;
 mod frozen;
 mod grow;
 mod nodes;
@@ -32,6 +33,7 @@ pub use options::{LeafPrediction, Options, Subspace};
 pub use revising::{ExtremelyFastDecisionTree, RevisingOptions, extremely_fast_decision_tree};
 use screen::Screen;
 use together::Waiting;
+use voting::Ballot;
 
 const NAME: &str = "HoeffdingTree";
 const VERSION: u32 = 2;
@@ -157,7 +159,8 @@ impl<const L: usize> HoeffdingTree<L> {
         let ends = &mut ends[..predictions.len()];
         let whole = self.route_rows::<IN_SUBSPACES>(block, &mut rows, ends);
         if whole && self.can_wait() {
-            self.interleave_together::<IN_SUBSPACES>(block, (&mut rows, ends), waiting, predictions);
+            let mut ballot = Ballot::without_votes(predictions);
+            self.take_together::<IN_SUBSPACES, false>(block, (&mut rows, ends), waiting, &mut ballot);
         } else {
             for (i, (prediction, &mut end)) in predictions.iter_mut().zip(ends).enumerate() {
                 let (node, leaf) = self.reach::<IN_SUBSPACES>(end, block, &mut rows, i);

@@ -140,7 +140,7 @@ impl<const L: usize> ExtremelyFastDecisionTree<L> {
         let n_branches = best.test.n_branches();
         if best.merit >= LEAST_GAIN * unit && clear && self.tree.make_room(n_branches, n_branches) {
             self.split(node, best);
-        } else if self.options.tree.remove_poor_attributes {
+        } else {
             self.tree.remove_poor_attributes(leaf, best.merit - bound);
         }
     }

@@ -1,7 +1,8 @@
 //! A cheap look at the splits of a leaf: most attempts end with "not yet", and single precision is enough to know it.
 
 use super::split::{LEAST_SHARE, N_THRESHOLDS};
-use crate::learners::bayes::{Column, Models};
+use crate::learners::bayes::{Columns, Models};
+use crate::learners::lanes::{Lane, WIDTH};
 use crate::learners::vector_math::{normal_cdf_f32, x_ln_x, x_ln_x_f32};
 
 /// Thresholds are written in whole vectors; the next attribute overwrites the excess.
@@ -25,7 +26,7 @@ pub(super) struct Screen {
     /// The share of the weight at or below the threshold.
     left: Vec<f32>,
     merit: Vec<f32>,
-    /// Per column, whether its best split may be the first or the second of all.
+    /// Per column, whether its best split may be the one that is asked for.
     leads: Vec<bool>,
 }
 
@@ -34,14 +35,14 @@ pub(super) struct Screen {
 pub(super) enum Glance {
     /// The best split certainly does not lead the second by enough.
     NotYet,
-    /// The best two splits are among those of the columns that lead.
+    /// The best split, or the best two where it is asked by how much it leads, are those of columns that lead.
     Leaders,
     /// Nothing for certain.
     Unclear,
 }
 
 impl Screen {
-    /// Look whether the best split of a leaf leads the second by `bound` (in nats); `None` asks for the best two alone.
+    /// Look whether the best split of a leaf leads the second by `bound` (in nats); `None` asks for the best alone.
     ///
     /// Only for leaves whose attributes are all numeric and have no gaps.
     #[inline(always)]
@@ -72,7 +73,7 @@ impl Screen {
                 self.add_class((weight / total) as f32);
             }
         }
-        let lead = if self.finish() { self.find_leaders(d) } else { None };
+        let lead = if self.finish() { self.find_leaders(d, bound.is_none()) } else { None };
         match lead {
             None => Glance::Unclear,
             Some(lead) if bound.is_some_and(|bound| f64::from(lead) + MARGIN < bound) => Glance::NotYet,
@@ -80,7 +81,7 @@ impl Screen {
         }
     }
 
-    /// Whether the best split of a column may be the first or the second of all.
+    /// Whether the best split of a column may be the one that was asked for.
     #[inline(always)]
     pub fn leads(&self, column: usize) -> bool {
         self.leads[column]
@@ -106,9 +107,10 @@ impl Screen {
     /// Make room for `d` attributes.
     fn clear(&mut self, d: usize) {
         for column in [&mut self.z, &mut self.above_min, &mut self.above_max, &mut self.left, &mut self.merit] {
-            column.clear();
             column.resize(Self::length(d), 0.0);
         }
+        self.left.fill(0.0);
+        self.merit.fill(0.0);
     }
 
     /// Place the thresholds of all attributes as one class sees them; false where that needs double precision.
@@ -120,39 +122,48 @@ impl Screen {
         n_classes: usize,
         class: usize,
     ) -> bool {
-        let mut certain = true;
-        for column in 0..models.n_numeric(site) {
-            let (min, max) = super::split::range(models, site, n_classes, column);
-            let last = (N_THRESHOLDS + 1) as f64;
-            let step = (max - min) / last;
-            let Column { weight, mean, squares, min: least, max: greatest } = models.column(site, class, column);
-            // A class of a single value is above a threshold or not, whatever its variance.
-            let spread = weight > 1.0 && squares > 0.0;
-            certain &= step > 0.0 && (spread || least == greatest);
-            let precision = if spread { ((weight - 1.0) / squares).sqrt() } else { 0.0 };
-            let (low, high) = ((least - min) / step, (greatest - min) / step);
-            // The extremes themselves are beyond all thresholds, though rounding may put them next to a whole step.
-            certain &= (least == min || !is_whole(low)) && (greatest == max || !is_whole(high));
-            let (first, width) = (((min - mean) * precision) as f32, (step * precision) as f32);
-            let at = column * N_THRESHOLDS..column * N_THRESHOLDS + WRITTEN;
-            let z = &mut self.z[at.clone()];
-            let (above_min, above_max) = (&mut self.above_min[at.clone()], &mut self.above_max[at]);
-            for i in 0..WRITTEN {
-                let k = (i + 1) as f32;
-                z[i] = width.mul_add(k, first);
-                above_min[i] = k - low as f32;
-                above_max[i] = k - high as f32;
+        let (d, mut certain) = (models.n_numeric(site), true);
+        for lane in 0..d.div_ceil(WIDTH) {
+            let (mut min, mut max) = (Lane::splat(f64::INFINITY), Lane::splat(f64::NEG_INFINITY));
+            for class in 0..n_classes {
+                let seen = models.columns(site, class, lane);
+                (min, max) = (min.min(seen.min), max.max(seen.max));
+            }
+            let columns = lane * WIDTH..d.min((lane + 1) * WIDTH);
+            let places = Places::new(models.columns(site, class, lane), min, max);
+            for (i, column) in columns.enumerate() {
+                certain &= places.certain[i];
+                self.write_thresholds(column, places.first.0[i], places.width.0[i], places.low.0[i], places.high.0[i]);
             }
         }
         certain
+    }
+
+    /// Write what a class sees of the thresholds of a column: the first one less a step and the steps, in standard
+    /// deviations from the mean, and the extremes of the class, in steps.
+    #[inline(always)]
+    fn write_thresholds(&mut self, column: usize, first: f64, width: f64, low: f64, high: f64) {
+        let (first, width, low, high) = (first as f32, width as f32, low as f32, high as f32);
+        let at = column * N_THRESHOLDS..column * N_THRESHOLDS + WRITTEN;
+        let z = &mut self.z[at.clone()];
+        let (above_min, above_max) = (&mut self.above_min[at.clone()], &mut self.above_max[at]);
+        for i in 0..WRITTEN {
+            let k = (i + 1) as f32;
+            z[i] = width.mul_add(k, first);
+            above_min[i] = k - low;
+            above_max[i] = k - high;
+        }
     }
 
     /// Add a class of the given share to all thresholds.
     #[inline(always)]
     fn add_class(&mut self, share: f32) {
         let Self { z, above_min, above_max, left, merit, .. } = self;
-        let sums = left.iter_mut().zip(merit);
-        for (((&z, &above_min), &above_max), (left, merit)) in z.iter().zip(&*above_min).zip(&*above_max).zip(sums) {
+        // What was written beyond the last threshold is left out, down to whole vectors.
+        let n = z.len() - WRITTEN;
+        let sums = left[..n].iter_mut().zip(&mut merit[..n]);
+        let places = z[..n].iter().zip(&above_min[..n]).zip(&above_max[..n]);
+        for (((&z, &above_min), &above_max), (left, merit)) in places.zip(sums) {
             let below = share * normal_cdf_f32(z);
             let below = if above_max >= 0.0 { share } else { below };
             let below = if above_min < 0.0 { 0.0 } else { below };
@@ -166,7 +177,8 @@ impl Screen {
     fn finish(&mut self) -> bool {
         let least = LEAST_SHARE as f32;
         let mut certain = true;
-        for (&left, merit) in self.left.iter().zip(&mut self.merit) {
+        let n = self.left.len() - WRITTEN;
+        for (&left, merit) in self.left[..n].iter().zip(&mut self.merit[..n]) {
             let right = 1.0 - left;
             let smaller = if left < right { left } else { right };
             certain &= (smaller - least).abs() > 1e-5;
@@ -176,10 +188,10 @@ impl Screen {
         certain
     }
 
-    /// Find the columns that may be the best two; gives the merit of the best less that of the second, `None` where
-    /// there are not two.
+    /// Find the columns that may be the best, or one of the best two; gives the merit of the best less that of the
+    /// second, `None` where there are not two.
     #[inline(always)]
-    fn find_leaders(&mut self, d: usize) -> Option<f32> {
+    fn find_leaders(&mut self, d: usize, best_only: bool) -> Option<f32> {
         let (mut first, mut second) = (NONE, NONE);
         let merits = &self.merit.as_chunks::<N_THRESHOLDS>().0[..d];
         for merits in merits {
@@ -188,12 +200,48 @@ impl Screen {
             first = first.max(best);
         }
         // Each merit may be off by the margin.
-        let least = second - 3.0 * MARGIN as f32;
+        let least = if best_only { first } else { second } - 3.0 * MARGIN as f32;
         self.leads.clear();
         for merits in merits {
             self.leads.push(greatest(merits) >= least);
         }
         (second > NONE).then_some(first - second)
+    }
+}
+
+/// Where the thresholds of four columns lie for a class, whose values are least and greatest as given over all classes.
+struct Places {
+    /// The place before the first threshold, and the distance of two, in standard deviations from the mean of the class.
+    first: Lane,
+    width: Lane,
+    /// The extremes of the class, in steps from the least value.
+    low: Lane,
+    high: Lane,
+    /// Whether single precision can tell on which side of each threshold the extremes are.
+    certain: [bool; WIDTH],
+}
+
+impl Places {
+    #[inline(always)]
+    fn new(seen: Columns, min: Lane, max: Lane) -> Self {
+        let Columns { weight, mean, squares, min: least, max: greatest } = seen;
+        let step = (max - min).map(|range| range / (N_THRESHOLDS + 1) as f64);
+        // A class of a single value is above a threshold or not, whatever its variance.
+        let precision = squares.map(|squares| {
+            let precision = ((weight - 1.0) / squares).sqrt();
+            if (weight > 1.0) & (squares > 0.0) { precision } else { 0.0 }
+        });
+        let (low, high) = ((least - min).zip(step, |a, b| a / b), (greatest - min).zip(step, |a, b| a / b));
+        let certain = std::array::from_fn(|i| {
+            let spread = (weight > 1.0) & (squares.0[i] > 0.0);
+            let (least, greatest) = (least.0[i], greatest.0[i]);
+            // The extremes themselves are beyond all thresholds, though rounding may put them next to a whole step.
+            (step.0[i] > 0.0)
+                & (spread | (least == greatest))
+                & ((least == min.0[i]) | !is_whole(low.0[i]))
+                & ((greatest == max.0[i]) | !is_whole(high.0[i]))
+        });
+        Self { first: (min - mean) * precision, width: step * precision, low, high, certain }
     }
 }
 

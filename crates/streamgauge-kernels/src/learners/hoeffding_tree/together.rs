@@ -1,8 +1,11 @@
 //! Blocks of rows of two classes without gaps: learnt one after the other, then predicted together.
 
-use super::voting::{Ballot, NO_CLASS};
+use std::ops::Range;
+
+use super::duels::Duels;
+use super::voting::Ballot;
 use super::{HoeffdingTree, LeafPrediction};
-use crate::learners::bayes::{Pending, RULED_OUT, Settled, likelier, vote_by_weights};
+use crate::learners::bayes::{Pending, likelier};
 use crate::learners::lanes::Lane;
 use crate::learners::rows::{BLOCK, Rows};
 use crate::learners::{ABSTAINED, Block};
@@ -10,13 +13,13 @@ use crate::learners::{ABSTAINED, Block};
 /// Rows that wait to be predicted, each with its leaf.
 #[derive(Debug, Clone)]
 pub(super) struct Waiting {
-    pending: Pending,
-    leaves: [u32; BLOCK],
+    pub pending: Pending,
+    pub leaves: [u32; BLOCK],
     /// Per class, its weight before the row, where votes are wanted.
-    weights: [[f64; BLOCK]; 2],
-    /// The majority after the row, and the logarithms of the densities of its class then, where votes are wanted.
-    majorities: [i32; BLOCK],
-    again: [Lane; BLOCK],
+    pub weights: [[f64; BLOCK]; 2],
+    /// The majority after the row, and the logarithms of the densities of its class then, where it is reviewed.
+    pub majorities: [i32; BLOCK],
+    pub again: [Lane; BLOCK],
 }
 
 impl Waiting {
@@ -32,6 +35,18 @@ impl Waiting {
     }
 }
 
+/// Why no more rows were put off.
+enum Halt {
+    /// There are no more.
+    End,
+    /// The last one has changed what cannot wait.
+    Changed,
+    /// With the last one its leaf has learnt enough to try and split.
+    Due,
+    /// The next one must be taken alone: its leaf is a fresh one, or frozen, or has split.
+    Alone,
+}
+
 impl<const L: usize> HoeffdingTree<L> {
     /// Whether the predictions of rows without gaps can wait.
     #[inline(always)]
@@ -39,34 +54,87 @@ impl<const L: usize> HoeffdingTree<L> {
         self.models.can_wait() && self.options.leaf_prediction != LeafPrediction::Majority
     }
 
-    /// Test and learn a block of rows that were routed to the given nodes.
+    /// Test and learn a block of rows that were routed to the given nodes, and vote for them where votes are wanted.
     #[inline(always)]
-    pub(super) fn interleave_together<const IN_SUBSPACES: bool>(
+    pub(super) fn take_together<const IN_SUBSPACES: bool, const FOR_VOTES: bool>(
         &mut self,
         block: &Block<'_>,
         (rows, ends): (&mut Rows<L>, &[u32]),
         waiting: &mut Waiting,
-        predictions: &mut [i32],
+        ballot: &mut Ballot<'_>,
     ) {
         self.gather_all::<IN_SUBSPACES>(block, rows, ends);
-        let mut start = 0;
-        while start < predictions.len() {
-            let (stop, waits) = self.put_off::<false>(block, (rows, ends), waiting, start);
-            self.settle(block, waiting, start, &mut predictions[start..stop]);
+        // Rows from the first of these on wait; those before the second have been learnt.
+        let (mut waits_from, mut start) = (0, 0);
+        while start < ends.len() {
+            let (stop, halt) = self.put_off::<FOR_VOTES>(block, (rows, ends), waiting, start, ballot.reviews);
             start = stop;
-            if !waits {
-                let leaf = waiting.leaves[(stop - 1) % BLOCK] as usize;
-                self.models.refresh(leaf, block.labels[stop - 1] as usize);
-            } else if let Some(&end) = ends.get(stop) {
-                let (node, leaf) = self.reach::<IN_SUBSPACES>(end, block, rows, stop);
-                predictions[stop] = self.step(node, leaf, block, rows.row(stop), stop);
-                start = stop + 1;
+            match halt {
+                Halt::End => {}
+                Halt::Due => {
+                    let (node, leaf) = (ends[stop - 1], waiting.leaves[(stop - 1) % BLOCK] as usize);
+                    // Most leaves stay as they are, and then nobody need stop waiting.
+                    if let Some(split) = self.find_split(leaf) {
+                        self.settle::<FOR_VOTES>(block, waiting, waits_from..stop, ballot);
+                        waits_from = stop;
+                        self.carry_out(node, leaf, split);
+                        self.review_split(node, block, stop - 1, ballot);
+                    }
+                }
+                Halt::Changed => {
+                    self.settle::<FOR_VOTES>(block, waiting, waits_from..stop, ballot);
+                    waits_from = stop;
+                    let (node, leaf) = (ends[stop - 1], waiting.leaves[(stop - 1) % BLOCK] as usize);
+                    self.follow_change(node, leaf, block, rows, stop - 1, ballot);
+                }
+                Halt::Alone => {
+                    self.settle::<FOR_VOTES>(block, waiting, waits_from..stop, ballot);
+                    let (node, leaf) = self.reach::<IN_SUBSPACES>(ends[stop], block, rows, stop);
+                    if FOR_VOTES {
+                        self.vote_row(node, leaf, block, rows.row(stop), stop, ballot);
+                        ballot.share(stop..stop + 1);
+                    } else {
+                        ballot.predictions[stop] = self.step(node, leaf, block, rows.row(stop), stop);
+                    }
+                    (waits_from, start) = (stop + 1, stop + 1);
+                }
             }
+        }
+        self.settle::<FOR_VOTES>(block, waiting, waits_from..ends.len(), ballot);
+    }
+
+    /// Make ready what a row has changed that could not wait, and do what follows on it.
+    #[cold]
+    #[inline(never)]
+    fn follow_change(
+        &mut self,
+        node: u32,
+        leaf: usize,
+        block: &Block<'_>,
+        rows: &Rows<L>,
+        i: usize,
+        ballot: &mut Ballot<'_>,
+    ) {
+        let label = block.labels[i];
+        self.models.refresh(leaf, label as usize);
+        if ballot.reviews {
+            ballot.predictions[i] = self.predict_again(leaf, rows.row(i), label, None);
+        }
+        if self.models.site(leaf).since >= self.options.grace_period {
+            self.attempt_to_split(node, leaf);
+            self.review_split(node, block, i, ballot);
         }
     }
 
-    /// Learn rows from one on and let their predictions wait, until one may change its leaf; gives that row. Or until
-    /// one has changed what cannot wait; gives the next and false.
+    /// Predict a row again whose leaf may have split, where it is reviewed.
+    fn review_split(&self, node: u32, block: &Block<'_>, i: usize, ballot: &mut Ballot<'_>) {
+        if ballot.reviews && self.nodes.leaf(node).is_none() {
+            let d = self.schema.n_attributes();
+            ballot.predictions[i] = self.predict_below(&block.x[i * d..(i + 1) * d]);
+        }
+    }
+
+    /// Learn rows from one on and let their predictions wait, as long as that can be; gives the row after the last.
     #[inline(always)]
     fn put_off<const FOR_VOTES: bool>(
         &mut self,
@@ -74,39 +142,73 @@ impl<const L: usize> HoeffdingTree<L> {
         (rows, ends): (&Rows<L>, &[u32]),
         waiting: &mut Waiting,
         start: usize,
-    ) -> (usize, bool) {
+        reviews: bool,
+    ) -> (usize, Halt) {
         let (sites, pairs) = self.models.pairs();
-        let Some(x) = rows.values().first_chunk::<BLOCK>() else { return (start, true) };
+        let Some(x) = rows.values().first_chunk::<BLOCK>() else { return (start, Halt::Alone) };
         let (leaf_of, grace_period) = (self.nodes.leaf_of(), self.options.grace_period);
         let (d, mut ahead) = (self.schema.n_attributes(), 0.0);
         for (i, (&end, &label)) in (start..BLOCK).zip(ends[start..].iter().zip(&block.labels[start..])) {
-            ahead += block.ahead(i, d);
-            let (leaf, weight) = (leaf_of(end), block.weights[i]);
-            let (Some(site), Some(pair)) = (sites.get_mut(leaf), pairs.get_mut(leaf)) else { return (i, true) };
-            let since = site.since + weight;
-            if site.fresh | (since >= grace_period) {
-                return (i, true);
+            if !FOR_VOTES {
+                // Who asks for votes has several members, and the rows are near after the first of them.
+                ahead += block.ahead(i, d);
             }
-            site.since = since;
+            let (leaf, weight) = (leaf_of(end), block.weights[i]);
+            let (Some(site), Some(pair)) = (sites.get_mut(leaf), pairs.get_mut(leaf)) else {
+                return (i, Halt::Alone);
+            };
+            if site.fresh {
+                return (i, Halt::Alone);
+            }
+            site.since += weight;
             waiting.leaves[i] = leaf as u32;
             if FOR_VOTES {
                 (waiting.weights[0][i], waiting.weights[1][i]) = (pair[0].class.weight, pair[1].class.weight);
             }
             if !waiting.pending.put_off::<L, true>(i, site, pair, &x[i], (label, weight)) {
-                return (i + 1, false);
+                return (i + 1, Halt::Changed);
             }
-            if FOR_VOTES {
+            if FOR_VOTES && reviews {
                 waiting.majorities[i] = site.majority;
                 waiting.again[i] = pair[label as usize % 2].add_log_densities(&x[i], Lane::ZERO);
             }
+            if (site.since >= grace_period) & (weight > 0.0) {
+                return (i + 1, Halt::Due);
+            }
         }
         std::hint::black_box(ahead);
-        (ends.len(), true)
+        (ends.len(), Halt::End)
+    }
+
+    /// Predict rows that waited, and vote for them where votes are wanted.
+    #[inline(always)]
+    fn settle<const FOR_VOTES: bool>(
+        &mut self,
+        block: &Block<'_>,
+        waiting: &Waiting,
+        rows: Range<usize>,
+        ballot: &mut Ballot<'_>,
+    ) {
+        if rows.is_empty() {
+            return;
+        }
+        if FOR_VOTES {
+            let duels = self.settle_duels(block, waiting, rows.clone(), ballot.reviews);
+            duels.vote(waiting, block, rows.clone(), &mut ballot.votes[2 * rows.start..2 * rows.end]);
+            let predictions = &mut ballot.predictions[rows.clone()];
+            if ballot.reviews {
+                duels.predict_again(waiting, block, rows, predictions);
+            } else {
+                duels.predict(block, rows, predictions);
+            }
+        } else {
+            self.predict_settled(block, waiting, rows.start, &mut ballot.predictions[rows]);
+        }
     }
 
     /// Predict rows that waited.
     #[inline(always)]
-    fn settle(&mut self, block: &Block<'_>, waiting: &Waiting, start: usize, predictions: &mut [i32]) {
+    fn predict_settled(&mut self, block: &Block<'_>, waiting: &Waiting, start: usize, predictions: &mut [i32]) {
         let rows = start..start + predictions.len();
         let settled = waiting.pending.settle(rows, self.models.layout().n_columns);
         let adaptive = self.options.leaf_prediction == LeafPrediction::Adaptive;
@@ -128,86 +230,37 @@ impl<const L: usize> HoeffdingTree<L> {
     #[inline(always)]
     fn gather_all<const IN_SUBSPACES: bool>(&self, block: &Block<'_>, rows: &mut Rows<L>, ends: &[u32]) {
         if IN_SUBSPACES {
-            for (i, &end) in ends.iter().enumerate() {
-                if let Some(leaf) = self.nodes.leaf(end) {
-                    self.gather(rows, i, block, leaf);
+            let d = self.schema.n_attributes();
+            for (i, (&end, x)) in ends.iter().zip(block.x.chunks_exact(d)).enumerate() {
+                let leaf = self.nodes.leaf(end);
+                if let Some(attributes) = leaf.and_then(|leaf| self.subspace(leaf)) {
+                    rows.gather_whole(i, self.models.layout(), x, attributes);
                 }
             }
         }
     }
 
-    /// Vote for and learn a block of rows that were routed to the given nodes.
+    /// Find out what the leaves say of rows that waited.
     #[inline(always)]
-    pub(super) fn vote_together<const IN_SUBSPACES: bool>(
-        &mut self,
-        block: &Block<'_>,
-        (rows, ends): (&mut Rows<L>, &[u32]),
-        waiting: &mut Waiting,
-        ballot: &mut Ballot<'_>,
-    ) {
-        self.gather_all::<IN_SUBSPACES>(block, rows, ends);
-        let mut start = 0;
-        while start < ends.len() {
-            let (stop, waits) = self.put_off::<true>(block, (rows, ends), waiting, start);
-            let settled = waiting.pending.settle(start..stop, self.models.layout().n_columns);
-            for i in start..stop {
-                self.vote_settled(block, waiting, &settled, i, ballot);
-            }
-            start = stop;
-            if !waits {
-                let (leaf, i) = (waiting.leaves[(stop - 1) % BLOCK] as usize, stop - 1);
-                self.models.refresh(leaf, block.labels[i] as usize);
-                if ballot.reviews {
-                    ballot.predictions[i] = self.predict_again(leaf, rows.row(i), block.labels[i], None);
-                }
-            } else if let Some(&end) = ends.get(stop) {
-                let (node, leaf) = self.reach::<IN_SUBSPACES>(end, block, rows, stop);
-                self.vote_row(node, leaf, block, rows.row(stop), stop, ballot);
-                start = stop + 1;
-            }
-        }
-    }
-
-    /// Vote for a row that waited and, where it is reviewed, predict it again.
-    #[inline(always)]
-    fn vote_settled(
-        &mut self,
-        block: &Block<'_>,
-        waiting: &Waiting,
-        settled: &Settled,
-        i: usize,
-        ballot: &mut Ballot<'_>,
-    ) {
+    fn settle_duels(&mut self, block: &Block<'_>, waiting: &Waiting, rows: Range<usize>, reviews: bool) -> Duels {
+        let settled = waiting.pending.settle(rows.clone(), self.models.layout().n_columns);
         let adaptive = self.options.leaf_prediction == LeafPrediction::Adaptive;
-        let (label, i) = (block.labels[i], i % BLOCK);
-        let (leaf, weight) = (waiting.leaves[i] as usize, block.weights[i]);
         let (sites, pairs) = self.models.pairs();
-        let (site, majority) = (&mut sites[leaf], waiting.pending.majority(i));
-        let mut logs = settled.logs(i, &mut pairs[leaf], (label, weight));
-        let (likeliest, most) = likelier(logs, majority);
-        let majority_predicts = adaptive & (site.majority_hits > site.bayes_hits);
-        let by_bayes = !majority_predicts & (most > RULED_OUT);
-        let predicted = if majority_predicts { majority } else { likeliest };
-        ballot.logs[2 * i..2 * i + 2].copy_from_slice(&logs);
-        ballot.most[i] = most;
-        ballot.likeliest[i] = if by_bayes & block.tests[i] { likeliest } else { NO_CLASS };
-        if ballot.likeliest[i] == NO_CLASS {
-            let weights = waiting.weights.map(|weights| weights[i]);
-            let majority = if block.tests[i] { majority } else { ABSTAINED };
-            let votes = &mut ballot.votes[2 * i..2 * i + 2];
-            vote_by_weights(weights.into_iter(), weights[0] + weights[1], majority, votes);
-        }
-        site.majority_hits += if majority == label { weight } else { 0.0 };
-        site.bayes_hits += if likeliest == label { weight } else { 0.0 };
-        let mut prediction = predicted;
-        if ballot.reviews & (weight > 0.0) {
-            let majority = waiting.majorities[i];
-            logs[label as usize % 2] = settled.log_base(i) + waiting.again[i].sum();
-            let (likeliest, _) = likelier(logs, majority);
+        let mut duels = Duels::new();
+        for (i, &label) in (rows.start..BLOCK).zip(&block.labels[rows.clone()]) {
+            let (leaf, weight) = (waiting.leaves[i] as usize, block.weights[i]);
+            let (site, majority) = (&mut sites[leaf], waiting.pending.majority(i));
+            let logs = settled.logs(i, &mut pairs[leaf], (label, weight));
+            let (likeliest, most) = likelier(logs, majority);
             let majority_predicts = adaptive & (site.majority_hits > site.bayes_hits);
-            prediction = if majority_predicts { majority } else { likeliest };
+            duels.note(i, logs, most, if majority_predicts { majority } else { likeliest }, majority_predicts);
+            site.majority_hits += if majority == label { weight } else { 0.0 };
+            site.bayes_hits += if likeliest == label { weight } else { 0.0 };
+            if reviews {
+                let majority_predicts = adaptive & (site.majority_hits > site.bayes_hits);
+                duels.note_again(i, settled.log_base(i), majority_predicts);
+            }
         }
-        let wanted = if ballot.reviews { label >= 0 } else { block.tests[i] };
-        ballot.predictions[i] = if wanted { prediction } else { ABSTAINED };
+        duels
     }
 }

@@ -1,5 +1,7 @@
 //! Blocks of rows of which all votes are wanted: what naive Bayes says is worked out once, for voting and learning.
 
+use std::ops::Range;
+
 use super::nodes::FROZEN;
 use super::together::Waiting;
 use super::{HoeffdingTree, LeafPrediction};
@@ -9,7 +11,7 @@ use crate::learners::rows::{BLOCK, Row, Rows};
 use crate::learners::{ABSTAINED, Block, Learner, Step, winner};
 
 /// The vote of a row that is not one of naive Bayes.
-pub(super) const NO_CLASS: i32 = ABSTAINED;
+const NO_CLASS: i32 = ABSTAINED;
 
 /// What is said of the rows of a block.
 pub(super) struct Ballot<'a> {
@@ -61,17 +63,16 @@ impl<const L: usize> HoeffdingTree<L> {
         let mut ends = [0; BLOCK];
         let ends = &mut ends[..predictions.len()];
         let whole = self.route_rows::<IN_SUBSPACES>(block, &mut rows, ends);
-        let (most, likeliest) = ([0.0; BLOCK], [NO_CLASS; BLOCK]);
-        let mut ballot = Ballot { reviews, predictions, votes, logs: &mut logs, most, likeliest };
+        let mut ballot = Ballot { reviews, votes, logs: &mut logs, ..Ballot::without_votes(predictions) };
         if whole && self.can_wait() {
-            self.vote_together::<IN_SUBSPACES>(block, (&mut rows, ends), waiting, &mut ballot);
+            self.take_together::<IN_SUBSPACES, true>(block, (&mut rows, ends), waiting, &mut ballot);
         } else {
             for (i, &mut end) in ends.iter_mut().enumerate() {
                 let (node, leaf) = self.reach::<IN_SUBSPACES>(end, block, &mut rows, i);
                 self.vote_row(node, leaf, block, rows.row(i), i, &mut ballot);
             }
+            ballot.share(0..ends.len());
         }
-        ballot.share();
         (self.rows, self.logs) = (rows, logs);
     }
 
@@ -149,29 +150,38 @@ impl<const L: usize> HoeffdingTree<L> {
     /// Predict a row whose leaf has just split.
     #[cold]
     #[inline(never)]
-    fn predict_below(&self, x: &[f64]) -> i32 {
+    pub(super) fn predict_below(&self, x: &[f64]) -> i32 {
         let mut votes = vec![0.0; self.schema.n_classes];
         self.vote(x, &mut votes);
         winner(&votes)
     }
 }
 
-impl Ballot<'_> {
+impl<'a> Ballot<'a> {
+    /// For predictions before learning alone.
+    #[inline(always)]
+    pub fn without_votes(predictions: &'a mut [i32]) -> Self {
+        let (votes, logs) = (&mut [][..], &mut [][..]);
+        Self { reviews: false, predictions, votes, logs, most: [0.0; BLOCK], likeliest: [NO_CLASS; BLOCK] }
+    }
+
     /// Turn the log-likelihoods of rows into votes, where naive Bayes votes.
     #[inline(always)]
-    fn share(&mut self) {
+    pub fn share(&mut self, rows: Range<usize>) {
         let n_classes = self.logs.len() / BLOCK;
-        for (logs, &most) in self.logs.chunks_exact_mut(n_classes).zip(&self.most) {
+        let places = rows.start * n_classes..rows.end * n_classes;
+        let logs = &mut self.logs[places.clone()];
+        for (logs, &most) in logs.chunks_exact_mut(n_classes).zip(&self.most[rows.clone()]) {
             for log in logs {
                 *log -= most;
             }
         }
         // Side by side over rows and classes.
-        for log in &mut self.logs[..self.predictions.len() * n_classes] {
+        for log in logs.iter_mut() {
             *log = vote_of_log(*log);
         }
-        let rows = self.votes.chunks_exact_mut(n_classes).zip(self.logs.chunks_exact(n_classes));
-        for ((votes, logs), &best) in rows.zip(&self.likeliest) {
+        let shares = self.votes[places].chunks_exact_mut(n_classes).zip(logs.chunks_exact(n_classes));
+        for ((votes, logs), &best) in shares.zip(&self.likeliest[rows]) {
             if best != NO_CLASS {
                 votes.copy_from_slice(logs);
                 votes_to_shares(votes, best as usize);
