@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 import pytest
@@ -76,7 +76,7 @@ def files_for(page: Path, folder: Path) -> None:
     (folder / "payments.csv").write_text("\n".join(["amount,hour,fraud", *rows]))
     (folder / "rows.csv").write_text("\n".join(["amount,hour,label", *rows]))
     (folder / "my_models.py").write_text("import streamgauge as sg\nfast_tree = sg.HoeffdingTree(grace_period=50)\n")
-    for text in blocks(page, "toml"):
+    for text in chain(blocks(DOCS / "experiments.md", "toml"), blocks(page, "toml")):
         name = text.split("\n", 1)[0].removeprefix("# ")
         (folder / name).write_text(
             re.sub(r"rows = \w+", "rows = 300", text)

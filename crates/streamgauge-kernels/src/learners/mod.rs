@@ -180,7 +180,7 @@ impl Block<'_> {
     #[inline(always)]
     fn ahead(&self, i: usize, d: usize) -> f64 {
         let at = (BLOCK + i) * d;
-        self.x.get(at..at + d).map_or(0.0, |row| row[0] + row[d / 2])
+        [at, at + d / 2].iter().filter_map(|&at| self.x.get(at)).sum()
     }
 }
 
