@@ -66,8 +66,17 @@ class Group:
         if plan is None:
             tallies = [cell.finish(order.n_done) for cell in self._cells]
         else:
-            workers(partial(self._take, plan, batch, order.n_done), self._folds)
-            tallies = workers(lambda cell: cell.advance(stops, with_votes=self.crew.with_votes), self._cells)
+            take = partial(self._take, plan, batch, order.n_done)
+            shared = len(self._cells) > len(self._folds)
+            if shared:  # else each takes its own, and nobody waits for all of them
+                workers(take, self._folds)
+
+            def advance(cell: Cell) -> Tallies:
+                if not shared:
+                    take(cell.fold)
+                return cell.advance(stops, with_votes=self.crew.with_votes)
+
+            tallies = workers(advance, self._cells)
         return self._told(order, tallies)
 
     def _take(self, plan: Plan, batch: Batch | None, n_done: int, fold: Fold) -> None:

@@ -216,7 +216,7 @@ class _Topic:
             return
         self._asked = time.monotonic()
         try:
-            self._consumer.list_topics(self._topic, timeout=0.2)
+            self._consumer.list_topics(self._topic, timeout=1.0)
         except self._kafka.KafkaException as error:
             self.trouble = self.trouble or f"{self.name}: {_told(error)}"
         else:
