@@ -15,8 +15,18 @@ export function make(name, attributes = {}, ...children) {
 
 export const byId = (id) => document.getElementById(id);
 
+const HELD_BACK = 100; // milliseconds
+const heldBack = new Map();
+
 // Replaces what is in a place, but only the parts that have changed, so that focus and screen readers are left alone.
+// While something in it is pressed it waits: a button that is replaced between press and release is never clicked.
 export function show(place, ...children) {
+  heldBack.delete(place);
+  if (place.matches(":active")) {
+    heldBack.set(place, children);
+    setTimeout(() => { if (heldBack.get(place) === children) show(place, ...children); }, HELD_BACK);
+    return;
+  }
   const fresh = [...make(place.localName === "ul" ? "ul" : "div", {}, ...children).childNodes];
   const focused = place.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
   const kept = [...place.childNodes];
