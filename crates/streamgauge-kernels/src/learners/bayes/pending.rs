@@ -56,7 +56,7 @@ impl Pending {
     ///
     /// False where what it changed cannot wait: it must be settled and its class refreshed at once.
     #[inline(always)]
-    pub fn put_off<const L: usize, const KEEPS_RANGES: bool>(
+    pub fn put_off<const L: usize>(
         &mut self,
         i: usize,
         site: &mut Site,
@@ -77,7 +77,7 @@ impl Pending {
         panel.class.observed += weight;
         let class = panel.class;
         site.count(label as usize, class.weight, weight);
-        panel.observe(x, weight, class.observed, KEEPS_RANGES);
+        panel.observe(x, weight, class.observed, true);
         let (products, inverses) = panel.refresh(class.observed - 1.0);
         self.weights[i] = class.weight;
         self.spreads[i] = class.observed - 1.0;

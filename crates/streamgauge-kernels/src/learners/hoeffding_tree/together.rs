@@ -165,7 +165,7 @@ impl<const L: usize> HoeffdingTree<L> {
             if FOR_VOTES {
                 (waiting.weights[0][i], waiting.weights[1][i]) = (pair[0].class.weight, pair[1].class.weight);
             }
-            if !waiting.pending.put_off::<L, true>(i, site, pair, &x[i], (label, weight)) {
+            if !waiting.pending.put_off(i, site, pair, &x[i], (label, weight)) {
                 return (i + 1, Halt::Changed);
             }
             if FOR_VOTES && reviews {
