@@ -19,7 +19,7 @@ from streamgauge.records import Trace
 
 untyped_adwin: Any = drift.ADWIN
 
-SIZE = 65_536  # as an evaluation has them
+SIZE = 65_536
 N_BATCHES = 15
 N_ROWS = SIZE * N_BATCHES
 N_CHECKPOINTS = 1_000

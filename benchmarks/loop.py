@@ -9,13 +9,13 @@ from typing import Any
 
 import streamgauge as sg
 from benchmarks.turns import in_turns
+from streamgauge.feeding import usual_size
 from streamgauge.labelling import Delayed, DelayedAtRandom, Fraction
 from streamgauge.records import Step
 from streamgauge.schemes import Chunks, Holdout
 from streamgauge.streams import in_memory
 
 N_ROWS = 1_000_000
-BATCH = 32_768
 ROUNDS = 7
 
 RUNS: dict[str, dict[str, Any]] = {
@@ -38,11 +38,11 @@ def main() -> None:
 
     def alone() -> None:
         learner = spec.build(stream.schema, 1)
-        for batch in stream.batches(BATCH):
+        for batch in stream.batches(usual_size(stream.schema)):
             learner.interleave(Step(batch), with_votes=False)
 
     def run(options: dict[str, Any]) -> Callable[[], object]:
-        return lambda: sg.evaluate(stream, spec, backend=sg.Threads(1), batch_size=BATCH, **options)
+        return lambda: sg.evaluate(stream, spec, backend=sg.Threads(1), **options)
 
     works: dict[str, Callable[[], object]] = {
         "NaiveBayes alone": alone,

@@ -15,7 +15,7 @@ from streamgauge.checkpoints import Checkpointing, checkpointing_of, opened_reco
 from streamgauge.counting import confusions_of, label_counts
 from streamgauge.drift import named_detectors
 from streamgauge.errors import require_at_least, require_between
-from streamgauge.feeding import Feed
+from streamgauge.feeding import Feed, usual_size
 from streamgauge.forgetting import Landmark, Window
 from streamgauge.groups import Backend, Brought, Crew, Order
 from streamgauge.journal import Journal, Layout
@@ -77,7 +77,7 @@ class Evaluation:
     seed
         Decides the folds and, with each learner's own seed, the learners' randomness.
     batch_size
-        How many rows go into native code at once; the results do not depend on it.
+        How many rows go into native code at once; the results do not depend on it. None for about 16 MB of them.
     resources
         Whether to measure what each learner costs: time, latency and memory. It adds some 15 ns per row and learner.
     recorders
@@ -125,7 +125,7 @@ class Evaluation:
         time_budget: float | None = None,
         live_test: LiveTest | None = LiveTest(),
         seed: int = 1,
-        batch_size: int = 65_536,
+        batch_size: int | None = None,
         resources: bool = False,
         recorders: Sequence[Recorder] = (),
         backend: Backend = Auto(),
@@ -155,10 +155,11 @@ class Evaluation:
         self.measures: tuple[Measure, ...] = measures_of(measures, self.stream)
         self.detectors = named_detectors(detectors)
         self.recorders, self.resources, self.journal = tuple(recorders), resources, journal
-        self.time_limit, self.time_budget, self.batch_size = time_limit, time_budget, batch_size
+        self.time_limit, self.time_budget = time_limit, time_budget
         self.live_test = live_test
         self._limit, self._every = n_rows, every or (None if period is None else period[0])
         self._feed = Feed(self.stream, scheme, labelling, seed)
+        self.batch_size = batch_size or usual_size(self._feed.schema)
         self.checkpointing = checkpointing_of(checkpoint, checkpoint_every, resume=resume, trust=trust_checkpoint)
         self._start()
 

@@ -13,7 +13,29 @@ from streamgauge.reading import read_ahead
 from streamgauge.records import Arrivals, Batch, Schema
 from streamgauge.streams.parts import Cursor
 
-__all__ = ["Feed"]
+__all__ = ["Feed", "usual_size"]
+
+BATCH_BYTES = 16 << 20
+"""How much a batch holds: enough that what is done once a batch costs little, and that caches are not often lost to
+it; little beside what a machine has."""
+
+FEWEST_ROWS, MOST_ROWS = 512, 262_144
+"""A batch has no fewer and no more rows than these."""
+
+FIRST_PIECE = 4096
+"""How many rows are done before anybody knows how long they take."""
+
+
+def usual_size(schema: Schema) -> int:
+    """Say how many rows a batch has where nobody says otherwise.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA
+    >>> usual_size(SEA().schema)
+    262144
+    """
+    return min(max(BATCH_BYTES // (8 * max(schema.n_attributes, 1)), FEWEST_ROWS), MOST_ROWS)
 
 
 class Feed:
@@ -55,7 +77,7 @@ class Feed:
             shown = _Without(stream, self._place)
         self.scheme: Scheme = scheme.on(shown) if isinstance(scheme, Bound) else scheme
         self.schema: Schema = shown.schema
-        self.piece: int | None = None
+        self.piece = FIRST_PIECE
         self.is_whole = True
         self._cursor: Cursor | None = None
 
@@ -73,8 +95,8 @@ class Feed:
     ) -> Iterator[tuple[Batch, Arrivals | None]]:
         """Give the rows for training, which stand before row 0, and up to `n_rows` of the stream, `size` at a time.
 
-        From a later `start` on there is no training. Rows may be read `ahead`, in a thread. Where `piece` is set, later
-        batches have no more rows than that; `is_whole` then says whether the rows given last end a batch of the stream.
+        From a later `start` on there is no training. Rows may be read `ahead`, in a thread. Batches are given in
+        pieces of no more rows than `piece` says; `is_whole` tells whether those given last end a batch of the stream.
         """
         if n_rows is not None and start >= n_rows:
             return
@@ -103,17 +125,18 @@ class Feed:
     def _as_needed(self, stream: Stream, size: int, n_rows: int | None, done: int) -> Iterator[Batch]:
         """Give the rows of a stream that cannot go back: none is taken from it that is not handed on at once."""
         while n_rows is None or done < n_rows:
-            most = min(limit for limit in (size, self.piece, None if n_rows is None else n_rows - done) if limit)
+            most = min(size, self.piece, size if n_rows is None else n_rows - done)
             batch = next(stream.batches(most, done))
             done += len(batch)
             yield batch
 
     def pace(self, n_rows: int, seconds: float) -> None:
         """Let what is done at once take about a second, so that a run can be watched and stopped in time."""
+        in_a_second = int(n_rows / max(seconds, 1e-9))
         if seconds > 2.0:
-            self.piece = max(1, int(n_rows / seconds))
-        elif self.piece is not None and seconds < 0.5:
-            self.piece *= 2
+            self.piece = max(1, in_a_second)
+        elif seconds < 0.5:
+            self.piece = max(2 * self.piece, in_a_second)
 
     @property
     def live(self) -> Resumable | None:
@@ -124,7 +147,7 @@ class Feed:
         for batch in batches:
             start = 0
             while start < len(batch):
-                stop = len(batch) if self.piece is None else min(len(batch), start + self.piece)
+                stop = min(len(batch), start + self.piece)
                 self.is_whole = stop == len(batch)
                 yield batch if stop - start == len(batch) else _part(batch, start, stop)
                 start = stop

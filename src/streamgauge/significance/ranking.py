@@ -1,7 +1,7 @@
 """Many learners on many streams: their ranks, whether these could be chance, and which pairs really differ."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
@@ -20,7 +20,7 @@ from streamgauge.significance.ranks import (
     nemenyi_p_values,
     ranks_of,
 )
-from streamgauge.wording import RATE
+from streamgauge.wording import RATE, and_list, count
 
 __all__ = ["POST_HOCS", "RankedPair", "Ranking", "rank", "rank_table"]
 
@@ -100,15 +100,17 @@ class Ranking:
     ([1.0, 2.0], ('tree', 'bayes'))
     >>> ranking.wins.tolist()
     [[0, 3], [0, 0]]
+    >>> print(ranking)
+    Mean ranks by accuracy on 3 streams: tree 1.00, bayes 2.00. At a level of 0.05 no two can be told apart.
     """
 
     learners: tuple[str, ...]
     streams: tuple[str, ...]
-    values: NDArray[np.float64]
-    ranks: NDArray[np.float64]
+    values: NDArray[np.float64] = field(repr=False)
+    ranks: NDArray[np.float64] = field(repr=False)
     friedman: Friedman
     critical_difference: float
-    pairs: tuple[RankedPair, ...]
+    pairs: tuple[RankedPair, ...] = field(repr=False)
     post_hoc: str
     alpha: float
     measure: str
@@ -161,6 +163,23 @@ class Ranking:
             means = dict(zip(self.learners, self.mean_ranks.tolist(), strict=True))
             ahead = means[pair.first] < means[pair.second]
         return pair.first if ahead else pair.second
+
+    @property
+    def sentence(self) -> str:
+        """What was found."""
+        means = dict(zip(self.learners, self.mean_ranks.tolist(), strict=True))
+        ranked = ", ".join(f"{name} {means[name]:.2f}" for name in self.order)
+        told = [
+            f"{better} is better than {pair.second if better == pair.first else pair.first}"
+            for pair in self.pairs
+            if (better := self.better(pair)) is not None
+        ]
+        found = and_list(told) if told else "no two can be told apart"
+        where = count(len(self.streams), "stream")
+        return f"Mean ranks by {self.measure} on {where}: {ranked}. At a level of {self.alpha:g} {found}."
+
+    def __str__(self) -> str:
+        return self.sentence
 
     def _counts(self, forward: str, backward: str) -> NDArray[np.int64]:
         table = np.zeros((len(self.learners), len(self.learners)), dtype=np.int64)
