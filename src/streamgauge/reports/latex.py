@@ -7,6 +7,9 @@ from streamgauge.wording import printable
 
 __all__ = ["latex", "tabular"]
 
+PAGE = 90
+"""How many characters of small print stand beside each other on a page."""
+
 SPECIAL = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -77,8 +80,16 @@ def latex(document: Document) -> str:
       \end{tabular}
     \end{table}
     <BLANKLINE>
+
+    A table that may be wider than a page is made to fit it.
+
+    >>> wide = Grid("Costs", ("learner", *["a long heading"] * 9), (("tree", (Cell("1.2"),) * 9),))
+    >>> [line for line in latex(Document("tree", "", (wide,))).splitlines() if "adjustbox" in line]
+    ['% needs \\usepackage{booktabs,adjustbox}', '  \\begin{adjustbox}{max width=\\textwidth}', '  \\end{adjustbox}']
     """
-    lines = [_comment(f"{document.title}: {document.lead}"), r"% needs \usepackage{booktabs}", ""]
+    grids = [block for block in document.blocks if isinstance(block, Grid)]
+    packages = "booktabs,adjustbox" if any(map(_is_wide, grids)) else "booktabs"
+    lines = [_comment(f"{document.title}: {document.lead}"), rf"% needs \usepackage{{{packages}}}", ""]
     for block in document.blocks:
         if isinstance(block, Grid):
             lines += [*_table(block), ""]
@@ -93,14 +104,23 @@ def _comment(text: str) -> str:
 
 def _table(grid: Grid) -> list[str]:
     caption = f"{_escaped(grid.title)}. {_escaped(grid.note)}".strip()
+    table = tabular(grid)
+    if _is_wide(grid):
+        table = [r"\begin{adjustbox}{max width=\textwidth}", *(f"  {line}" for line in table), r"\end{adjustbox}"]
     return [
         r"\begin{table}",
         r"  \centering",
         r"  \small",
         rf"  \caption{{{caption}}}",
-        *(f"  {line}" for line in tabular(grid)),
+        *(f"  {line}" for line in table),
         r"\end{table}",
     ]
+
+
+def _is_wide(grid: Grid) -> bool:
+    """Whether a table may be wider than a page."""
+    lines = [grid.columns, *((name, *(cell.text for cell in cells)) for name, cells in grid.rows)]
+    return sum(max(map(len, column)) + 2 for column in zip(*lines, strict=True)) > PAGE
 
 
 def tabular(grid: Grid) -> list[str]:
