@@ -1,7 +1,7 @@
 """Figures of what learners cost."""
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
 
 from streamgauge.errors import StreamgaugeError
 from streamgauge.palette import COLOURS
@@ -12,11 +12,20 @@ from streamgauge.reports.curves import over_folds, thinned
 from streamgauge.reports.standings import COSTS, standings
 from streamgauge.wording import RATE, printable, titled
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 __all__ = ["pareto", "resources"]
 
 CostName = Literal["ram_hours", "cpu_seconds", "n_bytes"]
 
 MARKERS = "osD^vPX"
+
+MARK = 10.0
+"""How many pixels a mark covers."""
+
+SIDES = ((6, 4), (6, -11), (-6, 4), (-6, -11), (6, 15), (6, -22), (-6, 15), (-6, -22), (6, 26), (6, -33))
+"""Where a name may stand beside its mark, in points, the best place first."""
 
 
 def resources(
@@ -100,9 +109,6 @@ def pareto(
             face = colour if standing.on_front else "white"
             marker = MARKERS[at % len(MARKERS)]
             axes.plot(standing.cost, scale * standing.value, marker, mec=colour, mfc=face, ms=7, zorder=2)
-            axes.annotate(
-                printable(standing.learner), (standing.cost, scale * standing.value), (6, 4), textcoords="offset points"
-            )
         costs = [standing.cost for standing in found]
         if min(costs) > 0 and max(costs) > 5 * min(costs):
             axes.set_xscale("log")
@@ -111,7 +117,30 @@ def pareto(
         axes.set_xlabel(COSTS[cost])
         axes.set_ylabel(titled(measure, unit))
         axes.set_title(f"{measure} against {COSTS[cost]}; filled: on the Pareto front")
+        drawn.draw_without_rendering()  # so that all has its place
+        _label(axes, {standing.learner: (standing.cost, scale * standing.value) for standing in found})
     return Figure(drawn)
+
+
+def _label(axes: "Axes", places: Mapping[str, tuple[float, float]]) -> None:
+    """Write a name beside each place, in the colour of its mark, on whichever side there is room."""
+    from matplotlib.transforms import Bbox  # noqa: PLC0415
+
+    middles = axes.transData.transform(list(places.values()))
+    taken = [Bbox.from_bounds(x - MARK / 2, y - MARK / 2, MARK, MARK) for x, y in middles]
+    for at, (name, place) in enumerate(places.items()):
+        colour = COLOURS[at % len(COLOURS)]
+        text = axes.annotate(printable(name), place, SIDES[0], textcoords="offset points", color=colour)
+        boxes = []
+        for across, up in SIDES:
+            text.set(position=(across, up), ha="left" if across > 0 else "right")
+            boxes.append(text.get_window_extent())
+            if not boxes[-1].count_overlaps(taken):
+                break
+        else:  # there is room nowhere
+            text.set(position=SIDES[0], ha="left")
+            boxes = boxes[:1]
+        taken.append(boxes[-1])
 
 
 def _measured(results: Results) -> Resources:
