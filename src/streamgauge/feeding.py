@@ -135,7 +135,7 @@ class Feed:
         in_a_second = int(n_rows / max(seconds, 1e-9))
         if seconds > 2.0:
             self.piece = max(1, in_a_second)
-        elif seconds < 0.5:
+        elif seconds < 0.5 and n_rows >= self.piece:  # else it was no hindrance
             self.piece = max(2 * self.piece, in_a_second)
 
     @property

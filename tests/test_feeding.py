@@ -1,0 +1,44 @@
+"""Batches: how many rows are done at once."""
+
+from itertools import islice
+
+import pytest
+
+from streamgauge.feeding import BATCH_BYTES, FEWEST_ROWS, FIRST_PIECE, MOST_ROWS, Feed, usual_size
+from streamgauge.labelling import AllLabels
+from streamgauge.records import Attribute, Schema
+from streamgauge.schemes import Prequential
+from streamgauge.streams import SEA
+
+SIZE = 65_536
+
+
+def pieces(rows_per_second: float, n: int) -> list[int]:
+    """Give the sizes of the first pieces of a run of so many rows a second."""
+    feed = Feed(SEA(), Prequential(), AllLabels(), seed=1)
+    sizes, done = [], 0
+    for batch, _ in islice(feed.batches(SIZE, None), n):
+        assert batch.start == done
+        sizes.append(len(batch))
+        done += len(batch)
+        feed.pace(len(batch), len(batch) / rows_per_second)
+    assert feed.piece < 1 << 40  # it does not double for ever
+    return sizes
+
+
+def test_a_fast_run_goes_on_with_whole_batches():
+    assert pieces(1e7, 200) == [FIRST_PIECE, SIZE - FIRST_PIECE, *[SIZE] * 198]
+
+
+def test_a_slow_run_goes_on_with_pieces_of_a_second():
+    assert pieces(20_000, 5) == [FIRST_PIECE, 20_000, 20_000, 20_000, SIZE - FIRST_PIECE - 60_000]
+
+
+def test_a_very_slow_run_goes_on_with_fewer_rows():
+    assert pieces(100, 3) == [FIRST_PIECE, 100, 100]
+
+
+@pytest.mark.parametrize(("n_attributes", "rows"), [(1, MOST_ROWS), (100, BATCH_BYTES // 800), (10**5, FEWEST_ROWS)])
+def test_a_batch_holds_about_as_many_bytes_whatever_the_rows(n_attributes, rows):
+    schema = Schema(tuple(Attribute(f"a{i}") for i in range(n_attributes)), ("no", "yes"))
+    assert usual_size(schema) == rows
