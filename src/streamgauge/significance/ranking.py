@@ -223,9 +223,13 @@ def rank(
     >>> rank(runs).order
     ('tree', 'majority')
     """
+    runs = list(results) if isinstance(results, Iterable) else []
+    if not runs:
+        msg = "a ranking is over the results of several evaluations: give them all, as in rank([first, second])"
+        raise StreamgaugeError(msg)
     cells: dict[str, dict[str, list[float]]] = {}
     greater_is_better, unit = True, RATE
-    for run in results:
+    for run in runs:
         if not isinstance(run, Results):
             msg = f"{run!r} is no results; give those of several evaluations, as in rank([first, second])"
             raise StreamgaugeError(msg)
@@ -277,6 +281,9 @@ def rank_table(
     require_between("alpha", alpha, 0.0, 1.0, open_high=True)
     if post_hoc not in POST_HOCS:
         raise unknown_name(kind="post-hoc test", name=post_hoc, known=POST_HOCS)
+    if np.ndim(values) != 2:
+        msg = f"a ranking is of a table of streams by learners, not of an array of shape {np.shape(values)}"
+        raise StreamgaugeError(msg)
     outcome = friedman(values)
     table = np.asarray(values, dtype=np.float64)
     names = tuple(streams) if streams is not None else tuple(f"stream {i + 1}" for i in range(len(table)))

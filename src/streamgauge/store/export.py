@@ -83,7 +83,11 @@ def latex_table(rows: Sequence[dict[str, Any]]) -> str:
     for axis in ("measure", "forgetting"):
         names = sorted({str(row[axis]) for row in rows})
         if len(names) != 1:
-            found = f"there are {', '.join(names)}; choose one with {axis}" if names else "there are no readings"
+            found = (
+                f"there are {', '.join(names)}; choose one: --{axis}, or Filter({axis}=...)"
+                if names
+                else "there are no readings"
+            )
             msg = f"a LaTeX table is of one {axis}: {found}"
             raise StreamgaugeError(msg)
     measure, best_is_most = str(rows[0]["measure"]), bool(rows[0]["greater_is_better"])
