@@ -97,7 +97,7 @@ def test_results_stay_whole_where_others_cannot_be_written(results, tmp_path, mo
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_what_others_keep_under_the_name_of_a_table_stays(results, tmp_path):
+def test_what_others_keep_under_the_name_of_a_table_stays(tmp_path):
     (tmp_path / "differences.parquet").write_bytes(b"not ours: there is no manifest")
     save(sg.evaluate(sg.SEA(n_rows=500), sg.NoChange(), live_test=None), tmp_path)
     assert (tmp_path / "differences.parquet").is_file()

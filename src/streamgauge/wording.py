@@ -14,6 +14,7 @@ __all__ = [
     "points",
     "printable",
     "spread",
+    "times",
     "titled",
 ]
 
@@ -107,6 +108,17 @@ def count(number: int, one: str, many: str | None = None) -> str:
     ('1 row', '1,000,000 rows')
     """
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def times(ratio: float) -> str:
+    """Put how many times as great something is, in two digits.
+
+    Examples
+    --------
+    >>> times(123.4), times(1.04)
+    ('120 times', '1 times')
+    """
+    return f"{float(f'{ratio:.2g}'):,.10g} times"
 
 
 def and_list(words: Sequence[str]) -> str:

@@ -178,7 +178,7 @@ class Ranking:
         where = count(len(self.streams), "stream")
         return f"Mean ranks by {self.measure} on {where}: {ranked}. At a level of {self.alpha:g} {found}."
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self.sentence
 
     def _counts(self, forward: str, backward: str) -> NDArray[np.int64]:
@@ -348,8 +348,8 @@ def _warnings(n_streams: int, n_learners: int, post_hoc: str, alpha: float) -> l
     least = n_pairs * 2.0 ** (1 - n_streams)
     if post_hoc == "wilcoxon_holm" and least > alpha:
         return [
-            f"with {n_streams} streams and {n_pairs} pairs no adjusted p-value can be below {min(least, 1.0):.2g} at"
-            f" first, so alpha = {alpha:g} is out of reach: evaluate on more streams"
+            f"with {n_streams} streams and {count(n_pairs, 'pair')} no adjusted p-value can be below"
+            f" {min(least, 1.0):.2g} at first, so alpha = {alpha:g} is out of reach: evaluate on more streams"
         ]
     if post_hoc != "wilcoxon_holm" and n_streams < 10:
         return [f"tests of mean ranks are approximations that {n_streams} streams are few for"]
