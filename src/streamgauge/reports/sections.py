@@ -115,7 +115,7 @@ def pairs_section(comparisons: Sequence[Comparison]) -> Markup:
     if not comparisons:
         return Markup()
     shared = shared_unit(comparisons)
-    titles = ("Pair", "Test", difference_heading(shared).capitalize(), "Interval", "p", "In words")
+    titles = ("Pair", "Test", difference_heading(shared).replace("d", "D", 1), "Interval", "p", "In words")
     head = tag("thead", tag("tr", *(tag("th", title, scope="col") for title in titles)))
     rows = (_test_row(pair, at, shared) for pair in by_pair(comparisons) for at in range(len(pair)))
     return section("Pairs and tests", scrolled(head, rows, class_="words"))
