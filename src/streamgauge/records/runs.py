@@ -227,10 +227,12 @@ class Verdict:
 
     @property
     def lasts(self) -> bool:
-        """Whether the interval of now still says which is better; where the stream changes, it may not."""
-        if self.better is None or self.interval is None:
+        """Whether the interval of now still says what was known; where the stream changes, it may not."""
+        if self.row is None or self.interval is None:
             return True
         low, high = self.interval
+        if self.outcome == "equivalent":
+            return -self.rope <= low and high <= self.rope
         return low > 0.0 if self.outcome == "first" else high < 0.0
 
     def __str__(self) -> str:

@@ -79,7 +79,9 @@ def ranking_findings(ranking: Ranking) -> list[str]:
     """
     best = ranking.order[0]
     mean = float(ranking.mean_ranks[ranking.learners.index(best)])
-    p_value = ranking.friedman.iman_davenport_p
+    outcome = ranking.friedman
+    p_value = outcome.best_p
+    how = "with Iman-Davenport's correction" if outcome.exact_p is None else "exact"
     differ = "Not all learners are equally good" if p_value <= ranking.alpha else "Ranks so far apart may be chance"
     streams = count(len(ranking.streams), "stream")
     real = [
@@ -91,7 +93,7 @@ def ranking_findings(ranking: Ranking) -> list[str]:
     ]
     return [
         f"{best} has the best mean rank by {ranking.measure}, {mean:.2f}, over {streams}.",
-        f"{differ} (Friedman test with Iman-Davenport's correction, p {_p(p_value)}).",
+        f"{differ} (Friedman test, {how}, p {_p(p_value)}).",
         *real,
     ]
 
