@@ -6,6 +6,7 @@ import numpy as np
 
 from streamgauge.drift import AlarmScore, score_results
 from streamgauge.records import Results
+from streamgauge.reports.abstentions import abstentions
 from streamgauge.reports.comparisons import Comparison, by_pair
 from streamgauge.reports.panels import panels
 from streamgauge.reports.standings import standings
@@ -62,6 +63,7 @@ def limits(results: Results, comparisons: Sequence[Comparison] = (), *, warnings
         *(["There is one fold, so nothing here says how much another seed or sample would have changed."]
           if results.n_folds == 1 and results.values.size else []),
         *_undefined(results),
+        *abstentions(results),
         *_mixed(results),
         *_unjudged(results),
         "All of this is of one stream. Whether it holds on others takes more of them: streamgauge rank.",

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from streamgauge.records import Resources, Results, Verdict
+from streamgauge.reports.abstentions import abstentions
 from streamgauge.reports.alarms import score_table, scores_of
 from streamgauge.reports.comparisons import Comparison, by_pair, interval_text
 from streamgauge.reports.costs import cost_cells, cost_columns
@@ -44,6 +45,7 @@ def summary(results: Results, comparisons: Sequence[Comparison] = ()) -> Rendera
         parts += [Text("Alarms", "bold"), score_table(scores)]
     if results.feedback is not None and results.feedback.sentence:
         parts.append(Text(results.feedback.sentence))
+    parts.extend(Text(printable(sentence)) for sentence in abstentions(results))
     if results.resources is not None:
         parts.append(costs_table(results.resources, results.learners))
     if comparisons:
