@@ -238,7 +238,7 @@ class Verdict:
     def __str__(self) -> str:
         if self.row is None:
             return f"{self.first} and {self.second}: undecided yet"
-        since = f"known since row {self.row:,}"
+        since = f"known since row {self.row:,}" + ("" if self.lasts else ", but no longer so: the stream has changed")
         if self.outcome == "equivalent":
             return f"{self.first} and {self.second} are equivalent within {100 * self.rope:g} % points, {since}"
         worse = self.second if self.outcome == "first" else self.first

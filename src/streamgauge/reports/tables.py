@@ -147,8 +147,7 @@ def live_verdicts(verdicts: Sequence[Verdict]) -> RenderableType:
     listed = Table.grid(padding=(0, 1))
     undecided = [verdict for verdict in verdicts if verdict.row is None]
     for verdict in [v for v in verdicts if v.row is not None] + undecided[:MOST_UNDECIDED]:
-        now = _standing(verdict) + ("" if verdict.lasts else ": no longer so, the stream has changed")
-        listed.add_row("•", Text(f"{printable(str(verdict))}; at the end {printable(now)}"))
+        listed.add_row("•", Text(printable(f"{verdict}; at the end {_standing(verdict)}")))
     if len(undecided) > MOST_UNDECIDED:
         listed.add_row("•", Text(f"{count(len(undecided) - MOST_UNDECIDED, 'more pair')} undecided yet"))
     return Group(Text(head, "bold"), listed)
