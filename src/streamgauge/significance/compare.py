@@ -95,6 +95,7 @@ def compare(
         greater_is_better=results.greater_is_better(measure),
         unit=results.unit(measure),
         reason=reason,
+        forgetting=LANDMARK if over_rows else choose_forgetting(results.forgettings, forgetting),
         warnings=(*outcome.warnings, *doubts, *_warnings(results, pair, outcome)),
     )
 

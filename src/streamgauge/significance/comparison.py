@@ -66,6 +66,8 @@ class Comparison:
         Why this test was chosen, where `compare` chose it.
     warnings
         What to know before believing it.
+    forgetting
+        Over which rows the measure was taken: ``Landmark()`` for all of them alike.
 
     Examples
     --------
@@ -95,6 +97,7 @@ class Comparison:
     unit: str = RATE
     reason: str = ""
     warnings: tuple[str, ...] = ()
+    forgetting: str = "Landmark()"
 
     @property
     def title(self) -> str:
