@@ -86,7 +86,7 @@ class AlarmScore:
 
     def __str__(self) -> str:
         delay = f", mean delay {count(round(self.mean_delay), 'row')}" if self.n_detected else ""
-        found = f"{self.n_detected:,} of {count(self.n_drifts, 'drift')} detected{delay}"
+        found = f"{self.n_detected:,} of {count(self.n_drifts, 'drift')} detected{delay}" if self.drifts else "no drift"
         return f"{found}; {count(self.n_false, 'false alarm')} in {count(self.n_rows, 'row')}"
 
     @property
