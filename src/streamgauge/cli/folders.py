@@ -21,7 +21,7 @@ MISCLASSIFIED = "misclassified"
 _MISCLASSIFIED_NAME = re.compile(r".+-\d+\.(arff|csv|tsv|parquet)")
 
 
-def prepared_folders(options: dict[str, Any], results: Path | None = None) -> Files:
+def prepared_folders(options: dict[str, Any], results: Path | None = None) -> Files | None:
     """Raise where a folder cannot be one, before anything is run, and find what an earlier run left in that of --out.
 
     Parameters
@@ -29,7 +29,7 @@ def prepared_folders(options: dict[str, Any], results: Path | None = None) -> Fi
     options
         The options of a run.
     results
-        The folder of results that are at hand already; where they are written into it again, they stay.
+        The folder of results that are at hand already; where they are written into it again, nothing is replaced.
     """
     for name in ("out", "checkpoint"):
         if options[name] is not None and options[name].exists() and not options[name].is_dir():
@@ -38,7 +38,7 @@ def prepared_folders(options: dict[str, Any], results: Path | None = None) -> Fi
     if options["resume"]:
         _tell_where_to_resume(options["checkpoint"])
     out = options["out"]
-    return {} if out is None or (results is not None and results.resolve() == out.resolve()) else earlier_files(out)
+    return None if out is None or (results is not None and results.resolve() == out.resolve()) else earlier_files(out)
 
 
 def _tell_where_to_resume(checkpoints: Path | None) -> None:
@@ -72,7 +72,7 @@ def _written(path: Path) -> tuple[int, int]:
     return facts.st_ino, facts.st_mtime_ns
 
 
-def save_into(folder: Path, results: Results, earlier: Files) -> None:
+def save_into(folder: Path, results: Results, earlier: Files | None) -> None:
     """Write results into a folder; of an earlier run nothing stays that would seem to be of this one.
 
     Parameters
@@ -80,12 +80,14 @@ def save_into(folder: Path, results: Results, earlier: Files) -> None:
     folder, results
         As for `streamgauge.save`.
     earlier
-        The files that were there before this run wrote any, from `earlier_files`.
+        The files that were there before this run wrote any, from `prepared_folders`.
     """
     from streamgauge.results import holds_results, save  # noqa: PLC0415
 
     replaces = holds_results(folder)
     save(results, folder)
+    if earlier is None:
+        return
     for path, written in earlier.items():
         if path.is_file() and _written(path) == written:
             path.unlink()
