@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -16,11 +17,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import streamgauge as sg
+from streamgauge import feeding
+from streamgauge.checkpoints import Aside, Checkpointing
 from streamgauge.checkpoints.files import FORMAT, Checkpoint, decoded, encoded
 from streamgauge.checkpoints.folder import Folder
 from streamgauge.drift import DDM
 from streamgauge.errors import CheckpointWarning, FailureWarning, StreamgaugeError
 from streamgauge.evaluating import Evaluation, evaluate
+from streamgauge.feeding import Feed
 from streamgauge.forgetting import Tumbling
 from streamgauge.labelling import AllLabels, Delayed, DelayedAtRandom, Fraction
 from streamgauge.learners import HoeffdingTree, MajorityClass, NaiveBayes, PythonLearner
@@ -87,12 +91,17 @@ SCHEMES: list[Callable[[], Any]] = [
 @given(
     scheme=st.sampled_from(SCHEMES),
     labelling=st.sampled_from(LABELLINGS),
-    sizes=st.tuples(st.integers(20, 400), st.integers(20, 400), st.integers(40, 500)),
+    sizes=st.tuples(st.integers(20, 400), st.integers(20, 400), st.integers(40, 500), st.sampled_from([33, 4096])),
     cuts=st.lists(st.integers(0, 20), min_size=1, max_size=3),
     score=st.sampled_from(["first", "last", "labelled"]),
 )
 def test_a_run_that_is_cut_at_any_moments_has_the_results_of_one_that_is_not(
-    tmp_path_factory: Any, scheme: Any, labelling: Any, sizes: tuple[int, int, int], cuts: list[int], score: Any
+    tmp_path_factory: Any,
+    scheme: Any,
+    labelling: Any,
+    sizes: tuple[int, int, int, int],
+    cuts: list[int],
+    score: Any,
 ) -> None:
     folder = tmp_path_factory.mktemp("run")
     learners = {"tree": HoeffdingTree(grace_period=50), "bayes": NaiveBayes(), "nervous": PythonLearner(Nervous(700))}
@@ -106,7 +115,7 @@ def test_a_run_that_is_cut_at_any_moments_has_the_results_of_one_that_is_not(
         "every": 130,
     }
     stream = SEA(n_rows=N, noise=0.2)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), patch.object(Feed, "pace"), patch.object(feeding, "FIRST_PIECE", sizes[3]):
         warnings.simplefilter("ignore", FailureWarning)
         whole = evaluate(stream, learners, **options)
         every = sizes[2]
@@ -444,6 +453,37 @@ def test_a_run_that_is_asked_to_stop_writes_a_last_checkpoint(tmp_path: Path) ->
     assert not short.complete
     assert [path.name for path in files_of(tmp_path)] == [f"rows-{short.n_rows:020d}.checkpoint"]
     assert facts(resumed(tmp_path)) == facts(whole_run())
+
+
+def test_after_a_checkpoint_that_could_not_be_written_aside_none_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written, write = [], Folder.write
+
+    def failing(self: Folder, checkpoint: Checkpoint, **options: Any) -> None:
+        written.append(checkpoint.n_rows)
+        if len(written) == 2:
+            raise self.failed(OSError(errno.ENOSPC, "No space left on device"))
+        write(self, checkpoint, **options)
+
+    def rows_until(stop: int) -> list[int]:
+        kept = Checkpointing(tmp_path, 100, resume=True, aside=Aside({}, warned.append))
+        run = Evaluation(SEA(n_rows=N), NaiveBayes(), every=50, checkpoint=kept)
+        told = []
+        stopping = threading.Event()
+        for progress in run.advance(stopping.is_set):
+            told += progress.rows.tolist()
+            if told[-1] >= stop:
+                stopping.set()
+        return told
+
+    warned: list[str] = []
+    monkeypatch.setattr(Folder, "write", failing)
+    assert rows_until(700)[-1] >= 700
+    assert len(warned) == 1
+    assert written == [100, 200]
+    # What the end of the first run would have saved lacks the readings since then.
+    assert rows_until(N) == list(range(50, N + 1, 50))
 
 
 def test_a_time_limit_counts_from_each_start(tmp_path: Path) -> None:

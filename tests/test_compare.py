@@ -38,7 +38,7 @@ def evaluated(n_folds: int = 10, n: int = 400, *, scored: float = 1.0, seedless:
 
 
 def test_the_two_way_t_is_taken_where_all_folds_scored_all_rows() -> None:
-    outcome = compare(evaluated(), "tree", "bayes")
+    outcome = compare(evaluated(), "tree", "bayes", measure="accuracy")
     expected = two_way_t(evaluated().pairs[0])
     assert (outcome.test, outcome.p_value, outcome.interval) == ("two_way_t", expected.p_value, expected.interval)
     assert outcome.better == "tree"
@@ -48,9 +48,9 @@ def test_the_two_way_t_is_taken_where_all_folds_scored_all_rows() -> None:
 
 def test_wilcoxon_is_taken_where_folds_scored_rows_of_their_own_unless_they_are_too_few() -> None:
     results = evaluated(scored=0.3)
-    outcome = compare(results, "tree", "bayes")
+    outcome = compare(results, "tree", "bayes", measure="accuracy")
     assert (outcome.test, outcome.p_value) == ("wilcoxon", wilcoxon(results.pairs[0].fold_differences).p_value)
-    assert compare(evaluated(5, scored=0.3), "tree", "bayes").test == "paired_t"
+    assert compare(evaluated(5, scored=0.3), "tree", "bayes", measure="accuracy").test == "paired_t"
 
 
 def test_mcnemar_is_taken_for_one_fold_and_looks_at_one_fold_only() -> None:
@@ -74,6 +74,14 @@ def test_other_measures_are_compared_over_folds_by_their_last_readings() -> None
     assert "in kappa" in outcome.sentence
     signs = compare(results, "tree", "bayes", measure="kappa", test="sign", forgetting="Window(width=100)")
     assert signs.p_value == sign_test(differences).p_value
+
+
+def test_what_was_measured_is_tested_unless_only_the_accuracy_can_be() -> None:
+    results = evaluated()
+    assert compare(results, "tree", "bayes") == compare(results, "tree", "bayes", measure="kappa")
+    for instead in (compare(evaluated(1), "tree", "bayes"), compare(results, "tree", "bayes", test="two_way_t")):
+        assert instead.measure == "accuracy"
+        assert any(warning.startswith("the accuracy was tested, not kappa: ") for warning in instead.warnings)
 
 
 def test_the_learner_with_the_smaller_loss_is_better() -> None:
@@ -148,7 +156,7 @@ def test_what_cannot_be_compared_is_refused_with_what_to_do() -> None:
     with pytest.raises(StreamgaugeError, match="at least 2 folds"):
         compare(evaluated(1), "tree", "bayes", measure="kappa")
     with pytest.raises(StreamgaugeError, match="scored no row"):
-        compare(evaluated(scored=0.0), "tree", "bayes", test="wilcoxon")
+        compare(evaluated(scored=0.0), "tree", "bayes", test="wilcoxon", measure="accuracy")
     adwin = replace(results, forgettings=tuple(f.replace("Landmark", "Adwin") for f in results.forgettings))
     with pytest.raises(StreamgaugeError, match=r"say which of .* to compare"):
         compare(adwin, "tree", "bayes", measure="kappa")

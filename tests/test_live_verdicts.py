@@ -337,6 +337,7 @@ def test_a_verdict_that_the_end_no_longer_bears_out_says_so():
         ("second", (-0.05, -0.01), True),
         ("second", (-0.05, 0.01), False),
         ("equivalent", (-0.005, 0.005), True),
+        ("equivalent", (0.02, 0.04), False),
         ("first", None, True),
     ]
     for outcome, interval, lasts in cases:
@@ -345,3 +346,12 @@ def test_a_verdict_that_the_end_no_longer_bears_out_says_so():
         console = Console(width=200, record=True, file=StringIO())
         console.print(live_verdicts([verdict]))
         assert ("no longer so" in console.export_text()) == (not lasts)
+
+
+def test_a_difference_is_told_from_the_side_of_who_is_ahead():
+    verdict = Verdict("a", "b", "second", 4000, -0.04, (-0.06, -0.02), 0.01, 0.05, 1, "equal", "two_way_sequence")
+    console = Console(width=200, record=True, file=StringIO())
+    console.print(live_verdicts([verdict]))
+    assert "b is better than a, known since row 4,000; at the end b is ahead by 4.00 % points [+2.00, +6.00]" in (
+        console.export_text()
+    )

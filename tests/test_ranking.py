@@ -2,7 +2,7 @@
 
 import csv
 import json
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from pathlib import Path
 
 import numpy as np
@@ -171,6 +171,21 @@ def test_mean_ranks_are_tested_as_normal() -> None:
 def test_full_agreement_has_its_exact_chance() -> None:
     assert friedman([[3, 2, 1]] * 4).iman_davenport_p == pytest.approx(1 / 6**3)
     assert friedman([[3, 2, 2]] * 4).iman_davenport_p == pytest.approx(1 / 3**3)
+
+
+def test_few_streams_have_an_exact_p_value() -> None:
+    rng = np.random.default_rng(4)
+    for n, k in ((2, 3), (3, 3), (4, 3), (3, 4)):
+        table = rng.integers(0, 5, (n, k))
+        ranks = ranks_of(table)
+        ways = np.array([np.sum(rows, axis=0) for rows in product(*map(permutations, ranks))])
+        apart = ((ways - n * (k + 1) / 2) ** 2).sum(axis=1)
+        observed = ((ranks.sum(axis=0) - n * (k + 1) / 2) ** 2).sum()
+        assert friedman(table).exact_p == pytest.approx(np.mean(apart >= observed - 1e-9))
+    # Three streams cannot tell three learners apart that two of them rank alike, whatever the F says.
+    outcome = friedman([[3, 2, 1], [3, 2, 1], [2, 3, 1]])
+    assert outcome.iman_davenport_p < 0.05 < outcome.best_p
+    assert friedman(rng.random((50, 6))).exact_p is None
 
 
 # The ranking

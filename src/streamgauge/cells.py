@@ -23,11 +23,22 @@ Tallies = Sequence[Sequence[Tally]]
 
 
 class Fold:
-    """What the learners of one fold share: the step at hand and the hits of the two baselines."""
+    """What the learners of one fold share: the step at hand and the hits of the two baselines.
 
-    def __init__(self, number: int, schema: Schema) -> None:
+    Parameters
+    ----------
+    number
+        Which fold it is.
+    schema
+        What the rows look like.
+    with_baselines
+        Whether anybody asks for the hits; else there are none.
+    """
+
+    def __init__(self, number: int, schema: Schema, *, with_baselines: bool = True) -> None:
         self.number, self.n_classes = number, schema.n_classes
         self.n_scored = 0
+        self._with_baselines = with_baselines
         self._baselines = _native.Baselines(schema.n_classes)
         self._test: Kept[np.bool_] = Kept(usual=True)
         self._weight: Kept[np.float64] = Kept(1.0)
@@ -46,9 +57,12 @@ class Fold:
         self.y_true = step.batch.y[scored]
         columns = (step.batch.weight, step.batch.time)
         self.weight, self.time = (None if column is None else column[scored] for column in columns)
-        hits = self._baselines.update(step.batch.y, step.labels, step.learning_weight)
-        self.majority_hit, self.no_change_hit = (hit[scored] for hit in hits)
         self.n_scored += len(self.row)
+        if self._with_baselines:
+            hits = self._baselines.update(step.batch.y, step.labels, step.learning_weight)
+            self.majority_hit, self.no_change_hit = (hit[scored] for hit in hits)
+        else:
+            self.majority_hit = self.no_change_hit = np.zeros(len(self.row), dtype=np.bool_)
 
     def _planned(self, plan: Plan, step: Step) -> Step:
         moves = plan.moves

@@ -27,7 +27,7 @@ FIRST_PIECE = 4096
 
 
 def usual_size(schema: Schema) -> int:
-    """Say how many rows a batch has where nobody says otherwise.
+    """Say how many rows a batch has where nobody says otherwise; votes, one a class, count as the values do.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def usual_size(schema: Schema) -> int:
     >>> usual_size(SEA().schema)
     262144
     """
-    return min(max(BATCH_BYTES // (8 * max(schema.n_attributes, 1)), FEWEST_ROWS), MOST_ROWS)
+    return min(max(BATCH_BYTES // (8 * max(schema.n_attributes, schema.n_classes)), FEWEST_ROWS), MOST_ROWS)
 
 
 class Feed:
@@ -78,7 +78,6 @@ class Feed:
         self.scheme: Scheme = scheme.on(shown) if isinstance(scheme, Bound) else scheme
         self.schema: Schema = shown.schema
         self.piece = FIRST_PIECE
-        self.is_whole = True
         self._cursor: Cursor | None = None
 
     def rows(self, start: int, n: int) -> tuple[Batch, Arrivals | None]:
@@ -96,7 +95,7 @@ class Feed:
         """Give the rows for training, which stand before row 0, and up to `n_rows` of the stream, `size` at a time.
 
         From a later `start` on there is no training. Rows may be read `ahead`, in a thread. Batches are given in
-        pieces of no more rows than `piece` says; `is_whole` tells whether those given last end a batch of the stream.
+        pieces of no more rows than `piece` says.
         """
         if n_rows is not None and start >= n_rows:
             return
@@ -148,7 +147,6 @@ class Feed:
             start = 0
             while start < len(batch):
                 stop = min(len(batch), start + self.piece)
-                self.is_whole = stop == len(batch)
                 yield batch if stop - start == len(batch) else _part(batch, start, stop)
                 start = stop
 

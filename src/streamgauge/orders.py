@@ -131,7 +131,7 @@ class Orders:
             start, stop = batch.start, batch.start + len(batch)
             stops = list(range((start // every + 1) * every, stop + 1, every)) if start >= 0 else []
             labels = self._labels.count(batch, plan, self._sequencer.hidden, stops)
-            kept = keeps is not None and stop > 0 and self.feed.is_whole and keeps(stop)
+            kept = keeps is not None and stop > 0 and keeps(stop)
             if kept:
                 self._kept[stop] = self._states()
             confused = self._confused(stops, every)

@@ -178,13 +178,14 @@ class Checkpointing:
     def write(self, seconds: float, brought: Sequence[Brought], orders: Orders, account: Account) -> None:
         """Write a checkpoint of what was told up to now and of all states; then a live stream may forget the rows."""
         states = orders.states(account.n_done)
+        if self._given_up:  # what was told since the last one is lost to it
+            return
         try:
             self._write(account.n_done, seconds, brought, {**states, "account": account.save()})
         except StreamgaugeError as error:
             if self._aside is None:
                 raise
-            if not self._given_up:
-                self._aside.tell(str(error))
+            self._aside.tell(str(error))
             self._given_up, self._told = True, []
             return
         orders.committed(states)

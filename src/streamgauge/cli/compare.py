@@ -16,8 +16,16 @@ __all__ = ["command"]
 @click.argument("results", required=False, type=click.Path(path_type=Path))
 @run_options
 @click.option("--test", "tests", multiple=True, help="The test to use; repeatable.  [default: the recommended one]")
+@click.option("--tested", help="The measure that is tested.  [default: accuracy where it was measured, else the first]")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of the tests.")
-def command(results: Path | None, *, tests: tuple[str, ...], alpha: float, **options: Any) -> int:  # noqa: ANN401
+def command(
+    results: Path | None,
+    *,
+    tests: tuple[str, ...],
+    tested: str | None,
+    alpha: float,
+    **options: Any,  # noqa: ANN401
+) -> int:
     """Say of each pair of learners whether one is really better.
 
     Give the options of a run, or RESULTS, the folder of one that was saved with --out.
@@ -41,5 +49,5 @@ def command(results: Path | None, *, tests: tuple[str, ...], alpha: float, **opt
         raise StreamgaugeError(msg)
     with watched(options["out"], wanted=options["watch"] and results is None) as journal:
         found = run({**options, "alpha": alpha}, journal) if results is None else load(results)
-        tested = [compare_all(found, test=test, alpha=alpha) for test in tests or (None,)]
-        return show(found, [comparison for of_test in tested for comparison in of_test], options)
+        by_test = [compare_all(found, test=test, alpha=alpha, measure=tested) for test in tests or (None,)]
+        return show(found, [comparison for of_test in by_test for comparison in of_test], options)

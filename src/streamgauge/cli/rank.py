@@ -98,11 +98,15 @@ def _show(ranking: "Ranking") -> None:
     from streamgauge.significance import POST_HOCS, diagram_text, p_text  # noqa: PLC0415
 
     outcome = ranking.friedman
-    click.echo(
+    head = (
         f"{len(ranking.learners)} learners on {len(ranking.streams)} streams by {ranking.measure};"
-        f" Iman-Davenport F = {outcome.iman_davenport:.3g}, {p_text(outcome.iman_davenport_p)};"
-        f" Friedman chi-square = {outcome.chi_square:.3g}, {p_text(outcome.p_value)}\n"
+        f" Friedman chi-square = {outcome.chi_square:.3g}"
     )
+    if outcome.exact_p is not None:
+        click.echo(f"{head}, exact {p_text(outcome.exact_p)}\n")
+    else:
+        f_test = f"Iman-Davenport F = {outcome.iman_davenport:.3g}, {p_text(outcome.iman_davenport_p)}"
+        click.echo(f"{head}, {p_text(outcome.p_value)}; {f_test}\n")
     click.echo(diagram_text(ranking) + "\n")
     table = Table(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
     for heading in ("first", "second", "w/t/l", "difference", "p", "adjusted p", "better"):

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from streamgauge.cells import Cell, Fold, Tallies
 from streamgauge.errors import StreamgaugeError
+from streamgauge.forgetting import NativeForgetting
 from streamgauge.groups.crews import Crew
 from streamgauge.groups.hosts import Workers, one_by_one
 from streamgauge.groups.orders import Brought, Order, Saved
-from streamgauge.measures import build_state, measured
+from streamgauge.measures import build_state, measured, reads_baselines
 from streamgauge.metering import Meter
 from streamgauge.protocols import Passage
 from streamgauge.randomness import fold_seed
@@ -47,9 +48,18 @@ class Group:
     def __init__(self, crew: Crew) -> None:
         self.crew = crew
         self._places = tuple(range(crew.n_cells)) if crew.places is None else crew.places
-        folds = {fold: Fold(fold, crew.schema) for fold in sorted({fold for _, fold in crew.cells})}
+        with_baselines = self._asks_for_baselines()
+        numbers = sorted({fold for _, fold in crew.cells})
+        folds = {fold: Fold(fold, crew.schema, with_baselines=with_baselines) for fold in numbers}
         self._folds = list(folds.values())
         self._cells = [self._built(name, folds[fold]) for name, fold in crew.cells]
+
+    def _asks_for_baselines(self) -> bool:
+        """Whether a measure, or anything that is not ours, may look at what the baselines got right."""
+        crew = self.crew
+        known = (crew.schema.n_classes, crew.measures)
+        native = (isinstance(build_state(forgetting, *known), NativeForgetting) for forgetting in crew.forgettings)
+        return crew.with_passages or reads_baselines(crew.measures) or not all(native)
 
     def _built(self, name: str, fold: Fold) -> Cell:
         crew = self.crew

@@ -5,7 +5,7 @@ By name (`streamgauge list measures`), as objects with options, or as plain func
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +73,7 @@ __all__ = [
     "pr_auc_ovo_macro",
     "pr_auc_ovr_macro",
     "pr_auc_ovr_weighted",
+    "reads_baselines",
     "roc_auc_margin",
     "roc_auc_ovo_macro",
     "roc_auc_ovr_macro",
@@ -123,6 +124,22 @@ MEASURES: dict[str, Measure] = {
     **{known.name: known for known in (*_OF_VOTES, Hoeffding(), Chernoff())},
 }
 """Every measure, by its name."""
+
+
+_OF_BASELINES = {kappa_m.name, kappa_temporal.name}
+
+
+def reads_baselines(measures: Iterable[Measure]) -> bool:
+    """Whether measures may look at what the majority class, or the class seen last, got right; others' own always may.
+
+    Examples
+    --------
+    >>> def mine(tally):
+    ...     return tally.majority_hits
+    >>> [reads_baselines(found) for found in ([accuracy, kappa], [accuracy, kappa_m], [measure(mine)])]
+    [False, True, True]
+    """
+    return any(one.name in _OF_BASELINES or one is not MEASURES.get(one.name) for one in measures)
 
 
 def measure(wanted: str | Measure | Callable[..., float]) -> Measure:

@@ -227,16 +227,18 @@ class Verdict:
 
     @property
     def lasts(self) -> bool:
-        """Whether the interval of now still says which is better; where the stream changes, it may not."""
-        if self.better is None or self.interval is None:
+        """Whether the interval of now still says what was known; where the stream changes, it may not."""
+        if self.row is None or self.interval is None:
             return True
         low, high = self.interval
+        if self.outcome == "equivalent":
+            return -self.rope <= low and high <= self.rope
         return low > 0.0 if self.outcome == "first" else high < 0.0
 
     def __str__(self) -> str:
         if self.row is None:
             return f"{self.first} and {self.second}: undecided yet"
-        since = f"known since row {self.row:,}"
+        since = f"known since row {self.row:,}" + ("" if self.lasts else ", but no longer so: the stream has changed")
         if self.outcome == "equivalent":
             return f"{self.first} and {self.second} are equivalent within {100 * self.rope:g} % points, {since}"
         worse = self.second if self.outcome == "first" else self.first

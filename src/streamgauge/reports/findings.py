@@ -6,6 +6,7 @@ import numpy as np
 
 from streamgauge.drift import AlarmScore, score_results
 from streamgauge.records import Results
+from streamgauge.reports.abstentions import abstentions
 from streamgauge.reports.comparisons import Comparison, by_pair
 from streamgauge.reports.panels import panels
 from streamgauge.reports.standings import standings
@@ -62,6 +63,7 @@ def limits(results: Results, comparisons: Sequence[Comparison] = (), *, warnings
         *(["There is one fold, so nothing here says how much another seed or sample would have changed."]
           if results.n_folds == 1 and results.values.size else []),
         *_undefined(results),
+        *abstentions(results),
         *_mixed(results),
         *_unjudged(results),
         "All of this is of one stream. Whether it holds on others takes more of them: streamgauge rank.",
@@ -79,7 +81,9 @@ def ranking_findings(ranking: Ranking) -> list[str]:
     """
     best = ranking.order[0]
     mean = float(ranking.mean_ranks[ranking.learners.index(best)])
-    p_value = ranking.friedman.iman_davenport_p
+    outcome = ranking.friedman
+    p_value = outcome.best_p
+    how = "with Iman-Davenport's correction" if outcome.exact_p is None else "exact"
     differ = "Not all learners are equally good" if p_value <= ranking.alpha else "Ranks so far apart may be chance"
     streams = count(len(ranking.streams), "stream")
     real = [
@@ -91,7 +95,7 @@ def ranking_findings(ranking: Ranking) -> list[str]:
     ]
     return [
         f"{best} has the best mean rank by {ranking.measure}, {mean:.2f}, over {streams}.",
-        f"{differ} (Friedman test with Iman-Davenport's correction, p {_p(p_value)}).",
+        f"{differ} (Friedman test, {how}, p {_p(p_value)}).",
         *real,
     ]
 

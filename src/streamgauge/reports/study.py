@@ -139,7 +139,7 @@ def recommended(results: Results, measure: str | None = None, alpha: float = 0.0
     """
     if not results.pairs:
         return ()
-    return compare_all(results, measure=measure or _main_measure(results), alpha=alpha)
+    return compare_all(results, measure=measure, alpha=alpha)
 
 
 def _main_measure(results: Results) -> str:

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from streamgauge.records import Resources, Results, Verdict
+from streamgauge.reports.abstentions import abstentions
 from streamgauge.reports.alarms import score_table, scores_of
 from streamgauge.reports.comparisons import Comparison, by_pair, interval_text
 from streamgauge.reports.costs import cost_cells, cost_columns
@@ -44,6 +45,7 @@ def summary(results: Results, comparisons: Sequence[Comparison] = ()) -> Rendera
         parts += [Text("Alarms", "bold"), score_table(scores)]
     if results.feedback is not None and results.feedback.sentence:
         parts.append(Text(results.feedback.sentence))
+    parts.extend(Text(printable(sentence)) for sentence in abstentions(results))
     if results.resources is not None:
         parts.append(costs_table(results.resources, results.learners))
     if comparisons:
@@ -136,23 +138,27 @@ def live_verdicts(verdicts: Sequence[Verdict]) -> RenderableType:
     >>> from rich.console import Console
     >>> known = Verdict("a", "b", "first", 4000, 0.03, (0.01, 0.05), 0.01, 0.05, 1, "equal", "two_way_sequence")
     >>> Console(width=99).print(live_verdicts([known]))
-    While it ran (all right with a chance of 95 %; up to 1 % point does not matter)
-    • a is better than b, known since row 4,000; at the end +3.00 % points [+1.00, +5.00]
+    While it ran, by accuracy (all right with a chance of 95 %; up to 1 % point does not matter)
+    • a is better than b, known since row 4,000; at the end a is ahead by 3.00 % points [+1.00, +5.00]
     """
     one = verdicts[0]
     sure, rope = f"{100 * (1 - one.alpha):g} %", f"{100 * one.rope:g} % point{'s' if one.rope != 0.01 else ''}"
-    head = f"While it ran (all right with a chance of {sure}; up to {rope} does not matter)"
+    head = f"While it ran, by accuracy (all right with a chance of {sure}; up to {rope} does not matter)"
     listed = Table.grid(padding=(0, 1))
     undecided = [verdict for verdict in verdicts if verdict.row is None]
     for verdict in [v for v in verdicts if v.row is not None] + undecided[:MOST_UNDECIDED]:
-        ends = verdict.interval
-        interval = "" if ends is None else f" [{', '.join(points(bound) for bound in ends)}]"
-        now = f"at the end {points(verdict.difference)} % points{interval}"
-        now += "" if verdict.lasts else ": no longer so, the stream has changed"
-        listed.add_row("•", Text(f"{printable(str(verdict))}; {now}"))
+        listed.add_row("•", Text(printable(f"{verdict}; at the end {_standing(verdict)}")))
     if len(undecided) > MOST_UNDECIDED:
         listed.add_row("•", Text(f"{count(len(undecided) - MOST_UNDECIDED, 'more pair')} undecided yet"))
     return Group(Text(head, "bold"), listed)
+
+
+def _standing(verdict: Verdict) -> str:
+    """Say who is ahead now, and by how much."""
+    ahead, turn = (verdict.first, 1.0) if verdict.difference >= 0.0 else (verdict.second, -1.0)
+    ends = sorted(turn * bound for bound in verdict.interval or ())
+    interval = f" [{', '.join(map(points, ends))}]" if ends else ""
+    return f"{ahead} is ahead by {percent(turn * verdict.difference)} % points{interval}"
 
 
 def _estimate(pair: Sequence[Comparison], *, with_unit: bool) -> str:

@@ -21,6 +21,7 @@ ACCURACY = "accuracy"
 """The measure whose sums over rows are kept, so that tests over rows can be done."""
 
 OVER_FOLDS: dict[str, Callable[..., Comparison]] = {"sign": sign_test, "sign_flip": sign_flip, "wilcoxon": wilcoxon}
+OVER_ROWS = ("mcnemar", "two_way_t")
 TESTS = ("corrected_t", "mcnemar", "sign", "sign_flip", "two_way_t", "wilcoxon")
 LANDMARK = "Landmark()"
 
@@ -32,7 +33,7 @@ def compare(
     *,
     test: str | None = None,
     alpha: float = 0.05,
-    measure: str = ACCURACY,
+    measure: str | None = None,
     forgetting: str | None = None,
 ) -> Comparison:
     """Test whether one of two learners is better, after a run.
@@ -54,7 +55,9 @@ def compare(
     alpha
         The level.
     measure
-        What to compare; tests over rows know only the accuracy.
+        What to compare; tests over rows know only the accuracy. None for the accuracy where that was measured,
+        else for the first measure of the run, or again the accuracy where that cannot be tested;
+        `Comparison.warnings` then says why.
     forgetting
         Of which forgetting to take the readings, as the readings name it. By default ``Landmark()``, or the only one;
         the accuracy is then that of all rows alike.
@@ -68,6 +71,7 @@ def compare(
     ('tree', 'two_way_t')
     """
     pair = _find(results, first, second)
+    measure, doubts = (measure, []) if measure else _main_measure(results, pair, test, forgetting)
     over_rows = measure == ACCURACY and forgetting is None
     chosen, reason = (test, "it was asked for") if test else _recommended(pair, measure, alpha, over_rows=over_rows)
     if chosen not in TESTS:
@@ -91,7 +95,8 @@ def compare(
         greater_is_better=results.greater_is_better(measure),
         unit=results.unit(measure),
         reason=reason,
-        warnings=(*outcome.warnings, *_warnings(results, pair, outcome)),
+        forgetting=LANDMARK if over_rows else choose_forgetting(results.forgettings, forgetting),
+        warnings=(*outcome.warnings, *doubts, *_warnings(results, pair, outcome)),
     )
 
 
@@ -100,7 +105,7 @@ def compare_all(
     *,
     test: str | None = None,
     alpha: float = 0.05,
-    measure: str = ACCURACY,
+    measure: str | None = None,
     forgetting: str | None = None,
 ) -> tuple[Comparison, ...]:
     """Test every pair of learners as `compare` does, in the order of the learners.
@@ -152,6 +157,23 @@ def _not_compared(results: Results, name: str, names: list[str]) -> StreamgaugeE
     if failure is not None:
         return StreamgaugeError(f"{name} cannot be compared: {failure}")
     return unknown_name(kind="learner", name=name, known=names)
+
+
+def _main_measure(results: Results, pair: PairSums, test: str | None, forgetting: str | None) -> tuple[str, list[str]]:
+    """Choose what to test where nobody says, and tell why it is not what was measured where it is not."""
+    if ACCURACY in results.measures or not results.measures:
+        return ACCURACY, []
+    first, reason = results.measures[0], ""
+    if test in OVER_ROWS:
+        reason = f"{test} knows no other"
+    elif test is None and pair.n_folds == 1:
+        reason = "there is one fold, whose rows are compared"
+    else:
+        try:
+            _last_differences(results, pair, first, forgetting)
+        except StreamgaugeError as error:
+            reason = str(error)
+    return (ACCURACY, [f"the accuracy was tested, not {first}: {reason}"]) if reason else (first, [])
 
 
 def _recommended(pair: PairSums, measure: str, alpha: float, *, over_rows: bool) -> tuple[str, str]:

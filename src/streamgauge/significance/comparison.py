@@ -66,6 +66,8 @@ class Comparison:
         Why this test was chosen, where `compare` chose it.
     warnings
         What to know before believing it.
+    forgetting
+        Over which rows the measure was taken: ``Landmark()`` for all of them alike.
 
     Examples
     --------
@@ -95,6 +97,7 @@ class Comparison:
     unit: str = RATE
     reason: str = ""
     warnings: tuple[str, ...] = ()
+    forgetting: str = "Landmark()"
 
     @property
     def title(self) -> str:
@@ -118,7 +121,8 @@ class Comparison:
         """The verdict in plain English; rates are printed in percent."""
         better = self.better
         scale = 100 if self.unit == RATE else 1
-        turn = -scale if better is not None and self.direction < 0 else scale
+        # Told from the side of who is ahead.
+        turn = -scale if (self.direction if better is not None else self.difference or 0.0) < 0 else scale
         low, high = sorted(turn * bound for bound in self.interval or (0.0, 0.0))
         digits = _digits((high - low) / 2 or scale * (self.difference or 0.0))
         evidence = f"{self.title} over {self.basis}, {p_text(self.p_value)}"
@@ -129,9 +133,10 @@ class Comparison:
         if self.difference is not None:
             by = f" by {turn * self.difference:,.{digits}f} {difference_unit(self.unit)}"
         if better is None:
-            differ = f"; they differ{by}" if by else ""
+            ahead = self.first if (turn > 0) == self.greater_is_better else self.second
+            lead = f"; {ahead} is ahead{by}" if self.difference else ""
             between = f"between {self.first} and {self.second}"
-            return f"No difference in {self.measure} can be claimed {between}{differ} ({evidence})."
+            return f"No difference in {self.measure} can be claimed {between}{lead} ({evidence})."
         worse = self.second if better == self.first else self.first
         return f"{better} is better than {worse}{by} in {self.measure} ({evidence})."
 

@@ -1,7 +1,11 @@
 """Ranks over streams, and the tests that look at nothing else: Friedman's and Nemenyi's."""
 
 import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import permutations
+from operator import add
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,6 +14,9 @@ from streamgauge.errors import StreamgaugeError, require_at_least, require_betwe
 from streamgauge.significance.folds import double_ranks
 
 __all__ = ["Friedman", "critical_difference", "friedman", "mean_rank_p_values", "nemenyi_p_values", "ranks_of"]
+
+MOST_WAYS = 100_000
+"""So many ways to rank one more stream are gone through for an exact p-value."""
 
 
 def ranks_of(values: ArrayLike, *, greater_is_better: bool = True) -> NDArray[np.float64]:
@@ -42,17 +49,26 @@ class Friedman:
     iman_davenport, iman_davenport_p
         The less conservative statistic of Iman and Davenport, an F with ``k - 1`` and ``(k - 1)(N - 1)`` degrees of
         freedom, and its p-value. Where all streams rank alike the F is infinite, and the p-value is the exact chance.
+    exact_p
+        The exact chance of ranks so far apart, where streams and learners are few enough to find it; else None.
 
     Examples
     --------
-    >>> Friedman(9.28, 0.0258, 3.69, 0.0198).iman_davenport
-    3.69
+    >>> outcome = Friedman(9.28, 0.0258, 3.69, 0.0198)
+    >>> outcome.iman_davenport, outcome.best_p
+    (3.69, 0.0198)
     """
 
     chi_square: float
     p_value: float
     iman_davenport: float
     iman_davenport_p: float
+    exact_p: float | None = None
+
+    @property
+    def best_p(self) -> float:
+        """The p-value to believe: the exact one, where it is known. Both statistics are poor where streams are few."""
+        return self.iman_davenport_p if self.exact_p is None else self.exact_p
 
 
 def friedman(values: ArrayLike, *, corrected_for_ties: bool = True) -> Friedman:
@@ -78,6 +94,8 @@ def friedman(values: ArrayLike, *, corrected_for_ties: bool = True) -> Friedman:
     >>> outcome = friedman([[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.7, 0.6, 0.8], [0.9, 0.8, 0.7]])
     >>> outcome.chi_square, round(outcome.iman_davenport, 4), round(outcome.iman_davenport_p, 4)
     (3.5, 2.3333, 0.178)
+    >>> round(outcome.exact_p, 4)
+    0.2731
     """
     from scipy.special import chdtrc, fdtrc  # noqa: PLC0415
 
@@ -94,7 +112,34 @@ def friedman(values: ArrayLike, *, corrected_for_ties: bool = True) -> Friedman:
         p_of_f = float(fdtrc(k - 1, (k - 1) * (n - 1), statistic))
     else:
         statistic, p_of_f = math.inf, _chance_of_agreement(ranks)
-    return Friedman(chi_square, float(chdtrc(k - 1, chi_square)), statistic, p_of_f)
+    return Friedman(chi_square, float(chdtrc(k - 1, chi_square)), statistic, p_of_f, _exact_p(ranks))
+
+
+def _exact_p(ranks: NDArray[np.float64]) -> float | None:
+    """Find the chance that rank sums lie as far apart as these where each stream ranks by chance; None if that is long.
+
+    Stream after stream, the chances of all rank sums. All learners being alike, only their sorted values matter.
+    """
+    n, k = ranks.shape
+    if math.factorial(k) > MOST_WAYS:
+        return None
+    doubled = np.rint(2.0 * ranks).astype(np.int64)  # ties have halves
+    chances = {(0,) * k: 1.0}
+    for of_stream in doubled.tolist():
+        orders = Counter(permutations(of_stream))
+        if len(chances) * len(orders) > MOST_WAYS:
+            return None
+        after: defaultdict[tuple[int, ...], float] = defaultdict(float)
+        for sums, chance in chances.items():
+            for order, ways in orders.items():
+                after[tuple(sorted(map(add, sums, order)))] += chance * ways / math.factorial(k)
+        chances = after
+
+    def apart(sums: Iterable[int]) -> int:
+        return sum((one - n * (k + 1)) ** 2 for one in sums)
+
+    observed = apart(doubled.sum(axis=0).tolist())
+    return min(1.0, math.fsum(chance for sums, chance in chances.items() if apart(sums) >= observed))
 
 
 def _chance_of_agreement(ranks: NDArray[np.float64]) -> float:

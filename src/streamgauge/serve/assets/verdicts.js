@@ -42,7 +42,7 @@ function interval(verdict) {
 }
 
 function card(verdict, { onPair, drawn }) {
-  const told = [`${format.points(verdict.difference)} points`];
+  const told = [`${verdict.first} − ${verdict.second}: ${format.points(verdict.difference)} points`];
   if (verdict.interval) told.push(`${format.points(verdict.interval[0])} to ${format.points(verdict.interval[1])}`);
   const button = onPair && make("button", { type: "button", "data-key": `pair ${verdict.first} ${verdict.second}`, "aria-pressed": String(drawn(verdict)), onclick: () => onPair(verdict) }, "Curve");
   return make("li", { class: `card ${verdict.outcome}` },
