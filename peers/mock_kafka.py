@@ -56,9 +56,9 @@ class MockCluster:
         self._handle, self._n = handle, n
         self.servers = _library().rd_kafka_mock_cluster_bootstraps(handle).decode()
 
-    def create(self, topic: str) -> None:
-        """Make a topic of one partition."""
-        _library().rd_kafka_mock_topic_create(self._handle, topic.encode(), 1, 1)
+    def create(self, topic: str, partitions: int = 1) -> None:
+        """Make a topic."""
+        _library().rd_kafka_mock_topic_create(self._handle, topic.encode(), partitions, 1)
 
     def down(self) -> None:
         """Take all brokers down."""

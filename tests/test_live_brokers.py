@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import confluent_kafka as ck
@@ -18,7 +19,11 @@ from peers.brokers import KafkaBroker, RedisServer, free_port, why_no_kafka, why
 from peers.mock_kafka import mock_cluster, why_no_mock_cluster
 from streamgauge.errors import StreamgaugeError
 from streamgauge.streams import ArrayStream
-from streamgauge.streams.live import Kafka, LiveStream, Redis
+from streamgauge.streams.live import Kafka, LiveStream, Redis, kafka
+from streamgauge.streams.live import events as live_events
+from streamgauge.streams.live import redis as redis_source
+from streamgauge.streams.live.kafka import _Topic
+from streamgauge.streams.live.redis import _Entries
 from tests.live_examples import SCHEMA, as_csv, as_json, collected, labels_as_json, rows
 
 needs_redis = pytest.mark.skipif(why_no_redis() is not None, reason=f"{why_no_redis()}")
@@ -281,6 +286,54 @@ def test_no_label_is_given_up_while_the_brokers_of_its_row_are_away(monkeypatch:
         np.testing.assert_array_equal(np.concatenate([part.x for part in parts]), x)
         np.testing.assert_array_equal(np.concatenate([part.y for part in parts]), y)
         stream.close()
+
+
+@pytest.mark.skipif(why_no_mock_cluster() is not None, reason=f"{why_no_mock_cluster()}")
+def test_a_partition_that_was_not_asked_yet_holds_back_and_an_empty_one_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    values = [b"%05d" % i + b"x" * 995 for i in range(300)]
+    with mock_cluster(1) as cluster:
+        cluster.create("apart", partitions=2)
+        producer = ck.Producer({"bootstrap.servers": cluster.servers})
+        for value in [*values, None]:
+            producer.produce("apart", value, partition=0, timestamp=50_000_000)
+        assert producer.flush(30) == 0
+        topic = _Topic(Kafka("apart", cluster.servers, schema=SCHEMA), "apart", None)
+        monkeypatch.setattr(kafka, "ENOUGH", 100_000)
+        found: list[bytes] = []
+        while len(found) <= len(values):
+            fresh = topic.poll(10**6, 0.2).values
+            assert len(fresh) <= 256
+            found += fresh
+        assert found == [*values, b""]
+        deadline = time.monotonic() + 20
+        while topic._left(1) is None and time.monotonic() < deadline:
+            topic.poll(1, 0.1)
+        assert topic._until() == 50_000.0  # partition 1 is known to be empty
+        watermarks = topic._consumer.get_watermark_offsets
+        unknown = {0: watermarks(topic._place(0), cached=True), 1: (-1001, -1001)}
+        consumer = SimpleNamespace(get_watermark_offsets=lambda place, cached: unknown[place.partition])  # noqa: ARG005
+        with monkeypatch.context() as before:
+            before.setattr(topic, "_consumer", consumer)
+            assert topic._until() == -np.inf
+            assert topic.lag() == 0
+        topic.close()
+
+
+@needs_redis
+def test_long_entries_of_redis_are_asked_for_few_at_a_time(
+    redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = [b"%05d" % i + b"x" * 995 for i in range(1000)]
+    send_redis(redis_server, "long", values)
+    for module in (redis_source, live_events):
+        monkeypatch.setattr(module, "ENOUGH", 1 << 17)
+    entries = _Entries(Redis("long", redis_server.url, schema=SCHEMA), "long", None)
+    polls = [entries.poll(10**6, 0.2).values for _ in range(9)]
+    assert [value for poll in polls for value in poll] == values
+    assert max(map(len, polls)) <= 135
+    entries.close()
 
 
 def test_kafka_that_does_not_answer_is_told_and_leaves_no_thread_behind() -> None:

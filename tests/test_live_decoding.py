@@ -3,6 +3,8 @@
 import io
 import json
 import math
+import time
+from decimal import Decimal
 from typing import Any
 
 import fastavro
@@ -16,6 +18,7 @@ from streamgauge.records import Attribute, Schema
 from streamgauge.streams.live import Kafka
 from streamgauge.streams.live.decoding import Columns, Decoder, Format
 from streamgauge.streams.live.events import Events
+from streamgauge.streams.live.schemas import schema_of
 from tests.live_examples import SCHEMA, as_csv, as_json, rows
 
 AVRO = {
@@ -31,6 +34,7 @@ AVRO = {
         {"name": "again", "type": ["null", "Way"]},
         {"name": "when", "type": {"type": "long", "logicalType": "timestamp-millis"}},
         {"name": "mark", "type": {"type": "fixed", "name": "Mark", "size": 3}},
+        {"name": "since", "type": {"type": "int", "logicalType": "date"}},
     ],
 }
 
@@ -91,6 +95,7 @@ def test_lines_objects_and_records_of_the_same_rows_are_the_same() -> None:
             "again": way[y[i]] if i % 2 else None,
             "when": 1_700_000_000_123 + i,
             "mark": b"abc",
+            "since": i - 5,
         }
         for i in range(len(y))
     ]
@@ -105,6 +110,8 @@ def test_lines_objects_and_records_of_the_same_rows_are_the_same() -> None:
     assert avro.keys == [str(i).encode() for i in range(len(y))]
     assert avro.time is not None
     np.testing.assert_allclose(avro.time, 1_700_000_000.123 + np.arange(len(y)) / 1000, rtol=1e-15)
+    dated = decoded(written, Format("avro", avro=json.dumps(AVRO)), time="since")
+    np.testing.assert_array_equal(dated.time, (np.arange(len(y)) - 5) * 86_400.0)
     for columns in (avro, decoded(as_json(x, y)), decoded(as_csv(x, y), Format("csv", ("price", "day", "class")))):
         np.testing.assert_array_equal(columns.x, x)
         np.testing.assert_array_equal(columns.y, y)
@@ -130,6 +137,50 @@ def test_what_lies_inside_an_object_or_a_list_has_a_name_with_points() -> None:
     )
     assert columns.x.tolist() == [[0.25, 0.75, 2.0]]
     assert [event for event, _ in columns.faults] == [1]
+
+
+def test_what_lies_in_lists_inside_each_other_is_found_and_null_holds_nothing() -> None:
+    schema = Schema(tuple(Attribute(name, missing=True) for name in ("a.0.b", "a.1.1", "c.d")), ("up", "down"))
+    columns = decoded(
+        [b'{"a": [{"b": 1.5}, [2, 3]], "c": {"d": 4}}', b'{"a": [null], "c": null}', b'{"c": 1}', b"null"],
+        schema=schema,
+    )
+    np.testing.assert_array_equal(columns.x, [[1.5, 3.0, 4.0], [np.nan] * 3])
+    assert [event for event, _ in columns.faults] == [2, 3]
+    assert "expected an object or a list, 'c'" in columns.faults[0][1]
+
+
+@given(st.lists(st.decimals(-(10**30), 10**30, places=4).map(lambda d: d.copy_abs() if d == 0 else d), max_size=5))
+def test_decimals_are_the_nearest_numbers(given_numbers: list[Decimal]) -> None:
+    of = {"logicalType": "decimal", "precision": 38, "scale": 4}
+    names = {"price": {"type": "bytes", **of}, "more": {"type": "fixed", "name": "F", "size": 16, **of}}
+    schema = {"type": "record", "name": "R", "fields": [{"name": n, "type": t} for n, t in names.items()]}
+    written = []
+    for number in given_numbers:
+        file = io.BytesIO()
+        fastavro.schemaless_writer(file, fastavro.parse_schema(schema), {"price": number, "more": -number})
+        written.append(file.getvalue())
+    rows_are = Schema(tuple(map(Attribute, names)), ("up", "down"))
+    columns = decoded(written, Format("avro", avro=json.dumps(schema)), rows_are)
+    assert columns.faults == []
+    expected = np.array([[float(number), -float(number)] for number in given_numbers]).reshape(-1, 2)
+    np.testing.assert_array_equal(columns.x, expected)
+
+
+def test_many_faults_take_time_in_proportion() -> None:
+    schema = {"type": "record", "name": "R", "fields": [{"name": "price", "type": "double"}]}
+    started = time.process_time()
+    columns = decoded([b"{}"] * 20_000, Format("avro", avro=json.dumps(schema), framed=True))
+    assert len(columns.faults) == 20_000
+    assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize("classes", [[True, False], [0.0, 1.0, 1e21, 2.5e-7, -0.5], [0, 1], ["0", "x"]])
+def test_classes_are_named_as_events_name_them(classes: list[object]) -> None:
+    schema = schema_of({"attributes": {"price": classes}, "classes": classes})
+    columns = decoded([json.dumps({"price": name, "class": name}).encode() for name in classes], schema=schema)
+    assert columns.faults == []
+    assert columns.y.tolist() == columns.x[:, 0].tolist() == list(range(len(classes)))
 
 
 def test_a_key_must_be_there_and_short() -> None:

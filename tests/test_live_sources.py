@@ -2,6 +2,7 @@
 
 import json
 import socket
+import struct
 import threading
 import time
 import urllib.error
@@ -17,9 +18,11 @@ import streamgauge as sg
 from peers.brokers import free_port
 from streamgauge.errors import StreamgaugeError
 from streamgauge.streams import ArrayStream
-from streamgauge.streams.live import GrowingFile, HttpPush, Socket, push
+from streamgauge.streams.live import GrowingFile, HttpPush, Socket, growing, push, sockets
 from streamgauge.streams.live import lines as live_lines
+from streamgauge.streams.live.events import Events
 from streamgauge.streams.live.lines import LONGEST, Lines
+from streamgauge.streams.live.sockets import address_of
 from tests.live_examples import SCHEMA, as_csv, as_json, collected, labels_as_json, rows
 from tests.test_cli import streamgauge
 
@@ -207,6 +210,86 @@ def test_rows_and_labels_are_pushed(pushed: tuple[HttpPush, str], monkeypatch: p
     answers = [post(f"{url}/rows", b"x" * 60_000)[0] for _ in range(3)]
     assert answers == [202, 503, 503]
     assert stream.lag == 1
+
+
+def test_senders_that_break_off_or_lie_are_answered_in_silence(
+    pushed: tuple[HttpPush, str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    stream, url = pushed
+    address = address_of(url.removeprefix("http://"))
+    head = b"POST /rows HTTP/1.1\r\nContent-Length: "
+    for start in (b"PO", head + b"100\r\n\r\nabc"):
+        with socket.create_connection(address) as peer:
+            peer.sendall(start)
+            time.sleep(0.05)
+            peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # a reset
+    with socket.create_connection(address) as peer:
+        peer.sendall(head + b"9" * 5000 + b"\r\n\r\n")
+        assert peer.recv(1000).startswith(b"HTTP/1.1 413")
+    assert post(f"{url}/rows", b"\n" * 250_000 + b"1\n2\n3") == (202, {"accepted": 3})
+    assert capfd.readouterr().err == ""
+    assert stream.lag == 3
+
+
+def test_a_poll_ends_once_it_has_enough_bytes_and_loses_no_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (growing, sockets, push):
+        monkeypatch.setattr(module, "ENOUGH", 5000)
+        monkeypatch.setattr(module, "CHUNK", 1000, raising=False)
+    lines = [b"%05d" % i + b"x" * 95 for i in range(1000)]
+    path = tmp_path / "lines"
+    path.write_bytes(joined(lines))
+    inbox = push.Inbox("/rows")
+    assert inbox.add(lines)
+    listener = sockets._Listener(f"127.0.0.1:{free_port()}")
+    with socket.create_connection(listener._address) as peer:
+        peer.sendall(joined(lines))
+    for source in (growing._Tail(path, None, header=False), inbox, listener):
+        found: list[bytes] = []
+        while fresh := source.poll(10**6, 0.2).values:
+            assert len(fresh) <= 60
+            found += fresh
+        assert found == lines
+        source.close()
+
+
+def test_senders_that_leave_give_no_more_lines_than_are_asked_for() -> None:
+    listener = sockets._Listener(f"127.0.0.1:{free_port()}")
+    peers = [socket.create_connection(listener._address) for _ in range(3)]
+    while len(listener._peers) < 3:
+        listener.poll(1, 0.1)
+    for i, peer in enumerate(peers):
+        peer.sendall(b"%d" % i)  # a line without its end
+        peer.close()
+    polls = [listener.poll(1, 0.5).values for _ in range(3)]
+    assert sorted(polls) == [[b"0"], [b"1"], [b"2"]]
+    listener.close()
+
+
+def test_a_side_without_room_does_not_let_the_other_be_asked_without_a_pause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x, y = rows(2000)
+    (tmp_path / "rows").write_bytes(joined(as_json(x, None, [f"k{i}" for i in range(len(y))])))
+    (tmp_path / "labels").write_bytes(b"")
+    stream = GrowingFile(
+        tmp_path / "rows", schema=SCHEMA, key="id", labels=str(tmp_path / "labels"), most_waiting=1000, max_wait=0.2
+    )
+    batches = stream.batches(100)
+    next(batches)
+    asked = 0
+    poll = growing._Tail.poll
+
+    def counted(self: growing._Tail, most: int, seconds: float) -> Events:
+        nonlocal asked
+        asked += 1
+        return poll(self, most, seconds)
+
+    monkeypatch.setattr(growing._Tail, "poll", counted)
+    assert len(next(batches)) == 0
+    assert asked < 50
+    stream.close()
 
 
 def test_lines_are_cut_the_same_however_they_come(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,11 @@
 """Cells in other processes: the same bits, failures told plainly, nothing left behind."""
 
+import errno
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -16,7 +18,7 @@ from sklearn.linear_model import SGDClassifier
 
 import streamgauge as sg
 from streamgauge.backends import Auto, Processes, Threads, processes
-from streamgauge.errors import FailureWarning
+from streamgauge.errors import FailureWarning, StreamgaugeError
 from streamgauge.labelling import Delayed
 from streamgauge.recording import Misclassified, Predictions
 from streamgauge.schemes import Holdout
@@ -188,6 +190,30 @@ def test_processes_leave_no_shared_memory_behind(monkeypatch, tmp_path):
     monkeypatch.setattr(processes, "SHARED_MEMORY", tmp_path)
     sg.evaluate(sg.SEA(n_rows=300), {"mine": Fragile(10**6)}, scheme=sg.Split(2), backend=Processes(2), batch_size=100)
     assert not list(tmp_path.iterdir())
+
+
+def test_where_shared_memory_is_full_another_folder_serves_or_it_is_told(monkeypatch, tmp_path):
+    full, other = tmp_path / "full", tmp_path / "other"
+    full.mkdir()
+    other.mkdir()
+    monkeypatch.setattr(processes, "SHARED_MEMORY", full)
+    monkeypatch.setattr(tempfile, "tempdir", str(other))
+    reserve, refused = os.posix_fallocate, {full}
+
+    def is_there_room(file: int, start: int, size: int) -> None:
+        if any(Path(f"/proc/self/fd/{file}").readlink().is_relative_to(folder) for folder in refused):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        reserve(file, start, size)
+
+    monkeypatch.setattr(os, "posix_fallocate", is_there_room)
+    with processes._slot() as slot:
+        path, _ = slot.lay([memoryview(b"abc")])
+        assert Path(path).is_relative_to(other)
+        assert Path(path).read_bytes()[:3] == b"abc"
+        refused.add(other)
+        with pytest.raises(StreamgaugeError, match=r"full: No space left on device; .*other: No space"):
+            slot.lay([memoryview(bytes(100))])
+    assert not [*full.iterdir(), *other.iterdir()]
 
 
 def test_native_cells_and_short_runs_stay_here():

@@ -1,5 +1,6 @@
 """Processes: cells written in Python run side by side, since each process has a GIL of its own."""
 
+import errno
 import mmap
 import os
 import signal
@@ -175,10 +176,10 @@ def _started(crew: Crew) -> Iterator[_Worker]:
 class _Slot:
     """Memory that all workers see: a file that is mapped into each of them."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self._folders = folders
         self._map: mmap.mmap | None = None
-        self._path = folder / "nothing"
+        self._path = Path("nothing")
         self._n_made = 0
 
     def lay(self, columns: Buffers) -> Columns:
@@ -198,30 +199,63 @@ class _Slot:
     def _of_size(self, size: int) -> mmap.mmap:
         if self._map is None or len(self._map) < size:
             self.drop()
-            self._n_made += 1
-            self._path = self._folder / f"rows-{self._n_made}"
-            with self._path.open("w+b") as file:
-                file.truncate(size + size // 4)
-                self._map = mmap.mmap(file.fileno(), 0)
+            self._map = self._reserved(size + size // 4)
         return self._map
+
+    def _reserved(self, size: int) -> mmap.mmap:
+        """Make memory of some size in the first folder that has room for it."""
+        self._n_made += 1
+        told: list[str] = []
+        for folder in self._folders:
+            self._path = folder / f"rows-{self._n_made}"
+            try:
+                with self._path.open("w+b") as file:
+                    _reserve(file, size)
+                    return mmap.mmap(file.fileno(), size)
+            except OSError as error:
+                self._path.unlink(missing_ok=True)
+                told.append(f"{folder.parent}: {error.strerror or error}")
+        why = "; ".join(told) or "no folder can be written to"
+        msg = (
+            f"processes find no {size:,} bytes of memory to share ({why}): "
+            "make room there, name a folder that has some in TMPDIR, give a smaller batch_size, or run in Threads()"
+        )
+        raise StreamgaugeError(msg)
 
     def drop(self) -> None:
         """Give the memory back; who still reads it keeps it."""
         if self._map is not None:
             self._map.close()
+            self._map = None
             with suppress(OSError):  # Windows, where a worker still has it
                 self._path.unlink()
 
 
 @contextmanager
 def _slot() -> Iterator[_Slot]:
-    folder = SHARED_MEMORY if SHARED_MEMORY.is_dir() and os.access(SHARED_MEMORY, os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix="streamgauge-", dir=folder, ignore_cleanup_errors=True) as made:
-        slot = _Slot(Path(made))
+    with ExitStack() as opened:
+        folders = []
+        for place in (SHARED_MEMORY, None):
+            with suppress(OSError):  # there is none, or it is closed to us
+                made = tempfile.TemporaryDirectory(prefix="streamgauge-", dir=place, ignore_cleanup_errors=True)
+                folders.append(Path(opened.enter_context(made)))
+        slot = _Slot(folders)
         try:
             yield slot
         finally:
             slot.drop()
+
+
+def _reserve(file: BinaryIO, size: int) -> None:
+    """Make a file so large, and its room sure: a write into mapped memory for which there is none kills a process."""
+    try:
+        os.posix_fallocate(file.fileno(), 0, size)
+    except AttributeError:  # not on macOS and Windows
+        file.truncate(size)
+    except OSError as error:
+        if error.errno not in {errno.EINVAL, errno.EOPNOTSUPP}:
+            raise
+        file.truncate(size)  # the file system cannot tell
 
 
 class _Distant:

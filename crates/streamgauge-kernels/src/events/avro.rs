@@ -18,6 +18,13 @@ enum Type {
     Boolean,
     /// A whole number, and what a second is in it: 1 unless it is a moment of another unit.
     Whole(f64),
+    /// A day, counted from 1970.
+    Date,
+    /// A whole number of so many digits behind the point: bytes of a fixed size, or of any.
+    Decimal {
+        size: Option<usize>,
+        scale: u64,
+    },
     Float,
     Double,
     Bytes,
@@ -102,11 +109,14 @@ fn complex(json: &Json, space: &str, named: &mut HashMap<String, Type>, depth: u
     let inner = |key: &str| json.get(key).ok_or_else(|| format!("a type without {key}"));
     let kind = inner("type")?;
     let Json::String(kind) = kind else { return parse(kind, space, named, depth + 1) };
+    let logical = json.get("logicalType").and_then(Json::as_str);
     let of = match kind.as_str() {
         "array" => return Ok(Type::List(Box::new(parse(inner("items")?, space, named, depth + 1)?))),
         "map" => return Ok(Type::Map(Box::new(parse(inner("values")?, space, named, depth + 1)?))),
         "record" | "error" | "enum" | "fixed" => kind.as_str(),
-        "int" | "long" => return Ok(Type::Whole(unit(json.get("logicalType").and_then(Json::as_str)))),
+        "int" if logical == Some("date") => return Ok(Type::Date),
+        "int" | "long" => return Ok(Type::Whole(unit(logical))),
+        "bytes" if logical == Some("decimal") => return Ok(Type::Decimal { size: None, scale: scale(json)? }),
         other => return parse(&Json::String(other.into()), space, named, depth + 1),
     };
     let space = json.get("namespace").and_then(Json::as_str).unwrap_or(space).to_owned();
@@ -115,7 +125,13 @@ fn complex(json: &Json, space: &str, named: &mut HashMap<String, Type>, depth: u
     named.insert(name.clone(), Type::Null); // until it is known, so that it may hold itself
     let built = match of {
         "enum" => Type::Enum(texts(inner("symbols")?)?),
-        "fixed" => Type::Fixed(inner("size")?.as_u64().ok_or("a fixed type without a size")? as usize),
+        "fixed" => {
+            let size = inner("size")?.as_u64().ok_or("a fixed type without a size")? as usize;
+            match logical {
+                Some("decimal") => Type::Decimal { size: Some(size), scale: scale(json)? },
+                _ => Type::Fixed(size),
+            }
+        }
         _ => {
             let mut members = Vec::new();
             for member in inner("fields")?.as_array().ok_or("a record without fields")? {
@@ -133,6 +149,12 @@ fn complex(json: &Json, space: &str, named: &mut HashMap<String, Type>, depth: u
 fn texts(json: &Json) -> Result<Vec<String>, String> {
     let list = json.as_array().ok_or("symbols that are no list")?;
     list.iter().map(|text| text.as_str().map(str::to_owned).ok_or_else(|| "a symbol that is no text".into())).collect()
+}
+
+/// How many digits of a decimal stand behind the point.
+fn scale(decimal: &Json) -> Result<u64, String> {
+    let Some(scale) = decimal.get("scale") else { return Ok(0) };
+    scale.as_u64().ok_or_else(|| format!("a decimal of scale {scale}"))
 }
 
 /// What a second is in the whole numbers of a logical type.
@@ -185,6 +207,20 @@ impl<'a> Reading<'a> {
             }
             Type::List(of) => self.blocks(of, path.as_deref(), depth, false),
             Type::Map(of) => self.blocks(of, path.as_deref(), depth, true),
+            Type::Decimal { size, scale } => {
+                let bytes = match size {
+                    Some(size) => self.take(*size)?,
+                    None => self.sized()?,
+                };
+                match path.and_then(|path| self.fields.find(&path)) {
+                    Some(place) => {
+                        let name = &self.fields.all[place].name;
+                        let value = decimal(bytes, *scale).map_err(|why| format!("'{name}': {why}"))?;
+                        self.row.set(self.fields, place, &value)
+                    }
+                    None => Ok(()),
+                }
+            }
             plain => {
                 let value = self.plain(plain)?;
                 match path.and_then(|path| self.fields.find(&path)) {
@@ -232,6 +268,7 @@ impl<'a> Reading<'a> {
             },
             Type::Whole(unit) if *unit == 1.0 => Value::Whole(self.whole()?.into()),
             Type::Whole(unit) => Value::Number(self.whole()? as f64 / unit),
+            Type::Date => Value::Whole(i128::from(self.whole()?) * 86_400),
             Type::Float => known(f32::from_le_bytes(self.array()?).into()),
             Type::Double => known(f64::from_le_bytes(self.array()?)),
             Type::Text => Value::Text(Cow::Borrowed(self.text()?)),
@@ -285,6 +322,23 @@ impl<'a> Reading<'a> {
         }
         Err("a whole number has more than 64 bits".into())
     }
+}
+
+/// The nearest number to a decimal, whose digits are a whole number in two's complement, the highest byte first.
+fn decimal(bytes: &[u8], scale: u64) -> Result<Value<'static>, String> {
+    let Some(first) = bytes.first() else { return Err("a decimal has no bytes".into()) };
+    let sign = if *first < 0x80 { 0_i128 } else { -1 };
+    let (spare, held) = bytes.split_at(bytes.len().saturating_sub(size_of::<i128>()));
+    let digits = held.iter().fold(sign, |digits, byte| (digits << 8) | i128::from(*byte));
+    if digits.signum().min(0) != sign || spare.iter().any(|byte| *byte != sign as u8) {
+        return Err(format!("a decimal of {} bytes, where no more than 16 can be read", bytes.len()));
+    }
+    if scale == 0 {
+        return Ok(Value::Whole(digits));
+    }
+    // read as text, so that it is rounded once
+    let number = format!("{digits}e-{scale}").parse().map_err(|_| format!("a decimal of scale {scale}"))?;
+    Ok(Value::Number(number))
 }
 
 /// A number; NaN stands for a missing one.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 
 use super::{Fields, Format, Row, Value};
 
@@ -48,6 +48,10 @@ impl<'de> Visitor<'de> for Object<'_> {
         }
     }
 
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        if self.path.is_empty() { Err(E::invalid_type(Unexpected::Unit, &self)) } else { Ok(()) }
+    }
+
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(member) = map.next_key_seed(Key { fields: self.fields, path: self.path })? {
             match member {
@@ -80,6 +84,10 @@ impl<'de> Visitor<'de> for Object<'_> {
                     }
                     None => false,
                 },
+                None if self.fields.holds(&path) => {
+                    let inner = Object { fields: self.fields, row: &mut *self.row, path: &path };
+                    list.next_element_seed(inner)?.is_some()
+                }
                 None => list.next_element::<IgnoredAny>()?.is_some(),
             };
             if !more {

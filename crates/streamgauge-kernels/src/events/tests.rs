@@ -17,6 +17,10 @@ fn fields() -> Fields {
 }
 
 fn decoded(format: Box<dyn Format>, events: &[&[u8]]) -> Decoded {
+    decoded_as(fields(), format, events)
+}
+
+fn decoded_as(fields: Fields, format: Box<dyn Format>, events: &[&[u8]]) -> Decoded {
     let ends: Vec<i64> = events
         .iter()
         .scan(0, |end, event| {
@@ -24,7 +28,7 @@ fn decoded(format: Box<dyn Format>, events: &[&[u8]]) -> Decoded {
             Some(*end)
         })
         .collect();
-    Decoder::new(fields(), format).decode(&events.concat(), &ends).unwrap()
+    Decoder::new(fields, format).decode(&events.concat(), &ends).unwrap()
 }
 
 #[test]
@@ -58,6 +62,31 @@ fn objects_become_rows_and_what_is_wrong_is_told() {
     assert_eq!(why[2], "attribute 'price' is missing");
     assert!(why[3].starts_with("class 'class': 'down' is not one of its values (up, 1)"), "{}", why[3]);
     assert_eq!(read.faults.iter().map(|fault| fault.event).collect::<Vec<_>>(), [3, 4, 5, 6, 7, 8, 9, 10, 11]);
+}
+
+#[test]
+fn what_lies_in_lists_and_objects_inside_each_other_is_found_or_told() {
+    let inner = ["a.0.b", "a.1.0", "c.d"].map(|name| field(name, None, Use::Attribute, true));
+    let read = decoded_as(
+        Fields::new(inner.into()).unwrap(),
+        Box::new(Json),
+        &[
+            br#"{"a": [{"b": 1.5, "x": 0}, [2, 3], {"b": 4}], "c": {"d": 5}}"#,
+            br#"{"a": [null, [6]], "c": null}"#,
+            br#"{"a": null}"#,
+            br"null",
+            br#"{"c": 1}"#,
+            br#"{"a": [1]}"#,
+        ],
+    );
+    assert_eq!(read.event, [0, 1, 2]);
+    assert_eq!(read.x[..3], [1.5, 2.0, 5.0]);
+    assert_eq!(read.x[4], 6.0);
+    assert!([3, 5, 6, 7, 8].iter().all(|&i| read.x[i].is_nan()));
+    let why: Vec<&str> = read.faults.iter().map(|fault| fault.why.as_str()).collect();
+    assert!(why[0].starts_with("invalid type: null, expected an object"), "{}", why[0]);
+    assert!(why[1].starts_with("invalid type: integer `1`, expected an object or a list, 'c'"), "{}", why[1]);
+    assert!(why[2].starts_with("invalid type: integer `1`, expected an object or a list, 'a.0'"), "{}", why[2]);
 }
 
 #[test]
@@ -121,6 +150,40 @@ fn records_become_rows_and_what_is_wrong_is_told() {
         ["2 is no symbol of an enum", "it ends in the middle of a value", "it ends in the middle of a value"]
     );
     assert!(Avro::new("\"int\"").is_err() && Avro::new("{").is_err() && Avro::new(r#"{"type": "record"}"#).is_err());
+}
+
+#[test]
+fn decimals_are_the_nearest_numbers_and_dates_are_seconds() {
+    let schema = |scale: &str| {
+        let decimal = format!(r#""logicalType": "decimal", "precision": 38, "scale": {scale}"#);
+        Avro::new(&format!(
+            r#"{{"type": "record", "name": "R", "fields": [
+                {{"name": "a", "type": {{"type": "bytes", {decimal}}}}},
+                {{"name": "b", "type": {{"type": "fixed", "name": "F", "size": 17, {decimal}}}}},
+                {{"name": "day", "type": {{"type": "int", "logicalType": "date"}}}},
+                {{"name": "spare", "type": {{"type": "bytes", {decimal}}}}}]}}"#
+        ))
+    };
+    let record = |a: &[u8], b: [u8; 17]| [&[a.len() as u8 * 2], a, &b, &[2, 40], &[1; 20]].concat();
+    let fixed = |digits: i128| [&[if digits < 0 { 0xff } else { 0 }][..], &digits.to_be_bytes()].concat();
+    let fields = ["a", "b", "day"].map(|name| field(name, None, Use::Attribute, true));
+    let large = 123_456_789_012_345_678_901_234_567_i128;
+    let mut too_large = [0; 17];
+    too_large[1] = 0x80; // above zero, and yet more than 128 bits hold
+    let events = [
+        record(&12594_i16.to_be_bytes(), fixed(-large).try_into().unwrap()),
+        record(&[0xff], fixed(i128::MIN).try_into().unwrap()),
+        record(b"1", too_large),
+        record(b"", [0; 17]),
+    ];
+    let events: Vec<&[u8]> = events.iter().map(Vec::as_slice).collect();
+    let read = decoded_as(Fields::new(fields.into()).unwrap(), Box::new(schema("2").unwrap()), &events);
+    assert_eq!(read.event, [0, 1]);
+    assert_eq!(read.x[..3], [125.94, -1_234_567_890_123_456_789_012_345.67, 86_400.0]);
+    assert_eq!(read.x[3..], [-0.01, -1_701_411_834_604_692_317_316_873_037_158_841_057.28, 86_400.0]);
+    let why: Vec<&str> = read.faults.iter().map(|fault| fault.why.as_str()).collect();
+    assert_eq!(why, ["'b': a decimal of 17 bytes, where no more than 16 can be read", "'a': a decimal has no bytes"]);
+    assert!(schema("-1").is_err() && schema("\"2\"").is_err());
 }
 
 #[test]

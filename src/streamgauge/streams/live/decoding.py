@@ -227,10 +227,10 @@ class Decoder:
         """Leave out events that are known to be faulty."""
         if not known:
             return columns
-        out = [event for event, _ in known]
-        told = [fault for fault in columns.faults if fault[0] not in set(out)]
+        out = {event for event, _ in known}
+        told = [fault for fault in columns.faults if fault[0] not in out]
         columns.faults[:] = sorted([*told, *known])
-        return columns.only(np.flatnonzero(~np.isin(columns.event, out)))
+        return columns.only(np.flatnonzero(~np.isin(columns.event, list(out))))
 
     @staticmethod
     def _bad_keys(columns: Columns) -> list[tuple[int, str]]:

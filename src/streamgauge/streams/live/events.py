@@ -8,7 +8,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NOTHING", "Events", "Position", "Source"]
+__all__ = ["ENOUGH", "NOTHING", "Events", "Portion", "Position", "Source"]
+
+ENOUGH = 1 << 24
+"""A poll ends once its events have so many bytes, however few they are; the next ones wait where they come from."""
 
 Position = dict[str, Any]
 """Where a source goes on reading, in a form that JSON can hold; empty where it cannot go back."""
@@ -54,6 +57,31 @@ NOTHING = Events([], np.empty(0))
 """No event."""
 
 
+class Portion:
+    """How many events to ask for at once where only the answer tells how long they are.
+
+    Examples
+    --------
+    >>> portion = Portion()
+    >>> portion.size(1_000_000)
+    256
+    >>> portion.note(256, 256 * 4096)
+    >>> portion.size(1_000_000), portion.size(1_000_000, ENOUGH - 1), portion.size(10)
+    (4096, 1, 10)
+    """
+
+    def __init__(self) -> None:
+        self._length = 1 << 16  # a guess on the safe side
+
+    def size(self, most: int, n_bytes: int = 0) -> int:
+        """Say for how many to ask, up to `most`, where so many bytes are there already."""
+        return max(1, min(most, (ENOUGH - n_bytes) // self._length))
+
+    def note(self, n: int, n_bytes: int) -> None:
+        """Go from now on by the length of so many events."""
+        self._length = max(1, -(-n_bytes // n))
+
+
 class Source(Protocol):
     """Where events come from. It holds no more of them than it hands out at once and its transport needs."""
 
@@ -73,7 +101,10 @@ class Source(Protocol):
         ...
 
     def poll(self, most: int, seconds: float) -> Events:
-        """Give up to `most` events; wait for the first, or for more, no longer than so many seconds."""
+        """Give up to `most` events, fewer where those have `ENOUGH` bytes.
+
+        Wait for the first, or for more, no longer than so many seconds.
+        """
         ...
 
     def commit(self, position: Position) -> None:

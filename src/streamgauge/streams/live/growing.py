@@ -9,7 +9,7 @@ from typing import IO
 import numpy as np
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.streams.live.events import NOTHING, Events, Position, Source
+from streamgauge.streams.live.events import ENOUGH, NOTHING, Events, Position, Source
 from streamgauge.streams.live.lines import Lines, too_long
 from streamgauge.streams.live.stream import LiveStream
 
@@ -101,10 +101,12 @@ class _Tail:
         """Give up to `most` lines."""
         deadline = time.monotonic() + seconds
         lines: list[bytes] = []
-        while len(lines) < most:
+        n_bytes = 0
+        while len(lines) < most and n_bytes < ENOUGH:
             at_start = self._offset == 0
             fresh = self._lines.take(most - len(lines))
             lines += fresh[1:] if at_start and self._header else fresh
+            n_bytes += sum(map(len, fresh))
             if not fresh and not self._read_on():
                 lines += self._replaced()
                 if lines or time.monotonic() >= deadline:

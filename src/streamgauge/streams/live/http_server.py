@@ -30,7 +30,7 @@ class Server:
     def __init__(self, address: str, inboxes: dict[str, Inbox]) -> None:
         handler = type("Handler", (_Handler,), {"inboxes": inboxes})
         try:
-            self._server = ThreadingHTTPServer(address_of(address), handler)
+            self._server = _Quiet(address_of(address), handler)
         except OSError as error:
             msg = f"cannot listen at {address}: {error.strerror or error}"
             raise StreamgaugeError(msg) from None
@@ -44,6 +44,13 @@ class Server:
             self._server.shutdown()
             self._thread.join()
         self._server.server_close()
+
+
+class _Quiet(ThreadingHTTPServer):
+    """Says nothing where a sender breaks off: standard error belongs to the run."""
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Go on with the other senders."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -61,7 +68,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(404, {"error": f"there is {' and '.join(self.inboxes)}, and nothing else"}, close=True)
         elif not length.isdecimal():
             self._answer(411, {"error": "the request does not say how long it is"}, close=True)
-        elif int(length) > LARGEST_BODY:
+        elif len(length) > len(str(LARGEST_BODY)) or int(length) > LARGEST_BODY:
             self._answer(413, {"error": f"the request has more than {LARGEST_BODY} bytes"}, close=True)
         else:
             body = self.rfile.read(int(length))
@@ -91,7 +98,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Say nothing: standard error belongs to the run."""
+        """Say nothing, for the same reason."""
 
 
 def _lines_of(body: bytes) -> list[bytes]:

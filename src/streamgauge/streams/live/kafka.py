@@ -8,11 +8,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from streamgauge.errors import StreamgaugeError, unknown_name
-from streamgauge.streams.live.events import NOTHING, Events, Position, Source
+from streamgauge.streams.live.events import ENOUGH, NOTHING, Events, Portion, Position, Source
 from streamgauge.streams.live.stream import LiveStream
 
 __all__ = ["Kafka"]
 
+MOST = 10_000
+"""How many events to take at once, so that their lengths are known before the next."""
 LOOK_AGAIN = 30.0
 """After how many seconds to look for new partitions of a topic."""
 
@@ -81,7 +83,7 @@ class _Topic:
         # not the stream itself, which is closed once nobody holds it
         self._topic, self._servers, self._group, self._begin = topic, stream.servers, stream.group, stream.begin
         self.name = f"topic {topic!r} of {stream.servers}"
-        self.trouble = ""
+        self.trouble, self._portion = "", Portion()
         settings = {
             "bootstrap.servers": stream.servers,
             "group.id": stream.group or "streamgauge",
@@ -155,7 +157,7 @@ class _Topic:
     def poll(self, most: int, seconds: float) -> Events:
         """Give up to `most` events."""
         self._look_for_partitions()
-        messages = self._consumer.consume(min(most, 1_000_000), seconds)
+        messages = self._consumed(most, time.monotonic() + seconds)
         if any(message.error() for message in messages):
             messages = self._without_errors(messages)
         if not messages:
@@ -175,17 +177,34 @@ class _Topic:
             until=self._until(),
         )
 
+    def _consumed(self, most: int, deadline: float) -> list[Any]:
+        """Take messages in portions, each of which waits until it is full or time is up."""
+        messages: list[Any] = []
+        n_bytes = 0
+        while len(messages) < most and n_bytes < ENOUGH:
+            asked = self._portion.size(min(most - len(messages), MOST), n_bytes)
+            fresh = self._consumer.consume(asked, max(0.0, deadline - time.monotonic()))
+            messages += fresh
+            n_fresh = sum(map(len, fresh))
+            n_bytes += n_fresh
+            if fresh:
+                self._portion.note(len(fresh), n_fresh)
+            if len(fresh) < asked:
+                break
+        return messages
+
     def _until(self) -> float:
         """Say until when all events were read: partitions that have no more do not count."""
-        behind = [moment for partition, moment in self._times.items() if self._left(partition)]
+        behind = [moment for partition, moment in self._times.items() if self._left(partition) != 0]
         return float(min(behind) if behind else max(self._times.values()))
 
-    def _left(self, partition: int) -> int:
+    def _left(self, partition: int) -> int | None:
+        """Count the events of a partition that were not read; None before the broker was first asked for any."""
         try:
             _, high = self._consumer.get_watermark_offsets(self._place(partition), cached=True)
         except self._kafka.KafkaException:
-            return 0
-        return max(0, int(high) - self._next[partition])
+            return None
+        return None if high < 0 else max(0, int(high) - self._next[partition])
 
     def _without_errors(self, messages: list[Any]) -> list[Any]:
         for message in messages:
@@ -252,7 +271,7 @@ class _Topic:
 
     def lag(self) -> int | None:
         """Count the events that are at the broker and were not read."""
-        return sum(self._left(partition) for partition in self._next)
+        return sum(self._left(partition) or 0 for partition in self._next)
 
     def close(self) -> None:
         """Leave the broker."""

@@ -37,8 +37,17 @@ class Lines:
     def take(self, most: int) -> list[bytes]:
         """Take up to `most` lines that are complete, without those that are blank; a line too long is cut short.
 
-        `n_taken` counts the bytes that they and their ends took.
+        There are none only where no complete line is left. `n_taken` counts the bytes that they and their ends took.
         """
+        before = None
+        lines: list[bytes] = []
+        while not lines and self.n_taken != before:
+            before = self.n_taken
+            lines = self._cut(most)
+        return lines
+
+    def _cut(self, most: int) -> list[bytes]:
+        """Cut off up to `most` lines; gives those that are not blank."""
         *lines, rest = self._bytes.split(b"\n", most)
         self.n_taken += len(self._bytes) - len(rest)
         is_last = len(lines) < most

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.streams.live.events import NOTHING, Events, Position, Source
+from streamgauge.streams.live.events import ENOUGH, NOTHING, Events, Position, Source
 from streamgauge.streams.live.lines import too_long
 from streamgauge.streams.live.sockets import address_of
 from streamgauge.streams.live.stream import LiveStream
@@ -105,8 +105,12 @@ class Inbox:
         with self._changed:
             if not self._lines:
                 self._changed.wait(seconds)
-            taken = [self._lines.popleft() for _ in range(min(most, len(self._lines)))]
-            self._n_bytes -= sum(len(line) for line, _ in taken)
+            taken: list[tuple[bytes, float]] = []
+            n_bytes = 0
+            while self._lines and len(taken) < most and n_bytes < ENOUGH:
+                taken.append(self._lines.popleft())
+                n_bytes += len(taken[-1][0])
+            self._n_bytes -= n_bytes
         if not taken:
             return NOTHING
         lines, times = [line for line, _ in taken], np.array([moment for _, moment in taken])

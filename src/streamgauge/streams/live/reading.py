@@ -124,9 +124,13 @@ class Reading:
         ready = join.take(most)
         if len(ready.y):
             return ready
-        for inlet, room, add in zip((self._rows, labels), join.room, (join.add_rows, join.add_labels), strict=True):
-            other = labels if inlet is self._rows else self._rows
-            seconds = min(SHORT, left) if other.is_dry else 0.0
+        rooms = join.room
+        for inlet, other, room, others_room, add in (
+            (self._rows, labels, *rooms, join.add_rows),
+            (labels, self._rows, *rooms[::-1], join.add_labels),
+        ):
+            # one that has no room is not asked, so that nothing is known of it
+            seconds = min(SHORT, left) if other.is_dry or others_room <= 0 else 0.0
             if room > 0:
                 events = inlet.poll(min(room, max(most, 1024)), max(0.0, seconds))
                 columns = self._decoded(inlet, events)

@@ -3,12 +3,13 @@
 import json
 import time
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
 
 from streamgauge.errors import StreamgaugeError, unknown_name
-from streamgauge.streams.live.events import NOTHING, Events, Position, Source
+from streamgauge.streams.live.events import ENOUGH, NOTHING, Events, Portion, Position, Source
 from streamgauge.streams.live.stream import LiveStream
 
 __all__ = ["Redis"]
@@ -78,7 +79,7 @@ class _Entries:
         self._stream, self._group, self._begin = name, stream.group, stream.begin
         self._field = None if stream.field is None else stream.field.encode()
         self.name = f"stream {name!r} of {stream.url.rpartition('@')[2]}"
-        self.trouble, self._looked = "", 0.0
+        self.trouble, self._looked, self._portion = "", 0.0, Portion()
         try:
             self._client = self._redis.Redis.from_url(
                 stream.url, protocol=2, socket_connect_timeout=10, socket_timeout=70, decode_responses=False
@@ -147,14 +148,18 @@ class _Entries:
 
     def _read(self, taken: list[Any], most: int, deadline: float) -> None:
         """Add entries to those taken; once there are some, wait for no more."""
-        while len(taken) < most:
+        n_bytes = 0
+        while len(taken) < most and n_bytes < ENOUGH:
             left = deadline - time.monotonic()
             block = ("BLOCK", max(1, int(1000 * left))) if left > 0 and not taken else ()
-            asked = min(most - len(taken), MOST)
+            asked = self._portion.size(min(most - len(taken), MOST), n_bytes)
             reply = self._client.execute_command("XREAD", "COUNT", asked, *block, "STREAMS", self._stream, self._last)
             if reply:
                 entries = reply[0][1]
                 taken += entries
+                n_fresh = sum(map(len, chain.from_iterable(entry[1] for entry in entries)))
+                self._portion.note(len(entries), n_fresh)
+                n_bytes += n_fresh
                 self._last = entries[-1][0]
             elif left <= 0 or taken:
                 return

@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+
 from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import is_stream
 from streamgauge.records import Attribute, Schema
@@ -18,7 +20,8 @@ def schema_of(given: object) -> Schema:
     """Give the schema that a user means: itself, that of a stream or a file, or one written as a mapping.
 
     In a mapping, and in a file of JSON that holds one, attributes are names with None for a number, or with the nominal
-    values; any of them may then be missing in a row.
+    values; any of them may then be missing in a row. Values and classes that are no texts are named as in events of
+    JSON: True is `true`, 1.0 is `1`.
 
     Examples
     --------
@@ -65,5 +68,12 @@ def _written(given: Mapping[str, object]) -> Schema:
         if values is not None and not isinstance(values, list | tuple):
             msg = f"attribute {name!r} of the schema: give None for a number, or the list of its values"
             raise StreamgaugeError(msg)
-        columns.append(Attribute(str(name), None if values is None else tuple(map(str, values)), missing=True))
-    return Schema(tuple(columns), tuple(map(str, classes)))
+        columns.append(Attribute(str(name), None if values is None else tuple(map(_name, values)), missing=True))
+    return Schema(tuple(columns), tuple(map(_name, classes)))
+
+
+def _name(value: object) -> str:
+    """Name a value as the decoder of events does."""
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    return np.format_float_positional(value, trim="-") if isinstance(value, float) else str(value)

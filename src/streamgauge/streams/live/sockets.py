@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.streams.live.events import NOTHING, Events, Position, Source
+from streamgauge.streams.live.events import ENOUGH, NOTHING, Events, Position, Source
 from streamgauge.streams.live.lines import Lines, too_long
 from streamgauge.streams.live.stream import LiveStream
 
@@ -89,21 +89,36 @@ class _Peers:
         self.name, self.trouble = address, ""
         self._address = address_of(address)
         self._peers: dict[socket.socket, Lines] = {}
+        self._left: list[Lines] = []  # what senders that have gone have left behind
 
     def poll(self, most: int, seconds: float) -> Events:
         """Give up to `most` lines."""
         deadline = time.monotonic() + seconds
         lines: list[bytes] = []
-        while len(lines) < most:
-            for peer_lines in self._peers.values():
-                lines += peer_lines.take(most - len(lines))
-            if len(lines) < most and not self._read_on(0.0 if lines else max(0.0, deadline - time.monotonic()), lines):
+        n_bytes = 0
+        while True:
+            fresh = self._take(most - len(lines), ENOUGH - n_bytes)
+            lines += fresh
+            n_bytes += sum(map(len, fresh))
+            if len(lines) >= most or n_bytes >= ENOUGH:
+                break
+            if not self._read_on(0.0 if lines else max(0.0, deadline - time.monotonic())):
                 break
         if not lines:
             return NOTHING
         now = time.time()
         name = self.name
         return Events(lines, np.full(len(lines), now), lambda _: name, faults=too_long(lines), until=now)
+
+    def _take(self, most: int, enough: int) -> list[bytes]:
+        """Take lines that are complete, no more than so many, and none once they have so many bytes."""
+        lines: list[bytes] = []
+        for held in [*self._left, *self._peers.values()]:
+            fresh = held.take(most - len(lines)) if enough > 0 else []
+            lines += fresh
+            enough -= sum(map(len, fresh))
+        self._left = [held for held in self._left if held.n_bytes]
+        return lines
 
     def _waiting(self) -> list[socket.socket]:
         """Give the sockets that may have something."""
@@ -112,7 +127,7 @@ class _Peers:
     def _accept(self, ready: socket.socket) -> bool:  # noqa: ARG002
         return False
 
-    def _read_on(self, seconds: float, lines: list[bytes]) -> bool:
+    def _read_on(self, seconds: float) -> bool:
         """Read what there is; says whether there was anything. The last line of a peer that leaves may lack its end."""
         waiting = self._waiting()
         if not waiting:
@@ -129,7 +144,8 @@ class _Peers:
             if chunk:
                 self._peers[one].add(chunk)
             else:
-                lines += self._peers.pop(one).finish()
+                self._left.append(self._peers.pop(one))
+                self._left[-1].add(b"\n")
                 one.close()
         return bool(ready)
 
