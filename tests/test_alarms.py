@@ -32,7 +32,7 @@ from streamgauge.reproduce.gama_2009.page_hinkley import (
     scores,
 )
 from streamgauge.reproduce.published import published
-from streamgauge.streams import ArrayStream
+from streamgauge.streams import STAGGER, ArrayStream
 
 
 def test_the_first_alarm_detects_the_next_repeat_and_the_others_are_false() -> None:
@@ -294,6 +294,7 @@ def test_a_column_of_a_stream_is_watched_and_missing_values_are_passed_over() ->
         (SEA(), "a1", "the stream never ends"),
         (STREAM, "a9", "there is no column 'a9'"),
         (STREAM, 3, "the stream has 3 columns"),
+        (STAGGER(n_rows=100), "shape", "the column shape is nominal, and a detector watches numbers: no column is"),
         ([0.0], "a1", "only a stream has columns"),
         ([[0.0]], None, "one column of values"),
         (object(), None, "cannot watch object"),

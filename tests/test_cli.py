@@ -81,6 +81,7 @@ def test_everything_listed_can_be_made(family):
         (["--stream", "SEE"], "did you mean SEA?"),
         (["--threads", "0"], "threads"),
         (["--rows", "many"], "many"),
+        (["--rows", "-5"], "--rows"),
         (["--nonsense"], "nonsense"),
     ],
 )
@@ -95,7 +96,7 @@ def test_a_mistake_is_told_in_one_line_with_status_2(arguments, culprit):
 def test_an_endless_stream_needs_a_number_of_rows():
     done = streamgauge("evaluate", "--stream", "SEA", "--learner", "NaiveBayes")
     assert done.returncode == 2
-    assert "never ends" in done.stderr
+    assert "never ends: say with --rows" in done.stderr
 
 
 def test_a_stream_may_be_a_file(tmp_path):

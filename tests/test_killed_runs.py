@@ -83,5 +83,6 @@ def test_mistakes_are_told_in_one_line(tmp_path: Path) -> None:
     output, errors = process.communicate(timeout=120)
     assert process.returncode == 2
     assert output == ""
-    assert errors.startswith("Error: cannot use the folder of checkpoints")
+    assert errors.startswith("Error: --checkpoint")
+    assert "is a file: give the name of a folder" in errors
     assert len(errors.splitlines()) == 1

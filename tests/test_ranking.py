@@ -4,6 +4,7 @@ import csv
 import json
 from itertools import combinations, permutations, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -261,6 +262,12 @@ def test_what_is_missing_is_named() -> None:
         rank(runs, measure="kapa")
     with pytest.raises(StreamgaugeError, match="undefined in some fold"):
         rank([run_of("sea", {"a": [0.8, np.nan]})])
+    nothing: Any
+    for nothing in ([], runs[0]):
+        with pytest.raises(StreamgaugeError, match=r"several evaluations: give them all, as in rank\(\[first"):
+            rank(nothing)
+    with pytest.raises(StreamgaugeError, match=r"a table of streams by learners, not of an array of shape \(2,\)"):
+        rank_table([0.8, 0.7], ["a", "b"])
 
 
 # Diagrams and the command line

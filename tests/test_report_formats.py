@@ -98,6 +98,26 @@ def test_several_runs_are_ranked() -> None:
     assert "The learners are not ranked." in report([*runs, other])
 
 
+def test_files_are_told_by_their_names_units_once_and_tables_have_labels(tmp_path: Path) -> None:
+    runs = []
+    for seed, folder in enumerate(("first", "second", "second")):
+        name = "other" if seed == 2 else "rows"
+        path = tmp_path / folder / f"{name}.csv.gz"
+        sg.streams.write(sg.SEA(n_rows=300, seed=seed), path)
+        runs.append(sg.evaluate(sg.File(path), LEARNERS))
+    tex = report([*runs, runs[2]], format="latex")
+    values = tex.split("by stream")[1].split("\\midrule")[1].split("\\bottomrule")[0]
+    assert [line.split("&")[0].strip() for line in values.strip().splitlines()][2:] == ["other", "mean rank"]
+    assert values.count("rows.csv.gz") == 2  # two files of one name are told apart
+    labels = re.findall(r"\\label\{tab:([a-z0-9-]+)\}", tex)
+    assert len(set(labels)) == len(labels) == tex.count("\\begin{table}")
+    assert {"other-pairs-and-tests", "other-pairs-and-tests-2"} <= set(labels)
+    pairs = tex.split("Pairs and tests")[1].split("\\toprule")[1].split("\\end{tabular}")[0]
+    assert pairs.count("points") == 1
+    html = report(runs)
+    assert "<summary>other</summary>" in html
+
+
 def test_a_report_says_what_is_wrong(results: Results, tmp_path: Path) -> None:
     for make, message in (
         (lambda: report([]), "no results"),

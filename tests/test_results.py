@@ -70,3 +70,34 @@ def test_a_folder_that_cannot_be_written_is_named(results, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StreamgaugeError, match="cannot write the results into"):
         save(results, tmp_path / "file" / "folder")
+
+
+def test_a_folder_never_holds_the_files_of_two_runs(results, tmp_path):
+    save(results, tmp_path)
+    for name in ("mine.txt", "resources.csv"):
+        (tmp_path / name).write_text("not of a run")
+    other = sg.evaluate(sg.SEA(n_rows=500), sg.NoChange(), every=100, live_test=None)
+    save(other, tmp_path)
+    assert load(tmp_path).differences is None
+    fresh = save(other, tmp_path / "fresh")
+    expected = {path.name for path in fresh.iterdir()} | {"mine.txt", "resources.csv", "fresh"}
+    assert {path.name for path in tmp_path.iterdir()} == expected
+
+
+def test_results_stay_whole_where_others_cannot_be_written(results, tmp_path, monkeypatch):
+    save(results, tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def full_disk(_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("streamgauge.results.manifest", full_disk)
+    with pytest.raises(StreamgaugeError, match="No space left"):
+        save(sg.evaluate(sg.SEA(n_rows=500), sg.NoChange()), tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_what_others_keep_under_the_name_of_a_table_stays(tmp_path):
+    (tmp_path / "differences.parquet").write_bytes(b"not ours: there is no manifest")
+    save(sg.evaluate(sg.SEA(n_rows=500), sg.NoChange(), live_test=None), tmp_path)
+    assert (tmp_path / "differences.parquet").is_file()

@@ -130,6 +130,7 @@ def test_what_cannot_be_had_is_told_with_what_can(wanted, told):
         (lambda: Balance(0, 0.5), "without training positives"),
         (lambda: Distribution(0, {"a": 1.0}), "without training rows"),
         (lambda: Distribution(1, {"a": 0.0}), "all 0"),
+        (lambda: Distribution(0, test={"a": 0.5, "b": 0.6}), "the test shares add up to 1.1, more than 1"),
         (lambda: plan(Balance(1), {"0": 9, "1": 9}, labelled=1.5), "labelled"),
         (lambda: plan(Balance(1), {"0": 9, "1": 9, "2": 9}, labelled=1.0), "name the positive one"),
     ],

@@ -42,6 +42,7 @@ FRAMES = {
     "pyarrow": pa.table(COLUMNS),
     "pyarrow in chunks": pa.concat_tables([pa.table(COLUMNS)[:3], pa.table(COLUMNS)[3:]]),
 }
+WITH_TIMES = FRAMES["pandas"].assign(when=pd.date_range("2026-01-01", periods=4))
 UP_DOWN = Schema((Attribute("price"), Attribute("day", ("mo", "tu"))), ("up", "down"))
 
 
@@ -181,6 +182,7 @@ def test_a_fingerprint_differs_where_rows_or_schema_do():
         (lambda: ArrayStream(pa.table([[1], [2]], names=["a", "a"]), [0]), "the same name: 'a'"),
         (lambda: ArrayStream.from_frame(FRAMES["polars"], "mvoe"), "did you mean move?"),
         (lambda: as_stream(FRAMES["pandas"]), "target=..."),
+        (lambda: as_stream(WITH_TIMES, target="move"), "convert it to seconds, or leave the column out"),
         (lambda: as_stream(5), "'int' is no stream"),
         (lambda: take(ArrayStream([[1.0]], [0]), 2), "only 1 rows from row 0 on, not 2"),
     ],

@@ -100,6 +100,15 @@ _FAMILIES = {
 _HOMES = {name: family for family, names in _FAMILIES.items() for name in names}
 _HOMES |= {"evaluate": "evaluating", "Evaluation": "evaluation"}
 
+
+def _no_such_name(name: str) -> AttributeError:
+    msg = f"module 'streamgauge' has no attribute {name!r}"
+    if not name.startswith("_"):
+        near = import_module("streamgauge.errors").nearest(name, [*__all__, *_FAMILIES])
+        msg += "" if near is None else f"; did you mean {near}?"
+    return AttributeError(msg, name=name, obj=None)  # with the module as `obj`, Python's tracebacks would tell it again
+
+
 if not TYPE_CHECKING:  # with it every name would seem to exist
 
     def __getattr__(name: str) -> object:
@@ -110,8 +119,7 @@ if not TYPE_CHECKING:  # with it every name would seem to exist
         elif name == "__version__":
             found = import_module("importlib.metadata").version("streamgauge")
         else:
-            msg = f"module 'streamgauge' has no attribute {name!r}"
-            raise AttributeError(msg)
+            raise _no_such_name(name)
         globals()[name] = found  # asked for once only
         return found
 

@@ -43,6 +43,16 @@ class LearnerError(StreamgaugeError):
         self.position, self.done = position, done
 
 
+class EndlessStreamError(StreamgaugeError):
+    """A stream that never ends was given where all of it would be read.
+
+    Examples
+    --------
+    >>> isinstance(EndlessStreamError("the stream never ends"), StreamgaugeError)
+    True
+    """
+
+
 class FailureWarning(UserWarning):
     """Tells that a learner failed while others went on.
 

@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from streamgauge.errors import FailureWarning, StreamgaugeError, unknown_name
+from streamgauge.errors import EndlessStreamError, FailureWarning, unknown_name
 from streamgauge.evaluation import Evaluation
 from streamgauge.interruption import asked_to_stop
 from streamgauge.progress import progress_bar
@@ -72,7 +72,7 @@ def evaluate(
     evaluation = Evaluation(stream, learners, **options)  # type: ignore[arg-type]
     if not evaluation.ends:
         msg = "the stream never ends: say with n_rows how many rows to read, or iterate over an Evaluation"
-        raise StreamgaugeError(msg)
+        raise EndlessStreamError(msg)
     kept = []
     stop_asked = asked_to_stop(also_terminated=evaluation.checkpointing is not None)
     with stop_asked as stopping, progress_bar(evaluation.n_rows_known, shown=progress) as advance_to:

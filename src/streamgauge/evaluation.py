@@ -216,6 +216,9 @@ class Evaluation:
         """After how many rows a reading is taken."""
         return self._every or (10_000 if self.n_rows is None else max(1, self.n_rows // 200))
 
+    def __repr__(self) -> str:
+        return f"Evaluation of {', '.join(self.specs)} on {described(self.stream)}, {described(self.scheme)}"
+
     def __iter__(self) -> Iterator[Reading]:
         for progress in self.advance():
             yield from self.readings_of(progress)

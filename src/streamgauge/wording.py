@@ -1,7 +1,9 @@
 """How numbers and names are put for people: rates in percent, in the same digits on the terminal and on the page."""
 
 import math
+import re
 from collections.abc import Sequence
+from pathlib import PurePath
 
 __all__ = [
     "MISSING",
@@ -14,6 +16,9 @@ __all__ = [
     "points",
     "printable",
     "spread",
+    "stream_title",
+    "stream_titles",
+    "times",
     "titled",
 ]
 
@@ -107,6 +112,52 @@ def count(number: int, one: str, many: str | None = None) -> str:
     ('1 row', '1,000,000 rows')
     """
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+_FILE = re.compile(r"""File\(path=(?P<quote>['"])(?P<path>.*?)(?P=quote)(?:, (?:[^()]|\([^()]*\))*)?\)""")
+_COMPRESSED = (".gz", ".zip", ".zst", ".bz2", ".xz")
+
+
+def stream_title(name: str) -> str:
+    """Name a stream shortly, as for a heading: a file by its name without folder and ending.
+
+    Examples
+    --------
+    >>> stream_title("File(path='data/electricity.arff.gz')"), stream_title("SEA(seed=2)")
+    ('electricity', 'SEA(seed=2)')
+    >>> stream_title("Noisy(stream=File(path='rows.csv', drop=('id',)), share=0.1)")
+    'Noisy(stream=rows, share=0.1)'
+    """
+    return _FILE.sub(_stem, name)
+
+
+def _stem(found: "re.Match[str]") -> str:
+    path = PurePath(found["path"])
+    return PurePath(path.stem if path.suffix in _COMPRESSED else path).stem or found[0]
+
+
+def stream_titles(names: Sequence[str]) -> tuple[str, ...]:
+    """Name several streams shortly; those that would then have the same name keep the long one.
+
+    Examples
+    --------
+    >>> stream_titles(["File(path='a/rows.csv')", "File(path='b/rows.csv')", "File(path='a/other.csv')"])
+    ("File(path='a/rows.csv')", "File(path='b/rows.csv')", 'other')
+    """
+    short = {name: stream_title(name) for name in names}
+    taken = list(short.values())
+    return tuple(short[name] if taken.count(short[name]) == 1 else name for name in names)
+
+
+def times(ratio: float) -> str:
+    """Put how many times as great something is, in two digits.
+
+    Examples
+    --------
+    >>> times(123.4), times(1.04)
+    ('120 times', '1 times')
+    """
+    return f"{float(f'{ratio:.2g}'):,.10g} times"
 
 
 def and_list(words: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from streamgauge.cli.folders import prepared_folders
 from streamgauge.cli.running import run, run_options, show
 from streamgauge.cli.watching import watched
 from streamgauge.errors import StreamgaugeError
@@ -47,7 +48,14 @@ def command(
         runs = f"{results}/runs/run=..., as 'streamgauge results {results} --runs' names them"
         msg = f"{results} is a store of many runs: compare one of them, {runs}, or rank all with 'streamgauge rank'"
         raise StreamgaugeError(msg)
+    if results is None and len(options["learner"]) == 1:
+        msg = f"a comparison needs two learners; give another beside --learner {options['learner'][0]}"
+        raise StreamgaugeError(msg)
+    options["earlier"] = prepared_folders(options, results)
     with watched(options["out"], wanted=options["watch"] and results is None) as journal:
         found = run({**options, "alpha": alpha}, journal) if results is None else load(results)
+        if len(found.learners) < 2:
+            msg = f"a comparison needs two learners; in {results} there is {', '.join(found.learners) or 'none'}"
+            raise StreamgaugeError(msg)
         by_test = [compare_all(found, test=test, alpha=alpha, measure=tested) for test in tests or (None,)]
         return show(found, [comparison for of_test in by_test for comparison in of_test], options)

@@ -6,6 +6,7 @@ import click
 
 from streamgauge.cli.inputs import input_options, open_input
 from streamgauge.cli.output import console, output_options, print_json
+from streamgauge.wording import count
 
 if TYPE_CHECKING:
     from streamgauge.streams import Description
@@ -43,7 +44,12 @@ def _show(found: "Description") -> None:
 
     shown = console()
     labelled = "" if found.n_labelled == found.n_rows else f", {found.n_labelled:,} of them labelled"
-    shown.print(f"{found.n_rows:,} rows{labelled}, {len(found.attributes)} attributes, {len(found.classes)} classes")
+    parts = (count(len(found.attributes), "attribute"), count(len(found.classes), "class", "classes"))
+    shown.print(f"{count(found.n_rows, 'row')}{labelled}, {', '.join(parts)}")
+    if len(found.classes) == 1:
+        shown.print(
+            "there is one class alone, so there is nothing to predict: is another column the target (--target)?"
+        )
     if found.temporal_dependence is not None:
         shown.print(f"temporal dependence: {found.temporal_dependence:.4f} (accuracy of predicting the last class)")
     shown.print(f"fingerprint: {found.fingerprint}\n")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streamgauge.cli.inputs import key
-from streamgauge.cli.output import console, output_options, print_json
+from streamgauge.cli.output import POSITIVE, console, output_options, print_json
 from streamgauge.errors import StreamgaugeError
 from streamgauge.specs import FAMILIES, find_stream, make
 
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-MOST_LISTED = 20
-"""So many alarms are listed for people; JSON has them all."""
-
 
 @click.command("detect")
 @click.argument("source", metavar="[INPUT]", required=False)
@@ -26,7 +23,7 @@ MOST_LISTED = 20
 @click.option("--stream", help="The stream: 'SEA(drift_every=5000)', a file, or the name of a real one.")
 @click.option("--column", help="The attribute of the stream to watch, by name or position.")
 @click.option("--learner", multiple=True, help="A learner whose errors on the stream are watched; repeatable.")
-@click.option("--rows", type=int, help="How many rows to look at; needed where the stream never ends.")
+@click.option("--rows", type=POSITIVE, help="How many rows to look at; needed where the stream never ends.")
 @click.option("--drift", type=int, multiple=True, help="A row where a true drift begins; repeatable.")
 @click.option("--max-delay", type=int, help="How late an alarm may be.  [default: half way to the next drift]")
 @click.option("--seed", type=int, default=1, show_default=True, help="Decides the learners' randomness.")
@@ -138,14 +135,11 @@ def _brief(baselines: dict[str, dict[str, object]]) -> dict[str, dict[str, objec
 
 
 def _show(found: Found, scores: "dict[str, AlarmScore]") -> None:
+    from streamgauge.drift.watch import alarms_text  # noqa: PLC0415
     from streamgauge.reports.alarms import score_table  # noqa: PLC0415
 
     for name, (alarms, warnings, _) in found.items():
-        listed = ", ".join(f"{row:,}" for row in alarms[:MOST_LISTED])
-        more = f" and {len(alarms) - MOST_LISTED:,} more" if len(alarms) > MOST_LISTED else ""
-        told = f"drift at row {listed}{more}" if alarms else "no drift"
-        warned = f"; {len(warnings):,} warnings" if warnings else ""
-        click.echo(f"{name}: {told}{warned}")
+        click.echo(f"{name}: {alarms_text(alarms, warnings)}")
     some = next(iter(scores.values()))
     if some.n_drifts:
         console().print(score_table(scores))

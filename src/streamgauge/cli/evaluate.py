@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from streamgauge.cli.folders import prepared_folders
 from streamgauge.cli.running import run, run_options, show
 from streamgauge.cli.watching import watched
 
@@ -22,5 +23,6 @@ def command(**options: Any) -> int:  # noqa: ANN401
         --learner HoeffdingTree --learner NaiveBayes --scheme "Bootstrap(10)" \\
         --forgetting Adwin --measure accuracy --measure kappa_m --out results/rbf
     """
+    options["earlier"] = prepared_folders(options)
     with watched(options["out"], wanted=options["watch"]) as journal:
         return show(run(options, journal), (), options)

@@ -6,7 +6,7 @@ from importlib import import_module
 
 import click
 
-from streamgauge.errors import StreamgaugeError, unknown_name
+from streamgauge.errors import EndlessStreamError, StreamgaugeError, unknown_name
 
 __all__ = ["main"]
 
@@ -66,7 +66,8 @@ def main() -> None:
     try:
         status = cli.main(standalone_mode=False)
     except StreamgaugeError as error:
-        _fail(str(error), 2)
+        endless = isinstance(error, EndlessStreamError)
+        _fail("the stream never ends: say with --rows how many rows to read" if endless else str(error), 2)
     except click.ClickException as error:
         error.show()
         sys.exit(2)

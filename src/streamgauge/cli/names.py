@@ -6,10 +6,11 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from streamgauge.errors import nearest
-from streamgauge.specs import FAMILIES
+from streamgauge.errors import StreamgaugeError, nearest
+from streamgauge.naming import described
+from streamgauge.specs import FAMILIES, make
 
-__all__ = ["Choice", "completing"]
+__all__ = ["Choice", "completing", "forgetting_name"]
 
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 Key = TypeVar("Key")
@@ -34,6 +35,20 @@ class Choice(click.Choice):  # type: ignore[type-arg]  # click takes one only si
             near = nearest(str(value), map(str, self.choices))
             hint = "" if near is None else f"; did you mean {near}?"
             self.fail(error.message.rstrip(".") + hint, param, ctx)
+
+
+def forgetting_name(text: str) -> str:
+    """Name a forgetting as results do, where a text says which it is; else give the text.
+
+    Examples
+    --------
+    >>> forgetting_name("Window(500)"), forgetting_name("Landmark"), forgetting_name("Win*")
+    ('Window(width=500)', 'Landmark()', 'Win*')
+    """
+    try:
+        return described(make("forgetting", text, FAMILIES["forgettings"]()))
+    except StreamgaugeError:
+        return text
 
 
 def completing(family: str) -> Complete:

@@ -11,13 +11,26 @@ import click
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["STOPPED", "WORK_FAILED", "console", "detail", "is_quiet", "note", "output_options", "print_json"]
+__all__ = [
+    "POSITIVE",
+    "STOPPED",
+    "WORK_FAILED",
+    "console",
+    "detail",
+    "is_quiet",
+    "note",
+    "output_options",
+    "print_json",
+]
 
 WORK_FAILED = 1
 """The exit status where something asked for could not be done, though it was asked for rightly."""
 
 STOPPED = 130
 """The exit status after Ctrl-C."""
+
+POSITIVE = click.IntRange(min=1)
+"""What an option takes that is a number of rows, threads or the like."""
 
 _KEY = "streamgauge.output"
 

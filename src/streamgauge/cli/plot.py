@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamgauge.cli.names import Choice
+from streamgauge.cli.names import Choice, forgetting_name
 from streamgauge.cli.output import note, output_options, print_json
+from streamgauge.cli.saved import saved_options, saved_runs
 from streamgauge.errors import StreamgaugeError, unknown_name
 
 if TYPE_CHECKING:
@@ -55,11 +56,12 @@ MANY = ("pareto", "p_values", "ranks", "wins")
 @click.option("--size", nargs=2, type=float, help="Width and height in inches.")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of tests.")
 @click.option("--post-hoc", default="wilcoxon_holm", show_default=True, help="The test of the pairs over streams.")
+@saved_options
 @output_options
 def command(kind: str, results: tuple[Path, ...], *, out: Path, as_json: bool, **options: Any) -> None:  # noqa: ANN401
     """Draw a figure of saved results into a file; the same results give the same bytes.
 
-    RESULTS are folders that were saved with --out.
+    RESULTS are folders that were saved with --out, or stores that `streamgauge run` wrote.
 
     \b
     Examples:
@@ -67,14 +69,15 @@ def command(kind: str, results: tuple[Path, ...], *, out: Path, as_json: bool, *
       streamgauge plot confusion results/rbf --out confusion.svg --learner HoeffdingTree
       streamgauge plot ranks results/* --out ranks.pdf --post-hoc nemenyi
     """
-    from streamgauge.results import load  # noqa: PLC0415
-
     if kind not in KINDS:
         raise unknown_name(kind="kind of figure", name=kind, known=KINDS)
-    if len(results) > 1 and kind not in MANY:
-        msg = f"{kind} is drawn of one run, not of {len(results)}: name one folder"
+    if options["forgetting"] is not None:
+        options["forgetting"] = forgetting_name(options["forgetting"])
+    runs = saved_runs(results, options)
+    if len(runs) > 1 and kind not in MANY:
+        msg = f"{kind} is drawn of one run, not of {len(runs)}: name one folder, or of a store one --stream"
         raise StreamgaugeError(msg)
-    figure = _drawn(kind, [load(folder) for folder in results], options)
+    figure = _drawn(kind, runs, options)
     path = figure.save(out)
     if as_json:
         print_json({"figure": str(path)})
@@ -118,7 +121,17 @@ def _ranking(runs: "list[Results]", options: dict[str, Any]) -> Any:  # noqa: AN
     from streamgauge.significance import rank  # noqa: PLC0415
 
     chosen = {name: options[name] for name in ("alpha", "post_hoc", "forgetting")}
-    return rank(runs, measure=options["measure"] or "accuracy", **chosen)
+    return rank(runs, measure=options["measure"] or _shared_measure(runs), **chosen)
+
+
+def _shared_measure(runs: "list[Results]") -> str:
+    """Give the first measure that all runs have."""
+    shared = [measure for measure in runs[0].measures if all(measure in run.measures for run in runs)]
+    if not shared:
+        told = "; ".join(dict.fromkeys(", ".join(run.measures) for run in runs))
+        msg = f"the runs have no measure in common: {told}"
+        raise StreamgaugeError(msg)
+    return shared[0]
 
 
 def _size(options: dict[str, Any]) -> dict[str, Any]:

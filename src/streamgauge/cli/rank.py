@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from streamgauge.cli.names import forgetting_name
 from streamgauge.cli.output import console, output_options, print_json
-from streamgauge.errors import StreamgaugeError
+from streamgauge.cli.saved import saved_options, saved_runs
 
 if TYPE_CHECKING:
-    from streamgauge.records import Results
     from streamgauge.significance import Ranking
-    from streamgauge.store import Filter
 
 __all__ = ["command"]
 
@@ -26,10 +25,8 @@ __all__ = ["command"]
 )
 @click.option("--post-hoc", default="wilcoxon_holm", show_default=True, help="The test of the pairs of learners.")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of the tests.")
-@click.option("--stream", multiple=True, help="Of a store, only this stream; a name or pattern; repeatable.")
 @click.option("--learner", multiple=True, help="Of a store, only this learner; repeatable.")
-@click.option("--scheme", multiple=True, help="Of a store, only what was found under this scheme.")
-@click.option("--labelling", multiple=True, help="Of a store, only what was found under this labelling.")
+@saved_options
 @click.option("--diagram", type=click.Path(path_type=Path), help="Draw the diagram into this .svg, .png or .pdf.")
 @output_options
 def command(results: tuple[Path, ...], *, diagram: Path | None, as_json: bool, **options: Any) -> None:  # noqa: ANN401
@@ -46,10 +43,10 @@ def command(results: tuple[Path, ...], *, diagram: Path | None, as_json: bool, *
       streamgauge rank results/quick --learner "Hoeffding*" --learner NaiveBayes
     """
     from streamgauge.significance import rank  # noqa: PLC0415
-    from streamgauge.store import Filter  # noqa: PLC0415
 
-    wanted = Filter(**{axis: options.pop(axis) for axis in ("stream", "learner", "scheme", "labelling")})
-    ranking = rank([found for folder in results for found in _found(folder, wanted)], **options)
+    if options["forgetting"] is not None:
+        options["forgetting"] = forgetting_name(options["forgetting"])
+    ranking = rank(saved_runs(results, options, options.pop("learner")), **options)
     if diagram is not None:
         from streamgauge.plots import ranks  # noqa: PLC0415
 
@@ -60,23 +57,6 @@ def command(results: tuple[Path, ...], *, diagram: Path | None, as_json: bool, *
     _show(ranking)
     if diagram is not None:
         click.echo(f"diagram: {diagram}")
-
-
-def _found(folder: Path, wanted: "Filter") -> "list[Results]":
-    """Load the results of a folder: those of a run, or of a store what is wanted."""
-    from streamgauge.results import load  # noqa: PLC0415
-    from streamgauge.store import Store, is_store  # noqa: PLC0415
-
-    if not is_store(folder):
-        return [load(folder)]
-    found = list(Store(folder).results(wanted))
-    for axis in ("scheme", "labelling"):
-        told = [one.description.get(axis) for one in found]
-        names = sorted({str(fact["name"] if isinstance(fact, dict) else fact) for fact in told})
-        if len(names) > 1:
-            msg = f"{folder} holds results under {len(names)} {axis}s: choose one with --{axis}: {'; '.join(names)}"
-            raise StreamgaugeError(msg)
-    return found
 
 
 def _as_json(ranking: "Ranking") -> dict[str, Any]:

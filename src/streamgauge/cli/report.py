@@ -7,6 +7,7 @@ import click
 
 from streamgauge.cli.names import Choice
 from streamgauge.cli.output import note, output_options, print_json
+from streamgauge.cli.saved import saved_options, saved_runs
 
 __all__ = ["command"]
 
@@ -22,6 +23,8 @@ __all__ = ["command"]
 @click.option("--measure", help="By what to compare and rank.  [default: accuracy, or the first measure]")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of the tests.")
 @click.option("--post-hoc", default="wilcoxon_holm", show_default=True, help="The test of the pairs over streams.")
+@click.option("--learner", multiple=True, help="Of a store, only this learner; repeatable.")
+@saved_options
 @output_options
 def command(
     results: tuple[Path, ...],
@@ -33,8 +36,9 @@ def command(
 ) -> None:
     """Report what saved results say: in words, tables and curves.
 
-    RESULTS are folders that were saved with --out. Several, of the same learners on different streams, are ranked over
-    the streams. A page (html) needs nothing else and works offline; latex gives tables for a paper.
+    RESULTS are folders that were saved with --out, or stores that `streamgauge run` wrote. Several, of the same
+    learners on different streams, are ranked over the streams. A page (html) needs nothing else and works offline;
+    latex gives tables for a paper.
 
     \b
     Examples:
@@ -43,9 +47,8 @@ def command(
       streamgauge report results/sea results/rbf results/led --out study.html --measure kappa_m
     """
     from streamgauge.reports import report, write_report  # noqa: PLC0415
-    from streamgauge.results import load  # noqa: PLC0415
 
-    runs = [load(folder) for folder in results]
+    runs = saved_runs(results, options, options.pop("learner"))
     if out is None and format in ("md", "latex") and not as_json:
         click.echo(report(runs, format=format, **options))  # type: ignore[arg-type]
         return

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from streamgauge.cli.names import forgetting_name
 from streamgauge.cli.output import console, note, output_options, print_json
 from streamgauge.errors import StreamgaugeError
 
@@ -48,6 +49,8 @@ def command(folder: Path, *, listing_runs: bool, target: Path | None, as_json: b
     """
     from streamgauge.store import Filter, Store, export  # noqa: PLC0415
 
+    # "Window" alone means every window, as the names of learners and schemes do
+    options["forgetting"] = tuple(forgetting_name(text) if "(" in text else text for text in options["forgetting"])
     store, wanted = Store(folder), Filter(**options)
     if listing_runs:
         _show_runs(store.runs(wanted), store.running(), as_json=as_json)

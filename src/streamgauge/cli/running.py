@@ -8,8 +8,10 @@ from typing import Any, TextIO
 
 import click
 
+from streamgauge.cli.folders import save_into
 from streamgauge.cli.names import Choice, completing
 from streamgauge.cli.output import (
+    POSITIVE,
     STOPPED,
     WORK_FAILED,
     console,
@@ -21,6 +23,7 @@ from streamgauge.cli.output import (
 )
 from streamgauge.cli.watching import watch_option
 from streamgauge.errors import CheckpointWarning, FailureWarning, StreamgaugeError
+from streamgauge.naming import described
 from streamgauge.records import Results
 from streamgauge.specs import FAMILIES, find_labelled_stream, make
 
@@ -38,7 +41,7 @@ _OPTIONS = (
         multiple=True,
         help="A learner, such as 'HoeffdingTree(grace_period=100)'; repeatable.",
     ),
-    click.option("--rows", type=int, help="How many rows to read; needed where the stream never ends."),
+    click.option("--rows", type=POSITIVE, help="How many rows to read; needed where the stream never ends."),
     click.option(
         "--scheme",
         shell_complete=completing("schemes"),
@@ -78,14 +81,14 @@ _OPTIONS = (
         multiple=True,
         help="A detector that watches the errors, such as DDM; repeatable.",
     ),
-    click.option("--every", type=int, help="Take a reading every so many rows.  [default: 200 readings]"),
+    click.option("--every", type=POSITIVE, help="Take a reading every so many rows.  [default: 200 readings]"),
     click.option("--time-limit", type=float, help="Stop after so many seconds."),
     click.option("--time-budget", type=float, help="A prediction that takes more seconds is an error."),
     click.option("--rope", type=float, default=0.01, show_default=True, help="Differences up to this do not matter."),
     click.option("--seed", type=int, default=1, show_default=True, help="Decides folds and learners' randomness."),
-    click.option("--batch-size", type=int, help="Rows per native call.  [default: 16 MB of them]"),
-    click.option("--threads", type=int, help="How many threads.  [default: one per core]"),
-    click.option("--processes", type=int, help="Run learners written in Python in so many processes."),
+    click.option("--batch-size", type=POSITIVE, help="Rows per native call.  [default: 16 MB of them]"),
+    click.option("--threads", type=POSITIVE, help="How many threads.  [default: one per core]"),
+    click.option("--processes", type=POSITIVE, help="Run learners written in Python in so many processes."),
     click.option("--ray", help="Run on the Ray cluster at this address; 'local' starts one on this machine."),
     click.option("--resources/--no-resources", default=True, help="Measure what each learner costs.  [default: yes]"),
     click.option(
@@ -96,7 +99,9 @@ _OPTIONS = (
     ),
     click.option("--table", type=click.Path(path_type=Path), help="Write all readings to this .csv or .parquet file."),
     click.option("--checkpoint", type=click.Path(path_type=Path), help="Write checkpoints into this folder."),
-    click.option("--checkpoint-every", type=int, help="A checkpoint every so many rows.  [default: every 30 seconds]"),
+    click.option(
+        "--checkpoint-every", type=POSITIVE, help="A checkpoint every so many rows.  [default: every 30 seconds]"
+    ),
     click.option("--resume", is_flag=True, help="Go on from the newest checkpoint, where there is one."),
     click.option("--trust-checkpoint", is_flag=True, help="Load pickled learners that were saved elsewhere."),
     watch_option,
@@ -128,6 +133,7 @@ def run(options: dict[str, Any], journal: Path | None = None) -> Results:
         raise StreamgaugeError(msg)
     known, detectors = FAMILIES["learners"](), FAMILIES["detectors"]()
     learners = {text: make("learner", text, known, within=detectors) for text in options["learner"]}
+    _require_distinct(options["learner"], learners)
     stream, hidden = find_labelled_stream(options["stream"])
     stream = _with_dead_letters(stream, options["out"])
     labelling = make("labelling", options["labelling"], FAMILIES["labellings"]())
@@ -164,6 +170,15 @@ def run(options: dict[str, Any], journal: Path | None = None) -> Results:
         journal=journal,
         progress=False if is_quiet() else None,
     )
+
+
+def _require_distinct(texts: Sequence[str], learners: dict[str, Any]) -> None:
+    """Raise where a learner is given twice, also in other words."""
+    specs = [described(learners[text]) for text in texts]
+    repeated = next((text for text, spec in zip(texts, specs, strict=True) if specs.count(spec) > 1), None)
+    if repeated is not None:
+        msg = f"two learners are the same: {repeated}; leave one out, or give it other options or another seed"
+        raise StreamgaugeError(msg)
 
 
 def _backend(options: dict[str, Any]) -> Any:  # noqa: ANN401
@@ -221,10 +236,10 @@ def _recorders(options: dict[str, Any]) -> list[Any]:
 
 def show(results: Results, comparisons: Sequence[Any], options: dict[str, Any]) -> int:
     """Print the results, or their JSON, and write what was asked for; give the exit status."""
-    from streamgauge.results import readings_table, save, write_table  # noqa: PLC0415
+    from streamgauge.results import readings_table, write_table  # noqa: PLC0415
 
     if options["out"]:
-        save(results, options["out"])
+        save_into(options["out"], results, options["earlier"])
     if options["table"]:
         write_table(readings_table(results), options["table"])
     report = options["report"] or (options["out"] / "report.html" if options["out"] else None)

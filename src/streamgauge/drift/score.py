@@ -15,6 +15,7 @@ from streamgauge.drift.recovery import Recovery, recoveries
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.randomness import below
 from streamgauge.records import Drift, Results
+from streamgauge.wording import count
 
 __all__ = ["AlarmScore", "DriftScore", "score_alarms", "score_results"]
 
@@ -75,11 +76,18 @@ class AlarmScore:
     >>> score = score_alarms([400, 1050, 1090], [Drift(1000)], n_rows=2000, max_delay=200)
     >>> score.n_detected, score.mean_delay, score.n_repeated, score.n_false, score.precision
     (1, 50.0, 1, 1, 0.5)
+    >>> print(score)
+    1 of 1 drift detected, mean delay 50 rows; 1 false alarm in 2,000 rows
     """
 
     drifts: tuple[DriftScore, ...]
     false_alarms: tuple[int, ...]
     n_rows: int
+
+    def __str__(self) -> str:
+        delay = f", mean delay {count(round(self.mean_delay), 'row')}" if self.n_detected else ""
+        found = f"{self.n_detected:,} of {count(self.n_drifts, 'drift')} detected{delay}" if self.drifts else "no drift"
+        return f"{found}; {count(self.n_false, 'false alarm')} in {count(self.n_rows, 'row')}"
 
     @property
     def n_drifts(self) -> int:

@@ -1,6 +1,6 @@
 """Detectors at work: by name, on a column of values, on a column of a stream, on a file."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from streamgauge.drift import means, rates
-from streamgauge.errors import StreamgaugeError, unknown_name
+from streamgauge.errors import EndlessStreamError, StreamgaugeError, unknown_name
 from streamgauge.naming import described
 from streamgauge.protocols import DetectorSpec, Stream, is_stream
 from streamgauge.records import DRIFT, WARNING
 from streamgauge.states import pack, unpack
+from streamgauge.wording import and_list, count
 
-__all__ = ["DETECTORS", "Detection", "Watch", "as_detector", "detect", "named_detectors"]
+__all__ = ["DETECTORS", "Detection", "Watch", "alarms_text", "as_detector", "detect", "named_detectors"]
 
 SIZE = 32_768
 """So many values are taken in at a time."""
@@ -41,11 +42,35 @@ class Detection:
     --------
     >>> Detection(np.array([1200]), np.array([1100]), 5000).alarms.tolist()
     [1200]
+    >>> print(Detection(np.array([1200]), np.array([1100]), 5000))
+    drift at row 1,200; 1 warning; 5,000 rows
     """
 
     alarms: NDArray[np.int64]
     warnings: NDArray[np.int64]
     n_rows: int
+
+    def __str__(self) -> str:
+        return f"{alarms_text(self.alarms, self.warnings)}; {count(self.n_rows, 'row')}"
+
+
+MOST_LISTED = 20
+"""So many alarms are listed for people."""
+
+
+def alarms_text(alarms: Sequence[int] | NDArray[np.int64], warnings: Sequence[int] | NDArray[np.int64]) -> str:
+    """Say at which rows there were alarms, and how many warnings.
+
+    Examples
+    --------
+    >>> alarms_text([1200, 3000], []), alarms_text([], [7, 9])
+    ('drift at rows 1,200 and 3,000', 'no drift; 2 warnings')
+    """
+    rows = [f"{row:,}" for row in alarms[:MOST_LISTED]]
+    if len(alarms) > MOST_LISTED:
+        rows.append(f"{len(alarms) - MOST_LISTED:,} more")
+    told = f"drift at {'row' if len(rows) == 1 else 'rows'} {and_list(rows)}" if rows else "no drift"
+    return f"{told}; {count(len(warnings), 'warning')}" if len(warnings) else told
 
 
 @dataclass
@@ -159,7 +184,7 @@ def detect(
     watch = Watch(as_detector(detector))
     if is_stream(source) and source.n_rows is None and n_rows is None:
         msg = "the stream never ends: say with n_rows how many rows to look at"
-        raise StreamgaugeError(msg)
+        raise EndlessStreamError(msg)
     alarms: list[int] = []
     warnings: list[int] = []
     n_seen = 0
@@ -219,6 +244,11 @@ def _column_of(stream: Stream, column: str | int | None) -> Iterator[NDArray[np.
     place = names.index(column) if isinstance(column, str) else column
     if not -len(names) <= place < len(names):
         msg = f"column = {column}: the stream has {len(names)} columns, counted from 0"
+        raise StreamgaugeError(msg)
+    if stream.schema.attributes[place].is_nominal:
+        numeric = [attribute.name for attribute in stream.schema.attributes if not attribute.is_nominal]
+        known = f"numeric are {', '.join(numeric)}" if numeric else "no column is numeric"
+        msg = f"the column {names[place]} is nominal, and a detector watches numbers: {known}"
         raise StreamgaugeError(msg)
     return (np.ascontiguousarray(batch.x[:, place]) for batch in stream.batches(SIZE))
 

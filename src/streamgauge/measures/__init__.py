@@ -180,6 +180,10 @@ def _named(name: str) -> Measure:
     with_beta = re.fullmatch(r"f(\d+(?:\.\d+)?)_(macro|micro|weighted)", name)
     if with_beta:
         return FBeta(float(with_beta[1]), with_beta[2])
+    if name in (*PER_CLASS, *AREAS):
+        means = [known for known in MEASURES if known.startswith(f"{name}_")]
+        msg = f"{name} is that of a class: write {name}[CLASS] or, of all classes, {', '.join(means)}"
+        raise StreamgaugeError(msg)
     raise unknown_name(kind="measure", name=name, known=MEASURES)
 
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from streamgauge.markup import Markup, joined, simple_table, tag
-from streamgauge.wording import and_list, count, percent, printable, spread, titled
+from streamgauge.wording import and_list, count, percent, printable, spread, stream_title, titled
 
 if TYPE_CHECKING:
     from streamgauge.records.results import Results
@@ -28,7 +28,7 @@ def results_html(results: "Results") -> str:
     True
     """
     stream = results.description.get("stream")
-    name = f" of {stream['name']}" if isinstance(stream, dict) and "name" in stream else ""
+    name = f" of {stream_title(str(stream['name']))}" if isinstance(stream, dict) and "name" in stream else ""
     parts = [tag("p", tag("b", f"After {count(results.n_rows, 'row')}{name}"))]
     if not results.complete:
         parts.append(tag("p", tag("b", "Cut short: "), "every number is of these rows only."))
@@ -56,7 +56,7 @@ def results_text(results: "Results") -> str:
     majority       64.90    -0.10
     """
     stream = results.description.get("stream")
-    name = f" of {stream['name']}" if isinstance(stream, dict) and "name" in stream else ""
+    name = f" of {stream_title(str(stream['name']))}" if isinstance(stream, dict) and "name" in stream else ""
     lines = [] if results.complete else ["Cut short: every number is of these rows only."]
     lines += [f"Failed: {printable(str(failure))}; no readings from there on." for failure in results.failures]
     for forgetting in results.forgettings if len(results.rows) else ():

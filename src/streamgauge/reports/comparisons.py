@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from streamgauge.wording import points
+from streamgauge.wording import difference_unit, points
 
-__all__ = ["Comparison", "by_pair", "interval_text"]
+__all__ = ["Comparison", "by_pair", "difference_heading", "difference_text", "interval_text", "shared_unit"]
 
 
 class Comparison(Protocol):
@@ -76,6 +76,43 @@ def by_pair(comparisons: Sequence[Comparison]) -> list[list[Comparison]]:
     for comparison in comparisons:
         pairs.setdefault((comparison.first, comparison.second, comparison.measure), []).append(comparison)
     return list(pairs.values())
+
+
+def shared_unit(comparisons: Sequence[Comparison]) -> str | None:
+    """Give the unit of all differences, which a heading then tells; None where they have several.
+
+    Examples
+    --------
+    >>> from streamgauge.significance import mcnemar
+    >>> shared_unit([mcnemar(20, 5, 100)]), shared_unit([])
+    ('rate', None)
+    """
+    units = {comparison.unit for comparison in comparisons}
+    return units.pop() if len(units) == 1 else None
+
+
+def difference_heading(shared: str | None) -> str:
+    """Name the column of differences, with the unit that they share.
+
+    Examples
+    --------
+    >>> difference_heading("rate"), difference_heading(None)
+    ('difference, % points', 'difference')
+    """
+    return "difference" if shared is None else f"difference, {difference_unit(shared)}"
+
+
+def difference_text(comparison: Comparison, shared: str | None) -> str:
+    """Put the difference of a comparison, with its unit unless the heading tells it.
+
+    Examples
+    --------
+    >>> from streamgauge.significance import mcnemar
+    >>> difference_text(mcnemar(20, 5, 100), "rate"), difference_text(mcnemar(20, 5, 100), None)
+    ('+15.00', '+15.00 % points')
+    """
+    text = points(comparison.difference, comparison.unit)
+    return text if shared is not None else f"{text} {difference_unit(comparison.unit)}"
 
 
 def interval_text(comparison: Comparison) -> str:

@@ -6,13 +6,20 @@ from itertools import groupby
 
 from streamgauge.records import Results
 from streamgauge.reports.alarms import score_cells, score_columns, scores_of
-from streamgauge.reports.comparisons import Comparison, by_pair, interval_text
+from streamgauge.reports.comparisons import (
+    Comparison,
+    by_pair,
+    difference_heading,
+    difference_text,
+    interval_text,
+    shared_unit,
+)
 from streamgauge.reports.costs import cost_cells, cost_columns
 from streamgauge.reports.findings import findings, limits, ranking_findings, ranking_limits
-from streamgauge.reports.leads import lead, title_of
+from streamgauge.reports.leads import lead, part_of, title_of
 from streamgauge.reports.panels import Panel, panels
 from streamgauge.significance import POST_HOCS, Ranking
-from streamgauge.wording import count, difference_unit, p_text, percent, points, spread, titled
+from streamgauge.wording import count, p_text, percent, spread, stream_title, stream_titles, titled
 
 __all__ = ["Cell", "Document", "Grid", "Sentences", "document_of", "ranking_document"]
 
@@ -64,7 +71,7 @@ class Sentences:
 
 @dataclass(frozen=True)
 class Document:
-    """A report: a title, a lead, and blocks.
+    """A report: a title, a lead, and blocks; that of one run also has the short name of its stream.
 
     Examples
     --------
@@ -75,6 +82,7 @@ class Document:
     title: str
     lead: str
     blocks: tuple[Grid | Sentences, ...]
+    stream: str = ""
 
 
 def document_of(results: Results, comparisons: Sequence[Comparison] = ()) -> Document:
@@ -97,7 +105,8 @@ def document_of(results: Results, comparisons: Sequence[Comparison] = ()) -> Doc
     if comparisons:
         blocks.append(_pairs(comparisons))
     blocks += _beside(results)
-    return Document(title_of(results), lead(results), tuple(blocks))
+    stream = stream_title(str(part_of(results.description, "stream").get("name", "")))
+    return Document(title_of(results), lead(results), tuple(blocks), stream)
 
 
 def ranking_document(ranking: Ranking) -> Document:
@@ -155,6 +164,7 @@ def _worse(panel: Panel, leads: Sequence[Comparison]) -> frozenset[str]:
 
 
 def _pairs(comparisons: Sequence[Comparison]) -> Grid:
+    shared = shared_unit(comparisons)
     rows = tuple(
         (
             f"{test.first} minus {test.second}, {test.measure}",
@@ -162,7 +172,7 @@ def _pairs(comparisons: Sequence[Comparison]) -> Grid:
                 Cell(text)
                 for text in (
                     test.test,
-                    f"{points(test.difference, test.unit)} {difference_unit(test.unit)}",
+                    difference_text(test, shared),
                     interval_text(test),
                     p_text(test.p_value),
                 )
@@ -171,7 +181,7 @@ def _pairs(comparisons: Sequence[Comparison]) -> Grid:
         for pair in by_pair(comparisons)
         for test in pair
     )
-    return Grid("Pairs and tests", ("pair", "test", "difference", "interval", "p"), rows)
+    return Grid("Pairs and tests", ("pair", "test", difference_heading(shared), "interval", "p"), rows)
 
 
 def _beside(results: Results) -> list[Grid]:
@@ -195,13 +205,13 @@ def _beside(results: Results) -> list[Grid]:
 
 
 def _values(ranking: Ranking) -> Grid:
-    best = ranking.ranks == ranking.ranks.min(axis=1, keepdims=True)
+    best, streams = ranking.ranks == ranking.ranks.min(axis=1, keepdims=True), stream_titles(ranking.streams)
     rows = [
         (
             stream,
             tuple(Cell(percent(value, ranking.unit), bool(first)) for value, first in zip(values, firsts, strict=True)),
         )
-        for stream, values, firsts in zip(ranking.streams, ranking.values.tolist(), best.tolist(), strict=True)
+        for stream, values, firsts in zip(streams, ranking.values.tolist(), best.tolist(), strict=True)
     ]
     means = ranking.mean_ranks
     rows.append(("mean rank", tuple(Cell(f"{mean:.2f}", bool(mean == means.min())) for mean in means.tolist())))

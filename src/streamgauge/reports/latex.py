@@ -1,14 +1,15 @@
 """Tables of reports in LaTeX, for papers."""
 
 import re
+from itertools import count
 
 from streamgauge.reports.documents import Cell, Document, Grid
 from streamgauge.wording import printable
 
 __all__ = ["latex", "tabular"]
 
-PAGE = 90
-"""How many characters of small print stand beside each other on a page."""
+PAGE = 64
+"""How many characters of small print surely stand beside each other on a page of the class article."""
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -55,10 +56,11 @@ SPECIAL = {
 """What LaTeX would take for a command, or does not know as it is."""
 
 
-def latex(document: Document) -> str:
+def latex(document: Document, labels: set[str] | None = None) -> str:
     r"""Write the tables of a report in LaTeX, with what was found in comments above them; they need booktabs.
 
-    The best of a column is bold, and an asterisk marks what is really worse than it.
+    The best of a column is bold, and an asterisk marks what is really worse than it. Tables have labels to refer to;
+    `labels` holds those of other documents in the same file, and takes these.
 
     Examples
     --------
@@ -71,6 +73,7 @@ def latex(document: Document) -> str:
       \centering
       \small
       \caption{Costs.}
+      \label{tab:costs}
       \begin{tabular}{lr}
         \toprule
         learner & CPU s \\
@@ -90,9 +93,10 @@ def latex(document: Document) -> str:
     grids = [block for block in document.blocks if isinstance(block, Grid)]
     packages = "booktabs,adjustbox" if any(map(_is_wide, grids)) else "booktabs"
     lines = [_comment(f"{document.title}: {document.lead}"), rf"% needs \usepackage{{{packages}}}", ""]
+    labels = set() if labels is None else labels
     for block in document.blocks:
         if isinstance(block, Grid):
-            lines += [*_table(block), ""]
+            lines += [*_table(block, document.stream, _label(f"{document.stream} {block.title}", labels)), ""]
         else:
             lines += [_comment(f"{block.title}:"), *(_comment(f"- {sentence}") for sentence in block.sentences), ""]
     return "\n".join(lines)
@@ -102,8 +106,17 @@ def _comment(text: str) -> str:
     return f"% {printable(text)}"
 
 
-def _table(grid: Grid) -> list[str]:
-    caption = f"{_escaped(grid.title)}. {_escaped(grid.note)}".strip()
+def _label(text: str, taken: set[str]) -> str:
+    """Make a label of a text; those that are taken have a number behind them."""
+    plain = "-".join(re.findall("[a-z0-9]+", text.lower().replace(",", "")))
+    label = next(label for n in count(1) if (label := plain if n == 1 else f"{plain}-{n}") not in taken)
+    taken.add(label)
+    return label
+
+
+def _table(grid: Grid, stream: str, label: str) -> list[str]:
+    title = f"{grid.title}: {stream}" if stream else grid.title
+    caption = f"{_escaped(title)}. {_escaped(grid.note)}".strip()
     table = tabular(grid)
     if _is_wide(grid):
         table = [r"\begin{adjustbox}{max width=\textwidth}", *(f"  {line}" for line in table), r"\end{adjustbox}"]
@@ -112,6 +125,7 @@ def _table(grid: Grid) -> list[str]:
         r"  \centering",
         r"  \small",
         rf"  \caption{{{caption}}}",
+        rf"  \label{{tab:{label}}}",
         *(f"  {line}" for line in table),
         r"\end{table}",
     ]

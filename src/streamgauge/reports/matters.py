@@ -86,7 +86,8 @@ def costs_section(results: Results, chart: Chart | None) -> Markup:
         for place, name in enumerate(results.learners)
     ]
     note = (
-        "Means over folds, for the learner alone: reading and scoring are not charged. Model: the largest of any fold. "
+        "Means over folds, for the learner alone: reading and scoring are not charged. rows/s: how many rows of the "
+        "stream it keeps up with, predicting and learning. Model: the largest of any fold. "
         "p99: the 99th percentile of predicting a row, of the slowest fold. RAM-hours: gigabytes of the model times "
         "hours of CPU."
     )

@@ -5,7 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from streamgauge.markup import Markup, joined, tag
 from streamgauge.records import Final
-from streamgauge.reports.comparisons import Comparison, by_pair, interval_text
+from streamgauge.reports.comparisons import (
+    Comparison,
+    by_pair,
+    difference_heading,
+    difference_text,
+    interval_text,
+    shared_unit,
+)
 from streamgauge.reports.keys import key
 from streamgauge.reports.panels import Panel
 from streamgauge.wording import RATE, count, difference_unit, p_text, percent, points, spread, titled
@@ -107,9 +114,10 @@ def pairs_section(comparisons: Sequence[Comparison]) -> Markup:
     """
     if not comparisons:
         return Markup()
-    titles = ("Pair", "Test", "Difference", "Interval", "p", "In words")
+    shared = shared_unit(comparisons)
+    titles = ("Pair", "Test", difference_heading(shared).replace("d", "D", 1), "Interval", "p", "In words")
     head = tag("thead", tag("tr", *(tag("th", title, scope="col") for title in titles)))
-    rows = (_test_row(pair, at) for pair in by_pair(comparisons) for at in range(len(pair)))
+    rows = (_test_row(pair, at, shared) for pair in by_pair(comparisons) for at in range(len(pair)))
     return section("Pairs and tests", scrolled(head, rows, class_="words"))
 
 
@@ -228,12 +236,12 @@ def _picture(comparison: Comparison, low: float, high: float) -> Markup:
     )
 
 
-def _test_row(pair: Sequence[Comparison], at: int) -> Markup:
+def _test_row(pair: Sequence[Comparison], at: int, shared: str | None) -> Markup:
     test = pair[at]
     names = joined(tag("span", test.first), " minus ", tag("span", test.second), ", ", test.measure)
     cells = [tag("th", names, scope="rowgroup", rowspan=len(pair))] if at == 0 else []
     cells.append(tag("td", test.test, class_="text"))
-    difference = f"{points(test.difference, test.unit)} {difference_unit(test.unit)}"
+    difference = difference_text(test, shared)
     cells.extend(tag("td", text) for text in (difference, interval_text(test), p_text(test.p_value)))
     cells.append(tag("td", test.sentence, _warnings(test), class_="text sentence"))
     return tag("tr", *cells, class_="starts" if at == 0 else None)

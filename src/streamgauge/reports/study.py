@@ -1,6 +1,7 @@
 """Reports of one run or many, in HTML, Markdown or LaTeX."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -19,7 +20,7 @@ from streamgauge.reports.panels import panels
 from streamgauge.reports.sections import finals_section, verdicts_section
 from streamgauge.significance import Ranking, compare_all, rank
 from streamgauge.streams.outputs import replacing
-from streamgauge.wording import count
+from streamgauge.wording import count, stream_title
 
 __all__ = ["FORMATS", "recommended", "report", "write_report"]
 
@@ -122,7 +123,7 @@ def report(
     ranking, reason = _ranked(runs, measure, alpha, post_hoc)
     if format == "html":
         return _study_page(runs, told, ranking, reason)
-    write = markdown if format == "md" else latex
+    write = markdown if format == "md" else partial(latex, labels=set())
     parts = [ranking_document(ranking)] if ranking is not None else []
     parts += [document_of(run, of_run) for run, of_run in zip(runs, told, strict=True)]
     return "\n".join(map(write, parts))
@@ -175,7 +176,7 @@ def _study_page(
         not_ranked if ranking is None else ranking_sections(ranking),
     ]
     for run, told, of_run in zip(runs, comparisons, charts, strict=True):
-        name = str(part_of(run.description, "stream").get("name", title_of(run)))
+        name = stream_title(str(part_of(run.description, "stream").get("name", title_of(run))))
         inner = (
             tag("p", lead(run), class_="note"),
             banners(run),

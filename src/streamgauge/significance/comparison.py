@@ -140,7 +140,7 @@ class Comparison:
         worse = self.second if better == self.first else self.first
         return f"{better} is better than {worse}{by} in {self.measure} ({evidence})."
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self.sentence
 
     def _repr_html_(self) -> str:

@@ -178,7 +178,7 @@ class Ranking:
         where = count(len(self.streams), "stream")
         return f"Mean ranks by {self.measure} on {where}: {ranked}. At a level of {self.alpha:g} {found}."
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self.sentence
 
     def _counts(self, forward: str, backward: str) -> NDArray[np.int64]:
@@ -223,9 +223,13 @@ def rank(
     >>> rank(runs).order
     ('tree', 'majority')
     """
+    runs = list(results) if isinstance(results, Iterable) else []
+    if not runs:
+        msg = "a ranking is over the results of several evaluations: give them all, as in rank([first, second])"
+        raise StreamgaugeError(msg)
     cells: dict[str, dict[str, list[float]]] = {}
     greater_is_better, unit = True, RATE
-    for run in results:
+    for run in runs:
         if not isinstance(run, Results):
             msg = f"{run!r} is no results; give those of several evaluations, as in rank([first, second])"
             raise StreamgaugeError(msg)
@@ -277,6 +281,9 @@ def rank_table(
     require_between("alpha", alpha, 0.0, 1.0, open_high=True)
     if post_hoc not in POST_HOCS:
         raise unknown_name(kind="post-hoc test", name=post_hoc, known=POST_HOCS)
+    if np.ndim(values) != 2:
+        msg = f"a ranking is of a table of streams by learners, not of an array of shape {np.shape(values)}"
+        raise StreamgaugeError(msg)
     outcome = friedman(values)
     table = np.asarray(values, dtype=np.float64)
     names = tuple(streams) if streams is not None else tuple(f"stream {i + 1}" for i in range(len(table)))
@@ -341,8 +348,8 @@ def _warnings(n_streams: int, n_learners: int, post_hoc: str, alpha: float) -> l
     least = n_pairs * 2.0 ** (1 - n_streams)
     if post_hoc == "wilcoxon_holm" and least > alpha:
         return [
-            f"with {n_streams} streams and {n_pairs} pairs no adjusted p-value can be below {min(least, 1.0):.2g} at"
-            f" first, so alpha = {alpha:g} is out of reach: evaluate on more streams"
+            f"with {n_streams} streams and {count(n_pairs, 'pair')} no adjusted p-value can be below"
+            f" {min(least, 1.0):.2g} at first, so alpha = {alpha:g} is out of reach: evaluate on more streams"
         ]
     if post_hoc != "wilcoxon_holm" and n_streams < 10:
         return [f"tests of mean ranks are approximations that {n_streams} streams are few for"]

@@ -12,6 +12,7 @@ from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between, unknown_name
 from streamgauge.records import PairSums
 from streamgauge.significance.comparison import ALGORITHMS, MODELS, SEEDS, Comparison
+from streamgauge.wording import times
 
 __all__ = ["mcnemar", "two_way_spread", "two_way_t", "two_way_variance"]
 
@@ -80,8 +81,8 @@ def two_way_variance(pair: PairSums) -> tuple[float, float, tuple[str, ...]]:
     warnings: tuple[str, ...] = ()
     if in_blocks:
         text = (
-            f"neighbouring rows go together (the variance over {n_blocks} blocks of rows is {parts[4] / parts[2]:.2g}"
-            " times that of independent rows), so the interval counts blocks and is wider"
+            f"neighbouring rows go together (the variance over {n_blocks} blocks of rows is "
+            f"{times(parts[4] / parts[2])} that of independent rows), so the interval counts blocks and is wider"
         )
         warnings = (text,)
     return float(parts[0]), float(variance), warnings

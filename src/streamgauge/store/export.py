@@ -10,6 +10,7 @@ from streamgauge.results import write_table
 from streamgauge.store.filters import Filter
 from streamgauge.store.store import Store
 from streamgauge.streams.outputs import replacing
+from streamgauge.wording import stream_titles
 
 __all__ = ["export", "latex_table"]
 
@@ -83,10 +84,17 @@ def latex_table(rows: Sequence[dict[str, Any]]) -> str:
     for axis in ("measure", "forgetting"):
         names = sorted({str(row[axis]) for row in rows})
         if len(names) != 1:
-            found = f"there are {', '.join(names)}; choose one with {axis}" if names else "there are no readings"
+            found = (
+                f"there are {', '.join(names)}; choose one: --{axis}, or Filter({axis}=...)"
+                if names
+                else "there are no readings"
+            )
             msg = f"a LaTeX table is of one {axis}: {found}"
             raise StreamgaugeError(msg)
     measure, best_is_most = str(rows[0]["measure"]), bool(rows[0]["greater_is_better"])
+    streams = list(dict.fromkeys(str(row["stream"]) for row in rows))
+    short = dict(zip(streams, stream_titles(streams), strict=True))
+    rows = [{**row, "stream": short[str(row["stream"])]} for row in rows]
     learners = tuple(dict.fromkeys(str(row["learner"]) for row in rows))
     lines = tuple(
         (line, _cells([means.get(name) for name in learners], best_is_most=best_is_most))

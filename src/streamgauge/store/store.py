@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from streamgauge.errors import StreamgaugeError, unknown_name
+from streamgauge.errors import unknown_name
 from streamgauge.records import Results
 from streamgauge.results import load, save
 from streamgauge.store.catalogue import connected, create, writing
@@ -141,7 +141,7 @@ class Store:
 
     def finish(self, claim: Claim, results: Results) -> None:
         """Keep what a claimed run found; a learner that failed stands as failed."""
-        self._keep(claim, results)
+        save(results, self.folder_of(claim.run))
         failed = {failure.learner: str(failure) for failure in results.failures}
         seconds = results.description.get("seconds")
         facts = {"n_rows": results.n_rows, "n_folds": results.n_folds, "seconds": seconds, "error": ""}
@@ -155,19 +155,6 @@ class Store:
         facts = {"n_rows": None, "n_folds": None, "seconds": None, "error": error, "status": "failed"}
         with connected(self._path) as catalogue, writing(catalogue):
             enter(catalogue, claim, facts, dict.fromkeys(claim.learners, error))
-
-    def _keep(self, claim: Claim, results: Results) -> None:
-        """Write the files of a run beside their place, then move them there, the manifest last."""
-        final, temporary = self.folder_of(claim.run), self.folder / "runs" / f".{claim.run}.tmp"
-        save(results, temporary)
-        try:
-            final.mkdir(parents=True, exist_ok=True)
-            for path in sorted(temporary.iterdir(), key=lambda path: path.suffix == ".json"):
-                path.replace(final / path.name)
-            temporary.rmdir()
-        except OSError as error:
-            msg = f"cannot write the results into {final}: {error.strerror or error}"
-            raise StreamgaugeError(msg) from None
 
     def runs(self, wanted: Filter = Filter()) -> list[dict[str, Any]]:
         """List the runs, oldest first, each with its learners."""

@@ -72,7 +72,9 @@ class Column:
         kind = self.values.type
         is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
         if not (is_number or pa.types.is_boolean(kind) or pa.types.is_null(kind)):
-            msg = f"column {self.name!r} holds values of type {kind} where numbers are needed"
+            is_time = pa.types.is_temporal(kind)
+            hint = ": convert it to seconds, or leave the column out of the table" if is_time else ""
+            msg = f"column {self.name!r} holds values of type {kind} where numbers are needed{hint}"
             raise StreamgaugeError(msg)
         numbers: NDArray[np.float64] = self.values.cast(pa.float64(), safe=False).to_numpy()
         return numbers

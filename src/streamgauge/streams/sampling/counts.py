@@ -63,8 +63,8 @@ class Distribution:
     training_rows
         How many rows the training set has; 0 for no training set.
     training
-        The share of each class in the training set; None for that of the input. Shares need not add up to 1; a class
-        that is not named has none.
+        The share of each class in the training set; None for that of the input. Shares need not add up to 1: whole
+        numbers are proportions (1 to 3), fractions add up to at most 1. A class that is not named has none.
     test
         The share of each class in the test set, which is as large as the rows that are left allow; None for all of
         them.
@@ -88,9 +88,18 @@ class Distribution:
             if shares is not None and not any(shares.values()):
                 msg = f"the {option} shares are all 0; at least one class needs one"
                 raise StreamgaugeError(msg)
+            _require_fractions_of_one(option, shares or {})
         if self.training is not None and not self.training_rows:
             msg = "shares of a training set without training rows; say how many"
             raise StreamgaugeError(msg)
+
+
+def _require_fractions_of_one(option: str, shares: Mapping[str, float]) -> None:
+    """Raise where fractions add up to more than the whole."""
+    total = sum(shares.values())
+    if total > 1 + 1e-9 and not all(float(share).is_integer() for share in shares.values()):
+        msg = f"the {option} shares add up to {total:g}, more than 1; proportions are whole numbers, such as 1 and 3"
+        raise StreamgaugeError(msg)
 
 
 @dataclass(frozen=True)
