@@ -188,3 +188,14 @@ def test_tables_go_in_and_come_out() -> None:
         sg.evaluate(frame, sg.NaiveBayes(), target="Y")
     with pytest.raises(StreamgaugeError, match="names a column"):
         sg.evaluate(sg.SEA(), sg.NaiveBayes(), target="y")
+
+
+def test_a_star_stands_only_where_the_tested_rows_do() -> None:
+    learners = {"bayes": sg.NaiveBayes(), "majority": sg.MajorityClass()}
+    forgetting = [sg.Landmark(), sg.Window(200)]
+    results = sg.evaluate(sg.SEA(n_rows=3000), learners, scheme=sg.Bootstrap(10), forgetting=forgetting)
+    text = report(results, compare_all(results), format="md")
+    assert compare_all(results)[0].better == "bayes"
+    over_all, over_window = (text.split(f"rows, over {name}")[1].split("\n## ")[0] for name in results.forgettings)
+    assert "\\*" in over_all
+    assert "\\*" not in over_window

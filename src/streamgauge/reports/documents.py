@@ -143,7 +143,7 @@ def _finals(shown: Sequence[Panel], comparisons: Sequence[Comparison]) -> Grid:
     rows = tuple(
         (learner, tuple(_final(panel, learner, _worse(panel, leads)) for panel in shown)) for learner in panel.values
     )
-    tested = sorted({lead.measure for lead in leads} & {panel.measure for panel in shown})
+    tested = sorted({panel.measure for panel in shown for lead in leads if _is_of(lead, panel)})
     folds = f"Mean over {panel.n_folds} folds ± standard deviation." if panel.n_folds > 1 else "One fold."
     best = " Bold: the best mean." if len(panel.values) > 1 else ""
     marks = f" *: really worse than the best, by the first test of the pair ({', '.join(tested)})." if tested else ""
@@ -157,9 +157,14 @@ def _final(panel: Panel, learner: str, worse: frozenset[str]) -> Cell:
     return Cell(text, learner in panel.best, learner in worse)
 
 
+def _is_of(lead: Comparison, panel: Panel) -> bool:
+    """Whether a test was of what a panel shows: of its measure, over the same rows."""
+    return lead.measure == panel.measure and getattr(lead, "forgetting", panel.forgetting) == panel.forgetting
+
+
 def _worse(panel: Panel, leads: Sequence[Comparison]) -> frozenset[str]:
     """Name the learners that a test says are worse than the best of a panel."""
-    claimed = [lead for lead in leads if lead.measure == panel.measure and getattr(lead, "better", None) in panel.best]
+    claimed = [lead for lead in leads if _is_of(lead, panel) and getattr(lead, "better", None) in panel.best]
     return frozenset(lead.second if lead.first in panel.best else lead.first for lead in claimed)
 
 
