@@ -205,7 +205,7 @@ def test_the_first_verdict_stays_with_its_row() -> None:
     assert [monitor.look([better], row)[0].row for row in (4000, 5000)] == [4000, 4000]
     (later,) = monitor.look([none], 9000)
     assert (later.outcome, later.row) == ("first", 4000)
-    assert str(later) == "tree is better than bayes, known since row 4,000"
+    assert str(later) == "tree is better than bayes, known since row 4,000, but no longer so: the stream has changed"
 
 
 def test_equal_learners_become_equivalent_not_better() -> None:
