@@ -133,8 +133,8 @@ def main(rounds: int = ROUNDS) -> None:
         return
     with two_nodes():
         across: dict[str, Backend] = {"two threads": Threads(2), "Ray on two nodes": Ray(n=2)}
-        run = folds_of(in_memory(sg.RandomRBF(), 40_000), LeveragingBagging(), 2000, 2000)
-        show("ten folds of LeveragingBagging, 40,000 rows", best(across, run, rounds), "0.85x")
+        run = folds_of(in_memory(sg.RandomRBF(), 200_000), LeveragingBagging(), 20_000, 20_000)
+        show("ten folds of LeveragingBagging, 200,000 rows", best(across, run, rounds), "0.85x")
     print(f"({time.perf_counter() - started:.0f} s in all)")
 
 
