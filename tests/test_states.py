@@ -168,7 +168,7 @@ def cell_of(spec: Any, seed: int = 1, detectors: Any = None) -> Cell:
 def advanced(cell: Cell, batch: Batch) -> Any:
     cell.fold.take(Plan(batch), Step(batch))
     stop = batch.start + len(batch)
-    tallies = cell.advance([stop - 5, stop], with_votes=False)
+    tallies = cell.advance([stop - 5, stop], with_votes=False, counts_pairs=True)
     return [
         [(tally.confusion.tolist(), tally.majority_hits, tally.no_change_hits) for tally in of_stops]
         for of_stops in tallies

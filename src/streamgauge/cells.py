@@ -1,6 +1,7 @@
 """Folds and cells: what runs side by side in an evaluation. A cell is one learner in one fold."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +54,7 @@ class Fold:
     def _do(self, step: Step) -> None:
         self.step = step
         self._scored = scored = slice(None) if step.scored is None else step.scored
-        self.row = step.times[scored]
+        self.row = step.scored_times
         self.y_true = step.batch.y[scored]
         columns = (step.batch.weight, step.batch.time)
         self.weight, self.time = (None if column is None else column[scored] for column in columns)
@@ -91,7 +92,8 @@ class Fold:
         """Make the trace of one learner's predictions."""
         votes = None if votes is None else votes[self._scored]
         hits = (self.majority_hit, self.no_change_hit)
-        return Trace(self.row, self.y_true, predictions[self._scored], *hits, self.weight, votes, self.time)
+        row = cast("NDArray[np.int64]", self.row)  # a range is written out where somebody asks for it
+        return Trace(row, self.y_true, predictions[self._scored], *hits, self.weight, votes, self.time)
 
     def save(self) -> bytes:
         """Give all of its state between two batches."""
@@ -128,8 +130,11 @@ class Cell:
         self._trace = fold.trace(np.empty(0, dtype=np.int32), None)
         self._watches = {detector: Watch(spec) for detector, spec in detectors.items()}
 
-    def advance(self, stops: Sequence[int], *, with_votes: bool) -> Tallies:
-        """Do the step of the fold; give the tallies per forgetting and stop, up to where the learner failed."""
+    def advance(self, stops: Sequence[int], *, with_votes: bool, counts_pairs: bool) -> Tallies:
+        """Do the step of the fold; give the tallies per forgetting and stop, up to where the learner failed.
+
+        Where pairs are counted, `correct` tells which predictions were right.
+        """
         step = self.fold.step
         if self.failure is not None:
             return self._stand_still(stops)
@@ -137,7 +142,8 @@ class Cell:
             predictions, votes = self._interleave(step, stops, with_votes=with_votes)
         except Exception as error:
             return self._fail(failed_at(0, np.empty((0, self.fold.n_classes)), error, with_votes=with_votes), stops)
-        self.correct: NDArray[np.bool_] = np.equal(predictions, step.batch.y)
+        if counts_pairs:
+            self.correct: NDArray[np.bool_] = np.equal(predictions, step.batch.y)
         self._trace = self.fold.trace(predictions, votes)
         self.alarms = list(self._watched(self._trace))
         return [state.update(self._trace, stops) for state in self._states]
@@ -192,7 +198,7 @@ class Cell:
         nothing = slice(0, 0)
         hits = (self.fold.majority_hit[nothing], self.fold.no_change_hit[nothing])
         y = self.fold.y_true[nothing]
-        self._trace, self.alarms = Trace(self.fold.row[nothing], y, y, *hits, votes=np.empty((0, 0))), []
+        self._trace, self.alarms = Trace(np.empty(0, dtype=np.int64), y, y, *hits, votes=np.empty((0, 0))), []
         if self.meter is not None:
             self.meter.note()
         return [state.update(self._trace, [stop]) for state in self._states]

@@ -2,7 +2,8 @@
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import TypeVar
 
 from streamgauge.errors import EndlessStreamError, FailureWarning, unknown_name
@@ -65,10 +66,9 @@ def evaluate(
     >>> bool(results.curve("HoeffdingTree", "accuracy")[-1, 0] > results.curve("MajorityClass", "accuracy")[-1, 0])
     True
     """
-    known = inspect.signature(Evaluation).parameters
     for option in options:
-        if option not in known:
-            raise unknown_name(kind="option of an evaluation called", name=option, known=known)
+        if option not in _known_options():
+            raise unknown_name(kind="option of an evaluation called", name=option, known=_known_options())
     evaluation = Evaluation(stream, learners, **options)  # type: ignore[arg-type]
     if not evaluation.ends:
         msg = "the stream never ends: say with n_rows how many rows to read, or iterate over an Evaluation"
@@ -85,6 +85,11 @@ def evaluate(
     for failure in evaluation.failures:
         warnings.warn(f"{failure}; its readings from there on are NaN", FailureWarning, stacklevel=2)
     return evaluation.results(kept)
+
+
+@cache
+def _known_options() -> Mapping[str, object]:
+    return inspect.signature(Evaluation).parameters
 
 
 def _tell(news: Iterable[Told], listener: Callable[[Told], object] | None) -> None:

@@ -43,8 +43,7 @@ class NativeForgetting:
 
     def update(self, trace: Trace, stops: Sequence[int]) -> Tallies:
         """Take in a trace; give the tally after the rows before each stop (ascending positions in the stream)."""
-        wanted = np.asarray(stops, dtype=np.int64)
-        counts = np.searchsorted(trace.row, wanted, side="left").astype(np.int64) if len(wanted) else wanted
+        counts = trace.n_before(np.asarray(stops, dtype=np.int64))
         try:
             confusion, abstained, hits, widths, sums, ranks = self._kernel.update(
                 np.ascontiguousarray(trace.y_true, dtype=np.int32),

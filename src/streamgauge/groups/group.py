@@ -77,6 +77,7 @@ class Group:
             tallies = [cell.finish(order.n_done) for cell in self._cells]
         else:
             take = partial(self._take, plan, batch, order.n_done)
+            counts_pairs = order.counts_pairs and len(self.crew.learners) > 1
             shared = len(self._cells) > len(self._folds)
             if shared:  # else each takes its own, and nobody waits for all of them
                 workers(take, self._folds)
@@ -84,7 +85,7 @@ class Group:
             def advance(cell: Cell) -> Tallies:
                 if not shared:
                     take(cell.fold)
-                return cell.advance(stops, with_votes=self.crew.with_votes)
+                return cell.advance(stops, with_votes=self.crew.with_votes, counts_pairs=counts_pairs)
 
             tallies = workers(advance, self._cells)
         return self._told(order, tallies)

@@ -309,6 +309,14 @@ class Step:
         """The row of the stream that came last when each is done."""
         return self.rows if self.now is None else self.now
 
+    @property
+    def scored_times(self) -> NDArray[np.int64] | range:
+        """The same of the rows that are scored; as a range where they all are, one after the other."""
+        if self.scored is not None:
+            return self.times[self.scored]
+        start = self.batch.start
+        return range(start, start + len(self.batch)) if self.row is None and self.now is None else self.times
+
     def part(self, start: int, stop: int) -> "Step":
         """Give some consecutive rows of it."""
         rows, batch = slice(start, stop), self.batch

@@ -22,6 +22,22 @@ Outcome = Literal["first", "second", "equivalent", "undecided"]
 """What is known of two learners: which is better, that they are as good as equal, or nothing yet."""
 
 
+class _Numbers:
+    """Row numbers, which may be given as a range: they are then written out only where somebody asks for them."""
+
+    def __get__(self, trace: "Trace | None", _: object = None) -> NDArray[np.int64]:
+        if trace is None:
+            msg = "row"
+            raise AttributeError(msg)
+        row = trace.__dict__["_row"]
+        if isinstance(row, range):
+            row = trace.__dict__["_row"] = np.arange(row.start, row.stop)
+        return row  # type: ignore[no-any-return]
+
+    def __set__(self, trace: "Trace", row: NDArray[np.int64] | range) -> None:
+        trace.__dict__["_row"] = row
+
+
 @dataclass(frozen=True)
 class Trace:
     """The scored predictions of one learner in one fold, in the order of the rows.
@@ -59,7 +75,14 @@ class Trace:
     time: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
-        return len(self.row)
+        return len(self.y_true)
+
+    def n_before(self, stops: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Count its rows before each of some positions in the stream."""
+        row = self.__dict__["_row"]
+        if isinstance(row, range):
+            return np.clip(stops - row.start, 0, len(row))
+        return np.searchsorted(row, stops, side="left").astype(np.int64)
 
     def part(self, start: int, stop: int) -> "Trace":
         """Give some consecutive rows of it."""
@@ -70,6 +93,9 @@ class Trace:
     def correct(self) -> NDArray[np.bool_]:
         """Which predictions were right."""
         return np.equal(self.y_true, self.y_pred)
+
+
+Trace.row = _Numbers()  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
