@@ -77,7 +77,7 @@ class Group:
             tallies = [cell.finish(order.n_done) for cell in self._cells]
         else:
             take = partial(self._take, plan, batch, order.n_done)
-            counts_pairs = order.counts_pairs and len(self.crew.learners) > 1
+            counts_pairs = self._counts_pairs(order)
             shared = len(self._cells) > len(self._folds)
             if shared:  # else each takes its own, and nobody waits for all of them
                 workers(take, self._folds)
@@ -90,6 +90,10 @@ class Group:
             tallies = workers(advance, self._cells)
         return self._told(order, tallies)
 
+    def _counts_pairs(self, order: Order) -> bool:
+        """Whether it is to be told which predictions of an order were right."""
+        return order.counts_pairs and len(self.crew.learners) > 1
+
     def _take(self, plan: Plan, batch: Batch | None, n_done: int, fold: Fold) -> None:
         if batch is None:  # of the end, of which the scheme has nothing to say
             fold.take(plan, Step(Batch(n_done, plan.batch.x[:0], plan.batch.y[:0])))
@@ -99,7 +103,7 @@ class Group:
     def _told(self, order: Order, tallies: list[Tallies]) -> Brought:
         cells, stops = self._cells, order.stops
         correct = scored = costs = None
-        if order.counts_pairs and len(self.crew.learners) > 1:
+        if self._counts_pairs(order):
             correct = np.stack([cell.correct for cell in cells])
             if any(fold.step.scored is not None for fold in self._folds):
                 scored = np.stack([fold.scored_mask for fold in self._folds])

@@ -1,7 +1,7 @@
 """Many learners on many streams: their ranks, whether these could be chance, and which pairs really differ."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -106,11 +106,11 @@ class Ranking:
 
     learners: tuple[str, ...]
     streams: tuple[str, ...]
-    values: NDArray[np.float64] = field(repr=False)
-    ranks: NDArray[np.float64] = field(repr=False)
+    values: NDArray[np.float64]
+    ranks: NDArray[np.float64]
     friedman: Friedman
     critical_difference: float
-    pairs: tuple[RankedPair, ...] = field(repr=False)
+    pairs: tuple[RankedPair, ...]
     post_hoc: str
     alpha: float
     measure: str
