@@ -350,6 +350,12 @@ impl<const L: usize> Rows<L> {
         &self.panels
     }
 
+    /// Which rows have gaps, where one may have any.
+    #[inline(always)]
+    pub fn gaps(&self) -> Option<&[bool; BLOCK]> {
+        if self.are_whole() { None } else { Some(&self.gaps) }
+    }
+
     /// The number of panels, known to the compiler where a row is short.
     #[inline(always)]
     fn n_panels(&self) -> usize {
@@ -367,15 +373,18 @@ impl<const L: usize> Rows<L> {
 /// Copy rows that fill one panel into lanes, padded with 0; gives 0 times each value, added up: NaN where one is not
 /// finite.
 #[inline(always)]
-fn copy_short_rows<const L: usize>(panels: &mut [Values], masks: &[Mask; L], mut x: &[f64], d: usize) -> Lane {
+fn copy_short_rows<const L: usize>(panels: &mut [Values], masks: &[Mask; L], x: &[f64], d: usize) -> Lane {
     let mut zeros = [Lane::ZERO; L];
-    for panel in panels {
-        // What follows a row is the next one, which the masks hide, unless all ends there.
-        match x.as_chunks::<WIDTH>().0.first_chunk::<L>() {
-            Some(lanes) => zeros = copy_panel(panel, masks, lanes, zeros),
-            None => zeros = copy_last_panel(panel, masks, x, zeros),
-        }
-        x = x.get(d..).unwrap_or_default();
+    let (mut rest, d) = (x, d.clamp(1, L * WIDTH));
+    let mut panels = panels.iter_mut();
+    // What follows a row is the next one, which the masks hide, unless all ends there.
+    while let Some(lanes) = rest.as_chunks::<WIDTH>().0.first_chunk::<L>() {
+        let Some(panel) = panels.next() else { break };
+        zeros = copy_panel(panel, masks, lanes, zeros);
+        rest = &rest[d..];
+    }
+    for (panel, x) in panels.zip(rest.chunks(d)) {
+        zeros = copy_last_panel(panel, masks, x, zeros);
     }
     zeros.into_iter().fold(Lane::ZERO, Lane::add)
 }

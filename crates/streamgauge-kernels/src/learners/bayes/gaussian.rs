@@ -181,13 +181,24 @@ impl<const L: usize> Panel<L> {
     /// Take in a row without gaps, after which the class has the weight `observed`.
     #[inline(always)]
     pub fn observe(&mut self, x: &Values, weight: f64, observed: f64, keeps_ranges: bool) {
-        self.moments = self.moments.with(&x.lanes(), weight, observed);
         if keeps_ranges {
-            for v in 0..L {
-                self.min[v] = x.lane(v).min(self.min[v]);
-                self.max[v] = x.lane(v).max(self.max[v]);
-            }
+            self.widen(x);
         }
+        self.moments = self.moments.with(&x.lanes(), weight, observed);
+    }
+
+    /// Take a row into the ranges.
+    #[inline(always)]
+    fn widen(&mut self, x: &Values) {
+        let (mut min, mut max) = (self.min, self.max);
+        for v in 0..L {
+            min[v] = x.lane(v).zip(min[v], |x, min| if x < min { x } else { min });
+            max[v] = x.lane(v).zip(max[v], |x, max| if x > max { x } else { max });
+        }
+        // Nothing but a wall: without it the compiler sees that some numbers stay and makes this a masked store, which
+        // is slow and stalls the next load.
+        std::hint::black_box(());
+        (self.min, self.max) = (min, max);
     }
 
     /// Take in a row that may have gaps; `known` is the weight of the values of each column.

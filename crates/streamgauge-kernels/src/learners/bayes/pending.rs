@@ -25,18 +25,14 @@ pub(in crate::learners) struct Pending {
     /// The weight of its class after it, and that which was observed less 1.
     weights: [f64; BLOCK],
     spreads: [f64; BLOCK],
-    /// The products of the squared deviations of its class after it.
+    /// The products of the squared deviations of its class after it, to be multiplied.
     products: [Lane; BLOCK],
     /// Per class, the logarithms of the densities before it, to be added up.
     sums: [[Lane; BLOCK]; 2],
-}
-
-/// What is to be known of rows that waited.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::learners) struct Settled {
-    /// Per class, the sums of the logarithms of the densities.
+    /// Once it is settled: per class, the sum of those logarithms, and the product of those products.
     totals: [[f64; BLOCK]; 2],
-    /// The part of the log-likelihood of its class after it that does not depend on a row.
+    whole_products: [f64; BLOCK],
+    /// Once it is settled: the part of the log-likelihood of its class after it that does not depend on a row.
     log_bases: [f64; BLOCK],
 }
 
@@ -49,6 +45,9 @@ impl Pending {
             spreads: [1.0; BLOCK],
             products: [Lane::splat(1.0); BLOCK],
             sums: [[Lane::ZERO; BLOCK]; 2],
+            totals: [[0.0; BLOCK]; 2],
+            whole_products: [1.0; BLOCK],
+            log_bases: [0.0; BLOCK],
         }
     }
 
@@ -76,9 +75,10 @@ impl Pending {
         panel.class.weight += weight;
         panel.class.observed += weight;
         let class = panel.class;
-        site.count(label as usize, class.weight, weight);
         panel.observe(x, weight, class.observed, true);
         let (products, inverses) = panel.refresh(class.observed - 1.0);
+        site.weight += weight;
+        site.lead([pair[0].class.weight, pair[1].class.weight]);
         self.weights[i] = class.weight;
         self.spreads[i] = class.observed - 1.0;
         self.products[i] = products;
@@ -87,20 +87,23 @@ impl Pending {
 
     /// Take the logarithms of rows.
     #[inline(always)]
-    pub fn settle(&self, rows: Range<usize>, n_columns: usize) -> Settled {
-        let mut settled = Settled { totals: [[0.0; BLOCK]; 2], log_bases: [0.0; BLOCK] };
+    pub fn settle(&mut self, rows: Range<usize>, n_columns: usize) {
         let fours = rows.start / WIDTH..rows.end.div_ceil(WIDTH).min(BLOCK / WIDTH);
         let rows = fours.start * WIDTH..fours.end * WIDTH;
-        for (totals, sums) in settled.totals.iter_mut().zip(&self.sums) {
+        for (totals, sums) in self.totals.iter_mut().zip(&self.sums) {
             for (total, sum) in totals[rows.clone()].iter_mut().zip(&sums[rows.clone()]) {
                 *total = sum.sum();
             }
         }
-        for i in rows {
-            let (product, spreads) = (self.products[i].product(), spreads(self.spreads[i], n_columns, self.weights[i]));
-            settled.log_bases[i] = log_base(ln(product), ln(spreads), n_columns);
+        // In a loop of its own: both together, the compiler would take two logarithms at a time and not four rows.
+        for (whole, product) in self.whole_products[rows.clone()].iter_mut().zip(&self.products[rows.clone()]) {
+            *whole = product.product();
         }
-        settled
+        let weights = self.spreads[rows.clone()].iter().zip(&self.weights[rows.clone()]);
+        let logs = self.log_bases[rows.clone()].iter_mut().zip(&self.whole_products[rows]);
+        for ((log, &product), (&spread, &weight)) in logs.zip(weights) {
+            *log = log_base(ln(product), ln(spreads(spread, n_columns, weight)), n_columns);
+        }
     }
 
     /// The majority at a row's model before it.
@@ -108,11 +111,9 @@ impl Pending {
     pub fn majority(&self, i: usize) -> i32 {
         self.majorities[i % BLOCK]
     }
-}
 
-impl Settled {
-    /// The logarithms of the classes' weights times the likelihood of a row. Rows of a model must be asked for in their
-    /// order: what it changed is then made known to those that follow.
+    /// The logarithms of the classes' weights times the likelihood of a settled row. Rows of a model must be asked for in
+    /// their order: what it changed is then made known to those that follow.
     #[inline(always)]
     pub fn logs<const L: usize>(&self, i: usize, pair: &mut Pair<L>, (label, weight): (i32, f64)) -> [f64; 2] {
         let i = i % BLOCK;
@@ -149,6 +150,9 @@ impl<const L: usize> Models<L> {
     /// All models of two classes: what each knows, and the classes.
     #[inline(always)]
     pub fn pairs(&mut self) -> (&mut [Site], &mut [Pair<L>]) {
-        (&mut self.sites, self.panels.as_chunks_mut::<2>().0)
+        let pairs = self.panels.as_chunks_mut::<2>().0;
+        // Of one length, so that one check is enough.
+        let n = pairs.len().min(self.sites.len());
+        (&mut self.sites[..n], &mut pairs[..n])
     }
 }

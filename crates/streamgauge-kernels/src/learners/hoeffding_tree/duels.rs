@@ -10,6 +10,7 @@ use crate::learners::{ABSTAINED, Block};
 
 /// What leaves say of the rows of a block, each in its place. Truths are words of which all bits are set, or none, so
 /// that choices can be made for several rows at once.
+#[derive(Debug, Clone)]
 pub(super) struct Duels {
     /// Per class, the log-likelihoods.
     logs: [[f64; BLOCK]; 2],
@@ -25,7 +26,6 @@ pub(super) struct Duels {
 
 impl Duels {
     /// Of no rows.
-    #[inline(always)]
     pub fn new() -> Self {
         Self {
             logs: [[0.0; BLOCK]; 2],

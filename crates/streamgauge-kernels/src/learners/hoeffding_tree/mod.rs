@@ -157,7 +157,9 @@ impl<const L: usize> HoeffdingTree<L> {
         let mut rows = std::mem::replace(&mut self.rows, Rows::empty());
         let mut ends = [0; BLOCK];
         let ends = &mut ends[..predictions.len()];
-        let whole = self.route_rows::<IN_SUBSPACES>(block, &mut rows, ends);
+        // Who asks for votes has several members, and the rows are near after the first of them. Here they may be far.
+        std::hint::black_box(block.ahead(self.schema.n_attributes()));
+        let whole = self.route_rows::<IN_SUBSPACES>(block, &mut rows, (ends, &mut waiting.leaves));
         if whole && self.can_wait() {
             let mut ballot = Ballot::without_votes(predictions);
             self.take_together::<IN_SUBSPACES, false>(block, (&mut rows, ends), waiting, &mut ballot);
@@ -182,25 +184,25 @@ impl<const L: usize> HoeffdingTree<L> {
         if block.tests[i % BLOCK] { predicted } else { ABSTAINED }
     }
 
-    /// Find the leaf of each row of a block, and make ready the rows where leaves look at all of them. Gives whether no
-    /// value is known to be missing.
+    /// Find the node and leaf of each row of a block, and make ready the rows where leaves look at all of them. Gives
+    /// whether no value is known to be missing.
     #[inline(always)]
     fn route_rows<const IN_SUBSPACES: bool>(
         &mut self,
         block: &Block<'_>,
         rows: &mut Rows<L>,
-        ends: &mut [u32],
+        ends: (&mut [u32], &mut [u32; BLOCK]),
     ) -> bool {
         let d = self.schema.n_attributes();
         match &mut self.whole {
             Some(whole) if IN_SUBSPACES => {
-                whole.fill(self.models.layout(), block.x, ends.len());
-                self.nodes.route_block(block.x, d, whole.values(), |i| whole.row(i).gaps(), ends);
+                whole.fill(self.models.layout(), block.x, ends.0.len());
+                self.nodes.route_block(block.x, d, whole.values(), whole.gaps(), ends);
                 whole.are_whole()
             }
             _ => {
-                rows.fill(self.models.layout(), block.x, ends.len());
-                self.nodes.route_block(block.x, d, rows.values(), |i| rows.row(i).gaps(), ends);
+                rows.fill(self.models.layout(), block.x, ends.0.len());
+                self.nodes.route_block(block.x, d, rows.values(), rows.gaps(), ends);
                 rows.are_whole()
             }
         }

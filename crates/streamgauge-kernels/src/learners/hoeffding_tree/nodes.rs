@@ -3,7 +3,7 @@
 use crate::learners::Schema;
 use crate::learners::bayes::{fit, grow};
 use crate::learners::lanes::WIDTH;
-use crate::learners::rows::{MAX_LANES, Values};
+use crate::learners::rows::{BLOCK, MAX_LANES, Values};
 
 mod save;
 mod surgery;
@@ -45,32 +45,68 @@ impl Test {
     }
 }
 
-/// What all rows read of a node. A leaf is its own child: no number is greater than its threshold.
-#[derive(Debug, Clone, Copy)]
-#[repr(C, align(16))]
-struct Step {
-    threshold: f64,
-    attribute: u32,
-    first_child: u32,
-}
-
-/// What else there is to a node.
+/// What is known of a node.
 #[derive(Debug, Clone, Copy)]
 struct Detail {
     /// Its leaf, counted from [`FROZEN`] where that is frozen, or [`SPLIT`].
     leaf: u32,
     depth: u32,
+    attribute: u32,
+    /// Of a leaf, itself.
+    first_child: u32,
     /// The child that rows go to whose value is missing.
     heaviest_child: u32,
     test: Test,
 }
 
+/// What rows read of nodes that run down a tree which asks for few numbers only: tables of their own, whose places need
+/// no arithmetic. A leaf is its own child: no number is greater than its threshold.
+#[derive(Debug, Clone, Default)]
+struct Steps {
+    thresholds: Vec<f64>,
+    first_children: Vec<u32>,
+    attributes: Vec<u8>,
+}
+
+/// The bytes that a step takes.
+const BYTES_OF_STEP: usize = size_of::<f64>() + size_of::<u32>() + size_of::<u8>();
+
+impl Steps {
+    fn set(&mut self, node: usize, detail: &Detail) {
+        let threshold = if let Test::AtMost(threshold) = detail.test { threshold } else { f64::INFINITY };
+        (self.thresholds[node], self.first_children[node]) = (threshold, detail.first_child);
+        self.attributes[node] = detail.attribute as u8;
+    }
+
+    /// Have places for so many nodes.
+    fn grow(&mut self, n: usize) {
+        grow(&mut self.thresholds, n, f64::INFINITY);
+        grow(&mut self.first_children, n, 0);
+        grow(&mut self.attributes, n, 0);
+    }
+
+    /// Hold room for so many nodes, and no more than that unless there are more.
+    fn fit(&mut self, n: usize) {
+        fit(&mut self.thresholds, n);
+        fit(&mut self.first_children, n);
+        fit(&mut self.attributes, n);
+    }
+
+    /// The bytes it holds on the heap.
+    fn n_bytes(&self) -> usize {
+        self.thresholds.capacity() * size_of::<f64>()
+            + self.first_children.capacity() * size_of::<u32>()
+            + self.attributes.capacity()
+    }
+}
+
 /// All nodes, the root first and children side by side.
 #[derive(Debug, Clone)]
 pub(super) struct Nodes {
-    steps: Vec<Step>,
+    steps: Steps,
     details: Vec<Detail>,
-    /// Whether all attributes are few numbers, so that rows without gaps can run down without looking.
+    /// Whether all attributes are few numbers, so that rows without gaps can run down without looking; else there are no
+    /// steps.
     runs: bool,
     /// How many sixteenths of a step a block of rows runs down before each row looks whether it has arrived.
     run: usize,
@@ -88,36 +124,44 @@ impl Nodes {
 
     pub(super) fn empty(schema: &Schema, max_bytes: usize) -> Self {
         let runs = schema.n_attributes() <= MAX_LANES * WIDTH && schema.n_values.iter().all(|&n| n == 0);
-        let largest_room = max_bytes / SHARE_OF_STEPS / size_of::<Step>();
-        Self { steps: vec![], details: vec![], runs, run: 0, largest_room }
+        let largest_room = max_bytes / SHARE_OF_STEPS / BYTES_OF_STEP;
+        Self { steps: Steps::default(), details: vec![], runs, run: 0, largest_room }
     }
 
     /// How many steps there is room for where there are `n` nodes.
     fn room(&self, n: usize) -> usize {
-        [SMALL, LARGE].into_iter().find(|&room| n <= room && room <= self.largest_room).unwrap_or(n)
+        let room = [SMALL, LARGE].into_iter().find(|&room| n <= room && room <= self.largest_room).unwrap_or(n);
+        if self.runs { room } else { 0 }
     }
 
     fn push_leaf(&mut self, leaf: usize, depth: u32) {
-        let first_child = self.details.len() as u32;
-        let n = self.details.len() + 1;
-        let room = self.room(n);
-        if room != self.steps.len() {
-            grow(&mut self.steps, room, Step { threshold: f64::INFINITY, attribute: 0, first_child: 0 });
-        }
-        self.steps[first_child as usize] = Step { threshold: f64::INFINITY, attribute: 0, first_child };
-        let detail = Detail { leaf: leaf as u32, depth, heaviest_child: first_child, test: Test::Which(1) };
+        let (node, n) = (self.details.len() as u32, self.details.len() + 1);
+        let (leaf, test) = (leaf as u32, Test::Which(1));
+        let detail = Detail { leaf, depth, attribute: 0, first_child: node, heaviest_child: node, test };
         grow(&mut self.details, n, detail);
+        self.update_step(node as usize);
+    }
+
+    /// Make known to rows that run what a node is now.
+    fn update_step(&mut self, node: usize) {
+        if self.runs {
+            let room = self.room(self.details.len());
+            if room != self.steps.thresholds.len() {
+                self.steps.grow(room);
+            }
+            self.steps.set(node, &self.details[node]);
+        }
     }
 
     /// The bytes that so many nodes take on the heap.
     pub fn bytes_of(&self, n_nodes: usize) -> usize {
-        self.room(n_nodes) * size_of::<Step>() + n_nodes * size_of::<Detail>()
+        self.room(n_nodes) * BYTES_OF_STEP + n_nodes * size_of::<Detail>()
     }
 
     /// Hold room for so many nodes, and no more than that unless there are more.
     pub fn fit(&mut self, n_nodes: usize) {
         let room = self.room(n_nodes);
-        fit(&mut self.steps, room);
+        self.steps.fit(room);
         fit(&mut self.details, n_nodes);
     }
 
@@ -148,10 +192,12 @@ impl Nodes {
         if leaf == SPLIT { None } else { Some(leaf as usize) }
     }
 
-    /// The leaf of each node, from [`FROZEN`] on where it is frozen or there is none.
-    #[inline(always)]
-    pub fn leaf_of(&self) -> impl Fn(u32) -> usize {
-        |node| self.details[node as usize].leaf as usize
+    /// Find the leaves of nodes again, some of which may have changed: from [`FROZEN`] on where one is frozen, or the
+    /// node is none.
+    pub fn find_leaves(&self, nodes: &[u32], leaves: &mut [u32]) {
+        for (&node, leaf) in nodes.iter().zip(leaves) {
+            *leaf = self.details[node as usize].leaf;
+        }
     }
 
     /// Turn a leaf's node into one that asks, with a child for each of the given leaves.
@@ -165,9 +211,9 @@ impl Nodes {
     }
 
     fn set_test(&mut self, node: usize, attribute: u32, test: Test, first_child: u32, heaviest_child: u32) {
-        let threshold = if let Test::AtMost(threshold) = test { threshold } else { f64::NAN };
-        self.steps[node] = Step { threshold, attribute, first_child };
-        self.details[node] = Detail { leaf: SPLIT, heaviest_child, test, ..self.details[node] };
+        let Detail { depth, .. } = self.details[node];
+        self.details[node] = Detail { leaf: SPLIT, depth, attribute, first_child, heaviest_child, test };
+        self.update_step(node);
     }
 
     /// The node where a row's way ends, from any node on.
@@ -182,55 +228,60 @@ impl Nodes {
     /// The child of a node that is no leaf to which a row goes.
     #[inline(always)]
     pub fn child(&self, node: u32, x: &[f64]) -> u32 {
-        let Step { threshold, attribute, first_child } = self.steps[node as usize];
-        let Detail { heaviest_child, test, .. } = self.details[node as usize];
+        let Detail { attribute, first_child, heaviest_child, test, .. } = self.details[node as usize];
         let value = x[attribute as usize];
         match test {
             _ if value.is_nan() => heaviest_child,
-            Test::AtMost(_) => first_child + u32::from(value > threshold),
+            Test::AtMost(threshold) => first_child + u32::from(value > threshold),
             Test::Which(n_values) if value < f64::from(n_values) => first_child + value as u32,
             Test::Which(_) => heaviest_child,
             Test::Is(code) => first_child + u32::from(value != f64::from(code)),
         }
     }
 
-    /// The nodes where the ways of a block of rows end. `values` are the same rows, padded.
+    /// The nodes where the ways of a block of rows end, and their leaves. `values` are the same rows, padded.
     #[inline(always)]
     pub fn route_block(
         &mut self,
         x: &[f64],
         d: usize,
         values: &[Values],
-        gaps: impl Fn(usize) -> bool,
-        ends: &mut [u32],
+        gaps: Option<&[bool; BLOCK]>,
+        (ends, leaves): (&mut [u32], &mut [u32; BLOCK]),
     ) {
         ends.fill(0);
-        if self.details.len() == 1 {
-            return;
-        }
-        if self.runs {
+        if self.runs && self.details.len() > 1 {
             self.run_down(values, ends);
         }
         let mut n_late = 0;
-        for (i, end) in ends.iter_mut().enumerate() {
-            if gaps(i) || !self.runs {
-                // A row with gaps ran past them: it starts again, and looks where it goes.
-                *end = self.route(0, &x[i * d..(i + 1) * d]);
-            } else if self.details[*end as usize].leaf == SPLIT {
-                *end = self.walk_down(*end, &values[i]);
+        let details = &self.details[..];
+        for ((end, leaf), values) in ends.iter_mut().zip(leaves.iter_mut()).zip(values) {
+            *leaf = details[*end as usize].leaf;
+            if *leaf == SPLIT && self.runs {
+                *end = self.walk_down(*end, values);
+                *leaf = details[*end as usize].leaf;
                 n_late += 1;
             }
         }
         // So that in the long run one row of two blocks must walk: that costs about as much as a step of all rows.
         self.run = (self.run + 2 * n_late).saturating_sub(1);
+        if gaps.is_some() || !self.runs {
+            // A row with gaps ran past them: it starts again, and looks where it goes.
+            let gaps = gaps.unwrap_or(&[true; BLOCK]);
+            for (i, (end, _)) in ends.iter_mut().zip(gaps).enumerate().filter(|(_, (_, gaps))| **gaps) {
+                *end = self.route(0, &x[i * d..(i + 1) * d]);
+                leaves[i % BLOCK] = self.details[*end as usize].leaf;
+            }
+        }
     }
 
     /// Take a row without gaps down to its leaf, in a tree that asks for numbers only.
     #[inline(always)]
     fn walk_down(&self, mut node: u32, values: &Values) -> u32 {
         loop {
-            let Step { threshold, attribute, first_child } = self.steps[node as usize];
-            let next = first_child + u32::from(values.0[attribute as usize % (MAX_LANES * WIDTH)] > threshold);
+            let (attribute, threshold) = (self.steps.attributes[node as usize], self.steps.thresholds[node as usize]);
+            let value = values.0[attribute as usize % (MAX_LANES * WIDTH)];
+            let next = self.steps.first_children[node as usize] + u32::from(value > threshold);
             if next == node {
                 return node;
             }
@@ -238,32 +289,48 @@ impl Nodes {
         }
     }
 
-    /// Take rows some steps down, several side by side. A step table of known size needs no check of its bounds.
+    /// Take rows some steps down, several side by side. Tables of known size need no check of their bounds.
     #[inline(always)]
     fn run_down(&self, values: &[Values], ends: &mut [u32]) {
-        let eights = values.as_chunks::<ABREAST>().0.iter().zip(ends.as_chunks_mut::<ABREAST>().0);
-        if let Some(steps) = self.steps.first_chunk::<SMALL>().filter(|_| self.steps.len() == SMALL) {
-            eights.for_each(|(values, ends)| *ends = run_down(steps, values, self.run / 16));
-        } else if let Some(steps) = self.steps.first_chunk::<LARGE>().filter(|_| self.steps.len() == LARGE) {
-            eights.for_each(|(values, ends)| *ends = run_down(steps, values, self.run / 16));
+        if !self.run_down_in::<SMALL>(values, ends) {
+            self.run_down_in::<LARGE>(values, ends);
         }
+    }
+
+    /// The same where the tables have `N` places; false where they have not. A function of its own, since its loop needs
+    /// all registers.
+    #[inline(never)]
+    fn run_down_in<const N: usize>(&self, values: &[Values], ends: &mut [u32]) -> bool {
+        let Steps { thresholds, first_children, attributes } = &self.steps;
+        let Ok(thresholds) = thresholds[..].try_into() else { return false };
+        let (Ok(first_children), Ok(attributes)) = (first_children[..].try_into(), attributes[..].try_into()) else {
+            return false;
+        };
+        for (values, ends) in values.as_chunks::<ABREAST>().0.iter().zip(ends.as_chunks_mut::<ABREAST>().0) {
+            *ends = run_down::<N>((thresholds, first_children, attributes), values, self.run / 16);
+        }
+        true
     }
 
     /// The bytes it holds on the heap.
     pub fn n_bytes(&self) -> usize {
-        self.steps.capacity() * size_of::<Step>() + self.details.capacity() * size_of::<Detail>()
+        self.steps.n_bytes() + self.details.capacity() * size_of::<Detail>()
     }
 }
 
 /// Take eight rows some steps down, side by side and without a branch, so that their cache misses overlap.
 #[inline(always)]
-fn run_down<const N: usize>(steps: &[Step; N], values: &[Values; ABREAST], n_steps: usize) -> [u32; ABREAST] {
+fn run_down<const N: usize>(
+    (thresholds, first_children, attributes): (&[f64; N], &[u32; N], &[u8; N]),
+    values: &[Values; ABREAST],
+    n_steps: usize,
+) -> [u32; ABREAST] {
     let mut at = [0; ABREAST];
     for _ in 0..n_steps {
         for (at, values) in at.iter_mut().zip(values) {
-            let step = &steps[*at as usize % N];
-            let value = values.0[step.attribute as usize % (MAX_LANES * WIDTH)];
-            *at = step.first_child + u32::from(value > step.threshold);
+            let node = *at as usize % N;
+            let value = values.0[attributes[node] as usize % (MAX_LANES * WIDTH)];
+            *at = first_children[node] + u32::from(value > thresholds[node]);
         }
     }
     at
@@ -305,13 +372,14 @@ mod tests {
         nodes.split(0, 1, Test::AtMost(0.5), &[0, 1], 1);
         nodes.split(2, 0, Test::AtMost(-0.5), &[1, 2], 0);
         let x: Vec<f64> = (0..2 * 21).map(|i| if i == 13 { f64::NAN } else { (f64::from(i) * 1.7).sin() }).collect();
-        let mut ends = [0; 21];
+        let (mut ends, mut leaves) = ([0; 21], [0; BLOCK]);
         for _ in 0..2 {
             let mut rows = Rows::<1>::new(&Layout::new(&schema), 32);
             rows.fill(&Layout::new(&schema), &x, 21);
-            nodes.route_block(&x, 2, rows.values(), |i| rows.row(i).gaps(), &mut ends);
-            for (i, &end) in ends.iter().enumerate() {
+            nodes.route_block(&x, 2, rows.values(), rows.gaps(), (&mut ends, &mut leaves));
+            for (i, (&end, &leaf)) in ends.iter().zip(&leaves).enumerate() {
                 assert_eq!(end, nodes.route(0, &x[2 * i..2 * i + 2]));
+                assert_eq!(Some(leaf as usize), nodes.leaf(end));
             }
         }
     }
@@ -332,7 +400,7 @@ mod tests {
         assert_eq!(loaded.route(0, &[0.6, 2.0]), tree().route(0, &[0.6, 2.0]));
         assert!(load(&bytes, 4).is_err() && load(&bytes, 6).is_err());
         let mut twice = tree();
-        twice.steps[2].first_child = 3;
+        twice.details[2].first_child = 3;
         let mut writer = Writer::new("nodes", 1);
         twice.save(&mut writer);
         assert!(load(&writer.finish(), 5).is_err());

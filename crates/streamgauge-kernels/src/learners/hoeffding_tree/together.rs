@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::duels::Duels;
 use super::voting::Ballot;
 use super::{HoeffdingTree, LeafPrediction};
+use crate::dispatch;
 use crate::learners::bayes::{Pending, likelier};
 use crate::learners::lanes::Lane;
 use crate::learners::rows::{BLOCK, Rows};
@@ -20,6 +21,8 @@ pub(super) struct Waiting {
     /// The majority after the row, and the logarithms of the densities of its class then, where it is reviewed.
     pub majorities: [i32; BLOCK],
     pub again: [Lane; BLOCK],
+    /// What their leaves say of them, where votes are wanted.
+    duels: Duels,
 }
 
 impl Waiting {
@@ -31,6 +34,7 @@ impl Waiting {
             weights: [[0.0; BLOCK]; 2],
             majorities: [ABSTAINED; BLOCK],
             again: [Lane::ZERO; BLOCK],
+            duels: Duels::new(),
         }
     }
 }
@@ -67,7 +71,7 @@ impl<const L: usize> HoeffdingTree<L> {
         // Rows from the first of these on wait; those before the second have been learnt.
         let (mut waits_from, mut start) = (0, 0);
         while start < ends.len() {
-            let (stop, halt) = self.put_off::<FOR_VOTES>(block, (rows, ends), waiting, start, ballot.reviews);
+            let (stop, halt) = self.put_off::<FOR_VOTES>(block, rows, waiting, start, ballot.reviews);
             start = stop;
             match halt {
                 Halt::End => {}
@@ -79,6 +83,7 @@ impl<const L: usize> HoeffdingTree<L> {
                         waits_from = stop;
                         self.carry_out(node, leaf, split);
                         self.review_split(node, block, stop - 1, ballot);
+                        self.nodes.find_leaves(&ends[stop..], &mut waiting.leaves[stop..]);
                     }
                 }
                 Halt::Changed => {
@@ -86,6 +91,7 @@ impl<const L: usize> HoeffdingTree<L> {
                     waits_from = stop;
                     let (node, leaf) = (ends[stop - 1], waiting.leaves[(stop - 1) % BLOCK] as usize);
                     self.follow_change(node, leaf, block, rows, stop - 1, ballot);
+                    self.nodes.find_leaves(&ends[stop..], &mut waiting.leaves[stop..]);
                 }
                 Halt::Alone => {
                     self.settle::<FOR_VOTES>(block, waiting, waits_from..stop, ballot);
@@ -97,6 +103,7 @@ impl<const L: usize> HoeffdingTree<L> {
                         ballot.predictions[stop] = self.step(node, leaf, block, rows.row(stop), stop);
                     }
                     (waits_from, start) = (stop + 1, stop + 1);
+                    self.nodes.find_leaves(&ends[start..], &mut waiting.leaves[start..]);
                 }
             }
         }
@@ -135,33 +142,44 @@ impl<const L: usize> HoeffdingTree<L> {
     }
 
     /// Learn rows from one on and let their predictions wait, as long as that can be; gives the row after the last.
-    #[inline(always)]
+    ///
+    /// A function of its own, as is [`HoeffdingTree::settle`]: the processor's registers are few.
+    #[inline(never)]
     fn put_off<const FOR_VOTES: bool>(
         &mut self,
         block: &Block<'_>,
-        (rows, ends): (&Rows<L>, &[u32]),
+        rows: &Rows<L>,
         waiting: &mut Waiting,
         start: usize,
         reviews: bool,
     ) -> (usize, Halt) {
-        let (sites, pairs) = self.models.pairs();
+        dispatch::run(
+            #[inline(always)]
+            || self.put_off_rows::<FOR_VOTES>(block, rows, waiting, start, reviews),
+        )
+    }
+
+    #[inline(always)]
+    fn put_off_rows<const FOR_VOTES: bool>(
+        &mut self,
+        block: &Block<'_>,
+        rows: &Rows<L>,
+        waiting: &mut Waiting,
+        start: usize,
+        reviews: bool,
+    ) -> (usize, Halt) {
         let Some(x) = rows.values().first_chunk::<BLOCK>() else { return (start, Halt::Alone) };
-        let (leaf_of, grace_period) = (self.nodes.leaf_of(), self.options.grace_period);
-        let (d, mut ahead) = (self.schema.n_attributes(), 0.0);
-        for (i, (&end, &label)) in (start..BLOCK).zip(ends[start..].iter().zip(&block.labels[start..])) {
-            if !FOR_VOTES {
-                // Who asks for votes has several members, and the rows are near after the first of them.
-                ahead += block.ahead(i, d);
-            }
-            let (leaf, weight) = (leaf_of(end), block.weights[i]);
-            let (Some(site), Some(pair)) = (sites.get_mut(leaf), pairs.get_mut(leaf)) else {
+        let grace_period = self.options.grace_period;
+        let (sites, pairs) = self.models.pairs();
+        for (i, &label) in (start..).zip(&block.labels[start..]) {
+            let i = i % BLOCK;
+            let (leaf, weight) = (waiting.leaves[i] as usize, block.weights[i]);
+            let Some((site, pair)) = sites.get_mut(leaf).zip(pairs.get_mut(leaf)).filter(|(site, _)| !site.fresh)
+            else {
                 return (i, Halt::Alone);
             };
-            if site.fresh {
-                return (i, Halt::Alone);
-            }
-            site.since += weight;
-            waiting.leaves[i] = leaf as u32;
+            let since = site.since + weight;
+            site.since = since;
             if FOR_VOTES {
                 (waiting.weights[0][i], waiting.weights[1][i]) = (pair[0].class.weight, pair[1].class.weight);
             }
@@ -172,28 +190,44 @@ impl<const L: usize> HoeffdingTree<L> {
                 waiting.majorities[i] = site.majority;
                 waiting.again[i] = pair[label as usize % 2].add_log_densities(&x[i], Lane::ZERO);
             }
-            if (site.since >= grace_period) & (weight > 0.0) {
+            // An attempt takes it back to 0, so that it can only be reached by a row that was learnt.
+            if since >= grace_period {
                 return (i + 1, Halt::Due);
             }
         }
-        std::hint::black_box(ahead);
-        (ends.len(), Halt::End)
+        (block.labels.len(), Halt::End)
     }
 
     /// Predict rows that waited, and vote for them where votes are wanted.
-    #[inline(always)]
+    #[inline(never)]
     fn settle<const FOR_VOTES: bool>(
         &mut self,
         block: &Block<'_>,
-        waiting: &Waiting,
+        waiting: &mut Waiting,
+        rows: Range<usize>,
+        ballot: &mut Ballot<'_>,
+    ) {
+        dispatch::run(
+            #[inline(always)]
+            || self.settle_rows::<FOR_VOTES>(block, waiting, rows.clone(), ballot),
+        );
+    }
+
+    #[inline(always)]
+    fn settle_rows<const FOR_VOTES: bool>(
+        &mut self,
+        block: &Block<'_>,
+        waiting: &mut Waiting,
         rows: Range<usize>,
         ballot: &mut Ballot<'_>,
     ) {
         if rows.is_empty() {
             return;
         }
+        waiting.pending.settle(rows.clone(), self.models.layout().n_columns);
         if FOR_VOTES {
-            let duels = self.settle_duels(block, waiting, rows.clone(), ballot.reviews);
+            self.settle_duels(block, waiting, rows.clone(), ballot.reviews);
+            let duels = &waiting.duels;
             duels.vote(waiting, block, rows.clone(), &mut ballot.votes[2 * rows.start..2 * rows.end]);
             let predictions = &mut ballot.predictions[rows.clone()];
             if ballot.reviews {
@@ -209,20 +243,22 @@ impl<const L: usize> HoeffdingTree<L> {
     /// Predict rows that waited.
     #[inline(always)]
     fn predict_settled(&mut self, block: &Block<'_>, waiting: &Waiting, start: usize, predictions: &mut [i32]) {
-        let rows = start..start + predictions.len();
-        let settled = waiting.pending.settle(rows, self.models.layout().n_columns);
         let adaptive = self.options.leaf_prediction == LeafPrediction::Adaptive;
         let (sites, pairs) = self.models.pairs();
-        for (i, (prediction, &label)) in (start..BLOCK).zip(predictions.iter_mut().zip(&block.labels[start..])) {
+        for (i, (prediction, &label)) in (start..).zip(predictions.iter_mut().zip(&block.labels[start..])) {
+            let i = i % BLOCK;
             let (leaf, weight) = (waiting.leaves[i] as usize, block.weights[i]);
             let (site, majority) = (&mut sites[leaf], waiting.pending.majority(i));
-            let logs = settled.logs(i, &mut pairs[leaf], (label, weight));
+            let logs = waiting.pending.logs(i, &mut pairs[leaf], (label, weight));
             let (likeliest, _) = likelier(logs, majority);
             let majority_predicts = adaptive & (site.majority_hits > site.bayes_hits);
-            let predicted = if majority_predicts { majority } else { likeliest };
-            *prediction = if block.tests[i] { predicted } else { ABSTAINED };
+            *prediction = if majority_predicts { majority } else { likeliest };
             site.majority_hits += if majority == label { weight } else { 0.0 };
             site.bayes_hits += if likeliest == label { weight } else { 0.0 };
+        }
+        // In a loop of its own, which takes several rows at a time.
+        for (prediction, &tested) in predictions.iter_mut().zip(&block.tests[start..]) {
+            *prediction = if tested { *prediction } else { ABSTAINED };
         }
     }
 
@@ -242,15 +278,14 @@ impl<const L: usize> HoeffdingTree<L> {
 
     /// Find out what the leaves say of rows that waited.
     #[inline(always)]
-    fn settle_duels(&mut self, block: &Block<'_>, waiting: &Waiting, rows: Range<usize>, reviews: bool) -> Duels {
-        let settled = waiting.pending.settle(rows.clone(), self.models.layout().n_columns);
+    fn settle_duels(&mut self, block: &Block<'_>, waiting: &mut Waiting, rows: Range<usize>, reviews: bool) {
         let adaptive = self.options.leaf_prediction == LeafPrediction::Adaptive;
         let (sites, pairs) = self.models.pairs();
-        let mut duels = Duels::new();
+        let duels = &mut waiting.duels;
         for (i, &label) in (rows.start..BLOCK).zip(&block.labels[rows.clone()]) {
             let (leaf, weight) = (waiting.leaves[i] as usize, block.weights[i]);
             let (site, majority) = (&mut sites[leaf], waiting.pending.majority(i));
-            let logs = settled.logs(i, &mut pairs[leaf], (label, weight));
+            let logs = waiting.pending.logs(i, &mut pairs[leaf], (label, weight));
             let (likeliest, most) = likelier(logs, majority);
             let majority_predicts = adaptive & (site.majority_hits > site.bayes_hits);
             duels.note(i, logs, most, if majority_predicts { majority } else { likeliest }, majority_predicts);
@@ -258,9 +293,8 @@ impl<const L: usize> HoeffdingTree<L> {
             site.bayes_hits += if likeliest == label { weight } else { 0.0 };
             if reviews {
                 let majority_predicts = adaptive & (site.majority_hits > site.bayes_hits);
-                duels.note_again(i, settled.log_base(i), majority_predicts);
+                duels.note_again(i, waiting.pending.log_base(i), majority_predicts);
             }
         }
-        duels
     }
 }

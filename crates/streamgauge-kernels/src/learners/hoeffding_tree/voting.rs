@@ -22,9 +22,9 @@ pub(super) struct Ballot<'a> {
     /// Per row and class, the log-likelihood.
     pub logs: &'a mut [f64],
     /// The greatest of them.
-    pub most: [f64; BLOCK],
+    pub most: &'a mut [f64],
     /// Where naive Bayes votes, its likeliest class; else [`NO_CLASS`], and the votes are there.
-    pub likeliest: [i32; BLOCK],
+    pub likeliest: &'a mut [i32],
 }
 
 impl<const L: usize> HoeffdingTree<L> {
@@ -62,8 +62,9 @@ impl<const L: usize> HoeffdingTree<L> {
         logs.resize(BLOCK * self.schema.n_classes, 0.0);
         let mut ends = [0; BLOCK];
         let ends = &mut ends[..predictions.len()];
-        let whole = self.route_rows::<IN_SUBSPACES>(block, &mut rows, ends);
-        let mut ballot = Ballot { reviews, votes, logs: &mut logs, ..Ballot::without_votes(predictions) };
+        let whole = self.route_rows::<IN_SUBSPACES>(block, &mut rows, (ends, &mut waiting.leaves));
+        let (most, likeliest) = (&mut [0.0; BLOCK][..], &mut [NO_CLASS; BLOCK][..]);
+        let mut ballot = Ballot { reviews, predictions, votes, logs: &mut logs, most, likeliest };
         if whole && self.can_wait() {
             self.take_together::<IN_SUBSPACES, true>(block, (&mut rows, ends), waiting, &mut ballot);
         } else {
@@ -161,8 +162,7 @@ impl<'a> Ballot<'a> {
     /// For predictions before learning alone.
     #[inline(always)]
     pub fn without_votes(predictions: &'a mut [i32]) -> Self {
-        let (votes, logs) = (&mut [][..], &mut [][..]);
-        Self { reviews: false, predictions, votes, logs, most: [0.0; BLOCK], likeliest: [NO_CLASS; BLOCK] }
+        Self { reviews: false, predictions, votes: &mut [], logs: &mut [], most: &mut [], likeliest: &mut [] }
     }
 
     /// Turn the log-likelihoods of rows into votes, where naive Bayes votes.

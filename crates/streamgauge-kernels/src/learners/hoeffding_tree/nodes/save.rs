@@ -39,7 +39,7 @@ impl Nodes {
     /// Write all nodes.
     pub fn save(&self, writer: &mut Writer) {
         writer.u64(self.details.len() as u64);
-        for (step, node) in self.steps.iter().zip(&self.details) {
+        for node in &self.details {
             writer.u64(u64::from(node.leaf));
             if node.leaf != SPLIT {
                 continue;
@@ -51,7 +51,7 @@ impl Nodes {
             };
             writer.u64(kind);
             writer.f64(value);
-            for place in [step.attribute, step.first_child, node.heaviest_child] {
+            for place in [node.attribute, node.first_child, node.heaviest_child] {
                 writer.u64(u64::from(place));
             }
         }

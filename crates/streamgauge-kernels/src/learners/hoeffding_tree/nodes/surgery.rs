@@ -1,6 +1,6 @@
 //! Nodes that change or go, for trees that think again.
 
-use super::{Detail, Nodes, SPLIT, Step, Test};
+use super::{Detail, Nodes, SPLIT, Steps, Test};
 
 /// The number of no node.
 pub(in super::super) const NO_NODE: u32 = u32::MAX;
@@ -9,7 +9,7 @@ impl Nodes {
     /// The attribute that a node asks for; `None` where it is a leaf.
     pub fn attribute(&self, node: u32) -> Option<usize> {
         let split = self.details[node as usize].leaf == SPLIT;
-        split.then(|| self.steps[node as usize].attribute as usize)
+        split.then(|| self.details[node as usize].attribute as usize)
     }
 
     /// Add a leaf that hangs from nothing, in the place of a node; its number.
@@ -21,11 +21,12 @@ impl Nodes {
     /// Put what hangs from another node in the place of a node.
     pub fn graft(&mut self, node: u32, other: u32) {
         let depth = self.details[node as usize].depth;
-        let (step, detail) = (self.steps[other as usize], self.details[other as usize]);
+        let detail = self.details[other as usize];
         let is_leaf = detail.leaf != SPLIT;
-        self.steps[node as usize] = if is_leaf { Step { first_child: node, ..step } } else { step };
         let heaviest_child = if is_leaf { node } else { detail.heaviest_child };
-        self.details[node as usize] = Detail { depth, heaviest_child, ..detail };
+        let first_child = if is_leaf { node } else { detail.first_child };
+        self.details[node as usize] = Detail { depth, first_child, heaviest_child, ..detail };
+        self.update_step(node as usize);
     }
 
     /// Drop all nodes that hang from nothing. `alternates` says per node what else hangs from it, or [`NO_NODE`].
@@ -33,38 +34,33 @@ impl Nodes {
     /// Gives per node that is left the number it had, and what else hangs from it now.
     pub fn compact(&mut self, alternates: &[u32]) -> (Vec<u32>, Vec<u32>) {
         let (mut order, mut moved) = (vec![0], vec![]);
-        let (mut steps, mut details) = (vec![], vec![]);
+        let mut details = vec![];
         let mut depths = vec![0];
         let mut i = 0;
         while i < order.len() {
             let (old, depth) = (order[i] as usize, depths[i]);
-            let (mut step, mut detail) = (self.steps[old], Detail { depth, ..self.details[old] });
+            let mut detail = Detail { depth, ..self.details[old] };
             let first_child = if detail.leaf == SPLIT { order.len() } else { i } as u32;
-            detail.heaviest_child = detail.heaviest_child - step.first_child + first_child;
+            detail.heaviest_child = detail.heaviest_child - detail.first_child + first_child;
             if detail.leaf == SPLIT {
                 let n_branches = detail.test.n_branches() as u32;
-                order.extend(step.first_child..step.first_child + n_branches);
+                order.extend(detail.first_child..detail.first_child + n_branches);
                 depths.resize(order.len(), depth + 1);
             }
-            step.first_child = first_child;
+            detail.first_child = first_child;
             let alternate = alternates.get(old).copied().unwrap_or(NO_NODE);
             moved.push(if alternate == NO_NODE { NO_NODE } else { order.len() as u32 });
             if alternate != NO_NODE {
                 order.push(alternate);
                 depths.push(depth);
             }
-            steps.push(step);
             details.push(detail);
             i += 1;
         }
         let n = details.len();
-        self.details.clear();
-        self.steps.clear();
+        (self.steps, self.details) = (Steps::default(), details);
         self.fit(n);
-        self.details.extend(details);
-        self.steps.extend(steps);
-        let room = self.room(n);
-        self.steps.resize(room, Step { threshold: f64::INFINITY, attribute: 0, first_child: 0 });
+        (0..n).for_each(|node| self.update_step(node));
         (order, moved)
     }
 
@@ -72,10 +68,9 @@ impl Nodes {
     pub fn size(&self) -> (u64, u64, u64) {
         let (mut n_nodes, mut n_leaves, mut deepest, mut stack) = (0, 0, 0, vec![(0_u32, 0)]);
         while let Some((node, depth)) = stack.pop() {
-            let Detail { leaf, test, .. } = self.details[node as usize];
+            let Detail { leaf, test, first_child: first, .. } = self.details[node as usize];
             (n_nodes, deepest) = (n_nodes + 1, deepest.max(depth));
             if leaf == SPLIT {
-                let first = self.steps[node as usize].first_child;
                 stack.extend((first..first + Test::n_branches(test) as u32).map(|child| (child, depth + 1)));
             } else {
                 n_leaves += 1;
