@@ -3,7 +3,7 @@
 //! The probability of a value is `(count + 1) / (total + n_values)`. The logarithms of both terms are kept ready.
 
 use crate::learners::rows::{MISSING, Nominal};
-use crate::learners::vector_math::{ln, ln_pair};
+use crate::learners::vector_math::ln;
 
 /// Write the logarithms that belong to counts of 0.
 pub(super) fn clear(nominal: &[Nominal], counts: &mut [f64], logs: &mut [f64]) {
@@ -34,7 +34,8 @@ pub(super) fn observe(nominal: &[Nominal], codes: &[u32], weight: f64, counts: &
         let (value, total) = (code as usize, table.total());
         counts[value] += weight;
         counts[total] += weight;
-        [logs[value], logs[total]] = ln_pair([counts[value] + 1.0, counts[total] + table.n_values as f64]);
+        logs[value] = ln(counts[value] + 1.0);
+        logs[total] = ln(counts[total] + table.n_values as f64);
     }
 }
 

@@ -5,7 +5,7 @@ use super::{Models, nominal};
 use crate::dispatch;
 use crate::learners::lanes::{Lane, WIDTH};
 use crate::learners::rows::{MAX_LANES, Row, columns_in_panel};
-use crate::learners::vector_math::{HALF_LN_2PI, ln_of_weight, ln_pair};
+use crate::learners::vector_math::{HALF_LN_2PI, ln_of_quotient, ln_of_weight};
 
 /// The weight of a class up to which its variances are worked out quickly: to the power of 18 it is still a number.
 const MOST_WEIGHT: f64 = 1e15;
@@ -127,7 +127,7 @@ impl<const L: usize> Models<L> {
     }
 }
 
-/// Make ready what prediction needs of a class without gaps: one division and one pair of logarithms per panel.
+/// Make ready what prediction needs of a class without gaps: two divisions and a logarithm per panel.
 ///
 /// False where the variances do not allow it, because some are 0 or too far from 1.
 #[inline(always)]
@@ -143,8 +143,7 @@ fn refresh<const L: usize>(panels: &mut [Panel<L>], n_columns: usize) -> bool {
         }
         // Through memory: else the compiler, seeing how the four are multiplied, works with two at a time.
         let product = std::hint::black_box(products).product();
-        let [of_product, of_spreads] = ln_pair([product, spreads(class.observed - 1.0, n, weight)]);
-        log += log_base(of_product, of_spreads, n);
+        log += log_base(product, spreads(class.observed - 1.0, n, weight), n);
         (weight, n_left) = (1.0, n_left - n);
     }
     panels[0].class.log_base = log;
@@ -163,11 +162,11 @@ pub(super) fn spreads(spread: f64, n: usize, weight: f64) -> f64 {
     power(spread, n) * (weight * weight)
 }
 
-/// The part of a log-likelihood that does not depend on the row, from the logarithms of the product of the squared
-/// deviations of `n` columns and of their [`spreads`].
+/// The part of a log-likelihood that does not depend on the row, from the product of the squared deviations of `n` columns
+/// and from their [`spreads`].
 #[inline(always)]
-pub(super) fn log_base(of_product: f64, of_spreads: f64, n: usize) -> f64 {
-    0.5f64.mul_add(of_spreads - of_product, -(n as f64) * HALF_LN_2PI)
+pub(super) fn log_base(product: f64, spreads: f64, n: usize) -> f64 {
+    0.5f64.mul_add(ln_of_quotient(spreads, product), -(n as f64) * HALF_LN_2PI)
 }
 
 /// A number to the power of at most 31.

@@ -12,7 +12,6 @@ use super::{Models, RULED_OUT, Site};
 use crate::learners::ABSTAINED;
 use crate::learners::lanes::{Lane, WIDTH};
 use crate::learners::rows::{BLOCK, Values};
-use crate::learners::vector_math::ln;
 
 /// The two classes of a model, most streams having no more.
 pub(in crate::learners) type Pair<const L: usize> = [Panel<L>; 2];
@@ -102,7 +101,7 @@ impl Pending {
         let weights = self.spreads[rows.clone()].iter().zip(&self.weights[rows.clone()]);
         let logs = self.log_bases[rows.clone()].iter_mut().zip(&self.whole_products[rows]);
         for ((log, &product), (&spread, &weight)) in logs.zip(weights) {
-            *log = log_base(ln(product), ln(spreads(spread, n_columns, weight)), n_columns);
+            *log = log_base(product, spreads(spread, n_columns, weight), n_columns);
         }
     }
 

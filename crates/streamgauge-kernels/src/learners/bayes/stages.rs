@@ -11,7 +11,6 @@ use super::pending::{Pair, likelier};
 use super::{Models, Site};
 use crate::learners::lanes::{Lane, Mask, WIDTH, mask};
 use crate::learners::rows::{BLOCK, MAX_LANES};
-use crate::learners::vector_math::ln;
 use crate::learners::{ABSTAINED, Block};
 
 /// How many states there are room for: those after each row and, at [`FIRST`], those of both classes before all rows.
@@ -162,7 +161,7 @@ impl<const L: usize> Stages<L> {
         }
         for i in 0..n {
             let spreads = spreads(self.observed[i] - 1.0, n_columns, self.weights[i]);
-            self.log_bases[i] = log_base(ln(self.products[i].product()), ln(spreads), n_columns);
+            self.log_bases[i] = log_base(self.products[i].product(), spreads, n_columns);
         }
     }
 
