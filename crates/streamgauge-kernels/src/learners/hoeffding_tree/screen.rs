@@ -232,15 +232,15 @@ impl Places {
             if (weight > 1.0) & (squares > 0.0) { precision } else { 0.0 }
         });
         let (low, high) = ((least - min).zip(step, |a, b| a / b), (greatest - min).zip(step, |a, b| a / b));
-        let certain = std::array::from_fn(|i| {
+        // A plain loop: what a closure leaves in a function of its own is compiled for no vectors.
+        let mut certain = [false; WIDTH];
+        for (i, certain) in certain.iter_mut().enumerate() {
             let spread = (weight > 1.0) & (squares.0[i] > 0.0);
-            let (least, greatest) = (least.0[i], greatest.0[i]);
-            // The extremes themselves are beyond all thresholds, though rounding may put them next to a whole step.
-            (step.0[i] > 0.0)
-                & (spread | (least == greatest))
-                & ((least == min.0[i]) | !is_whole(low.0[i]))
-                & ((greatest == max.0[i]) | !is_whole(high.0[i]))
-        });
+            *certain = (step.0[i] > 0.0)
+                & (spread | (least.0[i] == greatest.0[i]))
+                & !is_at_threshold(low.0[i])
+                & !is_at_threshold(high.0[i]);
+        }
         Self { first: (min - mean) * precision, width: step * precision, low, high, certain }
     }
 }
@@ -251,8 +251,9 @@ fn greatest(merits: &[f32; N_THRESHOLDS]) -> f32 {
     merits.iter().fold(NONE, |best, &merit| best.max(merit))
 }
 
-/// Whether a number of steps is too near to a whole one for single precision to tell on which side it is.
+/// Whether a number of steps is too near to a threshold for single precision to tell on which side of it it is.
 #[inline(always)]
-fn is_whole(steps: f64) -> bool {
-    (steps - steps.round_ties_even()).abs() < 1e-5
+fn is_at_threshold(steps: f64) -> bool {
+    let whole = steps.round_ties_even();
+    ((steps - whole).abs() < 1e-5) & (whole > 0.0) & (whole <= N_THRESHOLDS as f64)
 }
