@@ -36,7 +36,7 @@ impl<const L: usize> HoeffdingTree<L> {
             return None;
         }
         let counts = |attribute: usize, place: Place| match place {
-            Place::Numeric(column) if glance == Glance::Leaders => self.screen.leads(column),
+            Place::Numeric(column) if glance != Glance::Unclear => self.screen.leads(column),
             _ => self.looks_at(leaf, attribute),
         };
         let best = dispatch::run(
@@ -44,7 +44,7 @@ impl<const L: usize> HoeffdingTree<L> {
             || self.judge(leaf).best(counts),
         )?;
         let split = Split { candidate: best.candidate, least: best.candidate.merit - bound };
-        if best.lead > bound || tie {
+        if best.lead > bound || tie || glance == Glance::Leads {
             return Some(split);
         }
         self.remove_poor_attributes(leaf, split.least);

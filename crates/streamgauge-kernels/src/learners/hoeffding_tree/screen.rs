@@ -35,8 +35,10 @@ pub(super) struct Screen {
 pub(super) enum Glance {
     /// The best split certainly does not lead the second by enough.
     NotYet,
-    /// The best split, or the best two where it is asked by how much it leads, are those of columns that lead.
-    Leaders,
+    /// The best split certainly leads by enough, or it need not; it is one of a column that leads.
+    Leads,
+    /// It may lead by enough; the best two splits are those of columns that lead.
+    MayLead,
     /// Nothing for certain.
     Unclear,
 }
@@ -73,12 +75,16 @@ impl Screen {
                 self.add_class((weight / total) as f32);
             }
         }
-        let lead = if self.finish() { self.find_leaders(d, bound.is_none()) } else { None };
-        match lead {
-            None => Glance::Unclear,
-            Some(lead) if bound.is_some_and(|bound| f64::from(lead) + MARGIN < bound) => Glance::NotYet,
-            Some(_) => Glance::Leaders,
+        let best_two = if self.finish() { self.best_two(d) } else { None };
+        let Some((first, second)) = best_two else { return Glance::Unclear };
+        let lead = f64::from(first - second);
+        if bound.is_some_and(|bound| lead + MARGIN < bound) {
+            return Glance::NotYet;
         }
+        let leads = bound.is_none_or(|bound| lead - MARGIN > bound);
+        // Each merit may be off by the margin.
+        self.find_leaders(d, if leads { first } else { second } - 3.0 * MARGIN as f32);
+        if leads { Glance::Leads } else { Glance::MayLead }
     }
 
     /// Whether the best split of a column may be the one that was asked for.
@@ -188,24 +194,25 @@ impl Screen {
         certain
     }
 
-    /// Find the columns that may be the best, or one of the best two; gives the merit of the best less that of the
-    /// second, `None` where there are not two.
+    /// The best merits of the two best columns; `None` where there are not two.
     #[inline(always)]
-    fn find_leaders(&mut self, d: usize, best_only: bool) -> Option<f32> {
+    fn best_two(&self, d: usize) -> Option<(f32, f32)> {
         let (mut first, mut second) = (NONE, NONE);
-        let merits = &self.merit.as_chunks::<N_THRESHOLDS>().0[..d];
-        for merits in merits {
+        for merits in &self.merit.as_chunks::<N_THRESHOLDS>().0[..d] {
             let best = greatest(merits);
             second = second.max(best.min(first));
             first = first.max(best);
         }
-        // Each merit may be off by the margin.
-        let least = if best_only { first } else { second } - 3.0 * MARGIN as f32;
+        (second > NONE).then_some((first, second))
+    }
+
+    /// Find the columns that have at least some merit.
+    #[inline(always)]
+    fn find_leaders(&mut self, d: usize, least: f32) {
         self.leads.clear();
-        for merits in merits {
+        for merits in &self.merit.as_chunks::<N_THRESHOLDS>().0[..d] {
             self.leads.push(greatest(merits) >= least);
         }
-        (second > NONE).then_some(first - second)
     }
 }
 
@@ -225,13 +232,17 @@ impl Places {
     #[inline(always)]
     fn new(seen: Columns, min: Lane, max: Lane) -> Self {
         let Columns { weight, mean, squares, min: least, max: greatest } = seen;
-        let step = (max - min).map(|range| range / (N_THRESHOLDS + 1) as f64);
+        let range = max - min;
+        let (step, steps) = (
+            range.map(|range| range * (1.0 / (N_THRESHOLDS + 1) as f64)),
+            range.map(|range| (N_THRESHOLDS + 1) as f64 / range),
+        );
         // A class of a single value is above a threshold or not, whatever its variance.
         let precision = squares.map(|squares| {
             let precision = ((weight - 1.0) / squares).sqrt();
             if (weight > 1.0) & (squares > 0.0) { precision } else { 0.0 }
         });
-        let (low, high) = ((least - min).zip(step, |a, b| a / b), (greatest - min).zip(step, |a, b| a / b));
+        let (low, high) = ((least - min) * steps, (greatest - min) * steps);
         // A plain loop: what a closure leaves in a function of its own is compiled for no vectors.
         let mut certain = [false; WIDTH];
         for (i, certain) in certain.iter_mut().enumerate() {

@@ -61,7 +61,7 @@ pub(super) struct Work {
 impl Member {
     /// A member that has seen nothing.
     pub fn new(maker: &Maker<'_>, number: usize, attributes: Option<Vec<u32>>) -> Result<Self, KernelError> {
-        let window = |delta: Option<f64>| delta.map(|delta| AdaptiveWindow::new(Settings::new(delta))).transpose();
+        let window = |delta: Option<f64>| delta.map(|delta| AdaptiveWindow::binary(Settings::new(delta))).transpose();
         Ok(Self {
             number,
             model: maker.make_with(number, 0, attributes)?,
@@ -180,7 +180,23 @@ impl Member {
         votes: &[f64],
         combined: &mut [f64],
     ) {
-        let n_classes = stretch.n_classes;
+        // The compiler makes a loop of its own of the case that is most frequent.
+        match stretch.n_classes {
+            2 => self.count_among(2, maker, stretch, rows, votes, combined),
+            n_classes => self.count_among(n_classes, maker, stretch, rows, votes, combined),
+        }
+    }
+
+    #[inline(always)]
+    fn count_among(
+        &mut self,
+        n_classes: usize,
+        maker: &Maker<'_>,
+        stretch: &Stretch<'_>,
+        rows: std::ops::Range<usize>,
+        votes: &[f64],
+        combined: &mut [f64],
+    ) {
         let votes = votes.chunks_exact(n_classes).zip(combined.chunks_exact_mut(n_classes));
         for (row, (votes, combined)) in rows.zip(votes) {
             let weight = stretch.weights[row];
@@ -304,7 +320,7 @@ impl Member {
 fn rises(window: &mut Option<AdaptiveWindow>, errors: &[f64]) -> bool {
     let Some(window) = window else { return false };
     let before = (window.total() + errors.iter().sum::<f64>()) / (window.width() + errors.len() as u64) as f64;
-    window.extend(errors.iter().copied(), &mut ()) > 0 && window.mean() > before
+    window.extend_binary(errors, &mut ()) > 0 && window.mean() > before
 }
 
 /// Add a member's votes for one row, scaled to a sum of `say`.
