@@ -41,6 +41,7 @@ class Fold:
         self.n_scored = 0
         self._with_baselines = with_baselines
         self._baselines = _native.Baselines(schema.n_classes)
+        self._no_hits = np.zeros(0, dtype=np.bool_)
         self._test: Kept[np.bool_] = Kept(usual=True)
         self._weight: Kept[np.float64] = Kept(1.0)
         nothing = Batch(0, np.empty((0, schema.n_attributes)), np.empty(0, dtype=np.int32))
@@ -63,7 +64,10 @@ class Fold:
             hits = self._baselines.update(step.batch.y, step.labels, step.learning_weight)
             self.majority_hit, self.no_change_hit = (hit[scored] for hit in hits)
         else:
-            self.majority_hit = self.no_change_hit = np.zeros(len(self.row), dtype=np.bool_)
+            if len(self._no_hits) < len(self.row):  # one column serves all batches
+                self._no_hits = np.zeros(len(self.row), dtype=np.bool_)
+                self._no_hits.flags.writeable = False
+            self.majority_hit = self.no_change_hit = self._no_hits[: len(self.row)]
 
     def _planned(self, plan: Plan, step: Step) -> Step:
         moves = plan.moves

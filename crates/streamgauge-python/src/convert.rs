@@ -1,6 +1,6 @@
 //! What every binding needs: leave Python, do the work, come back with the error mapped.
 
-use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use streamgauge_kernels::KernelError;
@@ -19,6 +19,12 @@ pub fn work<T: Send>(py: Python<'_>, kernel: impl Send + FnOnce() -> Result<T, K
         Some(complaint) => Err(complaint),
         None => done.map_err(to_python),
     }
+}
+
+/// A column to be written: what stands in it is arbitrary, since to clear a large one takes as long as to use it.
+pub fn unwritten<T: Element>(py: Python<'_>, n: usize) -> PyResult<Bound<'_, PyArray1<T>>> {
+    let empty = py.import("numpy")?.call_method1("empty", (n, T::get_dtype(py)))?;
+    Ok(empty.cast_into()?)
 }
 
 /// The values of a C-contiguous table.

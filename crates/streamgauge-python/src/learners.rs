@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use numpy::ndarray::Array2;
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use streamgauge_kernels::error::check_length;
 use streamgauge_kernels::learners::{self as kernels, Learner as Kernel, Schema, Step};
 
-use crate::convert::{column, optional_column, table, to_python, work};
+use crate::convert::{column, optional_column, table, to_python, unwritten, work};
 
 type Predictions = Py<PyArray1<i32>>;
 type Votes = Py<PyArray2<f64>>;
@@ -55,15 +55,18 @@ impl Learner {
         };
         let (n, n_classes) = (step.y.len(), self.kernel.schema().n_classes);
         let kernel = &mut self.kernel;
-        let (predictions, votes) = work(py, || {
+        let predictions = unwritten::<i32>(py, n)?;
+        let mut written = predictions.try_readwrite()?;
+        let predicted = written.as_slice_mut()?;
+        let votes = work(py, || {
             step.check(kernel.schema())?;
-            let mut predictions = vec![0; n];
             let mut votes = with_votes.then(|| vec![0.0; n * n_classes]);
-            kernel.interleave(&step, &mut predictions, votes.as_deref_mut());
-            Ok((predictions, votes))
+            kernel.interleave(&step, predicted, votes.as_deref_mut());
+            Ok(votes)
         })?;
+        drop(written);
         let votes = votes.map(|votes| to_table(py, votes, n, n_classes)).transpose()?;
-        Ok((predictions.into_pyarray(py).unbind(), votes))
+        Ok((predictions.unbind(), votes))
     }
 
     /// As `interleave`, row by row; with the nanoseconds that predicting and learning each row took.

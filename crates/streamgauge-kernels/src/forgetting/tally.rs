@@ -163,27 +163,30 @@ impl Outcomes {
     /// The first column of a wrong length, or the first class code or weight that is not allowed.
     pub fn encode(self, columns: &Columns<'_>) -> Result<Vec<u32>, KernelError> {
         columns.check_lengths()?;
-        let mut codes = vec![0; columns.y_true.len()];
-        let valid = dispatch::run(
+        let codes = dispatch::run(
             #[inline(always)]
-            || columns.has_valid_weights() && self.encode_into(columns, &mut codes),
+            || self.codes(columns).filter(|_| columns.has_valid_weights()),
         );
-        if valid { Ok(codes) } else { Err(self.fault(columns)) }
+        codes.ok_or_else(|| self.fault(columns))
     }
 
+    /// The codes of rows; `None` where a class is not one.
     #[inline(always)]
-    fn encode_into(self, columns: &Columns<'_>, codes: &mut [u32]) -> bool {
+    fn codes(self, columns: &Columns<'_>) -> Option<Vec<u32>> {
         let n_classes = self.n_classes as u32;
         let hits = columns.majority_hit.iter().zip(columns.no_change_hit);
         let classes = columns.y_true.iter().zip(columns.y_pred);
-        let mut invalid = false;
-        for (code, ((&y_true, &y_pred), (&majority, &no_change))) in codes.iter_mut().zip(classes.zip(hits)) {
-            let (y_true, column) = (y_true as u32, y_pred.wrapping_add(1) as u32);
-            invalid |= y_true >= n_classes || column > n_classes;
-            let cell = y_true.wrapping_mul(n_classes + 1).wrapping_add(column);
-            *code = (cell << 2) | (u32::from(majority) << 1) | u32::from(no_change);
-        }
-        !invalid
+        let (mut codes, mut invalid) = (Vec::with_capacity(columns.y_true.len()), false);
+        codes.extend(classes.zip(hits).map(
+            #[inline(always)]
+            |((&y_true, &y_pred), (&majority, &no_change))| {
+                let (y_true, column) = (y_true as u32, y_pred.wrapping_add(1) as u32);
+                invalid |= (y_true >= n_classes) | (column > n_classes);
+                let cell = y_true.wrapping_mul(n_classes + 1).wrapping_add(column);
+                (cell << 2) | (u32::from(majority) << 1) | u32::from(no_change)
+            },
+        ));
+        (!invalid).then_some(codes)
     }
 
     /// The first fault of columns that have one.
