@@ -59,44 +59,57 @@ struct Detail {
     test: Test,
 }
 
+/// A place in a row of few numbers. The compiler knows how many there are, so that no place need be checked.
+#[derive(Debug, Clone, Copy)]
+#[repr(u8)]
+#[rustfmt::skip]
+enum Column { C0, C1, C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13, C14, C15 }
+
+/// All places, in their order.
+#[rustfmt::skip]
+const COLUMNS: [Column; MAX_LANES * WIDTH] = {
+    use Column::{C0, C1, C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13, C14, C15};
+    [C0, C1, C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13, C14, C15]
+};
+
 /// What rows read of nodes that run down a tree which asks for few numbers only: tables of their own, whose places need
 /// no arithmetic. A leaf is its own child: no number is greater than its threshold.
 #[derive(Debug, Clone, Default)]
 struct Steps {
     thresholds: Vec<f64>,
     first_children: Vec<u32>,
-    attributes: Vec<u8>,
+    columns: Vec<Column>,
 }
 
 /// The bytes that a step takes.
-const BYTES_OF_STEP: usize = size_of::<f64>() + size_of::<u32>() + size_of::<u8>();
+const BYTES_OF_STEP: usize = size_of::<f64>() + size_of::<u32>() + size_of::<Column>();
 
 impl Steps {
     fn set(&mut self, node: usize, detail: &Detail) {
         let threshold = if let Test::AtMost(threshold) = detail.test { threshold } else { f64::INFINITY };
         (self.thresholds[node], self.first_children[node]) = (threshold, detail.first_child);
-        self.attributes[node] = detail.attribute as u8;
+        self.columns[node] = COLUMNS[detail.attribute as usize % COLUMNS.len()];
     }
 
     /// Have places for so many nodes.
     fn grow(&mut self, n: usize) {
         grow(&mut self.thresholds, n, f64::INFINITY);
         grow(&mut self.first_children, n, 0);
-        grow(&mut self.attributes, n, 0);
+        grow(&mut self.columns, n, COLUMNS[0]);
     }
 
     /// Hold room for so many nodes, and no more than that unless there are more.
     fn fit(&mut self, n: usize) {
         fit(&mut self.thresholds, n);
         fit(&mut self.first_children, n);
-        fit(&mut self.attributes, n);
+        fit(&mut self.columns, n);
     }
 
     /// The bytes it holds on the heap.
     fn n_bytes(&self) -> usize {
         self.thresholds.capacity() * size_of::<f64>()
             + self.first_children.capacity() * size_of::<u32>()
-            + self.attributes.capacity()
+            + self.columns.capacity() * size_of::<Column>()
     }
 }
 
@@ -279,8 +292,8 @@ impl Nodes {
     #[inline(always)]
     fn walk_down(&self, mut node: u32, values: &Values) -> u32 {
         loop {
-            let (attribute, threshold) = (self.steps.attributes[node as usize], self.steps.thresholds[node as usize]);
-            let value = values.0[attribute as usize % (MAX_LANES * WIDTH)];
+            let (column, threshold) = (self.steps.columns[node as usize], self.steps.thresholds[node as usize]);
+            let value = values.0[column as usize];
             let next = self.steps.first_children[node as usize] + u32::from(value > threshold);
             if next == node {
                 return node;
@@ -301,13 +314,13 @@ impl Nodes {
     /// all registers.
     #[inline(never)]
     fn run_down_in<const N: usize>(&self, values: &[Values], ends: &mut [u32]) -> bool {
-        let Steps { thresholds, first_children, attributes } = &self.steps;
+        let Steps { thresholds, first_children, columns } = &self.steps;
         let Ok(thresholds) = thresholds[..].try_into() else { return false };
-        let (Ok(first_children), Ok(attributes)) = (first_children[..].try_into(), attributes[..].try_into()) else {
+        let (Ok(first_children), Ok(columns)) = (first_children[..].try_into(), columns[..].try_into()) else {
             return false;
         };
         for (values, ends) in values.as_chunks::<ABREAST>().0.iter().zip(ends.as_chunks_mut::<ABREAST>().0) {
-            *ends = run_down::<N>((thresholds, first_children, attributes), values, self.run / 16);
+            *ends = run_down::<N>((thresholds, first_children, columns), values, self.run / 16);
         }
         true
     }
@@ -321,7 +334,7 @@ impl Nodes {
 /// Take eight rows some steps down, side by side and without a branch, so that their cache misses overlap.
 #[inline(always)]
 fn run_down<const N: usize>(
-    (thresholds, first_children, attributes): (&[f64; N], &[u32; N], &[u8; N]),
+    (thresholds, first_children, columns): (&[f64; N], &[u32; N], &[Column; N]),
     values: &[Values; ABREAST],
     n_steps: usize,
 ) -> [u32; ABREAST] {
@@ -329,7 +342,7 @@ fn run_down<const N: usize>(
     for _ in 0..n_steps {
         for (at, values) in at.iter_mut().zip(values) {
             let node = *at as usize % N;
-            let value = values.0[attributes[node] as usize % (MAX_LANES * WIDTH)];
+            let value = values.0[columns[node] as usize];
             *at = first_children[node] + u32::from(value > thresholds[node]);
         }
     }
