@@ -168,9 +168,6 @@ impl Step<'_> {
     }
 }
 
-/// How many numbers the processor gets from memory at once.
-const NUMBERS_OF_CACHE_LINE: usize = 8;
-
 /// Some rows of a step, with nothing left out.
 struct Block<'a> {
     /// The rows, and those that follow them.
@@ -179,15 +176,6 @@ struct Block<'a> {
     tests: [bool; BLOCK],
     /// 0 where a row is not to be learnt, or has no label.
     weights: [f64; BLOCK],
-}
-
-impl Block<'_> {
-    /// A sum of numbers of the block after this one, so that its rows are on their way from memory.
-    #[inline(always)]
-    fn ahead(&self, d: usize) -> f64 {
-        let n = BLOCK * d;
-        self.x.get(n..2 * n).map_or(0.0, |next| next.iter().step_by(NUMBERS_OF_CACHE_LINE).sum())
-    }
 }
 
 fn check_weights(weight: &[f64], n: usize) -> Result<(), KernelError> {

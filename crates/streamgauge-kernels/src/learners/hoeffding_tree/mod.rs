@@ -157,8 +157,6 @@ impl<const L: usize> HoeffdingTree<L> {
         let mut rows = std::mem::replace(&mut self.rows, Rows::empty());
         let mut ends = [0; BLOCK];
         let ends = &mut ends[..predictions.len()];
-        // Who asks for votes has several members, and the rows are near after the first of them. Here they may be far.
-        std::hint::black_box(block.ahead(self.schema.n_attributes()));
         let whole = self.route_rows::<IN_SUBSPACES>(block, &mut rows, (ends, &mut waiting.leaves));
         if whole && self.can_wait() {
             let mut ballot = Ballot::without_votes(predictions);

@@ -9,6 +9,8 @@ use crate::learners::vector_math::{normal_cdf_f32, x_ln_x, x_ln_x_f32};
 const WRITTEN: usize = 16;
 /// No merit in single precision is further than this from the exact one.
 const MARGIN: f64 = 1e-4;
+/// So many standard deviations from the mean there is nothing left of a class.
+const BEYOND: f32 = 100.0;
 /// A merit below all others.
 const NONE: f32 = -1e30;
 /// With more classes the errors of single precision could add up to more than the margin.
@@ -17,12 +19,8 @@ const MAX_CLASSES: usize = 100;
 /// The thresholds of all numeric attributes in one column, and what is worked out for each.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Screen {
-    /// Standard deviations from the mean of the class.
+    /// Standard deviations from the mean of the class; [`BEYOND`] all of them where the threshold is outside its range.
     z: Vec<f32>,
-    /// Steps between the least value of the class and the threshold; negative where the threshold is below it.
-    above_min: Vec<f32>,
-    /// Steps between the greatest value of the class and the threshold; 0 or more where all of the class is below.
-    above_max: Vec<f32>,
     /// The share of the weight at or below the threshold.
     left: Vec<f32>,
     merit: Vec<f32>,
@@ -95,14 +93,14 @@ impl Screen {
 
     /// The bytes it holds on the heap.
     pub fn n_bytes(&self) -> usize {
-        let Self { z, above_min, above_max, left, merit, leads } = self;
-        let numbers = [z, above_min, above_max, left, merit].map(|column| column.capacity() * size_of::<f32>());
+        let Self { z, left, merit, leads } = self;
+        let numbers = [z, left, merit].map(|column| column.capacity() * size_of::<f32>());
         numbers.iter().sum::<usize>() + leads.capacity()
     }
 
     /// The bytes it holds on the heap once it has looked at `d` attributes.
     pub fn bytes_of(d: usize) -> usize {
-        5 * Self::length(d) * size_of::<f32>() + d
+        3 * Self::length(d) * size_of::<f32>() + d
     }
 
     /// How many thresholds `d` attributes take.
@@ -112,7 +110,7 @@ impl Screen {
 
     /// Make room for `d` attributes.
     fn clear(&mut self, d: usize) {
-        for column in [&mut self.z, &mut self.above_min, &mut self.above_max, &mut self.left, &mut self.merit] {
+        for column in [&mut self.z, &mut self.left, &mut self.merit] {
             column.resize(Self::length(d), 0.0);
         }
         self.left.fill(0.0);
@@ -150,29 +148,23 @@ impl Screen {
     #[inline(always)]
     fn write_thresholds(&mut self, column: usize, first: f64, width: f64, low: f64, high: f64) {
         let (first, width, low, high) = (first as f32, width as f32, low as f32, high as f32);
-        let at = column * N_THRESHOLDS..column * N_THRESHOLDS + WRITTEN;
-        let z = &mut self.z[at.clone()];
-        let (above_min, above_max) = (&mut self.above_min[at.clone()], &mut self.above_max[at]);
-        for i in 0..WRITTEN {
+        let z = &mut self.z[column * N_THRESHOLDS..column * N_THRESHOLDS + WRITTEN];
+        for (i, z) in z.iter_mut().enumerate() {
             let k = (i + 1) as f32;
-            z[i] = width.mul_add(k, first);
-            above_min[i] = k - low;
-            above_max[i] = k - high;
+            let inside = width.mul_add(k, first);
+            let below_all = if k >= high { BEYOND } else { inside };
+            *z = if k < low { -BEYOND } else { below_all };
         }
     }
 
     /// Add a class of the given share to all thresholds.
     #[inline(always)]
     fn add_class(&mut self, share: f32) {
-        let Self { z, above_min, above_max, left, merit, .. } = self;
+        let Self { z, left, merit, .. } = self;
         // What was written beyond the last threshold is left out, down to whole vectors.
         let n = z.len() - WRITTEN;
-        let sums = left[..n].iter_mut().zip(&mut merit[..n]);
-        let places = z[..n].iter().zip(&above_min[..n]).zip(&above_max[..n]);
-        for (((&z, &above_min), &above_max), (left, merit)) in places.zip(sums) {
+        for ((&z, left), merit) in z[..n].iter().zip(&mut left[..n]).zip(&mut merit[..n]) {
             let below = share * normal_cdf_f32(z);
-            let below = if above_max >= 0.0 { share } else { below };
-            let below = if above_min < 0.0 { 0.0 } else { below };
             *left += below;
             *merit += x_ln_x_f32(below) + x_ln_x_f32(share - below);
         }
