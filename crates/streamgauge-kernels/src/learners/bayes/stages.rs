@@ -9,6 +9,7 @@ use super::gaussian::{Class, Decays, Moments, safe};
 use super::observe::{has_spread, log_base, spreads};
 use super::pending::{Pair, likelier};
 use super::{Models, Site};
+use crate::dispatch;
 use crate::learners::lanes::{Lane, Mask, WIDTH, mask};
 use crate::learners::rows::{BLOCK, MAX_LANES};
 use crate::learners::{ABSTAINED, Block};
@@ -84,6 +85,26 @@ impl<const L: usize> Stages<L> {
         site.weight = weight;
         site.lead([pair[0].class.weight, pair[1].class.weight]);
         true
+    }
+
+    /// The same for the last rows of a batch, of which a copy is made: to clear room for one in every block takes time.
+    #[cold]
+    #[inline(never)]
+    fn interleave_last(
+        &mut self,
+        model: (&mut Site, &mut Pair<L>),
+        n_columns: usize,
+        block: &Block<'_>,
+        predictions: &mut [i32],
+    ) -> bool {
+        let n = block.labels.len() * n_columns;
+        let mut padded = [0.0; (BLOCK + 1) * MAX_LANES * WIDTH];
+        padded[..n].copy_from_slice(&block.x[..n]);
+        let table = Table::new(&padded, n_columns);
+        dispatch::run(
+            #[inline(always)]
+            || self.interleave((&mut *model.0, &mut *model.1), &table, block, predictions),
+        )
     }
 
     /// What is known of a class in a slot.
@@ -219,14 +240,14 @@ impl<const L: usize> Models<L> {
     pub fn interleave_in_stages(&mut self, stages: &mut Stages<L>, block: &Block<'_>, predictions: &mut [i32]) -> bool {
         let (n, n_columns) = (block.labels.len(), self.layout.n_columns);
         let ([site, ..], [pair, ..]) = self.pairs() else { return false };
-        let mut padded = [0.0; (BLOCK + 1) * MAX_LANES * WIDTH];
+        if site.fresh {
+            return false;
+        }
         // What follows a row is the next one, unless all ends there.
-        let numbers = if block.x.len() < n * n_columns + MAX_LANES * WIDTH {
-            padded[..n * n_columns].copy_from_slice(&block.x[..n * n_columns]);
-            &padded
+        if block.x.len() >= n * n_columns + MAX_LANES * WIDTH {
+            stages.interleave((site, pair), &Table::new(block.x, n_columns), block, predictions)
         } else {
-            block.x
-        };
-        !site.fresh && stages.interleave((site, pair), &Table::new(numbers, n_columns), block, predictions)
+            stages.interleave_last((site, pair), n_columns, block, predictions)
+        }
     }
 }
