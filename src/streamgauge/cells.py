@@ -66,7 +66,7 @@ class Fold:
         else:
             if len(self._no_hits) < len(self.row):  # one column serves all batches
                 self._no_hits = np.zeros(len(self.row), dtype=np.bool_)
-                self._no_hits.flags.writeable = False
+                self._no_hits.setflags(write=False)
             self.majority_hit = self.no_change_hit = self._no_hits[: len(self.row)]
 
     def _planned(self, plan: Plan, step: Step) -> Step:
