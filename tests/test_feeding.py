@@ -4,11 +4,14 @@ from itertools import islice
 
 import pytest
 
-from streamgauge.feeding import BATCH_BYTES, FEWEST_ROWS, FIRST_PIECE, MOST_ROWS, Feed, usual_size
+from streamgauge.evaluation import Evaluation
+from streamgauge.feeding import BATCH_BYTES, FEWEST_ROWS, FIRST_PIECE, MOST_ROWS, TIMES_AT_HAND, Feed, usual_size
 from streamgauge.labelling import AllLabels
+from streamgauge.learners import HoeffdingTree, NaiveBayes
+from streamgauge.protocols import LearnerSpec, Scheme, Stream
 from streamgauge.records import Attribute, Schema
-from streamgauge.schemes import Prequential
-from streamgauge.streams import SEA
+from streamgauge.schemes import CrossValidation, Prequential
+from streamgauge.streams import SEA, ArrayStream
 
 SIZE = 65_536
 
@@ -42,3 +45,15 @@ def test_a_very_slow_run_goes_on_with_fewer_rows():
 def test_a_batch_holds_about_as_many_bytes_whatever_the_rows(n_attributes, rows):
     schema = Schema(tuple(Attribute(f"a{i}") for i in range(n_attributes)), ("no", "yes"))
     assert usual_size(schema) == rows
+
+
+def test_one_learner_alone_gets_more_rows_at_once_where_they_are_in_memory_anyway():
+    def size(stream: Stream, learners: list[LearnerSpec], scheme: Scheme) -> int:
+        return Evaluation(stream, learners, scheme=scheme).batch_size
+
+    rows = ArrayStream([[0.5, 1.0], [0.2, 3.0]], ["up", "down"])
+    alone, usual = [NaiveBayes()], usual_size(rows.schema)
+    assert size(rows, alone, Prequential()) == TIMES_AT_HAND * usual
+    assert size(rows, [NaiveBayes(), HoeffdingTree()], Prequential()) == usual
+    assert size(rows, alone, CrossValidation(3)) == usual
+    assert size(SEA(), alone, Prequential()) == usual_size(SEA().schema)

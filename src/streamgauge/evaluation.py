@@ -77,7 +77,8 @@ class Evaluation:
     seed
         Decides the folds and, with each learner's own seed, the learners' randomness.
     batch_size
-        How many rows go into native code at once; the results do not depend on it. None for about 16 MB of them.
+        How many rows go into native code at once; the results do not depend on it. None for about 16 MB of
+        them, or 64 MB where they are in memory anyway and there is one learner.
     resources
         Whether to measure what each learner costs: time, latency and memory. It adds some 15 ns per row and learner.
     recorders
@@ -159,7 +160,9 @@ class Evaluation:
         self.live_test = live_test
         self._limit, self._every = n_rows, every or (None if period is None else period[0])
         self._feed = Feed(self.stream, scheme, labelling, seed)
-        self.batch_size = batch_size or usual_size(self._feed.schema)
+        alone = len(self.specs) * self._feed.scheme.n_folds == 1
+        at_hand = alone and getattr(self.stream, "in_memory", False)
+        self.batch_size = batch_size or usual_size(self._feed.schema, at_hand=at_hand)
         self.checkpointing = checkpointing_of(checkpoint, checkpoint_every, resume=resume, trust=trust_checkpoint)
         self._start()
 

@@ -22,20 +22,27 @@ it; little beside what a machine has."""
 FEWEST_ROWS, MOST_ROWS = 512, 262_144
 """A batch has no fewer and no more rows than these."""
 
+TIMES_AT_HAND = 4
+"""So many times as large is a batch of rows that are in memory anyway and that one learner alone goes over: nothing is
+copied, and no second learner would find them in a cache."""
+
 FIRST_PIECE = 4096
 """How many rows are done before anybody knows how long they take."""
 
 
-def usual_size(schema: Schema) -> int:
+def usual_size(schema: Schema, *, at_hand: bool = False) -> int:
     """Say how many rows a batch has where nobody says otherwise; votes, one a class, count as the values do.
+
+    Rows are `at_hand` where they are in memory and one learner alone goes over them.
 
     Examples
     --------
     >>> from streamgauge import SEA
-    >>> usual_size(SEA().schema)
-    262144
+    >>> usual_size(SEA().schema), usual_size(SEA().schema, at_hand=True)
+    (262144, 1048576)
     """
-    return min(max(BATCH_BYTES // (8 * max(schema.n_attributes, schema.n_classes)), FEWEST_ROWS), MOST_ROWS)
+    size = min(max(BATCH_BYTES // (8 * max(schema.n_attributes, schema.n_classes)), FEWEST_ROWS), MOST_ROWS)
+    return TIMES_AT_HAND * size if at_hand else size
 
 
 class Feed:

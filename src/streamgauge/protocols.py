@@ -47,7 +47,8 @@ class Stream(Protocol):
     """Says what the rows are. Re-iterable: it has no cursor, and any start and size give the same rows.
 
     A stream whose rows cannot but keep its schema may say so with an attribute ``checked = True``; the rows of any
-    other are checked as they are read.
+    other are checked as they are read. One whose rows are in memory may say ``in_memory = True``: to give many of them
+    at once then costs nothing.
     """
 
     @property

@@ -52,6 +52,7 @@ class ArrayStream:
     """
 
     checked: ClassVar[bool] = True
+    in_memory: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -158,10 +158,13 @@ impl Step<'_> {
                     weights[..n].copy_from_slice(&weight[start..start + n]);
                 }
                 let labels = &self.y[start..start + n];
+                let mut all_labels = 0;
                 for (weight, &label) in weights.iter_mut().zip(labels) {
                     *weight = if label < 0 { 0.0 } else { *weight };
+                    all_labels |= label;
                 }
-                let block = Block { x: &self.x[start * d..], labels, tests, weights };
+                let plain = self.test.is_none() & self.weight.is_none() & (all_labels >= 0);
+                let block = Block { x: &self.x[start * d..], labels, tests, weights, plain };
                 (block, predictions, votes.as_mut().and_then(Iterator::next))
             },
         )
@@ -176,6 +179,8 @@ struct Block<'a> {
     tests: [bool; BLOCK],
     /// 0 where a row is not to be learnt, or has no label.
     weights: [f64; BLOCK],
+    /// Whether all rows are tested and all weights are 1.
+    plain: bool,
 }
 
 fn check_weights(weight: &[f64], n: usize) -> Result<(), KernelError> {

@@ -150,34 +150,18 @@ pub(super) fn x_ln_x_f32(x: f32) -> f32 {
 /// The share of a normal distribution below z standard deviations, in single precision.
 #[inline(always)]
 pub(super) fn normal_cdf_f32(z: f32) -> f32 {
-    // erfc(a) = t e^(P(t) - a^2) with t = 1 / (1 + a / 2) (Numerical Recipes).
-    const P: [f32; 9] = [
-        -0.822_152_2,
-        1.488_515_9,
-        -1.135_204,
-        0.278_868_07,
-        -0.186_288_06,
-        0.096_784_18,
-        0.374_091_96,
-        1.000_023_7,
-        -1.265_512_2,
-    ];
-    let a = z.abs() * std::f32::consts::FRAC_1_SQRT_2;
-    let a = if a < 6.0 { a } else { 6.0 };
-    let t = 1.0 / (1.0 + 0.5 * a);
-    let mut p = 0.170_872_77_f32;
-    for c in P {
-        p = p.mul_add(t, c);
+    // erfc(a) = 1 / P(a)^16 (Abramowitz and Stegun, 7.1.28), with the root of 1/2 in the coefficients: no exponential.
+    const P: [f32; 6] = [5.382_975e-6, 4.889_063_7e-5, 3.800_357_4e-5, 3.277_626_4e-3, 2.114_100_6e-2, 4.986_734_7e-2];
+    let a = z.abs();
+    let mut p = P[0];
+    for c in &P[1..] {
+        p = p.mul_add(a, *c);
     }
-    let x = p - a * a;
-    let rounded = x.mul_add(std::f32::consts::LOG2_E, 12_582_912.0);
-    let n = rounded - 12_582_912.0;
-    let r = n.mul_add(2.121_944_4e-4, (-n).mul_add(0.693_359_4, x));
-    let mut e = 1.0_f32 / 720.0;
-    for c in [1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0_f32] {
-        e = e.mul_add(r, c);
+    p = p.mul_add(a, 1.0);
+    for _ in 0..4 {
+        p *= p;
     }
-    let tail = 0.5 * t * e * f32::from_bits(rounded.to_bits().wrapping_add(127) << 23);
+    let tail = 0.5 / p;
     if z > 0.0 { 1.0 - tail } else { tail }
 }
 

@@ -180,20 +180,20 @@ impl<const L: usize> Panel<L> {
 
     /// Take in a row without gaps, after which the class has the weight `observed`.
     #[inline(always)]
-    pub fn observe(&mut self, x: &Values, weight: f64, observed: f64, keeps_ranges: bool) {
+    pub fn observe(&mut self, x: &[Lane; L], weight: f64, observed: f64, keeps_ranges: bool) {
         if keeps_ranges {
             self.widen(x);
         }
-        self.moments = self.moments.with(&x.lanes(), weight, observed);
+        self.moments = self.moments.with(x, weight, observed);
     }
 
     /// Take a row into the ranges.
     #[inline(always)]
-    fn widen(&mut self, x: &Values) {
+    fn widen(&mut self, x: &[Lane; L]) {
         let (mut min, mut max) = (self.min, self.max);
         for v in 0..L {
-            min[v] = x.lane(v).zip(min[v], |x, min| if x < min { x } else { min });
-            max[v] = x.lane(v).zip(max[v], |x, max| if x > max { x } else { max });
+            min[v] = x[v].zip(min[v], |x, min| if x < min { x } else { min });
+            max[v] = x[v].zip(max[v], |x, max| if x > max { x } else { max });
         }
         // Nothing but a wall: without it the compiler sees that some numbers stay and makes this a masked store, which
         // is slow and stalls the next load.
@@ -231,8 +231,8 @@ impl<const L: usize> Panel<L> {
 
     /// Add to a sum the logarithms of the densities, without their normalisers.
     #[inline(always)]
-    pub fn add_log_densities(&self, x: &Values, sum: Lane) -> Lane {
-        self.moments.add_log_densities(&self.decays, &x.lanes(), sum)
+    pub fn add_log_densities(&self, x: &[Lane; L], sum: Lane) -> Lane {
+        self.moments.add_log_densities(&self.decays, x, sum)
     }
 
     /// Set the decays column by column, whatever the variances and weights; gives the sum of the log normalisers.
@@ -319,7 +319,7 @@ mod tests {
             (rows(), Panel::<2>::new(Class::new(0.0), 5), Panel::<2>::new(Class::new(0.0), 5));
         let mut known = [Lane::ZERO; 2];
         for (i, x) in rows.iter().enumerate() {
-            panel.observe(x, 1.0, (i + 1) as f64, true);
+            panel.observe(&x.lanes(), 1.0, (i + 1) as f64, true);
             careful.observe_known(x, 1.0, &mut known);
         }
         let n = rows.len() as f64;
@@ -340,7 +340,7 @@ mod tests {
         let fast = 0.5 * (5.0 * (n - 1.0).ln() - product.ln()) - 5.0 * HALF_LN_2PI;
         let slow = careful.refresh_known(5, &known);
         assert!((fast - log).abs() < 1e-12 && (slow - log).abs() < 1e-12);
-        let sum = |panel: &Panel<2>| panel.add_log_densities(&rows[7], Lane::ZERO).sum();
+        let sum = |panel: &Panel<2>| panel.add_log_densities(&rows[7].lanes(), Lane::ZERO).sum();
         assert!((sum(&panel) - sum(&careful)).abs() < 1e-12 * sum(&panel).abs());
     }
 

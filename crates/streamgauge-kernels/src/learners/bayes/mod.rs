@@ -279,7 +279,7 @@ impl<const L: usize> Models<L> {
 /// Make a column longer, with little to spare: models live long and are added seldom.
 pub(super) fn grow<T: Clone>(column: &mut Vec<T>, length: usize, value: T) {
     if length > column.capacity() {
-        column.reserve_exact(length - column.len() + length / 8);
+        column.reserve_exact(length - column.len() + length / 4);
     }
     column.resize(length, value);
 }

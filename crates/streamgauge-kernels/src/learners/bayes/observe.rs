@@ -27,7 +27,7 @@ impl<const L: usize> Models<L> {
         }
         let panels = &mut self.panels[range];
         for (panel, x) in panels.iter_mut().zip(row.panels()) {
-            panel.observe(x, weight, observed, self.keeps_ranges);
+            panel.observe(&x.lanes(), weight, observed, self.keeps_ranges);
         }
         if !refresh(panels, n_numeric) {
             self.refresh_known(site, label);
@@ -74,7 +74,7 @@ impl<const L: usize> Models<L> {
         let Class { observed, gaps, .. } = self.panels[range.start].class;
         if !(row.gaps() || gaps) {
             for (panel, x) in self.panels[range].iter_mut().zip(row.panels()) {
-                panel.observe(x, weight, observed, self.keeps_ranges);
+                panel.observe(&x.lanes(), weight, observed, self.keeps_ranges);
             }
             return;
         }

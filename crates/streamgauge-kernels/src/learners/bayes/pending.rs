@@ -24,13 +24,12 @@ pub(in crate::learners) struct Pending {
     /// The weight of its class after it, and that which was observed less 1.
     weights: [f64; BLOCK],
     spreads: [f64; BLOCK],
-    /// The products of the squared deviations of its class after it, to be multiplied.
-    products: [Lane; BLOCK],
-    /// Per class, the logarithms of the densities before it, to be added up.
-    sums: [[Lane; BLOCK]; 2],
-    /// Once it is settled: per class, the sum of those logarithms, and the product of those products.
-    totals: [[f64; BLOCK]; 2],
-    whole_products: [f64; BLOCK],
+    /// The product of the squared deviations of its class after it.
+    products: [f64; BLOCK],
+    /// Per class, the sum of the logarithms of the densities before it.
+    sums: [[f64; BLOCK]; 2],
+    /// The same of the last rows, lane by lane.
+    lanes: [[Lane; WIDTH]; 2],
     /// Once it is settled: the part of the log-likelihood of its class after it that does not depend on a row.
     log_bases: [f64; BLOCK],
 }
@@ -42,10 +41,9 @@ impl Pending {
             majorities: [ABSTAINED; BLOCK],
             weights: [1.0; BLOCK],
             spreads: [1.0; BLOCK],
-            products: [Lane::splat(1.0); BLOCK],
-            sums: [[Lane::ZERO; BLOCK]; 2],
-            totals: [[0.0; BLOCK]; 2],
-            whole_products: [1.0; BLOCK],
+            products: [1.0; BLOCK],
+            sums: [[0.0; BLOCK]; 2],
+            lanes: [[Lane::ZERO; WIDTH]; 2],
             log_bases: [0.0; BLOCK],
         }
     }
@@ -62,9 +60,13 @@ impl Pending {
         x: &Values,
         (label, weight): (i32, f64),
     ) -> bool {
-        let i = i % BLOCK;
-        for (panel, sums) in pair.iter().zip(&mut self.sums) {
-            sums[i] = panel.add_log_densities(x, Lane::ZERO);
+        let (i, x) = (i % BLOCK, &x.lanes());
+        // Kept for nobody: without a place for all four numbers the compiler works out one after the other.
+        for (panel, lanes) in pair.iter().zip(&mut self.lanes) {
+            lanes[i % WIDTH] = panel.add_log_densities(x, Lane::ZERO);
+        }
+        for (sums, lanes) in self.sums.iter_mut().zip(&self.lanes) {
+            sums[i] = lanes[i % WIDTH].sum();
         }
         self.majorities[i] = site.majority;
         if weight <= 0.0 {
@@ -80,7 +82,7 @@ impl Pending {
         site.lead([pair[0].class.weight, pair[1].class.weight]);
         self.weights[i] = class.weight;
         self.spreads[i] = class.observed - 1.0;
-        self.products[i] = products;
+        self.products[i] = products.product();
         has_spread(&class) && safe(products, inverses)
     }
 
@@ -89,17 +91,8 @@ impl Pending {
     pub fn settle(&mut self, rows: Range<usize>, n_columns: usize) {
         let fours = rows.start / WIDTH..rows.end.div_ceil(WIDTH).min(BLOCK / WIDTH);
         let rows = fours.start * WIDTH..fours.end * WIDTH;
-        for (totals, sums) in self.totals.iter_mut().zip(&self.sums) {
-            for (total, sum) in totals[rows.clone()].iter_mut().zip(&sums[rows.clone()]) {
-                *total = sum.sum();
-            }
-        }
-        // In a loop of its own: both together, the compiler would take two logarithms at a time and not four rows.
-        for (whole, product) in self.whole_products[rows.clone()].iter_mut().zip(&self.products[rows.clone()]) {
-            *whole = product.product();
-        }
         let weights = self.spreads[rows.clone()].iter().zip(&self.weights[rows.clone()]);
-        let logs = self.log_bases[rows.clone()].iter_mut().zip(&self.whole_products[rows]);
+        let logs = self.log_bases[rows.clone()].iter_mut().zip(&self.products[rows]);
         for ((log, &product), (&spread, &weight)) in logs.zip(weights) {
             *log = log_base(product, spreads(spread, n_columns, weight), n_columns);
         }
@@ -116,7 +109,7 @@ impl Pending {
     #[inline(always)]
     pub fn logs<const L: usize>(&self, i: usize, pair: &mut Pair<L>, (label, weight): (i32, f64)) -> [f64; 2] {
         let i = i % BLOCK;
-        let logs = [0, 1].map(|class| pair[class].class.log_base + self.totals[class][i]);
+        let logs = [0, 1].map(|class| pair[class].class.log_base + self.sums[class][i]);
         let class = &mut pair[label as usize % 2].class;
         class.log_base = if weight > 0.0 { self.log_bases[i] } else { class.log_base };
         logs
@@ -132,11 +125,20 @@ impl Pending {
 /// The likelier of two classes, the first of equals; `otherwise` where both are ruled out. And the greater logarithm.
 #[inline(always)]
 pub(in crate::learners) fn likelier([first, second]: [f64; 2], otherwise: i32) -> (i32, f64) {
-    let most = if first > RULED_OUT { first } else { RULED_OUT };
-    let second_wins = second > most;
-    // As a number: a branch on which of the two wins would be guessed wrong.
-    let best = if (first > RULED_OUT) | second_wins { i32::from(second_wins) } else { otherwise };
-    (best, if second_wins { second } else { most })
+    let most = if second > first { second } else { first };
+    if most > RULED_OUT {
+        // As a number: a branch on which of the two wins would be guessed wrong.
+        (i32::from(second > first), most)
+    } else {
+        neither(otherwise)
+    }
+}
+
+/// A function of its own, so that the compiler makes a branch of it, which is guessed right.
+#[cold]
+#[inline(never)]
+fn neither(otherwise: i32) -> (i32, f64) {
+    (otherwise, RULED_OUT)
 }
 
 impl<const L: usize> Models<L> {

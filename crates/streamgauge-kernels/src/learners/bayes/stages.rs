@@ -29,8 +29,8 @@ pub(in crate::learners) struct Stages<const L: usize> {
     weights: [f64; SLOTS],
     observed: [f64; SLOTS],
     log_bases: [f64; SLOTS],
-    /// The products of the squared deviations after each row.
-    products: [Lane; BLOCK],
+    /// The product of the squared deviations after each row.
+    products: [f64; BLOCK],
     /// Per row, the slots of both classes before it.
     before: [[u8; 2]; BLOCK],
     /// Per class and row, the logarithms of the densities before it: lane by lane, and added up.
@@ -47,7 +47,7 @@ impl<const L: usize> Stages<L> {
             weights: [1.0; SLOTS],
             observed: [2.0; SLOTS],
             log_bases: [0.0; SLOTS],
-            products: [Lane::splat(1.0); BLOCK],
+            products: [1.0; BLOCK],
             before: [[FIRST as u8, FIRST as u8 + 1]; BLOCK],
             sums: [[Lane::ZERO; BLOCK]; 2],
             totals: [[0.0; BLOCK]; 2],
@@ -149,7 +149,7 @@ impl<const L: usize> Stages<L> {
     fn refresh(&mut self, n: usize) -> bool {
         for i in 0..n.min(BLOCK) {
             let (decays, products, inverses) = self.moments[i].decays(self.observed[i] - 1.0);
-            (self.decays[i], self.products[i]) = (decays, products);
+            (self.decays[i], self.products[i]) = (decays, products.product());
             // At once: else the compiler works on four rows at a time, which it first has to transpose.
             if !safe(products, inverses) {
                 return false;
@@ -167,22 +167,20 @@ impl<const L: usize> Stages<L> {
                 let slot = slot as usize % SLOTS;
                 sums[i] = self.moments[slot].add_log_densities(&self.decays[slot], &x, Lane::ZERO);
             }
+            for (totals, sums) in self.totals.iter_mut().zip(&self.sums) {
+                totals[i] = sums[i].sum();
+            }
         }
     }
 
-    /// Add up the densities, and work out what does not depend on a row.
+    /// Work out what does not depend on a row.
     #[inline(always)]
     fn take_logarithms(&mut self, n: usize, n_columns: usize) {
         // In whole fours, which the compiler then works out side by side.
         let n = n.next_multiple_of(4).min(BLOCK);
-        for (totals, sums) in self.totals.iter_mut().zip(&self.sums) {
-            for (total, sum) in totals[..n].iter_mut().zip(&sums[..n]) {
-                *total = sum.sum();
-            }
-        }
         for i in 0..n {
             let spreads = spreads(self.observed[i] - 1.0, n_columns, self.weights[i]);
-            self.log_bases[i] = log_base(self.products[i].product(), spreads, n_columns);
+            self.log_bases[i] = log_base(self.products[i], spreads, n_columns);
         }
     }
 

@@ -17,7 +17,7 @@ impl<const L: usize> Models<L> {
     fn log_likelihood(&self, site: usize, class: usize, panels: &[Panel<L>], row: Row<'_, L>) -> f64 {
         let mut sum = Lane::ZERO;
         for (panel, x) in panels.iter().zip(row.panels()) {
-            sum = panel.add_log_densities(x, sum);
+            sum = panel.add_log_densities(&x.lanes(), sum);
         }
         // Through memory: else the compiler, seeing how the four are added up, works with two at a time.
         let sum = std::hint::black_box(sum);

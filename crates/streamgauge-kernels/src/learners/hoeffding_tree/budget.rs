@@ -76,7 +76,7 @@ impl<const L: usize> HoeffdingTree<L> {
         }
         self.frozen.fit(0);
         // Columns grow with room to spare unless that is too much.
-        let spare = |n: usize| n + n / 8 + 1;
+        let spare = |n: usize| n + n / 4 + 1;
         if self.bytes_of(spare(n_nodes), spare(n_models), 0) > self.options.max_bytes {
             self.models.fit(n_models);
             self.nodes.fit(n_nodes);

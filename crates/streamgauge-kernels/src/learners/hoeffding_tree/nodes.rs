@@ -23,8 +23,9 @@ const SHARE_OF_STEPS: usize = 8;
 /// How many rows are routed abreast, so that their cache misses overlap.
 const ABREAST: usize = 8;
 
-/// The sizes of step tables that rows can run down without a check; larger ones are walked with care.
+/// The sizes of step tables, which rows can run down without a check; larger trees have none.
 const SMALL: usize = 1 << 10;
+const MEDIUM: usize = 1 << 13;
 const LARGE: usize = 1 << 16;
 
 /// What a node asks of a row.
@@ -79,16 +80,29 @@ struct Steps {
     thresholds: Vec<f64>,
     first_children: Vec<u32>,
     columns: Vec<Column>,
+    /// As [`Detail`] has them: rows that have arrived need not look there.
+    leaves: Vec<u32>,
 }
 
 /// The bytes that a step takes.
-const BYTES_OF_STEP: usize = size_of::<f64>() + size_of::<u32>() + size_of::<Column>();
+const BYTES_OF_STEP: usize = size_of::<f64>() + 2 * size_of::<u32>() + size_of::<Column>();
+
+/// The steps in tables of known size: thresholds, first children, columns and leaves.
+type Table<'a, const N: usize> = (&'a [f64; N], &'a [u32; N], &'a [Column; N], &'a [u32; N]);
 
 impl Steps {
+    /// The tables, where they have `N` places.
+    #[inline(always)]
+    fn of_size<const N: usize>(&self) -> Option<Table<'_, N>> {
+        let Self { thresholds, first_children, columns, leaves } = self;
+        let (thresholds, columns) = (thresholds[..].try_into().ok()?, columns[..].try_into().ok()?);
+        Some((thresholds, first_children[..].try_into().ok()?, columns, leaves[..].try_into().ok()?))
+    }
+
     fn set(&mut self, node: usize, detail: &Detail) {
         let threshold = if let Test::AtMost(threshold) = detail.test { threshold } else { f64::INFINITY };
         (self.thresholds[node], self.first_children[node]) = (threshold, detail.first_child);
-        self.columns[node] = COLUMNS[detail.attribute as usize % COLUMNS.len()];
+        (self.columns[node], self.leaves[node]) = (COLUMNS[detail.attribute as usize % COLUMNS.len()], detail.leaf);
     }
 
     /// Have places for so many nodes.
@@ -96,6 +110,7 @@ impl Steps {
         grow(&mut self.thresholds, n, f64::INFINITY);
         grow(&mut self.first_children, n, 0);
         grow(&mut self.columns, n, COLUMNS[0]);
+        grow(&mut self.leaves, n, SPLIT);
     }
 
     /// Hold room for so many nodes, and no more than that unless there are more.
@@ -103,12 +118,13 @@ impl Steps {
         fit(&mut self.thresholds, n);
         fit(&mut self.first_children, n);
         fit(&mut self.columns, n);
+        fit(&mut self.leaves, n);
     }
 
     /// The bytes it holds on the heap.
     fn n_bytes(&self) -> usize {
         self.thresholds.capacity() * size_of::<f64>()
-            + self.first_children.capacity() * size_of::<u32>()
+            + (self.first_children.capacity() + self.leaves.capacity()) * size_of::<u32>()
             + self.columns.capacity() * size_of::<Column>()
     }
 }
@@ -141,10 +157,10 @@ impl Nodes {
         Self { steps: Steps::default(), details: vec![], runs, run: 0, largest_room }
     }
 
-    /// How many steps there is room for where there are `n` nodes.
+    /// How many steps there is room for where there are `n` nodes: none where rows cannot run.
     fn room(&self, n: usize) -> usize {
-        let room = [SMALL, LARGE].into_iter().find(|&room| n <= room && room <= self.largest_room).unwrap_or(n);
-        if self.runs { room } else { 0 }
+        let largest = if self.runs { self.largest_room } else { 0 };
+        [SMALL, MEDIUM, LARGE].into_iter().find(|&room| n <= room && room <= largest).unwrap_or(0)
     }
 
     fn push_leaf(&mut self, leaf: usize, depth: u32) {
@@ -157,11 +173,12 @@ impl Nodes {
 
     /// Make known to rows that run what a node is now.
     fn update_step(&mut self, node: usize) {
-        if self.runs {
-            let room = self.room(self.details.len());
-            if room != self.steps.thresholds.len() {
-                self.steps.grow(room);
-            }
+        let room = self.room(self.details.len());
+        if room < self.steps.leaves.len() {
+            self.steps = Steps::default();
+        }
+        if room > 0 {
+            self.steps.grow(room);
             self.steps.set(node, &self.details[node]);
         }
     }
@@ -186,6 +203,7 @@ impl Nodes {
     /// Give a leaf's node another leaf.
     pub fn set_leaf(&mut self, node: u32, leaf: usize) {
         self.details[node as usize].leaf = leaf as u32;
+        self.update_step(node as usize);
     }
 
     /// How many nodes there are.
@@ -262,30 +280,37 @@ impl Nodes {
         gaps: Option<&[bool; BLOCK]>,
         (ends, leaves): (&mut [u32], &mut [u32; BLOCK]),
     ) {
-        ends.fill(0);
-        if self.runs && self.details.len() > 1 {
-            self.run_down(values, ends);
+        let ran = self.runs && self.run_down(values, ends, leaves);
+        if ran {
+            let n_late = self.walk_late(values, ends, leaves);
+            // So that in the long run one row of two blocks must walk: that costs about as much as a step of all rows.
+            self.run = (self.run + 2 * n_late).saturating_sub(1);
         }
-        let mut n_late = 0;
-        let details = &self.details[..];
-        for ((end, leaf), values) in ends.iter_mut().zip(leaves.iter_mut()).zip(values) {
-            *leaf = details[*end as usize].leaf;
-            if *leaf == SPLIT && self.runs {
-                *end = self.walk_down(*end, values);
-                *leaf = details[*end as usize].leaf;
-                n_late += 1;
-            }
-        }
-        // So that in the long run one row of two blocks must walk: that costs about as much as a step of all rows.
-        self.run = (self.run + 2 * n_late).saturating_sub(1);
-        if gaps.is_some() || !self.runs {
+        if gaps.is_some() || !ran {
             // A row with gaps ran past them: it starts again, and looks where it goes.
-            let gaps = gaps.unwrap_or(&[true; BLOCK]);
+            let gaps = if ran { gaps } else { None }.unwrap_or(&[true; BLOCK]);
             for (i, (end, _)) in ends.iter_mut().zip(gaps).enumerate().filter(|(_, (_, gaps))| **gaps) {
                 *end = self.route(0, &x[i * d..(i + 1) * d]);
                 leaves[i % BLOCK] = self.details[*end as usize].leaf;
             }
         }
+    }
+
+    /// Take the rows that have not arrived down to their leaves; how many they were.
+    #[inline(always)]
+    fn walk_late(&self, values: &[Values], ends: &mut [u32], leaves: &mut [u32; BLOCK]) -> usize {
+        let mut n_late = 0;
+        if leaves[..ends.len()].iter().fold(false, |late, &leaf| late | (leaf == SPLIT)) {
+            for ((end, leaf), values) in
+                ends.iter_mut().zip(leaves).zip(values).filter(|((_, leaf), _)| **leaf == SPLIT)
+            {
+                // A row with gaps may have run past the last node.
+                *end = self.walk_down(*end % self.steps.leaves.len() as u32, values);
+                *leaf = self.steps.leaves[*end as usize];
+                n_late += 1;
+            }
+        }
+        n_late
     }
 
     /// Take a row without gaps down to its leaf, in a tree that asks for numbers only.
@@ -302,25 +327,27 @@ impl Nodes {
         }
     }
 
-    /// Take rows some steps down, several side by side. Tables of known size need no check of their bounds.
+    /// Take rows some steps down, several side by side; false where there are too many steps for that. Tables of known
+    /// size need no check of their bounds.
     #[inline(always)]
-    fn run_down(&self, values: &[Values], ends: &mut [u32]) {
-        if !self.run_down_in::<SMALL>(values, ends) {
-            self.run_down_in::<LARGE>(values, ends);
-        }
+    fn run_down(&self, values: &[Values], ends: &mut [u32], leaves: &mut [u32; BLOCK]) -> bool {
+        self.run_down_in::<SMALL>(values, ends, leaves)
+            || self.run_down_in::<MEDIUM>(values, ends, leaves)
+            || self.run_down_in::<LARGE>(values, ends, leaves)
     }
 
     /// The same where the tables have `N` places; false where they have not. A function of its own, since its loop needs
     /// all registers.
     #[inline(never)]
-    fn run_down_in<const N: usize>(&self, values: &[Values], ends: &mut [u32]) -> bool {
-        let Steps { thresholds, first_children, columns } = &self.steps;
-        let Ok(thresholds) = thresholds[..].try_into() else { return false };
-        let (Ok(first_children), Ok(columns)) = (first_children[..].try_into(), columns[..].try_into()) else {
-            return false;
-        };
-        for (values, ends) in values.as_chunks::<ABREAST>().0.iter().zip(ends.as_chunks_mut::<ABREAST>().0) {
-            *ends = run_down::<N>((thresholds, first_children, columns), values, self.run / 16);
+    fn run_down_in<const N: usize>(&self, values: &[Values], ends: &mut [u32], leaves: &mut [u32; BLOCK]) -> bool {
+        let Some(steps) = self.steps.of_size::<N>() else { return false };
+        // Where the last rows of a batch are left, which are late.
+        ends.fill(0);
+        leaves.fill(steps.3[0]);
+        let chunks = values.as_chunks::<ABREAST>().0.iter().zip(leaves.as_chunks_mut::<ABREAST>().0);
+        for ((values, leaves), ends) in chunks.zip(ends.as_chunks_mut::<ABREAST>().0) {
+            *ends = run_down(steps, values, self.run / 16);
+            *leaves = ends.map(|end| steps.3[end as usize % N]);
         }
         true
     }
@@ -334,7 +361,7 @@ impl Nodes {
 /// Take eight rows some steps down, side by side and without a branch, so that their cache misses overlap.
 #[inline(always)]
 fn run_down<const N: usize>(
-    (thresholds, first_children, columns): (&[f64; N], &[u32; N], &[Column; N]),
+    (thresholds, first_children, columns, _): Table<'_, N>,
     values: &[Values; ABREAST],
     n_steps: usize,
 ) -> [u32; ABREAST] {
@@ -343,7 +370,10 @@ fn run_down<const N: usize>(
         for (at, values) in at.iter_mut().zip(values) {
             let node = *at as usize % N;
             let value = values.0[columns[node] as usize];
-            *at = first_children[node] + u32::from(value > thresholds[node]);
+            // Not `value > threshold`: whether the first of two is less or not a number, the processor adds at once.
+            #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "a row with gaps may go where it likes")]
+            let is_more = !(thresholds[node] >= value);
+            *at = first_children[node] + u32::from(is_more);
         }
     }
     at
@@ -394,6 +424,28 @@ mod tests {
                 assert_eq!(end, nodes.route(0, &x[2 * i..2 * i + 2]));
                 assert_eq!(Some(leaf as usize), nodes.leaf(end));
             }
+        }
+    }
+
+    #[test]
+    fn a_row_with_gaps_runs_on_from_the_last_leaf_of_a_full_table_and_still_arrives() {
+        let schema = Schema { n_values: vec![0], n_classes: 2 };
+        let mut nodes = Nodes::new(&schema, 1 << 25);
+        nodes.split(0, 0, Test::AtMost(0.5), &[0, 1], 0);
+        nodes.push_root(2, 0);
+        let mut last = 2;
+        while nodes.len() < SMALL {
+            nodes.split(last, 0, Test::AtMost(0.5), &[0, 1], 0);
+            last = nodes.len() as u32 - 1;
+        }
+        let mut rows = Rows::<1>::new(&Layout::new(&schema), BLOCK);
+        let x: Vec<f64> = (0..BLOCK).map(|i| if i % 2 == 0 { f64::NAN } else { 1.0 }).collect();
+        let (mut ends, mut leaves) = ([0; BLOCK], [0; BLOCK]);
+        for steps in 0..SMALL {
+            nodes.run = 16 * steps;
+            rows.fill(&Layout::new(&schema), &x, BLOCK);
+            nodes.route_block(&x, 1, rows.values(), rows.gaps(), (&mut ends, &mut leaves));
+            assert_eq!((ends[0], ends[1]), (1, last));
         }
     }
 

@@ -67,7 +67,7 @@ impl<const L: usize> HoeffdingTree<L> {
         waiting: &mut Waiting,
         ballot: &mut Ballot<'_>,
     ) {
-        self.gather_all::<IN_SUBSPACES>(block, rows, ends);
+        self.gather_all::<IN_SUBSPACES>(block, rows, &waiting.leaves[..ends.len()]);
         // Rows from the first of these on wait; those before the second have been learnt.
         let (mut waits_from, mut start) = (0, 0);
         while start < ends.len() {
@@ -155,12 +155,19 @@ impl<const L: usize> HoeffdingTree<L> {
     ) -> (usize, Halt) {
         dispatch::run(
             #[inline(always)]
-            || self.put_off_rows::<FOR_VOTES>(block, rows, waiting, start, reviews),
+            || {
+                if block.plain {
+                    self.put_off_rows::<FOR_VOTES, true>(block, rows, waiting, start, reviews)
+                } else {
+                    self.put_off_rows::<FOR_VOTES, false>(block, rows, waiting, start, reviews)
+                }
+            },
         )
     }
 
+    /// The same where it is known or not whether the block is plain.
     #[inline(always)]
-    fn put_off_rows<const FOR_VOTES: bool>(
+    fn put_off_rows<const FOR_VOTES: bool, const PLAIN: bool>(
         &mut self,
         block: &Block<'_>,
         rows: &Rows<L>,
@@ -173,7 +180,7 @@ impl<const L: usize> HoeffdingTree<L> {
         let (sites, pairs) = self.models.pairs();
         for (i, &label) in (start..).zip(&block.labels[start..]) {
             let i = i % BLOCK;
-            let (leaf, weight) = (waiting.leaves[i] as usize, block.weights[i]);
+            let (leaf, weight) = (waiting.leaves[i] as usize, if PLAIN { 1.0 } else { block.weights[i] });
             let Some((site, pair)) = sites.get_mut(leaf).zip(pairs.get_mut(leaf)).filter(|(site, _)| !site.fresh)
             else {
                 return (i, Halt::Alone);
@@ -188,7 +195,7 @@ impl<const L: usize> HoeffdingTree<L> {
             }
             if FOR_VOTES && reviews {
                 waiting.majorities[i] = site.majority;
-                waiting.again[i] = pair[label as usize % 2].add_log_densities(&x[i], Lane::ZERO);
+                waiting.again[i] = pair[label as usize % 2].add_log_densities(&x[i].lanes(), Lane::ZERO);
             }
             // An attempt takes it back to 0, so that it can only be reached by a row that was learnt.
             if since >= grace_period {
@@ -236,18 +243,29 @@ impl<const L: usize> HoeffdingTree<L> {
                 duels.predict(block, rows, predictions);
             }
         } else {
-            self.predict_settled(block, waiting, rows.start, &mut ballot.predictions[rows]);
+            let (start, predictions) = (rows.start, &mut ballot.predictions[rows]);
+            if block.plain {
+                self.predict_settled::<true>(block, waiting, start, predictions);
+            } else {
+                self.predict_settled::<false>(block, waiting, start, predictions);
+            }
         }
     }
 
-    /// Predict rows that waited.
+    /// Predict rows that waited, of a block of which it is known or not whether it is plain.
     #[inline(always)]
-    fn predict_settled(&mut self, block: &Block<'_>, waiting: &Waiting, start: usize, predictions: &mut [i32]) {
+    fn predict_settled<const PLAIN: bool>(
+        &mut self,
+        block: &Block<'_>,
+        waiting: &Waiting,
+        start: usize,
+        predictions: &mut [i32],
+    ) {
         let adaptive = self.options.leaf_prediction == LeafPrediction::Adaptive;
         let (sites, pairs) = self.models.pairs();
         for (i, (prediction, &label)) in (start..).zip(predictions.iter_mut().zip(&block.labels[start..])) {
             let i = i % BLOCK;
-            let (leaf, weight) = (waiting.leaves[i] as usize, block.weights[i]);
+            let (leaf, weight) = (waiting.leaves[i] as usize, if PLAIN { 1.0 } else { block.weights[i] });
             let (site, majority) = (&mut sites[leaf], waiting.pending.majority(i));
             let logs = waiting.pending.logs(i, &mut pairs[leaf], (label, weight));
             let (likeliest, _) = likelier(logs, majority);
@@ -255,6 +273,9 @@ impl<const L: usize> HoeffdingTree<L> {
             *prediction = if majority_predicts { majority } else { likeliest };
             site.majority_hits += if majority == label { weight } else { 0.0 };
             site.bayes_hits += if likeliest == label { weight } else { 0.0 };
+        }
+        if PLAIN {
+            return;
         }
         // In a loop of its own, which takes several rows at a time.
         for (prediction, &tested) in predictions.iter_mut().zip(&block.tests[start..]) {
@@ -264,12 +285,11 @@ impl<const L: usize> HoeffdingTree<L> {
 
     /// Make ready what the leaves look at in all rows of a block.
     #[inline(always)]
-    fn gather_all<const IN_SUBSPACES: bool>(&self, block: &Block<'_>, rows: &mut Rows<L>, ends: &[u32]) {
+    fn gather_all<const IN_SUBSPACES: bool>(&self, block: &Block<'_>, rows: &mut Rows<L>, leaves: &[u32]) {
         if IN_SUBSPACES {
             let d = self.schema.n_attributes();
-            for (i, (&end, x)) in ends.iter().zip(block.x.chunks_exact(d)).enumerate() {
-                let leaf = self.nodes.leaf(end);
-                if let Some(attributes) = leaf.and_then(|leaf| self.subspace(leaf)) {
+            for (i, (&leaf, x)) in leaves.iter().zip(block.x.chunks_exact(d)).enumerate() {
+                if let Some(attributes) = self.subspace(leaf as usize) {
                     rows.gather_whole(i, self.models.layout(), x, attributes);
                 }
             }

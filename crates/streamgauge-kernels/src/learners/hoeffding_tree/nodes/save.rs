@@ -88,7 +88,7 @@ impl Nodes {
                 self.load_split(reader, schema, i, &mut has_parent)?;
             } else {
                 leaves.take(reader, leaf as usize)?;
-                self.details[i].leaf = leaf as u32;
+                self.set_leaf(i as u32, leaf as usize);
             }
             if !has_parent[i] {
                 return Err(reader.error("a node hangs from nothing"));
