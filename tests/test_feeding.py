@@ -1,5 +1,6 @@
 """Batches: how many rows are done at once."""
 
+from collections.abc import Sequence
 from itertools import islice
 
 import pytest
@@ -48,7 +49,7 @@ def test_a_batch_holds_about_as_many_bytes_whatever_the_rows(n_attributes, rows)
 
 
 def test_one_learner_alone_gets_more_rows_at_once_where_they_are_in_memory_anyway():
-    def size(stream: Stream, learners: list[LearnerSpec], scheme: Scheme) -> int:
+    def size(stream: Stream, learners: Sequence[LearnerSpec], scheme: Scheme) -> int:
         return Evaluation(stream, learners, scheme=scheme).batch_size
 
     rows = ArrayStream([[0.5, 1.0], [0.2, 3.0]], ["up", "down"])

@@ -134,12 +134,13 @@ pub(super) fn normal_cdf(z: f64) -> f64 {
     if z > 0.0 { 1.0 - tail } else { tail }
 }
 
-/// `x ln x` in single precision, and 0 where x is 0; for what need not be exact.
+/// `x ln x` in single precision, and 0 where x is 0; for what need not be exact. A number that rounding has left just
+/// below 0 counts as next to nothing, too.
 #[inline(always)]
 pub(super) fn x_ln_x_f32(x: f32) -> f32 {
-    let x = if x > 1e-30 { x } else { 1.0 };
+    // Whatever the bits, the logarithm found is finite, and x times that is 0 where x is.
     let shifted = x.to_bits().wrapping_sub(0x3f35_04f3);
-    let k = ((shifted.wrapping_add(0x3f80_0000) >> 23) as i32 - 127) as f32;
+    let k = (shifted.cast_signed() >> 23) as f32;
     let m = f32::from_bits((shifted & 0x007f_ffff).wrapping_add(0x3f35_04f3));
     let f = (m - 1.0) / (m + 1.0);
     let s = f * f;
@@ -221,6 +222,9 @@ mod tests {
             assert!((f64::from(normal_cdf_f32(z as f32)) - normal_cdf(z)).abs() < 1e-6, "{z}");
             let x = f64::from(i) / 20_000.0;
             assert!((f64::from(x_ln_x_f32(x as f32)) - x_ln_x(x)).abs() < 1e-6, "{x}");
+        }
+        for nearly_nothing in [0.0, -0.0, f32::MIN_POSITIVE / 8.0, 1e-30, -1e-30, -1e-8] {
+            assert!(x_ln_x_f32(nearly_nothing).abs() < 2e-6, "{nearly_nothing}");
         }
     }
 }
