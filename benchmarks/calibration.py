@@ -34,7 +34,8 @@ import streamgauge as sg
 from streamgauge import randomness
 from streamgauge.learners import AdaptiveRandomForest, NoiseFilter
 from streamgauge.protocols import Learner, LearnerSpec, Passage, Scheme, Stream
-from streamgauge.records import PairSums, Results, Schema, Verdict
+from streamgauge.records import PairSums, Schema, Verdict
+from streamgauge.results import Results
 from streamgauge.significance import LiveTest, PairWatch, mcnemar, sign_flip, two_way_t, wilcoxon
 from streamgauge.streams import LED, File, in_memory
 

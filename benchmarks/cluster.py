@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 import streamgauge as sg
 from benchmarks.backends import two_nodes
-from streamgauge.backends.parcels import packed, packed_answer, unpacked, unpacked_answer
-from streamgauge.groups import Group
+from streamgauge._engine.cell_group import Group
+from streamgauge.backends.messages import packed, packed_answer, unpacked, unpacked_answer
 
 CALL_SECONDS = 200e-6
 """What a call of an actor and its answer cost the driver, as `call_seconds` has measured it on a busy machine of two

@@ -22,8 +22,9 @@ import numpy as np
 from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 
 import streamgauge as sg
-from streamgauge.accounts import Progress
-from streamgauge.journal import Journal, Layout, writing
+from streamgauge._engine.collector import Progress
+from streamgauge._engine.journal import Journal, Layout
+from streamgauge._engine.journal import writer as writing
 from streamgauge.learners import LogisticRegression, Perceptron, RandomGuess
 from streamgauge.records import Alarm, Verdict
 

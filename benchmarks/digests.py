@@ -1,4 +1,4 @@
-"""Digests of 60 runs: does a change that should alter no number alter one?
+"""Digests of 60 runs, to see whether a change that should alter no number alters one.
 
 ``python -m benchmarks digests`` compares with the digests saved in benchmarks/results/digests.json, and
 ``python -m benchmarks.digests --save`` replaces them. The runs cover all schemes, labellings, forgettings, detectors,
@@ -83,7 +83,7 @@ def on_ray() -> sg.Results:
     """Return the results of a run on a local Ray."""
     import ray  # noqa: PLC0415
 
-    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, logging_level="error")
+    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, logging_level=40)
     try:
         return run(scheme=schemes.Bootstrap(3), backend=Ray())
     finally:

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from benchmarks.fault_table import Campaign, show
 from benchmarks.faults import in_a_process, rows_kept
-from streamgauge.checkpoints.files import decoded
+from streamgauge._engine.checkpoint.container import decoded
 
 N_RUNS = 20
 CAPABILITIES = 0x20080522

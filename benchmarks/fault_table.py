@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from streamgauge.records import Results
+from streamgauge.results import Results
 
 STORED = Path(__file__).parent / "results" / "faults.csv"
 ABOUT = """# Runs that were killed and resumed

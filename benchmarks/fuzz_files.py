@@ -14,10 +14,10 @@ from typing import cast
 import numpy as np
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.streams.files.columns import Selection
+from streamgauge.streams.files.column_roles import Selection
 from streamgauge.streams.files.delimited import open_delimited
 from streamgauge.streams.files.source import Source
-from streamgauge.streams.files.text import TextReader, open_arff
+from streamgauge.streams.files.text_files import TextReader, open_arff
 from tests.text_reference import RefusedError, Table, read_arff, read_csv
 
 ARFF_FILES = (

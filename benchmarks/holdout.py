@@ -9,11 +9,11 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from papers.curves import HOLDOUT, draw_curves, estimates, mean_curves
 from streamgauge.backends import Threads
 from streamgauge.forgetting import Adwin, Fading, Landmark, Window
 from streamgauge.learners import HoeffdingTree
 from streamgauge.protocols import Forgetting
-from streamgauge.reproduce.curves import HOLDOUT, draw_curves, estimates, mean_curves
 from streamgauge.schemes import Holdout
 from streamgauge.streams import Waveform
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamgauge as sg
 from benchmarks.turns import in_turns
-from streamgauge.feeding import usual_size
+from streamgauge._engine.source import usual_size
 from streamgauge.labelling import Delayed, DelayedAtRandom, Fraction
 from streamgauge.records import Step
 from streamgauge.schemes import Chunks, Holdout

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from streamgauge.records import Reading, Results
+from streamgauge.records import Reading
+from streamgauge.results import Results
 
 WARNING = "Neither learner uses randomness: folds differ by their weights alone."
 

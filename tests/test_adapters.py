@@ -13,7 +13,7 @@ import streamgauge as sg
 from streamgauge.errors import FailureWarning, LearnerError, StreamgaugeError
 from streamgauge.evaluating import Evaluation
 from streamgauge.learners import PythonLearner, as_spec
-from streamgauge.learners.adapters.states import size_of
+from streamgauge.learners.adapters.saved_states import size_of
 from streamgauge.records import Failure, Step
 from streamgauge.reports import page_html
 from streamgauge.results import load, save

@@ -15,6 +15,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from papers.gama_2009.page_hinkley import (
+    EVERYTHING,
+    FADINGS,
+    SINCE_ALARM,
+    delays_of,
+    false_alarms,
+    scores,
+)
+from papers.published import published
 from streamgauge import SEA, Bootstrap, MajorityClass, NaiveBayes, StreamgaugeError, Window, evaluate, load, save
 from streamgauge.backends import Threads
 from streamgauge.checks import check_detector
@@ -23,15 +32,6 @@ from streamgauge.drift import DDM, FHDDM, Adwin, PageHinkley, detect, recoveries
 from streamgauge.records import DRIFT, STABLE, Drift
 from streamgauge.reports import page_html
 from streamgauge.reports.alarms import scores_of
-from streamgauge.reproduce.gama_2009.page_hinkley import (
-    EVERYTHING,
-    FADINGS,
-    SINCE_ALARM,
-    delays_of,
-    false_alarms,
-    scores,
-)
-from streamgauge.reproduce.published import published
 from streamgauge.streams import STAGGER, ArrayStream
 
 

@@ -25,7 +25,7 @@ from streamgauge.significance import (
     two_way_t,
     until,
 )
-from streamgauge.significance.sequences import bernstein_log_e, bernstein_reach, two_way_radius
+from streamgauge.significance.confidence_sequences import bernstein_log_e, bernstein_reach, two_way_radius
 
 LOOKS = [
     [0.2, 0.1, -0.1, 0.3, 0.0, 0.1, -0.2, 0.2],

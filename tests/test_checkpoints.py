@@ -17,19 +17,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import streamgauge as sg
-from streamgauge import feeding
-from streamgauge.checkpoints import Aside, Checkpointing
-from streamgauge.checkpoints.files import FORMAT, Checkpoint, decoded, encoded
-from streamgauge.checkpoints.folder import Folder
+from streamgauge._engine import source as feeding
+from streamgauge._engine.checkpoint import Aside, Checkpointing
+from streamgauge._engine.checkpoint.container import FORMAT, Checkpoint, decoded, encoded
+from streamgauge._engine.checkpoint.folder import Folder
+from streamgauge._engine.source import Feed
 from streamgauge.drift import DDM
 from streamgauge.errors import CheckpointWarning, FailureWarning, StreamgaugeError
 from streamgauge.evaluating import Evaluation, evaluate
-from streamgauge.feeding import Feed
 from streamgauge.forgetting import Tumbling
 from streamgauge.labelling import AllLabels, Delayed, DelayedAtRandom, Fraction
 from streamgauge.learners import HoeffdingTree, MajorityClass, NaiveBayes, PythonLearner
-from streamgauge.recording import ConfusionMatrices, Misclassified, Predictions
-from streamgauge.records import Batch, Results
+from streamgauge.records import Batch
+from streamgauge.results import ConfusionMatrices, Misclassified, Predictions, Results
 from streamgauge.schemes import Bootstrap, Chunks, CrossValidation, Holdout, Prequential
 from streamgauge.streams import SEA, ArrayStream
 

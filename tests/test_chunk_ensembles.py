@@ -25,8 +25,8 @@ from streamgauge.learners import (
     SEAEnsemble,
     WeightedAgeingEnsemble,
 )
-from streamgauge.learners.chunks.members import Chunk
-from streamgauge.learners.chunks.smote import oversampled
+from streamgauge.learners.chunk_ensembles.members import Chunk
+from streamgauge.learners.chunk_ensembles.smote import oversampled
 from streamgauge.protocols import LearnerSpec
 from streamgauge.randomness import below
 from streamgauge.records import Attribute, Batch, Schema, Step

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.specs import FAMILIES, make
+from streamgauge.names import FAMILIES, make
 
 RUN = ["--stream", "SEA", "--rows", "2000", "--learner", "NaiveBayes", "--learner", "MajorityClass"]
 

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 import streamgauge as sg
 from streamgauge.cli import doctor
 from streamgauge.cli.main import COMMANDS, cli
-from streamgauge.cli.running import exit_status
+from streamgauge.cli.run_options import exit_status
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Failure
 

@@ -7,7 +7,8 @@ import pytest
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError
-from streamgauge.records import PairSums, Reading, Results
+from streamgauge.records import PairSums, Reading
+from streamgauge.results import Results
 from streamgauge.significance import compare, compare_all, mcnemar, sign_test, two_way_t, wilcoxon
 
 NAMES = ("tree", "bayes", "majority")

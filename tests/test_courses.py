@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import streamgauge as sg
-from streamgauge.counting import FEW_STOPS
+from streamgauge._engine.label_counts import FEW_STOPS
 from streamgauge.labelling import AllLabels, Delayed, First, Fraction
 from streamgauge.protocols import Labelling
-from streamgauge.records import UNLABELLED, Results
-from streamgauge.reports.shading import hidden_spans
+from streamgauge.records import UNLABELLED
+from streamgauge.reports.unlabelled_spans import hidden_spans
+from streamgauge.results import Results
 from streamgauge.schemes import Chunks
 from streamgauge.streams import ArrayStream
 

@@ -36,8 +36,8 @@ from streamgauge import (
     save,
     streams,
 )
-from streamgauge.accounts import Progress
-from streamgauge.journal import Journal, Layout
+from streamgauge._engine.collector import Progress
+from streamgauge._engine.journal import Journal, Layout
 from streamgauge.records import Alarm, Verdict
 
 PICTURES = Path(__file__).parent.parent / "test-pictures"

@@ -11,9 +11,9 @@ from scipy.special import expit
 
 from streamgauge.checks import check_stream
 from streamgauge.errors import StreamgaugeError
+from streamgauge.names import FAMILIES, make
 from streamgauge.protocols import Stream
 from streamgauge.records import UNLABELLED, Drift
-from streamgauge.specs import FAMILIES, make
 from streamgauge.streams import (
     LED,
     SEA,
@@ -40,8 +40,8 @@ from streamgauge.streams import (
     named,
     take,
 )
-from streamgauge.streams.drift import SHAPES
-from streamgauge.streams.named import NAMED
+from streamgauge.streams.concept_drift import SHAPES
+from streamgauge.streams.paper_streams import NAMED
 
 UNLIKELY = 1e-4
 LOW, HIGH = SEA(thresholds=(0.0,), noise=0.0), SEA(thresholds=(20.0,), noise=0.0, seed=2)  # always 1, always 0

@@ -14,6 +14,7 @@ from sklearn.linear_model import SGDClassifier
 import streamgauge as sg
 from peers import moa
 from streamgauge import _native
+from streamgauge._format.text import described
 from streamgauge.checks import check_learner
 from streamgauge.checks.learners import sample_batch
 from streamgauge.drift import DDM, HDDMA, PageHinkley
@@ -31,11 +32,10 @@ from streamgauge.learners import (
     ScikitLearn,
 )
 from streamgauge.learners.composition import CalledBack, builder
-from streamgauge.learners.rows import row_by_row, winners
-from streamgauge.naming import described
+from streamgauge.learners.plain_loop import row_by_row, winners
+from streamgauge.names import FAMILIES, make
 from streamgauge.protocols import Learner, LearnerSpec, Stream
 from streamgauge.records import DRIFT, WARNING, Attribute, Batch, Schema, Step
-from streamgauge.specs import FAMILIES, make
 from streamgauge.streams import LED, SEA, Hyperplane, RandomRBF, Sudden
 
 EAGER = HoeffdingTree(grace_period=20, tie_threshold=0.5)

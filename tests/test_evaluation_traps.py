@@ -10,7 +10,7 @@ import streamgauge as sg
 from streamgauge.checks import Memoriser
 from streamgauge.checks.schemes import noise
 from streamgauge.labelling import AllLabels, Delayed, DelayedAtRandom, First, Fraction
-from streamgauge.learners.rows import row_by_row
+from streamgauge.learners.plain_loop import row_by_row
 from streamgauge.schemes import Chunks, Holdout
 from streamgauge.streams import ArrayStream, File, write
 

@@ -13,7 +13,7 @@ import pytest
 from streamgauge.cli.main import cli
 from streamgauge.errors import StreamgaugeError
 from streamgauge.experiments import Event, Experiment, Sample, Source, read, run
-from streamgauge.serve.library import Library
+from streamgauge.serve.run_folders import Library
 
 MODELS = """
 import pathlib
@@ -179,7 +179,7 @@ def test_a_sample_goes_on_although_it_is_drawn_into_another_folder(tmp_path: Pat
 
 def test_a_short_run_writes_no_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[object] = []
-    monkeypatch.setattr("streamgauge.checkpoints.folder.Folder.write", lambda *_, **__: written.append(1))
+    monkeypatch.setattr("streamgauge._engine.checkpoint.folder.Folder.write", lambda *_, **__: written.append(1))
     experiment = Experiment("short", {"sea": Source("SEA", rows=1_000)}, {"last": "NoChange"})
     assert run(experiment, tmp_path, n_jobs=1).complete
     assert written == []
@@ -197,8 +197,8 @@ def test_the_page_of_an_experiment_names_its_runs(
     def end(_: object) -> None:
         served[0][1].extend(Library(served[0][0]).summaries())
 
-    monkeypatch.setattr("streamgauge.cli.watching._started", serve)
-    monkeypatch.setattr("streamgauge.cli.watching._ended", end)
+    monkeypatch.setattr("streamgauge.cli.watch._started", serve)
+    monkeypatch.setattr("streamgauge.cli.watch._ended", end)
     found = file.parent / "found"
     status = cli.main(
         ["run", str(file), "--out", str(found), "--jobs", "1", "--watch", "--quiet"], standalone_mode=False

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import streamgauge as sg
 from streamgauge.errors import StreamgaugeError
 from streamgauge.experiments import READY, Experiment, Sample, Source, missing, out_of, read, ready_path, run
-from streamgauge.experiments.positions import lines_of
+from streamgauge.experiments.toml_positions import lines_of
 from streamgauge.labelling import Fraction
 from streamgauge.schemes import Pretrained
 from streamgauge.store import Filter, Store
@@ -483,7 +483,7 @@ def test_a_fault_in_a_sample_is_told_with_its_line(rare, line, reason):
 
 
 def test_a_range_holds_its_ends():
-    from streamgauge.experiments.tables import Document  # noqa: PLC0415
+    from streamgauge.experiments.toml_tables import Document  # noqa: PLC0415
 
     root = Document("a.toml", "a = {from = 0.1, to = 0.5, step = 0.1}\nb = {from = 0.001, to = 1, factor = 10}").root
     assert root.numbers("a") == [0.1, 0.2, 0.3, 0.4, 0.5]

@@ -5,8 +5,8 @@ from itertools import islice
 
 import pytest
 
+from streamgauge._engine.source import BATCH_BYTES, FEWEST_ROWS, FIRST_PIECE, MOST_ROWS, TIMES_AT_HAND, Feed, usual_size
 from streamgauge.evaluation import Evaluation
-from streamgauge.feeding import BATCH_BYTES, FEWEST_ROWS, FIRST_PIECE, MOST_ROWS, TIMES_AT_HAND, Feed, usual_size
 from streamgauge.labelling import AllLabels
 from streamgauge.learners import HoeffdingTree, NaiveBayes
 from streamgauge.protocols import LearnerSpec, Scheme, Stream

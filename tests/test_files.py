@@ -25,7 +25,7 @@ from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import Stream
 from streamgauge.records import UNLABELLED, Attribute, Batch, Schema
 from streamgauge.streams import File
-from streamgauge.streams.files.text import TextReader
+from streamgauge.streams.files.text_files import TextReader
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 

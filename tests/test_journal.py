@@ -24,10 +24,12 @@ from streamgauge import (
     Window,
     evaluate,
 )
-from streamgauge.accounts import Progress
-from streamgauge.journal import Journal, JournalView, Layout, files, writing
+from streamgauge._engine.collector import Progress
+from streamgauge._engine.journal import Journal, JournalView, Layout
+from streamgauge._engine.journal import format as files
+from streamgauge._engine.journal import writer as writing
+from streamgauge._format.downsample import Buckets
 from streamgauge.records import Alarm
-from streamgauge.thinning import Buckets
 
 LAYOUT = Layout(("tree",), ("Landmark()",), ("accuracy",), n_folds=1, with_costs=False)
 

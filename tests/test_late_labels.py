@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import streamgauge as sg
+from streamgauge._engine.schedule import Sequencer
 from streamgauge.errors import StreamgaugeError
 from streamgauge.evaluating import Evaluation, evaluate
 from streamgauge.labelling import AllLabels, Delayed, DelayedAtRandom, DelayedByColumn, DelayedByTime, First, Fraction
-from streamgauge.learners.rows import row_by_row
+from streamgauge.learners.plain_loop import row_by_row
 from streamgauge.records import NEVER, Arrivals, Batch
 from streamgauge.schemes import Chunks, CrossValidation, Holdout, Prequential, Pretrained, TrainThenTest, WarmUp
-from streamgauge.sequencing import Sequencer
 from streamgauge.streams import ArrayStream
 
 BATCH_SIZES = (1, 7, 64, 1000)

@@ -16,7 +16,7 @@ from streamgauge.records import UNLABELLED
 from streamgauge.streams.live.decoding import Columns
 from streamgauge.streams.live.events import NOTHING, Events, Position, Source
 from streamgauge.streams.live.joining import Join, RecentKeys
-from streamgauge.streams.live.reading import Inlet
+from streamgauge.streams.live.reader import Inlet
 from streamgauge.streams.live.stream import LiveStream
 from tests.live_examples import SCHEMA, as_json, collected, labels_as_json, rows
 

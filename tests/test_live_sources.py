@@ -19,9 +19,9 @@ from peers.brokers import free_port
 from streamgauge.errors import StreamgaugeError
 from streamgauge.streams import ArrayStream
 from streamgauge.streams.live import GrowingFile, HttpPush, Socket, growing, push, sockets
-from streamgauge.streams.live import lines as live_lines
+from streamgauge.streams.live import line_buffer as live_lines
 from streamgauge.streams.live.events import Events
-from streamgauge.streams.live.lines import LONGEST, Lines
+from streamgauge.streams.live.line_buffer import LONGEST, Lines
 from streamgauge.streams.live.sockets import address_of
 from tests.live_examples import SCHEMA, as_csv, as_json, collected, labels_as_json, rows
 from tests.test_cli import streamgauge

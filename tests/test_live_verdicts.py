@@ -24,13 +24,14 @@ from streamgauge.errors import FailureWarning, StreamgaugeError
 from streamgauge.labelling import AllLabels, Delayed
 from streamgauge.learners import AdaptiveRandomForest
 from streamgauge.protocols import Labelling, Passage, Scheme
-from streamgauge.records import PairSums, Results, Verdict
-from streamgauge.records.runs import Outcome
+from streamgauge.records import PairSums, Verdict
+from streamgauge.records.readings import Outcome
 from streamgauge.reports import summary
 from streamgauge.reports.tables import live_verdicts
+from streamgauge.results import Results
 from streamgauge.schemes import Holdout
 from streamgauge.significance import LiveTest, Look, Monitor, PairWatch, decide, empirical_bernstein, two_way_sequence
-from streamgauge.significance.looks import OUTCOMES, outcomes_at
+from streamgauge.significance.interim_analysis import OUTCOMES, outcomes_at
 
 LEARNERS = {"bayes": sg.NaiveBayes(), "forest": AdaptiveRandomForest(2), "majority": sg.MajorityClass()}
 

@@ -9,8 +9,8 @@ import pytest
 import streamgauge as sg
 from streamgauge.errors import StreamgaugeError
 from streamgauge.labelling import First
-from streamgauge.records import Results
-from streamgauge.reports.standings import standings
+from streamgauge.reports.pareto import standings
+from streamgauge.results import Results
 from streamgauge.significance import compare_all, rank_table
 from streamgauge.streams import Gradual
 

@@ -20,7 +20,7 @@ import streamgauge as sg
 from streamgauge.backends import Auto, Processes, Threads, processes
 from streamgauge.errors import FailureWarning, StreamgaugeError
 from streamgauge.labelling import Delayed
-from streamgauge.recording import Misclassified, Predictions
+from streamgauge.results import Misclassified, Predictions
 from streamgauge.schemes import Holdout
 
 

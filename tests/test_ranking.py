@@ -15,7 +15,8 @@ from scipy import stats
 
 import streamgauge as sg
 from streamgauge.errors import StreamgaugeError
-from streamgauge.records import Reading, Results
+from streamgauge.records import Reading
+from streamgauge.results import Results
 from streamgauge.significance import (
     benjamini_hochberg,
     critical_difference,

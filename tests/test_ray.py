@@ -13,7 +13,7 @@ import pytest
 import streamgauge as sg
 from streamgauge.backends import Ray, Threads
 from streamgauge.labelling import Delayed
-from streamgauge.recording import ConfusionMatrices
+from streamgauge.results import ConfusionMatrices
 
 ray = pytest.importorskip("ray", reason="Ray is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of Ray, about itself

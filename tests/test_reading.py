@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import streamgauge as sg
-from streamgauge.reading import read_ahead
+from streamgauge._engine.read_ahead import read_ahead
 from streamgauge.streams import ArrayStream
 
 

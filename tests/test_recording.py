@@ -11,8 +11,14 @@ from scipy.io import loadmat
 import streamgauge as sg
 from streamgauge.errors import StreamgaugeError
 from streamgauge.labelling import Delayed
-from streamgauge.recording import ConfusionMatrices, Misclassified, Predictions
-from streamgauge.results import readings_table, resources_table, write_table
+from streamgauge.results import (
+    ConfusionMatrices,
+    Misclassified,
+    Predictions,
+    readings_table,
+    resources_table,
+    write_table,
+)
 from streamgauge.schemes import Holdout
 from streamgauge.streams import File, write
 

@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from streamgauge import NaiveBayes, evaluate
-from streamgauge.backends import Threads
-from streamgauge.learners import AdaptiveRandomForest
-from streamgauge.reproduce.bifet_2015.rates import TESTS, Rates
-from streamgauge.reproduce.bifet_2015.rejections import (
+from papers.bifet_2015.rates import TESTS, Rates
+from papers.bifet_2015.rejections import (
     FOREST,
     MODES,
     NOISES,
@@ -21,9 +18,12 @@ from streamgauge.reproduce.bifet_2015.rejections import (
     pair_sums,
     stream_of,
 )
-from streamgauge.reproduce.gama_2009.first_stream import statistic_of
-from streamgauge.reproduce.gama_2009.page_hinkley import DELTA, EVERYTHING, THRESHOLD, watch
-from streamgauge.reproduce.rowwise import RowLosses
+from papers.gama_2009.first_stream import statistic_of
+from papers.gama_2009.page_hinkley import DELTA, EVERYTHING, THRESHOLD, watch
+from papers.rowwise import RowLosses
+from streamgauge import NaiveBayes, evaluate
+from streamgauge.backends import Threads
+from streamgauge.learners import AdaptiveRandomForest
 from streamgauge.streams import SEA, drifts_of, named
 
 SMALL = {name: replace(FOREST, n_members=3, seed=k) for k, name in enumerate(("first", "second"))}

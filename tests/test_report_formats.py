@@ -12,13 +12,14 @@ import pytest
 from click.testing import CliRunner
 
 import streamgauge as sg
+from streamgauge._format.palette import COLOURS, DARK_COLOURS
 from streamgauge.cli.main import cli
 from streamgauge.errors import StreamgaugeError
-from streamgauge.palette import COLOURS, DARK_COLOURS
-from streamgauge.records import Attribute, Results, Schema
+from streamgauge.records import Attribute, Schema
 from streamgauge.reports import report, write_report
 from streamgauge.reports.findings import findings, limits
 from streamgauge.reports.study import FORMATS
+from streamgauge.results import Results
 from streamgauge.significance import compare, compare_all
 from tests.report_examples import example_results
 

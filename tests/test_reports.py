@@ -22,10 +22,11 @@ from rich.console import Console, RenderableType
 
 from streamgauge import NoChange, evaluate
 from streamgauge.errors import StreamgaugeError
-from streamgauge.records import Drift, Reading, Results
+from streamgauge.records import Drift, Reading
 from streamgauge.reports import page_html, pairs_table, results_table, summary, write_page
 from streamgauge.reports.curves import Curve, curves_of, thinned
-from streamgauge.reports.panels import panels
+from streamgauge.reports.series import panels
+from streamgauge.results import Results
 from streamgauge.streams import SEA, Gradual
 from tests.report_examples import WARNING, Verdict, example_results, example_verdicts
 

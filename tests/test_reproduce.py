@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from papers import REPRODUCTIONS, Finding, Reproduction, Table, names_of, pieces, reports, reproduce
+from papers.findings import Experiment, Piece
+from papers.gama_2009.page_hinkley import EVERYTHING, FADINGS, SINCE_ALARM, find_delays
+from papers.published import published
+from streamgauge._engine.executor import Backend
 from streamgauge.backends import Threads
 from streamgauge.cli.main import cli
 from streamgauge.errors import StreamgaugeError
-from streamgauge.groups import Backend
-from streamgauge.reproduce import REPRODUCTIONS, Finding, Reproduction, Table, names_of, pieces, reports, reproduce
-from streamgauge.reproduce.findings import Experiment, Piece
-from streamgauge.reproduce.gama_2009.page_hinkley import EVERYTHING, FADINGS, SINCE_ALARM, find_delays
-from streamgauge.reproduce.published import published
 
 SHARED = Path(__file__).parents[2] / "shared"
 DATA, PAPER = SHARED / "data", SHARED / "paper"

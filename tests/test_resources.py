@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import streamgauge as sg
+from streamgauge._engine.meter import Meter
 from streamgauge.backends import Threads
 from streamgauge.checks.learners import MIXED, sample_batch
-from streamgauge.learners.rows import row_by_row
-from streamgauge.metering import Meter
+from streamgauge.learners.plain_loop import row_by_row
 from streamgauge.records import ABSTAINED, Resources, Step
 from streamgauge.results import load, save
 

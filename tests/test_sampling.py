@@ -16,7 +16,7 @@ from streamgauge import NoChange, _native, evaluate, save
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import NEVER, Batch
 from streamgauge.streams import Balance, Distribution, File, convert, open_test, read_index, repeat, sample
-from streamgauge.streams.sampling.counts import plan
+from streamgauge.streams.sampling.class_counts import plan
 
 HEADER = "@relation D\n@attribute a numeric\n@attribute 'b c' {x,'y z'}\n@attribute class {0,1}\n@data\n"
 
@@ -325,7 +325,7 @@ def counting_is_forbidden(monkeypatch):
         message = "the first pass was made"
         raise AssertionError(message)
 
-    monkeypatch.setattr(sys.modules["streamgauge.streams.sampling.lines"], "count_rows", forbidden)
+    monkeypatch.setattr(sys.modules["streamgauge.streams.sampling.sample_lines"], "count_rows", forbidden)
 
 
 def test_index_files_save_the_first_pass(tmp_path, monkeypatch):

@@ -35,14 +35,14 @@ from streamgauge import (
     evaluate,
     save,
 )
-from streamgauge.accounts import Progress
-from streamgauge.journal import Journal, JournalView, Layout
+from streamgauge._engine.collector import Progress
+from streamgauge._engine.journal import Journal, JournalView, Layout
 from streamgauge.records import Alarm, Verdict
 from streamgauge.serve import Library, Settings
-from streamgauge.serve import sources as serve_sources
+from streamgauge.serve import curve_sources as serve_sources
 from streamgauge.serve.app import create_app
 from streamgauge.serve.guard import POLICY
-from streamgauge.serve.jobs import Jobs, choices, command_for
+from streamgauge.serve.launched_runs import Jobs, choices, command_for
 from streamgauge.serve.live import MOST_NEW, Watcher
 from streamgauge.serve.metrics import metrics_text
 
@@ -367,7 +367,7 @@ def test_a_page_that_watches_is_told_what_is_new_and_nothing_else(tmp_path: Path
 
 
 def test_verdicts_and_alarms_are_told_as_they_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("streamgauge.journal.writing.STATUS_SECONDS", 0.0)
+    monkeypatch.setattr("streamgauge._engine.journal.writer.STATUS_SECONDS", 0.0)
     with Journal(tmp_path / "live", LAYOUT) as journal:
         journal.note(batch([10]))
         watcher = Watcher(Library(tmp_path))
@@ -413,7 +413,7 @@ def test_a_burst_is_not_told_point_by_point(tmp_path: Path) -> None:
 
 
 def test_a_thinned_journal_is_read_again_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("streamgauge.journal.writing.MOST_RECORDS", 400)
+    monkeypatch.setattr("streamgauge._engine.journal.writer.MOST_RECORDS", 400)
     with Journal(tmp_path / "live", LAYOUT) as journal:
         journal.note(batch(list(range(1, 391))))
         watcher = Watcher(Library(tmp_path))

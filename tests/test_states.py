@@ -10,19 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamgauge import _native
-from streamgauge.cells import Cell, Fold
+from streamgauge._engine.cells import Cell, Fold
+from streamgauge._engine.meter import Meter
+from streamgauge._engine.schedule import Plan, Sequencer
 from streamgauge.checks.learners import MIXED, sample_batch
 from streamgauge.drift import DDM, EDDM, Watch
 from streamgauge.errors import LearnerError, StreamgaugeError
 from streamgauge.forgetting import Adwin, Fading, Window
 from streamgauge.learners import HoeffdingTree, NaiveBayes, PythonLearner, River
-from streamgauge.learners.adapters.states import noting_pickles, pickled, trusting, unpickled
-from streamgauge.learners.chunks import SEAEnsemble
-from streamgauge.metering import Meter
+from streamgauge.learners.adapters.saved_states import noting_pickles, pickled, trusting, unpickled
+from streamgauge.learners.chunk_ensembles import SEAEnsemble
 from streamgauge.records import NEVER, Arrivals, Batch, Step
+from streamgauge.records.serialise import pack, unpack
 from streamgauge.schemes import Chunks, Prequential
-from streamgauge.sequencing import Plan, Sequencer
-from streamgauge.states import pack, unpack
 
 N = 60
 

@@ -9,9 +9,9 @@ import numpy as np
 
 import streamgauge as sg
 from streamgauge import plots, streams
+from streamgauge._format.palette import COLOURS
 from streamgauge.experiments import read, ready_path, run
 from streamgauge.learners import AdaptiveRandomForest, HoeffdingAdaptiveTree
-from streamgauge.palette import COLOURS
 from streamgauge.plots import Figure
 from streamgauge.plots.figure import blank
 

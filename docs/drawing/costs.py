@@ -12,8 +12,8 @@ import numpy as np
 import streamgauge as sg
 from benchmarks.cluster import measured, simulated
 from streamgauge import plots
+from streamgauge._format.palette import COLOURS
 from streamgauge.learners import OzaBag
-from streamgauge.palette import COLOURS
 from streamgauge.plots import Figure
 from streamgauge.plots.figure import blank, line_style, tidy
 from streamgauge.records import Reading

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 from click.testing import CliRunner
 
+from streamgauge._format.palette import COLOURS
 from streamgauge.cli.main import cli
-from streamgauge.palette import COLOURS
 from streamgauge.plots import Figure
 from streamgauge.plots.figure import blank
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 import streamgauge as sg
 from streamgauge import forgetting, labelling, schemes, streams
-from streamgauge.palette import COLOURS
+from streamgauge._format.palette import COLOURS
 from streamgauge.plots import Figure
 from streamgauge.plots.figure import blank, line_style, tidy
 from streamgauge.protocols import Labelling, Scheme

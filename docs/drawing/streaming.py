@@ -7,8 +7,8 @@ import numpy as np
 
 import streamgauge as sg
 from streamgauge import drift, streams
+from streamgauge._format.palette import COLOURS
 from streamgauge.learners import KNearestNeighbours
-from streamgauge.palette import COLOURS
 from streamgauge.plots import Figure
 from streamgauge.plots.figure import blank, tidy
 from streamgauge.protocols import Stream

@@ -16,7 +16,6 @@ if TYPE_CHECKING:  # for editors and type checkers: a name is imported when it i
         measures,
         plots,
         protocols,
-        recording,
         records,
         reports,
         results,
@@ -32,8 +31,7 @@ if TYPE_CHECKING:  # for editors and type checkers: a name is imported when it i
     from streamgauge.experiments.run import run
     from streamgauge.forgetting import Adwin, Fading, Landmark, Window
     from streamgauge.learners import HoeffdingTree, MajorityClass, NaiveBayes, NoChange
-    from streamgauge.records import Results
-    from streamgauge.results import load, save
+    from streamgauge.results import Results, load, save
     from streamgauge.schemes import Bootstrap, CrossValidation, Prequential, Split
     from streamgauge.significance.compare import compare
     from streamgauge.significance.ranking import rank
@@ -86,10 +84,9 @@ _FAMILIES = {
     "measures": [],
     "plots": [],
     "protocols": [],
-    "recording": [],
-    "records": ["Results"],
+    "records": [],
     "reports": [],
-    "results": ["load", "save"],
+    "results": ["Results", "load", "save"],
     "schemes": ["Bootstrap", "CrossValidation", "Prequential", "Split"],
     "significance": ["compare", "rank"],
     "store": ["Store"],

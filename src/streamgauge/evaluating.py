@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import TypeVar
 
+from streamgauge._engine.signals import asked_to_stop
+from streamgauge._format.progress_bar import progress_bar
 from streamgauge.errors import EndlessStreamError, FailureWarning, unknown_name
 from streamgauge.evaluation import Evaluation
-from streamgauge.interruption import asked_to_stop
-from streamgauge.progress import progress_bar
-from streamgauge.records import Reading, Results, Verdict
+from streamgauge.records import Reading, Verdict
+from streamgauge.results import Results
 
 __all__ = ["Evaluation", "evaluate"]
 

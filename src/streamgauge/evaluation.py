@@ -9,29 +9,32 @@ from pathlib import Path
 
 import numpy as np
 
-from streamgauge.accounts import Account, Progress
+from streamgauge._engine.batch_plan import Brought, Order
+from streamgauge._engine.checkpoint import Checkpointing, checkpointing_of, opened_recorders, same_run
+from streamgauge._engine.collector import Account, Progress
+from streamgauge._engine.executor import Backend
+from streamgauge._engine.journal import Journal, Layout
+from streamgauge._engine.label_counts import confusions_of, label_counts
+from streamgauge._engine.planner import Ending, Orders, Rows, carried_out
+from streamgauge._engine.run_spec import Crew
+from streamgauge._engine.schedule import Score
+from streamgauge._engine.source import Feed, usual_size
+from streamgauge._format.text import described
 from streamgauge.backends import Auto
-from streamgauge.checkpoints import Checkpointing, checkpointing_of, opened_recorders, same_run
-from streamgauge.counting import confusions_of, label_counts
 from streamgauge.drift import named_detectors
 from streamgauge.errors import require_at_least, require_between
-from streamgauge.feeding import Feed, usual_size
 from streamgauge.forgetting import Landmark, Window
-from streamgauge.groups import Backend, Brought, Crew, Order
-from streamgauge.journal import Journal, Layout
 from streamgauge.labelling import AllLabels
 from streamgauge.learners.named import named_learners
 from streamgauge.measures import facts_of, measures_of
-from streamgauge.naming import described
-from streamgauge.orders import Ending, Orders, Rows, carried_out
+from streamgauge.names import require_object
 from streamgauge.protocols import Forgetting, Labelling, Measure, Passage, Recorder, Resumable, Scheme, Stream
-from streamgauge.records import Failure, Reading, Results, Verdict, readings_of
+from streamgauge.records import Failure, Reading, Verdict, readings_of
+from streamgauge.results import Results
 from streamgauge.schemes import Prequential
-from streamgauge.sequencing import Score
-from streamgauge.significance.verdicts import LiveTest
-from streamgauge.specs import require_object
+from streamgauge.significance.live import LiveTest
 from streamgauge.streams import as_stream, drifts_of
-from streamgauge.streams.truth import sooner
+from streamgauge.streams.true_drifts import sooner
 
 __all__ = ["Evaluation"]
 
@@ -82,7 +85,7 @@ class Evaluation:
     resources
         Whether to measure what each learner costs: time, latency and memory. It adds some 15 ns per row and learner.
     recorders
-        What else to keep: see `streamgauge.recording`.
+        What else to keep: see `streamgauge.results.recorders`.
     backend
         Where the cells run; the results do not depend on it.
     checkpoint

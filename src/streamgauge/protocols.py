@@ -5,7 +5,7 @@ Stream --batches--> Scheme --steps--> Labelling --steps--> Learner --votes--> Tr
 Trace --> Forgetting --tallies--> Measure --readings--> Results --> significance --> report
 ```
 
-A protocol is satisfied, not inherited. Where cells run is said by a backend: see `streamgauge.groups`.
+A protocol is satisfied, not inherited. Where cells run is said by a backend: see `streamgauge._engine.executor`.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -4,10 +4,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
+from streamgauge._engine.batch_plan import Brought, Order, Saved
+from streamgauge._engine.executor import Host
+from streamgauge._engine.run_spec import Crew
 from streamgauge.backends.processes import Processes, can_travel
 from streamgauge.backends.threads import Threads, n_cores
 from streamgauge.errors import require_at_least
-from streamgauge.groups import Brought, Crew, Host, Order, Saved
 from streamgauge.learners.gil import holds_gil
 
 __all__ = ["Auto"]

@@ -16,10 +16,12 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any, BinaryIO, ClassVar, cast
 
-from streamgauge.backends.parcels import Buffers, Columns, packed, receive, send, unpacked_answer
+from streamgauge._engine.batch_plan import Brought, Order, Saved
+from streamgauge._engine.executor import Host
+from streamgauge._engine.run_spec import Crew
+from streamgauge.backends.messages import Buffers, Columns, packed, receive, send, unpacked_answer
 from streamgauge.backends.threads import n_cores
 from streamgauge.errors import StreamgaugeError, require_at_least
-from streamgauge.groups import Brought, Crew, Host, Order, Saved
 
 __all__ = ["Processes", "can_travel", "described_by_bytes", "shared_out"]
 

@@ -18,10 +18,13 @@ from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
-from streamgauge.backends.parcels import packed, packed_answer, unpacked, unpacked_answer
+from streamgauge._engine.batch_plan import Brought, Order, Recipe, Saved
+from streamgauge._engine.cell_group import Group
+from streamgauge._engine.executor import Host
+from streamgauge._engine.run_spec import Crew, Maker
+from streamgauge.backends.messages import packed, packed_answer, unpacked, unpacked_answer
 from streamgauge.backends.processes import described_by_bytes, shared_out
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
-from streamgauge.groups import Brought, Crew, Group, Host, Maker, Order, Recipe, Saved
 from streamgauge.learners.adapters.libraries import library
 
 __all__ = ["Ray"]

@@ -8,8 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import ClassVar, TypeVar
 
+from streamgauge._engine.batch_plan import Brought, Order, Saved
+from streamgauge._engine.cell_group import Group
+from streamgauge._engine.executor import Host, Workers, one_by_one
+from streamgauge._engine.run_spec import Crew
 from streamgauge.errors import require_at_least
-from streamgauge.groups import Brought, Crew, Group, Host, Order, Saved, Workers, one_by_one
 from streamgauge.learners.gil import holds_gil
 
 __all__ = ["Threads", "n_cores"]

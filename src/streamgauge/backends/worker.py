@@ -13,8 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from streamgauge.backends.parcels import Columns, packed_answer, receive, send, unpacked
-from streamgauge.groups import Group, Saved
+from streamgauge._engine.batch_plan import Saved
+from streamgauge._engine.cell_group import Group
+from streamgauge.backends.messages import Columns, packed_answer, receive, send, unpacked
 
 __all__ = ["main"]
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from streamgauge._engine.source import Feed
 from streamgauge.checks.schemes import check_scheme, noise
-from streamgauge.feeding import Feed
 from streamgauge.protocols import Labelling
 from streamgauge.records import Arrivals, Batch
 from streamgauge.schemes import Chunks, Prequential

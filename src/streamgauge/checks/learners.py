@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.learners.rows import row_by_row, winners
+from streamgauge.learners.plain_loop import row_by_row, winners
 from streamgauge.protocols import Learner, LearnerSpec
 from streamgauge.randomness import below, uniform
 from streamgauge.records import ABSTAINED, UNLABELLED, Attribute, Batch, Schema, Step

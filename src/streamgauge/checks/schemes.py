@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from streamgauge._engine.schedule import Score
 from streamgauge.backends import Threads
 from streamgauge.evaluating import evaluate
 from streamgauge.labelling import AllLabels
 from streamgauge.learners import Memoriser
 from streamgauge.protocols import Labelling, Passage, Scheme, Secretive
-from streamgauge.sequencing import Score
 from streamgauge.streams import ArrayStream
 
 __all__ = ["check_scheme", "noise"]

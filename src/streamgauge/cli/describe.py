@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamgauge.cli.inputs import input_options, open_input
+from streamgauge._format.numbers import count
+from streamgauge.cli.input_options import input_options, open_input
 from streamgauge.cli.output import console, output_options, print_json
-from streamgauge.wording import count
 
 if TYPE_CHECKING:
     from streamgauge.streams import Description

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamgauge.cli.inputs import key
+from streamgauge.cli.input_options import key
 from streamgauge.cli.output import POSITIVE, console, output_options, print_json
 from streamgauge.errors import StreamgaugeError
-from streamgauge.specs import FAMILIES, find_stream, make
+from streamgauge.names import FAMILIES, find_stream, make
 
 if TYPE_CHECKING:
     from streamgauge.drift import AlarmScore

@@ -117,8 +117,8 @@ def _numbers(number: str) -> tuple[int, ...]:
 
 def _lacking_for_moa() -> str:
     """Say what MOA lacks beside packages of Python: its jar, or Java."""
+    from streamgauge._optional import library  # noqa: PLC0415
     from streamgauge.errors import StreamgaugeError  # noqa: PLC0415
-    from streamgauge.lazy import library  # noqa: PLC0415
     from streamgauge.learners.adapters.moa import class_path  # noqa: PLC0415
 
     try:

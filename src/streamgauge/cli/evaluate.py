@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from streamgauge.cli.folders import prepared_folders
-from streamgauge.cli.running import run, run_options, show
-from streamgauge.cli.watching import watched
+from streamgauge.cli.out_folder import prepared_folders
+from streamgauge.cli.run_options import run, run_options, show
+from streamgauge.cli.watch import watched
 
 __all__ = ["command"]
 

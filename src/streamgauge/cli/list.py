@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
+from streamgauge._format.text import described
 from streamgauge.cli.names import Choice
 from streamgauge.cli.output import console, output_options, print_json
-from streamgauge.naming import described
-from streamgauge.specs import FAMILIES
+from streamgauge.names import FAMILIES
 
 __all__ = ["command"]
 

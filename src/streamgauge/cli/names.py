@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from streamgauge._format.text import described
 from streamgauge.errors import StreamgaugeError, nearest
-from streamgauge.naming import described
-from streamgauge.specs import FAMILIES, make
+from streamgauge.names import FAMILIES, make
 
 __all__ = ["Choice", "completing", "forgetting_name"]
 

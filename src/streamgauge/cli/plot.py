@@ -7,12 +7,12 @@ import click
 
 from streamgauge.cli.names import Choice, forgetting_name
 from streamgauge.cli.output import note, output_options, print_json
-from streamgauge.cli.saved import saved_options, saved_runs
+from streamgauge.cli.saved_results import saved_options, saved_runs
 from streamgauge.errors import StreamgaugeError, unknown_name
 
 if TYPE_CHECKING:
     from streamgauge.plots import Figure
-    from streamgauge.records import Results
+    from streamgauge.results import Results
 
 __all__ = ["command"]
 

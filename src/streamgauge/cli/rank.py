@@ -9,7 +9,7 @@ import click
 
 from streamgauge.cli.names import forgetting_name
 from streamgauge.cli.output import console, output_options, print_json
-from streamgauge.cli.saved import saved_options, saved_runs
+from streamgauge.cli.saved_results import saved_options, saved_runs
 
 if TYPE_CHECKING:
     from streamgauge.significance import Ranking

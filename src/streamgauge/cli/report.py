@@ -7,7 +7,7 @@ import click
 
 from streamgauge.cli.names import Choice
 from streamgauge.cli.output import note, output_options, print_json
-from streamgauge.cli.saved import saved_options, saved_runs
+from streamgauge.cli.saved_results import saved_options, saved_runs
 
 __all__ = ["command"]
 

@@ -12,7 +12,7 @@ from streamgauge.cli.output import WORK_FAILED, console, is_quiet, note, output_
 from streamgauge.errors import StreamgaugeError
 
 if TYPE_CHECKING:
-    from streamgauge.reproduce import Reproduced, Table
+    from papers import Reproduced, Table
 
 __all__ = ["command"]
 
@@ -45,7 +45,7 @@ def command(names: tuple[str, ...], *, listed: bool, out: Path | None, data: Pat
       streamgauge reproduce all --data data
       streamgauge reproduce bifet-2015-table-4 --scale paper --out paper
     """
-    from streamgauge.reproduce import REPRODUCTIONS, names_of  # noqa: PLC0415
+    from papers import REPRODUCTIONS, names_of  # noqa: PLC0415
 
     if listed:
         width = max(map(len, REPRODUCTIONS))
@@ -69,8 +69,8 @@ def command(names: tuple[str, ...], *, listed: bool, out: Path | None, data: Pat
 
 def _run(wanted: list[str], folder: Path, options: dict[str, Any]) -> int:
     """Do all that is wanted; what cannot be done is told at the end, and keeps nothing else from being done."""
-    from streamgauge.reproduce import REPRODUCTIONS  # noqa: PLC0415
-    from streamgauge.reproduce.reports import write_index  # noqa: PLC0415
+    from papers import REPRODUCTIONS  # noqa: PLC0415
+    from papers.reports import write_index  # noqa: PLC0415
 
     failures, told = {}, []
     for name in wanted:
@@ -95,9 +95,9 @@ def _run(wanted: list[str], folder: Path, options: dict[str, Any]) -> int:
 
 
 def _reproduced(name: str, folder: Path, options: dict[str, Any]) -> "Reproduced":
+    from papers import REPRODUCTIONS, reproduce  # noqa: PLC0415
+    from streamgauge._format.progress_bar import progress_bar  # noqa: PLC0415
     from streamgauge.backends import Threads  # noqa: PLC0415
-    from streamgauge.progress import progress_bar  # noqa: PLC0415
-    from streamgauge.reproduce import REPRODUCTIONS, reproduce  # noqa: PLC0415
 
     n_pieces = len(REPRODUCTIONS[name].experiment.pieces(options["scale"]))
     shown = False if is_quiet() else None
@@ -133,7 +133,7 @@ def _rich(table: "Table") -> Any:  # noqa: ANN401
     from rich.box import SIMPLE  # noqa: PLC0415
     from rich.table import Table as RichTable  # noqa: PLC0415
 
-    from streamgauge.reproduce.findings import text_of  # noqa: PLC0415
+    from papers.findings import text_of  # noqa: PLC0415
 
     drawn = RichTable(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0), title=table.title, title_justify="left")
     for place, heading in enumerate(table.columns):

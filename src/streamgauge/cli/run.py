@@ -8,7 +8,7 @@ import click
 
 from streamgauge.cli.names import completing
 from streamgauge.cli.output import STOPPED, WORK_FAILED, console, detail, is_quiet, note, output_options, print_json
-from streamgauge.cli.watching import watch_option, watched
+from streamgauge.cli.watch import watch_option, watched
 from streamgauge.errors import StreamgaugeError, nearest
 
 if TYPE_CHECKING:

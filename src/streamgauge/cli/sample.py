@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamgauge.cli.inputs import key, open_input, optional_input_options
+from streamgauge.cli.input_options import key, open_input, optional_input_options
 from streamgauge.cli.output import console, output_options, print_json
 from streamgauge.errors import StreamgaugeError
 

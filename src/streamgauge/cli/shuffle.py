@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from streamgauge.cli.inputs import input_options, open_input
+from streamgauge.cli.input_options import input_options, open_input
 from streamgauge.cli.output import output_options, print_json
 
 __all__ = ["command"]

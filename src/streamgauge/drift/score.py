@@ -11,11 +11,11 @@ from statistics import fmean, median
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge._format.numbers import count
 from streamgauge.drift.recovery import Recovery, recoveries
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.randomness import below
-from streamgauge.records import Drift, Results
-from streamgauge.wording import count
+from streamgauge.records import Drift, RunData
 
 __all__ = ["AlarmScore", "DriftScore", "score_alarms", "score_results"]
 
@@ -288,7 +288,7 @@ def _scored(
 
 
 def score_results(
-    results: Results, *, max_delay: int | None = None, early: int = 0, measure: str = "accuracy"
+    results: RunData, *, max_delay: int | None = None, early: int = 0, measure: str = "accuracy"
 ) -> dict[tuple[str, str, int], AlarmScore]:
     """Score the alarms of an evaluation, per learner, detector and fold, against the drifts its stream knows.
 
@@ -331,6 +331,6 @@ def score_results(
     return scores
 
 
-def _detector_names(results: Results) -> list[str]:
+def _detector_names(results: RunData) -> list[str]:
     known = results.description.get("detectors", ())
     return [str(name) for name in known] if isinstance(known, list) else []

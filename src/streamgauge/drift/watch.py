@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from streamgauge._format.numbers import and_list, count
+from streamgauge._format.text import described
 from streamgauge.drift import means, rates
 from streamgauge.errors import EndlessStreamError, StreamgaugeError, unknown_name
-from streamgauge.naming import described
 from streamgauge.protocols import DetectorSpec, Stream, is_stream
 from streamgauge.records import DRIFT, WARNING
-from streamgauge.states import pack, unpack
-from streamgauge.wording import and_list, count
+from streamgauge.records.serialise import pack, unpack
 
 __all__ = ["DETECTORS", "Detection", "Watch", "alarms_text", "as_detector", "detect", "named_detectors"]
 

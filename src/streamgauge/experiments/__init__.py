@@ -2,10 +2,10 @@
 
 from streamgauge.experiments.experiment import Experiment
 from streamgauge.experiments.jobs import Event
-from streamgauge.experiments.reading import out_of, read
 from streamgauge.experiments.ready import READY, ready_path
 from streamgauge.experiments.run import Outcome, missing, run
-from streamgauge.experiments.sources import Sample, Source
+from streamgauge.experiments.stream_sources import Sample, Source
+from streamgauge.experiments.toml_reader import out_of, read
 
 __all__ = [
     "READY",

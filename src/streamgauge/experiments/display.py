@@ -27,7 +27,7 @@ def shown_progress(experiment: Experiment, *, shown: bool | None) -> Iterator[Ca
 
     Examples
     --------
-    >>> from streamgauge.experiments.sources import Source
+    >>> from streamgauge.experiments.stream_sources import Source
     >>> experiment = Experiment("one", {"sea": Source("SEA", rows=100)}, {"last": "NoChange"})
     >>> with shown_progress(experiment, shown=False) as show:
     ...     show(Event("started", 0))

@@ -5,16 +5,16 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
+from streamgauge._format.text import described
 from streamgauge.drift import named_detectors
 from streamgauge.errors import StreamgaugeError, require_at_least
-from streamgauge.experiments.sources import Sample, Source
+from streamgauge.experiments.stream_sources import Sample, Source
 from streamgauge.forgetting import Landmark, Window
 from streamgauge.learners import as_spec
 from streamgauge.measures import measure
-from streamgauge.naming import described
+from streamgauge.names import FAMILIES, make
 from streamgauge.protocols import DetectorSpec, Forgetting, LearnerSpec, Scheme
-from streamgauge.schemes.ordered import require_scheme
-from streamgauge.specs import FAMILIES, make
+from streamgauge.schemes.prequential import require_scheme
 from streamgauge.store import Asked, Condition
 
 __all__ = ["Experiment", "Job"]

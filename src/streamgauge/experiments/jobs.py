@@ -6,16 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from streamgauge._engine.journal import format as files
 from streamgauge.backends import Threads
 from streamgauge.errors import CheckpointWarning, FailureWarning, StreamgaugeError
 from streamgauge.evaluating import evaluate
+from streamgauge.experiments.checkpoints import Kept
 from streamgauge.experiments.experiment import MADE, Job
-from streamgauge.experiments.keeping import Kept
-from streamgauge.experiments.sources import Opened
-from streamgauge.journal import files
-from streamgauge.records import Reading, Results
+from streamgauge.experiments.stream_sources import Opened
+from streamgauge.records import Reading
+from streamgauge.results import Results
 from streamgauge.store import Claim, Store
-from streamgauge.streams.truth import sooner
+from streamgauge.streams.true_drifts import sooner
 
 __all__ = ["Event", "Settings", "perform"]
 
@@ -70,7 +71,7 @@ def perform(place: int, job: Job, settings: Settings, report: Callable[[Event], 
     --------
     >>> import tempfile
     >>> from streamgauge.experiments.experiment import Experiment
-    >>> from streamgauge.experiments.sources import Source
+    >>> from streamgauge.experiments.stream_sources import Source
     >>> experiment = Experiment("small", {"sea": Source("SEA", rows=100)}, {"last": "NoChange"})
     >>> (job,) = experiment.jobs()
     >>> settings = Settings(tempfile.mkdtemp())

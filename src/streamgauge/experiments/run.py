@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from streamgauge._engine.signals import asked_to_stop
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.experiments.display import shown_progress
 from streamgauge.experiments.experiment import Experiment, Job
 from streamgauge.experiments.jobs import Event, Settings
-from streamgauge.experiments.reading import out_of, read
+from streamgauge.experiments.toml_reader import out_of, read
 from streamgauge.experiments.workers import here, in_processes
-from streamgauge.interruption import asked_to_stop
 from streamgauge.store import Condition, Store, is_store
 
 __all__ = ["Outcome", "missing", "run"]

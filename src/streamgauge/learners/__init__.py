@@ -10,9 +10,10 @@ from streamgauge.learners.adapters import (
     VowpalWabbit,
     as_spec,
 )
+from streamgauge.learners.bagging import LeveragingBagging, OzaBag, OzaBoost
 from streamgauge.learners.baselines import MajorityClass, Memoriser, NoChange, RandomGuess
 from streamgauge.learners.bayes import NaiveBayes
-from streamgauge.learners.chunks import (
+from streamgauge.learners.chunk_ensembles import (
     AccuracyUpdatedEnsemble,
     AccuracyWeightedEnsemble,
     LearnppCDS,
@@ -20,12 +21,11 @@ from streamgauge.learners.chunks import (
     SEAEnsemble,
     WeightedAgeingEnsemble,
 )
-from streamgauge.learners.elsewhere import Elsewhere
-from streamgauge.learners.ensembles import LeveragingBagging, OzaBag, OzaBoost
 from streamgauge.learners.forests import AdaptiveRandomForest, StreamingRandomPatches
 from streamgauge.learners.linear import LogisticRegression, Perceptron
 from streamgauge.learners.neighbours import KNearestNeighbours
 from streamgauge.learners.noise import NoiseFilter
+from streamgauge.learners.precomputed import Elsewhere
 from streamgauge.learners.pretrained import Pretrained
 from streamgauge.learners.trees import ExtremelyFastDecisionTree, HoeffdingAdaptiveTree, HoeffdingTree
 from streamgauge.learners.wrappers import DriftReset, OneVsRest

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
+from streamgauge._format.text import described
 from streamgauge.errors import StreamgaugeError
 from streamgauge.learners.adapters import as_spec
-from streamgauge.naming import described
 from streamgauge.protocols import LearnerSpec
 
 __all__ = ["named_learners"]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.learners.adapters import as_spec
 from streamgauge.learners.bayes import NaiveBayes
-from streamgauge.learners.rows import winners
+from streamgauge.learners.plain_loop import winners
 from streamgauge.protocols import Learner, LearnerSpec, Stream
 from streamgauge.records import UNLABELLED, Batch, Schema, Step
 from streamgauge.streams import DATASETS, File, as_stream, load

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from streamgauge._format.numbers import printable
+from streamgauge._format.palette import COLOURS
 from streamgauge.errors import StreamgaugeError, require_at_least
-from streamgauge.palette import COLOURS
 from streamgauge.plots.figure import Figure, blank, line_style, tidy
 from streamgauge.plots.lines import mark, shown_learners
-from streamgauge.records import Confusions, LabelCounts, Results
-from streamgauge.reports.courses import balance_of, moments_of
-from streamgauge.wording import printable
+from streamgauge.records import Confusions, LabelCounts, RunData
+from streamgauge.reports.history import balance_of, moments_of
 
 __all__ = ["balance", "confusion", "labels"]
 
@@ -19,7 +19,7 @@ MOST_NAMED = 10
 
 
 def confusion(
-    results: Results,
+    results: RunData,
     forgetting: str | None = None,
     *,
     learners: Sequence[str] | None = None,
@@ -79,7 +79,7 @@ def confusion(
     return Figure(drawn)
 
 
-def balance(results: Results, *, size: tuple[float, float] = (7.0, 3.2)) -> Figure:
+def balance(results: RunData, *, size: tuple[float, float] = (7.0, 3.2)) -> Figure:
     """Draw the share of each class along the stream, of all rows whose class is known, seen by learners or not.
 
     Examples
@@ -113,7 +113,7 @@ def balance(results: Results, *, size: tuple[float, float] = (7.0, 3.2)) -> Figu
     return Figure(drawn)
 
 
-def labels(results: Results, *, size: tuple[float, float] = (7.0, 3.2)) -> Figure:
+def labels(results: RunData, *, size: tuple[float, float] = (7.0, 3.2)) -> Figure:
     """Draw what has become of the labels by each row: come, still owed, never to come, not known.
 
     Examples
@@ -145,14 +145,14 @@ def labels(results: Results, *, size: tuple[float, float] = (7.0, 3.2)) -> Figur
     return Figure(drawn)
 
 
-def _kept(results: Results) -> Confusions:
+def _kept(results: RunData) -> Confusions:
     if results.confusions is None or not len(results.confusions.rows):
         msg = "this run kept no confusion matrices: it is of an older version, or has too many classes"
         raise StreamgaugeError(msg)
     return results.confusions
 
 
-def _counts(results: Results) -> LabelCounts:
+def _counts(results: RunData) -> LabelCounts:
     if results.labels is None or not len(results.labels.rows):
         msg = "this run kept no counts of classes and labels: evaluate again"
         raise StreamgaugeError(msg)

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from streamgauge._format.numbers import RATE, printable, titled
+from streamgauge._format.palette import COLOURS
 from streamgauge.errors import StreamgaugeError
-from streamgauge.palette import COLOURS
 from streamgauge.plots.figure import Figure, blank, line_style, tidy
 from streamgauge.plots.lines import MOST_POINTS, shown_learners
-from streamgauge.records import Resources, Results
+from streamgauge.records import Resources, RunData
 from streamgauge.reports.curves import over_folds, thinned
-from streamgauge.reports.standings import COSTS, standings
-from streamgauge.wording import RATE, printable, titled
+from streamgauge.reports.pareto import COSTS, standings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +29,7 @@ SIDES = ((6, 4), (6, -11), (-6, 4), (-6, -11), (6, 15), (6, -22), (-6, 15), (-6,
 
 
 def resources(
-    results: Results,
+    results: RunData,
     cost: CostName = "ram_hours",
     *,
     learners: Sequence[str] | None = None,
@@ -77,7 +77,7 @@ def resources(
 
 
 def pareto(
-    results: Results | Sequence[Results],
+    results: RunData | Sequence[RunData],
     measure: str | None = None,
     forgetting: str | None = None,
     *,
@@ -95,7 +95,7 @@ def pareto(
     >>> pareto(results).drawn.axes[0].get_xlabel()
     'RAM-hours'
     """
-    runs = [results] if isinstance(results, Results) else list(results)
+    runs = [results] if isinstance(results, RunData) else list(results)
     found = standings(runs, measure, forgetting, cost=cost)
     measure = measure or runs[0].measures[0]
     unit = runs[0].unit(measure)
@@ -143,7 +143,7 @@ def _label(axes: "Axes", places: Mapping[str, tuple[float, float]]) -> None:
         taken.append(boxes[-1])
 
 
-def _measured(results: Results) -> Resources:
+def _measured(results: RunData) -> Resources:
     if results.resources is None:
         msg = "the costs of the learners were not measured in this run: evaluate with resources=True"
         raise StreamgaugeError(msg)

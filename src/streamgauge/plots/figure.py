@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from streamgauge._format.palette import COLOURS, DASHES
+from streamgauge._optional import library
 from streamgauge.errors import StreamgaugeError
-from streamgauge.lazy import library
-from streamgauge.palette import COLOURS, DASHES
-from streamgauge.streams.outputs import replacing
+from streamgauge.streams.output_files import replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

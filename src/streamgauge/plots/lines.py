@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge._format.numbers import RATE, printable, titled
+from streamgauge._format.palette import COLOURS
 from streamgauge.errors import StreamgaugeError, unknown_name
-from streamgauge.palette import COLOURS
 from streamgauge.plots.figure import Figure, blank, line_style, tidy
-from streamgauge.records import Results
+from streamgauge.records import RunData
 from streamgauge.reports.curves import Curve, curves_of, thinned
-from streamgauge.reports.panels import panel_of
-from streamgauge.reports.shading import hidden_spans
-from streamgauge.wording import RATE, printable, titled
+from streamgauge.reports.series import panel_of
+from streamgauge.reports.unlabelled_spans import hidden_spans
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +27,7 @@ Band = Literal["folds", "deviation", "interval", "none"]
 
 
 def curves(
-    results: Results,
+    results: RunData,
     measure: str | None = None,
     forgetting: str | None = None,
     *,
@@ -85,7 +85,7 @@ def curves(
 
 
 def difference(
-    results: Results,
+    results: RunData,
     first: str | None = None,
     second: str | None = None,
     *,
@@ -154,7 +154,7 @@ def _reach(middle: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[
     return least - margin, most + margin
 
 
-def shown_learners(results: Results, learners: Sequence[str] | None) -> list[str]:
+def shown_learners(results: RunData, learners: Sequence[str] | None) -> list[str]:
     """Give the names of the learners to show, all by default.
 
     Examples
@@ -169,7 +169,7 @@ def shown_learners(results: Results, learners: Sequence[str] | None) -> list[str
     return list(learners or results.learners)
 
 
-def mark(axes: "Axes", results: Results, learners: Sequence[str]) -> None:
+def mark(axes: "Axes", results: RunData, learners: Sequence[str]) -> None:
     """Mark the true drifts, the alarms and the hidden labels of a run on axes over its rows.
 
     Examples
@@ -210,7 +210,7 @@ def _deviations(values: NDArray[np.float64]) -> Curve:
     return Curve(mean, mean - deviation, mean + deviation)
 
 
-def _intervals(results: Results, measure: str, forgetting: str) -> dict[str, Curve]:
+def _intervals(results: RunData, measure: str, forgetting: str) -> dict[str, Curve]:
     """Give per learner the mean over folds of a measure and of the ends of its intervals."""
     bound = next((name for name in ("chernoff", "hoeffding") if name in results.measures), None)
     if bound is None:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge._format.numbers import p_text, printable
 from streamgauge.plots.figure import Figure, blank
 from streamgauge.reports.matrices import PMatrix, p_matrix
 from streamgauge.significance import Comparison, Ranking
-from streamgauge.wording import p_text, printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,8 +3,8 @@
 Rates are in [0, 1]; classes and nominal values are codes from 0; rows are counted from 0.
 """
 
-from streamgauge.records.courses import Confusions, Differences, LabelCounts
-from streamgauge.records.results import Final, Results, best_of, readings_of
+from streamgauge.records.history import Confusions, Differences, LabelCounts
+from streamgauge.records.readings import Alarm, Failure, Feedback, Outcome, PairSums, Reading, Resources, Trace, Verdict
 from streamgauge.records.rows import (
     ABSTAINED,
     DRIFT,
@@ -20,8 +20,8 @@ from streamgauge.records.rows import (
     Schema,
     Step,
 )
-from streamgauge.records.runs import Alarm, Failure, Feedback, Outcome, PairSums, Reading, Resources, Trace, Verdict
-from streamgauge.tallies import STATISTICS, Tallies, Tally, over_classes
+from streamgauge.records.run_data import Final, RunData, best_of, readings_of
+from streamgauge.records.tally import STATISTICS, Tallies, Tally, over_classes
 
 __all__ = [
     "ABSTAINED",
@@ -47,7 +47,7 @@ __all__ = [
     "PairSums",
     "Reading",
     "Resources",
-    "Results",
+    "RunData",
     "Schema",
     "Step",
     "Tallies",

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
-from streamgauge.records.notebook import schema_html
+from streamgauge.records.schema_html import schema_html
 
 __all__ = [
     "ABSTAINED",

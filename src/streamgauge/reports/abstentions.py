@@ -4,15 +4,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from streamgauge.records import Results
-from streamgauge.wording import percent
+from streamgauge._format.numbers import percent
+from streamgauge.records import RunData
 
 __all__ = ["abstentions"]
 
 WORTH_TELLING = 0.005
 
 
-def abstentions(results: Results) -> Iterator[str]:
+def abstentions(results: RunData) -> Iterator[str]:
     """Say of each learner that often had nothing to say, a sentence each, how much of its errors that is.
 
     Examples

@@ -7,11 +7,11 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from streamgauge._format.markup import Markup, tag
+from streamgauge._format.numbers import MISSING, count, printable
 from streamgauge.drift import AlarmScore, score_results
-from streamgauge.markup import Markup, tag
-from streamgauge.records import Results
+from streamgauge.records import RunData
 from streamgauge.reports.sections import scrolled, section
-from streamgauge.wording import MISSING, count, printable
 
 __all__ = ["alarm_marks", "alarms_section", "score_cells", "score_columns", "score_table", "scores_of"]
 
@@ -22,7 +22,7 @@ COLUMNS = ("alarms", "found", "mean delay", "median delay", "false", "again", "p
 """What is told of alarms."""
 
 
-def alarm_marks(results: Results) -> list[list[int]]:
+def alarm_marks(results: RunData) -> list[list[int]]:
     """Give what is marked on curves: row, position of the learner, and 2 for a drift or 1 for a warning.
 
     Alarms that would fall on the same place of a screen are one mark.
@@ -33,7 +33,7 @@ def alarm_marks(results: Results) -> list[list[int]]:
     >>> import numpy as np
     >>> alarms = (Alarm(100, "a", 0, "DDM"), Alarm(101, "a", 1, "DDM"), Alarm(9000, "a", 0, "DDM", "warning"))
     >>> grid = np.ones((1, 1, 1, 1, 1))
-    >>> alarm_marks(Results(np.array([9999]), grid, ("a",), ("L",), ("m",), (), 9999, complete=True, alarms=alarms))
+    >>> alarm_marks(RunData(np.array([9999]), grid, ("a",), ("L",), ("m",), (), 9999, complete=True, alarms=alarms))
     [[100, 0, 2], [9000, 0, 1]]
     """
     width = max(1, results.n_rows // MOST_MARKS)
@@ -45,7 +45,7 @@ def alarm_marks(results: Results) -> list[list[int]]:
     return list(marks.values())
 
 
-def scores_of(results: Results) -> dict[str, AlarmScore]:
+def scores_of(results: RunData) -> dict[str, AlarmScore]:
     """Give the scores of alarms by the name of learner, detector and fold, and of the baselines beside them.
 
     Examples
@@ -100,7 +100,7 @@ def score_table(scores: Mapping[str, AlarmScore]) -> Table:
     return table
 
 
-def alarms_section(results: Results) -> Markup:
+def alarms_section(results: RunData) -> Markup:
     """Make the section of the page on alarms; nothing where no detector watched.
 
     Examples

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.markup import Markup, tag
-from streamgauge.records import Results
-from streamgauge.reports.courses import balance_of
+from streamgauge._format.markup import Markup, tag
+from streamgauge._format.numbers import RATE, printable, titled
+from streamgauge.records import RunData
 from streamgauge.reports.curves import Curve, curves_of, over_folds, thinned
-from streamgauge.reports.keys import key
-from streamgauge.reports.panels import panels
-from streamgauge.reports.standings import COSTS
-from streamgauge.wording import RATE, printable, titled
+from streamgauge.reports.history import balance_of
+from streamgauge.reports.legend import key
+from streamgauge.reports.pareto import COSTS
+from streamgauge.reports.series import panels
 
 __all__ = [
     "Chart",
@@ -148,7 +148,7 @@ def figure_of(chart: Chart) -> Markup:
     return tag("figure", caption, plot, where, tag("ul", *legend, class_="legend"), class_="chart")
 
 
-def curve_charts(results: Results, names: tuple[str, ...], run: int = 0) -> list[Chart]:
+def curve_charts(results: RunData, names: tuple[str, ...], run: int = 0) -> list[Chart]:
     """Make a chart of each measure under each forgetting; `names` are the learners of the whole page.
 
     Examples
@@ -173,7 +173,7 @@ def curve_charts(results: Results, names: tuple[str, ...], run: int = 0) -> list
     ]
 
 
-def cost_chart(results: Results) -> Chart | None:
+def cost_chart(results: RunData) -> Chart | None:
     """Make the chart of what each learner has cost by each row; None where that was not measured.
 
     Examples
@@ -190,7 +190,7 @@ def cost_chart(results: Results) -> Chart | None:
     return Chart(COSTS["ram_hours"], "so far", "learners", results.learners, cost.rows, lines, "", bands=folded)
 
 
-def difference_chart(results: Results) -> Chart | None:
+def difference_chart(results: RunData) -> Chart | None:
     """Make the chart of the differences to the best learner, with their confidence sequences; None without pairs.
 
     Examples
@@ -215,7 +215,7 @@ def difference_chart(results: Results) -> Chart | None:
     return Chart("Difference", about, "pairs", names, kept.rows, lines, bands=True, zero=True) if lines else None
 
 
-def _best(results: Results) -> str:
+def _best(results: RunData) -> str:
     """Name the learner that wins the most pairs at the end."""
     kept = results.differences
     wins = dict.fromkeys(results.learners, 0)
@@ -231,7 +231,7 @@ def _without_start(line: Curve, n: int) -> Curve:
     return Curve(line.mean, low, high)
 
 
-def balance_chart(results: Results) -> Chart | None:
+def balance_chart(results: RunData) -> Chart | None:
     """Make the chart of the share of each class; None where the run did not keep it.
 
     Examples
@@ -249,7 +249,7 @@ def balance_chart(results: Results) -> Chart | None:
     return Chart("Class balance", "of the rows since the point before", "classes", names, rows, lines)
 
 
-def label_chart(results: Results) -> Chart | None:
+def label_chart(results: RunData) -> Chart | None:
     """Make the chart of what became of the labels; None where all came at once, or that was not kept.
 
     Examples

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from streamgauge.wording import difference_unit, points
+from streamgauge._format.numbers import difference_unit, points
 
 __all__ = ["Comparison", "by_pair", "difference_heading", "difference_text", "interval_text", "shared_unit"]
 

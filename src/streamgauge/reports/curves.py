@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.reports.panels import Panel
-from streamgauge.thinning import Buckets
+from streamgauge._format.downsample import Buckets
+from streamgauge.reports.series import Panel
 
 __all__ = ["Curve", "curves_of", "over_folds", "thinned"]
 

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from streamgauge._format.numbers import RATE, and_list, count, p_text, percent
 from streamgauge.drift import AlarmScore, score_results
-from streamgauge.records import Results
+from streamgauge.records import RunData
 from streamgauge.reports.abstentions import abstentions
 from streamgauge.reports.comparisons import Comparison, by_pair
-from streamgauge.reports.panels import panels
-from streamgauge.reports.standings import standings
+from streamgauge.reports.pareto import standings
+from streamgauge.reports.series import panels
 from streamgauge.significance import Ranking
-from streamgauge.wording import RATE, and_list, count, p_text, percent
 
 __all__ = ["findings", "limits", "ranking_findings", "ranking_limits"]
 
@@ -19,7 +19,7 @@ UNBALANCED = 0.8
 """From such a share of the most frequent class on, the accuracy says little."""
 
 
-def findings(results: Results, comparisons: Sequence[Comparison] = ()) -> list[str]:
+def findings(results: RunData, comparisons: Sequence[Comparison] = ()) -> list[str]:
     """Say what a run found, a sentence each.
 
     Examples
@@ -39,7 +39,7 @@ def findings(results: Results, comparisons: Sequence[Comparison] = ()) -> list[s
     ]
 
 
-def limits(results: Results, comparisons: Sequence[Comparison] = (), *, warnings: bool = True) -> list[str]:
+def limits(results: RunData, comparisons: Sequence[Comparison] = (), *, warnings: bool = True) -> list[str]:
     """Say what cannot be concluded from a run, or what to know before one does; a sentence each.
 
     Parameters
@@ -123,7 +123,7 @@ def _p(p_value: float) -> str:
     return f"< {text[1:]}" if text.startswith("<") else f"= {text}"
 
 
-def _best(results: Results) -> Iterable[str]:
+def _best(results: RunData) -> Iterable[str]:
     for panel in panels(results):
         best, n = panel.best, len(panel.values)
         if best and len(best) < n:
@@ -136,7 +136,7 @@ def _best(results: Results) -> Iterable[str]:
             yield f"{names} {have} the best {panel.measure} over {panel.forgetting} after {rows}: {shown}{mean}."
 
 
-def _classes(results: Results) -> Iterable[str]:
+def _classes(results: RunData) -> Iterable[str]:
     counts = results.labels
     if counts is None or not len(counts.rows) or not counts.by_class[-1].sum():
         return
@@ -149,7 +149,7 @@ def _classes(results: Results) -> Iterable[str]:
         )
 
 
-def _alarms(results: Results) -> Iterable[str]:
+def _alarms(results: RunData) -> Iterable[str]:
     if not results.alarms or not results.drifts:
         return
     by_cell: dict[tuple[str, str], list[AlarmScore]] = {}
@@ -163,7 +163,7 @@ def _alarms(results: Results) -> Iterable[str]:
         yield f"{detector} on {learner} found {found} of {count(n_drifts, 'true drift')}, with {alarms}{over}."
 
 
-def _costs(results: Results) -> Iterable[str]:
+def _costs(results: RunData) -> Iterable[str]:
     if results.resources is None or len(results.learners) < 2 or not results.values.size:
         return
     if not any(results.final(name, results.measures[0]).n_defined for name in results.learners):
@@ -180,14 +180,14 @@ def _costs(results: Results) -> Iterable[str]:
     )
 
 
-def _incomplete(results: Results) -> Iterable[str]:
+def _incomplete(results: RunData) -> Iterable[str]:
     if not results.complete:
         yield f"The run was cut short after {count(results.n_rows, 'row')}; nothing is said of what comes after them."
     for failure in results.failures:
         yield f"{failure.learner} failed in fold {failure.fold} at row {failure.row:,}, so it is in no comparison."
 
 
-def _untested(results: Results, comparisons: Sequence[Comparison]) -> Iterable[str]:
+def _untested(results: RunData, comparisons: Sequence[Comparison]) -> Iterable[str]:
     if len(results.learners) > 1 and not comparisons:
         yield "Whether the differences are real was not tested here: streamgauge compare does."
     tested = {comparison.measure for comparison in comparisons}
@@ -219,7 +219,7 @@ def _claimed(lead: Comparison) -> bool:
     return bool(lead.p_value <= float(getattr(lead, "alpha", 0.05)))
 
 
-def _undefined(results: Results) -> Iterable[str]:
+def _undefined(results: RunData) -> Iterable[str]:
     for panel in panels(results):
         undefined = sum(int(np.isnan(values).sum()) for values in panel.values.values())
         if undefined and not results.failures:
@@ -227,13 +227,13 @@ def _undefined(results: Results) -> Iterable[str]:
             yield f"{panel.measure} over {panel.forgetting} is not defined at {undefined:,} of its {whole:,} readings."
 
 
-def _mixed(results: Results) -> Iterable[str]:
+def _mixed(results: RunData) -> Iterable[str]:
     if results.drifts and "Landmark()" in results.forgettings:
         yield (
             "Readings over Landmark() mix the rows before and after a drift; they do not say how good a learner is now."
         )
 
 
-def _unjudged(results: Results) -> Iterable[str]:
+def _unjudged(results: RunData) -> Iterable[str]:
     if results.alarms and not results.drifts:
         yield "The true drifts are not known, so nobody can say which alarms are right."

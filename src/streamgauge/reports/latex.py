@@ -3,8 +3,8 @@
 import re
 from itertools import count
 
-from streamgauge.reports.documents import Cell, Document, Grid
-from streamgauge.wording import printable
+from streamgauge._format.numbers import printable
+from streamgauge.reports.document import Cell, Document, Grid
 
 __all__ = ["latex", "tabular"]
 

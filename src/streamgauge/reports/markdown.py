@@ -2,8 +2,8 @@
 
 import re
 
-from streamgauge.reports.documents import Cell, Document, Grid, Sentences
-from streamgauge.wording import printable
+from streamgauge._format.numbers import printable
+from streamgauge.reports.document import Cell, Document, Grid, Sentences
 
 __all__ = ["markdown"]
 

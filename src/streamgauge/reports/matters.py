@@ -6,19 +6,19 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.markup import Markup, joined, tag
-from streamgauge.records import Results
+from streamgauge._format.markup import Markup, joined, tag
+from streamgauge._format.numbers import p_text
+from streamgauge.records import RunData
 from streamgauge.reports.charts import Chart, figure_of
 from streamgauge.reports.comparisons import Comparison, by_pair
 from streamgauge.reports.costs import cost_cells, cost_columns
-from streamgauge.reports.courses import moments_of
-from streamgauge.reports.documents import Grid, ranking_document
+from streamgauge.reports.document import Grid, ranking_document
+from streamgauge.reports.history import moments_of
 from streamgauge.reports.matrices import p_matrix
-from streamgauge.reports.pictures import pareto_picture, ranks_picture
+from streamgauge.reports.pareto import standings
 from streamgauge.reports.sections import learner_head, scrolled, section
-from streamgauge.reports.standings import standings
+from streamgauge.reports.svg import pareto_picture, ranks_picture
 from streamgauge.significance import Ranking
-from streamgauge.wording import p_text
 
 __all__ = [
     "chart_section",
@@ -68,7 +68,7 @@ def chart_section(title: str, *parts: Chart | Markup | None, note: str = "") -> 
     return section(title, tag("div", *figures, class_="charts"), noted)
 
 
-def costs_section(results: Results, chart: Chart | None) -> Markup:
+def costs_section(results: RunData, chart: Chart | None) -> Markup:
     """Tabulate what the learners cost, draw it along the stream, and the measure against it.
 
     Examples
@@ -106,7 +106,7 @@ def costs_section(results: Results, chart: Chart | None) -> Markup:
     return section("What it cost", *parts)
 
 
-def confusion_data(results: Results) -> dict[str, object] | None:
+def confusion_data(results: RunData) -> dict[str, object] | None:
     """Give the confusion matrices that the script shows, at as many moments as there is room for.
 
     Examples
@@ -125,7 +125,7 @@ def confusion_data(results: Results) -> dict[str, object] | None:
     return {"rows": confusions.rows[at].tolist(), "shares": told.tolist()}
 
 
-def confusion_section(results: Results) -> Markup:
+def confusion_section(results: RunData) -> Markup:
     """Show the confusion matrix of each learner after the last row; the script can go back along the run.
 
     Examples
@@ -188,7 +188,7 @@ def ranking_sections(ranking: Ranking) -> Markup:
     )
 
 
-def _shown_confusions(results: Results) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
+def _shown_confusions(results: RunData) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
     """Choose the moments to show, and give the shares [moment, learner, true, predicted] there."""
     kept = results.confusions
     if kept is None or not len(kept.rows) or len(kept.classes) > MOST_CLASSES:
@@ -199,7 +199,7 @@ def _shown_confusions(results: Results) -> tuple[NDArray[np.int64], NDArray[np.f
     return at, shares
 
 
-def _liveliest(results: Results) -> int:
+def _liveliest(results: RunData) -> int:
     """Give the place of a forgetting that shows the present rather than the whole past, where there is one."""
     return next((f for f, name in enumerate(results.forgettings) if not name.startswith("Landmark")), 0)
 

@@ -8,10 +8,11 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 
+from streamgauge._format.markup import Markup, joined, tag
+from streamgauge._format.numbers import count, printable
+from streamgauge._format.palette import COLOURS, DASHES
 from streamgauge.errors import StreamgaugeError
-from streamgauge.markup import Markup, joined, tag
-from streamgauge.palette import COLOURS, DASHES
-from streamgauge.records import Results
+from streamgauge.records import RunData
 from streamgauge.reports.alarms import alarm_marks, alarms_section
 from streamgauge.reports.charts import (
     Chart,
@@ -25,7 +26,6 @@ from streamgauge.reports.charts import (
 )
 from streamgauge.reports.comparisons import Comparison
 from streamgauge.reports.findings import findings, limits
-from streamgauge.reports.leads import lead, part_of, title_of
 from streamgauge.reports.matters import (
     chart_section,
     confusion_data,
@@ -34,7 +34,6 @@ from streamgauge.reports.matters import (
     matrix_section,
     words_section,
 )
-from streamgauge.reports.panels import panels
 from streamgauge.reports.sections import (
     finals_section,
     folds_section,
@@ -43,8 +42,9 @@ from streamgauge.reports.sections import (
     section,
     verdicts_section,
 )
-from streamgauge.reports.shading import hidden_spans
-from streamgauge.wording import count, printable
+from streamgauge.reports.series import panels
+from streamgauge.reports.title import lead, part_of, title_of
+from streamgauge.reports.unlabelled_spans import hidden_spans
 
 __all__ = ["banners", "curves_section", "header", "marks_of", "page_html", "whole_page", "write_page"]
 
@@ -52,7 +52,7 @@ BANNER = {"class_": "banner", "role": "status"}
 """How a line is marked that must be seen before any number."""
 
 
-def write_page(results: Results, path: str | Path, comparisons: Sequence[Comparison] = ()) -> Path:
+def write_page(results: RunData, path: str | Path, comparisons: Sequence[Comparison] = ()) -> Path:
     """Write the report of an evaluation to a file, and give its path.
 
     Examples
@@ -70,7 +70,7 @@ def write_page(results: Results, path: str | Path, comparisons: Sequence[Compari
     return path
 
 
-def page_html(results: Results, comparisons: Sequence[Comparison] = ()) -> str:
+def page_html(results: RunData, comparisons: Sequence[Comparison] = ()) -> str:
     """Make the report of an evaluation: what was found, values, curves, costs, folds, pairs and what was run.
 
     Examples
@@ -146,7 +146,7 @@ def whole_page(
     )
 
 
-def marks_of(results: Results, learners: Sequence[str] | None = None) -> dict[str, object]:
+def marks_of(results: RunData, learners: Sequence[str] | None = None) -> dict[str, object]:
     """Gather what is marked on every curve of a run: true drifts, alarms, and rows whose labels are hidden.
 
     Examples
@@ -172,7 +172,7 @@ def header(title: str, words: str) -> Markup:
     return tag("header", brand, tag("h1", title), tag("p", words, class_="lead"))
 
 
-def banners(results: Results) -> Markup:
+def banners(results: RunData) -> Markup:
     """Tell what must be known before any number: that a run was cut short, that a learner failed.
 
     Examples
@@ -192,7 +192,7 @@ def banners(results: Results) -> Markup:
     return joined(*told)
 
 
-def curves_section(charts: Sequence[Chart], runs: Sequence[Results]) -> Markup:
+def curves_section(charts: Sequence[Chart], runs: Sequence[RunData]) -> Markup:
     """Put the curves of runs under a heading, and say how to read them.
 
     Examples

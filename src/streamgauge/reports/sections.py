@@ -3,7 +3,8 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from streamgauge.markup import Markup, joined, tag
+from streamgauge._format.markup import Markup, joined, tag
+from streamgauge._format.numbers import RATE, count, difference_unit, p_text, percent, points, spread, titled
 from streamgauge.records import Final
 from streamgauge.reports.comparisons import (
     Comparison,
@@ -13,9 +14,8 @@ from streamgauge.reports.comparisons import (
     interval_text,
     shared_unit,
 )
-from streamgauge.reports.keys import key
-from streamgauge.reports.panels import Panel
-from streamgauge.wording import RATE, count, difference_unit, p_text, percent, points, spread, titled
+from streamgauge.reports.legend import key
+from streamgauge.reports.series import Panel
 
 __all__ = [
     "finals_section",

@@ -5,22 +5,22 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, get_args
 
+from streamgauge._format.markup import Markup, joined, tag
+from streamgauge._format.numbers import count, stream_title
 from streamgauge.errors import StreamgaugeError, unknown_name
-from streamgauge.markup import Markup, joined, tag
-from streamgauge.records import Results
+from streamgauge.records import RunData
 from streamgauge.reports.charts import curve_charts
 from streamgauge.reports.comparisons import Comparison
-from streamgauge.reports.documents import document_of, ranking_document
+from streamgauge.reports.document import document_of, ranking_document
 from streamgauge.reports.latex import latex
-from streamgauge.reports.leads import lead, part_of, title_of
 from streamgauge.reports.markdown import markdown
 from streamgauge.reports.matters import ranking_sections
 from streamgauge.reports.page import banners, curves_section, header, marks_of, page_html, whole_page
-from streamgauge.reports.panels import panels
 from streamgauge.reports.sections import finals_section, verdicts_section
+from streamgauge.reports.series import panels
+from streamgauge.reports.title import lead, part_of, title_of
 from streamgauge.significance import Ranking, compare_all, rank
-from streamgauge.streams.outputs import replacing
-from streamgauge.wording import count, stream_title
+from streamgauge.streams.output_files import replacing
 
 __all__ = ["FORMATS", "recommended", "report", "write_report"]
 
@@ -33,7 +33,7 @@ ENDINGS: dict[str, Format] = {".html": "html", ".htm": "html", ".md": "md", ".ma
 
 
 def write_report(
-    results: Results | Sequence[Results],
+    results: RunData | Sequence[RunData],
     path: str | Path,
     comparisons: Sequence[Comparison] | None = None,
     *,
@@ -75,7 +75,7 @@ def write_report(
 
 
 def report(
-    results: Results | Sequence[Results],
+    results: RunData | Sequence[RunData],
     comparisons: Sequence[Comparison] | None = None,
     *,
     format: Format = "html",  # noqa: A002
@@ -110,7 +110,7 @@ def report(
     """
     if format not in FORMATS:
         raise unknown_name(kind="format of reports", name=format, known=FORMATS)
-    runs = [results] if isinstance(results, Results) else list(results)
+    runs = [results] if isinstance(results, RunData) else list(results)
     if not runs:
         msg = "there are no results to report"
         raise StreamgaugeError(msg)
@@ -129,7 +129,7 @@ def report(
     return "\n".join(map(write, parts))
 
 
-def recommended(results: Results, measure: str | None = None, alpha: float = 0.05) -> tuple[Comparison, ...]:
+def recommended(results: RunData, measure: str | None = None, alpha: float = 0.05) -> tuple[Comparison, ...]:
     """Make the recommended test of every pair of a run; none where there is nothing to test.
 
     Examples
@@ -143,18 +143,18 @@ def recommended(results: Results, measure: str | None = None, alpha: float = 0.0
     return compare_all(results, measure=measure, alpha=alpha)
 
 
-def _main_measure(results: Results) -> str:
+def _main_measure(results: RunData) -> str:
     """Give the measure to compare by: the accuracy, whose sums every run keeps."""
     return "accuracy" if "accuracy" in results.measures or not results.measures else results.measures[0]
 
 
-def _single(results: Results, comparisons: Sequence[Comparison], format: Format) -> str:  # noqa: A002
+def _single(results: RunData, comparisons: Sequence[Comparison], format: Format) -> str:  # noqa: A002
     if format == "html":
         return page_html(results, comparisons)
     return (markdown if format == "md" else latex)(document_of(results, comparisons))
 
 
-def _ranked(runs: Sequence[Results], measure: str | None, alpha: float, post_hoc: str) -> tuple[Ranking | None, str]:
+def _ranked(runs: Sequence[RunData], measure: str | None, alpha: float, post_hoc: str) -> tuple[Ranking | None, str]:
     """Rank the learners of runs; None and the reason where they cannot be."""
     try:
         return rank(runs, measure=measure or _main_measure(runs[0]), alpha=alpha, post_hoc=post_hoc), ""
@@ -163,7 +163,7 @@ def _ranked(runs: Sequence[Results], measure: str | None, alpha: float, post_hoc
 
 
 def _study_page(
-    runs: Sequence[Results], comparisons: Sequence[Sequence[Comparison]], ranking: Ranking | None, reason: str
+    runs: Sequence[RunData], comparisons: Sequence[Sequence[Comparison]], ranking: Ranking | None, reason: str
 ) -> str:
     # Learners have the same colours all over the page.
     learners = tuple(dict.fromkeys(name for run in runs for name in run.learners))

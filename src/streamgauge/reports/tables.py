@@ -8,13 +8,13 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from streamgauge.records import Resources, Results, Verdict
+from streamgauge._format.numbers import RATE, count, difference_unit, p_text, percent, points, printable, spread, titled
+from streamgauge.records import Resources, RunData, Verdict
 from streamgauge.reports.abstentions import abstentions
 from streamgauge.reports.alarms import score_table, scores_of
 from streamgauge.reports.comparisons import Comparison, by_pair, interval_text
 from streamgauge.reports.costs import cost_cells, cost_columns
-from streamgauge.reports.panels import Panel, panels
-from streamgauge.wording import RATE, count, difference_unit, p_text, percent, points, printable, spread, titled
+from streamgauge.reports.series import Panel, panels
 
 __all__ = ["costs_table", "live_verdicts", "pairs_table", "results_table", "summary"]
 
@@ -22,7 +22,7 @@ MOST_UNDECIDED = 3
 """So many pairs of which nothing is known yet are named."""
 
 
-def summary(results: Results, comparisons: Sequence[Comparison] = ()) -> RenderableType:
+def summary(results: RunData, comparisons: Sequence[Comparison] = ()) -> RenderableType:
     """Show an evaluation: what went wrong, if anything did, the results, the pairs, and each verdict with its warnings.
 
     Examples
@@ -56,7 +56,7 @@ def summary(results: Results, comparisons: Sequence[Comparison] = ()) -> Rendera
     return Group(*parts)
 
 
-def results_table(results: Results) -> RenderableType:
+def results_table(results: RunData) -> RenderableType:
     """Tabulate per learner the mean over folds of each measure at the last row, a table for each forgetting.
 
     Rates are in percent, with the standard deviation over folds; the best mean of a column is bold and starred.

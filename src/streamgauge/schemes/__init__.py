@@ -3,11 +3,11 @@
 A fold never learns a row before it has tested it for the last time, whatever the scheme.
 """
 
-from streamgauge.schemes.folded import Bootstrap, CrossValidation, Split
+from streamgauge.schemes.folds import Bootstrap, CrossValidation, Split
 from streamgauge.schemes.holdout import Holdout
 from streamgauge.schemes.modes import TestMode
-from streamgauge.schemes.ordered import Chunks, Prequential, WarmUp
-from streamgauge.schemes.trained import Pretrained, TrainThenTest
+from streamgauge.schemes.prequential import Chunks, Prequential, WarmUp
+from streamgauge.schemes.pretrained import Pretrained, TrainThenTest
 
 __all__ = [
     "Bootstrap",

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.protocols import Inserting, Scheme, Stream, is_stream
 from streamgauge.records import Batch, Step
-from streamgauge.schemes.ordered import Prequential, Wrapping, require_scheme, rows_of
+from streamgauge.schemes.prequential import Prequential, Wrapping, require_scheme, rows_of
 
 __all__ = ["Holdout"]
 

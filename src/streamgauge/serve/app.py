@@ -17,14 +17,14 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
+from streamgauge._engine.journal.format import plain
 from streamgauge.errors import StreamgaugeError
-from streamgauge.journal.files import plain
+from streamgauge.serve.charts import Panel, curves, table
 from streamgauge.serve.guard import Guard
-from streamgauge.serve.jobs import Jobs, choices
-from streamgauge.serve.library import Library
+from streamgauge.serve.launched_runs import Jobs, choices
 from streamgauge.serve.live import watch
 from streamgauge.serve.metrics import TYPE, metrics_text
-from streamgauge.serve.panels import Panel, curves, table
+from streamgauge.serve.run_folders import Library
 
 __all__ = ["create_app"]
 

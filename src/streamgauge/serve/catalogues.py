@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from streamgauge.serve.sources import Cache
+from streamgauge.serve.curve_sources import Cache
 
 __all__ = ["experiment_of"]
 

@@ -8,12 +8,12 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from streamgauge._engine.journal import JournalView
+from streamgauge._engine.journal.format import EVENTS
 from streamgauge.errors import StreamgaugeError
-from streamgauge.journal import JournalView
-from streamgauge.journal.files import EVENTS
-from streamgauge.serve.jobs import Jobs
-from streamgauge.serve.library import Library
-from streamgauge.serve.panels import Panel, news
+from streamgauge.serve.charts import Panel, news
+from streamgauge.serve.launched_runs import Jobs
+from streamgauge.serve.run_folders import Library
 from streamgauge.serve.runs import marked
 
 __all__ = ["MOST_NEW", "Watcher", "watch"]

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from numbers import Real
 
+from streamgauge._engine.journal import JournalView
 from streamgauge.errors import StreamgaugeError
-from streamgauge.journal import JournalView
-from streamgauge.serve.library import Library
+from streamgauge.serve.run_folders import Library
 
 __all__ = ["TYPE", "metrics_text"]
 

@@ -6,11 +6,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from streamgauge._engine.journal import JournalView
+from streamgauge._engine.journal import format as files
 from streamgauge.errors import StreamgaugeError
-from streamgauge.journal import JournalView, files
-from streamgauge.records import Results
+from streamgauge.results import Results
 from streamgauge.serve.catalogues import experiment_of
-from streamgauge.serve.sources import Cache, Readings, journal_readings
+from streamgauge.serve.curve_sources import Cache, Readings, journal_readings
 
 __all__ = ["Run", "marked"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from streamgauge.errors import StreamgaugeError, require_between
-from streamgauge.serve.library import Library
+from streamgauge.serve.run_folders import Library
 
 __all__ = ["Settings", "serve"]
 

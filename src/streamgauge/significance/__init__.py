@@ -1,21 +1,22 @@
 """Significance: whether one learner is really better than another, or was lucky."""
 
 from streamgauge.records import Verdict
-from streamgauge.significance.adjustments import benjamini_hochberg, e_benjamini_hochberg, holm, hommel, shaffer
 from streamgauge.significance.bayesian import Posterior, bayesian_sign, correlated_t, signed_rank
 from streamgauge.significance.compare import compare, compare_all
 from streamgauge.significance.comparison import ALGORITHMS, MODELS, SEEDS, Comparison, p_text
+from streamgauge.significance.confidence_sequences import asymptotic_radius, empirical_bernstein, two_way_sequence
 from streamgauge.significance.corrected import corrected_t, five_by_two, held_out_ratio
-from streamgauge.significance.diagrams import diagram_text
-from streamgauge.significance.effects import Effect, effect_size
-from streamgauge.significance.evidence import Betting, anytime_mcnemar
+from streamgauge.significance.corrections import benjamini_hochberg, e_benjamini_hochberg, holm, hommel, shaffer
+from streamgauge.significance.e_values import Betting, anytime_mcnemar
+from streamgauge.significance.effect_size import Effect, effect_size
 from streamgauge.significance.flips import sign_flip
-from streamgauge.significance.folds import sign_test, wilcoxon
+from streamgauge.significance.fold_tests import sign_test, wilcoxon
 from streamgauge.significance.group_sequential import GroupSequentialSignFlip, open_ended, until
-from streamgauge.significance.looks import Look, decide
-from streamgauge.significance.losses import diebold_mariano, mcnemar_curve, q_statistic
-from streamgauge.significance.ranking import POST_HOCS, RankedPair, Ranking, rank, rank_table
-from streamgauge.significance.ranks import (
+from streamgauge.significance.interim_analysis import Look, decide
+from streamgauge.significance.live import LiveTest, Monitor, PairWatch
+from streamgauge.significance.loss_tests import diebold_mariano, mcnemar_curve, q_statistic
+from streamgauge.significance.rank_diagram import diagram_text
+from streamgauge.significance.rank_tests import (
     Friedman,
     critical_difference,
     friedman,
@@ -23,9 +24,8 @@ from streamgauge.significance.ranks import (
     nemenyi_p_values,
     ranks_of,
 )
-from streamgauge.significance.rows import mcnemar, two_way_t
-from streamgauge.significance.sequences import asymptotic_radius, empirical_bernstein, two_way_sequence
-from streamgauge.significance.verdicts import LiveTest, Monitor, PairWatch
+from streamgauge.significance.ranking import POST_HOCS, RankedPair, Ranking, rank, rank_table
+from streamgauge.significance.row_tests import mcnemar, two_way_t
 
 __all__ = [
     "ALGORITHMS",

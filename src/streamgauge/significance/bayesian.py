@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from streamgauge import randomness
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
-from streamgauge.significance.folds import checked_differences
+from streamgauge.significance.fold_tests import checked_differences
 
 __all__ = ["Posterior", "bayesian_sign", "correlated_t", "signed_rank"]
 

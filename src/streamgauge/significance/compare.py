@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError, unknown_name
-from streamgauge.records import PairSums, Results
+from streamgauge.records import PairSums, RunData
 from streamgauge.significance.comparison import SEEDS, Comparison
 from streamgauge.significance.corrected import FOLDED, corrected_t, held_out_ratio
 from streamgauge.significance.flips import sign_flip
-from streamgauge.significance.folds import sign_test, wilcoxon
-from streamgauge.significance.rows import mcnemar, two_way_t
+from streamgauge.significance.fold_tests import sign_test, wilcoxon
+from streamgauge.significance.row_tests import mcnemar, two_way_t
 
 __all__ = ["choose_forgetting", "compare", "compare_all"]
 
@@ -27,7 +27,7 @@ LANDMARK = "Landmark()"
 
 
 def compare(
-    results: Results,
+    results: RunData,
     first: str | None = None,
     second: str | None = None,
     *,
@@ -101,7 +101,7 @@ def compare(
 
 
 def compare_all(
-    results: Results,
+    results: RunData,
     *,
     test: str | None = None,
     alpha: float = 0.05,
@@ -123,7 +123,7 @@ def compare_all(
     )
 
 
-def _find(results: Results, first: str | None, second: str | None) -> PairSums:
+def _find(results: RunData, first: str | None, second: str | None) -> PairSums:
     """Find the sums of two learners, turned round where they were counted the other way."""
     names = list(dict.fromkeys(name for pair in results.pairs for name in (pair.first, pair.second)))
     if first is None and second is None and len(results.pairs) == 1:
@@ -151,7 +151,7 @@ def _find(results: Results, first: str | None, second: str | None) -> PairSums:
     raise StreamgaugeError(msg)
 
 
-def _not_compared(results: Results, name: str, names: list[str]) -> StreamgaugeError:
+def _not_compared(results: RunData, name: str, names: list[str]) -> StreamgaugeError:
     """Say why a learner is in no pair."""
     failure = next((failure for failure in results.failures if failure.learner == name), None)
     if failure is not None:
@@ -159,7 +159,7 @@ def _not_compared(results: Results, name: str, names: list[str]) -> StreamgaugeE
     return unknown_name(kind="learner", name=name, known=names)
 
 
-def _main_measure(results: Results, pair: PairSums, test: str | None, forgetting: str | None) -> tuple[str, list[str]]:
+def _main_measure(results: RunData, pair: PairSums, test: str | None, forgetting: str | None) -> tuple[str, list[str]]:
     """Choose what to test where nobody says, and tell why it is not what was measured where it is not."""
     if ACCURACY in results.measures or not results.measures:
         return ACCURACY, []
@@ -196,7 +196,7 @@ def _differences(pair: PairSums) -> NDArray[np.float64]:
     return pair.fold_differences
 
 
-def _last_differences(results: Results, pair: PairSums, measure: str, forgetting: str | None) -> NDArray[np.float64]:
+def _last_differences(results: RunData, pair: PairSums, measure: str, forgetting: str | None) -> NDArray[np.float64]:
     """Take the differences of the last readings of each fold."""
     if measure not in results.measures:
         raise unknown_name(kind="measure", name=measure, known=results.measures)
@@ -225,7 +225,7 @@ def choose_forgetting(known: tuple[str, ...], asked: str | None) -> str:
     return asked or (LANDMARK if LANDMARK in known else next(iter(known)))
 
 
-def _held_out_ratio(results: Results, pair: PairSums) -> float:
+def _held_out_ratio(results: RunData, pair: PairSums) -> float:
     """Look up of what kind the folds are."""
     scheme = results.description.get("scheme")
     name = str(scheme.get("name", "")) if isinstance(scheme, Mapping) else ""
@@ -245,7 +245,7 @@ def _mcnemar(pair: PairSums, alpha: float) -> Comparison:
     return replace(outcome, warnings=tuple(warnings))
 
 
-def _warnings(results: Results, pair: PairSums, outcome: Comparison) -> list[str]:
+def _warnings(results: RunData, pair: PairSums, outcome: Comparison) -> list[str]:
     warnings = []
     shared = int(pair.n_scored.sum()) > pair.n_rows
     seedless = all(_is_seedless(results, name) for name in (pair.first, pair.second))
@@ -259,7 +259,7 @@ def _warnings(results: Results, pair: PairSums, outcome: Comparison) -> list[str
     return warnings
 
 
-def _is_seedless(results: Results, learner: str) -> bool:
+def _is_seedless(results: RunData, learner: str) -> bool:
     """Look up whether a learner uses no randomness; False where the description does not tell."""
     learners = results.description.get("learners")
     facts = learners.get(learner) if isinstance(learners, Mapping) else None

@@ -3,8 +3,8 @@
 import math
 from dataclasses import dataclass
 
-from streamgauge.markup import simple_table, tag
-from streamgauge.wording import RATE, difference_unit, points
+from streamgauge._format.markup import simple_table, tag
+from streamgauge._format.numbers import RATE, difference_unit, points
 
 __all__ = ["ALGORITHMS", "MODELS", "SEEDS", "Comparison"]
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
 from streamgauge.significance.comparison import SEEDS, Comparison
-from streamgauge.significance.folds import checked_differences
+from streamgauge.significance.fold_tests import checked_differences
 
 __all__ = ["FOLDED", "corrected_t", "five_by_two", "held_out_ratio"]
 

@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike, NDArray
 from streamgauge import randomness
 from streamgauge.errors import require_at_least
 from streamgauge.significance.comparison import Comparison
-from streamgauge.significance.folds import checked_differences, fold_outcome, slack
+from streamgauge.significance.fold_tests import checked_differences, fold_outcome, slack
 
 __all__ = ["all_flips", "random_flips", "sign_flip"]
 

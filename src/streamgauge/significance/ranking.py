@@ -7,12 +7,13 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from streamgauge._format.numbers import RATE, and_list, count
 from streamgauge.errors import StreamgaugeError, require_between, unknown_name
-from streamgauge.records import Results
-from streamgauge.significance.adjustments import holm, shaffer
+from streamgauge.records import RunData
 from streamgauge.significance.compare import choose_forgetting
-from streamgauge.significance.folds import slack, wilcoxon
-from streamgauge.significance.ranks import (
+from streamgauge.significance.corrections import holm, shaffer
+from streamgauge.significance.fold_tests import slack, wilcoxon
+from streamgauge.significance.rank_tests import (
     Friedman,
     critical_difference,
     friedman,
@@ -20,7 +21,6 @@ from streamgauge.significance.ranks import (
     nemenyi_p_values,
     ranks_of,
 )
-from streamgauge.wording import RATE, and_list, count
 
 __all__ = ["POST_HOCS", "RankedPair", "Ranking", "rank", "rank_table"]
 
@@ -189,7 +189,7 @@ class Ranking:
 
 
 def rank(
-    results: Iterable[Results],
+    results: Iterable[RunData],
     *,
     measure: str = "accuracy",
     forgetting: str | None = None,
@@ -230,7 +230,7 @@ def rank(
     cells: dict[str, dict[str, list[float]]] = {}
     greater_is_better, unit = True, RATE
     for run in runs:
-        if not isinstance(run, Results):
+        if not isinstance(run, RunData):
             msg = f"{run!r} is no results; give those of several evaluations, as in rank([first, second])"
             raise StreamgaugeError(msg)
         if measure not in run.measures:
@@ -356,7 +356,7 @@ def _warnings(n_streams: int, n_learners: int, post_hoc: str, alpha: float) -> l
     return []
 
 
-def _stream_name(run: Results) -> str:
+def _stream_name(run: RunData) -> str:
     stream = run.description.get("stream")
     name = stream.get("name") if isinstance(stream, Mapping) else stream
     if not isinstance(name, str):
@@ -365,7 +365,7 @@ def _stream_name(run: Results) -> str:
     return name
 
 
-def _last(run: Results, learner: str, measure: str, forgetting: str) -> float:
+def _last(run: RunData, learner: str, measure: str, forgetting: str) -> float:
     curve = run.curve(learner, measure, forgetting)[-1:]
     if not len(curve) or np.isnan(curve).any():
         msg = f"{measure} of {learner} on {_stream_name(run)} is undefined in some fold after the last row"

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from streamgauge.records import Results
+from streamgauge.results import Results
 from streamgauge.store.conditions import Asked, Condition, digest
 from streamgauge.store.owners import Owner
 

@@ -5,17 +5,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from streamgauge._format.numbers import stream_titles
 from streamgauge.errors import StreamgaugeError
 from streamgauge.results import write_table
 from streamgauge.store.filters import Filter
 from streamgauge.store.store import Store
-from streamgauge.streams.outputs import replacing
-from streamgauge.wording import stream_titles
+from streamgauge.streams.output_files import replacing
 
 __all__ = ["export", "latex_table"]
 
 if TYPE_CHECKING:
-    from streamgauge.reports.documents import Cell
+    from streamgauge.reports.document import Cell
 
 
 def export(store: Store, path: Path | str, wanted: Filter = Filter()) -> Path:
@@ -78,7 +78,7 @@ def latex_table(rows: Sequence[dict[str, Any]]) -> str:
     \end{tabular}
     <BLANKLINE>
     """
-    from streamgauge.reports.documents import Grid  # noqa: PLC0415  (whoever runs experiments needs no reports)
+    from streamgauge.reports.document import Grid  # noqa: PLC0415  (whoever runs experiments needs no reports)
     from streamgauge.reports.latex import tabular  # noqa: PLC0415
 
     for axis in ("measure", "forgetting"):
@@ -119,7 +119,7 @@ def _differs(rows: Sequence[dict[str, Any]], axis: str) -> bool:
 
 
 def _cells(means: Sequence[float | None], *, best_is_most: bool) -> "tuple[Cell, ...]":
-    from streamgauge.reports.documents import Cell  # noqa: PLC0415
+    from streamgauge.reports.document import Cell  # noqa: PLC0415
 
     known = [round(mean, 4) for mean in means if mean is not None]
     best = (max(known) if best_is_most else min(known)) if known else None

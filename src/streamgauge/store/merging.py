@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.records import Confusions, Differences, PairSums, Resources, Results
+from streamgauge.records import Confusions, Differences, PairSums, Resources
+from streamgauge.results import Results
 
 __all__ = ["merged", "only"]
 

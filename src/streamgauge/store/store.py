@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from streamgauge.errors import unknown_name
-from streamgauge.records import Results
-from streamgauge.results import load, save
+from streamgauge.results import Results, load, save
 from streamgauge.store.catalogue import connected, create, writing
 from streamgauge.store.conditions import Asked, Condition, digest
 from streamgauge.store.entries import (

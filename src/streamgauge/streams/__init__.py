@@ -1,10 +1,10 @@
 """Streams: rows in memory, files, real streams by name, generators and changes; and what makes files of them."""
 
 from streamgauge.streams.arrays import ArrayStream, as_stream, in_memory, take
-from streamgauge.streams.changes import Covered, Imbalanced, Noisy, Relabelled, Shifted, Swapped
+from streamgauge.streams.concept_drift import Gradual, Incremental, Recurring, Sudden
 from streamgauge.streams.convert import convert
+from streamgauge.streams.datasets import DATASETS, Dataset, load
 from streamgauge.streams.describe import Description, describe
-from streamgauge.streams.drift import Gradual, Incremental, Recurring, Sudden
 from streamgauge.streams.files import File
 from streamgauge.streams.generators import (
     LED,
@@ -23,11 +23,11 @@ from streamgauge.streams.generators import (
 )
 from streamgauge.streams.joined import Joined
 from streamgauge.streams.live import GrowingFile, HttpPush, Kafka, Redis, Socket
-from streamgauge.streams.named import named
-from streamgauge.streams.registry import DATASETS, Dataset, load
+from streamgauge.streams.paper_streams import named
 from streamgauge.streams.sampling import Balance, Distribution, open_test, read_index, repeat, sample
 from streamgauge.streams.shuffle import shuffle
-from streamgauge.streams.truth import drifts_of
+from streamgauge.streams.transforms import Covered, Imbalanced, Noisy, Relabelled, Shifted, Swapped
+from streamgauge.streams.true_drifts import drifts_of
 from streamgauge.streams.writers import write
 
 __all__ = [

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import Stream
-from streamgauge.streams.parts import resampled
+from streamgauge.streams.composed import resampled
 
 __all__ = ["MOST_TRIES", "find"]
 

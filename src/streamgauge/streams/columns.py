@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge._optional import LazyModule
 from streamgauge.errors import StreamgaugeError
-from streamgauge.lazy import LazyModule
 
 __all__ = ["Column", "columns_of", "is_frame"]
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from streamgauge.streams.files import File
-from streamgauge.streams.raw import open_raw
+from streamgauge.streams.text_lines import open_raw
 from streamgauge.streams.writers import write
 
 __all__ = ["convert"]

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from streamgauge._format.progress_bar import progress_bar
 from streamgauge.errors import StreamgaugeError
-from streamgauge.progress import progress_bar
 
 __all__ = ["OpenMLFile", "cache_folder", "download", "openml_file"]
 

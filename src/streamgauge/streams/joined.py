@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import Stream
 from streamgauge.records import Batch, Drift, Schema
-from streamgauge.streams.parts import Composed, Cursor, common_schema, require_streams, together
-from streamgauge.streams.truth import drifts_of, endless, moved, sooner
+from streamgauge.streams.composed import Composed, Cursor, common_schema, require_streams, together
+from streamgauge.streams.true_drifts import drifts_of, endless, moved, sooner
 
 __all__ = ["Joined"]
 

@@ -9,9 +9,9 @@ from typing import IO
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.streams.files import File
-from streamgauge.streams.files.text import Mark, located
-from streamgauge.streams.outputs import file_kind, writing_bytes
-from streamgauge.streams.raw import RawText, open_raw
+from streamgauge.streams.files.text_files import Mark, located
+from streamgauge.streams.output_files import file_kind, writing_bytes
+from streamgauge.streams.text_lines import RawText, open_raw
 
 __all__ = ["shuffle"]
 

@@ -13,7 +13,7 @@ from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.protocols import Stream
 from streamgauge.records import UNLABELLED, Batch, Schema
-from streamgauge.streams.outputs import file_kind, replacing, writing_bytes
+from streamgauge.streams.output_files import file_kind, replacing, writing_bytes
 
 __all__ = ["Writer", "arff_header", "arff_name", "csv_header", "csv_name", "write", "writing_rows"]
 

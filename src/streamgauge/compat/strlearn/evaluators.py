@@ -14,8 +14,8 @@ from streamgauge.compat.strlearn.streams import ours
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.evaluating import evaluate
 from streamgauge.forgetting import Tumbling, Window
-from streamgauge.learners.adapters.states import pickled, unpickled
-from streamgauge.learners.rows import winners
+from streamgauge.learners.adapters.saved_states import pickled, unpickled
+from streamgauge.learners.plain_loop import winners
 from streamgauge.measures import as_measure
 from streamgauge.protocols import Forgetting, Learner, Measure, Stream
 from streamgauge.records import ABSTAINED, Schema, Step

@@ -1,6 +1,6 @@
 """Libraries that are wanted only by those who use them."""
 
-from streamgauge.lazy import library
+from streamgauge._optional import library
 
 __all__ = ["comes_from", "library"]
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from streamgauge.errors import LearnerError, StreamgaugeError
 from streamgauge.learners.adapters.libraries import library
+from streamgauge.learners.adapters.saved_states import Size, note_pickle, opened, require_trust, sealed
 from streamgauge.learners.adapters.seeding import seeds
-from streamgauge.learners.adapters.states import Size, note_pickle, opened, require_trust, sealed
 from streamgauge.protocols import Learner
 from streamgauge.records import UNLABELLED, Schema, Step
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.learners.adapters.chunks import repeated, usable
+from streamgauge.learners.adapters.chunked import repeated, usable
+from streamgauge.learners.adapters.saved_states import Size, opened, pickled, sealed, size_of, unpickled
 from streamgauge.learners.adapters.seeding import SEED_NAMES, seeds
-from streamgauge.learners.adapters.states import Size, opened, pickled, sealed, size_of, unpickled
-from streamgauge.learners.rows import row_by_row
+from streamgauge.learners.plain_loop import row_by_row
 from streamgauge.protocols import Learner
 from streamgauge.records import ABSTAINED, Schema, Step
 

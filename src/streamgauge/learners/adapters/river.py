@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
-from streamgauge.learners.adapters.chunks import ChunkLearner, repeated, usable
+from streamgauge.learners.adapters.chunked import ChunkLearner, repeated, usable
 from streamgauge.learners.adapters.libraries import library
+from streamgauge.learners.adapters.saved_states import Size, pickled, size_of, unpickled
 from streamgauge.learners.adapters.seeding import SEED_NAMES, seeds
-from streamgauge.learners.adapters.states import Size, pickled, size_of, unpickled
-from streamgauge.learners.rows import failed_at, winners
+from streamgauge.learners.plain_loop import failed_at, winners
 from streamgauge.protocols import Learner
 from streamgauge.records import UNLABELLED, Schema, Step
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError, require_at_least
-from streamgauge.learners.adapters.chunks import ChunkLearner, repeated, usable
+from streamgauge.learners.adapters.chunked import ChunkLearner, repeated, usable
 from streamgauge.learners.adapters.seeding import seeds
-from streamgauge.learners.rows import winners
+from streamgauge.learners.plain_loop import winners
 from streamgauge.protocols import Learner
 from streamgauge.records import Schema
 
@@ -125,7 +125,7 @@ def _seed_names(estimator: Any) -> list[str]:  # noqa: ANN401
 
 
 class EstimatorModel:
-    """An estimator as the model of a learner; see `streamgauge.learners.adapters.chunks.Model`.
+    """An estimator as the model of a learner; see `streamgauge.learners.adapters.chunked.Model`.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import require_at_least
-from streamgauge.learners.adapters.chunks import ChunkLearner
+from streamgauge.learners.adapters.chunked import ChunkLearner
 from streamgauge.learners.adapters.scikit_learn import EstimatorModel, fresh_estimator
 from streamgauge.learners.adapters.seeding import seeds
 from streamgauge.protocols import Learner

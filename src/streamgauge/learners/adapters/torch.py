@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError, require_at_least
-from streamgauge.learners.adapters.chunks import ChunkLearner, usable
+from streamgauge.learners.adapters.chunked import ChunkLearner, usable
 from streamgauge.learners.adapters.libraries import library
+from streamgauge.learners.adapters.saved_states import opened, sealed, size_of
 from streamgauge.learners.adapters.seeding import seeds
-from streamgauge.learners.adapters.states import opened, sealed, size_of
-from streamgauge.learners.rows import winners
+from streamgauge.learners.plain_loop import winners
 from streamgauge.protocols import Learner
 from streamgauge.records import Schema, Step
 

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.learners.adapters.chunks import usable
+from streamgauge.learners.adapters.chunked import usable
 from streamgauge.learners.adapters.libraries import library
+from streamgauge.learners.adapters.saved_states import opened, sealed
 from streamgauge.learners.adapters.seeding import seeds
-from streamgauge.learners.adapters.states import opened, sealed
-from streamgauge.learners.rows import failed_at, winners
+from streamgauge.learners.plain_loop import failed_at, winners
 from streamgauge.protocols import Learner
 from streamgauge.records import UNLABELLED, Schema, Step
 

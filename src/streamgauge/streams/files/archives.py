@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import UNLABELLED, Schema
-from streamgauge.streams.files.columns import (
+from streamgauge.streams.files.column_roles import (
     Column,
     Selection,
     check_classes,
@@ -21,9 +21,9 @@ from streamgauge.streams.files.columns import (
     in_order,
     schema_of,
 )
-from streamgauge.streams.files.rows import Rows, rebatched
+from streamgauge.streams.files.row_blocks import Rows, rebatched
 from streamgauge.streams.files.source import CHUNK, Source
-from streamgauge.streams.files.text import about
+from streamgauge.streams.files.text_files import about
 
 __all__ = ["ArchiveReader", "open_archive"]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from streamgauge import _native
 from streamgauge.records import Schema
-from streamgauge.streams.files.columns import (
+from streamgauge.streams.files.column_roles import (
     MOST_CLASSES,
     MOST_NAMES,
     Column,
@@ -16,7 +16,7 @@ from streamgauge.streams.files.columns import (
     schema_of,
 )
 from streamgauge.streams.files.source import Source
-from streamgauge.streams.files.text import Mark, TextReader, about, chunks_from, located
+from streamgauge.streams.files.text_files import Mark, TextReader, about, chunks_from, located
 
 __all__ = ["Start", "open_delimited", "read_start"]
 

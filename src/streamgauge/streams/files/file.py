@@ -12,11 +12,11 @@ from typing import ClassVar, Protocol
 from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
 from streamgauge.records import Batch, Schema
 from streamgauge.streams.files.archives import open_archive
-from streamgauge.streams.files.columns import Key, Selection
+from streamgauge.streams.files.column_roles import Key, Selection
 from streamgauge.streams.files.delimited import open_delimited
-from streamgauge.streams.files.rows import Rows
+from streamgauge.streams.files.row_blocks import Rows
 from streamgauge.streams.files.source import Source
-from streamgauge.streams.files.text import open_arff, open_libsvm
+from streamgauge.streams.files.text_files import open_arff, open_libsvm
 
 __all__ = ["File"]
 

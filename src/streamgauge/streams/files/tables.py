@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import UNLABELLED, Schema
-from streamgauge.streams.files.columns import (
+from streamgauge.streams.files.column_roles import (
     MOST_NAMES,
     Column,
     Kind,
@@ -22,9 +22,9 @@ from streamgauge.streams.files.columns import (
     in_order,
     schema_of,
 )
-from streamgauge.streams.files.rows import Rows, rebatched
+from streamgauge.streams.files.row_blocks import Rows, rebatched
 from streamgauge.streams.files.source import Source
-from streamgauge.streams.files.text import about
+from streamgauge.streams.files.text_files import about
 
 __all__ = ["NAMES_KEY", "TableReader", "open_arrow", "open_parquet"]
 

@@ -6,7 +6,7 @@ from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
 from streamgauge.records import Drift, Schema
 from streamgauge.streams.generators.native import Generator, numeric_schema
-from streamgauge.streams.truth import periodic
+from streamgauge.streams.true_drifts import periodic
 
 __all__ = ["SEA", "Hyperplane", "RandomRBF"]
 

@@ -1,6 +1,6 @@
 """Live sources: rows as they come, with or apart from their labels."""
 
-from streamgauge.streams.live.counts import Counts
+from streamgauge.streams.live.event_counts import Counts
 from streamgauge.streams.live.growing import GrowingFile
 from streamgauge.streams.live.kafka import Kafka
 from streamgauge.streams.live.push import HttpPush

@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.streams.live.lines import LONGEST, Lines
+from streamgauge.streams.live.line_buffer import LONGEST, Lines
 from streamgauge.streams.live.push import Inbox
 from streamgauge.streams.live.sockets import address_of
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from streamgauge.errors import StreamgaugeError
 from streamgauge.streams.live.events import ENOUGH, NOTHING, Events, Position, Source
-from streamgauge.streams.live.lines import too_long
+from streamgauge.streams.live.line_buffer import too_long
 from streamgauge.streams.live.sockets import address_of
 from streamgauge.streams.live.stream import LiveStream
 

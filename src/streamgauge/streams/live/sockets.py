@@ -10,7 +10,7 @@ import numpy as np
 
 from streamgauge.errors import StreamgaugeError
 from streamgauge.streams.live.events import ENOUGH, NOTHING, Events, Position, Source
-from streamgauge.streams.live.lines import Lines, too_long
+from streamgauge.streams.live.line_buffer import Lines, too_long
 from streamgauge.streams.live.stream import LiveStream
 
 __all__ = ["Socket", "address_of"]

@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
 from streamgauge.records import Batch
-from streamgauge.streams.live.counts import Counts, DeadLetters
 from streamgauge.streams.live.decoding import Decoder, Format
+from streamgauge.streams.live.event_counts import Counts, DeadLetters
 from streamgauge.streams.live.events import Position, Source
-from streamgauge.streams.live.reading import Inlet, Reading, unpacked
+from streamgauge.streams.live.reader import Inlet, Reading, unpacked
 from streamgauge.streams.live.schemas import schema_of
 
 __all__ = ["LiveStream"]

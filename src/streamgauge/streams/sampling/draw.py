@@ -5,14 +5,14 @@ from pathlib import Path
 
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.streams.files import File
-from streamgauge.streams.files.columns import Key
-from streamgauge.streams.raw import RawText, open_raw
-from streamgauge.streams.sampling.counts import Balance, Distribution
+from streamgauge.streams.files.column_roles import Key
+from streamgauge.streams.sampling.class_counts import Balance, Distribution
 from streamgauge.streams.sampling.index import Counts
-from streamgauge.streams.sampling.lines import draw_lines, sample_lines
 from streamgauge.streams.sampling.recipes import read_recipe
 from streamgauge.streams.sampling.request import Drawn, Request
-from streamgauge.streams.sampling.rows import sample_rows
+from streamgauge.streams.sampling.sample_lines import draw_lines, sample_lines
+from streamgauge.streams.sampling.sample_rows import sample_rows
+from streamgauge.streams.text_lines import RawText, open_raw
 
 __all__ = ["repeat", "sample"]
 

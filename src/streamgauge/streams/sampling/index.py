@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError
 from streamgauge.streams.files import File
-from streamgauge.streams.files.columns import Column
-from streamgauge.streams.files.text import located
-from streamgauge.streams.outputs import Output, replacing, writing_bytes
-from streamgauge.streams.raw import RawText, open_raw
+from streamgauge.streams.files.column_roles import Column
+from streamgauge.streams.files.text_files import located
+from streamgauge.streams.output_files import Output, replacing, writing_bytes
+from streamgauge.streams.text_lines import RawText, open_raw
 
 __all__ = ["Counts", "count_rows", "note_index", "read_counts", "read_index"]
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from streamgauge.errors import StreamgaugeError
 from streamgauge.streams.files import File
-from streamgauge.streams.files.columns import Key
-from streamgauge.streams.outputs import replacing
-from streamgauge.streams.sampling.counts import Balance, Distribution, Plan
+from streamgauge.streams.files.column_roles import Key
+from streamgauge.streams.output_files import replacing
+from streamgauge.streams.sampling.class_counts import Balance, Distribution, Plan
 
 __all__ = ["Recipe", "read_recipe", "write_recipe"]
 

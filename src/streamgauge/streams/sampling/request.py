@@ -8,9 +8,9 @@ from typing import Any
 
 from streamgauge import _native
 from streamgauge.streams.files import File
-from streamgauge.streams.files.columns import Key
-from streamgauge.streams.outputs import file_kind, writing_bytes
-from streamgauge.streams.sampling.counts import Balance, Distribution, Plan
+from streamgauge.streams.files.column_roles import Key
+from streamgauge.streams.output_files import file_kind, writing_bytes
+from streamgauge.streams.sampling.class_counts import Balance, Distribution, Plan
 from streamgauge.streams.sampling.index import Counts
 from streamgauge.streams.sampling.recipes import Recipe, write_recipe
 

@@ -1,0 +1,134 @@
+"""Writes what a reproduction found: a page, its picture, its data and a manifest, side by side in a folder."""
+
+import csv
+import json
+import platform
+from collections.abc import Iterable
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from papers.findings import Entry, Finding, Reproduction, Scale, Table
+from streamgauge import _native
+from streamgauge.streams.output_files import replacing
+
+__all__ = ["page_of", "write", "write_index"]
+
+REPEAT = "$ streamgauge reproduce {name} --scale {scale}"
+
+
+def write(
+    reproduction: Reproduction, scale: Scale, finding: Finding, folder: Path, facts: dict[str, Any]
+) -> list[Path]:
+    """Write page, picture, data and manifest of a finding into a folder; give the files.
+
+    The picture needs Matplotlib; where that is missing there is none, and the manifest says so.
+    """
+    written = []
+    picture = folder / f"{reproduction.name}.png" if finding.draw and find_spec("matplotlib") else None
+    if picture is not None:
+        _draw(finding, picture)
+        written.append(picture)
+    data = finding.data or finding.tables[0]
+    for suffix, text in (
+        ("md", page_of(reproduction, scale, finding, picture)),
+        ("csv", None),
+        ("json", json.dumps(_manifest(reproduction, scale, finding, picture, facts), indent=2) + "\n"),
+    ):
+        path = folder / f"{reproduction.name}.{suffix}"
+        with replacing(path) as temporary:
+            if text is None:
+                _write_data(data, temporary)
+            else:
+                temporary.write_text(text, encoding="utf-8")
+        written.append(path)
+    return written
+
+
+def page_of(reproduction: Reproduction, scale: Scale, finding: Finding, picture: Path | None) -> str:
+    """Give the page of a finding as Markdown.
+
+    Examples
+    --------
+    >>> from papers.findings import Experiment
+    >>> sums = Reproduction("sums", "A. Author, 1900", "Sums", Experiment("sums", lambda scale: []), lambda done: None)
+    >>> print(page_of(sums, "quick", Finding("1 run", (Table("All", ("a",), ((1,),)),)), None).splitlines()[0])
+    # Sums
+    """
+    parts = [f"# {reproduction.title}", f"{reproduction.source}. Ours: {finding.basis}."]
+    if picture is not None:
+        parts.append(f"![{reproduction.title}]({picture.name})")
+    if finding.claims:
+        parts.append("\n".join(f"- {claim.sentence}" for claim in finding.claims))
+    for table in finding.tables:
+        parts += [f"## {table.title}", table.markdown]
+    if finding.notes:
+        parts += ["## Where and why it differs", "\n".join(f"- {note}" for note in finding.notes)]
+    parts.append(f"```\n{REPEAT.format(name=reproduction.name, scale=scale)}\n```")
+    return "\n\n".join(parts) + "\n"
+
+
+def write_index(folder: Path, names: Iterable[str]) -> Path:
+    """Write a page that names all pages of a folder, what each rests on and how many of its claims were seen.
+
+    Parameters
+    ----------
+    folder
+        Where the pages are.
+    names
+        The names of all reproductions, in their order; those that are not in the folder are left out.
+    """
+    rows = []
+    for name in names:
+        path = folder / f"{name}.json"
+        if path.is_file():
+            facts = json.loads(path.read_text(encoding="utf-8"))
+            seen = [claim["holds"] for claim in facts["claims"]]
+            rows.append((f"[{name}]({name}.md)", facts["title"], f"{sum(seen)} of {len(seen)}", facts["basis"]))
+    table = Table("all", ("name", "what it shows", "claims seen", "rests on"), tuple(rows))
+    index = folder / "README.md"
+    with replacing(index) as temporary:
+        temporary.write_text(f"# Reproduced\n\n{table.markdown}\n", encoding="utf-8")
+    return index
+
+
+def _draw(finding: Finding, path: Path) -> None:
+    from matplotlib.figure import Figure  # noqa: PLC0415  (an extra; and no window is ever opened)
+
+    figure = Figure(figsize=finding.size, layout="constrained")
+    if finding.draw is not None:
+        finding.draw(figure)
+    with replacing(path) as temporary:
+        figure.savefig(temporary, dpi=90, format="png", metadata={"Software": None})
+
+
+def _write_data(table: Table, path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(table.columns)
+        rows.writerows([_exact(entry) for entry in row] for row in table.rows)
+
+
+def _exact(entry: Entry) -> Entry:
+    """Round what no longer means anything, so that a file does not change with the machine."""
+    return float(f"{entry:.10g}") if isinstance(entry, float) else entry
+
+
+def _manifest(
+    reproduction: Reproduction, scale: Scale, finding: Finding, picture: Path | None, facts: dict[str, Any]
+) -> dict[str, Any]:
+    packages = ("streamgauge", "numpy", "scipy")
+    return {
+        "name": reproduction.name,
+        "title": reproduction.title,
+        "source": reproduction.source,
+        "scale": scale,
+        "basis": finding.basis,
+        **facts,
+        "claims": [{"text": claim.text, "holds": claim.holds} for claim in finding.claims],
+        "notes": list(finding.notes),
+        "picture": None if picture is None else picture.name,
+        "versions": {"python": platform.python_version(), **{package: version(package) for package in packages}},
+        "machine": {"platform": platform.platform(), "instruction_set": _native.instruction_set()},
+    }

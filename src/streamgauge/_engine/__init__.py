@@ -1,0 +1,1 @@
+"""How a run is carried out. Private: use `streamgauge.evaluate` and `streamgauge.Evaluation`."""

@@ -1,0 +1,100 @@
+"""What a run has read so far: an append-only file beside the checkpoints, so that their cost does not grow."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple
+from pathlib import Path
+
+from streamgauge._engine.collector import Progress
+from streamgauge.errors import StreamgaugeError
+from streamgauge.records import Alarm
+from streamgauge.records.serialise import pack_columns, unpack_columns
+
+__all__ = ["Log"]
+
+COLUMNS = ("rows", "values", "costs", "labels", "confused", "confusions")
+
+
+class Log:
+    """The readings, costs and alarms of a run, batch by batch.
+
+    Parameters
+    ----------
+    path
+        The file; it is made with the first reading.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> log = Log(Path(tempfile.mkdtemp()) / "progress.log")
+    >>> size = log.append([Progress(100, np.array([50, 100]), np.zeros((2, 1, 1, 1, 1)))])
+    >>> [progress.rows.tolist() for progress in log.read(size)]
+    [[50, 100]]
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.n_bytes = 0
+
+    def append(self, told: Sequence[Progress]) -> int:
+        """Append what batches brought, safely; gives how many bytes there are then."""
+        records = b"".join(_record(progress) for progress in told if len(progress.rows) or progress.alarms)
+        if records:
+            with self._path.open("ab") as file:
+                file.write(records)
+                file.flush()
+                os.fsync(file.fileno())
+        self.n_bytes += len(records)
+        return self.n_bytes
+
+    def read(self, n_bytes: int) -> Iterator[Progress]:
+        """Give what the first so many bytes tell; raises where they are damaged or missing."""
+        if not n_bytes:
+            return
+        left = n_bytes
+        try:
+            with self._path.open("rb") as file:
+                while left:
+                    size = int.from_bytes(file.read(8), "little")
+                    left -= 8 + size
+                    if size == 0 or left < 0:
+                        raise _damaged(self._path)
+                    try:
+                        progress = _progress(file.read(size))
+                    except StreamgaugeError:
+                        raise _damaged(self._path) from None
+                    yield progress
+        except OSError as error:
+            msg = f"cannot read {self._path}: {error.strerror or error}"
+            raise StreamgaugeError(msg) from None
+
+    def check(self, n_bytes: int) -> None:
+        """Raise where the first so many bytes are damaged or missing."""
+        for _ in self.read(n_bytes):
+            pass
+
+    def cut(self, n_bytes: int) -> None:
+        """Go on after the first so many bytes; what was written behind them is of no checkpoint."""
+        if n_bytes:
+            os.truncate(self._path, n_bytes)
+        else:
+            self._path.unlink(missing_ok=True)
+        self.n_bytes = n_bytes
+
+
+def _damaged(path: Path) -> StreamgaugeError:
+    return StreamgaugeError(f"the readings before it, in {path.name}, are damaged")
+
+
+def _record(progress: Progress) -> bytes:
+    facts = {"n_rows": progress.n_rows, "alarms": [astuple(alarm) for alarm in progress.alarms]}
+    columns = {name: getattr(progress, name) for name in COLUMNS}
+    state = pack_columns("progress", facts, columns)
+    return len(state).to_bytes(8, "little") + state
+
+
+def _progress(state: bytes) -> Progress:
+    facts, columns = unpack_columns("progress", state)
+    alarms = tuple(Alarm(*alarm) for alarm in facts["alarms"])
+    return Progress(facts["n_rows"], alarms=alarms, **{name: columns[name] for name in COLUMNS})

@@ -1,0 +1,101 @@
+"""Reads the journal of a run, while it is written or later."""
+
+import json
+import os
+import platform
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge._engine.journal.format import (
+    ABOUT,
+    EVENTS,
+    FOLDER,
+    FORMAT,
+    READINGS,
+    STATUS,
+    STOP,
+    read_json,
+    read_records,
+)
+from streamgauge._engine.journal.layout import Layout
+from streamgauge.errors import StreamgaugeError
+
+__all__ = ["JournalView"]
+
+SILENT_SECONDS = 60.0
+"""A run on another machine that has said nothing for so long is taken for dead."""
+
+
+class JournalView:
+    """What another process can know of a run; holds nothing but what the run is about.
+
+    Parameters
+    ----------
+    folder
+        The folder of the run.
+
+    Examples
+    --------
+    >>> JournalView("no such folder")
+    Traceback (most recent call last):
+    ...
+    streamgauge.errors.StreamgaugeError: no such folder holds no journal of a run
+    """
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder) / FOLDER
+        about = read_json(self.folder / ABOUT)
+        try:
+            if about is None or about["format"] != FORMAT:
+                raise KeyError  # noqa: TRY301
+            self.about: dict[str, Any] = about
+            self.layout = Layout.of(about)
+        except (KeyError, TypeError, ValueError):
+            msg = f"{folder} holds no journal of a run"
+            raise StreamgaugeError(msg) from None
+
+    def status(self) -> dict[str, Any]:
+        """Give how far the run is: state, n_rows, seconds, verdicts, failures and whatever else it told."""
+        return read_json(self.folder / STATUS) or {"state": "running", "n_rows": 0, "verdicts": [], "failures": []}
+
+    @property
+    def state(self) -> str:
+        """What became of it: ``running``, ``complete``, ``cut short``, ``failed``, or ``died`` without a word."""
+        return self.state_of(self.status())
+
+    def state_of(self, status: dict[str, Any]) -> str:
+        """Tell the state from a status at hand."""
+        state = str(status.get("state", "running"))
+        return "died" if state == "running" and not self._is_alive(status) else state
+
+    def _is_alive(self, status: dict[str, Any]) -> bool:
+        if self.about.get("host") != platform.node() or os.name == "nt":  # where signal 0 is no harmless question
+            return time.time() - float(status.get("updated", self.about["started"])) < SILENT_SECONDS
+        try:
+            os.kill(int(self.about["pid"]), 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:  # it lives, under another user
+            return True
+        return True
+
+    def records(self, skip: int = 0) -> tuple[int, NDArray[np.float64]]:
+        """Read the records behind the first `skip` ones, and the generation that their count refers to."""
+        return read_records(self.folder / READINGS, self.layout.width, skip)
+
+    def events(self, skip: int = 0) -> tuple[int, list[dict[str, Any]]]:
+        """Read the alarms behind the first `skip` ones, and the generation; ``n`` says how many each stands for."""
+        try:
+            text = (self.folder / EVENTS).read_text(encoding="utf-8")
+            first, *lines = text[: text.rfind("\n") + 1].splitlines()
+            return int(json.loads(first)["generation"]), [json.loads(line) for line in lines[skip:]]
+        except (OSError, ValueError, KeyError, TypeError):
+            return -1, []
+
+    def ask_to_stop(self) -> None:
+        """Ask the run to end after the batch at hand."""
+        (self.folder / STOP).touch()

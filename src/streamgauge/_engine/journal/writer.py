@@ -1,0 +1,245 @@
+"""Writes the journal of a run, at some microseconds a batch and in bounded space."""
+
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge._engine.journal.format import (
+    ABOUT,
+    EVENTS,
+    FOLDER,
+    FORMAT,
+    READINGS,
+    STATUS,
+    STOP,
+    head,
+    plain,
+    read_json,
+    read_records,
+    write_json,
+)
+from streamgauge._engine.journal.layout import Layout
+from streamgauge.errors import StreamgaugeError
+from streamgauge.records import Alarm, Failure, Verdict
+
+__all__ = ["Journal"]
+
+MOST_RECORDS = 20_000
+"""After so many records the file is thinned to half."""
+
+MOST_BYTES = 2**26
+"""After so many bytes, too."""
+
+MOST_EVENTS = 20_000
+"""After so many alarms, neighbours of a kind become one with their number."""
+
+STATUS_SECONDS = 1.0
+"""How often the status is written while a run goes on."""
+
+
+class _Progress(Protocol):
+    """What a batch brought, as `streamgauge.evaluate` tells it."""
+
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def rows(self) -> NDArray[np.int64]: ...
+    @property
+    def values(self) -> NDArray[np.float64]: ...
+    @property
+    def costs(self) -> NDArray[np.float64] | None: ...
+    @property
+    def alarms(self) -> tuple[Alarm, ...]: ...
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]: ...
+
+
+class Journal:
+    """Writes what a run reads into its folder, for others to follow; a context manager for the length of the run.
+
+    What cannot be written, as on a full disk, never ends a run: the journal then stops, and says so in `error`.
+
+    Parameters
+    ----------
+    folder
+        The folder of the run; the journal is the folder ``journal`` in it. An earlier one is replaced.
+    layout
+        The names along the axes.
+    about
+        What is run, in plain words.
+    from_row
+        A run that resumes goes on behind the records up to this row; 0 for one that starts.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from streamgauge import SEA, NaiveBayes, evaluate
+    >>> from streamgauge._engine.journal import JournalView
+    >>> folder = tempfile.mkdtemp()
+    >>> _ = evaluate(SEA(n_rows=1000), NaiveBayes(), every=250, journal=folder)
+    >>> view = JournalView(folder)
+    >>> view.layout.rows(view.records()[1]).tolist(), view.state
+    ([250, 500, 750, 1000], 'complete')
+    """
+
+    def __init__(
+        self, folder: Path | str, layout: Layout, about: Mapping[str, object] | None = None, *, from_row: int = 0
+    ) -> None:
+        self.folder, self.layout, self.error = Path(folder) / FOLDER, layout, ""
+        self._limit = max(400, min(MOST_RECORDS, MOST_BYTES // (8 * layout.width)))
+        self._generation = self._n_records = self._events_generation = 0
+        self._events: list[dict[str, Any]] = []
+        self._status: dict[str, Any] = {"state": "running", "n_rows": from_row, "verdicts": []}
+        self._news: Callable[[], Mapping[str, object]] = dict
+        self._failures: Sequence[Failure] = ()
+        self._started, self._written = time.time(), 0.0
+        try:
+            self._open(about or {}, from_row)
+        except OSError as error:
+            msg = f"cannot write the journal into {self.folder}: {error.strerror or error}"
+            raise StreamgaugeError(msg) from None
+
+    def _open(self, about: Mapping[str, object], from_row: int) -> None:
+        kept, events = self._earlier(from_row) if from_row else (np.empty((0, self.layout.width)), [])
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for name in (STOP, STATUS):
+            (self.folder / name).unlink(missing_ok=True)
+        process = {"pid": os.getpid(), "host": platform.node(), "started": self._started}
+        write_json(self.folder / ABOUT, {"format": FORMAT, **self.layout.facts, **process, **about})
+        # A generation that no earlier run into this folder had: who follows it then starts again, too.
+        self._generation = self._events_generation = int(1000 * self._started)
+        self._rewrite(kept)
+        self._rewrite_events(events)
+        self._write_status()
+
+    def _earlier(self, from_row: int) -> tuple[NDArray[np.float64], list[dict[str, Any]]]:
+        """Give what an earlier part of this run wrote up to a row; nothing where it was another run."""
+        about = read_json(self.folder / ABOUT)
+        if about is None or any(about.get(name) != fact for name, fact in self.layout.facts.items()):
+            return np.empty((0, self.layout.width)), []
+        _, records = read_records(self.folder / READINGS, self.layout.width)
+        lines = (self.folder / EVENTS).read_text(encoding="utf-8").splitlines()[1:]
+        events = [event for event in map(json.loads, lines) if event["row"] < from_row]
+        return records[records[:, 0] <= from_row], events
+
+    @property
+    def asked_to_stop(self) -> bool:
+        """Whether someone made the file ``stop``."""
+        return (self.folder / STOP).exists()
+
+    def note(
+        self,
+        progress: _Progress,
+        failures: Sequence[Failure] = (),
+        news: Callable[[], Mapping[str, object]] = dict,
+    ) -> None:
+        """Write what a batch brought; `news` is asked about once a second for further facts of the status."""
+        if self.error:
+            return
+        self._news, self._failures = news, failures
+        try:
+            self._note(progress)
+        except OSError as error:
+            self.error = f"the journal in {self.folder} ends here: {error.strerror or error}"
+
+    def _note(self, progress: _Progress) -> None:
+        now = time.time()
+        verdicts = progress.verdicts
+        if verdicts:
+            self._status["verdicts"] = [{**asdict(verdict), "sentence": str(verdict)} for verdict in verdicts]
+        if len(progress.rows):
+            intervals = {
+                (one.first, one.second): (one.difference, *(one.interval or (np.nan,) * 2)) for one in verdicts
+            }
+            self._append(self.layout.packed(progress.rows, now, progress.values, progress.costs, intervals))
+        if progress.alarms:
+            self._append_events([{**asdict(alarm), "n": 1} for alarm in progress.alarms])
+        self._status["n_rows"] = max(self._status["n_rows"], progress.n_rows)
+        if now - self._written >= STATUS_SECONDS:
+            self._write_status()
+
+    def _append(self, records: NDArray[np.float64]) -> None:
+        self._n_records += len(records)
+        if self._n_records > self._limit:
+            _, before = read_records(self.folder / READINGS, self.layout.width)
+            self._generation += 1
+            self._rewrite(self.layout.thinned(np.concatenate((before, records)), self._limit // 2))
+        else:
+            with (self.folder / READINGS).open("ab") as file:
+                file.write(records.astype("<f8").tobytes())
+
+    def _rewrite(self, records: NDArray[np.float64]) -> None:
+        data = head(self._generation, self.layout.width) + records.astype("<f8").tobytes()
+        self._replace(READINGS, lambda path: path.write_bytes(data))
+        self._n_records = len(records)
+
+    def _append_events(self, events: list[dict[str, Any]]) -> None:
+        self._events += events
+        if len(self._events) > MOST_EVENTS:
+            self._events_generation += 1
+            self._rewrite_events(_merged(self._events))
+        else:
+            with (self.folder / EVENTS).open("a", encoding="utf-8") as file:
+                file.writelines(json.dumps(plain(event)) + "\n" for event in events)
+
+    def _rewrite_events(self, events: list[dict[str, Any]]) -> None:
+        lines = [{"generation": self._events_generation}, *events]
+        text = "".join(json.dumps(plain(line)) + "\n" for line in lines)
+        self._replace(EVENTS, lambda path: path.write_text(text, encoding="utf-8"))
+        self._events = events
+
+    def _replace(self, name: str, write: Callable[[Path], object]) -> None:
+        temporary = self.folder / f".{name}.tmp"
+        write(temporary)
+        temporary.replace(self.folder / name)
+
+    def _write_status(self) -> None:
+        self._written = time.time()
+        times = {"seconds": self._written - self._started, "updated": self._written}
+        failures = [asdict(failure) for failure in self._failures]
+        write_json(self.folder / STATUS, {**self._status, **self._news(), **times, "failures": failures})
+
+    def close(self, state: str, reason: str = "") -> None:
+        """Say how the run ended: ``complete``, ``cut short`` or ``failed``, and why."""
+        self._status |= {"state": state, "reason": reason}
+        try:
+            self._write_status()
+            (self.folder / STOP).unlink(missing_ok=True)
+        except OSError as error:
+            self.error = f"the journal in {self.folder} has no end: {error.strerror or error}"
+
+    def __enter__(self) -> "Journal":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._status["state"] != "running":
+            return
+        if kind is None or issubclass(kind, GeneratorExit | KeyboardInterrupt):
+            self.close("cut short", "it was left")
+        else:
+            self.close("failed", f"{kind.__name__}: {error}")
+
+
+def _merged(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Make one of each two neighbours of a learner, a detector and a kind; none is lost from their number."""
+    merged: list[dict[str, Any]] = []
+    waiting: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for event in events:
+        kind = (event["learner"], event["detector"], event["kind"])
+        if kind in waiting:
+            waiting.pop(kind)["n"] += event["n"]
+        else:
+            waiting[kind] = dict(event)
+            merged.append(waiting[kind])
+    return merged

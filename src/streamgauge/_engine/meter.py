@@ -1,0 +1,344 @@
+"""What a learner costs: time and memory of itself alone, whatever else runs beside it.
+
+Whole parts of a step are timed as they run, which costs nearly nothing. How time divides into predicting and learning,
+and how long single rows take, is told by a sample of rows that are run and timed one by one.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass
+from time import perf_counter_ns
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge.errors import LearnerError
+from streamgauge.learners.plain_loop import failed_at, row_by_row_timed
+from streamgauge.protocols import Learner
+from streamgauge.records import ABSTAINED, UNLABELLED, Resources, Step
+from streamgauge.records.serialise import loading, pack, pack_columns, unpack, unpack_columns
+
+__all__ = ["FIGURES", "Meter", "Totals", "costs_of"]
+
+FIGURES = ("cpu_seconds", "wall_seconds", "predict_share", "n_bytes", "ram_hours")
+"""What is noted at every stop."""
+
+PERCENTILES = (50.0, 90.0, 99.0, 99.9, 100.0)
+SAMPLED_ROWS = 32
+SAMPLE_SPACINGS = (256, 32_768)
+"""The fewest and the most rows between two samples, which lie ever wider apart, for a look at a clock costs."""
+
+_TIMES, _SAMPLING = ("_cpu", "_wall", "_charged", "_ram_hours"), ("_n_run", "_next_sample", "_n_samples")
+_COUNTED = (*_TIMES, *_SAMPLING, "n_predicted", "n_learnt", "n_late")
+
+Predicted = tuple[NDArray[np.int32], NDArray[np.float64] | None]
+
+
+@runtime_checkable
+class _Timed(Protocol):
+    """A learner that can time its rows itself, without the cost of calls from Python."""
+
+    def interleave_timed(
+        self, step: Step, *, with_votes: bool
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None, NDArray[np.uint64], NDArray[np.uint64]]: ...
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What a meter has counted up to now: rows predicted, learnt and predicted late, and how long single rows took."""
+
+    n_predicted: int
+    n_learnt: int
+    n_late: int
+    predicting: "Latencies"
+    learning: "Latencies"
+
+    @property
+    def n_timed(self) -> int:
+        """How many rows were timed one by one."""
+        return max(self.predicting.n, self.learning.n)
+
+    @property
+    def latency(self) -> NDArray[np.float64]:
+        """Seconds that a row takes at each of `PERCENTILES`: predicting it, then learning it; float64 [2, p]."""
+        return np.array([taken.percentiles(PERCENTILES) for taken in (self.predicting, self.learning)]) / 1e9
+
+    def save(self) -> bytes:
+        """Give it as bytes."""
+        counts = [self.n_predicted, self.n_learnt, self.n_late]
+        return pack("totals", {"counts": counts}, [self.predicting.save(), self.learning.save()])
+
+    @classmethod
+    def of(cls, state: bytes) -> "Totals":
+        """Read what `save` gave."""
+        facts, parts = unpack("totals", state)
+        return cls(*facts["counts"], *map(Latencies.of, parts))
+
+
+class Meter:
+    """Runs a learner and notes what it costs.
+
+    Parameters
+    ----------
+    learner
+        The learner.
+    n_classes
+        How many classes there are.
+    clock
+        Tells CPU time in nanoseconds: `time.thread_time_ns`, or `time.process_time_ns` where nothing runs beside it.
+    budget
+        How many seconds a prediction may take; None for as long as it likes. A late one is no prediction.
+
+    Examples
+    --------
+    >>> from time import thread_time_ns
+    >>> from streamgauge.checks.learners import MIXED, sample_batch
+    >>> from streamgauge.learners import NaiveBayes
+    >>> meter = Meter(NaiveBayes().build(MIXED, seed=1), MIXED.n_classes, thread_time_ns)
+    >>> predictions, _ = meter.interleave(Step(sample_batch(MIXED, 1000)), with_votes=False, cuts=[500, 1000])
+    >>> len(predictions), len(meter.notes()), meter.n_predicted
+    (1000, 2, 1000)
+    """
+
+    def __init__(self, learner: Learner, n_classes: int, clock: Callable[[], int], budget: float | None = None) -> None:
+        self._learner, self._n_classes, self._clock = learner, n_classes, clock
+        self._budget = None if budget is None else budget * 1e9
+        self._cpu = self._wall = self._charged = 0
+        self._ram_hours = 0.0
+        self._notes: list[tuple[float, ...]] = []
+        self._interleave_timed = learner.interleave_timed if isinstance(learner, _Timed) else self._row_by_row
+        self._n_run = self._next_sample = self._n_samples = 0
+        self._latencies = (Latencies(), Latencies())
+        self.n_predicted = self.n_learnt = self.n_late = 0
+
+    def interleave(self, step: Step, *, with_votes: bool, cuts: Sequence[int]) -> Predicted:
+        """Predict and learn the rows of a step, and note the cost before each of the ascending places `cuts`."""
+        done: list[Predicted] = []
+        start = 0
+        try:
+            for cut in cuts:
+                self._run(step.part(start, cut), done, with_votes=with_votes)
+                self.note()
+                start = cut
+            whole = start == 0
+            self._run(step if whole else step.part(start, len(step.batch)), done, with_votes=with_votes)
+        except Exception as error:
+            failure = failed_at(0, np.empty((0, self._n_classes)), error, with_votes=with_votes)
+            before = _joined([*done, failure.done], self._n_classes, with_votes=with_votes)
+            raise LearnerError(str(failure), len(before[0]), before) from error
+        self._count(step)
+        return _joined(done, self._n_classes, with_votes=with_votes)
+
+    def note(self) -> None:
+        """Note what it has cost up to now; what noting costs is nobody's charge."""
+        n_bytes = self._learner.n_bytes
+        self._ram_hours += n_bytes / 2**30 * (self._cpu - self._charged) / 3.6e12
+        self._charged = self._cpu
+        self._notes.append((self._cpu / 1e9, self._wall / 1e9, self._predict_share, n_bytes, self._ram_hours))
+
+    def stand_still(self, n_notes: int) -> None:
+        """Note for a learner that has failed what it had cost until then, until there are so many notes."""
+        last = (self._cpu / 1e9, self._wall / 1e9, self._predict_share, 0, self._ram_hours)
+        self._notes += [self._notes[-1] if self._notes else last] * (n_notes - len(self._notes))
+
+    def notes(self) -> list[tuple[float, ...]]:
+        """Give what was noted since it was last asked, a value for each of `FIGURES`."""
+        notes, self._notes = self._notes, []
+        return notes
+
+    def save(self) -> bytes:
+        """Give all that was counted up to now, but for the notes that nobody has asked for yet."""
+        facts = {name: getattr(self, name) for name in _COUNTED}
+        return pack("meter", facts, [latencies.save() for latencies in self._latencies])
+
+    def load(self, state: bytes) -> None:
+        """Go on counting where another meter left off."""
+        facts, parts = unpack("meter", state)
+        with loading("meter"):
+            predicting, learning = map(Latencies.of, parts)
+            for name in _COUNTED:
+                setattr(self, name, facts[name])
+        self._latencies = (predicting, learning)
+
+    def totals(self) -> Totals:
+        """Give what was counted up to now."""
+        counts = (self.n_predicted, self.n_learnt, self.n_late)
+        return Totals(*counts, *map(copy, self._latencies))
+
+    def _run(self, step: Step, done: list[Predicted], *, with_votes: bool) -> None:
+        """Run rows, some of them timed one by one where it is time for a sample."""
+        n = len(step.batch)
+        if n == 0:
+            return
+        self._n_run += n
+        if self._budget is not None:
+            self._run_timed(step, done, with_votes=with_votes)
+        elif self._n_run <= self._next_sample:
+            self._run_whole(step, done, with_votes=with_votes)
+        else:
+            # Samples lie anywhere in what they stand for, for a scheme may test and learn by turns.
+            start = int(self._n_samples * 0.6180339887498949 % 1.0 * max(0, n - SAMPLED_ROWS + 1))
+            stop = min(n, start + SAMPLED_ROWS)
+            least, most = SAMPLE_SPACINGS
+            self._next_sample = self._n_run + max(least, min(most, self._n_run // 8))
+            self._n_samples += 1
+            self._run_whole(step.part(0, start), done, with_votes=with_votes)
+            self._run_timed(step.part(start, stop), done, with_votes=with_votes)
+            self._run_whole(step.part(stop, n), done, with_votes=with_votes)
+
+    def _run_whole(self, step: Step, done: list[Predicted], *, with_votes: bool) -> None:
+        if len(step.batch):
+            wall, cpu = perf_counter_ns(), self._clock()
+            done.append(self._learner.interleave(step, with_votes=with_votes))
+            self._charge(wall, cpu)
+
+    def _run_timed(self, step: Step, done: list[Predicted], *, with_votes: bool) -> None:
+        wall, cpu = perf_counter_ns(), self._clock()
+        predictions, votes, *taken = self._interleave_timed(step, with_votes=with_votes)
+        self._charge(wall, cpu)
+        for latencies, nanoseconds in zip(self._latencies, taken, strict=True):
+            latencies.add(nanoseconds)
+        if self._budget is not None:
+            late = taken[0] > self._budget
+            self.n_late += int(np.count_nonzero(late))
+            predictions[late] = ABSTAINED
+            if votes is not None:
+                votes[late] = 0.0
+        done.append((predictions, votes))
+
+    def _row_by_row(
+        self, step: Step, *, with_votes: bool
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None, NDArray[np.uint64], NDArray[np.uint64]]:
+        return row_by_row_timed(self._learner, step, self._n_classes, with_votes=with_votes)
+
+    def _charge(self, wall: int, cpu: int) -> None:
+        self._cpu += self._clock() - cpu
+        self._wall += perf_counter_ns() - wall
+
+    def _count(self, step: Step) -> None:
+        n, weight = len(step.batch), step.learning_weight
+        self.n_predicted += n if step.test is None else int(np.count_nonzero(step.test))
+        if weight is None and step.revealed is None:
+            self.n_learnt += n - int(np.count_nonzero(step.batch.y == UNLABELLED))
+        else:
+            learnt = step.labels != UNLABELLED
+            self.n_learnt += int(np.count_nonzero(learnt if weight is None else learnt & (weight > 0)))
+
+    @property
+    def _predict_share(self) -> float:
+        predicting, learning = (latencies.mean for latencies in self._latencies)
+        predicting, learning = predicting * max(1, self.n_predicted), learning * max(1, self.n_learnt)
+        return predicting / (predicting + learning) if predicting + learning > 0 else 0.0
+
+
+class Latencies:
+    """How long rows took, in buckets that grow by a sixteenth of a doubling: exact to 3 per cent, in bounded memory."""
+
+    def __init__(self) -> None:
+        self._counts = np.zeros(16 * 44, dtype=np.int64)
+        self._sum = 0
+        self._most = 0
+        self.n = 0
+
+    def add(self, nanoseconds: NDArray[np.uint64]) -> None:
+        """Take in times; 0 stands for nothing done."""
+        taken = nanoseconds[nanoseconds > 0]
+        if not len(taken):
+            return
+        places = np.minimum(16 * np.log2(taken), len(self._counts) - 1).astype(np.intp)
+        self._counts = self._counts + np.bincount(
+            places, minlength=len(self._counts)
+        )  # so that copies stay as they are
+        self._sum += int(taken.sum())
+        self._most = max(self._most, int(taken.max()))
+        self.n += len(taken)
+
+    def save(self) -> bytes:
+        """Give it as bytes."""
+        return pack_columns("latencies", {"sums": [self._sum, self._most, self.n]}, {"counts": self._counts})
+
+    @classmethod
+    def of(cls, state: bytes) -> "Latencies":
+        """Read what `save` gave."""
+        facts, columns = unpack_columns("latencies", state)
+        read = cls()
+        read._counts = columns["counts"]
+        read._sum, read._most, read.n = facts["sums"]
+        return read
+
+    @property
+    def mean(self) -> float:
+        return self._sum / self.n if self.n else 0.0
+
+    def percentiles(self, wanted: Sequence[float]) -> list[float]:
+        """Give percentiles in nanoseconds; NaN where nothing was timed, the greatest exactly."""
+        if not self.n:
+            return [np.nan for _ in wanted]
+        reached = np.cumsum(self._counts) / self.n * 100.0
+        places = np.searchsorted(reached, np.array(wanted) - 1e-9)
+        return [
+            min(float(2 ** ((place + 0.5) / 16)), float(self._most)) if p < 100 else float(self._most)
+            for place, p in zip(places, wanted, strict=True)
+        ]
+
+
+def _joined(done: list[Predicted], n_classes: int, *, with_votes: bool) -> Predicted:
+    if len(done) == 1:
+        return done[0]
+    if not done:
+        return np.empty(0, dtype=np.int32), np.empty((0, n_classes)) if with_votes else None
+    predictions = np.concatenate([predictions for predictions, _ in done])
+    return predictions, np.concatenate([votes for _, votes in done if votes is not None]) if with_votes else None
+
+
+def costs_of(
+    totals: Sequence[Totals], shape: tuple[int, int], rows: NDArray[np.int64], costs: NDArray[np.float64], clock: str
+) -> Resources:
+    """Put together what meters noted.
+
+    Parameters
+    ----------
+    totals
+        What the meters of all cells counted, by learner and fold.
+    shape
+        How many learners and folds there are.
+    rows
+        After how many rows of the stream notes were taken.
+    costs
+        The notes, float64 [s, learners, folds, figures].
+    clock
+        Which clock told CPU time.
+    """
+    cpu, wall, share, n_bytes, ram_hours = np.moveaxis(costs, -1, 0)
+
+    def count(name: str) -> NDArray[np.int64]:
+        return np.array([getattr(of_cell, name) for of_cell in totals], dtype=np.int64).reshape(shape)
+
+    return Resources(
+        rows,
+        cpu_seconds=cpu,
+        wall_seconds=wall,
+        predict_share=share,
+        n_bytes=n_bytes.astype(np.int64),
+        ram_hours=ram_hours,
+        n_predicted=count("n_predicted"),
+        n_learnt=count("n_learnt"),
+        latency=np.stack([of_cell.latency for of_cell in totals]).reshape(*shape, 2, -1),
+        percentiles=PERCENTILES,
+        n_timed=count("n_timed"),
+        n_late=count("n_late"),
+        peak_rss=_peak_rss(),
+        cpu_clock=clock,
+    )
+
+
+def _peak_rss() -> int | None:
+    """Give the most memory that this process ever held, in bytes; None where the system does not tell."""
+    try:
+        import resource  # noqa: PLC0415  (not on Windows)
+    except ImportError:
+        return None
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else 1024 * most

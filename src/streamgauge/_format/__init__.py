@@ -1,0 +1,1 @@
+"""How numbers, names and colours are written for people. Private."""

@@ -1,0 +1,122 @@
+"""The conventions by which MOA's evaluators count, for those who must match its numbers: see docs/differences.md."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge.records import ABSTAINED, Tallies, Trace
+from streamgauge.records.serialise import loading, pack, pack_columns, unpack, unpack_columns
+
+__all__ = ["Counting", "MoaCounting"]
+
+
+class Counting(Protocol):
+    """A state that keeps a tally, and can be saved."""
+
+    def update(self, trace: Trace, stops: Sequence[int]) -> Tallies:
+        """Take in a trace; give the tally after the rows before each stop."""
+        ...
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory it holds."""
+        ...
+
+    def save(self) -> bytes:
+        """Give all of its state."""
+        ...
+
+    def load(self, state: bytes) -> None:
+        """Take over a saved state of one built alike."""
+        ...
+
+
+class MoaCounting:
+    """Hands a trace on to a state as MOA's evaluators would count it.
+
+    The majority class is that of all rows the evaluator still counts, *the current one included*, the first of several
+    that are level; the class before the first row is class 0; a row without a prediction was predicted as class 0.
+
+    Parameters
+    ----------
+    state
+        What keeps the tally.
+    n_classes
+        How many classes there are.
+    width
+        How many rows the evaluator counts; None for all.
+
+    Examples
+    --------
+    >>> from streamgauge.forgetting import Landmark
+    >>> y = np.array([1, 0, 0, 1, 1, 0, 0, 1], dtype=np.int32)
+    >>> miss = np.zeros(8, dtype=np.bool_)
+    >>> trace = Trace(np.arange(8), y, np.zeros_like(y), miss, miss)
+    >>> tally = MoaCounting(Landmark().build(2), 2, None).update(trace, [8])[0]
+    >>> tally.majority_hits, tally.no_change_hits
+    (6.0, 3.0)
+    """
+
+    def __init__(self, state: Counting, n_classes: int, width: int | None) -> None:
+        self._state, self._width = state, width
+        self._weights = np.zeros(n_classes)
+        self._last = 0
+        self._label, self._weight = np.empty(0, dtype=np.int32), np.empty(0)
+
+    def update(self, trace: Trace, stops: Sequence[int]) -> Tallies:
+        """Take in a trace; give the tally after the rows before each stop (ascending positions in the stream)."""
+        return self._state.update(self._as_moa_has_it(trace), stops)
+
+    def _as_moa_has_it(self, trace: Trace) -> Trace:
+        y = trace.y_true
+        if not len(y):
+            return trace
+        before = np.concatenate([[self._last], y[:-1]])
+        self._last = int(y[-1])
+        predicted = np.where(trace.y_pred == ABSTAINED, 0, trace.y_pred).astype(np.int32)
+        return replace(trace, y_pred=predicted, majority_hit=self._majority(trace) == y, no_change_hit=before == y)
+
+    def _majority(self, trace: Trace) -> NDArray[np.intp]:
+        """Give the majority class after each row."""
+        rows = np.arange(len(trace))
+        weight = np.ones(len(trace)) if trace.weight is None else trace.weight
+        changes = np.zeros((len(trace) + 1, len(self._weights)))
+        changes[0] = self._weights
+        changes[rows + 1, trace.y_true] = weight
+        if self._width is not None:
+            label = np.concatenate([self._label, trace.y_true])
+            entered = np.concatenate([self._weight, weight])
+            n_left = max(0, len(label) - self._width)
+            leaving = rows[len(rows) - n_left :]
+            changes[leaving + 1, label[:n_left]] -= entered[:n_left]
+            self._label, self._weight = label[n_left:], entered[n_left:]
+        weights = np.cumsum(changes, axis=0)  # row after row, so that pieces of a trace give the same bits
+        self._weights = weights[-1].copy()
+        majority: NDArray[np.intp] = np.argmax(weights[1:], axis=1)
+        return majority
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory it holds."""
+        return self._state.n_bytes + self._weights.nbytes + self._label.nbytes + self._weight.nbytes
+
+    def save(self) -> bytes:
+        """Give all of its state."""
+        rows = pack_columns("rows", {}, {"weights": self._weights, "entered": self._weight, "label": self._label})
+        return pack("MOA counting", {"last": self._last}, [self._state.save(), rows])
+
+    def load(self, state: bytes) -> None:
+        """Take over a saved state of one built alike, and go on from there bit for bit."""
+        facts, parts = unpack("MOA counting", state)
+        with loading("MOA counting"):
+            tally, rows = parts
+            columns = unpack_columns("rows", rows)[1]
+            last, weights, weight, label = (facts["last"], *(columns[name] for name in ("weights", "entered", "label")))
+            if weights.shape != self._weights.shape:
+                msg = f"it counts {len(weights)} classes"
+                raise ValueError(msg)
+            self._state.load(tally)
+        self._last, self._weights, self._weight, self._label = last, weights, weight, label

@@ -1,0 +1,19 @@
+"""Ensembles that learn chunk by chunk, over any learner."""
+
+from streamgauge.learners.chunk_ensembles.ensembles import (
+    AccuracyUpdatedEnsemble,
+    AccuracyWeightedEnsemble,
+    LearnppCDS,
+    LearnppNIE,
+    SEAEnsemble,
+    WeightedAgeingEnsemble,
+)
+
+__all__ = [
+    "AccuracyUpdatedEnsemble",
+    "AccuracyWeightedEnsemble",
+    "LearnppCDS",
+    "LearnppNIE",
+    "SEAEnsemble",
+    "WeightedAgeingEnsemble",
+]

@@ -1,0 +1,300 @@
+"""All that an evaluation found."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge.errors import StreamgaugeError, unknown_name
+from streamgauge.records.history import Confusions, Differences, LabelCounts
+from streamgauge.records.readings import Alarm, Failure, Feedback, PairSums, Reading, Resources, Verdict
+from streamgauge.records.rows import Drift
+
+__all__ = [
+    "Final",
+    "RunData",
+    "best_of",
+    "readings_of",
+]
+
+
+@dataclass(frozen=True)
+class Final:
+    """Where one learner stands at the last row.
+
+    Parameters
+    ----------
+    folds
+        The value of each fold, float64 [k]; NaN where it is undefined.
+
+    Examples
+    --------
+    >>> final = Final(np.array([0.5, 0.7, np.nan]))
+    >>> round(final.mean, 4), round(final.deviation, 4), final.n_defined
+    (0.6, 0.1414, 2)
+    """
+
+    folds: NDArray[np.float64]
+
+    @cached_property
+    def _defined(self) -> NDArray[np.float64]:
+        return self.folds[np.isfinite(self.folds)]
+
+    @property
+    def n_defined(self) -> int:
+        """How many folds have a value."""
+        return len(self._defined)
+
+    @property
+    def mean(self) -> float:
+        """The mean over the folds that have a value; NaN where none has."""
+        return float(self._defined.mean()) if self.n_defined else float("nan")
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation over the folds that have a value; NaN where fewer than two have."""
+        return float(self._defined.std(ddof=1)) if self.n_defined > 1 else float("nan")
+
+
+@dataclass(frozen=True)
+class RunData:
+    """All that an evaluation found: a value for every stop, learner, fold, forgetting and measure.
+
+    Parameters
+    ----------
+    rows
+        The stops: after how many rows of the stream each reading was taken, int64 [s], ascending.
+    values
+        The readings, float64 [s, learners, folds, forgettings, measures].
+    learners, forgettings, measures
+        The names along the axes.
+    pairs
+        The sums of each pair of learners, for tests.
+    n_rows
+        Rows read from the stream.
+    complete
+        Whether the stream, or the asked number of rows, was read to the end. False: cut short.
+    description
+        What was run: stream, learners, scheme, seed, versions and so on.
+    feedback
+        What became of the labels; None where the results come from elsewhere.
+    resources
+        What each learner cost; None where it was not measured.
+    failures
+        The learners that failed, where others went on; they are in no pair.
+    alarms
+        What detectors said of the errors, in the order of the rows.
+    verdicts
+        What is known of each pair of learners at the end, and since which row.
+    labels
+        How classes and labels came; None where the results come from elsewhere.
+    confusions
+        Who was taken for whom along the run; None where that was not kept.
+    differences
+        The differences of all pairs along the run; None where nobody looked.
+
+    Examples
+    --------
+    >>> values = np.array([[[[[0.75]], [[0.85]]]]])
+    >>> results = RunData(np.array([100]), values, ("tree",), ("Landmark()",), ("accuracy",), (), 100, complete=True)
+    >>> results.curve("tree", "accuracy").tolist()
+    [[0.75, 0.85]]
+    >>> [reading.value for reading in results.readings]
+    [0.75, 0.85]
+    """
+
+    rows: NDArray[np.int64]
+    values: NDArray[np.float64]
+    learners: tuple[str, ...]
+    forgettings: tuple[str, ...]
+    measures: tuple[str, ...]
+    pairs: tuple[PairSums, ...]
+    n_rows: int
+    complete: bool
+    description: dict[str, object] = field(default_factory=dict)
+    feedback: Feedback | None = None
+    resources: Resources | None = None
+    failures: tuple[Failure, ...] = ()
+    alarms: tuple[Alarm, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    labels: LabelCounts | None = None
+    confusions: Confusions | None = None
+    differences: Differences | None = None
+
+    @property
+    def n_folds(self) -> int:
+        """How many folds there are."""
+        return int(self.values.shape[2])
+
+    @property
+    def readings(self) -> Iterator[Reading]:
+        """Every reading, in the order of the rows."""
+        return readings_of(self.rows, self.values, self.learners, self.forgettings, self.measures)
+
+    @classmethod
+    def from_readings(
+        cls,
+        readings: Iterable[Reading],
+        pairs: tuple[PairSums, ...] = (),
+        *,
+        n_rows: int,
+        complete: bool = True,
+        description: dict[str, object] | None = None,
+    ) -> Self:
+        """Arrange readings that come from elsewhere; a value that is missing is NaN."""
+        found = list(readings)
+        rows = np.unique(np.array([reading.row for reading in found], dtype=np.int64))
+        names = learners, forgettings, measures = (
+            tuple(dict.fromkeys(reading.learner for reading in found)),
+            tuple(dict.fromkeys(reading.forgetting for reading in found)),
+            tuple(dict.fromkeys(reading.measure for reading in found)),
+        )
+        n_folds = max((reading.fold + 1 for reading in found), default=1)
+        values = np.full((len(rows), len(learners), n_folds, len(forgettings), len(measures)), np.nan)
+        for r in found:
+            place = (learners.index(r.learner), r.fold, forgettings.index(r.forgetting), measures.index(r.measure))
+            values[np.searchsorted(rows, r.row), *place] = r.value
+        return cls(rows, values, *names, pairs, n_rows, complete, description or {})
+
+    @property
+    def drifts(self) -> tuple[Drift, ...]:
+        """The true drifts of the stream in the rows read, as its maker knows them."""
+        known = self.description.get("drifts", ())
+        return tuple(Drift(**drift) for drift in known) if isinstance(known, list) else ()
+
+    def greater_is_better(self, measure: str) -> bool:
+        """Say whether a greater value of a measure is better; it is, where the description does not tell."""
+        return bool(self._facts(measure).get("greater_is_better", True))
+
+    def unit(self, measure: str) -> str:
+        """Say in what a measure is told; it is a rate, where the description does not tell."""
+        return str(self._facts(measure).get("unit", "rate"))
+
+    def _facts(self, measure: str) -> dict[str, object]:
+        measures = self.description.get("measures")
+        facts = measures.get(measure) if isinstance(measures, dict) else None
+        return facts if isinstance(facts, dict) else {}
+
+    def spread(self, learner: str, measure: str, forgetting: str | None = None) -> NDArray[np.float64]:
+        """Give the standard deviation over the folds at each stop, float64 [s]; NaN where fewer than two have a value.
+
+        Examples
+        --------
+        >>> values = np.array([[[[[0.75]], [[0.85]]]]])
+        >>> names = (("tree",), ("Landmark()",), ("accuracy",))
+        >>> results = RunData(np.array([100]), values, *names, (), 100, complete=True)
+        >>> results.spread("tree", "accuracy").round(4).tolist()
+        [0.0707]
+        """
+        curve = self.curve(learner, measure, forgetting)
+        defined = ~np.isnan(curve)
+        n = defined.sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = np.where(defined, curve, 0.0).sum(axis=1) / n
+            squares = np.where(defined, (curve - mean[:, None]) ** 2, 0.0).sum(axis=1)
+            return np.where(n > 1, np.sqrt(squares / (n - 1)), np.nan)
+
+    def interval(
+        self, learner: str, measure: str = "error", bound: str = "hoeffding", forgetting: str | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Give the ends of the confidence intervals of the error or the accuracy, each float64 [s, folds].
+
+        The bound, ``hoeffding`` or ``chernoff``, must be among the measures. Ends are kept in [0, 1].
+
+        Examples
+        --------
+        >>> values = np.array([[[[[0.25, 0.5]]]]])
+        >>> names = (("tree",), ("Landmark()",), ("error", "hoeffding"))
+        >>> low, high = RunData(np.array([8]), values, *names, (), 8, complete=True).interval("tree")
+        >>> low.tolist(), high.tolist()
+        ([[0.0]], [[0.75]])
+        """
+        if measure not in ("error", "accuracy"):
+            msg = f"the bounds are those of the error and the accuracy, not of {measure}"
+            raise StreamgaugeError(msg)
+        middle, half = (self.curve(learner, name, forgetting) for name in (measure, bound))
+        return np.clip(middle - half, 0.0, 1.0), np.clip(middle + half, 0.0, 1.0)
+
+    def final(self, learner: str, measure: str, forgetting: str | None = None) -> Final:
+        """Give where a learner stands after the last row; the first forgetting where none is named.
+
+        Examples
+        --------
+        >>> values = np.array([[[[[0.75]], [[0.85]]]]])
+        >>> names = (("tree",), ("Landmark()",), ("accuracy",))
+        >>> round(RunData(np.array([100]), values, *names, (), 100, complete=True).final("tree", "accuracy").mean, 4)
+        0.8
+        """
+        curve = self.curve(learner, measure, forgetting)
+        return Final(curve[-1] if len(curve) else np.full(self.n_folds, np.nan))
+
+    def best(self, measure: str, forgetting: str | None = None) -> frozenset[str]:
+        """Name the learners with the best mean after the last row; none where there is no choice.
+
+        Examples
+        --------
+        >>> names = (("tree", "bayes"), ("Landmark()",), ("accuracy",))
+        >>> results = RunData(np.array([9]), np.array([0.5, 0.75]).reshape(1, 2, 1, 1, 1), *names, (), 9, complete=True)
+        >>> results.best("accuracy")
+        frozenset({'bayes'})
+        """
+        finals = {learner: self.final(learner, measure, forgetting) for learner in self.learners}
+        return best_of(finals, greater_is_better=self.greater_is_better(measure))
+
+    def n_undefined(self, learner: str, measure: str, forgetting: str | None = None) -> int:
+        """Count the readings, over stops and folds, at which a measure is not defined."""
+        return int(np.isnan(self.curve(learner, measure, forgetting)).sum())
+
+    def curve(self, learner: str, measure: str, forgetting: str | None = None) -> NDArray[np.float64]:
+        """Give the readings of one learner, float64 [s, folds]; the first forgetting where none is named."""
+        forgetting = self.forgettings[0] if forgetting is None else forgetting
+        return self.values[
+            :,
+            _place("learner", learner, self.learners),
+            :,
+            _place("forgetting", forgetting, self.forgettings),
+            _place("measure", measure, self.measures),
+        ]
+
+
+def best_of(finals: Mapping[str, Final], *, greater_is_better: bool) -> frozenset[str]:
+    """Name the learners with the best mean; none where there is no choice.
+
+    Examples
+    --------
+    >>> best_of({"tree": Final(np.array([0.5])), "bayes": Final(np.array([0.25]))}, greater_is_better=True)
+    frozenset({'tree'})
+    """
+    means = {learner: final.mean for learner, final in finals.items() if final.n_defined}
+    if len(means) < 2:
+        return frozenset()
+    best = max(means.values()) if greater_is_better else min(means.values())
+    return frozenset(learner for learner, mean in means.items() if mean == best)
+
+
+def readings_of(
+    rows: NDArray[np.int64],
+    values: NDArray[np.float64],
+    learners: tuple[str, ...],
+    forgettings: tuple[str, ...],
+    measures: tuple[str, ...],
+) -> Iterator[Reading]:
+    """Give the values of a grid [s, learners, folds, forgettings, measures] one by one.
+
+    Examples
+    --------
+    >>> grid = np.full((1, 1, 1, 1, 1), 0.5)
+    >>> next(readings_of(np.array([10]), grid, ("tree",), ("Landmark()",), ("accuracy",)))
+    Reading(row=10, learner='tree', fold=0, measure='accuracy', forgetting='Landmark()', value=0.5)
+    """
+    for (s, m, k, f, q), value in np.ndenumerate(values):
+        yield Reading(int(rows[s]), learners[m], k, measures[q], forgettings[f], float(value))
+
+
+def _place(kind: str, name: str, names: tuple[str, ...]) -> int:
+    if name not in names:
+        raise unknown_name(kind, name, names)
+    return names.index(name)

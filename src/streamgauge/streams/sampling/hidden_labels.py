@@ -1,0 +1,135 @@
+"""Test sets whose hidden labels are known after all: every prediction can be scored, and none can be learnt from."""
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge.errors import StreamgaugeError, unknown_name
+from streamgauge.protocols import Stream
+from streamgauge.records import NEVER, Arrivals, Batch, Schema
+from streamgauge.streams.files import File
+from streamgauge.streams.files.column_roles import in_order
+from streamgauge.streams.sampling.recipes import read_recipe
+
+__all__ = ["HiddenLabels", "open_test"]
+
+
+@dataclass(frozen=True)
+class HiddenLabels:
+    """A labelling that hides the labels of some rows.
+
+    Parameters
+    ----------
+    rows
+        Their positions in the stream, ascending, int64 [n].
+
+    Examples
+    --------
+    >>> batch = Batch(4, np.zeros((3, 1)), np.array([0, 1, 1], dtype=np.int32))
+    >>> (HiddenLabels(np.array([1, 5])).arrivals(batch, seed=1).row == NEVER).tolist()
+    [False, True, False]
+    """
+
+    rows: NDArray[np.int64]
+
+    def arrivals(self, batch: Batch, seed: int) -> Arrivals | None:  # noqa: ARG002
+        """Hide the labels of these rows of a batch."""
+        start = batch.start
+        low, high = np.searchsorted(self.rows, (start, start + len(batch)))
+        if low == high:
+            return None
+        row = np.arange(start, start + len(batch))
+        row[self.rows[low:high] - start] = NEVER
+        return Arrivals(row)
+
+
+@dataclass(frozen=True)
+class _WithTruth:
+    """A stream whose missing labels are filled in."""
+
+    stream: Stream
+    rows: NDArray[np.int64]
+    codes: NDArray[np.int32]
+
+    @property
+    def schema(self) -> Schema:
+        """What the rows look like."""
+        return self.stream.schema
+
+    @property
+    def n_rows(self) -> int | None:
+        """How many rows there are."""
+        return self.stream.n_rows
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A text that differs where the rows do."""
+        return f"{self.stream.fingerprint} with truth"
+
+    def batches(self, size: int, start: int = 0) -> Iterator[Batch]:
+        """Give the rows from `start` on, `size` at a time."""
+        for batch in self.stream.batches(size, start):
+            low, high = np.searchsorted(self.rows, (batch.start, batch.start + len(batch)))
+            y = batch.y.copy()
+            y[self.rows[low:high] - batch.start] = self.codes[low:high]
+            yield replace(batch, y=y)
+
+
+def open_test(folder: str | Path) -> tuple[Stream, HiddenLabels]:
+    r"""Open the test set of a sample with all its labels, and the labelling that hides those that were hidden.
+
+    Evaluated with that labelling, a learner sees what the sample lets it see, and is scored on every row.
+
+    Parameters
+    ----------
+    folder
+        The folder of the sample.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from streamgauge.streams.sampling import Balance, sample
+    >>> here = Path(tempfile.mkdtemp())
+    >>> _ = (here / "all.csv").write_text("a,class\n" + "".join(f"{i},{i % 2}\n" for i in range(100)))
+    >>> _ = sample(here / "all.csv", here / "drawn", Balance(10), labelled=0.25)
+    >>> stream, labelling = open_test(here / "drawn")
+    >>> next(stream.batches(80)).y.min(), len(labelling.rows)
+    (np.int32(0), 60)
+    """
+    folder = Path(folder)
+    recipe = read_recipe(folder / "recipe.json")
+    file = File(folder / f"test.{recipe.suffix}", **recipe.reading)
+    rows, names = _read_truth(folder / "test.truth.csv")
+    if file.kind == "csv":
+        # A file with hidden labels may lack a class that the recipe knows.
+        schema = Schema(file.schema.attributes, in_order(recipe.classes))
+        file = replace(file, declared=schema)
+    code_of = {name: code for code, name in enumerate(file.schema.classes)}
+    unknown = set(names) - set(code_of)
+    if unknown:
+        kind = "class"
+        raise unknown_name(kind, min(unknown), code_of)
+    codes = np.array([code_of[name] for name in names], dtype=np.int32)
+    return _WithTruth(file, rows, codes), HiddenLabels(rows)
+
+
+def _read_truth(path: Path) -> tuple[NDArray[np.int64], list[str]]:
+    """Read the positions of the rows whose label is hidden, and their classes; none where there is no such file."""
+    if not path.is_file():
+        return np.empty(0, dtype=np.int64), []
+    with path.open(newline="") as file:
+        lines = csv.reader(file)
+        if next(lines, None) != ["row", "class"]:
+            msg = f"{path} is not the truth of a sample: its first line must be row,class"
+            raise StreamgaugeError(msg)
+        try:
+            pairs = [(int(row), name) for row, name in lines]
+        except ValueError:
+            msg = f"{path} is damaged: each line must be a row and its class"
+            raise StreamgaugeError(msg) from None
+    return np.array([row for row, _ in pairs], dtype=np.int64), [name for _, name in pairs]
