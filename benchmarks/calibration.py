@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 import streamgauge as sg
 from streamgauge import randomness
 from streamgauge.learners import AdaptiveRandomForest, NoiseFilter
-from streamgauge.protocols import Learner, LearnerSpec, Passage, Scheme, Stream
+from streamgauge.protocols import CellBatch, Learner, LearnerSpec, Scheme, Stream
 from streamgauge.records import PairSums, Schema, Verdict
 from streamgauge.results import Results
 from streamgauge.significance import LiveTest, PairWatch, mcnemar, sign_flip, two_way_t, wilcoxon
@@ -103,11 +103,11 @@ class Hits:
     needs_votes: bool = False
 
     @contextmanager
-    def open(self, *_: object) -> Iterator[Callable[[Passage], None]]:
+    def open(self, *_: object) -> Iterator[Callable[[CellBatch], None]]:
         """Open it for a run."""
         yield self._take
 
-    def _take(self, passage: Passage) -> None:
+    def _take(self, passage: CellBatch) -> None:
         if passage.learner in self.learners:
             self.found.setdefault((passage.learner, passage.fold), []).append(passage.trace.correct)
 
@@ -185,8 +185,8 @@ def mirrored(hits: Hits, repetition: int) -> Iterator[Row]:
         others = (hits.of(other), hits.of("b" if other == "a" else other))
         both += [np.where(heads, hits.of(one), others[0]), np.where(heads, others[1], hits.of(one))]
     watch = PairWatch([str(place) for place in range(len(both))], K, LIVE)
-    stops = list(range(1, N_ROWS + 1))
-    watch.update(np.ascontiguousarray(np.stack(both)), None, stops, stops)
+    reading_rows = list(range(1, N_ROWS + 1))
+    watch.update(np.ascontiguousarray(np.stack(both)), None, reading_rows, reading_rows)
     for claim, place in zip(MIRRORED, (0, -1), strict=True):  # the pair of the first two, and that of the last two
         yield told(claim, watch.sums()[place], watch.verdicts()[place])
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import streamgauge as sg
 from benchmarks.backends import two_nodes
-from streamgauge._engine.cell_group import Group
+from streamgauge._engine.cell_group import CellGroup
 from streamgauge.backends.messages import packed, packed_answer, unpacked, unpacked_answer
 
 CALL_SECONDS = 200e-6
@@ -70,8 +70,8 @@ def measured(rows: int, n_learners: int = 2) -> Costs:
     learners = {str(place): sg.MajorityClass() for place in range(n_learners)}
     evaluation = sg.Evaluation(sg.RandomRBF(), learners, n_rows=rows, batch_size=rows, every=rows)
     order = next(iter(evaluation._orders.of_rows(rows, rows, rows)))
-    group = Group(evaluation.crew)
-    brought = group.carry_out(order)
+    group = CellGroup(evaluation.run_spec)
+    brought = group.run_plan(order)
     description, columns = packed(order)
     answer = packed_answer(brought, unpacked(description, columns))
     row_bytes = (len(description) + sum(column.nbytes for column in columns)) / rows
@@ -98,7 +98,7 @@ def _call_seconds(ray: Any, actors: list[Any], parcel: object, n_orders: int) ->
     given: deque[list[object]] = deque()
     started = time.thread_time()
     for order in range(n_orders):
-        given.append([actor.carry_out.remote(order, parcel) for actor in actors])
+        given.append([actor.run_plan.remote(order, parcel) for actor in actors])
         if len(given) == Costs.depth or order == n_orders - 1:
             ray.get(given.popleft())
     return (time.thread_time() - started) / (n_orders * len(actors))
@@ -110,7 +110,7 @@ class _Answering:
     def __init__(self, n_bytes: int) -> None:
         self._answer = bytes(n_bytes)
 
-    def carry_out(self, _number: int, _parcel: bytes) -> bytes:
+    def run_plan(self, _number: int, _parcel: bytes) -> bytes:
         return self._answer
 
 

@@ -32,7 +32,7 @@ def live_share(n_learners: int, n_folds: int, n_rows: int) -> tuple[float, float
     """Time a run of cheap learners with 200 readings, and counting and looking alone; seconds of CPU, best of three."""
     stream = in_memory(sg.SEA(), n_rows)
     learners = {f"{place}": sg.HoeffdingTree(grace_period=50 + place) for place in range(n_learners)}
-    stops = list(range(n_rows // 200, n_rows + 1, n_rows // 200))
+    reading_rows = list(range(n_rows // 200, n_rows + 1, n_rows // 200))
     right = np.random.default_rng(1).random((n_learners, n_folds, n_rows)) < 0.8
     whole, alone = float("inf"), float("inf")
     for _ in range(3):
@@ -40,7 +40,7 @@ def live_share(n_learners: int, n_folds: int, n_rows: int) -> tuple[float, float
         sg.evaluate(stream, learners, scheme=sg.Bootstrap(n_folds), live_test=None, backend=sg.Threads(1))
         between = process_time_ns()
         watch = PairWatch(list(learners), n_folds, LiveTest())
-        watch.update(right, None, stops, stops)
+        watch.update(right, None, reading_rows, reading_rows)
         watch.verdicts()
         whole = min(whole, (between - before) / 1e9)
         alone = min(alone, (process_time_ns() - between) / 1e9)

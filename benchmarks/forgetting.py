@@ -68,8 +68,8 @@ def run_measures(batches: list[Trace], n_classes: int, n_cells: int, names: list
         states = [build_state(forgetting, n_classes, measures) for _ in range(n_cells) for forgetting in FOUR]
         for trace in batches:
             first, last = int(trace.row[0]), int(trace.row[-1]) + 1
-            stops = range((first // every + 1) * every, last + 1, every)
-            measured(measures, [state.update(trace, stops) for state in states])
+            reading_rows = range((first // every + 1) * every, last + 1, every)
+            measured(measures, [state.update(trace, reading_rows) for state in states])
 
     return run
 

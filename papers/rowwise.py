@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.protocols import Passage, Stream
+from streamgauge.protocols import CellBatch, Stream
 from streamgauge.records import Schema
 
 __all__ = ["RowLosses"]
@@ -36,12 +36,12 @@ class RowLosses:
     @contextmanager
     def open(
         self, _stream: Stream, schema: Schema, learners: Sequence[str], *_: object
-    ) -> Iterator[Callable[[Passage], None]]:
+    ) -> Iterator[Callable[[CellBatch], None]]:
         """Keep rows for the length of a run."""
         truths = np.eye(schema.n_classes)
         parts: dict[str, list[tuple[NDArray[np.bool_], NDArray[np.float64]]]] = {name: [] for name in learners}
 
-        def take(passage: Passage) -> None:
+        def take(passage: CellBatch) -> None:
             trace = passage.trace
             if trace.votes is not None and len(trace):
                 squared = 0.5 * np.sum((trace.votes - truths[trace.y_true]) ** 2, axis=1)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from streamgauge.evaluating import evaluate
+from streamgauge.evaluation import evaluate
 from streamgauge.results import Results
 
 __all__ = ["run"]

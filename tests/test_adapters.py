@@ -11,7 +11,7 @@ from sklearn.linear_model import SGDClassifier
 
 import streamgauge as sg
 from streamgauge.errors import FailureWarning, LearnerError, StreamgaugeError
-from streamgauge.evaluating import Evaluation
+from streamgauge.evaluation import Evaluation
 from streamgauge.learners import PythonLearner, as_spec
 from streamgauge.learners.adapters.saved_states import size_of
 from streamgauge.records import Failure, Step

@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 
 import streamgauge as sg
 from streamgauge._engine import source as feeding
-from streamgauge._engine.checkpoint import Aside, Checkpointing
+from streamgauge._engine.checkpoint import BestEffort, CheckpointPolicy
 from streamgauge._engine.checkpoint.container import FORMAT, Checkpoint, decoded, encoded
 from streamgauge._engine.checkpoint.folder import Folder
-from streamgauge._engine.source import Feed
+from streamgauge._engine.source import RowSource
 from streamgauge.drift import DDM
 from streamgauge.errors import CheckpointWarning, FailureWarning, StreamgaugeError
-from streamgauge.evaluating import Evaluation, evaluate
+from streamgauge.evaluation import Evaluation, evaluate
 from streamgauge.forgetting import Tumbling
 from streamgauge.labelling import AllLabels, Delayed, DelayedAtRandom, Fraction
 from streamgauge.learners import HoeffdingTree, MajorityClass, NaiveBayes, PythonLearner
@@ -115,7 +115,7 @@ def test_a_run_that_is_cut_at_any_moments_has_the_results_of_one_that_is_not(
         "every": 130,
     }
     stream = SEA(n_rows=N, noise=0.2)
-    with warnings.catch_warnings(), patch.object(Feed, "pace"), patch.object(feeding, "FIRST_PIECE", sizes[3]):
+    with warnings.catch_warnings(), patch.object(RowSource, "pace"), patch.object(feeding, "FIRST_PIECE", sizes[3]):
         warnings.simplefilter("ignore", FailureWarning)
         whole = evaluate(stream, learners, **options)
         every = sizes[2]
@@ -467,7 +467,7 @@ def test_after_a_checkpoint_that_could_not_be_written_aside_none_is_written(
         write(self, checkpoint, **options)
 
     def rows_until(stop: int) -> list[int]:
-        kept = Checkpointing(tmp_path, 100, resume=True, aside=Aside({}, warned.append))
+        kept = CheckpointPolicy(tmp_path, 100, resume=True, aside=BestEffort({}, warned.append))
         run = Evaluation(SEA(n_rows=N), NaiveBayes(), every=50, checkpoint=kept)
         told = []
         stopping = threading.Event()

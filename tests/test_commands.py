@@ -372,7 +372,7 @@ def test_what_is_imported_late_is_what_type_checkers_and_editors_see():
 
 def test_a_function_stays_itself_whatever_is_imported_in_between():
     code = (
-        "import streamgauge as sg, streamgauge.evaluating, streamgauge.experiments.run, streamgauge.significance\n"
+        "import streamgauge as sg, streamgauge.evaluation, streamgauge.experiments.run, streamgauge.significance\n"
         "print(*{type(getattr(sg, name)).__name__ for name in ('evaluate', 'run', 'compare', 'rank', 'load', 'save')})"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)

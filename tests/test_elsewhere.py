@@ -10,7 +10,7 @@ from sklearn.metrics import cohen_kappa_score, log_loss
 import streamgauge as sg
 from streamgauge.checks import check_learner
 from streamgauge.errors import StreamgaugeError
-from streamgauge.learners import Elsewhere
+from streamgauge.learners import Precomputed
 from streamgauge.records import Attribute, Schema
 from streamgauge.streams import ArrayStream, GrowingFile
 
@@ -19,8 +19,8 @@ VOTES = tuple(Attribute(f"votes.{name}", missing=True) for name in CLASSES)
 
 
 def test_it_keeps_the_contract_of_learners() -> None:
-    check_learner(Elsewhere("model"), Schema((Attribute("x"), Attribute("model", CLASSES, missing=True)), CLASSES))
-    check_learner(Elsewhere("votes"), Schema((*VOTES, Attribute("x")), CLASSES))
+    check_learner(Precomputed("model"), Schema((Attribute("x"), Attribute("model", CLASSES, missing=True)), CLASSES))
+    check_learner(Precomputed("votes"), Schema((*VOTES, Attribute("x")), CLASSES))
 
 
 def test_predictions_and_labels_that_come_apart_are_measured_as_sklearn_measures_them(tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_predictions_and_labels_that_come_apart_are_measured_as_sklearn_measures
             file.write(json.dumps({"id": int(i), "class": CLASSES[y[i]]}) + "\n")
     schema = Schema((Attribute("prediction", CLASSES), *VOTES), CLASSES)
     stream = GrowingFile(predictions, labels=str(labels), key="id", schema=schema, max_wait=0.1)
-    learners = [Elsewhere("prediction"), Elsewhere("votes")]
+    learners = [Precomputed("prediction"), Precomputed("votes")]
     results = sg.evaluate(stream, learners, n_rows=n, measures=["accuracy", "kappa", "log_loss"])
     assert results.learners == ("prediction", "votes")
     assert results.curve("prediction", "accuracy")[-1, 0] == np.mean(told == y)
@@ -51,16 +51,16 @@ def test_predictions_and_labels_that_come_apart_are_measured_as_sklearn_measures
 def test_what_is_no_prediction_is_an_error_of_the_model() -> None:
     schema = Schema((Attribute("model", ("yes", "maybe", "no"), missing=True),), ("no", "yes"))
     x = np.array([[0.0], [1.0], [2.0], [np.nan]])
-    learner = Elsewhere("model").build(schema, 1)
+    learner = Precomputed("model").build(schema, 1)
     assert learner.predict(x).tolist() == [[0, 1], [0, 0], [1, 0], [0, 0]]
     votes = Schema(tuple(Attribute(f"v.{name}", missing=True) for name in ("no", "yes")), ("no", "yes"))
     given = np.array([[0.2, 0.8], [-0.1, 0.5], [np.nan, 0.5]])
-    assert Elsewhere("v").build(votes, 1).predict(given).tolist() == [[0.2, 0.8], [0, 0], [0, 0]]
+    assert Precomputed("v").build(votes, 1).predict(given).tolist() == [[0.2, 0.8], [0, 0], [0, 0]]
 
 
 def test_rows_without_predictions_are_told() -> None:
     stream = ArrayStream({"a": [1.0, 2.0]}, ["x", "y"])
     with pytest.raises(StreamgaugeError, match="there is no attribute 'model' with predictions"):
-        sg.evaluate(stream, Elsewhere("model"))
+        sg.evaluate(stream, Precomputed("model"))
     with pytest.raises(StreamgaugeError, match="holds numbers"):
-        sg.evaluate(stream, Elsewhere("a"))
+        sg.evaluate(stream, Precomputed("a"))

@@ -12,7 +12,7 @@ import streamgauge as sg
 from streamgauge.backends import Threads
 from streamgauge.checks import Memoriser
 from streamgauge.errors import StreamgaugeError
-from streamgauge.evaluating import Evaluation, evaluate
+from streamgauge.evaluation import Evaluation, evaluate
 from streamgauge.records import Batch, Reading, Step
 from streamgauge.streams import ArrayStream, take
 

@@ -5,7 +5,15 @@ from itertools import islice
 
 import pytest
 
-from streamgauge._engine.source import BATCH_BYTES, FEWEST_ROWS, FIRST_PIECE, MOST_ROWS, TIMES_AT_HAND, Feed, usual_size
+from streamgauge._engine.source import (
+    BATCH_BYTES,
+    FEWEST_ROWS,
+    FIRST_PIECE,
+    MOST_ROWS,
+    TIMES_AT_HAND,
+    RowSource,
+    usual_size,
+)
 from streamgauge.evaluation import Evaluation
 from streamgauge.labelling import AllLabels
 from streamgauge.learners import HoeffdingTree, NaiveBayes
@@ -19,7 +27,7 @@ SIZE = 65_536
 
 def pieces(rows_per_second: float, n: int) -> list[int]:
     """Give the sizes of the first pieces of a run of so many rows a second."""
-    feed = Feed(SEA(), Prequential(), AllLabels(), seed=1)
+    feed = RowSource(SEA(), Prequential(), AllLabels(), seed=1)
     sizes, done = [], 0
     for batch, _ in islice(feed.batches(SIZE, None), n):
         assert batch.start == done

@@ -134,8 +134,8 @@ def test_the_check_finds_a_forgetting_that_depends_on_the_pieces() -> None:
             self.n_classes = n_classes
             return self
 
-        def update(self, trace: Trace, stops: Sequence[int]) -> Sequence[Tally]:
-            return Landmark().build(self.n_classes).update(trace, stops)
+        def update(self, trace: Trace, reading_rows: Sequence[int]) -> Sequence[Tally]:
+            return Landmark().build(self.n_classes).update(trace, reading_rows)
 
     with pytest.raises(AssertionError, match="pieces of 1 rows"):
         check_forgetting(Hasty())
@@ -147,12 +147,12 @@ def test_a_saved_state_goes_on_bit_for_bit(forgetting: Any, weighted: bool) -> N
     trace = sample_trace(2)
     if weighted:
         trace = replace(trace, weight=np.random.default_rng(1).random(len(trace)))
-    stops = trace.row[1_000::90].tolist()
-    straight = forgetting.build(4).update(trace, stops)
+    reading_rows = trace.row[1_000::90].tolist()
+    straight = forgetting.build(4).update(trace, reading_rows)
     first, second = forgetting.build(4), forgetting.build(4)
     first.update(cut(trace, 0, 1_000), [])
     second.load(first.save())
-    assert all(map(same_bits, straight, second.update(cut(trace, 1_000, len(trace)), stops)))
+    assert all(map(same_bits, straight, second.update(cut(trace, 1_000, len(trace)), reading_rows)))
     with pytest.raises(StreamgaugeError, match="not a saved"):
         second.load(first.save()[:-3])
     with pytest.raises(StreamgaugeError, match="not a saved"):

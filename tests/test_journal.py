@@ -35,9 +35,9 @@ LAYOUT = Layout(("tree",), ("Landmark()",), ("accuracy",), n_folds=1, with_costs
 
 
 def progress_at(rows: list[int], value: float = 0.5, **further: object) -> Progress:
-    stops = np.array(rows, dtype=np.int64)
+    reading_rows = np.array(rows, dtype=np.int64)
     values = np.full((len(rows), 1, 1, 1, 1), value)
-    return Progress(max(rows), stops, values, **further)  # type: ignore[arg-type]
+    return Progress(max(rows), reading_rows, values, **further)  # type: ignore[arg-type]
 
 
 def test_the_journal_holds_every_reading_of_the_results(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import streamgauge as sg
-from streamgauge._engine.schedule import Sequencer
+from streamgauge._engine.schedule import Scheduler
 from streamgauge.errors import StreamgaugeError
-from streamgauge.evaluating import Evaluation, evaluate
+from streamgauge.evaluation import Evaluation, evaluate
 from streamgauge.labelling import AllLabels, Delayed, DelayedAtRandom, DelayedByColumn, DelayedByTime, First, Fraction
 from streamgauge.learners.plain_loop import row_by_row
 from streamgauge.records import NEVER, Arrivals, Batch
@@ -380,15 +380,15 @@ def test_all_labels_need_no_waiting():
 
 
 def test_what_is_done_later_is_done_at_the_time_of_the_row_that_came_last():
-    plan = Sequencer(Prequential()).plan(
+    plan = Scheduler(Prequential()).plan(
         Batch(5, np.zeros((3, 1)), np.zeros(3, dtype=np.int32), time=np.array([1.0, 2.0, 4.0])),
         Arrivals(np.array([6, 7, 8])),
     )
     assert plan.batch.time is not None
     assert plan.batch.time.tolist() == [1.0, 2.0, 2.0, 4.0, 4.0]
-    sequencer = Sequencer(Holdout(10, 2, source=numbered(2)))
-    sequencer.plan(Batch(0, np.zeros((3, 1)), np.zeros(3, dtype=np.int32), time=np.array([1.0, 2.0, 4.0])), None)
-    last = sequencer.at_end(3)
+    scheduler = Scheduler(Holdout(10, 2, source=numbered(2)))
+    scheduler.plan(Batch(0, np.zeros((3, 1)), np.zeros(3, dtype=np.int32), time=np.array([1.0, 2.0, 4.0])), None)
+    last = scheduler.at_end(3)
     assert last is not None
     assert last.batch.time is not None
     assert last.batch.time.tolist() == [4.0, 4.0]

@@ -179,10 +179,10 @@ def test_a_restored_stream_goes_on_as_if_nothing_had_been(apart: bool, tmp_path:
     if apart:
         scripts.append(blocks(label, told[order], list(range(0, n, 11))))
 
-    def run(stops: list[int], letters: Any) -> tuple[np.ndarray, np.ndarray, object, str]:
+    def run(reading_rows: list[int], letters: Any) -> tuple[np.ndarray, np.ndarray, object, str]:
         parts = []
         stream = scripted(*scripts, patience=10.0, dead_letters=letters)
-        for stop in stops:
+        for stop in reading_rows:
             parts.append(collected(stream, stop, size=13, seconds=2))
             state = stream.state()
             next(stream.batches(13, stream.counts.rows))  # read, but not safe

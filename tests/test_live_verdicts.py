@@ -23,14 +23,22 @@ from streamgauge.cli.main import cli
 from streamgauge.errors import FailureWarning, StreamgaugeError
 from streamgauge.labelling import AllLabels, Delayed
 from streamgauge.learners import AdaptiveRandomForest
-from streamgauge.protocols import Labelling, Passage, Scheme
+from streamgauge.protocols import CellBatch, Labelling, Scheme
 from streamgauge.records import PairSums, Verdict
 from streamgauge.records.readings import Outcome
 from streamgauge.reports import summary
 from streamgauge.reports.tables import live_verdicts
 from streamgauge.results import Results
 from streamgauge.schemes import Holdout
-from streamgauge.significance import LiveTest, Look, Monitor, PairWatch, decide, empirical_bernstein, two_way_sequence
+from streamgauge.significance import (
+    InterimAnalysis,
+    LiveTest,
+    Monitor,
+    PairWatch,
+    decide,
+    empirical_bernstein,
+    two_way_sequence,
+)
 from streamgauge.significance.interim_analysis import OUTCOMES, outcomes_at
 
 LEARNERS = {"bayes": sg.NaiveBayes(), "forest": AdaptiveRandomForest(2), "majority": sg.MajorityClass()}
@@ -45,7 +53,7 @@ class Hits:
         self.found: dict[tuple[str, int], list[NDArray[np.bool_]]] = {}
 
     @contextmanager
-    def open(self, *_: object) -> Iterator[Callable[[Passage], None]]:
+    def open(self, *_: object) -> Iterator[Callable[[CellBatch], None]]:
         yield lambda passage: self.found.setdefault((passage.learner, passage.fold), []).append(passage.trace.correct)
 
     def differences(self, first: str, second: str, n_folds: int) -> NDArray[np.int_]:
@@ -118,7 +126,7 @@ def test_one_fold_goes_by_empirical_bernstein() -> None:
 @settings(deadline=None)
 def test_evidence_decides_as_the_ends_of_the_interval_do(a: int, b: int, more: int, rope: float) -> None:
     n = max(a + b + more, 1)
-    look = Look.of([PairSums("a", "b", n, np.array([n]), np.array([a]), np.array([b]), 0.0, True)])
+    look = InterimAnalysis.of([PairSums("a", "b", n, np.array([n]), np.array([a]), np.array([b]), 0.0, True)])
     expected = decide(empirical_bernstein(a - b, a + b, n, alpha=0.05), rope=rope)
     assert [OUTCOMES[code] for code in outcomes_at(look, alpha=0.05, rope=rope, horizon=1000)] == [expected]
 
@@ -165,15 +173,15 @@ def random_hits(seed: int, n: int) -> NDArray[np.bool_]:
 def test_a_saved_watch_goes_on_as_if_nothing_had_been(masked: bool) -> None:
     right = random_hits(1, 3000)
     scored = np.random.default_rng(2).random((8, 3000)) < 0.4 if masked else None
-    stops = list(range(100, 3001, 100))
+    reading_rows = list(range(100, 3001, 100))
 
     def watch() -> PairWatch:
-        return PairWatch(["a", "b", "c"], 8, LiveTest(horizon=3000), len(stops))
+        return PairWatch(["a", "b", "c"], 8, LiveTest(horizon=3000), len(reading_rows))
 
     def run(one: PairWatch, start: int, stop: int) -> None:
         part = np.ascontiguousarray(right[:, :, start:stop])
         mask = None if scored is None else np.ascontiguousarray(scored[:, start:stop])
-        at = [row for row in stops if start < row <= stop]
+        at = [row for row in reading_rows if start < row <= stop]
         one.update(part, mask, [row - start for row in at], at)
 
     whole, first, second = watch(), watch(), watch()
@@ -312,8 +320,8 @@ def test_all_intervals_of_a_run_hold_at_once_at_all_looks() -> None:
         accuracy = 0.8 + random.normal(0, 0.02, (5, 8, 1))
         right = random.random((5, 8, 1500)) < accuracy
         watch = PairWatch(list("abcde"), 8, LiveTest(rope=0.0, horizon=1500))
-        stops = list(range(50, 1501, 50))
-        watch.update(right, None, stops, stops)
+        reading_rows = list(range(50, 1501, 50))
+        watch.update(right, None, reading_rows, reading_rows)
         wrong += any(verdict.row is not None for verdict in watch.verdicts())
     assert wrong <= 0.05 * 60 + 2 * math.sqrt(0.05 * 0.95 * 60)
 

@@ -218,8 +218,9 @@ def test_where_shared_memory_is_full_another_folder_serves_or_it_is_told(monkeyp
 
 def test_native_cells_and_short_runs_stay_here():
     auto = Auto()
-    short = sg.Evaluation(sg.SEA(n_rows=1000), {"tree": tree.HoeffdingTreeClassifier()}, scheme=sg.Bootstrap(4)).crew
+    spec = {"tree": tree.HoeffdingTreeClassifier()}
+    short = sg.Evaluation(sg.SEA(n_rows=1000), spec, scheme=sg.Bootstrap(4)).run_spec
     long = sg.Evaluation(sg.SEA(), {"tree": tree.HoeffdingTreeClassifier(), "nb": sg.NaiveBayes()}, scheme=sg.Split(4))
     assert auto._apart(short) == set()
-    assert auto._apart(long.crew) == {0, 1, 2, 3}
+    assert auto._apart(long.run_spec) == {0, 1, 2, 3}
     assert Auto(processes=1)._apart(short) == {0, 1, 2, 3}

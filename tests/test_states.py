@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from streamgauge import _native
 from streamgauge._engine.cells import Cell, Fold
 from streamgauge._engine.meter import Meter
-from streamgauge._engine.schedule import Plan, Sequencer
+from streamgauge._engine.schedule import Schedule, Scheduler
 from streamgauge.checks.learners import MIXED, sample_batch
 from streamgauge.drift import DDM, EDDM, Watch
 from streamgauge.errors import LearnerError, StreamgaugeError
@@ -42,7 +42,7 @@ def assert_refuses_damage(thing: Any) -> None:
     assert thing.save() == before
 
 
-def told(plan: Plan) -> list[Any]:
+def told(plan: Schedule) -> list[Any]:
     step = plan.batch
     columns = (step.x, step.y, step.weight, step.time, plan.test, plan.revealed)
     moves = () if plan.moves is None else (plan.moves.row, plan.moves.now)
@@ -71,16 +71,16 @@ def test_a_saved_sequencer_still_owes_the_same_labels(
 ) -> None:
     weighted, timed = columns
 
-    def fresh() -> Sequencer:
-        return Sequencer(Chunks(8) if chunked else Prequential(), score)
+    def fresh() -> Scheduler:
+        return Scheduler(Chunks(8) if chunked else Prequential(), score)
 
-    def plan(sequencer: Sequencer, start: int, stop: int) -> list[Any]:
+    def plan(scheduler: Scheduler, start: int, stop: int) -> list[Any]:
         batch = rows_of(start, stop, weighted=weighted, timed=timed)
         late = np.array(delays[start:stop])
         if timed:
             assert batch.time is not None
-            return told(sequencer.plan(batch, Arrivals(time=np.where(late >= NEVER, np.inf, batch.time + late))))
-        return told(sequencer.plan(batch, Arrivals(np.minimum(NEVER, np.arange(start, stop) + late))))
+            return told(scheduler.plan(batch, Arrivals(time=np.where(late >= NEVER, np.inf, batch.time + late))))
+        return told(scheduler.plan(batch, Arrivals(np.minimum(NEVER, np.arange(start, stop) + late))))
 
     first, second = fresh(), fresh()
     for start in range(0, cut, size):
@@ -95,9 +95,9 @@ def test_a_saved_sequencer_still_owes_the_same_labels(
 
 
 def test_a_damaged_sequencer_is_refused_and_changes_nothing() -> None:
-    sequencer = Sequencer(Prequential())
-    sequencer.plan(rows_of(0, 20, weighted=True, timed=False), Arrivals(np.arange(20) + 7))
-    assert_refuses_damage(sequencer)
+    scheduler = Scheduler(Prequential())
+    scheduler.plan(rows_of(0, 20, weighted=True, timed=False), Arrivals(np.arange(20) + 7))
+    assert_refuses_damage(scheduler)
 
 
 def test_damaged_baselines_are_refused_and_change_nothing() -> None:
@@ -166,7 +166,7 @@ def cell_of(spec: Any, seed: int = 1, detectors: Any = None) -> Cell:
 
 
 def advanced(cell: Cell, batch: Batch) -> Any:
-    cell.fold.take(Plan(batch), Step(batch))
+    cell.fold.take(Schedule(batch), Step(batch))
     stop = batch.start + len(batch)
     tallies = cell.advance([stop - 5, stop], with_votes=False, counts_pairs=True)
     return [

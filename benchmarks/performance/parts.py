@@ -101,8 +101,8 @@ def _counted(measure: str, forgetting: Landmark | Window, y: NDArray[np.int32], 
         stop = min(start + BATCH, len(y))
         part = slice(start, stop)
         trace = Trace(np.arange(start, stop), y[part], guess[part], none[part], none[part])
-        stops = range((start // EVERY + 1) * EVERY, stop + 1, EVERY)
-        measured([MEASURES[measure]], [state.update(trace, stops)])
+        reading_rows = range((start // EVERY + 1) * EVERY, stop + 1, EVERY)
+        measured([MEASURES[measure]], [state.update(trace, reading_rows)])
 
 
 def _rivers(metric: Any, y: NDArray[np.int32], guess: NDArray[np.int32]) -> None:  # noqa: ANN401

@@ -21,7 +21,7 @@ from papers.running import run
 from streamgauge import _native
 from streamgauge._engine.executor import Backend
 from streamgauge.learners import AdaptiveRandomForest
-from streamgauge.protocols import Learner, LearnerSpec, Passage, Scheme, Stream
+from streamgauge.protocols import CellBatch, Learner, LearnerSpec, Scheme, Stream
 from streamgauge.randomness import below, fold_seed, uniform
 from streamgauge.records import PairSums, Schema
 from streamgauge.schemes import Bootstrap, CrossValidation, Split
@@ -104,10 +104,10 @@ class _Counting:
     seed: int
     n_folds: int
     n_classes: int
-    waiting: dict[tuple[str, int], Passage] = field(default_factory=dict)
+    waiting: dict[tuple[str, int], CellBatch] = field(default_factory=dict)
     counters: dict[tuple[str, str], Any] = field(default_factory=dict)
 
-    def take(self, passage: Passage) -> None:
+    def take(self, passage: CellBatch) -> None:
         """Keep a passage until those of all cells are there."""
         if len(passage.trace):
             self.waiting[passage.learner, passage.fold] = passage
@@ -136,7 +136,7 @@ class _Counting:
         return np.where(lots < noise, np.stack(drawn), predicted).astype(np.int32)
 
 
-def _learnt(passage: Passage) -> NDArray[np.bool_]:
+def _learnt(passage: CellBatch) -> NDArray[np.bool_]:
     """Say which rows were learnt."""
     weight = passage.step.learning_weight
     return np.ones(len(passage.trace), dtype=np.bool_) if weight is None else weight > 0.0
@@ -154,7 +154,7 @@ class _PairsUnderNoise:
     @contextmanager
     def open(
         self, _stream: Stream, schema: Schema, learners: Sequence[str], *_: object
-    ) -> Iterator[Callable[[Passage], None]]:
+    ) -> Iterator[Callable[[CellBatch], None]]:
         """Count for the length of a run."""
         first, second = learners
         counting = _Counting(self.seed, self.n_folds, schema.n_classes)

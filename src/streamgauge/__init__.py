@@ -26,8 +26,7 @@ if TYPE_CHECKING:  # for editors and type checkers: a name is imported when it i
     )
     from streamgauge.backends import Processes, Threads
     from streamgauge.errors import StreamgaugeError
-    from streamgauge.evaluating import evaluate
-    from streamgauge.evaluation import Evaluation
+    from streamgauge.evaluation import Evaluation, evaluate
     from streamgauge.experiments.run import run
     from streamgauge.forgetting import Adwin, Fading, Landmark, Window
     from streamgauge.learners import HoeffdingTree, MajorityClass, NaiveBayes, NoChange
@@ -95,7 +94,7 @@ _FAMILIES = {
 """The modules that people use, and the public names that are taken from each."""
 
 _HOMES = {name: family for family, names in _FAMILIES.items() for name in names}
-_HOMES |= {"evaluate": "evaluating", "Evaluation": "evaluation"}
+_HOMES |= {"evaluate": "evaluation", "Evaluation": "evaluation"}
 
 
 def _no_such_name(name: str) -> AttributeError:

@@ -1,34 +1,39 @@
 """The one loop: any number of learners and folds, in lock-step over the batches of a stream."""
 
+import inspect
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
-from streamgauge._engine.batch_plan import Brought, Order
-from streamgauge._engine.checkpoint import Checkpointing, checkpointing_of, opened_recorders, same_run
-from streamgauge._engine.collector import Account, Progress
+from streamgauge._engine.batch_plan import BatchPlan, BatchResult
+from streamgauge._engine.checkpoint import CheckpointPolicy, checkpointing_of, opened_recorders, same_run
+from streamgauge._engine.collector import Collector, Progress
 from streamgauge._engine.executor import Backend
 from streamgauge._engine.journal import Journal, Layout
 from streamgauge._engine.label_counts import confusions_of, label_counts
-from streamgauge._engine.planner import Ending, Orders, Rows, carried_out
-from streamgauge._engine.run_spec import Crew
+from streamgauge._engine.planner import Planner, Rows, StopCondition, run_plans
+from streamgauge._engine.run_spec import RunSpec
 from streamgauge._engine.schedule import Score
-from streamgauge._engine.source import Feed, usual_size
+from streamgauge._engine.signals import asked_to_stop
+from streamgauge._engine.source import RowSource, usual_size
+from streamgauge._format.progress_bar import progress_bar
 from streamgauge._format.text import described
 from streamgauge.backends import Auto
 from streamgauge.drift import named_detectors
-from streamgauge.errors import require_at_least, require_between
+from streamgauge.errors import EndlessStreamError, FailureWarning, require_at_least, require_between, unknown_name
 from streamgauge.forgetting import Landmark, Window
 from streamgauge.labelling import AllLabels
 from streamgauge.learners.named import named_learners
 from streamgauge.measures import facts_of, measures_of
 from streamgauge.names import require_object
-from streamgauge.protocols import Forgetting, Labelling, Measure, Passage, Recorder, Resumable, Scheme, Stream
+from streamgauge.protocols import CellBatch, Forgetting, Labelling, Measure, Recorder, Resumable, Scheme, Stream
 from streamgauge.records import Failure, Reading, Verdict, readings_of
 from streamgauge.results import Results
 from streamgauge.schemes import Prequential
@@ -36,9 +41,11 @@ from streamgauge.significance.live import LiveTest
 from streamgauge.streams import as_stream, drifts_of
 from streamgauge.streams.true_drifts import sooner
 
-__all__ = ["Evaluation"]
+__all__ = ["Evaluation", "evaluate"]
 
-Taker = Callable[[Passage], None]
+Told = TypeVar("Told")
+
+Taker = Callable[[CellBatch], None]
 
 
 class Evaluation:
@@ -89,7 +96,7 @@ class Evaluation:
     backend
         Where the cells run; the results do not depend on it.
     checkpoint
-        A folder for checkpoints, from which a run that was stopped or killed can go on; or a `Checkpointing`, which
+        A folder for checkpoints, from which a run that was stopped or killed can go on; or a `CheckpointPolicy`, which
         then says what the next three say.
     checkpoint_every
         A checkpoint is written after so many rows; None for about every 30 seconds.
@@ -133,7 +140,7 @@ class Evaluation:
         resources: bool = False,
         recorders: Sequence[Recorder] = (),
         backend: Backend = Auto(),
-        checkpoint: Path | str | Checkpointing | None = None,
+        checkpoint: Path | str | CheckpointPolicy | None = None,
         checkpoint_every: int | None = None,
         resume: bool = False,
         trust_checkpoint: bool = False,
@@ -162,7 +169,7 @@ class Evaluation:
         self.time_limit, self.time_budget = time_limit, time_budget
         self.live_test = live_test
         self._limit, self._every = n_rows, every or (None if period is None else period[0])
-        self._feed = Feed(self.stream, scheme, labelling, seed)
+        self._feed = RowSource(self.stream, scheme, labelling, seed)
         alone = len(self.specs) * self._feed.scheme.n_folds == 1
         at_hand = alone and getattr(self.stream, "in_memory", False)
         self.batch_size = batch_size or usual_size(self._feed.schema, at_hand=at_hand)
@@ -171,15 +178,15 @@ class Evaluation:
 
     def _start(self) -> None:
         """Forget an earlier run."""
-        self._orders = Orders(self._feed, self.score)
-        self._account = Account(self.crew)
+        self._orders = Planner(self._feed, self.score)
+        self._account = Collector(self.run_spec)
         self._seconds = self._seconds_before = 0.0
         self._ended_by = ""
 
     @property
-    def crew(self) -> Crew:
+    def run_spec(self) -> RunSpec:
         """The cells of the run, as a plain description."""
-        return Crew(
+        return RunSpec(
             self._feed.schema,
             self._feed.scheme,
             self.specs,
@@ -257,7 +264,7 @@ class Evaluation:
 
     def _advance(self, stopping: Callable[[], bool]) -> Iterator[Progress]:
         self._start()
-        self._account = Account(self.crew, *self._looks)
+        self._account = Collector(self.run_spec, *self._looks)
         started = time.perf_counter()
         with ExitStack() as opened:
             kept = self.checkpointing
@@ -265,7 +272,7 @@ class Evaluation:
             if kept is not None:
                 of_run = kept.opened(lambda: same_run(self._description(), self.detectors, self.recorders))
                 restored = opened.enter_context(of_run)
-            host = opened.enter_context(self.backend.host(self.crew))
+            host = opened.enter_context(self.backend.host(self.run_spec))
             facts = (self.stream, self._feed.schema, list(self.specs), self._forgetting_names)
             takers = opened.enter_context(opened_recorders(self.recorders, facts, kept, restored))
             if restored is not None:
@@ -276,9 +283,9 @@ class Evaluation:
             keeps = None if kept is None else self._keeps
             rows = self._orders.of_rows(size, self._limit, self.every, ahead=host.reads_ahead, keeps=keeps)
             orders = opened.enter_context(closing(rows))
-            ending = Ending(lambda: bool(self._ended_by), with_checkpoint=kept is not None)
-            for order, brought in carried_out(orders, host, self._feed, ending, self._account.n_done):
-                yield self._entered(order, brought, takers) if brought else self._nothing()
+            ending = StopCondition(lambda: bool(self._ended_by), with_checkpoint=kept is not None)
+            for order, results_of_groups in run_plans(orders, host, self._feed, ending, self._account.n_done):
+                yield self._entered(order, results_of_groups, takers) if results_of_groups else self._nothing()
                 self._seconds = self._seconds_before + time.perf_counter() - started
                 self._ended_by = self._ended_by or self._reason_to_stop(stopping)
             if self._ended_by and not isinstance(self.stream, Resumable) and next(orders, None) is None:
@@ -313,17 +320,19 @@ class Evaluation:
         seconds = self._seconds - self._seconds_before
         return "time limit" if self.time_limit is not None and seconds >= self.time_limit else ""
 
-    def _entered(self, order: Order, brought: list[Brought], takers: Sequence[Taker]) -> Progress:
+    def _entered(self, order: BatchPlan, results_of_groups: list[BatchResult], takers: Sequence[Taker]) -> Progress:
         """Enter what an order brought into the account, and tell the recorders."""
-        passages = [told for of_group in brought for told in zip(of_group.places, of_group.passages, strict=False)]
+        passages = [
+            told for of_group in results_of_groups for told in zip(of_group.places, of_group.passages, strict=False)
+        ]
         for take in takers:
             for _, passage in sorted(passages, key=lambda told: told[0]):
                 take(passage)
-        progress = self._account.enter(order, brought)
+        progress = self._account.enter(order, results_of_groups)
         if self.checkpointing is not None:
             self.checkpointing.tell(progress)
             if order.keeps:
-                self.checkpointing.write(self._seconds, brought, self._orders, self._account)
+                self.checkpointing.write(self._seconds, results_of_groups, self._orders, self._account)
         return progress
 
     @property
@@ -402,3 +411,85 @@ class Evaluation:
             "seconds": self._seconds,
             "ended_by": self._ended_by or "end of the rows",
         }
+
+
+def evaluate(
+    stream: object,
+    learners: object,
+    *,
+    progress: bool | None = False,
+    on_reading: Callable[[Reading], object] | None = None,
+    on_verdict: Callable[[Verdict], object] | None = None,
+    **options: object,
+) -> Results:
+    """Evaluate learners on a stream, all in one pass.
+
+    It stands for this loop, run for every learner in every fold side by side::
+
+        for x, y in stream:
+            score(learner.predict(x), y)
+            learner.learn(x, y)
+
+    A learner that fails is told by a `FailureWarning` and in `Results.failures`, and its readings from there on are
+    NaN, while the others go on; where all of them fail, that is an error.
+
+    Ctrl-C ends it after the batch at hand; what was measured so far is returned, marked as not complete. With
+    `checkpoint` it can go on later from where it was, also after it was killed.
+
+    Parameters
+    ----------
+    stream
+        A stream, a pair of arrays (x, y), or a table of pandas, polars or Arrow with `target`.
+    learners
+        A learner, several, or several by name; those of other libraries are recognised on sight.
+    progress
+        Whether to show a progress bar; None for only where standard error is a terminal.
+    on_reading
+        Called with every reading as soon as it is there.
+    on_verdict
+        Called with the verdict on two learners as soon as it is known.
+    options
+        Those of `Evaluation`: target, scheme, labelling, score, forgetting, measures, detectors, every, n_rows,
+        time_limit, time_budget, live_test, seed, batch_size, resources, recorders, backend, checkpoint,
+        checkpoint_every, resume, trust_checkpoint, journal.
+
+    Examples
+    --------
+    >>> from streamgauge import HoeffdingTree, MajorityClass, SEA, evaluate
+    >>> results = evaluate(SEA(n_rows=10_000), [HoeffdingTree(), MajorityClass()], every=5_000)
+    >>> results.learners, results.rows.tolist()
+    (('HoeffdingTree', 'MajorityClass'), [5000, 10000])
+    >>> bool(results.curve("HoeffdingTree", "accuracy")[-1, 0] > results.curve("MajorityClass", "accuracy")[-1, 0])
+    True
+    """
+    for option in options:
+        if option not in _known_options():
+            raise unknown_name(kind="option of an evaluation called", name=option, known=_known_options())
+    evaluation = Evaluation(stream, learners, **options)  # type: ignore[arg-type]
+    if not evaluation.ends:
+        msg = "the stream never ends: say with n_rows how many rows to read, or iterate over an Evaluation"
+        raise EndlessStreamError(msg)
+    kept = []
+    stop_asked = asked_to_stop(also_terminated=evaluation.checkpointing is not None)
+    with stop_asked as stopping, progress_bar(evaluation.n_rows_known, shown=progress) as advance_to:
+        for progress_now in evaluation.advance(stopping):
+            if len(progress_now.rows) or progress_now.alarms:
+                kept.append(progress_now)
+            advance_to(progress_now.n_rows, lambda: evaluation.status)
+            _tell(evaluation.readings_of(progress_now), on_reading)
+            _tell(progress_now.reached, on_verdict)
+    for failure in evaluation.failures:
+        warnings.warn(f"{failure}; its readings from there on are NaN", FailureWarning, stacklevel=2)
+    return evaluation.results(kept)
+
+
+@cache
+def _known_options() -> Mapping[str, object]:
+    return inspect.signature(Evaluation).parameters
+
+
+def _tell(news: Iterable[Told], listener: Callable[[Told], object] | None) -> None:
+    """Call a listener with everything new."""
+    if listener is not None:
+        for one in news:
+            listener(one)

@@ -20,6 +20,7 @@ from streamgauge.records import Arrivals, Batch, Drift, Schema, Step, Tally, Tra
 
 __all__ = [
     "Bound",
+    "CellBatch",
     "Chunked",
     "Detector",
     "DetectorSpec",
@@ -31,7 +32,6 @@ __all__ = [
     "Learner",
     "LearnerSpec",
     "Measure",
-    "Passage",
     "Recorder",
     "Resumable",
     "Scheme",
@@ -275,7 +275,7 @@ class Forgetting(Protocol):
 class ForgettingState(Protocol):
     """Keeps a tally of one cell, in bounded memory."""
 
-    def update(self, trace: Trace, stops: Sequence[int]) -> Sequence[Tally]:
+    def update(self, trace: Trace, reading_rows: Sequence[int]) -> Sequence[Tally]:
         """Take in a trace; give the tally after the rows before each stop (ascending positions in the stream)."""
         ...
 
@@ -335,7 +335,7 @@ class DetectorSpec(Protocol):
 
 
 @dataclass(frozen=True)
-class Passage:
+class CellBatch:
     """What one batch brought to one cell: a learner in a fold.
 
     Parameters
@@ -346,7 +346,7 @@ class Passage:
         The rows that it predicted and learnt.
     trace
         Its scored predictions.
-    stops, tallies
+    reading_rows, tallies
         After how many rows of the stream the tallies were taken, and those, first by forgetting, then by stop.
     """
 
@@ -354,7 +354,7 @@ class Passage:
     fold: int
     step: Step
     trace: Trace
-    stops: Sequence[int]
+    reading_rows: Sequence[int]
     tallies: Sequence[Sequence[Tally]]
 
 
@@ -369,6 +369,6 @@ class Recorder(Protocol):
 
     def open(
         self, stream: Stream, schema: Schema, learners: Sequence[str], forgettings: Sequence[str], /
-    ) -> AbstractContextManager[Callable[[Passage], None]]:
+    ) -> AbstractContextManager[Callable[[CellBatch], None]]:
         """Open it for a run on rows of a schema; what it yields is called with every passage, in order."""
         ...

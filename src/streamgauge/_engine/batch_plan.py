@@ -8,23 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge._engine.meter import Totals
-from streamgauge._engine.schedule import Counts, Plan
-from streamgauge.protocols import Passage
+from streamgauge._engine.schedule import LabelTotals, Schedule
+from streamgauge.protocols import CellBatch
 from streamgauge.records import Alarm, Batch, Failure
 
-__all__ = ["Brought", "Clock", "Order", "Recipe", "Saved"]
+__all__ = ["BatchPlan", "BatchResult", "Clock", "RowRange", "SavedStates"]
 
 Clock = Literal["process", "thread"]
 """Whose CPU time is charged to a learner: that of all threads of its process, or of the calling one alone."""
 
 
 @dataclass(frozen=True)
-class Order:
+class BatchPlan:
     """What all groups are to do next.
 
     Parameters
     ----------
-    stops
+    reading_rows
         After how many rows of the stream to take readings.
     n_done
         How many rows of the stream are done then.
@@ -42,10 +42,10 @@ class Order:
         The places of the stops at which confusion matrices are kept.
     """
 
-    stops: Sequence[int]
+    reading_rows: Sequence[int]
     n_done: int
-    counts: Counts
-    plan: Plan | None = None
+    counts: LabelTotals
+    plan: Schedule | None = None
     batch: Batch | None = None
     keeps: bool = False
     labels: NDArray[np.int64] | None = None
@@ -58,19 +58,19 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Recipe:
+class RowRange:
     """An order without its rows, for those who can make them: which rows of the stream, and what is asked of them."""
 
     start: int
     n: int
-    stops: Sequence[int]
+    reading_rows: Sequence[int]
     n_done: int
     keeps: bool = False
     confused: Sequence[int] = ()
 
 
 @dataclass(frozen=True)
-class Saved:
+class SavedStates:
     """Saved states: of cells by their places in the run, of folds by their numbers; or why they cannot be saved."""
 
     cells: Mapping[int, bytes]
@@ -79,7 +79,7 @@ class Saved:
 
 
 @dataclass(frozen=True)
-class Brought:
+class BatchResult:
     """What an order brought to the cells of a group.
 
     Parameters
@@ -126,6 +126,6 @@ class Brought:
     costs: NDArray[np.float64] | None = None
     totals: tuple[Totals, ...] = ()
     clock: Clock = "thread"
-    passages: tuple[Passage, ...] = ()
-    saved: Saved | None = None
+    passages: tuple[CellBatch, ...] = ()
+    saved: SavedStates | None = None
     confusions: NDArray[np.float64] | None = None

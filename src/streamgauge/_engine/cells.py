@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge._engine.meter import Meter
-from streamgauge._engine.schedule import Kept, Plan
+from streamgauge._engine.schedule import DelayBuffer, Schedule
 from streamgauge.drift import Watch
 from streamgauge.errors import LearnerError, StreamgaugeError
 from streamgauge.learners.adapters.saved_states import noting_pickles, trusting
 from streamgauge.learners.plain_loop import failed_at
-from streamgauge.protocols import DetectorSpec, ForgettingState, Learner, Passage
+from streamgauge.protocols import CellBatch, DetectorSpec, ForgettingState, Learner
 from streamgauge.records import ABSTAINED, Alarm, Batch, Failure, Schema, Step, Tally, Trace
 from streamgauge.records.serialise import loading, pack, pack_columns, unpack, unpack_columns
 
@@ -42,13 +42,13 @@ class Fold:
         self._with_baselines = with_baselines
         self._baselines = _native.Baselines(schema.n_classes)
         self._no_hits = np.zeros(0, dtype=np.bool_)
-        self._test: Kept[np.bool_] = Kept(usual=True)
-        self._weight: Kept[np.float64] = Kept(1.0)
+        self._test: DelayBuffer[np.bool_] = DelayBuffer(usual=True)
+        self._weight: DelayBuffer[np.float64] = DelayBuffer(1.0)
         nothing = Batch(0, np.empty((0, schema.n_attributes)), np.empty(0, dtype=np.int32))
         self._scored: slice | NDArray[np.intp]
         self._do(Step(nothing))
 
-    def take(self, plan: Plan, step: Step) -> None:
+    def take(self, plan: Schedule, step: Step) -> None:
         """Take what the scheme says of the next rows, in the order of the plan, and let the baselines predict them."""
         self._do(self._planned(plan, step))
 
@@ -69,7 +69,7 @@ class Fold:
                 self._no_hits.setflags(write=False)
             self.majority_hit = self.no_change_hit = self._no_hits[: len(self.row)]
 
-    def _planned(self, plan: Plan, step: Step) -> Step:
+    def _planned(self, plan: Schedule, step: Step) -> Step:
         moves = plan.moves
         if moves is None and plan.test is None and plan.revealed is None:
             return step
@@ -134,23 +134,25 @@ class Cell:
         self._trace = fold.trace(np.empty(0, dtype=np.int32), None)
         self._watches = {detector: Watch(spec) for detector, spec in detectors.items()}
 
-    def advance(self, stops: Sequence[int], *, with_votes: bool, counts_pairs: bool) -> Tallies:
+    def advance(self, reading_rows: Sequence[int], *, with_votes: bool, counts_pairs: bool) -> Tallies:
         """Do the step of the fold; give the tallies per forgetting and stop, up to where the learner failed.
 
         Where pairs are counted, `correct` tells which predictions were right.
         """
         step = self.fold.step
         if self.failure is not None:
-            return self._stand_still(stops)
+            return self._stand_still(reading_rows)
         try:
-            predictions, votes = self._interleave(step, stops, with_votes=with_votes)
+            predictions, votes = self._interleave(step, reading_rows, with_votes=with_votes)
         except Exception as error:
-            return self._fail(failed_at(0, np.empty((0, self.fold.n_classes)), error, with_votes=with_votes), stops)
+            return self._fail(
+                failed_at(0, np.empty((0, self.fold.n_classes)), error, with_votes=with_votes), reading_rows
+            )
         if counts_pairs:
             self.correct: NDArray[np.bool_] = np.equal(predictions, step.batch.y)
         self._trace = self.fold.trace(predictions, votes)
         self.alarms = list(self._watched(self._trace))
-        return [state.update(self._trace, stops) for state in self._states]
+        return [state.update(self._trace, reading_rows) for state in self._states]
 
     def _watched(self, trace: Trace) -> Iterator[Alarm]:
         """Let the detectors watch the errors of a trace."""
@@ -159,7 +161,7 @@ class Cell:
             for kind, rows in zip(("drift", "warning"), watch.update(trace.row, errors), strict=True):
                 yield from (Alarm(row, self.name, self.fold.number, detector, kind) for row in rows)
 
-    def _fail(self, error: LearnerError, stops: Sequence[int]) -> Tallies:
+    def _fail(self, error: LearnerError, reading_rows: Sequence[int]) -> Tallies:
         """Score what was done before the row it failed at; from then on there is nothing to tell."""
         step, (predictions, votes) = self.fold.step, error.done
         rows, times = step.rows, step.times
@@ -169,29 +171,29 @@ class Cell:
         whole = self.fold.trace(before, None if votes is None else np.resize(votes, (len(rows), self.fold.n_classes)))
         self._trace = whole.part(0, self.fold.n_scored_before(error.position))
         self.alarms = list(self._watched(self._trace))
-        tallies = [state.update(self._trace, stops) for state in self._states]
+        tallies = [state.update(self._trace, reading_rows) for state in self._states]
         if self.meter is not None:
-            self.meter.stand_still(len(stops))
-        n_told = sum(stop <= times[error.position] for stop in stops)
+            self.meter.stand_still(len(reading_rows))
+        n_told = sum(stop <= times[error.position] for stop in reading_rows)
         return [of_stops[:n_told] for of_stops in tallies]
 
-    def _stand_still(self, stops: Sequence[int]) -> Tallies:
+    def _stand_still(self, reading_rows: Sequence[int]) -> Tallies:
         """Do nothing, for it has failed."""
         self.correct = np.zeros(len(self.fold.step.batch), dtype=np.bool_)
         self._trace, self.alarms = self._trace.part(0, 0), []
         if self.meter is not None:
-            self.meter.stand_still(len(stops))
+            self.meter.stand_still(len(reading_rows))
         return [() for _ in self._states]
 
     def _interleave(
-        self, step: Step, stops: Sequence[int], *, with_votes: bool
+        self, step: Step, reading_rows: Sequence[int], *, with_votes: bool
     ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
         if self.meter is None:
             return self._learner.interleave(step, with_votes=with_votes)
         if step.now is None:
-            cuts = [stop - step.batch.start for stop in stops]
+            cuts = [stop - step.batch.start for stop in reading_rows]
         else:
-            cuts = np.searchsorted(step.now, stops, side="left").tolist()
+            cuts = np.searchsorted(step.now, reading_rows, side="left").tolist()
         return self.meter.interleave(step, with_votes=with_votes, cuts=cuts)
 
     def finish(self, stop: int) -> Tallies:
@@ -207,10 +209,10 @@ class Cell:
             self.meter.note()
         return [state.update(self._trace, [stop]) for state in self._states]
 
-    def passage(self, stops: Sequence[int], tallies: Tallies) -> Passage:
+    def passage(self, reading_rows: Sequence[int], tallies: Tallies) -> CellBatch:
         """Tell what the step at hand brought."""
-        told = stops[: len(tallies[0])]
-        return Passage(self.name, self.fold.number, self.fold.step, self._trace, told, tallies)
+        told = reading_rows[: len(tallies[0])]
+        return CellBatch(self.name, self.fold.number, self.fold.step, self._trace, told, tallies)
 
     @property
     def _parts(self) -> dict[str, object]:

@@ -10,7 +10,17 @@ from numpy.typing import NDArray
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import NEVER, Batch
 
-__all__ = ["AFTER", "ARRIVAL", "BEFORE", "INSERTED", "NEVER_MOMENT", "Kept", "Moves", "Plan", "Waiting"]
+__all__ = [
+    "AFTER",
+    "ARRIVAL",
+    "BEFORE",
+    "INSERTED",
+    "NEVER_MOMENT",
+    "DelayBuffer",
+    "Rearrangement",
+    "Schedule",
+    "WaitingRows",
+]
 
 # A moment is 4 times a row of the stream, and one of these: labels that have come before the row, the row itself, what
 # is learnt after it, and what is tested then.
@@ -21,7 +31,7 @@ T = TypeVar("T", bound=np.generic)
 
 
 @dataclass(frozen=True)
-class Plan:
+class Schedule:
     """The rows to test and learn that a batch brings, in their order.
 
     Parameters
@@ -39,11 +49,11 @@ class Plan:
     batch: Batch
     test: NDArray[np.bool_] | None = None
     revealed: NDArray[np.bool_] | None = None
-    moves: "Moves | None" = None
+    moves: "Rearrangement | None" = None
 
 
 @dataclass(frozen=True)
-class Moves:
+class Rearrangement:
     """Where each operation comes from: the batch, the store of rows that wait, or rows put in for a test.
 
     Parameters
@@ -87,13 +97,13 @@ class Moves:
         return np.flatnonzero(self.source < 0)
 
 
-class Kept(Generic[T]):
+class DelayBuffer(Generic[T]):
     """One column of the rows that wait, and how it is brought into the order of a plan.
 
     Examples
     --------
     >>> from streamgauge.records import Batch
-    >>> Kept(1.0).arranged(None, Plan(Batch(0, np.zeros((1, 1)), np.zeros(1, dtype=np.int32)))) is None
+    >>> DelayBuffer(1.0).arranged(None, Schedule(Batch(0, np.zeros((1, 1)), np.zeros(1, dtype=np.int32)))) is None
     True
     """
 
@@ -102,7 +112,7 @@ class Kept(Generic[T]):
         self.store: NDArray[T] | None = None
 
     def arranged(
-        self, column: NDArray[T] | None, plan: Plan, inserted: NDArray[T] | T | None = None
+        self, column: NDArray[T] | None, plan: Schedule, inserted: NDArray[T] | T | None = None
     ) -> NDArray[T] | None:
         """Give the values of the operations of a plan; None where all are usual."""
         moves = plan.moves
@@ -132,7 +142,7 @@ class Kept(Generic[T]):
         return self.store  # type: ignore[return-value]
 
 
-class Waiting:
+class WaitingRows:
     """The rows that wait for their labels or their turn: which, until when, and where they are stored."""
 
     def __init__(self) -> None:

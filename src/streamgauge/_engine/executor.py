@@ -4,16 +4,16 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, TypeVar, runtime_checkable
 
-from streamgauge._engine.batch_plan import Brought, Order, Saved
-from streamgauge._engine.run_spec import Crew
+from streamgauge._engine.batch_plan import BatchPlan, BatchResult, SavedStates
+from streamgauge._engine.run_spec import RunSpec
 
-__all__ = ["Backend", "Host", "Workers", "one_by_one"]
+__all__ = ["Backend", "Executor", "TaskRunner", "one_by_one"]
 
 Task = TypeVar("Task")
 Done = TypeVar("Done")
 
 
-class Workers(Protocol):
+class TaskRunner(Protocol):
     """Do tasks that share nothing."""
 
     def __call__(self, work: Callable[[Task], Done], tasks: Sequence[Task]) -> list[Done]:
@@ -32,7 +32,7 @@ def one_by_one(work: Callable[[Task], Done], tasks: Sequence[Task]) -> list[Done
     return [work(task) for task in tasks]
 
 
-class Host(Protocol):
+class Executor(Protocol):
     """Carries out orders, wherever its groups live; no more than `depth` may be open at a time."""
 
     @property
@@ -45,15 +45,15 @@ class Host(Protocol):
         """Whether rows may be read in a thread of this process while the cells are at work."""
         ...
 
-    def give(self, order: Order) -> None:
+    def give(self, order: BatchPlan) -> None:
         """Give an order to all groups."""
         ...
 
-    def take(self) -> list[Brought]:
+    def take(self) -> list[BatchResult]:
         """Wait until the oldest open order is carried out; what it brought, group by group."""
         ...
 
-    def load(self, saved: Saved, *, trusted: bool) -> None:
+    def load(self, saved: SavedStates, *, trusted: bool) -> None:
         """Let all groups take over saved states before the first order; nothing is unpickled that is not trusted."""
         ...
 
@@ -62,6 +62,6 @@ class Host(Protocol):
 class Backend(Protocol):
     """Says where the cells run: a frozen value that hosts groups of cells."""
 
-    def host(self, crew: Crew) -> AbstractContextManager[Host]:
+    def host(self, run_spec: RunSpec) -> AbstractContextManager[Executor]:
         """Build the cells of a crew, and host them for the length of a run."""
         ...

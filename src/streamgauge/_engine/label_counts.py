@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge import _native
-from streamgauge._engine.schedule import Plan
+from streamgauge._engine.schedule import Schedule
 from streamgauge.records import Batch, Confusions, LabelCounts
 
 __all__ = ["LabelCounter", "confusion_stride", "confusions_of", "label_counts"]
@@ -34,7 +34,7 @@ class LabelCounter:
     >>> from streamgauge.records import Batch
     >>> counter = LabelCounter(2)
     >>> batch = Batch(0, np.zeros((4, 1)), np.array([0, 1, 1, -1], dtype=np.int32))
-    >>> counter.count(batch, Plan(batch), None, [2, 4]).tolist()  # two classes, not known, hidden, revealed
+    >>> counter.count(batch, Schedule(batch), None, [2, 4]).tolist()  # two classes, not known, hidden, revealed
     [[1, 1, 0, 0, 2], [1, 2, 1, 0, 3]]
     """
 
@@ -43,13 +43,13 @@ class LabelCounter:
         """What was counted so far, int64: rows by class, not known, hidden, revealed."""
 
     def count(
-        self, batch: Batch, plan: Plan, hidden: NDArray[np.bool_] | None, stops: Sequence[int]
+        self, batch: Batch, plan: Schedule, hidden: NDArray[np.bool_] | None, reading_rows: Sequence[int]
     ) -> NDArray[np.int64]:
         """Count the rows of a batch; give what was counted up to each of its stops, int64 [stops, n_classes + 3]."""
         n_classes, start = len(self.totals) - 3, batch.start
         if start < 0:
             return np.empty((0, len(self.totals)), dtype=np.int64)
-        ends = [*stops, start + len(batch)]
+        ends = [*reading_rows, start + len(batch)]
         counts = np.zeros((len(ends), len(self.totals)), dtype=np.int64)
         found = _native.count_labels(np.ascontiguousarray(batch.y), [end - start for end in ends], n_classes)
         by_class = found.reshape(len(ends), n_classes + 1)
@@ -63,7 +63,7 @@ class LabelCounter:
         return so_far[:-1]
 
     @staticmethod
-    def _revealed(counts: NDArray[np.int64], batch: Batch, plan: Plan, ends: Sequence[int]) -> NDArray[np.int64]:
+    def _revealed(counts: NDArray[np.int64], batch: Batch, plan: Schedule, ends: Sequence[int]) -> NDArray[np.int64]:
         """Count the labels that came in each piece of the batch."""
         if plan.revealed is None:
             return np.asarray(counts[:, :-3].sum(axis=1))

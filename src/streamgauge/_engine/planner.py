@@ -7,18 +7,18 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from streamgauge._engine.batch_plan import Brought, Order, Recipe
-from streamgauge._engine.executor import Host
+from streamgauge._engine.batch_plan import BatchPlan, BatchResult, RowRange
+from streamgauge._engine.executor import Executor
 from streamgauge._engine.label_counts import LabelCounter, confusion_stride
-from streamgauge._engine.run_spec import Maker
-from streamgauge._engine.schedule import Score, Sequencer
-from streamgauge._engine.source import Feed
+from streamgauge._engine.run_spec import PlanMaker
+from streamgauge._engine.schedule import Scheduler, Score
+from streamgauge._engine.source import RowSource
 from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import Labelling, Scheme, Stream, is_stream
 from streamgauge.streams.composed import Composed
 from streamgauge.streams.generators import native
 
-__all__ = ["Ending", "Orders", "Rows", "carried_out"]
+__all__ = ["Planner", "Rows", "StopCondition", "run_plans"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Rows:
     >>> from streamgauge import SEA, Prequential
     >>> from streamgauge.labelling import AllLabels
     >>> rows = Rows(SEA(), Prequential(), AllLabels(), seed=1)
-    >>> rows.is_made, len(rows.opened().order(Recipe(0, 100, [100], 100)).batch)
+    >>> rows.is_made, len(rows.opened().order(RowRange(0, 100, [100], 100)).batch)
     (True, 100)
     """
 
@@ -45,7 +45,7 @@ class Rows:
         """Whether the rows are computed, so that they can be had anywhere."""
         return _is_computed(self.stream)
 
-    def opened(self) -> Maker:
+    def opened(self) -> PlanMaker:
         """Start from the first row."""
         return _Remade(self)
 
@@ -62,17 +62,19 @@ class _Remade:
     """Makes the orders of a run again, elsewhere."""
 
     def __init__(self, rows: Rows) -> None:
-        self._feed = Feed(rows.stream, rows.scheme, rows.labelling, rows.seed)
-        self._sequencer = Sequencer(self._feed.scheme, rows.score)
+        self._feed = RowSource(rows.stream, rows.scheme, rows.labelling, rows.seed)
+        self._sequencer = Scheduler(self._feed.scheme, rows.score)
 
-    def order(self, recipe: Recipe) -> Order:
+    def order(self, recipe: RowRange) -> BatchPlan:
         batch, arrivals = self._feed.rows(recipe.start, recipe.n)
         if len(batch) != recipe.n:
             msg = f"row {recipe.start + len(batch)} is missing here: a node must see the same rows as the driver does"
             raise StreamgaugeError(msg)
         plan = self._sequencer.plan(batch, arrivals)
         counts = self._sequencer.counts
-        return Order(recipe.stops, recipe.n_done, counts, plan, batch, recipe.keeps, confused=recipe.confused)
+        return BatchPlan(
+            recipe.reading_rows, recipe.n_done, counts, plan, batch, recipe.keeps, confused=recipe.confused
+        )
 
     def save(self) -> bytes:
         return self._sequencer.save()
@@ -81,7 +83,7 @@ class _Remade:
         self._sequencer.load(state)
 
 
-class Orders:
+class Planner:
     """Makes orders of the rows of a feed, each planned when it is asked for.
 
     Parameters
@@ -95,17 +97,17 @@ class Orders:
     --------
     >>> from streamgauge import SEA, Prequential
     >>> from streamgauge.labelling import AllLabels
-    >>> orders = Orders(Feed(SEA(), Prequential(), AllLabels(), seed=1))
-    >>> [(order.n_done, order.stops) for order in orders.of_rows(100, 250, every=50)]
+    >>> orders = Planner(RowSource(SEA(), Prequential(), AllLabels(), seed=1))
+    >>> [(order.n_done, order.reading_rows) for order in orders.of_rows(100, 250, every=50)]
     [(100, [50, 100]), (200, [150, 200]), (250, [250])]
     >>> orders.last(250, every=50) is None
     True
     """
 
-    def __init__(self, feed: Feed, score: Score = "first") -> None:
+    def __init__(self, feed: RowSource, score: Score = "first") -> None:
         self.feed = feed
         self._labels = LabelCounter(feed.schema.n_classes)
-        self._sequencer = Sequencer(feed.scheme, score)
+        self._sequencer = Scheduler(feed.scheme, score)
         self._start = 0
         self._kept: dict[int, dict[str, bytes]] = {}
         self._before = (0, self._sequencer.counts, self._labels.totals)  # the last batch that was planned
@@ -118,7 +120,7 @@ class Orders:
         *,
         ahead: bool = False,
         keeps: Callable[[int], bool] | None = None,
-    ) -> Generator[Order]:
+    ) -> Generator[BatchPlan]:
         """Give the orders of up to `n_rows` rows, `size` at a time, with a stop after every so many.
 
         Where `keeps` says, after so many rows, that a checkpoint is due, the order asks for the states of all cells,
@@ -126,24 +128,24 @@ class Orders:
         """
         for batch, arrivals in self.feed.batches(size, n_rows, self._start, ahead=ahead):
             if not len(batch):
-                yield Order([], max(0, batch.start), self._sequencer.counts)
+                yield BatchPlan([], max(0, batch.start), self._sequencer.counts)
                 continue
             self._before = (max(0, batch.start), self._sequencer.counts, self._labels.totals)
             plan = self._sequencer.plan(batch, arrivals)
             start, stop = batch.start, batch.start + len(batch)
-            stops = list(range((start // every + 1) * every, stop + 1, every)) if start >= 0 else []
-            labels = self._labels.count(batch, plan, self._sequencer.hidden, stops)
+            reading_rows = list(range((start // every + 1) * every, stop + 1, every)) if start >= 0 else []
+            labels = self._labels.count(batch, plan, self._sequencer.hidden, reading_rows)
             kept = keeps is not None and stop > 0 and keeps(stop)
             if kept:
                 self._kept[stop] = self._states()
-            confused = self._confused(stops, every)
-            yield Order(stops, max(0, stop), self._sequencer.counts, plan, batch, kept, labels, confused)
+            confused = self._confused(reading_rows, every)
+            yield BatchPlan(reading_rows, max(0, stop), self._sequencer.counts, plan, batch, kept, labels, confused)
 
-    def _confused(self, stops: Sequence[int], every: int) -> list[int]:
+    def _confused(self, reading_rows: Sequence[int], every: int) -> list[int]:
         """Choose the stops at which confusion matrices are kept, fewer as the run goes on."""
         n_classes = self.feed.schema.n_classes
-        strides = [confusion_stride(stop // every, n_classes) for stop in stops]
-        numbered = enumerate(zip(stops, strides, strict=True))
+        strides = [confusion_stride(stop // every, n_classes) for stop in reading_rows]
+        numbered = enumerate(zip(reading_rows, strides, strict=True))
         return [place for place, (stop, stride) in numbered if stride and stop // every % stride == 0]
 
     def _states(self) -> dict[str, bytes]:
@@ -167,7 +169,7 @@ class Orders:
         if self.feed.live is not None:
             self.feed.live.committed(states["stream"])
 
-    def last(self, n_done: int, every: int) -> Order | None:
+    def last(self, n_done: int, every: int) -> BatchPlan | None:
         """Give what is to be done after the last row: the last part of a stream has a reading, too."""
         plan = self._sequencer.at_end(n_done) if n_done else None
         if plan is None and n_done % every == 0:
@@ -176,11 +178,11 @@ class Orders:
         n_before, counts, labels = self._before
         if n_done > n_before:  # else a batch was planned that nobody ran
             counts, labels = self._sequencer.counts, self._labels.totals
-        return Order([n_done], n_done, counts, plan, labels=labels[None], confused=confused)
+        return BatchPlan([n_done], n_done, counts, plan, labels=labels[None], confused=confused)
 
 
 @dataclass(frozen=True)
-class Ending:
+class StopCondition:
     """When a run is to end before its rows do.
 
     Parameters
@@ -195,9 +197,9 @@ class Ending:
     with_checkpoint: bool
 
 
-def carried_out(
-    orders: Iterator[Order], host: Host, feed: Feed, ending: Ending, n_before: int
-) -> Iterator[tuple[Order, list[Brought]]]:
+def run_plans(
+    orders: Iterator[BatchPlan], host: Executor, feed: RowSource, ending: StopCondition, n_before: int
+) -> Iterator[tuple[BatchPlan, list[BatchResult]]]:
     """Have orders carried out until the run is to end, as many at a time as the host wants.
 
     Parameters
@@ -213,7 +215,7 @@ def carried_out(
     n_before
         How many rows are done already.
     """
-    given: deque[tuple[Order, float]] = deque()
+    given: deque[tuple[BatchPlan, float]] = deque()
     ended, is_kept = 0.0, not ending.with_checkpoint
     while True:
         while len(given) < host.depth and not (is_kept and ending.is_near()):

@@ -5,17 +5,17 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Protocol
 
-from streamgauge._engine.batch_plan import Clock, Order, Recipe
+from streamgauge._engine.batch_plan import BatchPlan, Clock, RowRange
 from streamgauge.protocols import DetectorSpec, Forgetting, LearnerSpec, Measure, Scheme
 from streamgauge.records import Schema
 
-__all__ = ["Crew", "Maker", "Source"]
+__all__ = ["PlanMaker", "RunSpec", "Source"]
 
 
-class Maker(Protocol):
+class PlanMaker(Protocol):
     """Makes orders of recipes that follow each other, and can be saved between two."""
 
-    def order(self, recipe: Recipe) -> Order:
+    def order(self, recipe: RowRange) -> BatchPlan:
         """Make the rows of a recipe, and plan them."""
         ...
 
@@ -36,13 +36,13 @@ class Source(Protocol):
         """Whether the rows are computed, so that they can be had anywhere."""
         ...
 
-    def opened(self) -> Maker:
+    def opened(self) -> PlanMaker:
         """Start from the first row."""
         ...
 
 
 @dataclass(frozen=True)
-class Crew:
+class RunSpec:
     """Which cells there are and how they are scored: a plain description of a group.
 
     Parameters
@@ -74,10 +74,10 @@ class Crew:
     >>> from streamgauge import SEA, Bootstrap, Landmark, MajorityClass, NoChange
     >>> from streamgauge.measures import accuracy
     >>> learners = {"majority": MajorityClass(), "last": NoChange()}
-    >>> crew = Crew(SEA().schema, Bootstrap(2), learners, (Landmark(),), (accuracy,), {}, seed=1)
-    >>> crew.cells
+    >>> run_spec = RunSpec(SEA().schema, Bootstrap(2), learners, (Landmark(),), (accuracy,), {}, seed=1)
+    >>> run_spec.cells
     (('majority', 0), ('majority', 1), ('last', 0), ('last', 1))
-    >>> crew.part([1, 3]).cells
+    >>> run_spec.part([1, 3]).cells
     (('majority', 1), ('last', 1))
     """
 
@@ -113,6 +113,6 @@ class Crew:
         every = tuple(product(self.learners, range(self.n_folds)))
         return every if self.places is None else tuple(every[place] for place in self.places)
 
-    def part(self, places: Sequence[int], clock: Clock | None = None) -> "Crew":
+    def part(self, places: Sequence[int], clock: Clock | None = None) -> "RunSpec":
         """Describe the group of some of the cells."""
         return replace(self, places=tuple(places), clock=clock or self.clock)

@@ -10,13 +10,22 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge._engine.delay_buffer import AFTER, ARRIVAL, INSERTED, NEVER_MOMENT, Kept, Moves, Plan, Waiting
+from streamgauge._engine.delay_buffer import (
+    AFTER,
+    ARRIVAL,
+    INSERTED,
+    NEVER_MOMENT,
+    DelayBuffer,
+    Rearrangement,
+    Schedule,
+    WaitingRows,
+)
 from streamgauge.errors import unknown_name
 from streamgauge.protocols import Chunked, Inserting, Scheme, Trained
 from streamgauge.records import NEVER, UNLABELLED, Arrivals, Batch
 from streamgauge.records.serialise import loading, pack_columns, unpack_columns
 
-__all__ = ["Counts", "Kept", "Plan", "Score", "Sequencer"]
+__all__ = ["DelayBuffer", "LabelTotals", "Schedule", "Scheduler", "Score"]
 
 Score = Literal["first", "last", "labelled"]
 """Which prediction of a row is scored: that made when it came, the last before its label came, or the first of only
@@ -24,7 +33,7 @@ those rows whose label comes."""
 
 
 @dataclass(frozen=True)
-class Counts:
+class LabelTotals:
     """How many labels came, are still to come, exist but never come, and are known to nobody; see `Feedback`."""
 
     n_revealed: int = 0
@@ -33,7 +42,7 @@ class Counts:
     n_unknown: int = 0
 
 
-class Sequencer:
+class Scheduler:
     """Plans what each batch brings, from when its rows may be learnt and when their labels come.
 
     Parameters
@@ -47,11 +56,11 @@ class Sequencer:
     --------
     >>> from streamgauge.records import Arrivals
     >>> from streamgauge.schemes import Prequential
-    >>> sequencer = Sequencer(Prequential())
-    >>> plan = sequencer.plan(Batch(0, np.zeros((3, 1)), np.zeros(3, dtype=np.int32)), Arrivals(np.array([1, 2, 3])))
+    >>> scheduler = Scheduler(Prequential())
+    >>> plan = scheduler.plan(Batch(0, np.zeros((3, 1)), np.zeros(3, dtype=np.int32)), Arrivals(np.array([1, 2, 3])))
     >>> list(zip(plan.moves.row.tolist(), plan.test.tolist(), plan.revealed.tolist()))
     [(0, True, False), (1, True, False), (0, False, True), (2, True, False), (1, False, True)]
-    >>> sequencer.n_owed
+    >>> scheduler.n_owed
     1
     """
 
@@ -64,10 +73,10 @@ class Sequencer:
         self._inserting = scheme if isinstance(scheme, Inserting) else None
         training = scheme.training if isinstance(scheme, Trained) else 0
         self._n_training = training if isinstance(training, int) else 0
-        self._x: Kept[np.float64] = Kept(0.0)
-        self._y: Kept[np.int32] = Kept(np.int32(UNLABELLED))
-        self._weight: Kept[np.float64] = Kept(1.0)
-        self._waiting = Waiting()
+        self._x: DelayBuffer[np.float64] = DelayBuffer(0.0)
+        self._y: DelayBuffer[np.int32] = DelayBuffer(np.int32(UNLABELLED))
+        self._weight: DelayBuffer[np.float64] = DelayBuffer(1.0)
+        self._waiting = WaitingRows()
         self._last_time: NDArray[np.float64] | None = None
         self.n_revealed = self.n_hidden = self.n_unknown = 0
         self.hidden: NDArray[np.bool_] | None = None
@@ -90,7 +99,7 @@ class Sequencer:
         """Take over a saved state of one built alike."""
         facts, columns = unpack_columns("sequencer", state)
         with loading("sequencer"):
-            waiting = Waiting()
+            waiting = WaitingRows()
             waiting.row, waiting.moment, waiting.due = (columns.pop(name) for name in ("row", "moment", "due"))
             waiting.n = int(np.count_nonzero(waiting.row >= 0))
             waiting.last_time = facts.pop("last_time")
@@ -102,18 +111,18 @@ class Sequencer:
             self._stores[name].store = store
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> LabelTotals:
         """What became of the labels up to now."""
-        return Counts(self.n_revealed, self.n_owed, self.n_hidden, self.n_unknown)
+        return LabelTotals(self.n_revealed, self.n_owed, self.n_hidden, self.n_unknown)
 
     @property
-    def _stores(self) -> "dict[str, Kept[Any]]":
+    def _stores(self) -> "dict[str, DelayBuffer[Any]]":
         return {"x": self._x, "y": self._y, "weight": self._weight}
 
-    def plan(self, batch: Batch, arrivals: Arrivals | None) -> Plan:
+    def plan(self, batch: Batch, arrivals: Arrivals | None) -> Schedule:
         """Plan what a batch brings whose labels arrive as a labelling says."""
         if batch.start < 0:  # rows of another stream, to be learnt before the first
-            return Plan(batch)
+            return Schedule(batch)
         self._last_time = None if batch.time is None else batch.time[-1:]
         found = self._moments(batch, arrivals)
         inserting = self._inserting
@@ -123,7 +132,7 @@ class Sequencer:
         self.hidden = None
         if found is None and not self.n_owed and not inserted:
             self.n_revealed += len(batch) - n_unknown
-            return Plan(batch)
+            return Schedule(batch)
         own = 4 * batch.rows + AFTER
         moment, due = (own, None) if found is None else found
         moment = np.where(batch.y == UNLABELLED, NEVER_MOMENT, moment)
@@ -133,10 +142,10 @@ class Sequencer:
         at_once = moment == own
         if due is None and not self.n_owed and not inserted and (at_once | (moment >= NEVER_MOMENT)).all():
             self.n_revealed += int(np.count_nonzero(at_once))
-            return Plan(batch, None if self._score == "first" else at_once, at_once)
+            return Schedule(batch, None if self._score == "first" else at_once, at_once)
         return self._arranged(self._sequence(batch, moment, due, inserted))
 
-    def at_end(self, n_rows: int) -> Plan | None:
+    def at_end(self, n_rows: int) -> Schedule | None:
         """Plan what is to be tested after the last row; None where that is nothing."""
         rows = None if self._inserting is None else self._inserting.last(n_rows)
         if rows is None:
@@ -144,9 +153,9 @@ class Sequencer:
         here = np.empty(0, dtype=np.int64)
         nothing = Batch(n_rows - 1, rows.x[:0], rows.y[:0], time=self._last_time)
         now, row = np.full(len(rows), n_rows - 1), rows.start + np.arange(len(rows))
-        moves = Moves(np.full(len(rows), -1), 0, here, here, len(self._waiting.row), (rows,), row, now)
+        moves = Rearrangement(np.full(len(rows), -1), 0, here, here, len(self._waiting.row), (rows,), row, now)
         test = np.ones(len(rows), dtype=np.bool_)
-        return self._arranged(Plan(nothing, test, ~test, moves))
+        return self._arranged(Schedule(nothing, test, ~test, moves))
 
     def _moments(
         self, batch: Batch, arrivals: Arrivals | None
@@ -174,7 +183,7 @@ class Sequencer:
         moment: NDArray[np.int64],
         due: NDArray[np.float64] | None,
         inserted: list[tuple[int, Batch]],
-    ) -> Plan:
+    ) -> Schedule:
         """Bring what a batch brings into the order of its moments."""
         waiting, n, end = self._waiting, len(batch), 4 * (batch.start + len(batch))
         rows = batch.rows
@@ -197,8 +206,10 @@ class Sequencer:
         )
         kept_due = None if due is None else due[kept]
         kept_at = waiting.enter(rows[kept], moment[kept], kept_due)
-        moves = Moves(operations.source, n, kept, kept_at, len(waiting.row), put_in, operations.row, operations.now)
-        return Plan(batch, self._tests(operations, moment), operations.revealed, moves)
+        moves = Rearrangement(
+            operations.source, n, kept, kept_at, len(waiting.row), put_in, operations.row, operations.now
+        )
+        return Schedule(batch, self._tests(operations, moment), operations.revealed, moves)
 
     def _tests(self, operations: "_Operations", moment: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Say which operations are tests."""
@@ -210,7 +221,7 @@ class Sequencer:
         tests |= operations.kind == INSERTED
         return tests
 
-    def _arranged(self, plan: Plan) -> Plan:
+    def _arranged(self, plan: Schedule) -> Schedule:
         """Give a plan whose batch holds the rows of its operations."""
         moves, batch = plan.moves, plan.batch
         put_in = () if moves is None else moves.inserted

@@ -13,7 +13,7 @@ from streamgauge.protocols import Bound, Inserting, Labelling, Resumable, Scheme
 from streamgauge.records import Arrivals, Batch, Schema
 from streamgauge.streams.composed import Cursor
 
-__all__ = ["Feed", "usual_size"]
+__all__ = ["RowSource", "usual_size"]
 
 BATCH_BYTES = 16 << 20
 """How much a batch holds: enough that what is done once a batch costs little, and that caches are not often lost to
@@ -45,7 +45,7 @@ def usual_size(schema: Schema, *, at_hand: bool = False) -> int:
     return TIMES_AT_HAND * size if at_hand else size
 
 
-class Feed:
+class RowSource:
     """Gives the batches of a run, as learners may see them.
 
     Parameters
@@ -65,7 +65,7 @@ class Feed:
     >>> from streamgauge.schemes import Prequential
     >>> from streamgauge.streams import ArrayStream
     >>> stream = ArrayStream({"price": [1.5, 2.5], "delay": [7, 0]}, ["up", "down"])
-    >>> feed = Feed(stream, Prequential(), DelayedByColumn("delay"), seed=1)
+    >>> feed = RowSource(stream, Prequential(), DelayedByColumn("delay"), seed=1)
     >>> batch, arrivals = next(feed.batches(10, None))
     >>> batch.x.tolist(), arrivals.row.tolist()
     ([[1.5], [2.5]], [7, 1])

@@ -270,7 +270,7 @@ class Forgetting:
         majority_hit: NDArray[np.bool_],
         no_change_hit: NDArray[np.bool_],
         weight: NDArray[np.float64] | None,
-        stops: NDArray[np.int64],
+        reading_rows: NDArray[np.int64],
         votes: NDArray[np.float64] | None = None,
         time: NDArray[np.float64] | None = None,
     ) -> tuple[

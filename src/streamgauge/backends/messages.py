@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge._engine.batch_plan import Brought, Order
+from streamgauge._engine.batch_plan import BatchPlan, BatchResult
 from streamgauge.records import Batch
 
 __all__ = ["Buffers", "Columns", "packed", "packed_answer", "receive", "send", "unpacked", "unpacked_answer"]
@@ -28,14 +28,14 @@ N_LENGTH = 8
 """A message follows its length, which takes so many bytes."""
 
 
-def packed(order: Order) -> tuple[bytes, Buffers]:
+def packed(order: BatchPlan) -> tuple[bytes, Buffers]:
     """Pack an order: its description, and its columns apart.
 
     Examples
     --------
-    >>> from streamgauge._engine.schedule import Counts
-    >>> description, columns = packed(Order([100], 100, Counts()))
-    >>> unpacked(description, columns).stops
+    >>> from streamgauge._engine.schedule import LabelTotals
+    >>> description, columns = packed(BatchPlan([100], 100, LabelTotals()))
+    >>> unpacked(description, columns).reading_rows
     [100]
     """
     columns: list[pickle.PickleBuffer] = []
@@ -43,34 +43,36 @@ def packed(order: Order) -> tuple[bytes, Buffers]:
     return description, [column.raw() for column in columns]
 
 
-def unpacked(description: bytes, columns: Sequence[Any]) -> Order:
+def unpacked(description: bytes, columns: Sequence[Any]) -> BatchPlan:
     """Unpack an order; its columns are copies, since a learner may keep the rows that it is given."""
-    order: Order = pickle.loads(description, buffers=[bytearray(column) for column in columns])
+    order: BatchPlan = pickle.loads(description, buffers=[bytearray(column) for column in columns])
     return order
 
 
-def packed_answer(brought: Brought, order: Order) -> bytes:
+def packed_answer(results_of_groups: BatchResult, order: BatchPlan) -> bytes:
     """Pack what an order brought, without the rows of the order.
 
     Examples
     --------
-    >>> from streamgauge._engine.schedule import Counts
+    >>> from streamgauge._engine.schedule import LabelTotals
     >>> import numpy as np
-    >>> order = Order([100], 100, Counts())
-    >>> answer = packed_answer(Brought((0,), (0,), np.ones((1, 1, 1, 1)), (100,), {}, ()), order)
+    >>> order = BatchPlan([100], 100, LabelTotals())
+    >>> answer = packed_answer(BatchResult((0,), (0,), np.ones((1, 1, 1, 1)), (100,), {}, ()), order)
     >>> unpacked_answer(answer, order).n_scored
     (100,)
     """
     out = io.BytesIO()
-    n = 0 if brought.correct is None else brought.correct.shape[1]
-    bits = replace(brought, correct=_as_bits(brought.correct), scored=_as_bits(brought.scored))
+    n = 0 if results_of_groups.correct is None else results_of_groups.correct.shape[1]
+    bits = replace(
+        results_of_groups, correct=_as_bits(results_of_groups.correct), scored=_as_bits(results_of_groups.scored)
+    )
     _Packer(out, _batches(order)).dump((n, bits))
     return out.getvalue()
 
 
-def unpacked_answer(answer: bytes, order: Order) -> Brought:
+def unpacked_answer(answer: bytes, order: BatchPlan) -> BatchResult:
     """Unpack what an order brought."""
-    bits: Brought
+    bits: BatchResult
     n, bits = _Unpacker(io.BytesIO(answer), _batches(order)).load()
     return replace(bits, correct=_of_bits(bits.correct, n), scored=_of_bits(bits.scored, n))
 
@@ -84,7 +86,7 @@ def _of_bits(column: NDArray[Any] | None, n: int) -> NDArray[np.bool_] | None:
     return None if column is None else np.unpackbits(column, axis=1, count=n).astype(np.bool_)
 
 
-def _batches(order: Order) -> list[Batch]:
+def _batches(order: BatchPlan) -> list[Batch]:
     """Give the rows of an order that passages refer to."""
     batches = [] if order.plan is None else [order.plan.batch]
     return batches if order.batch is None else [*batches, order.batch]

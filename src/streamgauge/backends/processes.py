@@ -16,9 +16,9 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any, BinaryIO, ClassVar, cast
 
-from streamgauge._engine.batch_plan import Brought, Order, Saved
-from streamgauge._engine.executor import Host
-from streamgauge._engine.run_spec import Crew
+from streamgauge._engine.batch_plan import BatchPlan, BatchResult, SavedStates
+from streamgauge._engine.executor import Executor
+from streamgauge._engine.run_spec import RunSpec
 from streamgauge.backends.messages import Buffers, Columns, packed, receive, send, unpacked_answer
 from streamgauge.backends.threads import n_cores
 from streamgauge.errors import StreamgaugeError, require_at_least
@@ -55,9 +55,9 @@ class Processes:
             require_at_least("processes", self.n, 1)
 
     @contextmanager
-    def host(self, crew: Crew) -> Iterator[Host]:
+    def host(self, run_spec: RunSpec) -> Iterator[Executor]:
         """Start the processes for the length of a run, each with its cells."""
-        crews = shared_out(crew, self.n or n_cores())
+        crews = shared_out(run_spec, self.n or n_cores())
         described = [described_by_bytes(of_worker) for of_worker in crews]
         with ExitStack() as opened:
             slots = [opened.enter_context(_slot()) for _ in range(_Distant.depth)]
@@ -69,29 +69,29 @@ class Processes:
             yield _Distant(workers, slots)
 
 
-def shared_out(crew: Crew, n: int, *, with_source: bool = False) -> list[Crew]:
+def shared_out(run_spec: RunSpec, n: int, *, with_source: bool = False) -> list[RunSpec]:
     """Share the cells of a crew out to no more than n groups, so that each has as many folds of each learner.
 
     Examples
     --------
     >>> from streamgauge import SEA, Bootstrap, NaiveBayes
-    >>> crew = Crew(SEA().schema, Bootstrap(5), {"bayes": NaiveBayes()}, (), (), {}, seed=1)
-    >>> [part.places for part in shared_out(crew, 2)]
+    >>> run_spec = RunSpec(SEA().schema, Bootstrap(5), {"bayes": NaiveBayes()}, (), (), {}, seed=1)
+    >>> [part.places for part in shared_out(run_spec, 2)]
     [(0, 2, 4), (1, 3)]
     """
-    places = tuple(range(crew.n_cells)) if crew.places is None else crew.places
-    parts = [crew.part(places[first::n], clock="process") for first in range(min(n, len(places)))]
+    places = tuple(range(run_spec.n_cells)) if run_spec.places is None else run_spec.places
+    parts = [run_spec.part(places[first::n], clock="process") for first in range(min(n, len(places)))]
     return parts if with_source else [replace(part, source=None) for part in parts]
 
 
-def described_by_bytes(crew: Crew) -> bytes:
+def described_by_bytes(run_spec: RunSpec) -> bytes:
     """Pickle a crew, by value what no other process could import; an error names the part that cannot be pickled."""
     import cloudpickle  # noqa: PLC0415  (slow to import)
 
     try:
-        return cast("bytes", cloudpickle.dumps(crew, protocol=5))
+        return cast("bytes", cloudpickle.dumps(run_spec, protocol=5))
     except Exception as error:
-        culprit = next((name for name, spec in crew.learners.items() if not can_travel(spec)), None)
+        culprit = next((name for name, spec in run_spec.learners.items() if not can_travel(spec)), None)
         what = "the run" if culprit is None else f"learner {culprit!r}"
         msg = f"{what} cannot go into another process: {type(error).__name__}: {error}; run it in Threads()"
         raise StreamgaugeError(msg) from error
@@ -118,8 +118,8 @@ def can_travel(thing: object) -> bool:
 class _Worker:
     """A worker process, seen from here."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", crew: Crew) -> None:
-        self._process, self._crew = process, crew
+    def __init__(self, process: "subprocess.Popen[bytes]", run_spec: RunSpec) -> None:
+        self._process, self._crew = process, run_spec
         self._given, self._told = cast("BinaryIO", process.stdin), cast("BinaryIO", process.stdout)
         self._answers: SimpleQueue[Any] = SimpleQueue()
         Thread(target=self._listen, name="streamgauge-listener", daemon=True).start()
@@ -155,7 +155,7 @@ class _Worker:
 
 
 @contextmanager
-def _started(crew: Crew) -> Iterator[_Worker]:
+def _started(run_spec: RunSpec) -> Iterator[_Worker]:
     """Start a worker; when the block ends it is ended, whatever it is at."""
     command = [sys.executable, "-m", "streamgauge.backends.worker"]
     # Sets of texts have the same order in every worker; Ctrl-C is for the process that a person has started.
@@ -163,7 +163,7 @@ def _started(crew: Crew) -> Iterator[_Worker]:
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, start_new_session=True
     )
-    worker = _Worker(process, crew)
+    worker = _Worker(process, run_spec)
     try:
         worker.send(sys.path)
         yield worker
@@ -268,10 +268,10 @@ class _Distant:
 
     def __init__(self, workers: Sequence[_Worker], slots: Sequence[_Slot]) -> None:
         self._workers, self._slots = workers, slots
-        self._given: deque[Order] = deque()
+        self._given: deque[BatchPlan] = deque()
         self._n_given = 0
 
-    def give(self, order: Order) -> None:
+    def give(self, order: BatchPlan) -> None:
         slot = self._n_given % len(self._slots)
         description, columns = packed(order)
         message = ("order", slot, description, self._slots[slot].lay(columns))
@@ -280,12 +280,12 @@ class _Distant:
         self._given.append(order)
         self._n_given += 1
 
-    def load(self, saved: Saved, *, trusted: bool) -> None:
+    def load(self, saved: SavedStates, *, trusted: bool) -> None:
         for worker in self._workers:
             worker.send(("load", saved, trusted))
         for worker in self._workers:
             worker.receive()
 
-    def take(self) -> list[Brought]:
+    def take(self) -> list[BatchResult]:
         order = self._given.popleft()
         return [unpacked_answer(worker.receive(), order) for worker in self._workers]

@@ -18,10 +18,10 @@ from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
-from streamgauge._engine.batch_plan import Brought, Order, Recipe, Saved
-from streamgauge._engine.cell_group import Group
-from streamgauge._engine.executor import Host
-from streamgauge._engine.run_spec import Crew, Maker
+from streamgauge._engine.batch_plan import BatchPlan, BatchResult, RowRange, SavedStates
+from streamgauge._engine.cell_group import CellGroup
+from streamgauge._engine.executor import Executor
+from streamgauge._engine.run_spec import PlanMaker, RunSpec
 from streamgauge.backends.messages import packed, packed_answer, unpacked, unpacked_answer
 from streamgauge.backends.processes import described_by_bytes, shared_out
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
@@ -81,13 +81,15 @@ class Ray:
         require_between("save_every", self.save_every, 0.0, float("inf"))
 
     @contextmanager
-    def host(self, crew: Crew) -> Iterator[Host]:
+    def host(self, run_spec: RunSpec) -> Iterator[Executor]:
         """Place the cells on the cluster for the length of a run."""
         ray = library("ray", "ray")
         with _connected(ray, self.address):
             n = self.n or max(1, int(ray.cluster_resources().get("CPU", 1)))
-            made = crew.source is not None and (crew.source.is_made if self.rows is None else self.rows == "made")
-            crews = shared_out(crew, n, with_source=made)
+            made = run_spec.source is not None and (
+                run_spec.source.is_made if self.rows is None else self.rows == "made"
+            )
+            crews = shared_out(run_spec, n, with_source=made)
             actors = [_Actor(ray, of_actor, self.options) for of_actor in crews]
             try:
                 _wait_until_ready(ray, actors)
@@ -126,29 +128,29 @@ class _Cells:
 
     def __init__(self, description: bytes, folders: list[str]) -> None:
         sys.path += [folder for folder in folders if folder not in sys.path and Path(folder).exists()]
-        crew: Crew = pickle.loads(description)
-        self._group = Group(crew)
-        self._maker = None if crew.source is None else crew.source.opened()
+        run_spec: RunSpec = pickle.loads(description)
+        self._group = CellGroup(run_spec)
+        self._maker = None if run_spec.source is None else run_spec.source.opened()
         self._n_done = 0
 
     def ready(self) -> None:
         """Answer when the cells are built."""
 
-    def carry_out(self, number: int, parcel: "tuple[bytes, list[Any]] | Recipe") -> bytes:
+    def run_plan(self, number: int, parcel: "tuple[bytes, list[Any]] | RowRange") -> bytes:
         """Carry out an order; its number says whether it is the next one for the state that the cells are in."""
         if number != self._n_done:
             msg = f"order {number} came to an actor that has carried out {self._n_done}"
             raise RuntimeError(msg)
         self._n_done = -1  # unless it gets to its end
-        order = cast("Maker", self._maker).order(parcel) if isinstance(parcel, Recipe) else unpacked(*parcel)
-        answer = packed_answer(self._group.carry_out(order), order)
+        order = cast("PlanMaker", self._maker).order(parcel) if isinstance(parcel, RowRange) else unpacked(*parcel)
+        answer = packed_answer(self._group.run_plan(order), order)
         self._n_done = number + 1
         return answer
 
-    def save(self) -> tuple[Saved, bytes | None]:
+    def save(self) -> tuple[SavedStates, bytes | None]:
         return self._group.save(), None if self._maker is None else self._maker.save()
 
-    def load(self, n_done: int, state: tuple[Saved, bytes | None], trusted: bool) -> None:  # noqa: FBT001
+    def load(self, n_done: int, state: tuple[SavedStates, bytes | None], trusted: bool) -> None:  # noqa: FBT001
         self._n_done = -1
         saved, of_maker = state
         self._group.load(saved, trusted=trusted)
@@ -168,9 +170,9 @@ class _Open:
 class _Actor:
     """An actor, seen from here, with all that another one needs to take over."""
 
-    def __init__(self, ray: Any, crew: Crew, options: Mapping[str, Any]) -> None:  # noqa: ANN401
-        self._ray, self._crew, self._options = ray, crew, options
-        self._description = ray.put(described_by_bytes(crew))
+    def __init__(self, ray: Any, run_spec: RunSpec, options: Mapping[str, Any]) -> None:  # noqa: ANN401
+        self._ray, self._crew, self._options = ray, run_spec, options
+        self._description = ray.put(described_by_bytes(run_spec))
         self._saved: tuple[int, Any, bool] | None = None  # after how many orders, the state, whether to trust it
         self._n_given = 0
         self._since: deque[Any] = deque()  # the orders answered since that state was saved
@@ -209,14 +211,14 @@ class _Actor:
         return ", ".join(dict.fromkeys(name for name, _ in self._crew.cells))
 
     def give(self, parcel: Any) -> None:  # noqa: ANN401
-        self._open.append(_Open(parcel, self._handle.carry_out.remote(self._n_given, parcel)))
+        self._open.append(_Open(parcel, self._handle.run_plan.remote(self._n_given, parcel)))
         self._n_given += 1
 
     def load(self, saved: Any, *, trusted: bool) -> None:  # noqa: ANN401
         self._saved = (0, saved, trusted)
         self._wait_for(self._handle.load.remote(*self._saved))
 
-    def take(self, order: Order) -> Brought:
+    def take(self, order: BatchPlan) -> BatchResult:
         answer = self._answer()
         self._since.append(self._open.popleft().parcel)
         self._n_deaths = 0
@@ -247,7 +249,7 @@ class _Actor:
             self._handle.load.remote(*self._saved)
         again = [*self._since, *(one.parcel for one in self._open)]
         first = self._n_given - len(again)
-        answers = [self._handle.carry_out.remote(first + place, parcel) for place, parcel in enumerate(again)]
+        answers = [self._handle.run_plan.remote(first + place, parcel) for place, parcel in enumerate(again)]
         for one, answer in zip(self._open, answers[len(self._since) :], strict=True):
             one.answer = answer
 
@@ -322,10 +324,10 @@ class _Cluster:
 
     def __init__(self, ray: Any, actors: list[_Actor], save_every: float, *, made: bool) -> None:  # noqa: ANN401
         self._ray, self._actors, self._save_every, self._made = ray, actors, save_every, made
-        self._given: deque[Order] = deque()
+        self._given: deque[BatchPlan] = deque()
         self._n_given, self._saved_at = 0, time.monotonic()
 
-    def give(self, order: Order) -> None:
+    def give(self, order: BatchPlan) -> None:
         parcel = self._parcel(order)
         for actor in self._actors:
             actor.give(parcel)
@@ -337,22 +339,22 @@ class _Cluster:
                 actor.fetch(wait=True)
                 actor.save()
 
-    def _parcel(self, order: Order) -> Any:  # noqa: ANN401
+    def _parcel(self, order: BatchPlan) -> Any:  # noqa: ANN401
         """Give what carries an order: its rows, in the object store, or how to make them."""
         if self._made and order.batch is not None and order.batch.start >= 0:
-            asked = (order.stops, order.n_done, order.keeps, order.confused)
-            return Recipe(order.batch.start, len(order.batch), *asked)
+            asked = (order.reading_rows, order.n_done, order.keeps, order.confused)
+            return RowRange(order.batch.start, len(order.batch), *asked)
         description, columns = packed(order)
         return self._ray.put((description, [np.frombuffer(column, dtype=np.uint8) for column in columns]))
 
-    def take(self) -> list[Brought]:
+    def take(self) -> list[BatchResult]:
         order = self._given.popleft()
-        brought = [actor.take(order) for actor in self._actors]
+        results_of_groups = [actor.take(order) for actor in self._actors]
         for actor in self._actors:
             actor.fetch()
-        return brought
+        return results_of_groups
 
-    def load(self, saved: Saved, *, trusted: bool) -> None:
+    def load(self, saved: SavedStates, *, trusted: bool) -> None:
         self._made = False  # the labels still owed are known here alone
         state = self._ray.put((saved, None))
         for actor in self._actors:

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import ClassVar, TypeVar
 
-from streamgauge._engine.batch_plan import Brought, Order, Saved
-from streamgauge._engine.cell_group import Group
-from streamgauge._engine.executor import Host, Workers, one_by_one
-from streamgauge._engine.run_spec import Crew
+from streamgauge._engine.batch_plan import BatchPlan, BatchResult, SavedStates
+from streamgauge._engine.cell_group import CellGroup
+from streamgauge._engine.executor import Executor, TaskRunner, one_by_one
+from streamgauge._engine.run_spec import RunSpec
 from streamgauge.errors import require_at_least
 from streamgauge.learners.gil import holds_gil
 
@@ -45,12 +45,12 @@ class Threads:
             require_at_least("threads", self.n, 1)
 
     @contextmanager
-    def host(self, crew: Crew) -> Iterator[Host]:
+    def host(self, run_spec: RunSpec) -> Iterator[Executor]:
         """Build the cells, and start the threads for the length of a run."""
         n = self.n or n_cores()
         # The threads that a learner starts are charged to it where nothing else can have started them.
-        lonely = len(crew.cells) == 1 and crew.metered and holds_gil(crew.learners[crew.cells[0][0]])
-        group = Group(replace(crew, clock="process") if n == 1 or lonely else crew)
+        lonely = len(run_spec.cells) == 1 and run_spec.metered and holds_gil(run_spec.learners[run_spec.cells[0][0]])
+        group = CellGroup(replace(run_spec, clock="process") if n == 1 or lonely else run_spec)
         if n == 1:
             yield _Local(group, one_by_one, reads_ahead=False)
             return
@@ -67,17 +67,17 @@ class _Local:
 
     depth: ClassVar[int] = 1
 
-    def __init__(self, group: Group, workers: Workers, *, reads_ahead: bool) -> None:
+    def __init__(self, group: CellGroup, workers: TaskRunner, *, reads_ahead: bool) -> None:
         self._group, self._workers, self.reads_ahead = group, workers, reads_ahead
-        self._given: deque[Order] = deque()
+        self._given: deque[BatchPlan] = deque()
 
-    def give(self, order: Order) -> None:
+    def give(self, order: BatchPlan) -> None:
         self._given.append(order)
 
-    def take(self) -> list[Brought]:
-        return [self._group.carry_out(self._given.popleft(), self._workers)]
+    def take(self) -> list[BatchResult]:
+        return [self._group.run_plan(self._given.popleft(), self._workers)]
 
-    def load(self, saved: Saved, *, trusted: bool) -> None:
+    def load(self, saved: SavedStates, *, trusted: bool) -> None:
         self._group.load(saved, trusted=trusted)
 
 

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from streamgauge._engine.batch_plan import Saved
-from streamgauge._engine.cell_group import Group
+from streamgauge._engine.batch_plan import SavedStates
+from streamgauge._engine.cell_group import CellGroup
 from streamgauge.backends.messages import Columns, packed_answer, receive, send, unpacked
 
 __all__ = ["main"]
@@ -54,7 +54,7 @@ def _serve(given: BinaryIO, answers: BinaryIO) -> None:
 
     sys.path[:] = receive(given)
     try:
-        group = Group(pickle.loads(receive(given)))
+        group = CellGroup(pickle.loads(receive(given)))
     except Exception as error:
         send(answers, _error(error))
         return
@@ -69,13 +69,13 @@ def _serve(given: BinaryIO, answers: BinaryIO) -> None:
         send(answers, answer)
 
 
-def _loaded(group: Group, _shared: list[_Shared], saved: Saved, trusted: bool) -> None:  # noqa: FBT001
+def _loaded(group: CellGroup, _shared: list[_Shared], saved: SavedStates, trusted: bool) -> None:  # noqa: FBT001
     group.load(saved, trusted=trusted)
 
 
-def _carried_out(group: Group, shared: list[_Shared], slot: int, description: bytes, columns: Columns) -> bytes:
+def _carried_out(group: CellGroup, shared: list[_Shared], slot: int, description: bytes, columns: Columns) -> bytes:
     order = unpacked(description, shared[slot].read(columns))
-    return packed_answer(group.carry_out(order), order)
+    return packed_answer(group.run_plan(order), order)
 
 
 TASKS: dict[str, Callable[..., object]] = {"load": _loaded, "order": _carried_out}

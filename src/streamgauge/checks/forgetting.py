@@ -41,11 +41,11 @@ def check_forgetting(forgetting: Forgetting, seed: int = 1) -> None:
     whole = replace(plain, weight=below(seed, "weight", 0, 0, N_ROWS, 3).astype(np.float64))
     any_weight = replace(plain, weight=uniform(seed, "weight", 0, 0, N_ROWS))
     for trace in (plain, whole, any_weight):
-        stops = np.linspace(0, trace.row[-1] + 10, 12).astype(int).tolist()
-        tallies = forgetting.build(N_CLASSES).update(trace, stops)
-        check_against_reference(forgetting, trace, stops, tallies)
+        reading_rows = np.linspace(0, trace.row[-1] + 10, 12).astype(int).tolist()
+        tallies = forgetting.build(N_CLASSES).update(trace, reading_rows)
+        check_against_reference(forgetting, trace, reading_rows, tallies)
         for size in (1, 77, 500):
-            in_pieces = list(update_in_pieces(forgetting.build(N_CLASSES), trace, stops, size))
+            in_pieces = list(update_in_pieces(forgetting.build(N_CLASSES), trace, reading_rows, size))
             if not all(same_bits(*pair) for pair in zip(tallies, in_pieces, strict=True)):
                 msg = f"{forgetting} gives other tallies when the trace comes in pieces of {size} rows"
                 raise AssertionError(msg)
@@ -86,7 +86,9 @@ def sample_trace(seed: int) -> Trace:
     return Trace(row, *classes, majority_hit, no_change_hit, time=row / 10.0)
 
 
-def check_against_reference(forgetting: Forgetting, trace: Trace, stops: list[int], tallies: Sequence[Tally]) -> None:
+def check_against_reference(
+    forgetting: Forgetting, trace: Trace, reading_rows: list[int], tallies: Sequence[Tally]
+) -> None:
     """Raise unless each tally equals the reference.
 
     Examples
@@ -95,7 +97,7 @@ def check_against_reference(forgetting: Forgetting, trace: Trace, stops: list[in
     >>> trace = sample_trace(1)
     >>> check_against_reference(Landmark(), trace, [9], Landmark().build(N_CLASSES).update(trace, [9]))
     """
-    for stop, tally in zip(stops, tallies, strict=True):
+    for stop, tally in zip(reading_rows, tallies, strict=True):
         n = int(np.searchsorted(trace.row, stop))
         seen = cut(trace, 0, n)
         newest_first = np.arange(n) < tally.width
@@ -111,7 +113,7 @@ def check_against_reference(forgetting: Forgetting, trace: Trace, stops: list[in
             raise AssertionError(msg)
 
 
-def update_in_pieces(state: ForgettingState, trace: Trace, stops: list[int], size: int) -> Iterator[Tally]:
+def update_in_pieces(state: ForgettingState, trace: Trace, reading_rows: list[int], size: int) -> Iterator[Tally]:
     """Give the tallies at the stops where the trace comes a few rows at a time.
 
     Examples
@@ -124,8 +126,8 @@ def update_in_pieces(state: ForgettingState, trace: Trace, stops: list[int], siz
     for start in range(0, len(trace), size):
         last = start + size >= len(trace)
         # A piece ends where the next one begins; the last has no end.
-        end = stops[-1] + 1 if last else int(trace.row[start + size])
-        yield from state.update(cut(trace, start, start + size), [stop for stop in stops if begin <= stop < end])
+        end = reading_rows[-1] + 1 if last else int(trace.row[start + size])
+        yield from state.update(cut(trace, start, start + size), [stop for stop in reading_rows if begin <= stop < end])
         begin = end
 
 

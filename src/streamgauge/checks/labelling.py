@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from streamgauge._engine.source import Feed
+from streamgauge._engine.source import RowSource
 from streamgauge.checks.schemes import check_scheme, noise
 from streamgauge.protocols import Labelling
 from streamgauge.records import Arrivals, Batch
@@ -34,7 +34,7 @@ def check_labelling(labelling: Labelling, *, n_rows: int = 600, seed: int = 1) -
     stream = noise(labelling, n_rows, seed)
 
     def arrivals(size: int) -> list[tuple[Batch, Arrivals]]:
-        found = Feed(stream, Prequential(), labelling, seed).batches(size, None)
+        found = RowSource(stream, Prequential(), labelling, seed).batches(size, None)
         return [(batch, _of_all(batch, told)) for batch, told in found]
 
     ((whole, told),) = arrivals(n_rows)

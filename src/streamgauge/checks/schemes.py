@@ -9,10 +9,10 @@ import numpy as np
 
 from streamgauge._engine.schedule import Score
 from streamgauge.backends import Threads
-from streamgauge.evaluating import evaluate
+from streamgauge.evaluation import evaluate
 from streamgauge.labelling import AllLabels
 from streamgauge.learners import Memoriser
-from streamgauge.protocols import Labelling, Passage, Scheme, Secretive
+from streamgauge.protocols import CellBatch, Labelling, Scheme, Secretive
 from streamgauge.streams import ArrayStream
 
 __all__ = ["check_scheme", "noise"]
@@ -78,10 +78,10 @@ class _Predictions:
     needs_votes: ClassVar[bool] = False
 
     @contextmanager
-    def open(self, *_: object) -> Iterator[Callable[[Passage], None]]:
+    def open(self, *_: object) -> Iterator[Callable[[CellBatch], None]]:
         """Keep what comes."""
 
-        def take(passage: Passage) -> None:
+        def take(passage: CellBatch) -> None:
             step, trace = passage.step, passage.trace
             rows = step.rows if step.scored is None else step.rows[step.scored]
             columns = (rows, trace.row, trace.y_pred, trace.correct)

@@ -89,7 +89,7 @@ def _watch(source: str | None, detectors: "dict[str, DetectorSpec]", options: di
 def _watch_learners(source: str | None, detectors: "dict[str, DetectorSpec]", options: dict[str, Any]) -> Found:
     """Watch the errors of learners."""
     from streamgauge.drift import score_alarms  # noqa: PLC0415
-    from streamgauge.evaluating import evaluate  # noqa: PLC0415
+    from streamgauge.evaluation import evaluate  # noqa: PLC0415
 
     if options["column"] is not None:
         msg = "give --column or --learner, not both: either a column is watched or the errors of learners"

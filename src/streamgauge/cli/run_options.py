@@ -120,7 +120,7 @@ def run_options(command: Callable[..., int]) -> Callable[..., int]:
 
 def run(options: dict[str, Any], journal: Path | None = None) -> Results:
     """Run what the options of the command line ask for; others can follow it in the folder of the journal."""
-    from streamgauge.evaluating import evaluate  # noqa: PLC0415
+    from streamgauge.evaluation import evaluate  # noqa: PLC0415
     from streamgauge.significance import LiveTest  # noqa: PLC0415
 
     if not options["stream"]:

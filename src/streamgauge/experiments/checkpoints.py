@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from streamgauge._engine.checkpoint import Aside, Checkpointing, Folder
+from streamgauge._engine.checkpoint import BestEffort, CheckpointPolicy, Folder
 from streamgauge.protocols import Resumable, Stream
 
-__all__ = ["Kept"]
+__all__ = ["RunCheckpoints"]
 
 NAME = "checkpoints"
 
 
 @dataclass(frozen=True)
-class Kept:
+class RunCheckpoints:
     """The checkpoints of one run.
 
     Parameters
@@ -33,7 +33,7 @@ class Kept:
     --------
     >>> import tempfile
     >>> from streamgauge import SEA
-    >>> kept = Kept(Path(tempfile.mkdtemp()), "1f")
+    >>> kept = RunCheckpoints(Path(tempfile.mkdtemp()), "1f")
     >>> kept.is_there, kept.checkpointing(SEA(), print) is None
     (False, False)
     """
@@ -49,7 +49,7 @@ class Kept:
         newest = self._found.newest_first()[:1]
         return self.every != 0 and any(self.since is None or path.stat().st_mtime >= self.since for path in newest)
 
-    def checkpointing(self, stream: Stream, tell: Callable[[str], object]) -> Checkpointing | None:
+    def checkpointing(self, stream: Stream, tell: Callable[[str], object]) -> CheckpointPolicy | None:
         """Say how checkpoints are kept; not at all of a live stream, which would forget rows with each of them.
 
         Parameters
@@ -65,7 +65,7 @@ class Kept:
             self.drop()
         # Paths are left out: a sample is drawn into another folder each time.
         run = {"run": self.run, "version": version("streamgauge")}
-        return Checkpointing(self._found.path, self.every, resume=True, aside=Aside(run, tell))
+        return CheckpointPolicy(self._found.path, self.every, resume=True, aside=BestEffort(run, tell))
 
     def drop(self) -> None:
         """Remove them all."""

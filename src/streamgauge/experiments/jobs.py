@@ -9,8 +9,8 @@ from typing import Literal
 from streamgauge._engine.journal import format as files
 from streamgauge.backends import Threads
 from streamgauge.errors import CheckpointWarning, FailureWarning, StreamgaugeError
-from streamgauge.evaluating import evaluate
-from streamgauge.experiments.checkpoints import Kept
+from streamgauge.evaluation import evaluate
+from streamgauge.experiments.checkpoints import RunCheckpoints
 from streamgauge.experiments.experiment import MADE, Job
 from streamgauge.experiments.stream_sources import Opened
 from streamgauge.records import Reading
@@ -155,10 +155,10 @@ class _Work:
         files.write_json(folder / files.RUN, named)
 
     @property
-    def kept(self) -> Kept:
+    def kept(self) -> RunCheckpoints:
         """Its checkpoints."""
         folder, run = self.store.folder_of(self.claim.run), self.claim.run
-        return Kept(folder, run, self.settings.checkpoint_every, self.settings.since)
+        return RunCheckpoints(folder, run, self.settings.checkpoint_every, self.settings.since)
 
     def _gone_on(self, opened: Opened) -> Results:
         """Evaluate, from a checkpoint where there is one; where that goes wrong, from the first row."""

@@ -33,7 +33,7 @@ class NativeForgetting:
     >>> y = np.array([0, 1, 1], dtype=np.int32)
     >>> hit = np.array([False, False, True])
     >>> trace = Trace(np.array([10, 20, 30]), y, y, hit, hit)
-    >>> [tally.width for tally in state.update(trace, stops=[10, 21, 40])]
+    >>> [tally.width for tally in state.update(trace, reading_rows=[10, 21, 40])]
     [0, 2, 3]
     """
 
@@ -41,9 +41,9 @@ class NativeForgetting:
         self._kernel = kernel
         self._statistics = statistics
 
-    def update(self, trace: Trace, stops: Sequence[int]) -> Tallies:
+    def update(self, trace: Trace, reading_rows: Sequence[int]) -> Tallies:
         """Take in a trace; give the tally after the rows before each stop (ascending positions in the stream)."""
-        counts = trace.n_before(np.asarray(stops, dtype=np.int64))
+        counts = trace.n_before(np.asarray(reading_rows, dtype=np.int64))
         try:
             confusion, abstained, hits, widths, sums, ranks = self._kernel.update(
                 np.ascontiguousarray(trace.y_true, dtype=np.int32),
@@ -172,7 +172,7 @@ class TimeWindow:
     >>> y = np.zeros(4, dtype=np.int32)
     >>> hit = np.zeros(4, dtype=np.bool_)
     >>> trace = Trace(np.arange(4), y, y, hit, hit, time=np.array([0.0, 30.0, 60.0, 100.0]))
-    >>> [tally.width for tally in TimeWindow(60.0).build(2).update(trace, stops=[2, 3, 4])]
+    >>> [tally.width for tally in TimeWindow(60.0).build(2).update(trace, reading_rows=[2, 3, 4])]
     [2, 2, 2]
     """
 
@@ -204,7 +204,7 @@ class Tumbling:
     >>> y = np.zeros(5, dtype=np.int32)
     >>> hit = np.zeros(5, dtype=np.bool_)
     >>> trace = Trace(np.arange(5), y, y, hit, hit)
-    >>> [tally.width for tally in Tumbling(3).build(2).update(trace, stops=[2, 3, 4, 5])]
+    >>> [tally.width for tally in Tumbling(3).build(2).update(trace, reading_rows=[2, 3, 4, 5])]
     [2, 3, 1, 2]
     """
 

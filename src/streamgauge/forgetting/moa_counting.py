@@ -16,7 +16,7 @@ __all__ = ["Counting", "MoaCounting"]
 class Counting(Protocol):
     """A state that keeps a tally, and can be saved."""
 
-    def update(self, trace: Trace, stops: Sequence[int]) -> Tallies:
+    def update(self, trace: Trace, reading_rows: Sequence[int]) -> Tallies:
         """Take in a trace; give the tally after the rows before each stop."""
         ...
 
@@ -66,9 +66,9 @@ class MoaCounting:
         self._last = 0
         self._label, self._weight = np.empty(0, dtype=np.int32), np.empty(0)
 
-    def update(self, trace: Trace, stops: Sequence[int]) -> Tallies:
+    def update(self, trace: Trace, reading_rows: Sequence[int]) -> Tallies:
         """Take in a trace; give the tally after the rows before each stop (ascending positions in the stream)."""
-        return self._state.update(self._as_moa_has_it(trace), stops)
+        return self._state.update(self._as_moa_has_it(trace), reading_rows)
 
     def _as_moa_has_it(self, trace: Trace) -> Trace:
         y = trace.y_true

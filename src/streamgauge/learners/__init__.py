@@ -25,7 +25,7 @@ from streamgauge.learners.forests import AdaptiveRandomForest, StreamingRandomPa
 from streamgauge.learners.linear import LogisticRegression, Perceptron
 from streamgauge.learners.neighbours import KNearestNeighbours
 from streamgauge.learners.noise import NoiseFilter
-from streamgauge.learners.precomputed import Elsewhere
+from streamgauge.learners.precomputed import Precomputed
 from streamgauge.learners.pretrained import Pretrained
 from streamgauge.learners.trees import ExtremelyFastDecisionTree, HoeffdingAdaptiveTree, HoeffdingTree
 from streamgauge.learners.wrappers import DriftReset, OneVsRest
@@ -35,7 +35,6 @@ __all__ = [
     "AccuracyWeightedEnsemble",
     "AdaptiveRandomForest",
     "DriftReset",
-    "Elsewhere",
     "ExtremelyFastDecisionTree",
     "HoeffdingAdaptiveTree",
     "HoeffdingTree",
@@ -54,6 +53,7 @@ __all__ = [
     "OzaBag",
     "OzaBoost",
     "Perceptron",
+    "Precomputed",
     "Pretrained",
     "PythonLearner",
     "RandomGuess",

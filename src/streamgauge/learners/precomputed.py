@@ -10,13 +10,13 @@ from streamgauge.errors import StreamgaugeError
 from streamgauge.learners.plain_loop import winners
 from streamgauge.records import Schema, Step
 
-__all__ = ["Elsewhere"]
+__all__ = ["Precomputed"]
 
 STATE = b"reads predictions"
 
 
 @dataclass(frozen=True)
-class Elsewhere:
+class Precomputed:
     """Reads out of each row what a model that runs elsewhere has predicted; nothing is learnt here.
 
     So a deployed model is evaluated, or several are compared, from a stream of their predictions joined with labels.
@@ -36,7 +36,7 @@ class Elsewhere:
     >>> from streamgauge import evaluate
     >>> from streamgauge.streams import ArrayStream
     >>> stream = ArrayStream({"model": ["up", "up", "down"]}, ["up", "down", "down"])
-    >>> evaluate(stream, Elsewhere("model")).curve("model", "accuracy")[-1].round(3).tolist()
+    >>> evaluate(stream, Precomputed("model")).curve("model", "accuracy")[-1].round(3).tolist()
     [0.667]
     """
 

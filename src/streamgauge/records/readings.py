@@ -77,12 +77,12 @@ class Trace:
     def __len__(self) -> int:
         return len(self.y_true)
 
-    def n_before(self, stops: NDArray[np.int64]) -> NDArray[np.int64]:
+    def n_before(self, reading_rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Count its rows before each of some positions in the stream."""
         row = self.__dict__["_row"]
         if isinstance(row, range):
-            return np.clip(stops - row.start, 0, len(row))
-        return np.searchsorted(row, stops, side="left").astype(np.int64)
+            return np.clip(reading_rows - row.start, 0, len(row))
+        return np.searchsorted(row, reading_rows, side="left").astype(np.int64)
 
     def part(self, start: int, stop: int) -> "Trace":
         """Give some consecutive rows of it."""

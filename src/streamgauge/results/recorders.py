@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.protocols import Passage, Stream
+from streamgauge.protocols import CellBatch, Stream
 from streamgauge.records import ABSTAINED, Batch, Schema, Trace
 from streamgauge.streams import File
 from streamgauge.streams.output_files import Output, replacing, writing_bytes
@@ -64,7 +64,7 @@ class Predictions:
     @contextmanager
     def open(
         self, _stream: Stream, schema: Schema, learners: Sequence[str], *_: object
-    ) -> Iterator[Callable[[Passage], None]]:
+    ) -> Iterator[Callable[[CellBatch], None]]:
         """Open the file for a run."""
         import pyarrow as pa  # noqa: PLC0415  (slow to import)
         import pyarrow.parquet as pq  # noqa: PLC0415
@@ -79,7 +79,7 @@ class Predictions:
         def named(codes: NDArray[Any], values: Any) -> Any:  # noqa: ANN401
             return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32), mask=codes == ABSTAINED), values)
 
-        def table(passage: Passage) -> Any:  # noqa: ANN401
+        def table(passage: CellBatch) -> Any:  # noqa: ANN401
             trace, n = passage.trace, len(passage.trace)
             columns = [
                 *(_scored_rows(passage), trace.row),
@@ -124,13 +124,13 @@ class Misclassified:
     needs_votes: ClassVar[bool] = False
 
     @contextmanager
-    def open(self, stream: Stream, schema: Schema, *_: object) -> Iterator[Callable[[Passage], None]]:
+    def open(self, stream: Stream, schema: Schema, *_: object) -> Iterator[Callable[[CellBatch], None]]:
         """Open a file for each learner and fold of a run."""
         suffix = _suffix(stream)
         with ExitStack() as files:
             writers: dict[tuple[str, int], Callable[[Batch], None]] = {}
 
-            def take(passage: Passage) -> None:
+            def take(passage: CellBatch) -> None:
                 cell = (passage.learner, passage.fold)
                 batch = passage.step.batch
                 weight = "weight" if batch.weight is not None and suffix != ".arff" else None
@@ -181,7 +181,7 @@ class ConfusionMatrices:
     @contextmanager
     def open(
         self, _stream: Stream, schema: Schema, learners: Sequence[str], forgettings: Sequence[str]
-    ) -> Iterator[Callable[[Passage], None]]:
+    ) -> Iterator[Callable[[CellBatch], None]]:
         """Open the file for a run."""
         path = Path(self.path)
         if path.suffix == ".csv":
@@ -189,17 +189,17 @@ class ConfusionMatrices:
                 out.write(b"row,learner,fold,forgetting,true,predicted,weight\n")
                 yield lambda passage: _write_matrices(out, passage, schema, forgettings)
             return
-        taken: list[Passage] = []
-        yield lambda passage: taken.append(_bare(passage)) if passage.stops else None
+        taken: list[CellBatch] = []
+        yield lambda passage: taken.append(_bare(passage)) if passage.reading_rows else None
         with replacing(path) as temporary:
             _write_mat(temporary, taken, schema, learners, forgettings)
 
 
-def _write_matrices(out: Output, passage: Passage, schema: Schema, forgettings: Sequence[str]) -> None:
+def _write_matrices(out: Output, passage: CellBatch, schema: Schema, forgettings: Sequence[str]) -> None:
     names = [csv_name(name, ",") for name in schema.classes]
     cell = f"{csv_name(passage.learner, ',')},{passage.fold}"
     for forgetting, tallies in zip(forgettings, passage.tallies, strict=True):
-        for stop, tally in zip(passage.stops, tallies, strict=True):
+        for stop, tally in zip(passage.reading_rows, tallies, strict=True):
             start = f"{stop},{cell},{csv_name(forgetting, ',')}"
             weights = np.column_stack([tally.confusion, tally.abstained]).tolist()
             lines = [
@@ -210,23 +210,23 @@ def _write_matrices(out: Output, passage: Passage, schema: Schema, forgettings: 
             out.write("".join(lines).encode())
 
 
-def _bare(passage: Passage) -> Passage:
+def _bare(passage: CellBatch) -> CellBatch:
     """Leave out what is large and not needed later."""
     return replace(passage, step=passage.step.part(0, 0), trace=_NOTHING)
 
 
 def _write_mat(
-    path: Path, taken: Sequence[Passage], schema: Schema, learners: Sequence[str], forgettings: Sequence[str]
+    path: Path, taken: Sequence[CellBatch], schema: Schema, learners: Sequence[str], forgettings: Sequence[str]
 ) -> None:
     from scipy.io import savemat  # noqa: PLC0415  (slow to import)
 
-    rows = sorted({stop for passage in taken for stop in passage.stops})
+    rows = sorted({stop for passage in taken for stop in passage.reading_rows})
     n_folds = 1 + max((passage.fold for passage in taken), default=0)
     shape = (len(rows), len(learners), n_folds, len(forgettings), schema.n_classes)
     confusion, abstained = np.zeros((*shape, schema.n_classes)), np.zeros(shape)
     for passage in taken:
         for f, tallies in enumerate(passage.tallies):
-            for stop, tally in zip(passage.stops, tallies, strict=True):
+            for stop, tally in zip(passage.reading_rows, tallies, strict=True):
                 place = (rows.index(stop), learners.index(passage.learner), passage.fold, f)
                 confusion[place], abstained[place] = tally.confusion, tally.abstained
     names = {"learners": list(learners), "forgettings": list(forgettings), "classes": list(schema.classes)}
@@ -235,13 +235,13 @@ def _write_mat(
         savemat(file, {"rows": np.array(rows), "confusion": confusion, "abstained": abstained, **columns})
 
 
-def _scored_places(passage: Passage) -> NDArray[np.intp]:
+def _scored_places(passage: CellBatch) -> NDArray[np.intp]:
     """Give where in the step the scored rows stand."""
     scored = passage.step.scored
     return np.arange(len(passage.step.batch)) if scored is None else scored
 
 
-def _scored_rows(passage: Passage) -> NDArray[np.int64]:
+def _scored_rows(passage: CellBatch) -> NDArray[np.int64]:
     """Give which rows of the stream were scored."""
     return passage.step.rows[_scored_places(passage)]
 

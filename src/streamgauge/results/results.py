@@ -10,6 +10,7 @@ from streamgauge.results.tables import readings_table
 
 __all__ = ["Results"]
 
+
 @dataclass(frozen=True, repr=False)
 class Results(RunData):
     """The results of an evaluation; see `streamgauge.records.RunData` for its fields.

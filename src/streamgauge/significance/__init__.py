@@ -12,7 +12,7 @@ from streamgauge.significance.effect_size import Effect, effect_size
 from streamgauge.significance.flips import sign_flip
 from streamgauge.significance.fold_tests import sign_test, wilcoxon
 from streamgauge.significance.group_sequential import GroupSequentialSignFlip, open_ended, until
-from streamgauge.significance.interim_analysis import Look, decide
+from streamgauge.significance.interim_analysis import InterimAnalysis, decide
 from streamgauge.significance.live import LiveTest, Monitor, PairWatch
 from streamgauge.significance.loss_tests import diebold_mariano, mcnemar_curve, q_statistic
 from streamgauge.significance.rank_diagram import diagram_text
@@ -37,8 +37,8 @@ __all__ = [
     "Effect",
     "Friedman",
     "GroupSequentialSignFlip",
+    "InterimAnalysis",
     "LiveTest",
-    "Look",
     "Monitor",
     "PairWatch",
     "Posterior",

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from streamgauge.records import Differences, Verdict
-from streamgauge.significance.interim_analysis import Look
+from streamgauge.significance.interim_analysis import InterimAnalysis
 
 __all__ = ["LookCourse"]
 
@@ -18,7 +18,7 @@ class LookCourse:
 
     Examples
     --------
-    >>> look = Look(1, np.array([1]), np.array([[1]]), np.array([[0]]), 0, np.empty((0, 5)))
+    >>> look = InterimAnalysis(1, np.array([1]), np.array([[1]]), np.array([[0]]), 0, np.empty((0, 5)))
     >>> course = LookCourse()
     >>> for row in range(1, 1001):
     ...     course.keep(row, look)
@@ -27,7 +27,7 @@ class LookCourse:
     """
 
     def __init__(self) -> None:
-        self.kept: list[tuple[int, Look]] = []
+        self.kept: list[tuple[int, InterimAnalysis]] = []
         """The looks that are kept, with their rows."""
         self.n_looks = 0
         """How many looks there were."""
@@ -36,7 +36,7 @@ class LookCourse:
     def _stride(self) -> int:
         return 1 << ((max(self.n_looks, 1) - 1) // MOST_LOOKS).bit_length()
 
-    def keep(self, row: int, look: Look) -> None:
+    def keep(self, row: int, look: InterimAnalysis) -> None:
         """Take in a look after so many rows."""
         before = self._stride
         self.n_looks += 1
@@ -46,7 +46,10 @@ class LookCourse:
             self.kept.append((row, look))
 
     def differences(
-        self, tell: Callable[[Look], Sequence[Verdict]], last: tuple[int, Look] | None, failed: frozenset[str]
+        self,
+        tell: Callable[[InterimAnalysis], Sequence[Verdict]],
+        last: tuple[int, InterimAnalysis] | None,
+        failed: frozenset[str],
     ) -> Differences | None:
         """Give the course of the differences and their intervals, but for pairs with a learner that has failed.
 

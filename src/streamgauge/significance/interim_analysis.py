@@ -15,7 +15,7 @@ from streamgauge.significance.comparison import ALGORITHMS, MODELS, SEEDS
 from streamgauge.significance.confidence_sequences import bernstein_log_e, bernstein_reach, two_way_radius
 from streamgauge.significance.row_tests import two_way_spread
 
-__all__ = ["OUTCOMES", "Look", "decide", "intervals_at", "outcomes_at"]
+__all__ = ["OUTCOMES", "InterimAnalysis", "decide", "intervals_at", "outcomes_at"]
 
 NULLS = {"two_way_sequence": ALGORITHMS, "empirical_bernstein": MODELS, "group_sequential": SEEDS}
 """The tests that may be looked at any time, and what each speaks of."""
@@ -24,7 +24,7 @@ OUTCOMES: tuple[Outcome, ...] = ("undecided", "first", "second", "equivalent")
 
 
 @dataclass(frozen=True)
-class Look:
+class InterimAnalysis:
     """What is known of some pairs of learners after so many rows; the pairs have the folds in common.
 
     Parameters
@@ -44,7 +44,7 @@ class Look:
     --------
     >>> counter = _native.PairCounter(2, 3)
     >>> counter.update(np.ones((2, 3, 10), dtype=np.bool_))
-    >>> look = Look.at(counter)
+    >>> look = InterimAnalysis.at(counter)
     >>> look.test, look.n_pairs, look.fold_differences.tolist()
     ('two_way_sequence', 1, [[0.0, 0.0, 0.0]])
     """
@@ -57,14 +57,14 @@ class Look:
     parts: NDArray[np.float64]
 
     @classmethod
-    def at(cls, counter: _native.PairCounter) -> "Look":
+    def at(cls, counter: _native.PairCounter) -> "InterimAnalysis":
         """Look at all pairs of a counter."""
         n_rows, n_scored, first, second, n_blocks, parts = counter.look()
         shape = (-1, len(n_scored))
         return cls(n_rows, n_scored, first.reshape(shape), second.reshape(shape), n_blocks, parts.reshape(-1, 5))
 
     @classmethod
-    def of(cls, pairs: Sequence[PairSums]) -> "Look":
+    def of(cls, pairs: Sequence[PairSums]) -> "InterimAnalysis":
         """Look at pairs that were counted together."""
         one = pairs[0]
         if any((pair.n_scored.tolist(), pair.n_rows) != (one.n_scored.tolist(), one.n_rows) for pair in pairs):
@@ -145,14 +145,14 @@ def _decided(low: NDArray[np.float64], high: NDArray[np.float64], rope: float) -
     return np.where(low > rope, 1, np.where(high < -rope, 2, equivalent))
 
 
-def outcomes_at(look: Look, *, alpha: float, rope: float, horizon: float) -> NDArray[np.int64]:
+def outcomes_at(look: InterimAnalysis, *, alpha: float, rope: float, horizon: float) -> NDArray[np.int64]:
     """Say what a look tells of each pair, by its confidence sequence, as places in `OUTCOMES`.
 
     Examples
     --------
     >>> counter = _native.PairCounter(2, 3)
     >>> counter.update(np.stack([np.ones((3, 2000), dtype=np.bool_), np.zeros((3, 2000), dtype=np.bool_)]))
-    >>> outcomes_at(Look.at(counter), alpha=0.05, rope=0.01, horizon=2000)
+    >>> outcomes_at(InterimAnalysis.at(counter), alpha=0.05, rope=0.01, horizon=2000)
     array([1])
     """
     if look.test == "empirical_bernstein":
@@ -160,19 +160,19 @@ def outcomes_at(look: Look, *, alpha: float, rope: float, horizon: float) -> NDA
     return _decided(*_ends(look, alpha, horizon), rope)
 
 
-def intervals_at(look: Look, *, alpha: float, horizon: float) -> list[tuple[float, float]]:
+def intervals_at(look: InterimAnalysis, *, alpha: float, horizon: float) -> list[tuple[float, float]]:
     """Give the interval of the confidence sequence of each pair.
 
     Examples
     --------
-    >>> intervals_at(Look.at(_native.PairCounter(2, 3)), alpha=0.05, horizon=2000)
+    >>> intervals_at(InterimAnalysis.at(_native.PairCounter(2, 3)), alpha=0.05, horizon=2000)
     [(-1.0, 1.0)]
     """
     low, high = _ends(look, alpha, horizon)
     return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
-def _ends(look: Look, alpha: float, horizon: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _ends(look: InterimAnalysis, alpha: float, horizon: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Find the ends of the intervals, float64 [pairs] each."""
     one_fold = look.n_folds == 1
     if look.n_least < (1 if one_fold else 2):
@@ -188,7 +188,7 @@ def _ends(look: Look, alpha: float, horizon: float) -> tuple[NDArray[np.float64]
     return np.maximum(middle - radius, -1.0), np.minimum(middle + radius, 1.0)
 
 
-def _by_evidence(look: Look, alpha: float, rope: float) -> NDArray[np.int64]:
+def _by_evidence(look: InterimAnalysis, alpha: float, rope: float) -> NDArray[np.int64]:
     """Decide as the intervals of one fold would, without the search for their ends."""
     totals, slack = look.totals, rope * look.n_least
     squares = np.maximum((look.only_first + look.only_second).sum(axis=1), 1)

@@ -14,7 +14,7 @@ from streamgauge.records import Differences, Outcome, PairSums, Verdict
 from streamgauge.records.serialise import pack, unpack
 from streamgauge.significance.group_sequential import GroupSequentialSignFlip, open_ended, until
 from streamgauge.significance.history import LookCourse
-from streamgauge.significance.interim_analysis import NULLS, OUTCOMES, Look, intervals_at, outcomes_at
+from streamgauge.significance.interim_analysis import NULLS, OUTCOMES, InterimAnalysis, intervals_at, outcomes_at
 
 __all__ = ["LiveTest", "Monitor", "PairWatch"]
 
@@ -99,7 +99,7 @@ class Monitor:
         """Look at the sums of each pair after so many rows; give a verdict on each."""
         if not pairs:
             return ()
-        names, look = [(pair.first, pair.second) for pair in pairs], Look.of(pairs)
+        names, look = [(pair.first, pair.second) for pair in pairs], InterimAnalysis.of(pairs)
         self.judge(names, look, row)
         return self.tell(names, look)
 
@@ -108,7 +108,7 @@ class Monitor:
         """The part of alpha that a pair has."""
         return self.live_test.alpha / (max(self.n_pairs, 1) if self.live_test.shared else 1)
 
-    def judge(self, names: Sequence[Pair], look: Look, row: int) -> None:
+    def judge(self, names: Sequence[Pair], look: InterimAnalysis, row: int) -> None:
         """Take in what a look after so many rows tells of the pairs."""
         self.n_pairs = self.n_pairs or len(names)
         if look.n_least < 1 or len(self._reached) == self.n_pairs:
@@ -120,7 +120,7 @@ class Monitor:
         for place in np.flatnonzero(codes).tolist():
             self._reached.setdefault(names[place], (OUTCOMES[codes[place]], row))
 
-    def tell(self, names: Sequence[Pair], look: Look) -> tuple[Verdict, ...]:
+    def tell(self, names: Sequence[Pair], look: InterimAnalysis) -> tuple[Verdict, ...]:
         """Give the verdict on each pair, with its difference and interval at a look."""
         test = look.test
         intervals: Sequence[tuple[float, float] | None] = [None] * look.n_pairs
@@ -219,7 +219,7 @@ class PairWatch:
         self._shape = (len(names), n_folds)
         self._counter = _native.PairCounter(*self._shape)
         self._monitor = None if live_test is None or len(names) < 2 else Monitor(live_test, n_looks=n_looks)
-        self._seen: Look | None = None
+        self._seen: InterimAnalysis | None = None
         self._course, self._row = LookCourse(), 0
 
     def update(
@@ -227,7 +227,7 @@ class PairWatch:
         correct: NDArray[np.bool_],
         scored: NDArray[np.bool_] | None,
         cuts: Sequence[int],
-        stops: Sequence[int],
+        reading_rows: Sequence[int],
     ) -> None:
         """Count what a step brought, and look at each stop.
 
@@ -235,7 +235,7 @@ class PairWatch:
         `cuts` before which place of the step each stop is.
         """
         start = 0
-        for cut, stop in zip(cuts, stops, strict=True) if self._monitor is not None else ():
+        for cut, stop in zip(cuts, reading_rows, strict=True) if self._monitor is not None else ():
             self._counter.update(correct, scored, start, cut)
             self.look(stop)
             start = cut
@@ -244,7 +244,7 @@ class PairWatch:
     def look(self, row: int) -> None:
         """Look at what was counted, after so many rows."""
         if self._monitor is not None:
-            self._seen = Look.at(self._counter)
+            self._seen = InterimAnalysis.at(self._counter)
             self._monitor.judge(self._names, self._seen, row)
             self._course.keep(row, self._seen)
             self._row = row
@@ -304,7 +304,7 @@ class PairWatch:
         return [self._course.n_looks, [[row, _told(look)] for row, look in self._course.kept]]
 
 
-def _told(look: Look | None) -> list[Any] | None:
+def _told(look: InterimAnalysis | None) -> list[Any] | None:
     """Put a look into what JSON can tell; numbers keep every bit."""
     if look is None:
         return None
@@ -312,10 +312,10 @@ def _told(look: Look | None) -> list[Any] | None:
     return [look.n_rows, look.n_blocks, *(column.tolist() for column in columns)]
 
 
-def _read(told: list[Any] | None) -> Look | None:
+def _read(told: list[Any] | None) -> InterimAnalysis | None:
     if told is None:
         return None
     n_rows, n_blocks, n_scored, *only, parts = told
     counts = [np.array(column, dtype=np.int64).reshape(-1, len(n_scored)) for column in only]
     scored = np.array(n_scored, dtype=np.int64)
-    return Look(n_rows, scored, counts[0], counts[1], n_blocks, np.array(parts).reshape(-1, 5))
+    return InterimAnalysis(n_rows, scored, counts[0], counts[1], n_blocks, np.array(parts).reshape(-1, 5))

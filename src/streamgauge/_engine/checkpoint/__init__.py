@@ -2,12 +2,20 @@
 
 from streamgauge._engine.checkpoint.folder import Folder
 from streamgauge._engine.checkpoint.policy import (
-    Aside,
-    Checkpointing,
-    Restored,
+    BestEffort,
+    CheckpointPolicy,
+    ResumePoint,
     checkpointing_of,
     opened_recorders,
     same_run,
 )
 
-__all__ = ["Aside", "Checkpointing", "Folder", "Restored", "checkpointing_of", "opened_recorders", "same_run"]
+__all__ = [
+    "BestEffort",
+    "CheckpointPolicy",
+    "Folder",
+    "ResumePoint",
+    "checkpointing_of",
+    "opened_recorders",
+    "same_run",
+]

@@ -10,12 +10,12 @@ from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Alarm
 from streamgauge.records.serialise import pack_columns, unpack_columns
 
-__all__ = ["Log"]
+__all__ = ["ProgressHistory"]
 
 COLUMNS = ("rows", "values", "costs", "labels", "confused", "confusions")
 
 
-class Log:
+class ProgressHistory:
     """The readings, costs and alarms of a run, batch by batch.
 
     Parameters
@@ -27,7 +27,7 @@ class Log:
     --------
     >>> import tempfile
     >>> import numpy as np
-    >>> log = Log(Path(tempfile.mkdtemp()) / "progress.log")
+    >>> log = ProgressHistory(Path(tempfile.mkdtemp()) / "progress.log")
     >>> size = log.append([Progress(100, np.array([50, 100]), np.zeros((2, 1, 1, 1, 1)))])
     >>> [progress.rows.tolist() for progress in log.read(size)]
     [[50, 100]]

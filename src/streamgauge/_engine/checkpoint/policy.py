@@ -10,27 +10,27 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from streamgauge._engine.batch_plan import Brought, Saved
+from streamgauge._engine.batch_plan import BatchResult, SavedStates
 from streamgauge._engine.checkpoint.container import Checkpoint
 from streamgauge._engine.checkpoint.folder import Folder
-from streamgauge._engine.checkpoint.history import Log
-from streamgauge._engine.checkpoint.recorder_log import Facts, Spool
-from streamgauge._engine.collector import Account, Progress
-from streamgauge._engine.executor import Host
-from streamgauge._engine.planner import Orders
+from streamgauge._engine.checkpoint.history import ProgressHistory
+from streamgauge._engine.checkpoint.recorder_log import Facts, RecorderLog
+from streamgauge._engine.collector import Collector, Progress
+from streamgauge._engine.executor import Executor
+from streamgauge._engine.planner import Planner
 from streamgauge._format.text import described
 from streamgauge.errors import StreamgaugeError, require_at_least
-from streamgauge.protocols import DetectorSpec, Passage, Recorder
+from streamgauge.protocols import CellBatch, DetectorSpec, Recorder
 from streamgauge.records.serialise import unpack
 
-__all__ = ["Aside", "Checkpointing", "Restored", "checkpointing_of", "opened_recorders", "same_run"]
+__all__ = ["BestEffort", "CheckpointPolicy", "ResumePoint", "checkpointing_of", "opened_recorders", "same_run"]
 
 SECONDS = 30.0
 """How often a checkpoint is written where nobody says after how many rows."""
 
 
 @dataclass(frozen=True)
-class Restored:
+class ResumePoint:
     """What a run goes on from.
 
     Parameters
@@ -53,13 +53,13 @@ class Restored:
 
     n_rows: int
     seconds: float
-    saved: Saved
+    saved: SavedStates
     parts: Mapping[str, bytes]
     spooled: int
     told: Iterator[Progress]
     trusted: bool
 
-    def load(self, host: Host, orders: Orders, account: Account) -> None:
+    def load(self, host: Executor, orders: Planner, account: Collector) -> None:
         """Let a run that was built alike take over all states."""
         host.load(self.saved, trusted=self.trusted)
         orders.load(self.n_rows, self.parts)
@@ -67,7 +67,7 @@ class Restored:
 
 
 @dataclass(frozen=True)
-class Aside:
+class BestEffort:
     """Of checkpoints that nobody asked for: they only serve a run that is killed, and so never end one.
 
     Where one cannot be written, there are no more of them. There is none of the end.
@@ -84,7 +84,7 @@ class Aside:
     tell: Callable[[str], object]
 
 
-class Checkpointing:
+class CheckpointPolicy:
     """Keeps the checkpoints of a run.
 
     Parameters
@@ -103,20 +103,26 @@ class Checkpointing:
     """
 
     def __init__(
-        self, folder: Path | str, every: int | None, *, resume: bool, trust: bool = False, aside: Aside | None = None
+        self,
+        folder: Path | str,
+        every: int | None,
+        *,
+        resume: bool,
+        trust: bool = False,
+        aside: BestEffort | None = None,
     ) -> None:
         if every is not None:
             require_at_least("checkpoint_every", every, 1)
         self._folder = Folder(folder)
         self._every, self._resume, self._trust, self._aside = every, resume, trust, aside
         self._given_up = False
-        self._log = Log(self._folder.path / "progress.log")
-        self._spool = Spool(self._folder.path / "passages.log")
+        self._log = ProgressHistory(self._folder.path / "progress.log")
+        self._spool = RecorderLog(self._folder.path / "passages.log")
         self._told: list[Progress] = []
         self._row, self._time = 0, time.monotonic()
 
     @contextmanager
-    def opened(self, run: Callable[[], Mapping[str, Any]]) -> Iterator[Restored | None]:
+    def opened(self, run: Callable[[], Mapping[str, Any]]) -> Iterator[ResumePoint | None]:
         """Hold the folder for the length of a run; it yields what to go on from, or None for the start.
 
         Parameters
@@ -131,7 +137,7 @@ class Checkpointing:
             self._row, self._time = 0 if restored is None else restored.n_rows, time.monotonic()
             yield restored
 
-    def _restored(self) -> Restored | None:
+    def _restored(self) -> ResumePoint | None:
         found = self._folder.newest_first()
         if found and not self._resume:
             msg = f"{self._folder.path} holds checkpoints of an earlier run: resume it, or give another folder"
@@ -146,8 +152,8 @@ class Checkpointing:
         parts = dict(checkpoint.parts)
         cells, folds = (_numbered(parts, kind) for kind in ("cell", "fold"))
         facts, told = checkpoint.facts, self._log.read(checkpoint.facts["log"])
-        states = (Saved(cells, folds), parts, facts["spooled"])
-        return Restored(checkpoint.n_rows, facts["seconds"], *states, told, checkpoint.own or self._trust)
+        states = (SavedStates(cells, folds), parts, facts["spooled"])
+        return ResumePoint(checkpoint.n_rows, facts["seconds"], *states, told, checkpoint.own or self._trust)
 
     def is_due(self, n_rows: int, n_last: int | None = None) -> bool:
         """Say whether a checkpoint is due after so many rows, or as the last; one that was due is no longer."""
@@ -171,18 +177,20 @@ class Checkpointing:
             self._told.append(progress)
 
     def taking(
-        self, recorders: Sequence[Recorder], facts: Facts, restored: Restored | None
-    ) -> AbstractContextManager[Callable[[Passage], None]]:
+        self, recorders: Sequence[Recorder], facts: Facts, restored: ResumePoint | None
+    ) -> AbstractContextManager[Callable[[CellBatch], None]]:
         """Open what takes the passages for the recorders until the run ends."""
         return self._spool.opened(0 if restored is None else restored.spooled, recorders, facts)
 
-    def write(self, seconds: float, brought: Sequence[Brought], orders: Orders, account: Account) -> None:
+    def write(
+        self, seconds: float, results_of_groups: Sequence[BatchResult], orders: Planner, account: Collector
+    ) -> None:
         """Write a checkpoint of what was told up to now and of all states; then a live stream may forget the rows."""
         states = orders.states(account.n_done)
         if self._given_up:  # what was told since the last one is lost to it
             return
         try:
-            self._write(account.n_done, seconds, brought, {**states, "account": account.save()})
+            self._write(account.n_done, seconds, results_of_groups, {**states, "account": account.save()})
         except StreamgaugeError as error:
             if self._aside is None:
                 raise
@@ -191,8 +199,10 @@ class Checkpointing:
             return
         orders.committed(states)
 
-    def _write(self, n_rows: int, seconds: float, brought: Sequence[Brought], parts: Mapping[str, bytes]) -> None:
-        saved = [of_group.saved for of_group in brought if of_group.saved is not None]
+    def _write(
+        self, n_rows: int, seconds: float, results_of_groups: Sequence[BatchResult], parts: Mapping[str, bytes]
+    ) -> None:
+        saved = [of_group.saved for of_group in results_of_groups if of_group.saved is not None]
         for of_group in saved:
             if of_group.refusal:
                 raise StreamgaugeError(of_group.refusal)
@@ -211,8 +221,8 @@ class Checkpointing:
 
 
 def checkpointing_of(
-    folder: Path | str | Checkpointing | None, every: int | None, *, resume: bool, trust: bool
-) -> Checkpointing | None:
+    folder: Path | str | CheckpointPolicy | None, every: int | None, *, resume: bool, trust: bool
+) -> CheckpointPolicy | None:
     """Keep checkpoints where there is a folder for them; raise where an option needs one.
 
     Examples
@@ -222,10 +232,10 @@ def checkpointing_of(
     ...
     streamgauge.errors.StreamgaugeError: resume: from where? Give the folder of the checkpoints (checkpoint)
     """
-    if isinstance(folder, Checkpointing):
+    if isinstance(folder, CheckpointPolicy):
         return folder
     if folder is not None:
-        return Checkpointing(folder, every, resume=resume, trust=trust)
+        return CheckpointPolicy(folder, every, resume=resume, trust=trust)
     if resume:
         msg = "resume: from where? Give the folder of the checkpoints (checkpoint)"
         raise StreamgaugeError(msg)
@@ -260,8 +270,8 @@ def same_run(
 
 @contextmanager
 def opened_recorders(
-    recorders: Sequence[Recorder], facts: Facts, checkpointing: Checkpointing | None, restored: Restored | None
-) -> Iterator[list[Callable[[Passage], None]]]:
+    recorders: Sequence[Recorder], facts: Facts, checkpointing: CheckpointPolicy | None, restored: ResumePoint | None
+) -> Iterator[list[Callable[[CellBatch], None]]]:
     """Open the recorders of a run; with checkpoints they are told at its end what is kept for them until then."""
     with ExitStack() as opened:
         if checkpointing is None or not recorders:

@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.protocols import Passage, Recorder, Stream
+from streamgauge.protocols import CellBatch, Recorder, Stream
 from streamgauge.records import Batch, Schema, Step, Tallies, Trace
 from streamgauge.records.serialise import pack_columns, unpack_columns
 
-__all__ = ["Facts", "Spool"]
+__all__ = ["Facts", "RecorderLog"]
 
 Facts = tuple[Stream, Schema, Sequence[str], Sequence[str]]
 """What a recorder is opened with: stream, schema, the names of learners and of forgettings."""
 
 
-class Spool:
+class RecorderLog:
     """Takes passages, and tells them to recorders when the run ends.
 
     Parameters
@@ -37,7 +37,9 @@ class Spool:
         self._before: dict[str, Any] = {}
 
     @contextmanager
-    def opened(self, n_bytes: int, recorders: Sequence[Recorder], facts: Facts) -> Iterator[Callable[[Passage], None]]:
+    def opened(
+        self, n_bytes: int, recorders: Sequence[Recorder], facts: Facts
+    ) -> Iterator[Callable[[CellBatch], None]]:
         """Go on after the first so many bytes; the recorders are told all passages when the block ends well."""
         try:
             if n_bytes and (not self._path.exists() or self._path.stat().st_size < n_bytes):
@@ -58,14 +60,18 @@ class Spool:
                 for take in takers:
                     take(passage)
 
-    def __call__(self, passage: Passage) -> None:
+    def __call__(self, passage: CellBatch) -> None:
         """Take a passage."""
         if self._file is not None:
             columns = _columns_of(passage)
             # The cells of a batch have the rows in common, which are written once.
             same = [name for name, column in columns.items() if name in self._before and self._before[name] is column]
             new = {name: column for name, column in columns.items() if name not in same}
-            told = {"learner": passage.learner, "fold": passage.fold, "stops": [int(stop) for stop in passage.stops]}
+            told = {
+                "learner": passage.learner,
+                "fold": passage.fold,
+                "stops": [int(stop) for stop in passage.reading_rows],
+            }
             about = {**told, "start": passage.step.batch.start, "n_tallies": len(passage.tallies), "same": same}
             record = pack_columns("passage", about, new)
             self._file.write(len(record).to_bytes(8, "little") + record)
@@ -79,7 +85,7 @@ class Spool:
         os.fsync(self._file.fileno())
         return self._file.tell()
 
-    def passages(self) -> Iterator[Passage]:
+    def passages(self) -> Iterator[CellBatch]:
         """Give all passages again."""
         before: dict[str, Any] = {}
         with self._path.open("rb") as file:
@@ -96,7 +102,7 @@ def _names_of(kind: type) -> list[str]:
     return [field.name for field in fields(kind) if field.name not in {"start", "batch"}]
 
 
-def _columns_of(passage: Passage) -> dict[str, Any]:
+def _columns_of(passage: CellBatch) -> dict[str, Any]:
     """Give all columns of a passage by name."""
     whole = {"batch": passage.step.batch, "step": passage.step, "trace": passage.trace}
     columns = {
@@ -109,7 +115,7 @@ def _columns_of(passage: Passage) -> dict[str, Any]:
     return columns
 
 
-def _passage(about: dict[str, Any], columns: dict[str, Any]) -> Passage:
+def _passage(about: dict[str, Any], columns: dict[str, Any]) -> CellBatch:
     def built(kind: type, part: str) -> Any:  # noqa: ANN401
         return {name: columns[f"{part} {name}"] for name in _names_of(kind)}
 
@@ -119,4 +125,4 @@ def _passage(about: dict[str, Any], columns: dict[str, Any]) -> Passage:
         Tallies(**built(Tallies, f"tallies {place}")) if f"tallies {place} confusion" in columns else ()
         for place in range(about["n_tallies"])
     ]
-    return Passage(about["learner"], about["fold"], step, trace, about["stops"], tallies)
+    return CellBatch(about["learner"], about["fold"], step, trace, about["stops"], tallies)

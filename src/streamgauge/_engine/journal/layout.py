@@ -101,8 +101,10 @@ class Layout:
         bands = {"low": n, "high": n} if self.n_folds > 1 else {}
         costs = len(self.learners) * len(FIGURES) if self.with_costs else 0
         widths = {"row": 1, "time": 1, "mean": n, **bands, "costs": costs, "pairs": 3 * len(self.pairs)}
-        stops = np.cumsum(list(widths.values()))
-        return {part: slice(stop - width, stop) for (part, width), stop in zip(widths.items(), stops, strict=True)}
+        reading_rows = np.cumsum(list(widths.values()))
+        return {
+            part: slice(stop - width, stop) for (part, width), stop in zip(widths.items(), reading_rows, strict=True)
+        }
 
     @property
     def width(self) -> int:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from streamgauge.compat.strlearn.metrics import accuracy_score, balanced_accuracy_score
 from streamgauge.compat.strlearn.streams import ours
 from streamgauge.errors import StreamgaugeError, require_at_least
-from streamgauge.evaluating import evaluate
+from streamgauge.evaluation import evaluate
 from streamgauge.forgetting import Tumbling, Window
 from streamgauge.learners.adapters.saved_states import pickled, unpickled
 from streamgauge.learners.plain_loop import winners

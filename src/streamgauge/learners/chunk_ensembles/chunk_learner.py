@@ -83,8 +83,8 @@ class ChunkLearner:
     def _spans(self, learnt: NDArray[np.bool_]) -> Iterator[slice]:
         """Cut rows after each that fills a chunk."""
         fills = np.flatnonzero(learnt)[self._size - self._n_kept - 1 :: self._size] + 1
-        stops = [*fills.tolist(), len(learnt)]
-        for start, stop in zip([0, *stops], stops, strict=False):
+        reading_rows = [*fills.tolist(), len(learnt)]
+        for start, stop in zip([0, *reading_rows], reading_rows, strict=False):
             if start < stop:
                 yield slice(start, stop)
 
