@@ -34,7 +34,7 @@ setup: $(VENV)/.built  ## Make .venv, build the kernels in release mode and inst
 demo: setup  ## Run the main job: three learners, 1,000,000 rows, ten folds, table and report.
 	$(BIN)/streamgauge compare --stream 'RandomRBF(speed=0.0001)' --rows 1000000 \
 	  --learner HoeffdingTree --learner NaiveBayes --learner MajorityClass \
-	  --scheme 'Bootstrap(10)' --forgetting Adwin --measure accuracy --measure kappa_m \
+	  --scheme 'Bootstrap(10)' --forgetting AdwinWindow --measure accuracy --measure kappa_m \
 	  --test two_way_t --test wilcoxon --out demo
 
 test: test-rust test-python  ## Run all tests.

@@ -95,7 +95,7 @@ def evaluated(broker: Broker, folder: Path, group: str) -> bytes:
         opened(broker, group, folder / "dead.jsonl", most_waiting=2000),
         {"tree": sg.HoeffdingTree(grace_period=50), "bayes": sg.NaiveBayes()},
         scheme=sg.Bootstrap(3),
-        forgetting=[sg.Adwin(), sg.Fading(0.99)],
+        forgetting=[sg.AdwinWindow(), sg.Fading(0.99)],
         detectors=["DDM"],
         n_rows=N_ROWS,
         every=250,

@@ -21,7 +21,7 @@ import streamgauge as sg
 from peers import moa
 from streamgauge import drift, learners, schemes
 from streamgauge.backends import Processes, Ray, Threads
-from streamgauge.forgetting import EWMA, Adwin, Fading, Landmark, TimeWindow, Tumbling, Window
+from streamgauge.forgetting import EWMA, AdwinWindow, Fading, Landmark, TimeWindow, Tumbling, Window
 from streamgauge.labelling import AllLabels, Delayed, DelayedAtRandom, DelayedByColumn, DelayedByTime, First, Fraction
 from streamgauge.streams import LED, ArrayStream, Gradual, Mixed, Sudden, Waveform, in_memory
 
@@ -124,7 +124,7 @@ def runs() -> dict[str, Callable[[], sg.Results]]:
     add("labelling by column", timed_stream(), labelling=DelayedByColumn("delay"))
     add("score last", labelling=Delayed(200), score="last")
     add("score labelled", labelling=Fraction(0.5), score="labelled")
-    for forgetting in (Landmark(), Window(300), Fading(0.995), EWMA(0.01), Tumbling(400), Adwin()):
+    for forgetting in (Landmark(), Window(300), Fading(0.995), EWMA(0.01), Tumbling(400), AdwinWindow()):
         add(f"forgetting {forgetting}", forgetting=forgetting, measures=MEASURES + AREAS[1:])
     add("forgetting TimeWindow", timed_stream(), forgetting=TimeWindow(100.0))
     add("forgetting of MOA", forgetting=[Landmark(moa_compatible=True), Window(300, moa_compatible=True)])

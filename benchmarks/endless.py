@@ -19,7 +19,7 @@ from streamgauge.protocols import Forgetting
 N_ROWS = 100_000_000
 EVERY = 1_000_000
 STORED = Path(__file__).parent / "results"
-USUAL: tuple[Forgetting, ...] = (sg.Window(1000), sg.Fading(0.999), sg.Adwin())
+USUAL: tuple[Forgetting, ...] = (sg.Window(1000), sg.Fading(0.999), sg.AdwinWindow())
 EVERY_FORGETTING: tuple[Forgetting, ...] = (sg.Landmark(), Tumbling(1000), EWMA(0.01), *USUAL)
 GOAL = 50
 

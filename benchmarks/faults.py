@@ -32,7 +32,7 @@ def options_of(number: int) -> dict[str, Any]:
     return {
         "scheme": schemes[number % 3],
         "labelling": labellings[number // 3 % 3],
-        "forgetting": [sg.Adwin(), sg.Fading(0.99), sg.Window(500)],
+        "forgetting": [sg.AdwinWindow(), sg.Fading(0.99), sg.Window(500)],
         "measures": ["accuracy", "kappa_m", "kappa_temporal"],
         "detectors": [DDM()],
         "every": 250,

@@ -12,7 +12,7 @@ from river import drift
 
 from benchmarks.turns import best_of
 from peers import moa
-from streamgauge.forgetting import Adwin, Fading, Landmark, TimeWindow, Tumbling, Window
+from streamgauge.forgetting import AdwinWindow, Fading, Landmark, TimeWindow, Tumbling, Window
 from streamgauge.measures import COUNT_MEASURES, MEASURES, build_state, measured
 from streamgauge.protocols import Forgetting
 from streamgauge.records import Trace
@@ -23,7 +23,7 @@ SIZE = 65_536
 N_BATCHES = 15
 N_ROWS = SIZE * N_BATCHES
 N_CHECKPOINTS = 1_000
-FOUR: tuple[Forgetting, ...] = (Landmark(), Window(1000), Fading(0.999), Adwin())
+FOUR: tuple[Forgetting, ...] = (Landmark(), Window(1000), Fading(0.999), AdwinWindow())
 
 
 def sample(n_classes: int, *, weighted: bool) -> list[Trace]:
@@ -88,7 +88,7 @@ def run_river(losses: list[int]) -> Callable[[], None]:
 def compare_adwin(batches: list[Trace]) -> None:
     """Print what ADWIN takes here, in River and in MOA."""
     losses = np.concatenate([~trace.correct for trace in batches])
-    ours = ns_of(run_ours(Adwin(), batches, 2), 9)
+    ours = ns_of(run_ours(AdwinWindow(), batches, 2), 9)
     river = ns_of(run_river(losses.astype(int).tolist()), 3)
     print(f"ADWIN per value: ours, with a whole tally in each bucket, {ours:.1f} ns; River's {river:.0f} ns", end="")
     print(f" ({river / ours:.0f}x)", end="")

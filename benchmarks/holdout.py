@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from papers.curves import HOLDOUT, draw_curves, estimates, mean_curves
 from streamgauge.backends import Threads
-from streamgauge.forgetting import Adwin, Fading, Landmark, Window
+from streamgauge.forgetting import AdwinWindow, Fading, Landmark, Window
 from streamgauge.learners import HoeffdingTree
 from streamgauge.protocols import Forgetting
 from streamgauge.schemes import Holdout
@@ -28,7 +28,7 @@ FORGETTINGS: dict[str, Forgetting] = {
     "window of 1,000": Window(1_000),
     "window of 10,000": Window(10_000),
     "fading 0.9995": Fading(0.9995),
-    "ADWIN": Adwin(),
+    "ADWIN": AdwinWindow(),
 }
 STORED = Path(__file__).parent / "results"
 

@@ -34,7 +34,7 @@ def example_results(
     n_folds: int = 10,
     n_points: int = 200,
     measures: Sequence[str] = ("accuracy", "kappa_m"),
-    forgettings: Sequence[str] = ("Adwin(delta=0.002)", "Window(width=1000)"),
+    forgettings: Sequence[str] = ("AdwinWindow(delta=0.002)", "Window(width=1000)"),
     complete: bool = True,
 ) -> Results:
     """Make learners of falling skill that a drift at two fifths of the stream sets back."""

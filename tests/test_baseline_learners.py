@@ -17,7 +17,7 @@ from streamgauge.learners import (
     NaiveBayes,
     NoChange,
     NoiseFilter,
-    Pretrained,
+    PretrainedModel,
     RandomGuess,
     ScikitLearn,
     SEAEnsemble,
@@ -158,11 +158,11 @@ def saved_tree() -> bytes:
 @pytest.mark.parametrize(
     "spec",
     [
-        Pretrained(HoeffdingTree(grace_period=20), on=PAST),
-        Pretrained(HoeffdingTree(grace_period=20), on=PAST, n_rows=150, frozen=False),
-        Pretrained(HoeffdingTree(grace_period=20), state=saved_tree()),
-        Pretrained(SEAEnsemble(chunk_size=30), on=PAST, frozen=False),
-        NoiseFilter(Pretrained(NaiveBayes(), on=PAST), p=0.2),
+        PretrainedModel(HoeffdingTree(grace_period=20), on=PAST),
+        PretrainedModel(HoeffdingTree(grace_period=20), on=PAST, n_rows=150, frozen=False),
+        PretrainedModel(HoeffdingTree(grace_period=20), state=saved_tree()),
+        PretrainedModel(SEAEnsemble(chunk_size=30), on=PAST, frozen=False),
+        NoiseFilter(PretrainedModel(NaiveBayes(), on=PAST), p=0.2),
         NoiseFilter(SEAEnsemble(chunk_size=30), p=0.2),
         SEAEnsemble(NoiseFilter(NaiveBayes(), p=0.2), chunk_size=30),
     ],
@@ -180,12 +180,12 @@ def test_a_past_is_learnt_from_a_stream_a_file_arrays_or_a_saved_state_alike(tmp
     (tmp_path / "tree.state").write_bytes(learner.save())
     x = take(sg.SEA(), 100).x
     for spec in (
-        Pretrained(HoeffdingTree(), on=sg.SEA(concept=2, n_rows=5_000)),
-        Pretrained(HoeffdingTree(), on=sg.SEA(concept=2), n_rows=5_000),
-        Pretrained(HoeffdingTree(), on=tmp_path / "past.arff"),
-        Pretrained(HoeffdingTree(), on=str(tmp_path / "past.arff"), frozen=False),
-        Pretrained(HoeffdingTree(), state=tmp_path / "tree.state"),
-        Pretrained(HoeffdingTree(), state=learner.save()),
+        PretrainedModel(HoeffdingTree(), on=sg.SEA(concept=2, n_rows=5_000)),
+        PretrainedModel(HoeffdingTree(), on=sg.SEA(concept=2), n_rows=5_000),
+        PretrainedModel(HoeffdingTree(), on=tmp_path / "past.arff"),
+        PretrainedModel(HoeffdingTree(), on=str(tmp_path / "past.arff"), frozen=False),
+        PretrainedModel(HoeffdingTree(), state=tmp_path / "tree.state"),
+        PretrainedModel(HoeffdingTree(), state=learner.save()),
     ):
         np.testing.assert_array_equal(spec.build(sg.SEA().schema, 1).predict(x), learner.predict(x))
 
@@ -193,7 +193,9 @@ def test_a_past_is_learnt_from_a_stream_a_file_arrays_or_a_saved_state_alike(tmp
 def test_a_frozen_learner_learns_no_more_and_another_does():
     batch = take(sg.SEA(), 2_000)
     for frozen in (True, False):
-        learner = Pretrained(NaiveBayes(), on=sg.SEA(concept=3, n_rows=1_000), frozen=frozen).build(sg.SEA().schema, 1)
+        learner = PretrainedModel(NaiveBayes(), on=sg.SEA(concept=3, n_rows=1_000), frozen=frozen).build(
+            sg.SEA().schema, 1
+        )
         before = learner.save()
         learner.interleave(Step(batch), with_votes=False)
         learner.learn(batch.x, batch.y, None)
@@ -207,7 +209,7 @@ def test_rows_of_the_past_without_label_or_weight_are_left_out():
     past = ArrayStream.from_batch(Batch(0, batch.x, y, weight), MIXED)
     learner = NaiveBayes().build(MIXED, 1)
     learner.learn(batch.x[2::3].copy(), batch.y[2::3].copy(), None)
-    trained = Pretrained(NaiveBayes(), on=past).build(MIXED, 1)
+    trained = PretrainedModel(NaiveBayes(), on=past).build(MIXED, 1)
     np.testing.assert_array_equal(trained.predict(batch.x), learner.predict(batch.x))
 
 
@@ -216,14 +218,17 @@ def test_rows_of_the_past_without_label_or_weight_are_left_out():
     [
         (lambda: MajorityClass(window=0), "window = 0"),
         (lambda: NoiseFilter(p=1.5), "p = 1.5"),
-        (lambda: Pretrained(NaiveBayes()).build(MIXED, 1), "needs a past: on"),
-        (lambda: Pretrained(NaiveBayes(), on=PAST, state=b""), "takes either on"),
-        (lambda: Pretrained(NaiveBayes(), on=PAST, n_rows=0), "n_rows = 0"),
-        (lambda: Pretrained(NaiveBayes(), on=sg.SEA()).build(sg.SEA().schema, 1), "never ends"),
-        (lambda: Pretrained(NaiveBayes(), on=PAST).build(sg.SEA().schema, 1), "have the classes"),
-        (lambda: Pretrained(NaiveBayes(), on=sg.SEA(n_rows=9)).build(sg.RandomRBF().schema, 1), "other attributes"),
+        (lambda: PretrainedModel(NaiveBayes()).build(MIXED, 1), "needs a past: on"),
+        (lambda: PretrainedModel(NaiveBayes(), on=PAST, state=b""), "takes either on"),
+        (lambda: PretrainedModel(NaiveBayes(), on=PAST, n_rows=0), "n_rows = 0"),
+        (lambda: PretrainedModel(NaiveBayes(), on=sg.SEA()).build(sg.SEA().schema, 1), "never ends"),
+        (lambda: PretrainedModel(NaiveBayes(), on=PAST).build(sg.SEA().schema, 1), "have the classes"),
         (
-            lambda: Pretrained(NaiveBayes(), state="not/there").build(MIXED, 1),
+            lambda: PretrainedModel(NaiveBayes(), on=sg.SEA(n_rows=9)).build(sg.RandomRBF().schema, 1),
+            "other attributes",
+        ),
+        (
+            lambda: PretrainedModel(NaiveBayes(), state="not/there").build(MIXED, 1),
             "cannot read the saved learner not/there",
         ),
     ],

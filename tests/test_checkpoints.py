@@ -109,7 +109,7 @@ def test_a_run_that_is_cut_at_any_moments_has_the_results_of_one_that_is_not(
         "scheme": scheme(),
         "labelling": labelling(),
         "score": score,
-        "forgetting": [sg.Landmark(), sg.Window(100), sg.Fading(0.99), sg.Adwin(), Tumbling(150)],
+        "forgetting": [sg.Landmark(), sg.Window(100), sg.Fading(0.99), sg.AdwinWindow(), Tumbling(150)],
         "measures": ["accuracy", "kappa_m", "kappa_temporal", "roc_auc_ovr_macro", "log_loss"],
         "detectors": [DDM()],
         "every": 130,
@@ -309,7 +309,7 @@ def test_recorders_are_told_every_passage_once(tmp_path: Path) -> None:
 
     learners = {"bayes": NaiveBayes(), "majority": MajorityClass()}
     options: dict[str, Any] = {"every": 150, "scheme": Bootstrap(2), "labelling": Delayed(30), "batch_size": 100}
-    options["forgetting"] = [sg.Landmark(), sg.Adwin()]
+    options["forgetting"] = [sg.Landmark(), sg.AdwinWindow()]
     stream = SEA(n_rows=N)
     once, again = tmp_path / "once", tmp_path / "again"
     evaluate(stream, learners, recorders=recorders(once), **options)

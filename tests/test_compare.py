@@ -158,7 +158,7 @@ def test_what_cannot_be_compared_is_refused_with_what_to_do() -> None:
         compare(evaluated(1), "tree", "bayes", measure="kappa")
     with pytest.raises(StreamgaugeError, match="scored no row"):
         compare(evaluated(scored=0.0), "tree", "bayes", test="wilcoxon", measure="accuracy")
-    adwin = replace(results, forgettings=tuple(f.replace("Landmark", "Adwin") for f in results.forgettings))
+    adwin = replace(results, forgettings=tuple(f.replace("Landmark", "AdwinWindow") for f in results.forgettings))
     with pytest.raises(StreamgaugeError, match=r"say which of .* to compare"):
         compare(adwin, "tree", "bayes", measure="kappa")
     undefined = replace(results, values=np.where(results.values == results.values[-1, 1, 3], np.nan, results.values))

@@ -212,7 +212,7 @@ def test_moa_adwin_keeps_a_window_for_each_part_of_a_measure() -> None:
     y_true, y_pred = sequence(2, abstaining=False, n_rows=2000, seed=9)
     y_pred[1000:] = 1 - y_pred[1000:]  # the learner fails: the error changes, the classes do not
     theirs = moa.evaluations(["AdwinClassificationPerformanceEvaluator"], y_true, y_pred, n_classes=2, every=2000)[0]
-    ours = evaluated(y_true, y_pred, sg.Adwin(), ["accuracy", "kappa"], n_classes=2, every=2000)[0]
+    ours = evaluated(y_true, y_pred, sg.AdwinWindow(), ["accuracy", "kappa"], n_classes=2, every=2000)[0]
     assert ours[0] == pytest.approx(theirs[CORRECT][0] / 100.0, abs=0.02)
     recent = slice(1000, None)
     window_kappa = sk.cohen_kappa_score(y_true[recent], y_pred[recent])

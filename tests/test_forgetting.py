@@ -16,7 +16,7 @@ from streamgauge import _native
 from streamgauge.checks import check_forgetting
 from streamgauge.checks.forgetting import cut, same_bits, sample_trace
 from streamgauge.errors import StreamgaugeError
-from streamgauge.forgetting import EWMA, Adwin, Fading, Landmark, TimeWindow, Tumbling, Window
+from streamgauge.forgetting import EWMA, AdwinWindow, Fading, Landmark, TimeWindow, Tumbling, Window
 from streamgauge.measures import accuracy
 from streamgauge.protocols import Forgetting
 from streamgauge.records import Tally, Trace
@@ -36,8 +36,8 @@ FORGETTINGS: list[Forgetting] = [
     Fading(1.0),
     Fading(0.99),
     Fading(1e-3),
-    Adwin(),
-    Adwin(delta=0.3, clock=1, max_buckets=1, min_window_length=1, grace_period=0),
+    AdwinWindow(),
+    AdwinWindow(delta=0.3, clock=1, max_buckets=1, min_window_length=1, grace_period=0),
 ]
 
 
@@ -170,7 +170,7 @@ def loss_sequences(n: int) -> dict[str, NDArray[np.bool_]]:
     return {name: rng.random(n) < rate for name, rate in rates.items()}
 
 
-def river_widths(losses: NDArray[np.bool_], adwin: Adwin) -> list[int]:
+def river_widths(losses: NDArray[np.bool_], adwin: AdwinWindow) -> list[int]:
     """Give the width of River's window after every value.
 
     River's detector starts afresh after an alarm; the window of the paper, which is meant here, keeps what it has not
@@ -188,11 +188,15 @@ def river_widths(losses: NDArray[np.bool_], adwin: Adwin) -> list[int]:
 
 @pytest.mark.parametrize(
     "adwin",
-    [Adwin(), Adwin(delta=0.3, clock=7, max_buckets=3, min_window_length=1, grace_period=0), Adwin(clock=1)],
+    [
+        AdwinWindow(),
+        AdwinWindow(delta=0.3, clock=7, max_buckets=3, min_window_length=1, grace_period=0),
+        AdwinWindow(clock=1),
+    ],
     ids=repr,
 )
 @pytest.mark.parametrize("kind", ["stationary", "abrupt", "gradual", "pure"])
-def test_adaptive_windows_are_as_wide_as_those_of_river(adwin: Adwin, kind: str) -> None:
+def test_adaptive_windows_are_as_wide_as_those_of_river(adwin: AdwinWindow, kind: str) -> None:
     losses = loss_sequences(100_000)[kind]
     zeros, never = np.zeros(len(losses), dtype=np.int32), np.zeros(len(losses), dtype=np.bool_)
     ends = np.arange(1, len(losses) + 1)
@@ -218,7 +222,7 @@ def test_a_class_that_left_a_weighted_window_leaves_exactly_nothing() -> None:
     y, y_pred = (np.repeat(codes, 500).astype(np.int32) for codes in ([0, 1, 1], [1, 1, 0]))
     hit = np.ones(len(y), dtype=np.bool_)
     trace = Trace(np.arange(len(y)), y, y_pred, hit, hit, np.random.default_rng(3).random(len(y)))
-    for forgetting in (Window(300), Adwin()):
+    for forgetting in (Window(300), AdwinWindow()):
         tally = last_tally(forgetting, 2, trace)
         assert tally.width < 600
         assert tally.confusion[0].tolist() == [0.0, 0.0]
@@ -227,7 +231,7 @@ def test_a_class_that_left_a_weighted_window_leaves_exactly_nothing() -> None:
 @pytest.mark.parametrize("n_classes", [2, 40])
 @pytest.mark.parametrize(
     "forgetting",
-    [Landmark(), Window(1_000), Tumbling(1_000), TimeWindow(1.0), EWMA(), Fading(0.999), Adwin()],
+    [Landmark(), Window(1_000), Tumbling(1_000), TimeWindow(1.0), EWMA(), Fading(0.999), AdwinWindow()],
     ids=repr,
 )
 def test_memory_stays_bounded(forgetting: Any, n_classes: int) -> None:
@@ -241,7 +245,7 @@ def test_memory_stays_bounded(forgetting: Any, n_classes: int) -> None:
         state.update(Trace(row, y, y_pred, hit, hit, time=row / 1_000.0), [])
         sizes.append(state.n_bytes)
     # An adaptive window grows by one level of buckets when its width doubles; the others do not grow at all.
-    assert sizes[-1] <= sizes[4] * (1.6 if isinstance(forgetting, Adwin) else 1)
+    assert sizes[-1] <= sizes[4] * (1.6 if isinstance(forgetting, AdwinWindow) else 1)
     assert sizes[-1] < 1_000_000
 
 
@@ -257,12 +261,12 @@ def test_memory_stays_bounded(forgetting: Any, n_classes: int) -> None:
         (lambda: Fading(0.0), r"factor = 0.0: it must be a number in \(0, 1\]"),
         (lambda: Fading(1.1), "factor = 1.1"),
         (lambda: Fading(float("nan")), "factor = nan"),
-        (lambda: Adwin(delta=0.0), r"delta = 0.0: it must be a number in \(0, 1\)"),
-        (lambda: Adwin(delta=1.0), "delta = 1.0"),
-        (lambda: Adwin(clock=0), "clock = 0"),
-        (lambda: Adwin(max_buckets=0), "max_buckets = 0"),
-        (lambda: Adwin(min_window_length=0), "min_window_length = 0"),
-        (lambda: Adwin(grace_period=-1), "grace_period = -1"),
+        (lambda: AdwinWindow(delta=0.0), r"delta = 0.0: it must be a number in \(0, 1\)"),
+        (lambda: AdwinWindow(delta=1.0), "delta = 1.0"),
+        (lambda: AdwinWindow(clock=0), "clock = 0"),
+        (lambda: AdwinWindow(max_buckets=0), "max_buckets = 0"),
+        (lambda: AdwinWindow(min_window_length=0), "min_window_length = 0"),
+        (lambda: AdwinWindow(grace_period=-1), "grace_period = -1"),
     ],
 )
 def test_an_option_outside_its_range_is_named(make: Callable[[], Forgetting], message: str) -> None:

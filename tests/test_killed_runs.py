@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 RUN = ["evaluate", "--stream", "SEA(noise=0.1)", "--rows", "400000", "--learner", "HoeffdingTree", "--learner"]
-RUN += ["NaiveBayes", "--scheme", "Bootstrap(3)", "--forgetting", "Adwin", "--forgetting", "Window(1000)"]
+RUN += ["NaiveBayes", "--scheme", "Bootstrap(3)", "--forgetting", "AdwinWindow", "--forgetting", "Window(1000)"]
 RUN += ["--labelling", "Delayed(500)", "--every", "10000", "--no-resources", "--quiet", "--batch-size", "4096"]
 
 

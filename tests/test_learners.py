@@ -63,7 +63,7 @@ CHECKED_ELSEWHERE = {
     *("DriftReset", "LeveragingBagging", "OneVsRest", "OzaBag", "OzaBoost"),
     *("AdaptiveRandomForest", "StreamingRandomPatches"),
     *("AccuracyUpdatedEnsemble", "AccuracyWeightedEnsemble", "SEAEnsemble", "WeightedAgeingEnsemble"),
-    *("LearnppCDS", "LearnppNIE", "Pretrained", "Precomputed"),
+    *("LearnppCDS", "LearnppNIE", "PretrainedModel", "Precomputed"),
 }
 """Learners made of learners, or of none: see test_ensembles.py, test_forests.py, test_chunk_ensembles.py and so on."""
 

@@ -16,7 +16,7 @@ from sklearn.metrics import accuracy_score, cohen_kappa_score
 from streamgauge.checks import check_measure
 from streamgauge.checks.measures import corner_tallies
 from streamgauge.errors import StreamgaugeError
-from streamgauge.forgetting import Adwin, Fading, Landmark, Window
+from streamgauge.forgetting import AdwinWindow, Fading, Landmark, Window
 from streamgauge.learners import MajorityClass, NoChange
 from streamgauge.measures import MEASURES, accuracy, as_measure, error, kappa, kappa_m, kappa_temporal, measure
 from streamgauge.protocols import Measure
@@ -77,7 +77,7 @@ def baseline_trace(learner: MajorityClass | NoChange, weight: NDArray[np.float64
     return Trace(np.arange(len(y)), y, own, majority == y, no_change == y, weight)
 
 
-@pytest.mark.parametrize("forgetting", [Landmark(), Window(50), Fading(0.97), Adwin()], ids=repr)
+@pytest.mark.parametrize("forgetting", [Landmark(), Window(50), Fading(0.97), AdwinWindow()], ids=repr)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_baseline_is_exactly_as_good_as_itself(forgetting: Any, weighted: bool) -> None:
     for learner, own in ((MajorityClass(), kappa_m), (NoChange(), kappa_temporal)):
@@ -106,7 +106,7 @@ def test_kappa_is_undefined_where_one_class_alone_is_seen_and_predicted_whatever
     y, always = np.zeros(1_000, dtype=np.int32), np.ones(1_000, dtype=np.bool_)
     weight = np.random.default_rng(1).random(1_000)
     trace = Trace(np.arange(1_000), y, y, always, always, weight)
-    for forgetting in (Landmark(), Window(77), Fading(0.9), Adwin()):
+    for forgetting in (Landmark(), Window(77), Fading(0.9), AdwinWindow()):
         tally = forgetting.build(3).update(trace, [1_000])[0]
         assert accuracy(tally) == 1.0
         assert error(tally) == 0.0

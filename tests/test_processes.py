@@ -86,7 +86,7 @@ def assert_same(one: sg.Results, other: sg.Results) -> None:
         {
             "detectors": ["DDM"],
             "measures": ["accuracy", "kappa_m", "log_loss"],
-            "forgetting": [sg.Adwin(), sg.Fading(0.9)],
+            "forgetting": [sg.AdwinWindow(), sg.Fading(0.9)],
         },
         {"labelling": Delayed(120), "scheme": sg.CrossValidation(3, test="held_out"), "resources": True},
         {"scheme": Holdout(100, 30)},

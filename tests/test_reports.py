@@ -166,7 +166,7 @@ def test_the_page_says_what_was_run(page: Page) -> None:
 def test_the_page_shows_every_fold_with_mean_and_deviation(results: Results, page: Page) -> None:
     final = [r for r in results.readings if r.row == results.n_rows and r.learner == "NaiveBayes"]
     for measure in ("accuracy", "kappa_m"):
-        values = [r.value for r in final if r.measure == measure and r.forgetting.startswith("Adwin")]
+        values = [r.value for r in final if r.measure == measure and r.forgetting.startswith("AdwinWindow")]
         assert len(values) == 10
         for value in values:
             assert f"{100 * value:.2f}" in page.text
@@ -175,7 +175,7 @@ def test_the_page_shows_every_fold_with_mean_and_deviation(results: Results, pag
 
 
 def test_hostile_names_stay_text(results: Results) -> None:
-    hostile = {name: f"{name}{HOSTILE}" for name in ("HoeffdingTree", "accuracy", "Adwin(delta=0.002)")}
+    hostile = {name: f"{name}{HOSTILE}" for name in ("HoeffdingTree", "accuracy", "AdwinWindow(delta=0.002)")}
     readings = tuple(
         replace(
             reading,

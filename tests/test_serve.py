@@ -486,7 +486,7 @@ def test_what_a_page_may_start_reads_no_file_elsewhere(tmp_path: Path) -> None:
         {"stream": "Noisy(File('/etc/passwd'))"},
         {"stream": "SEA", "learners": ["VowpalWabbit('-f /tmp/x')"]},
         {"stream": "SEA", "learners": ["Moa('trees.HoeffdingTree')"]},
-        {"stream": "SEA", "learners": ["OzaBag(base=Pretrained(state='/etc/passwd'))"]},
+        {"stream": "SEA", "learners": ["OzaBag(base=PretrainedModel(state='/etc/passwd'))"]},
         {"stream": "SEA", "scheme": "Holdout(10, 10, source=File('/etc/passwd'))"},
         {"stream": "SEA", "out": "/tmp/x"},
         {"stream": "SEA", "rows": "1 --out=/tmp/x"},

@@ -16,7 +16,7 @@ from streamgauge._engine.schedule import Schedule, Scheduler
 from streamgauge.checks.learners import MIXED, sample_batch
 from streamgauge.drift import DDM, EDDM, Watch
 from streamgauge.errors import LearnerError, StreamgaugeError
-from streamgauge.forgetting import Adwin, Fading, Window
+from streamgauge.forgetting import AdwinWindow, Fading, Window
 from streamgauge.learners import HoeffdingTree, NaiveBayes, PythonLearner, River
 from streamgauge.learners.adapters.saved_states import noting_pickles, pickled, trusting, unpickled
 from streamgauge.learners.chunk_ensembles import SEAEnsemble
@@ -161,7 +161,7 @@ class FailsAt:
 
 def cell_of(spec: Any, seed: int = 1, detectors: Any = None) -> Cell:
     fold = Fold(0, MIXED)
-    states = [forgetting.build(MIXED.n_classes) for forgetting in (Window(100), Fading(0.99), Adwin())]
+    states = [forgetting.build(MIXED.n_classes) for forgetting in (Window(100), Fading(0.99), AdwinWindow())]
     return Cell("mine", spec.build(MIXED, seed), fold, states, None, {"DDM": DDM()} if detectors is None else detectors)
 
 

@@ -12,7 +12,7 @@ from sklearn import metrics as sk
 from streamgauge import _native, evaluate
 from streamgauge.checks.forgetting import cut
 from streamgauge.errors import StreamgaugeError
-from streamgauge.forgetting import EWMA, Adwin, Fading, Landmark, TimeWindow, Tumbling, Window
+from streamgauge.forgetting import EWMA, AdwinWindow, Fading, Landmark, TimeWindow, Tumbling, Window
 from streamgauge.learners import HoeffdingTree, NaiveBayes
 from streamgauge.measures import MEASURES, build_state, measure, measured, statistics_of
 from streamgauge.protocols import Forgetting
@@ -20,7 +20,7 @@ from streamgauge.records import STATISTICS, Trace
 from streamgauge.streams import SEA, Waveform
 
 FORGETTINGS: list[Any] = [
-    Landmark(), Window(150), Tumbling(130), TimeWindow(40.0), Fading(0.98), EWMA(0.05), Adwin(),
+    Landmark(), Window(150), Tumbling(130), TimeWindow(40.0), Fading(0.98), EWMA(0.05), AdwinWindow(),
 ]  # fmt: skip
 
 
@@ -115,7 +115,7 @@ def cut_votes(trace: Trace, start: int) -> Trace:
     )
 
 
-@pytest.mark.parametrize("forgetting", [Landmark(), Fading(0.99), Adwin()], ids=repr)
+@pytest.mark.parametrize("forgetting", [Landmark(), Fading(0.99), AdwinWindow()], ids=repr)
 def test_areas_from_bins_are_within_their_margin_of_the_exact_ones(forgetting: Any) -> None:
     trace = voted_trace(1_500, 3, seed=9, weighted=True)
     shares, weight = shares_of(trace), weights_of(forgetting, trace)
@@ -130,7 +130,7 @@ def test_a_perfect_ranking_by_small_votes_is_perfect() -> None:
     y = np.arange(200, dtype=np.int32) % 2
     rare = 1e-7 * (1.0 + np.arange(200) % 100 / 1e3) + 1e-5 * y
     trace = Trace(np.arange(200), y, y * 0, y < 0, y < 0, None, np.column_stack([1.0 - rare, rare]))
-    for forgetting in (Window(200), Landmark(), Adwin(), Fading(0.99)):
+    for forgetting in (Window(200), Landmark(), AdwinWindow(), Fading(0.99)):
         assert value(forgetting, trace, "roc_auc_ovr_macro", 2) == 1.0
 
 
@@ -251,14 +251,14 @@ def test_votes_that_cannot_be_are_refused_with_the_row() -> None:
         _native.landmark(2, ["rank"])
 
 
-@pytest.mark.parametrize("forgetting", [Landmark(), Window(500), Tumbling(500), Fading(), Adwin()], ids=repr)
+@pytest.mark.parametrize("forgetting", [Landmark(), Window(500), Tumbling(500), Fading(), AdwinWindow()], ids=repr)
 def test_memory_stays_bounded_with_every_statistic(forgetting: Any) -> None:
     state, sizes = forgetting.build(2, STATISTICS), []
     for start in range(0, 120_000, 20_000):
         trace = voted_trace(20_000, 2, seed=start)
         state.update(Trace(trace.row + start, *columns_of(trace)[1:]), [])
         sizes.append(state.n_bytes)
-    assert sizes[-1] <= sizes[2] * (1.6 if isinstance(forgetting, Adwin) else 1)
+    assert sizes[-1] <= sizes[2] * (1.6 if isinstance(forgetting, AdwinWindow) else 1)
     assert sizes[-1] < 3_000_000
 
 

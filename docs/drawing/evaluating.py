@@ -147,7 +147,7 @@ def forgettings() -> Figure:
         "Window(1000)": sg.Window(1000),
         "Tumbling(1000)": forgetting.Tumbling(1000),
         "Fading(0.999)": sg.Fading(0.999),
-        "Adwin()": sg.Adwin(),
+        "AdwinWindow()": sg.AdwinWindow(),
     }
     stream = streams.Sudden(sg.RandomRBF(seed=1), sg.RandomRBF(seed=2), position=10_000)
     results = sg.evaluate(stream, sg.NaiveBayes(), n_rows=20_000, forgetting=list(kinds.values()), every=50)

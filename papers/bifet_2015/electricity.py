@@ -10,7 +10,7 @@ from papers.findings import Claim, Done, Experiment, Finding, Piece, Scale, Tabl
 from papers.running import run
 from streamgauge._engine.executor import Backend
 from streamgauge._format.text import described
-from streamgauge.forgetting import Adwin, Window
+from streamgauge.forgetting import AdwinWindow, Window
 from streamgauge.learners import HoeffdingTree, MajorityClass
 from streamgauge.protocols import LearnerSpec
 from streamgauge.streams import in_memory, load
@@ -20,7 +20,7 @@ __all__ = ["ELECTRICITY", "find_forgettings", "find_measures"]
 Curves = dict[str, NDArray[np.float64]]
 
 MEASURES = ("accuracy", "harmonic_mean", "kappa", "kappa_m")
-FORGETTINGS = (Window(100), Window(1000), Window(10_000), Adwin())
+FORGETTINGS = (Window(100), Window(1000), Window(10_000), AdwinWindow())
 LEARNERS: dict[str, LearnerSpec] = {
     "Hoeffding tree": HoeffdingTree(),
     "majority class": MajorityClass(),

@@ -6,7 +6,7 @@ from typing import Any
 from papers.curves import HOLDOUT, distances, draw_curves, estimates, table_of_curves
 from papers.findings import Claim, Done, Experiment, Finding, Piece, Scale, Table, only
 from streamgauge._engine.executor import Backend
-from streamgauge.forgetting import Adwin, Window
+from streamgauge.forgetting import AdwinWindow, Window
 from streamgauge.learners import HoeffdingTree
 from streamgauge.protocols import Forgetting, Stream
 from streamgauge.schemes import Holdout
@@ -17,7 +17,7 @@ __all__ = ["ESTIMATES", "find_estimates"]
 N_ROWS: dict[Scale, int] = {"tiny": 4_000, "quick": 200_000, "paper": 1_000_000}
 N_STOPS = 200
 FORGETTINGS: dict[str, Forgetting] = {
-    "ADWIN": Adwin(),
+    "ADWIN": AdwinWindow(),
     "window of 100": Window(100),
     "window of 10,000": Window(10_000),
 }

@@ -15,7 +15,7 @@ from papers.curves import (
 )
 from papers.findings import Claim, Done, Experiment, Finding, Piece, Scale, Table
 from streamgauge._engine.executor import Backend
-from streamgauge.forgetting import Adwin, Fading, Landmark, Window
+from streamgauge.forgetting import AdwinWindow, Fading, Landmark, Window
 from streamgauge.learners import HoeffdingTree
 from streamgauge.protocols import Forgetting
 from streamgauge.schemes import Holdout
@@ -36,7 +36,7 @@ WINDOWS: dict[str, Forgetting] = {
     "window of 50,000": Window(50_000),
 }
 FADINGS: dict[str, Forgetting] = {"fading 0.975": Fading(0.975), "fading 0.9995": Fading(0.9995)}
-ADWINS: dict[str, Forgetting] = {"ADWIN 0.002": Adwin(), "ADWIN 0.1": Adwin(delta=0.1)}
+ADWINS: dict[str, Forgetting] = {"ADWIN 0.002": AdwinWindow(), "ADWIN 0.1": AdwinWindow(delta=0.1)}
 VFDT = HoeffdingTree(leaf_prediction="majority")
 """The tree of VFML, whose leaves predict their majority."""
 

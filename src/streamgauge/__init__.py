@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # for editors and type checkers: a name is imported when it i
     from streamgauge.errors import StreamgaugeError
     from streamgauge.evaluation import Evaluation, evaluate
     from streamgauge.experiments.run import run
-    from streamgauge.forgetting import Adwin, Fading, Landmark, Window
+    from streamgauge.forgetting import AdwinWindow, Fading, Landmark, Window
     from streamgauge.learners import HoeffdingTree, MajorityClass, NaiveBayes, NoChange
     from streamgauge.results import Results, load, save
     from streamgauge.schemes import Bootstrap, CrossValidation, Prequential, Split
@@ -41,7 +41,7 @@ if TYPE_CHECKING:  # for editors and type checkers: a name is imported when it i
 
 __all__ = [
     "SEA",
-    "Adwin",
+    "AdwinWindow",
     "ArrayStream",
     "Bootstrap",
     "CrossValidation",
@@ -77,7 +77,7 @@ _FAMILIES = {
     "drift": [],
     "errors": ["StreamgaugeError"],
     "experiments": ["run"],
-    "forgetting": ["Adwin", "Fading", "Landmark", "Window"],
+    "forgetting": ["AdwinWindow", "Fading", "Landmark", "Window"],
     "labelling": [],
     "learners": ["HoeffdingTree", "MajorityClass", "NaiveBayes", "NoChange"],
     "measures": [],

@@ -12,9 +12,9 @@ def described(thing: object) -> str:
 
     Examples
     --------
-    >>> from streamgauge import Adwin, Bootstrap, RandomRBF
-    >>> described(Adwin()), described(Bootstrap(5, test="training")), described(RandomRBF(speed=0.001))
-    ('Adwin(delta=0.002)', "Bootstrap(k=5, test='training')", 'RandomRBF(speed=0.001)')
+    >>> from streamgauge import AdwinWindow, Bootstrap, RandomRBF
+    >>> described(AdwinWindow()), described(Bootstrap(5, test="training")), described(RandomRBF(speed=0.001))
+    ('AdwinWindow(delta=0.002)', "Bootstrap(k=5, test='training')", 'RandomRBF(speed=0.001)')
     >>> import numpy as np
     >>> described(Bootstrap), described((1, None)), described(np.float64(0.5))
     ("<class 'streamgauge.schemes.folds.Bootstrap'>", '(1, None)', 'np.float64(0.5)')

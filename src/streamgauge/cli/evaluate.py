@@ -21,7 +21,7 @@ def command(**options: Any) -> int:  # noqa: ANN401
       streamgauge evaluate --stream SEA --rows 100000 --learner HoeffdingTree
       streamgauge evaluate --stream "RandomRBF(speed=0.001)" --rows 1000000 \\
         --learner HoeffdingTree --learner NaiveBayes --scheme "Bootstrap(10)" \\
-        --forgetting Adwin --measure accuracy --measure kappa_m --out results/rbf
+        --forgetting AdwinWindow --measure accuracy --measure kappa_m --out results/rbf
     """
     options["earlier"] = prepared_folders(options)
     with watched(options["out"], wanted=options["watch"]) as journal:

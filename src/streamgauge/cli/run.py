@@ -12,7 +12,7 @@ from streamgauge.cli.watch import watch_option, watched
 from streamgauge.errors import StreamgaugeError, nearest
 
 if TYPE_CHECKING:
-    from streamgauge.experiments import Experiment, Outcome
+    from streamgauge.experiments import Experiment, ExperimentOutcome
 
 __all__ = ["command"]
 
@@ -123,7 +123,7 @@ def _check(experiment: "Experiment", folder: Path, *, as_json: bool) -> None:
     note(f"{n_missing} of {experiment.n_cells} evaluations are missing in {folder}")
 
 
-def _show(experiment: "Experiment", outcome: "Outcome", *, as_json: bool) -> None:
+def _show(experiment: "Experiment", outcome: "ExperimentOutcome", *, as_json: bool) -> None:
     if as_json:
         print_json({**asdict(outcome), "folder": str(outcome.folder), "complete": outcome.complete})
         return

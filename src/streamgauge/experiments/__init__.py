@@ -3,7 +3,7 @@
 from streamgauge.experiments.experiment import Experiment
 from streamgauge.experiments.jobs import Event
 from streamgauge.experiments.ready import READY, ready_path
-from streamgauge.experiments.run import Outcome, missing, run
+from streamgauge.experiments.run import ExperimentOutcome, missing, run
 from streamgauge.experiments.stream_sources import Sample, Source
 from streamgauge.experiments.toml_reader import out_of, read
 
@@ -11,7 +11,7 @@ __all__ = [
     "READY",
     "Event",
     "Experiment",
-    "Outcome",
+    "ExperimentOutcome",
     "Sample",
     "Source",
     "missing",

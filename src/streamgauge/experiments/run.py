@@ -15,14 +15,14 @@ from streamgauge.experiments.toml_reader import out_of, read
 from streamgauge.experiments.workers import here, in_processes
 from streamgauge.store import Condition, Store, is_store
 
-__all__ = ["Outcome", "missing", "run"]
+__all__ = ["ExperimentOutcome", "missing", "run"]
 
 PATIENCE = 1.0
 """So many seconds pass before a look whether others are done with what they have claimed."""
 
 
 @dataclass
-class Outcome:
+class ExperimentOutcome:
     """What became of an experiment.
 
     Parameters
@@ -42,7 +42,7 @@ class Outcome:
 
     Examples
     --------
-    >>> Outcome(Path("results"), n_cells=4, n_done=1, n_finished=3).complete
+    >>> ExperimentOutcome(Path("results"), n_cells=4, n_done=1, n_finished=3).complete
     True
     """
 
@@ -79,7 +79,7 @@ def run(
     checkpoint_every: int | None = None,
     progress: bool | None = False,
     on_event: Callable[[Event], object] | None = None,
-) -> Outcome:
+) -> ExperimentOutcome:
     """Run what is missing of an experiment; what is in the folder already is not run again.
 
     Several processes may run experiments on one folder: each does what no other has claimed, and waits at the end for
@@ -130,7 +130,7 @@ def run(
     store = Store(folder, new=True)
     since = time.time() if again else None
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    outcome = Outcome(folder, n_cells=experiment.n_cells)
+    outcome = ExperimentOutcome(folder, n_cells=experiment.n_cells)
     with shown_progress(experiment, shown=progress) as show, asked_to_stop() as stopping:
         tell = (show, on_event or _ignore)
         jobs = []
@@ -206,7 +206,7 @@ class _Rounds:
         experiment: Experiment,
         settings: Settings,
         n_jobs: int,
-        outcome: Outcome,
+        outcome: ExperimentOutcome,
         listeners: Sequence[Callable[[Event], object]],
         stopping: Callable[[], bool],
     ) -> None:

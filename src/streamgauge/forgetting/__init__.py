@@ -1,5 +1,14 @@
 """Forgettings: how the past fades in a tally."""
 
-from streamgauge.forgetting.kinds import EWMA, Adwin, Fading, Landmark, NativeForgetting, TimeWindow, Tumbling, Window
+from streamgauge.forgetting.kinds import (
+    EWMA,
+    AdwinWindow,
+    Fading,
+    Landmark,
+    NativeForgetting,
+    TimeWindow,
+    Tumbling,
+    Window,
+)
 
-__all__ = ["EWMA", "Adwin", "Fading", "Landmark", "NativeForgetting", "TimeWindow", "Tumbling", "Window"]
+__all__ = ["EWMA", "AdwinWindow", "Fading", "Landmark", "NativeForgetting", "TimeWindow", "Tumbling", "Window"]

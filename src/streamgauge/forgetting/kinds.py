@@ -18,7 +18,7 @@ from streamgauge.errors import StreamgaugeError, require_at_least, require_betwe
 from streamgauge.forgetting.moa_counting import MoaCounting
 from streamgauge.records import Tallies, Trace, over_classes
 
-__all__ = ["EWMA", "Adwin", "Fading", "Landmark", "NativeForgetting", "TimeWindow", "Tumbling", "Window"]
+__all__ = ["EWMA", "AdwinWindow", "Fading", "Landmark", "NativeForgetting", "TimeWindow", "Tumbling", "Window"]
 
 N_BINS = 15
 """How many bins of confidence calibration is told for."""
@@ -290,7 +290,7 @@ class EWMA:
 
 
 @dataclass(frozen=True)
-class Adwin:
+class AdwinWindow:
     """Covers the scored rows since the error rate last changed: an adaptive window.
 
     ADWIN (Bifet and Gavaldà, 2007) watches the 0/1 loss of each row and drops the oldest rows when their error rate
@@ -312,8 +312,8 @@ class Adwin:
 
     Examples
     --------
-    >>> Adwin(delta=0.01)
-    Adwin(delta=0.01, clock=32, max_buckets=5, min_window_length=5, grace_period=10)
+    >>> AdwinWindow(delta=0.01)
+    AdwinWindow(delta=0.01, clock=32, max_buckets=5, min_window_length=5, grace_period=10)
     """
 
     delta: float = 0.002

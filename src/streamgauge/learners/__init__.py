@@ -26,7 +26,7 @@ from streamgauge.learners.linear import LogisticRegression, Perceptron
 from streamgauge.learners.neighbours import KNearestNeighbours
 from streamgauge.learners.noise import NoiseFilter
 from streamgauge.learners.precomputed import Precomputed
-from streamgauge.learners.pretrained import Pretrained
+from streamgauge.learners.pretrained import PretrainedModel
 from streamgauge.learners.trees import ExtremelyFastDecisionTree, HoeffdingAdaptiveTree, HoeffdingTree
 from streamgauge.learners.wrappers import DriftReset, OneVsRest
 
@@ -54,7 +54,7 @@ __all__ = [
     "OzaBoost",
     "Perceptron",
     "Precomputed",
-    "Pretrained",
+    "PretrainedModel",
     "PythonLearner",
     "RandomGuess",
     "River",

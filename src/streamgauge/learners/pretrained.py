@@ -14,13 +14,13 @@ from streamgauge.protocols import Learner, LearnerSpec, Stream
 from streamgauge.records import UNLABELLED, Batch, Schema, Step
 from streamgauge.streams import DATASETS, File, as_stream, load
 
-__all__ = ["Pretrained"]
+__all__ = ["PretrainedModel"]
 
 BATCH = 32_768
 
 
 @dataclass(frozen=True)
-class Pretrained:
+class PretrainedModel:
     """A learner that has learnt other rows before, and that goes on learning or not.
 
     Parameters
@@ -44,8 +44,8 @@ class Pretrained:
     --------
     >>> from streamgauge import SEA, HoeffdingTree, evaluate
     >>> past = SEA(concept=1, n_rows=20_000, seed=7)
-    >>> results = evaluate(SEA(concept=1, n_rows=1_000), Pretrained(HoeffdingTree(), on=past))
-    >>> bool(results.curve("Pretrained", "accuracy")[-1, 0] > 0.85)
+    >>> results = evaluate(SEA(concept=1, n_rows=1_000), PretrainedModel(HoeffdingTree(), on=past))
+    >>> bool(results.curve("PretrainedModel", "accuracy")[-1, 0] > 0.85)
     True
     """
 
@@ -59,7 +59,7 @@ class Pretrained:
     def __post_init__(self) -> None:
         object.__setattr__(self, "learner", as_spec(self.learner))
         if self.on is not None and self.state is not None:
-            msg = "Pretrained takes either on, a stream or file to learn first, or state, what a learner has saved"
+            msg = "PretrainedModel takes either on, a stream or file to learn first, or state, what a learner has saved"
             raise StreamgaugeError(msg)
         if self.n_rows is not None:
             require_at_least("n_rows", self.n_rows, 1)
@@ -72,7 +72,7 @@ class Pretrained:
     def build(self, schema: Schema, seed: int) -> Learner:
         """Build a learner and have it learn, or load, its past."""
         if self.on is None and self.state is None:
-            msg = "Pretrained needs a past: on, a stream or file to learn first, or state, what a learner has saved"
+            msg = "PretrainedModel needs a past: on, a stream or file to learn first, or state, what a learner has saved"
             raise StreamgaugeError(msg)
         learner = self.learner.build(schema, seed)
         if self.state is None:
