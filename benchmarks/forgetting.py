@@ -13,7 +13,7 @@ from river import drift
 from benchmarks.turns import best_of
 from peers import moa
 from streamgauge.forgetting import AdwinWindow, Fading, Landmark, TimeWindow, Tumbling, Window
-from streamgauge.measures import COUNT_MEASURES, MEASURES, build_state, measured
+from streamgauge.measures import COUNT_MEASURES, MEASURES, build_state, measure_tallies
 from streamgauge.protocols import Forgetting
 from streamgauge.records import Trace
 
@@ -69,7 +69,7 @@ def run_measures(batches: list[Trace], n_classes: int, n_cells: int, names: list
         for trace in batches:
             first, last = int(trace.row[0]), int(trace.row[-1]) + 1
             reading_rows = range((first // every + 1) * every, last + 1, every)
-            measured(measures, [state.update(trace, reading_rows) for state in states])
+            measure_tallies(measures, [state.update(trace, reading_rows) for state in states])
 
     return run
 

@@ -26,7 +26,7 @@ from streamgauge.measures import (
     Utility,
     as_measure,
     measure,
-    measured,
+    measure_tallies,
 )
 from streamgauge.records import Schema, Tallies, Tally
 
@@ -192,7 +192,7 @@ def test_for_two_classes_the_measures_of_stream_learn_are_ours(counts: list[int]
 @given(st.lists(tallies(), min_size=1, max_size=8).filter(lambda them: len({len(t.support) for t in them}) == 1))
 def test_many_tallies_at_once_are_measured_as_one_by_one(drawn: list[Tally]) -> None:
     measures = list(COUNT_MEASURES.values())
-    at_once = measured(measures, [Tallies.stacked(drawn)])[0]
+    at_once = measure_tallies(measures, [Tallies.stacked(drawn)])[0]
     one_by_one = np.array([[each(tally) for each in measures] for tally in drawn])
     np.testing.assert_allclose(at_once, one_by_one, rtol=1e-14, atol=1e-15)
 

@@ -30,7 +30,7 @@ from streamgauge.drift import (
     PageHinkley,
     as_detector,
     detect,
-    named_detectors,
+    name_detectors,
 )
 from streamgauge.drift.watch import DETECTORS, Watch
 from streamgauge.protocols import DetectorSpec
@@ -371,8 +371,8 @@ def test_detectors_have_names() -> None:
         with pytest.raises(StreamgaugeError, match="is not a detector"):
             as_detector(thing)
     with pytest.raises(StreamgaugeError, match="two detectors are the same"):
-        named_detectors(["DDM", DDM()])
-    assert list(named_detectors(["DDM", DDM(drift=2.5)])) == ["DDM(warning=2.0)", "DDM(warning=2.0, drift=2.5)"]
+        name_detectors(["DDM", DDM()])
+    assert list(name_detectors(["DDM", DDM(drift=2.5)])) == ["DDM(warning=2.0)", "DDM(warning=2.0, drift=2.5)"]
 
 
 def test_a_watch_tells_where_warnings_begin_whatever_the_pieces() -> None:

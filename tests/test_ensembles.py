@@ -14,7 +14,7 @@ from sklearn.linear_model import SGDClassifier
 import streamgauge as sg
 from peers import moa
 from streamgauge import _native
-from streamgauge._format.text import described
+from streamgauge._format.text import to_text
 from streamgauge.checks import check_learner
 from streamgauge.checks.learners import sample_batch
 from streamgauge.drift import DDM, HDDMA, PageHinkley
@@ -31,8 +31,8 @@ from streamgauge.learners import (
     OzaBoost,
     ScikitLearn,
 )
-from streamgauge.learners.composition import CalledBack, builder
-from streamgauge.learners.plain_loop import row_by_row, winners
+from streamgauge.learners.composition import CallbackMember, make_builder
+from streamgauge.learners.plain_loop import pick_winners, run_row_by_row
 from streamgauge.names import FAMILIES, make
 from streamgauge.protocols import Learner, LearnerSpec, Stream
 from streamgauge.records import DRIFT, WARNING, Attribute, Batch, Schema, Step
@@ -73,7 +73,7 @@ class Hidden:
         self.predict, self.learn, self.save, self.load = learner.predict, learner.learn, learner.save, learner.load
 
     def interleave(self, step: Step, *, with_votes: bool) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
-        return row_by_row(self._learner, step, self._n_classes, with_votes=with_votes)
+        return run_row_by_row(self._learner, step, self._n_classes, with_votes=with_votes)
 
     @property
     def n_bytes(self) -> int:
@@ -282,7 +282,7 @@ def reference_reset(detector: Any, x, y) -> NDArray[np.int32]:
     predictions = np.empty(len(y), dtype=np.int32)
     for t in range(len(y)):
         row, label = x[t : t + 1], y[t : t + 1]
-        predictions[t] = winners(learner.predict(row))[0]
+        predictions[t] = pick_winners(learner.predict(row))[0]
         signal = watch.update([float(predictions[t] != label[0])])[0]
         if signal == WARNING:
             second = second or NaiveBayes().build(schema, 1)
@@ -311,7 +311,7 @@ def test_nested_learners_are_read_on_the_command_line():
     text = "OzaBag(base=DriftReset(NaiveBayes(), DDM(), on_warning=False), n_members=5)"
     found = make("learner", text, known, within=within)
     assert found == OzaBag(DriftReset(NaiveBayes(), DDM(), on_warning=False), n_members=5)
-    assert make("learner", described(found), known, within=within) == found
+    assert make("learner", to_text(found), known, within=within) == found
     with pytest.raises(StreamgaugeError, match="there is no learner 'DDM'"):
         make("learner", "DDM()", known, within=within)
 
@@ -425,10 +425,10 @@ def test_the_bytes_of_an_ensemble_are_those_of_its_members():
 
 def test_a_builder_hands_over_kernels_and_wraps_everything_else():
     n_values = np.zeros(2, dtype=np.uint32)
-    assert isinstance(builder(NaiveBayes(), PLAIN)(n_values, 3, 1), _native.Learner)
-    assert isinstance(builder(ScikitLearn(SGDClassifier()), PLAIN)(n_values, 3, 1), CalledBack)
-    fewer = builder(InPython(NaiveBayes()), PLAIN)(n_values[:1], 2, 1)
-    assert isinstance(fewer, CalledBack)
+    assert isinstance(make_builder(NaiveBayes(), PLAIN)(n_values, 3, 1), _native.Learner)
+    assert isinstance(make_builder(ScikitLearn(SGDClassifier()), PLAIN)(n_values, 3, 1), CallbackMember)
+    fewer = make_builder(InPython(NaiveBayes()), PLAIN)(n_values[:1], 2, 1)
+    assert isinstance(fewer, CallbackMember)
     assert fewer.predict(np.zeros((4, 1))).shape == (4, 2)
 
 

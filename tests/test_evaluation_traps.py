@@ -10,7 +10,7 @@ import streamgauge as sg
 from streamgauge.checks import Memoriser
 from streamgauge.checks.schemes import noise
 from streamgauge.labelling import AllLabels, Delayed, DelayedAtRandom, First, Fraction
-from streamgauge.learners.plain_loop import row_by_row
+from streamgauge.learners.plain_loop import run_row_by_row
 from streamgauge.schemes import Chunks, Holdout
 from streamgauge.streams import ArrayStream, File, write
 
@@ -54,7 +54,7 @@ def test_a_learner_is_never_handed_the_label_with_the_row_to_predict():
             assert (y >= 0).all()  # and no made-up class stands for a missing one
 
         def interleave(self, step, *, with_votes):
-            return row_by_row(self, step, 2, with_votes=with_votes)
+            return run_row_by_row(self, step, 2, with_votes=with_votes)
 
         def save(self):
             return b""

@@ -13,7 +13,7 @@ from streamgauge._engine.schedule import Scheduler
 from streamgauge.errors import StreamgaugeError
 from streamgauge.evaluation import Evaluation, evaluate
 from streamgauge.labelling import AllLabels, Delayed, DelayedAtRandom, DelayedByColumn, DelayedByTime, First, Fraction
-from streamgauge.learners.plain_loop import row_by_row
+from streamgauge.learners.plain_loop import run_row_by_row
 from streamgauge.records import NEVER, Arrivals, Batch
 from streamgauge.schemes import Chunks, CrossValidation, Holdout, Prequential, Pretrained, TrainThenTest, WarmUp
 from streamgauge.streams import ArrayStream
@@ -50,7 +50,7 @@ class _Diary:
         self.log.append(("see", int(x[0, 0])))
 
     def interleave(self, step, *, with_votes):
-        return row_by_row(self, step, 2, with_votes=with_votes)
+        return run_row_by_row(self, step, 2, with_votes=with_votes)
 
     def save(self):
         return b""

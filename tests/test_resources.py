@@ -13,7 +13,7 @@ import streamgauge as sg
 from streamgauge._engine.meter import Meter
 from streamgauge.backends import Threads
 from streamgauge.checks.learners import MIXED, sample_batch
-from streamgauge.learners.plain_loop import row_by_row
+from streamgauge.learners.plain_loop import run_row_by_row
 from streamgauge.records import ABSTAINED, Resources, Step
 from streamgauge.results import load, save
 
@@ -44,7 +44,7 @@ class _Busy:
         self.n_bytes += len(x)
 
     def interleave(self, step, *, with_votes):
-        return row_by_row(self, step, 2, with_votes=with_votes)
+        return run_row_by_row(self, step, 2, with_votes=with_votes)
 
     def save(self):
         return b""

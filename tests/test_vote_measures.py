@@ -14,7 +14,7 @@ from streamgauge.checks.forgetting import cut
 from streamgauge.errors import StreamgaugeError
 from streamgauge.forgetting import EWMA, AdwinWindow, Fading, Landmark, TimeWindow, Tumbling, Window
 from streamgauge.learners import HoeffdingTree, NaiveBayes
-from streamgauge.measures import MEASURES, build_state, measure, measured, statistics_of
+from streamgauge.measures import MEASURES, build_state, list_statistics, measure, measure_tallies
 from streamgauge.protocols import Forgetting
 from streamgauge.records import STATISTICS, Trace
 from streamgauge.streams import SEA, Waveform
@@ -214,7 +214,7 @@ def test_votes_are_asked_for_only_where_a_measure_needs_them() -> None:
     evaluate(SEA(n_rows=2_000), Watched(), measures=["accuracy", "hoeffding"])
     evaluate(SEA(n_rows=2_000), Watched(), measures=["accuracy", "log_loss"])
     assert asked == [False, True]
-    assert statistics_of([MEASURES["accuracy"], MEASURES["kappa_m"]]) == ()
+    assert list_statistics([MEASURES["accuracy"], MEASURES["kappa_m"]]) == ()
 
 
 def test_every_measure_can_be_evaluated_under_every_forgetting() -> None:
@@ -267,7 +267,7 @@ def test_measuring_many_series_at_once_keeps_their_order() -> None:
     measures = [measure(name) for name in ("accuracy", "log_loss", "roc_auc_ovr_macro")]
     states = [build_state(forgetting, 3, measures) for forgetting in (Landmark(), Window(50))]
     tallies = [state.update(trace, [100, 400]) for state in states]
-    values = measured(measures, tallies)
+    values = measure_tallies(measures, tallies)
     assert values.shape == (2, 2, 3)
     for series, of_series in enumerate(tallies):
         for stop, tally in enumerate(of_series):

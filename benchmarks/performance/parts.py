@@ -20,7 +20,7 @@ from benchmarks.turns import in_turns
 from peers import moa
 from streamgauge.drift.watch import DETECTORS
 from streamgauge.forgetting import Landmark, Window
-from streamgauge.measures import MEASURES, build_state, measured
+from streamgauge.measures import MEASURES, build_state, measure_tallies
 from streamgauge.records import Trace
 from streamgauge.streams import Balance, sample
 
@@ -102,7 +102,7 @@ def _counted(measure: str, forgetting: Landmark | Window, y: NDArray[np.int32], 
         part = slice(start, stop)
         trace = Trace(np.arange(start, stop), y[part], guess[part], none[part], none[part])
         reading_rows = range((start // EVERY + 1) * EVERY, stop + 1, EVERY)
-        measured([MEASURES[measure]], [state.update(trace, reading_rows)])
+        measure_tallies([MEASURES[measure]], [state.update(trace, reading_rows)])
 
 
 def _rivers(metric: Any, y: NDArray[np.int32], guess: NDArray[np.int32]) -> None:  # noqa: ANN401

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from papers.findings import Claim, Done, Experiment, Finding, Piece, Scale, Table, only
 from papers.running import run
 from streamgauge._engine.executor import Backend
-from streamgauge._format.text import described
+from streamgauge._format.text import to_text
 from streamgauge.forgetting import AdwinWindow, Window
 from streamgauge.learners import HoeffdingTree, MajorityClass
 from streamgauge.protocols import LearnerSpec
@@ -26,7 +26,7 @@ LEARNERS: dict[str, LearnerSpec] = {
     "majority class": MajorityClass(),
     "majority class of a window": MajorityClass(window=1000),
 }
-WINDOW, ADWIN = described(FORGETTINGS[1]), described(FORGETTINGS[-1])
+WINDOW, ADWIN = to_text(FORGETTINGS[1]), to_text(FORGETTINGS[-1])
 
 
 def _work(n_rows: int, backend: Backend) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def find_forgettings(done: Done) -> Finding:
     """Tell which window ADWIN is most like (Figure 3)."""
     holds = only(done)
     rows = holds["rows"]
-    curves = {described(one): _curve(holds, "Hoeffding tree", described(one), "accuracy") for one in FORGETTINGS}
+    curves = {to_text(one): _curve(holds, "Hoeffding tree", to_text(one), "accuracy") for one in FORGETTINGS}
     distances = {name: float(np.abs(curves[name] - curves[ADWIN]).mean()) for name in curves if name != ADWIN}
     roughness = {name: float(np.abs(np.diff(curve)).mean()) for name, curve in curves.items()}
     table = Table(
@@ -117,7 +117,7 @@ def find_forgettings(done: Done) -> Finding:
         ("forgetting", "mean distance to ADWIN", "mean change between readings"),
         tuple((name, distances.get(name), roughness[name]) for name in curves),
     )
-    small, middle, large = (described(one) for one in FORGETTINGS[:3])
+    small, middle, large = (to_text(one) for one in FORGETTINGS[:3])
     claims = (
         Claim(
             "of the windows, that of 1,000 rows is most like ADWIN's",

@@ -24,14 +24,14 @@ from streamgauge._engine.schedule import Score
 from streamgauge._engine.signals import asked_to_stop
 from streamgauge._engine.source import RowSource, usual_size
 from streamgauge._format.progress_bar import progress_bar
-from streamgauge._format.text import described
+from streamgauge._format.text import to_text
 from streamgauge.backends import Auto
-from streamgauge.drift import named_detectors
+from streamgauge.drift import name_detectors
 from streamgauge.errors import EndlessStreamError, FailureWarning, require_at_least, require_between, unknown_name
 from streamgauge.forgetting import Landmark, Window
 from streamgauge.labelling import AllLabels
-from streamgauge.learners.named import named_learners
-from streamgauge.measures import facts_of, measures_of
+from streamgauge.learners.named import name_learners
+from streamgauge.measures import describe_measure, find_measures
 from streamgauge.names import require_object
 from streamgauge.protocols import CellBatch, Forgetting, Labelling, Measure, Recorder, Resumable, Scheme, Stream
 from streamgauge.records import Failure, Reading, Verdict, readings_of
@@ -39,7 +39,7 @@ from streamgauge.results import Results
 from streamgauge.schemes import Prequential
 from streamgauge.significance.live import LiveTest
 from streamgauge.streams import as_stream, drifts_of
-from streamgauge.streams.true_drifts import sooner
+from streamgauge.streams.true_drifts import min_limit
 
 __all__ = ["Evaluation", "evaluate"]
 
@@ -157,14 +157,14 @@ class Evaluation:
         for kind, part in parts.items():
             require_object(kind, part)
         self.stream: Stream = as_stream(stream, target=target)
-        self.specs = named_learners(learners)
+        self.specs = name_learners(learners)
         self.scheme, self.labelling, self.score, self.backend, self.seed = scheme, labelling, score, backend, seed
         period = getattr(scheme, "period", None)  # of a holdout, and the size of its tests
         usual: Forgetting = Landmark() if period is None else Window(period[1])
         forgetting = usual if forgetting is None else forgetting
         self.forgettings = tuple(forgetting) if isinstance(forgetting, Sequence) else (forgetting,)
-        self.measures: tuple[Measure, ...] = measures_of(measures, self.stream)
-        self.detectors = named_detectors(detectors)
+        self.measures: tuple[Measure, ...] = find_measures(measures, self.stream)
+        self.detectors = name_detectors(detectors)
         self.recorders, self.resources, self.journal = tuple(recorders), resources, journal
         self.time_limit, self.time_budget = time_limit, time_budget
         self.live_test = live_test
@@ -205,7 +205,7 @@ class Evaluation:
     @cached_property
     def n_rows(self) -> int | None:
         """How many rows there are to read at most; None where nobody knows an end."""
-        return sooner(self._limit, self.stream.n_rows)
+        return min_limit(self._limit, self.stream.n_rows)
 
     @property
     def n_rows_known(self) -> int | None:
@@ -230,7 +230,7 @@ class Evaluation:
         return self._every or (10_000 if self.n_rows is None else max(1, self.n_rows // 200))
 
     def __repr__(self) -> str:
-        return f"Evaluation of {', '.join(self.specs)} on {described(self.stream)}, {described(self.scheme)}"
+        return f"Evaluation of {', '.join(self.specs)} on {to_text(self.stream)}, {to_text(self.scheme)}"
 
     def __iter__(self) -> Iterator[Reading]:
         for progress in self.advance():
@@ -347,7 +347,7 @@ class Evaluation:
 
     @property
     def _forgetting_names(self) -> tuple[str, ...]:
-        return tuple(described(forgetting) for forgetting in self.forgettings)
+        return tuple(to_text(forgetting) for forgetting in self.forgettings)
 
     @property
     def _names(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
@@ -382,31 +382,31 @@ class Evaluation:
 
     def _plan(self) -> dict[str, object]:
         """Say what is to be run."""
-        facts = {"stream": described(self.stream), "scheme": described(self.scheme), "n_rows": self.n_rows_known}
-        options = {"labelling": described(self.labelling), "detectors": list(self.detectors), "seed": self.seed}
-        return {**facts, **options, "measure_facts": {m.name: facts_of(m) for m in self.measures}}
+        facts = {"stream": to_text(self.stream), "scheme": to_text(self.scheme), "n_rows": self.n_rows_known}
+        options = {"labelling": to_text(self.labelling), "detectors": list(self.detectors), "seed": self.seed}
+        return {**facts, **options, "measure_facts": {m.name: describe_measure(m) for m in self.measures}}
 
     def _description(self) -> dict[str, object]:
-        learners = {name: {"spec": described(spec), "seedless": spec.seedless} for name, spec in self.specs.items()}
+        learners = {name: {"spec": to_text(spec), "seedless": spec.seedless} for name, spec in self.specs.items()}
         test = getattr(self.scheme, "test", "all")
         n_rows = self.n_rows_known if self._ended_by else self._account.n_done
         facts = getattr(self.stream, "facts", None)  # what became of the events of a live stream
         live = {} if facts is None else {"live": dict(facts())}
         return {
             **live,
-            "stream": {"name": described(self.stream), "fingerprint": self.stream.fingerprint, "n_rows": n_rows},
+            "stream": {"name": to_text(self.stream), "fingerprint": self.stream.fingerprint, "n_rows": n_rows},
             "drifts": [asdict(drift) for drift in drifts_of(self.stream, self._account.n_done)],
             "learners": learners,
-            "scheme": {"name": described(self.scheme), "n_folds": self._feed.scheme.n_folds, "test": test},
-            "labelling": described(self.labelling),
+            "scheme": {"name": to_text(self.scheme), "n_folds": self._feed.scheme.n_folds, "test": test},
+            "labelling": to_text(self.labelling),
             "score": self.score,
             "forgettings": list(self._forgetting_names),
-            "measures": {m.name: facts_of(m) for m in self.measures},
+            "measures": {m.name: describe_measure(m) for m in self.measures},
             "detectors": list(self.detectors),
             "every": self.every,
             "time_limit": self.time_limit,
             "time_budget": self.time_budget,
-            "live_test": None if self.live_test is None else described(self.live_test),
+            "live_test": None if self.live_test is None else to_text(self.live_test),
             "seed": self.seed,
             "seconds": self._seconds,
             "ended_by": self._ended_by or "end of the rows",

@@ -15,7 +15,7 @@ from streamgauge._engine.run_spec import RunSpec
 from streamgauge._engine.schedule import Schedule
 from streamgauge.errors import StreamgaugeError
 from streamgauge.forgetting import NativeForgetting
-from streamgauge.measures import build_state, measured, reads_baselines
+from streamgauge.measures import build_state, measure_tallies, reads_baselines
 from streamgauge.protocols import CellBatch
 from streamgauge.randomness import fold_seed
 from streamgauge.records import Batch, Step
@@ -168,10 +168,10 @@ class CellGroup:
         measures = self.run_spec.measures
         series = [of_stops for of_cell in tallies for of_stops in of_cell]
         if all(len(of_stops) == n_readings for of_stops in series):
-            values = measured(measures, series)
+            values = measure_tallies(measures, series)
         else:  # a learner has failed
             values = np.full((len(series), n_readings, len(measures)), np.nan)
             for told, of_stops in zip(values, series, strict=True):
                 if len(of_stops):
-                    told[: len(of_stops)] = measured(measures, [of_stops])[0]
+                    told[: len(of_stops)] = measure_tallies(measures, [of_stops])[0]
         return values.reshape(len(tallies), len(self.run_spec.forgettings), *values.shape[1:])

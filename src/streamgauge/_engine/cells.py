@@ -12,7 +12,7 @@ from streamgauge._engine.schedule import DelayBuffer, Schedule
 from streamgauge.drift import Watch
 from streamgauge.errors import LearnerError, StreamgaugeError
 from streamgauge.learners.adapters.saved_states import noting_pickles, trusting
-from streamgauge.learners.plain_loop import failed_at
+from streamgauge.learners.plain_loop import as_learner_error
 from streamgauge.protocols import CellBatch, DetectorSpec, ForgettingState, Learner
 from streamgauge.records import ABSTAINED, Alarm, Batch, Failure, Schema, Step, Tally, Trace
 from streamgauge.records.serialise import loading, pack, pack_columns, unpack, unpack_columns
@@ -146,7 +146,7 @@ class Cell:
             predictions, votes = self._interleave(step, reading_rows, with_votes=with_votes)
         except Exception as error:
             return self._fail(
-                failed_at(0, np.empty((0, self.fold.n_classes)), error, with_votes=with_votes), reading_rows
+                as_learner_error(0, np.empty((0, self.fold.n_classes)), error, with_votes=with_votes), reading_rows
             )
         if counts_pairs:
             self.correct: NDArray[np.bool_] = np.equal(predictions, step.batch.y)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import LearnerError
-from streamgauge.learners.plain_loop import failed_at, row_by_row_timed
+from streamgauge.learners.plain_loop import as_learner_error, run_row_by_row_timed
 from streamgauge.protocols import Learner
 from streamgauge.records import ABSTAINED, UNLABELLED, Resources, Step
 from streamgauge.records.serialise import loading, pack, pack_columns, unpack, unpack_columns
@@ -125,7 +125,7 @@ class Meter:
             whole = start == 0
             self._run(step if whole else step.part(start, len(step.batch)), done, with_votes=with_votes)
         except Exception as error:
-            failure = failed_at(0, np.empty((0, self._n_classes)), error, with_votes=with_votes)
+            failure = as_learner_error(0, np.empty((0, self._n_classes)), error, with_votes=with_votes)
             before = _joined([*done, failure.done], self._n_classes, with_votes=with_votes)
             raise LearnerError(str(failure), len(before[0]), before) from error
         self._count(step)
@@ -211,7 +211,7 @@ class Meter:
     def _row_by_row(
         self, step: Step, *, with_votes: bool
     ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None, NDArray[np.uint64], NDArray[np.uint64]]:
-        return row_by_row_timed(self._learner, step, self._n_classes, with_votes=with_votes)
+        return run_row_by_row_timed(self._learner, step, self._n_classes, with_votes=with_votes)
 
     def _charge(self, wall: int, cpu: int) -> None:
         self._cpu += self._clock() - cpu

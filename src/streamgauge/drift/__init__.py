@@ -5,7 +5,7 @@ from streamgauge.drift.native import NativeDetector
 from streamgauge.drift.rates import DDM, EDDM, FHDDM, HDDMA, HDDMW, RDDM, STEPD, EWMAChart
 from streamgauge.drift.recovery import Recovery, recoveries
 from streamgauge.drift.score import AlarmScore, DriftScore, score_alarms, score_results
-from streamgauge.drift.watch import Detection, Watch, as_detector, detect, named_detectors
+from streamgauge.drift.watch import Detection, Watch, as_detector, detect, name_detectors
 
 __all__ = [
     "DDM",

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from streamgauge._format.numbers import and_list, count
-from streamgauge._format.text import described
+from streamgauge._format.text import count, join_words, to_text
 from streamgauge.drift import means, rates
 from streamgauge.errors import EndlessStreamError, StreamgaugeError, unknown_name
 from streamgauge.protocols import DetectorSpec, Stream, is_stream
@@ -69,7 +68,7 @@ def alarms_text(alarms: Sequence[int] | NDArray[np.int64], warnings: Sequence[in
     rows = [f"{row:,}" for row in alarms[:MOST_LISTED]]
     if len(alarms) > MOST_LISTED:
         rows.append(f"{len(alarms) - MOST_LISTED:,} more")
-    told = f"drift at {'row' if len(rows) == 1 else 'rows'} {and_list(rows)}" if rows else "no drift"
+    told = f"drift at {'row' if len(rows) == 1 else 'rows'} {join_words(rows)}" if rows else "no drift"
     return f"{told}; {count(len(warnings), 'warning')}" if len(warnings) else told
 
 
@@ -134,21 +133,21 @@ def as_detector(thing: object) -> DetectorSpec:
     return thing
 
 
-def named_detectors(detectors: object) -> dict[str, DetectorSpec]:
+def name_detectors(detectors: object) -> dict[str, DetectorSpec]:
     """Give every detector a name: the given one, or what it is.
 
     Examples
     --------
-    >>> named_detectors("DDM")
+    >>> name_detectors("DDM")
     {'DDM(warning=2.0)': DDM(warning=2.0, drift=3.0, grace_period=30)}
-    >>> list(named_detectors({"quick": rates.FHDDM(width=25)}))
+    >>> list(name_detectors({"quick": rates.FHDDM(width=25)}))
     ['quick']
     """
     if isinstance(detectors, Mapping):
         return {str(name): as_detector(detector) for name, detector in detectors.items()}
     several = detectors if isinstance(detectors, list | tuple) else (detectors,)
     specs = [as_detector(detector) for detector in several]
-    named = {described(spec): spec for spec in specs}
+    named = {to_text(spec): spec for spec in specs}
     if len(named) < len(specs):
         msg = "two detectors are the same; give them names, as in {'a': ..., 'b': ...}, or other options"
         raise StreamgaugeError(msg)

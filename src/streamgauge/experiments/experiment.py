@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from streamgauge._format.text import described
-from streamgauge.drift import named_detectors
+from streamgauge._format.text import to_text
+from streamgauge.drift import name_detectors
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.experiments.stream_sources import Sample, Source
 from streamgauge.forgetting import Landmark, Window
@@ -76,7 +76,7 @@ class Job:
         return Condition(
             stream=self.name,
             fingerprint=self.fingerprint or self.source.fingerprint(self.seed),
-            scheme=described(MADE["schemes"](self.scheme)),
+            scheme=to_text(MADE["schemes"](self.scheme)),
             labelling=self._labelling_name,
             score=own.score,
             seed=self.seed,
@@ -90,11 +90,11 @@ class Job:
     def _labelling_name(self) -> str:
         if isinstance(self.source, Sample):
             return self.source.labelling_name
-        return described(MADE["labellings"](self.labelling))
+        return to_text(MADE["labellings"](self.labelling))
 
     def learners(self) -> dict[str, str]:
         """Give per name of a learner all that decides what it does, as a text."""
-        return {name: f"{described(spec)} seed {spec.seed}" for name, spec in self.experiment.specs().items()}
+        return {name: f"{to_text(spec)} seed {spec.seed}" for name, spec in self.experiment.specs().items()}
 
     def asked(self) -> Asked:
         """Say what the results must hold."""
@@ -198,13 +198,13 @@ class Experiment:
     def made_detectors(self) -> dict[str, DetectorSpec]:
         """Make the detectors."""
         made = [MADE["detectors"](thing) for thing in self.detectors]
-        return named_detectors(made)
+        return name_detectors(made)
 
     def asked(self, scheme: Scheme) -> Asked:
         """Say what the results of a run must hold."""
         return Asked(
             tuple(MADE["measures"](thing).name for thing in self.measures),
-            tuple(described(one) for one in self.made_forgettings(scheme)),
+            tuple(to_text(one) for one in self.made_forgettings(scheme)),
             tuple(self.made_detectors()),
             self.resources,
         )

@@ -9,7 +9,7 @@ from typing import ClassVar
 from streamgauge import _native
 from streamgauge.errors import require_at_least, require_between
 from streamgauge.learners.adapters import as_spec
-from streamgauge.learners.composition import builder
+from streamgauge.learners.composition import make_builder
 from streamgauge.learners.native import NativeLearner
 from streamgauge.learners.trees import HoeffdingTree
 from streamgauge.protocols import LearnerSpec
@@ -57,7 +57,7 @@ class OzaBag:
 
     def build(self, schema: Schema, seed: int) -> NativeLearner:
         """Build an ensemble that has seen nothing."""
-        build = builder(self.base, schema)
+        build = make_builder(self.base, schema)
         return NativeLearner(_native.oza_bag(schema.n_values, schema.n_classes, build, self.n_members, seed))
 
 
@@ -109,7 +109,7 @@ class LeveragingBagging:
 
     def build(self, schema: Schema, seed: int) -> NativeLearner:
         """Build an ensemble that has seen nothing."""
-        build = builder(self.base, schema)
+        build = make_builder(self.base, schema)
         kernel = _native.leveraging_bagging(
             schema.n_values, schema.n_classes, build, self.n_members, self.mean_weight, self.delta, seed
         )
@@ -163,7 +163,7 @@ class OzaBoost:
 
     def build(self, schema: Schema, seed: int) -> NativeLearner:
         """Build an ensemble that has seen nothing."""
-        build = builder(self.base, schema)
+        build = make_builder(self.base, schema)
         return NativeLearner(
             _native.oza_boost(schema.n_values, schema.n_classes, build, self.n_members, self.pure, seed)
         )

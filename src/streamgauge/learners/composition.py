@@ -14,13 +14,13 @@ from streamgauge.learners.native import NativeLearner
 from streamgauge.protocols import Learner, LearnerSpec
 from streamgauge.records import Attribute, Batch, Schema, Step
 
-__all__ = ["Builder", "CalledBack", "builder"]
+__all__ = ["Builder", "CallbackMember", "builder"]
 
-Builder = Callable[[NDArray[np.uint32], int, int], "_native.Learner | CalledBack"]
+Builder = Callable[[NDArray[np.uint32], int, int], "_native.Learner | CallbackMember"]
 """Builds a member from the number of values of each attribute, the number of classes and a seed."""
 
 
-def builder(spec: LearnerSpec, schema: Schema) -> Builder:
+def make_builder(spec: LearnerSpec, schema: Schema) -> Builder:
     """Give the function by which native code builds members of an ensemble.
 
     Parameters
@@ -34,15 +34,15 @@ def builder(spec: LearnerSpec, schema: Schema) -> Builder:
     Examples
     --------
     >>> from streamgauge.learners import NaiveBayes
-    >>> build = builder(NaiveBayes(), Schema((Attribute("size"),), ("small", "large")))
+    >>> build = make_builder(NaiveBayes(), Schema((Attribute("size"),), ("small", "large")))
     >>> type(build(np.zeros(1, dtype=np.uint32), 2, 1)).__name__
     'Learner'
     """
 
-    def build(n_values: NDArray[np.uint32], n_classes: int, seed: int) -> "_native.Learner | CalledBack":
+    def build(n_values: NDArray[np.uint32], n_classes: int, seed: int) -> "_native.Learner | CallbackMember":
         alike = n_classes == schema.n_classes and np.array_equal(n_values, schema.n_values)
         learner = spec.build(schema if alike else _nameless(n_values, n_classes), seed)
-        return learner.kernel if isinstance(learner, NativeLearner) else CalledBack(learner)
+        return learner.kernel if isinstance(learner, NativeLearner) else CallbackMember(learner)
 
     return build
 
@@ -56,13 +56,13 @@ def _nameless(n_values: NDArray[np.uint32], n_classes: int) -> Schema:
     return Schema(tuple(attributes), tuple(map(str, range(n_classes))))
 
 
-class CalledBack:
+class CallbackMember:
     """A learner in Python with the methods of a native one, by which an ensemble calls it.
 
     Examples
     --------
     >>> from streamgauge.learners import NoChange
-    >>> member = CalledBack(NoChange().build(Schema((Attribute("size"),), ("small", "large")), seed=1))
+    >>> member = CallbackMember(NoChange().build(Schema((Attribute("size"),), ("small", "large")), seed=1))
     >>> y = np.array([1, 0], dtype=np.int32)
     >>> member.interleave(np.zeros((2, 1)), y, None, None, False)[0].tolist()
     [-1, 1]

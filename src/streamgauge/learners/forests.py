@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, get_args
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between, unknown_name
 from streamgauge.learners.adapters import as_spec
-from streamgauge.learners.composition import builder
+from streamgauge.learners.composition import make_builder
 from streamgauge.learners.native import NativeLearner
 from streamgauge.learners.trees import HoeffdingTree, LeafPrediction, MemorySize, SplitCriterion, TreeOptions
 from streamgauge.protocols import LearnerSpec
@@ -186,7 +186,7 @@ class StreamingRandomPatches:
         kernel = _native.streaming_random_patches(
             schema.n_values,
             schema.n_classes,
-            builder(self.base, schema),
+            make_builder(self.base, schema),
             self.n_members,
             None if self.patches == "resampling" else size,
             None if self.patches == "subspaces" else self.mean_weight,

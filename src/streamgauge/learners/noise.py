@@ -7,7 +7,7 @@ from streamgauge import _native
 from streamgauge.errors import require_between
 from streamgauge.learners.adapters import as_spec
 from streamgauge.learners.bayes import NaiveBayes
-from streamgauge.learners.composition import builder
+from streamgauge.learners.composition import make_builder
 from streamgauge.learners.native import NativeLearner
 from streamgauge.protocols import LearnerSpec
 from streamgauge.randomness import fold_seed
@@ -58,7 +58,7 @@ class NoiseFilter:
 
     def build(self, schema: Schema, seed: int) -> NativeLearner:
         """Build a filter round a learner that has seen nothing."""
-        base = builder(self.learner, schema)
+        base = make_builder(self.learner, schema)
         base_seed = fold_seed(seed, 0, self.learner.seed)
         kernel = _native.noise_filter(schema.n_values, schema.n_classes, base, base_seed, self.p, seed)
         return NativeLearner(kernel)

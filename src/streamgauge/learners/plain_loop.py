@@ -12,12 +12,12 @@ from streamgauge.records import ABSTAINED, UNLABELLED, Step
 __all__ = ["failed_at", "row_by_row", "row_by_row_timed", "winners"]
 
 
-def winners(votes: NDArray[np.float64]) -> NDArray[np.int32]:
+def pick_winners(votes: NDArray[np.float64]) -> NDArray[np.int32]:
     """Give the class with the most votes of each row, the first of equals; `ABSTAINED` where no vote is above 0.
 
     Examples
     --------
-    >>> winners(np.array([[0.2, 0.8], [0.5, 0.5], [0.0, 0.0]])).tolist()
+    >>> pick_winners(np.array([[0.2, 0.8], [0.5, 0.5], [0.0, 0.0]])).tolist()
     [1, 0, -1]
     """
     best: NDArray[np.int32] = votes.argmax(axis=1).astype(np.int32)
@@ -25,23 +25,23 @@ def winners(votes: NDArray[np.float64]) -> NDArray[np.int32]:
     return best
 
 
-def failed_at(position: int, votes: NDArray[np.float64], error: Exception, *, with_votes: bool) -> LearnerError:
+def as_learner_error(position: int, votes: NDArray[np.float64], error: Exception, *, with_votes: bool) -> LearnerError:
     """Make the error of an `interleave` that failed at a row, with the votes, or predictions, for the rows before it.
 
     Examples
     --------
-    >>> failed_at(1, np.array([[0.0, 1.0], [0.0, 0.0]]), ZeroDivisionError("by 0"), with_votes=False)
+    >>> as_learner_error(1, np.array([[0.0, 1.0], [0.0, 0.0]]), ZeroDivisionError("by 0"), with_votes=False)
     LearnerError('ZeroDivisionError: by 0')
     """
     if isinstance(error, LearnerError):
         return error
     done = votes[:position]
-    predictions = done.astype(np.int32) if done.ndim == 1 else winners(done)
+    predictions = done.astype(np.int32) if done.ndim == 1 else pick_winners(done)
     reason = str(error) if isinstance(error, StreamgaugeError) else f"{type(error).__name__}: {error}"
     return LearnerError(reason, position, (predictions, done if with_votes else None))
 
 
-def row_by_row(
+def run_row_by_row(
     learner: Learner, step: Step, n_classes: int, *, with_votes: bool
 ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
     """Predict each tested row with `learner.predict`, then learn it with `learner.learn`.
@@ -52,17 +52,17 @@ def row_by_row(
     >>> from streamgauge.records import Attribute, Batch, Schema
     >>> schema = Schema((Attribute("x"),), classes=("a", "b"))
     >>> batch = Batch(0, np.zeros((3, 1)), np.array([1, 0, 0], dtype=np.int32))
-    >>> row_by_row(NoChange().build(schema, seed=1), Step(batch), 2, with_votes=False)[0].tolist()
+    >>> run_row_by_row(NoChange().build(schema, seed=1), Step(batch), 2, with_votes=False)[0].tolist()
     [-1, 1, 0]
     """
-    predictions, votes, _, _ = row_by_row_timed(learner, step, n_classes, with_votes=with_votes)
+    predictions, votes, _, _ = run_row_by_row_timed(learner, step, n_classes, with_votes=with_votes)
     return predictions, votes
 
 
-def row_by_row_timed(
+def run_row_by_row_timed(
     learner: Learner, step: Step, n_classes: int, *, with_votes: bool
 ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None, NDArray[np.uint64], NDArray[np.uint64]]:
-    """Do as `row_by_row`; tell, too, the nanoseconds that predicting and learning each row took, 0 where not done.
+    """Do as `run_row_by_row`; tell, too, the nanoseconds that predicting and learning each row took, 0 where not done.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def row_by_row_timed(
     >>> from streamgauge.records import Attribute, Batch, Schema
     >>> schema = Schema((Attribute("x"),), classes=("a", "b"))
     >>> step = Step(Batch(0, np.zeros((2, 1)), np.array([1, 0], dtype=np.int32)), test=np.array([False, True]))
-    >>> _, _, predicting, learning = row_by_row_timed(NoChange().build(schema, seed=1), step, 2, with_votes=False)
+    >>> _, _, predicting, learning = run_row_by_row_timed(NoChange().build(schema, seed=1), step, 2, with_votes=False)
     >>> (predicting > 0).tolist(), (learning > 0).tolist()
     ([False, True], [True, True])
     """
@@ -98,5 +98,5 @@ def row_by_row_timed(
                 learn_unlabelled(x[row], row_weight)
                 taken[1, i] = perf_counter_ns() - started
     except Exception as error:
-        raise failed_at(i, votes, error, with_votes=with_votes) from error
-    return winners(votes), votes if with_votes else None, taken[0], taken[1]
+        raise as_learner_error(i, votes, error, with_votes=with_votes) from error
+    return pick_winners(votes), votes if with_votes else None, taken[0], taken[1]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.learners.plain_loop import winners
+from streamgauge.learners.plain_loop import pick_winners
 from streamgauge.records import Schema, Step
 
 __all__ = ["Precomputed"]
@@ -95,7 +95,7 @@ class _Reader:
         votes = self.predict(step.batch.x)
         if step.test is not None:
             votes[~step.test] = 0.0
-        return winners(votes), votes if with_votes else None
+        return pick_winners(votes), votes if with_votes else None
 
     @property
     def n_bytes(self) -> int:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.learners.adapters import as_spec
 from streamgauge.learners.bayes import NaiveBayes
-from streamgauge.learners.plain_loop import winners
+from streamgauge.learners.plain_loop import pick_winners
 from streamgauge.protocols import Learner, LearnerSpec, Stream
 from streamgauge.records import UNLABELLED, Batch, Schema, Step
 from streamgauge.streams import DATASETS, File, as_stream, load
@@ -149,7 +149,7 @@ class _Frozen:
         votes = np.zeros((len(step.batch), self._n_classes))
         rows = slice(None) if step.test is None else step.test
         votes[rows] = self._learner.predict(np.ascontiguousarray(step.batch.x[rows]))
-        return winners(votes), votes if with_votes else None
+        return pick_winners(votes), votes if with_votes else None
 
     @property
     def n_bytes(self) -> int:

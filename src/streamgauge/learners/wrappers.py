@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError
 from streamgauge.learners.adapters import as_spec
-from streamgauge.learners.composition import builder
+from streamgauge.learners.composition import make_builder
 from streamgauge.learners.native import NativeLearner
 from streamgauge.learners.trees import HoeffdingTree
 from streamgauge.protocols import DetectorSpec, LearnerSpec
@@ -67,7 +67,7 @@ class DriftReset:
     def build(self, schema: Schema, seed: int) -> NativeLearner:
         """Build a learner that has seen nothing."""
         detector = _native.adwin_detector(*_ADWIN) if self.detector is None else _kernel(self.detector)
-        build = builder(self.learner, schema)
+        build = make_builder(self.learner, schema)
         kernel = _native.drift_reset(schema.n_values, schema.n_classes, build, detector, self.on_warning, seed)
         return NativeLearner(kernel)
 
@@ -116,5 +116,5 @@ class OneVsRest:
 
     def build(self, schema: Schema, seed: int) -> NativeLearner:
         """Build learners that have seen nothing."""
-        build = builder(self.learner, schema)
+        build = make_builder(self.learner, schema)
         return NativeLearner(_native.one_vs_rest(schema.n_values, schema.n_classes, build, seed))

@@ -26,7 +26,7 @@ from streamgauge.measures.areas import (
 from streamgauge.measures.classes import AVERAGES, PER_CLASS, Averaged, FBeta, OfClass
 from streamgauge.measures.costs import Cost, MinMaxAccuracy, Utility
 from streamgauge.measures.counts import abstentions, accuracy, accuracy_when_predicting, coverage, error
-from streamgauge.measures.functions import OverTallies, as_measure, from_function, over_tallies, values_of
+from streamgauge.measures.functions import OverTallies, as_measure, compute_values, from_function, over_tallies
 from streamgauge.measures.intervals import Chernoff, Hoeffding
 from streamgauge.measures.means import balanced_accuracy, g_mean, harmonic_mean
 from streamgauge.measures.votes import brier, expected_calibration_error, log_loss
@@ -187,13 +187,13 @@ def _named(name: str) -> Measure:
     raise unknown_name(kind="measure", name=name, known=MEASURES)
 
 
-def measures_of(wanted: object, stream: Stream) -> tuple[Measure, ...]:
+def find_measures(wanted: object, stream: Stream) -> tuple[Measure, ...]:
     """Find one or several measures, those of a class with the code it has in a stream.
 
     Examples
     --------
     >>> from streamgauge.streams import SEA
-    >>> [found.name for found in measures_of(["accuracy", "recall[1]"], SEA())]
+    >>> [found.name for found in find_measures(["accuracy", "recall[1]"], SEA())]
     ['accuracy', 'recall[1]']
     """
     several = wanted if isinstance(wanted, list | tuple) else (wanted,)
@@ -207,24 +207,24 @@ def measures_of(wanted: object, stream: Stream) -> tuple[Measure, ...]:
     return bound
 
 
-def statistics_of(measures: Sequence[Measure]) -> tuple[str, ...]:
+def list_statistics(measures: Sequence[Measure]) -> tuple[str, ...]:
     """Name what measures need of a tally beyond the counts.
 
     Examples
     --------
-    >>> statistics_of([accuracy, log_loss, brier, Hoeffding()])
+    >>> list_statistics([accuracy, log_loss, brier, Hoeffding()])
     ('brier', 'log_loss', 'squared_weight')
     """
     needed = {name for one in measures for name in getattr(one, "statistics", ())}
     return tuple(sorted(needed))
 
 
-def facts_of(measure: Measure) -> dict[str, object]:
+def describe_measure(measure: Measure) -> dict[str, object]:
     """Say what a reader of results must know of a measure.
 
     Examples
     --------
-    >>> facts_of(log_loss)
+    >>> describe_measure(log_loss)
     {'greater_is_better': False, 'unit': 'nats'}
     """
     return {"greater_is_better": measure.greater_is_better, "unit": getattr(measure, "unit", "rate")}
@@ -239,7 +239,7 @@ def build_state(forgetting: Forgetting, n_classes: int, measures: Sequence[Measu
     >>> build_state(Landmark(), 2, [accuracy]).n_bytes < build_state(Landmark(), 2, [log_loss]).n_bytes
     True
     """
-    statistics = statistics_of(measures)
+    statistics = list_statistics(measures)
     if not statistics:
         return forgetting.build(n_classes)
     try:
@@ -250,17 +250,17 @@ def build_state(forgetting: Forgetting, n_classes: int, measures: Sequence[Measu
     return state
 
 
-def measured(measures: Sequence[Measure], tallies: Sequence[Sequence[Tally]]) -> NDArray[np.float64]:
+def measure_tallies(measures: Sequence[Measure], tallies: Sequence[Sequence[Tally]]) -> NDArray[np.float64]:
     """Measure several series of tallies, all at once where measures can; float64 [series, tallies, measures].
 
     Examples
     --------
     >>> tally = Tally(np.eye(2), np.zeros(2), 1.0, 1.0, 2)
-    >>> measured([accuracy, error], [[tally], [tally]]).shape
+    >>> measure_tallies([accuracy, error], [[tally], [tally]]).shape
     (2, 1, 2)
     """
     shape = (len(tallies), len(tallies[0]), len(measures))
     if not len(tallies[0]):
         return np.empty(shape)
     joined = Tallies.joined(tallies)
-    return np.stack([values_of(one, joined) for one in measures], axis=-1).reshape(shape)
+    return np.stack([compute_values(one, joined) for one in measures], axis=-1).reshape(shape)

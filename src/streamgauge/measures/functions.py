@@ -231,13 +231,13 @@ def _whole(weight: Column) -> NDArray[np.int64]:
     return times
 
 
-def values_of(measure: Measure, tallies: Sequence[Tally]) -> Column:
+def compute_values(measure: Measure, tallies: Sequence[Tally]) -> Column:
     """Measure tallies, all at once where the measure can.
 
     Examples
     --------
     >>> from streamgauge.measures import accuracy
-    >>> values_of(accuracy, [Tally(np.eye(2), np.zeros(2), 1.0, 1.0, 2)]).tolist()
+    >>> compute_values(accuracy, [Tally(np.eye(2), np.zeros(2), 1.0, 1.0, 2)]).tolist()
     [1.0]
     """
     over = getattr(measure, "over", None)

@@ -15,7 +15,7 @@ from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.evaluation import evaluate
 from streamgauge.forgetting import Tumbling, Window
 from streamgauge.learners.adapters.saved_states import pickled, unpickled
-from streamgauge.learners.plain_loop import winners
+from streamgauge.learners.plain_loop import pick_winners
 from streamgauge.measures import as_measure
 from streamgauge.protocols import Forgetting, Learner, Measure, Stream
 from streamgauge.records import ABSTAINED, Schema, Step
@@ -232,7 +232,7 @@ class _ChunkLearner:
             votes[rows] = self.predict(x[rows])
             self.learn(x[rows], y[rows], None if weight is None else weight[rows])
             start = rows.stop
-        predictions = winners(votes) if len(y) else np.full(0, ABSTAINED, dtype=np.int32)
+        predictions = pick_winners(votes) if len(y) else np.full(0, ABSTAINED, dtype=np.int32)
         return predictions, votes if with_votes else None
 
     @property

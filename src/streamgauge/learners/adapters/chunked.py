@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
 from streamgauge.learners.adapters.saved_states import Size, pickled, size_of, unpickled
-from streamgauge.learners.plain_loop import failed_at, winners
+from streamgauge.learners.plain_loop import as_learner_error, pick_winners
 from streamgauge.records import ABSTAINED, UNLABELLED, Schema, Step
 
 __all__ = ["ChunkLearner", "Model", "repeated", "usable"]
@@ -138,7 +138,7 @@ class ChunkLearner:
             return predictions, None
         votes = np.zeros((n, self._n_classes))
         run(step, votes, self._model.votes)
-        return winners(votes), votes
+        return pick_winners(votes), votes
 
     def _row_by_row(self, step: Step, out: NDArray[Any], ask: Ask) -> None:
         """Do what `predict` and `learn` do, with nothing else round the calls of the model."""
@@ -156,7 +156,7 @@ class ChunkLearner:
                     fit(row, y[i : i + 1], None if weight is None else weight[i : i + 1])
                     self._learnt = True
         except Exception as error:
-            raise failed_at(i, out, error, with_votes=out.ndim == 2) from error
+            raise as_learner_error(i, out, error, with_votes=out.ndim == 2) from error
 
     def _chunk_by_chunk(self, step: Step, out: NDArray[Any], ask: Ask) -> None:
         """Ask for all rows up to the one that fills a chunk at once."""
@@ -171,7 +171,7 @@ class ChunkLearner:
                 for i in learnable[np.searchsorted(learnable, start) : np.searchsorted(learnable, stop)].tolist():
                     self._learn_one(x, y, weight, i)
             except Exception as error:
-                raise failed_at(stop - 1, out, error, with_votes=out.ndim == 2) from error
+                raise as_learner_error(stop - 1, out, error, with_votes=out.ndim == 2) from error
             start = stop
 
     def _ask_for(
@@ -189,7 +189,7 @@ class ChunkLearner:
                 try:
                     self._ask(ask, x[i : i + 1], out[i : i + 1])
                 except Exception as error:
-                    raise failed_at(i, out, error, with_votes=out.ndim == 2) from error
+                    raise as_learner_error(i, out, error, with_votes=out.ndim == 2) from error
         else:
             out[rows] = told
 

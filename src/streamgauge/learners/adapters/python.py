@@ -12,7 +12,7 @@ from streamgauge.errors import StreamgaugeError
 from streamgauge.learners.adapters.chunked import repeated, usable
 from streamgauge.learners.adapters.saved_states import Size, opened, pickled, sealed, size_of, unpickled
 from streamgauge.learners.adapters.seeding import SEED_NAMES, seeds
-from streamgauge.learners.plain_loop import row_by_row
+from streamgauge.learners.plain_loop import run_row_by_row
 from streamgauge.protocols import Learner
 from streamgauge.records import ABSTAINED, Schema, Step
 
@@ -115,7 +115,7 @@ class _ObjectLearner:
             repeated(self._learner.learn, f"learn of {type(self._learner).__name__}", (x, y), weight)
 
     def interleave(self, step: Step, *, with_votes: bool) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
-        return row_by_row(self, step, self._n_classes, with_votes=with_votes)
+        return run_row_by_row(self, step, self._n_classes, with_votes=with_votes)
 
     @property
     def n_bytes(self) -> int:

@@ -15,7 +15,7 @@ from streamgauge.learners.adapters.chunked import ChunkLearner, repeated, usable
 from streamgauge.learners.adapters.libraries import library
 from streamgauge.learners.adapters.saved_states import Size, pickled, size_of, unpickled
 from streamgauge.learners.adapters.seeding import SEED_NAMES, seeds
-from streamgauge.learners.plain_loop import failed_at, winners
+from streamgauge.learners.plain_loop import as_learner_error, pick_winners
 from streamgauge.protocols import Learner
 from streamgauge.records import UNLABELLED, Schema, Step
 
@@ -241,9 +241,9 @@ class _RiverLearner:
                         learn_weighted(row, label, weight)
                 n_done += 1
         except Exception as error:
-            raise failed_at(n_done, self._table(found), error, with_votes=with_votes) from error
+            raise as_learner_error(n_done, self._table(found), error, with_votes=with_votes) from error
         votes = self._table(found)
-        return winners(votes), votes if with_votes else None
+        return pick_winners(votes), votes if with_votes else None
 
     def _table(self, found: list[list[float]]) -> NDArray[np.float64]:
         return usable(np.array(found, dtype=np.float64).reshape(-1, self._n_classes))
@@ -284,7 +284,7 @@ class _ManyModel:
         return usable(votes)
 
     def codes(self, x: NDArray[np.float64]) -> NDArray[np.int32]:
-        return winners(self.votes(x))
+        return pick_winners(self.votes(x))
 
     def fit(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
         if weight is None:

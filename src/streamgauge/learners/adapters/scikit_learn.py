@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.learners.adapters.chunked import ChunkLearner, repeated, usable
 from streamgauge.learners.adapters.seeding import seeds
-from streamgauge.learners.plain_loop import winners
+from streamgauge.learners.plain_loop import pick_winners
 from streamgauge.protocols import Learner
 from streamgauge.records import Schema
 
@@ -159,7 +159,7 @@ class EstimatorModel:
             with np.errstate(divide="ignore", invalid="ignore"):
                 votes[:, self._estimator.classes_.astype(np.intp)] = self._estimator.predict_proba(x)
             usable(votes)
-        other = np.flatnonzero(winners(votes) != codes)
+        other = np.flatnonzero(pick_winners(votes) != codes)
         most = votes[other].max(axis=1, initial=0.0)
         votes[other, codes[other]] = np.where(most == 0.0, 1.0, np.nextafter(most, np.inf))
         return votes

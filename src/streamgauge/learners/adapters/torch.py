@@ -16,7 +16,7 @@ from streamgauge.learners.adapters.chunked import ChunkLearner, usable
 from streamgauge.learners.adapters.libraries import library
 from streamgauge.learners.adapters.saved_states import opened, sealed, size_of
 from streamgauge.learners.adapters.seeding import seeds
-from streamgauge.learners.plain_loop import winners
+from streamgauge.learners.plain_loop import pick_winners
 from streamgauge.protocols import Learner
 from streamgauge.records import Schema, Step
 
@@ -138,7 +138,7 @@ class _Module:
         return usable(votes)
 
     def codes(self, x: NDArray[np.float64]) -> NDArray[np.int32]:
-        return winners(self.votes(x))
+        return pick_winners(self.votes(x))
 
     def fit(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
         torch = self._torch

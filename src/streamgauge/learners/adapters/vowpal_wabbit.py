@@ -16,7 +16,7 @@ from streamgauge.learners.adapters.chunked import usable
 from streamgauge.learners.adapters.libraries import library
 from streamgauge.learners.adapters.saved_states import opened, sealed
 from streamgauge.learners.adapters.seeding import seeds
-from streamgauge.learners.plain_loop import failed_at, winners
+from streamgauge.learners.plain_loop import as_learner_error, pick_winners
 from streamgauge.protocols import Learner
 from streamgauge.records import UNLABELLED, Schema, Step
 
@@ -157,9 +157,9 @@ class _Workspace:
                 if labels[i] != UNLABELLED and weights[i] > 0:
                     self._learn_one(line, labels[i], weights[i])
         except Exception as error:
-            raise failed_at(i, usable(votes), error, with_votes=with_votes) from error
+            raise as_learner_error(i, usable(votes), error, with_votes=with_votes) from error
         usable(votes)
-        return winners(votes), votes if with_votes else None
+        return pick_winners(votes), votes if with_votes else None
 
     @property
     def n_bytes(self) -> int:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.learners.chunk_ensembles.members import Chunk, Column
-from streamgauge.learners.plain_loop import winners
+from streamgauge.learners.plain_loop import pick_winners
 from streamgauge.records import UNLABELLED, Schema, Step
 from streamgauge.records.serialise import pack, unpack
 
@@ -78,7 +78,7 @@ class ChunkLearner:
             rows = np.flatnonzero(tested[part]) + part.start
             votes[rows] = self.predict(np.ascontiguousarray(x[rows]))
             self._keep(x[part][learnt[part]], y[part][learnt[part]], weight[part][learnt[part]])
-        return winners(votes), votes if with_votes else None
+        return pick_winners(votes), votes if with_votes else None
 
     def _spans(self, learnt: NDArray[np.bool_]) -> Iterator[slice]:
         """Cut rows after each that fills a chunk."""
