@@ -253,20 +253,20 @@ columns = st.lists(st.one_of(st.floats(-1, 1), st.just(float("nan"))), max_size=
 @given(columns, st.integers(4, 40))
 def test_thinning_keeps_ends_and_extremes_and_invents_nothing(values: list[float], limit: int) -> None:
     column, rows = np.array(values)[:, None], 7 * np.arange(1, len(values) + 1)
-    for buckets in (Buckets.of_count(len(values), limit), Buckets.of_rows(rows, limit)):
-        thin = buckets.extremes(column)[:, 0]
-        assert len(thin) == len(buckets.kept) <= limit
-        assert np.all(np.diff(buckets.kept) > 0)
+    for buckets in (Buckets.from_count(len(values), limit), Buckets.from_rows(rows, limit)):
+        thin = buckets.take_extremes(column)[:, 0]
+        assert len(thin) == len(buckets.indices) <= limit
+        assert np.all(np.diff(buckets.indices) > 0)
         if not values:
-            assert len(thin) == len(buckets.latest(column)) == len(buckets.lowest(column)) == 0
+            assert len(thin) == len(buckets.take_latest(column)) == len(buckets.take_minima(column)) == 0
             continue
-        assert buckets.kept[[0, -1]].tolist() == [0, len(values) - 1]
+        assert buckets.indices[[0, -1]].tolist() == [0, len(values) - 1]
         assert np.array_equal(thin[-1], column[-1, 0], equal_nan=True)
         known = column[~np.isnan(column)]
         if known.size:
             assert (np.nanmin(thin), np.nanmax(thin)) == (known.min(), known.max())
         assert set(thin[~np.isnan(thin)]) <= set(known)
-        assert np.array_equal(buckets.highest(column), -buckets.lowest(-column), equal_nan=True)
+        assert np.array_equal(buckets.take_maxima(column), -buckets.take_minima(-column), equal_nan=True)
 
 
 @given(st.integers(0, 2**32))
@@ -277,8 +277,8 @@ def test_an_extreme_is_found_within_its_bucket_however_often_it_is_thinned(seed:
     for start in range(0, 2_000, 100):
         kept_rows = np.concatenate((kept_rows, rows[start : start + 100]))
         kept = np.concatenate((kept, values[start : start + 100]))
-        buckets = Buckets.of_rows(kept_rows, 200)
-        kept_rows, kept = kept_rows[buckets.kept], buckets.extremes(kept)
+        buckets = Buckets.from_rows(kept_rows, 200)
+        kept_rows, kept = kept_rows[buckets.indices], buckets.take_extremes(kept)
     assert len(kept) > 60
     assert abs(kept_rows[kept[:, 0].argmax()] - rows[values[:, 0].argmax()]) <= 32
     assert np.diff(kept_rows).max() <= 64  # the old is kept as finely as the new

@@ -54,7 +54,7 @@ def test_every_format_says_what_was_found_and_what_cannot_be_concluded(results: 
 
 def test_a_difference_that_is_no_rate_is_not_told_in_percentage_points(results: Results) -> None:
     outcome = compare(results, "tree", "bayes", measure="log_loss", test="sign_flip")
-    assert "% points" not in outcome.sentence
+    assert "percentage points" not in outcome.sentence
     assert "nats" in outcome.sentence
     for written in FORMATS:
         assert not re.search(r"%\W+points", report(results, [outcome], format=written))

@@ -366,7 +366,7 @@ def test_the_verdict_is_a_sentence() -> None:
         "B",
     )
     assert better.sentence == (
-        "B is better than A by 2.10 % points in accuracy (95 % interval 1.78 to 2.42;"
+        "B is better than A by 2.10 percentage points in accuracy (95 % interval 1.78 to 2.42;"
         " two-way t over 10 folds x 1,000,000 rows, p = 1.2e-9)."
     )
     costs = replace(better, measure="log_loss", unit="nats", greater_is_better=False, difference=0.5, direction=1)

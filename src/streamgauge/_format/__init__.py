@@ -1,1 +1,1 @@
-"""How numbers, names and colours are written for people. Private."""
+"""Formatting for people: numbers, text, markup, colours and progress bars. Private."""

@@ -1,22 +1,22 @@
-"""Markup that cannot be injected into: every text is escaped unless it was made here."""
+"""HTML and SVG markup that is safe against injection: text is escaped unless it was built here."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from streamgauge._format.numbers import printable
+from streamgauge._format.text import make_printable
 
-__all__ = ["Markup", "joined", "simple_table", "tag"]
+__all__ = ["Markup", "build_table", "join_markup", "tag"]
 
 VOID = frozenset({"circle", "line"})
 """Elements without content."""
 
 
 class Markup(str):
-    """Text that is markup already, and so is not escaped again.
+    """Text that is already markup and is not escaped again.
 
     Examples
     --------
-    >>> joined(Markup("<br>"), "<br>")
+    >>> join_markup(Markup("<br>"), "<br>")
     '<br>&lt;br&gt;'
     """
 
@@ -24,42 +24,43 @@ class Markup(str):
 
 
 def tag(name: str, *children: str, **attributes: str | float | None) -> Markup:
-    """Make an element; children and attributes that are not `Markup` are escaped.
+    """Build an element; children and attributes that are not `Markup` are escaped.
 
-    An attribute of None is left out; a trailing underscore of its name is dropped and others become hyphens.
+    An attribute that is None is left out. In attribute names a trailing underscore is dropped and other underscores
+    become hyphens.
 
     Examples
     --------
     >>> tag("p", "1 < 2 ", tag("b", "always"), class_="note")
     '<p class="note">1 &lt; 2 <b>always</b></p>'
     """
-    written = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(printable(str(value)))}"'
+    text = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(make_printable(str(value)))}"'
         for key, value in attributes.items()
         if value is not None
     )
     if name in VOID:
-        return Markup(f"<{name}{written} />")
-    return Markup(f"<{name}{written}>{joined(*children)}</{name}>")
+        return Markup(f"<{name}{text} />")
+    return Markup(f"<{name}{text}>{join_markup(*children)}</{name}>")
 
 
-def joined(*children: str) -> Markup:
-    """Put markup and texts, escaped, one after the other.
+def join_markup(*children: str) -> Markup:
+    """Concatenate markup and texts; texts are escaped.
 
     Examples
     --------
-    >>> joined(tag("b", "a"), " & b")
+    >>> join_markup(tag("b", "a"), " & b")
     '<b>a</b> &amp; b'
     """
-    return Markup("".join(child if isinstance(child, Markup) else escape(printable(child)) for child in children))
+    return Markup("".join(child if isinstance(child, Markup) else escape(make_printable(child)) for child in children))
 
 
-def simple_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Markup:
-    """Make a table whose first column names its rows; notebooks bring their own style.
+def build_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Markup:
+    """Build an unstyled table, for notebooks, whose first column names its rows.
 
     Examples
     --------
-    >>> simple_table(["", "kappa"], [["tree", "0.5"]])[:44]
+    >>> build_table(["", "kappa"], [["tree", "0.5"]])[:44]
     '<table><thead><tr><th scope="col"></th><th s'
     """
     head = tag("thead", tag("tr", *(tag("th", heading, scope="col") for heading in headings)))

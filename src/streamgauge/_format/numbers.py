@@ -1,51 +1,43 @@
-"""How numbers and names are put for people: rates in percent, in the same digits on the terminal and on the page."""
+"""Numbers for people: rates in percent, with the same digits on the terminal and on the page."""
 
 import math
-import re
-from collections.abc import Sequence
-from pathlib import PurePath
 
 __all__ = [
     "MISSING",
     "RATE",
-    "and_list",
-    "count",
-    "difference_unit",
-    "p_text",
-    "percent",
-    "points",
-    "printable",
-    "spread",
-    "stream_title",
-    "stream_titles",
-    "times",
-    "titled",
+    "format_difference",
+    "format_p_value",
+    "format_ratio",
+    "format_spread",
+    "format_value",
+    "label_measure",
+    "to_difference_unit",
 ]
 
 RATE = "rate"
 """The unit of most measures."""
 
 MISSING = "–"  # noqa: RUF001
-"""What stands where there is no number."""
+"""Placeholder for a missing number."""
 
 
-def titled(measure: str, unit: str) -> str:
-    """Name a measure with the unit in which it is shown: percent for a rate.
+def label_measure(measure: str, unit: str) -> str:
+    """Return the name of a measure with the unit it is shown in: percent for a rate.
 
     Examples
     --------
-    >>> titled("accuracy", "rate"), titled("log_loss", "nats")
+    >>> label_measure("accuracy", "rate"), label_measure("log_loss", "nats")
     ('accuracy %', 'log_loss (nats)')
     """
     return f"{measure} %" if unit == RATE else f"{measure} ({unit})"
 
 
-def percent(value: float, unit: str = RATE) -> str:
-    """Put a rate in percent, without the sign; what is no rate in its own unit.
+def format_value(value: float, unit: str = RATE) -> str:
+    """Return a rate in percent, without the percent sign, and any other value in its own unit.
 
     Examples
     --------
-    >>> percent(0.85814), percent(12345.678, "rows"), percent(0.031236, "nats")
+    >>> format_value(0.85814), format_value(12345.678, "rows"), format_value(0.031236, "nats")
     ('85.81', '12,346', '0.03124')
     """
     if not math.isfinite(value):
@@ -55,23 +47,23 @@ def percent(value: float, unit: str = RATE) -> str:
     return f"{100 * value:.2f}"
 
 
-def spread(value: float, unit: str = RATE) -> str:
-    """Put the spread of a rate in percent, with its plus-minus; that of what is no rate in its own unit.
+def format_spread(value: float, unit: str = RATE) -> str:
+    """Return the standard deviation of a value with its plus-minus sign; empty where there is none.
 
     Examples
     --------
-    >>> spread(0.0032), spread(0.25, "nats")
+    >>> format_spread(0.0032), format_spread(0.25, "nats")
     ('±0.32', '±0.25')
     """
-    return f"±{percent(value, unit)}" if math.isfinite(value) else ""
+    return f"±{format_value(value, unit)}" if math.isfinite(value) else ""
 
 
-def points(difference: float | None, unit: str = RATE) -> str:
-    """Put the difference of two rates in percentage points, of other values in their unit, with its sign.
+def format_difference(difference: float | None, unit: str = RATE) -> str:
+    """Return the difference of two values with its sign; that of two rates is in percentage points.
 
     Examples
     --------
-    >>> points(0.0123), points(-0.2), points(0.031236, "nats")
+    >>> format_difference(0.0123), format_difference(-0.2), format_difference(0.031236, "nats")
     ('+1.23', '-20.00', '+0.03124')
     """
     if difference is None or not math.isfinite(difference):
@@ -79,23 +71,25 @@ def points(difference: float | None, unit: str = RATE) -> str:
     return f"{100 * difference:+.2f}" if unit == RATE else f"{difference:+,.4g}"
 
 
-def difference_unit(unit: str) -> str:
-    """Name the unit of a difference.
+def to_difference_unit(unit: str, *, short: bool = False) -> str:
+    """Return the unit of a difference, abbreviated for tables if `short`.
 
     Examples
     --------
-    >>> difference_unit("rate"), difference_unit("nats")
-    ('% points', 'nats')
+    >>> to_difference_unit("rate"), to_difference_unit("rate", short=True), to_difference_unit("nats")
+    ('percentage points', 'pp', 'nats')
     """
-    return "% points" if unit == RATE else unit
+    if unit != RATE:
+        return unit
+    return "pp" if short else "percentage points"
 
 
-def p_text(p_value: float) -> str:
-    """Put a p-value in four digits.
+def format_p_value(p_value: float) -> str:
+    """Return a p-value with four digits.
 
     Examples
     --------
-    >>> p_text(0.00977), p_text(1e-9)
+    >>> format_p_value(0.00977), format_p_value(1e-9)
     ('0.0098', '<0.0001')
     """
     if not math.isfinite(p_value):
@@ -103,80 +97,12 @@ def p_text(p_value: float) -> str:
     return "<0.0001" if p_value < 0.0001 else f"{p_value:.4f}"
 
 
-def count(number: int, one: str, many: str | None = None) -> str:
-    """Count things.
+def format_ratio(ratio: float) -> str:
+    """Return a ratio in two digits, as in "120 times".
 
     Examples
     --------
-    >>> count(1, "row"), count(1_000_000, "row")
-    ('1 row', '1,000,000 rows')
-    """
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
-_FILE = re.compile(r"""File\(path=(?P<quote>['"])(?P<path>.*?)(?P=quote)(?:, (?:[^()]|\([^()]*\))*)?\)""")
-_COMPRESSED = (".gz", ".zip", ".zst", ".bz2", ".xz")
-
-
-def stream_title(name: str) -> str:
-    """Name a stream shortly, as for a heading: a file by its name without folder and ending.
-
-    Examples
-    --------
-    >>> stream_title("File(path='data/electricity.arff.gz')"), stream_title("SEA(seed=2)")
-    ('electricity', 'SEA(seed=2)')
-    >>> stream_title("Noisy(stream=File(path='rows.csv', drop=('id',)), share=0.1)")
-    'Noisy(stream=rows, share=0.1)'
-    """
-    return _FILE.sub(_stem, name)
-
-
-def _stem(found: "re.Match[str]") -> str:
-    path = PurePath(found["path"])
-    return PurePath(path.stem if path.suffix in _COMPRESSED else path).stem or found[0]
-
-
-def stream_titles(names: Sequence[str]) -> tuple[str, ...]:
-    """Name several streams shortly; those that would then have the same name keep the long one.
-
-    Examples
-    --------
-    >>> stream_titles(["File(path='a/rows.csv')", "File(path='b/rows.csv')", "File(path='a/other.csv')"])
-    ("File(path='a/rows.csv')", "File(path='b/rows.csv')", 'other')
-    """
-    short = {name: stream_title(name) for name in names}
-    taken = list(short.values())
-    return tuple(short[name] if taken.count(short[name]) == 1 else name for name in names)
-
-
-def times(ratio: float) -> str:
-    """Put how many times as great something is, in two digits.
-
-    Examples
-    --------
-    >>> times(123.4), times(1.04)
+    >>> format_ratio(123.4), format_ratio(1.04)
     ('120 times', '1 times')
     """
     return f"{float(f'{ratio:.2g}'):,.10g} times"
-
-
-def and_list(words: Sequence[str]) -> str:
-    """Join words as in a sentence.
-
-    Examples
-    --------
-    >>> and_list(["accuracy", "kappa", "kappa_m"])
-    'accuracy, kappa and kappa_m'
-    """
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
-
-
-def printable(text: str) -> str:
-    r"""Replace what neither a terminal nor a page should be sent: control characters and broken code points.
-
-    Examples
-    --------
-    >>> printable("tree\x1b[31m")
-    'tree�[31m'
-    """
-    return "".join(character if character.isprintable() else "\ufffd" for character in text)

@@ -1,4 +1,4 @@
-"""A progress bar with rows (or bytes) per second and the time left, on standard error."""
+"""A progress bar on standard error with rows (or bytes) per second and the time left."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,18 +8,18 @@ __all__ = ["progress_bar"]
 
 @contextmanager
 def progress_bar(total: int | None, *, shown: bool | None, unit: str = "rows") -> Iterator[Callable[..., None]]:
-    """Show a bar while the block runs; it yields a function that is told how many rows are done.
+    """Show a bar while the block runs; yields a function that updates it.
 
-    That may also be given a function that says more, in few words.
+    That function takes the number of rows done so far and, optionally, a function that returns a short note.
 
     Parameters
     ----------
     total
-        How many rows there will be; None where nobody knows.
+        Total number of rows; None if unknown.
     shown
-        Whether to show it; None for only where standard error is a terminal.
+        Whether to show the bar; None shows it only if standard error is a terminal.
     unit
-        What is counted, where it is not rows.
+        What is counted.
 
     Examples
     --------
@@ -29,14 +29,12 @@ def progress_bar(total: int | None, *, shown: bool | None, unit: str = "rows") -
     if shown is False:
         yield lambda _done, _note=str: None
         return
-    from rich.console import Console  # noqa: PLC0415  (70 ms that a quiet run need not pay)
+    from rich.console import Console  # noqa: PLC0415  (a quiet run need not pay its 70 ms)
     from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415
     from rich.progress import Task as BarTask  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
     class Speed(ProgressColumn):
-        """Rows, or whatever is counted, per second."""
-
         def render(self, task: BarTask) -> Text:
             return Text(f"{task.speed:,.0f} {unit}/s" if task.speed else "", style="progress.data.speed")
 

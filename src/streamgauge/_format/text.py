@@ -1,65 +1,132 @@
-"""How a configured object is named in results and reports."""
+"""Text for people: names of configured objects and streams, counts, lists of words."""
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import PurePath
 
-__all__ = ["described"]
+__all__ = ["count", "join_words", "make_printable", "shorten_stream_name", "shorten_stream_names", "to_text"]
 
 
-def described(thing: object) -> str:
-    """Write a frozen value as a person would: with its first option, and those that are not as usual.
+def to_text(thing: object) -> str:
+    """Return a configured object as text, with its first option and all options that differ from their defaults.
 
     Examples
     --------
-    >>> from streamgauge import AdwinWindow, Bootstrap, RandomRBF
-    >>> described(AdwinWindow()), described(Bootstrap(5, test="training")), described(RandomRBF(speed=0.001))
-    ('AdwinWindow(delta=0.002)', "Bootstrap(k=5, test='training')", 'RandomRBF(speed=0.001)')
+    >>> from streamgauge import Adwin, Bootstrap, RandomRBF
+    >>> to_text(Adwin()), to_text(Bootstrap(5, test="training")), to_text(RandomRBF(speed=0.001))
+    ('Adwin(delta=0.002)', "Bootstrap(k=5, test='training')", 'RandomRBF(speed=0.001)')
     >>> import numpy as np
-    >>> described(Bootstrap), described((1, None)), described(np.float64(0.5))
+    >>> to_text(Bootstrap), to_text((1, None)), to_text(np.float64(0.5))
     ("<class 'streamgauge.schemes.folds.Bootstrap'>", '(1, None)', 'np.float64(0.5)')
     >>> from pathlib import Path
-    >>> described(Path("rows.csv"))
+    >>> to_text(Path("rows.csv"))
     "'rows.csv'"
 
-    An object that does not say what it is, is named by its class and what it holds, the same in every process:
+    An object without a ``__repr__`` is named by its class and its plain attributes, the same in every process:
 
     >>> class Own:
     ...     def __init__(self, width):
     ...         self.width, self.seen = width, {}
-    >>> described(Own(width=5))
+    >>> to_text(Own(width=5))
     'Own(width=5)'
     """
     if isinstance(thing, PurePath):
         return repr(str(thing))
     if isinstance(thing, tuple):
-        return f"({', '.join(described(part) for part in thing)}{',' if len(thing) == 1 else ''})"
+        return f"({', '.join(to_text(part) for part in thing)}{',' if len(thing) == 1 else ''})"
     if type(thing).__repr__ is object.__repr__:
-        return f"{type(thing).__name__}({', '.join(_held(thing))})"
-    if not is_dataclass(thing) or isinstance(thing, type) or not _has_plain_repr(type(thing)):
-        text = " ".join(repr(thing).split())  # River's models have lines
-        return re.sub(r" at 0x[0-9a-fA-F]+", "", text)  # its place in memory is another each time
-    shown = [
-        f"{option.name}={described(value)}"
-        for place, option in enumerate(option for option in fields(thing) if option.init and option.repr)
-        if not _is_usual(
-            value := getattr(thing, option.name), None if place == 0 and not option.kw_only else option.default
-        )
-    ]
-    return f"{type(thing).__name__}({', '.join(shown)})"
+        return f"{type(thing).__name__}({', '.join(_list_plain_attributes(thing))})"
+    if not is_dataclass(thing) or isinstance(thing, type) or not _has_generated_repr(type(thing)):
+        text = " ".join(repr(thing).split())  # River's models span several lines
+        return re.sub(r" at 0x[0-9a-fA-F]+", "", text)  # a memory address differs from process to process
+    options = []
+    for index, option in enumerate(option for option in fields(thing) if option.init and option.repr):
+        value = getattr(thing, option.name)
+        default = None if index == 0 and not option.kw_only else option.default
+        if not _is_default(value, default):
+            options.append(f"{option.name}={to_text(value)}")
+    return f"{type(thing).__name__}({', '.join(options)})"
 
 
-def _held(thing: object) -> list[str]:
-    """Name the plain values that an object holds."""
-    held = getattr(thing, "__dict__", {})
-    return [f"{name}={value!r}" for name, value in held.items() if isinstance(value, int | float | str | None)]
+def _list_plain_attributes(thing: object) -> list[str]:
+    attributes = getattr(thing, "__dict__", {})
+    return [f"{name}={value!r}" for name, value in attributes.items() if isinstance(value, int | float | str | None)]
 
 
-def _has_plain_repr(kind: type) -> bool:
-    """Say whether a dataclass leaves it to Python how it is written."""
+def _has_generated_repr(kind: type) -> bool:
     return bool(kind.__dataclass_params__.repr)  # type: ignore[attr-defined]
 
 
-def _is_usual(value: object, usual: object) -> bool:
-    """Say whether an option need not be told; columns of data never are."""
-    return hasattr(value, "dtype") or value == usual
+def _is_default(value: object, default: object) -> bool:
+    """Return whether an option can be omitted; columns of data always are."""
+    return hasattr(value, "dtype") or value == default
+
+
+def count(number: int, singular: str, plural: str | None = None) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> count(1, "row"), count(1_000_000, "row")
+    ('1 row', '1,000,000 rows')
+    """
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Join words as in a sentence.
+
+    Examples
+    --------
+    >>> join_words(["accuracy", "kappa", "kappa_m"])
+    'accuracy, kappa and kappa_m'
+    """
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def make_printable(text: str) -> str:
+    r"""Replace control characters and invalid code points, which must not reach a terminal or a page.
+
+    Examples
+    --------
+    >>> make_printable("tree\x1b[31m")
+    'tree�[31m'
+    """
+    return "".join(character if character.isprintable() else "\ufffd" for character in text)
+
+
+_FILE = re.compile(r"""File\(path=(?P<quote>['"])(?P<path>.*?)(?P=quote)(?:, (?:[^()]|\([^()]*\))*)?\)""")
+_COMPRESSED = (".gz", ".zip", ".zst", ".bz2", ".xz")
+
+
+def shorten_stream_name(name: str) -> str:
+    """Return the name of a stream with files shortened to their names, without folder and suffix.
+
+    Examples
+    --------
+    >>> shorten_stream_name("File(path='data/electricity.arff.gz')"), shorten_stream_name("SEA(seed=2)")
+    ('electricity', 'SEA(seed=2)')
+    >>> shorten_stream_name("Noisy(stream=File(path='rows.csv', drop=('id',)), share=0.1)")
+    'Noisy(stream=rows, share=0.1)'
+    """
+    return _FILE.sub(_get_stem, name)
+
+
+def _get_stem(match: "re.Match[str]") -> str:
+    path = PurePath(match["path"])
+    return PurePath(path.stem if path.suffix in _COMPRESSED else path).stem or match[0]
+
+
+def shorten_stream_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Shorten the names of several streams, except where two short names would be equal.
+
+    Examples
+    --------
+    >>> shorten_stream_names(["File(path='a/rows.csv')", "File(path='b/rows.csv')", "File(path='a/other.csv')"])
+    ("File(path='a/rows.csv')", "File(path='b/rows.csv')", 'other')
+    """
+    short = {name: shorten_stream_name(name) for name in names}
+    counts = Counter(short.values())
+    return tuple(short[name] if counts[short[name]] == 1 else name for name in names)

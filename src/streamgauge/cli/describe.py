@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamgauge._format.numbers import count
+from streamgauge._format.text import count
 from streamgauge.cli.input_options import input_options, open_input
 from streamgauge.cli.output import console, output_options, print_json
 

@@ -38,7 +38,7 @@ def command(source: str | None, *, as_json: bool, **options: Any) -> None:  # no
     Examples:
       streamgauge detect errors.txt --detector PageHinkley --detector DDM
       streamgauge detect --stream electricity --column nswprice
-      streamgauge detect --stream "named('SEA(Gama)')" --learner NaiveBayes --detector "DDM(drift=2.5)"
+      streamgauge detect --stream "paper_stream('SEA(Gama)')" --learner NaiveBayes --detector "DDM(drift=2.5)"
     """
     known = FAMILIES["detectors"]()
     detectors = {text: make("detector", text, known) for text in options["detector"] or ("Adwin",)}

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from streamgauge._format.text import described
+from streamgauge._format.text import to_text
 from streamgauge.cli.names import Choice
 from streamgauge.cli.output import console, output_options, print_json
 from streamgauge.names import FAMILIES
@@ -33,7 +33,7 @@ def command(family: str, *, as_json: bool) -> None:
     ]
     rows += _datasets() if family == "datasets" else []
     if as_json:
-        print_json(json.loads(json.dumps(rows, default=described)))
+        print_json(json.loads(json.dumps(rows, default=to_text)))
         return
     from rich.markup import escape  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
@@ -79,7 +79,7 @@ def _options(thing: object) -> dict[str, object]:
 
 def _shown(default: object) -> object:
     """Give a default as it is; where it is an object itself, as ``{"object": TEXT}`` with the text that makes it."""
-    return {"object": described(default)} if is_dataclass(default) else default
+    return {"object": to_text(default)} if is_dataclass(default) else default
 
 
 def _parameters(thing: object) -> list[inspect.Parameter]:

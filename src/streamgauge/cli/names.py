@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from streamgauge._format.text import described
+from streamgauge._format.text import to_text
 from streamgauge.errors import StreamgaugeError, nearest
 from streamgauge.names import FAMILIES, make
 
@@ -46,7 +46,7 @@ def forgetting_name(text: str) -> str:
     ('Window(width=500)', 'Landmark()', 'Win*')
     """
     try:
-        return described(make("forgetting", text, FAMILIES["forgettings"]()))
+        return to_text(make("forgetting", text, FAMILIES["forgettings"]()))
     except StreamgaugeError:
         return text
 

@@ -8,7 +8,7 @@ from typing import Any, TextIO
 
 import click
 
-from streamgauge._format.text import described
+from streamgauge._format.text import to_text
 from streamgauge.cli.names import Choice, completing
 from streamgauge.cli.out_folder import save_into
 from streamgauge.cli.output import (
@@ -174,7 +174,7 @@ def run(options: dict[str, Any], journal: Path | None = None) -> Results:
 
 def _require_distinct(texts: Sequence[str], learners: dict[str, Any]) -> None:
     """Raise where a learner is given twice, also in other words."""
-    specs = [described(learners[text]) for text in texts]
+    specs = [to_text(learners[text]) for text in texts]
     repeated = next((text for text, spec in zip(texts, specs, strict=True) if specs.count(spec) > 1), None)
     if repeated is not None:
         msg = f"two learners are the same: {repeated}; leave one out, or give it other options or another seed"

@@ -11,7 +11,7 @@ from streamgauge.errors import StreamgaugeError
 
 if TYPE_CHECKING:
     from streamgauge.streams import Balance, Distribution
-    from streamgauge.streams.sampling import Drawn
+    from streamgauge.streams.sampling import Sample
 
 __all__ = ["command"]
 
@@ -99,7 +99,7 @@ def _shares(texts: tuple[str, ...]) -> dict[str, float] | None:
     return shares or None
 
 
-def _show(drawn: "Drawn", *, as_json: bool) -> None:
+def _show(drawn: "Sample", *, as_json: bool) -> None:
     plan = drawn.plan
     if as_json:
         groups = [

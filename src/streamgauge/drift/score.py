@@ -11,7 +11,7 @@ from statistics import fmean, median
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge._format.numbers import count
+from streamgauge._format.text import count
 from streamgauge.drift.recovery import Recovery, recoveries
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.randomness import below

@@ -16,7 +16,7 @@ from streamgauge.experiments.stream_sources import Opened
 from streamgauge.records import Reading
 from streamgauge.results import Results
 from streamgauge.store import Claim, Store
-from streamgauge.streams.true_drifts import sooner
+from streamgauge.streams.true_drifts import min_limit
 
 __all__ = ["Event", "Settings", "perform"]
 
@@ -123,7 +123,7 @@ class _Work:
         try:
             self._name()
             with self.job.source.opened(self.job.seed) as opened:
-                self.tell("started", sooner(self.claim.condition.rows, opened.stream.n_rows) or 0)
+                self.tell("started", min_limit(self.claim.condition.rows, opened.stream.n_rows) or 0)
                 results = self._gone_on(opened)
         except Exception as error:  # whatever is wrong with one run, the others go on
             reason = _reason(error)

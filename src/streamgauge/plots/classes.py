@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from streamgauge._format.numbers import printable
 from streamgauge._format.palette import COLOURS
+from streamgauge._format.text import make_printable
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.plots.figure import Figure, blank, line_style, tidy
 from streamgauge.plots.lines import mark, shown_learners
@@ -51,7 +51,7 @@ def confusion(
     shown = shown_learners(results, learners)
     at = moments_of(len(kept.rows), moments)
     f = results.forgettings.index(results.forgettings[0] if forgetting is None else forgetting)
-    shares, classes = kept.shares, [printable(name) for name in kept.classes]
+    shares, classes = kept.shares, [make_printable(name) for name in kept.classes]
     abstains = bool(np.nanmax(shares[at][..., -1]) >= 0.005)  # else it would be a column of zeros
     named = len(classes) <= MOST_NAMED
     predicted = [*classes, "none"] if abstains else classes
@@ -59,7 +59,7 @@ def confusion(
     with blank((side * len(at) + 1.2, side * len(shown) + 0.5)) as drawn:
         grid = np.array(drawn.subplots(len(shown), len(at), squeeze=False, sharex=True, sharey=True))
         for row, name in zip(grid, shown, strict=True):
-            row[0].set_ylabel(f"{printable(name)}\ntrue class", color="#1b2430")
+            row[0].set_ylabel(f"{make_printable(name)}\ntrue class", color="#1b2430")
             for axes, moment in zip(row, at, strict=True):
                 matrix = shares[moment, results.learners.index(name), f][:, : len(predicted)]
                 axes.imshow(matrix, vmin=0.0, vmax=1.0, cmap="Blues", aspect="auto")
@@ -93,7 +93,7 @@ def balance(results: RunData, *, size: tuple[float, float] = (7.0, 3.2)) -> Figu
     rows, shares = balance_of(counts)
     with blank(size) as drawn:
         axes = drawn.add_subplot()
-        names = [printable(name) for name in counts.classes]
+        names = [make_printable(name) for name in counts.classes]
         colours = [COLOURS[at % len(COLOURS)] for at in range(len(names))]
         levels = 100 * np.cumsum(shares, axis=1)
         below = np.zeros(len(rows))

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from streamgauge._format.numbers import RATE, printable, titled
+from streamgauge._format.numbers import RATE, label_measure
 from streamgauge._format.palette import COLOURS
+from streamgauge._format.text import make_printable
 from streamgauge.errors import StreamgaugeError
 from streamgauge.plots.figure import Figure, blank, line_style, tidy
 from streamgauge.plots.lines import MOST_POINTS, shown_learners
@@ -65,7 +66,7 @@ def resources(
         for name in shown:
             style = line_style(results.learners.index(name))
             axes.fill_between(rows, thin[name].low, thin[name].high, color=style["color"], alpha=0.15, lw=0)
-            axes.plot(rows, thin[name].mean, label=printable(name), **style)
+            axes.plot(rows, thin[name].mean, label=make_printable(name), **style)
         tidy(axes, results.n_rows)
         some = values[values > 0]  # the scale begins at the least of them: no empty decades below it
         axes.set_yscale("symlog", linthresh=max(some.min(), 1e-12) if some.size else 1.0)
@@ -115,7 +116,7 @@ def pareto(
         axes.margins(x=0.15, y=0.12)
         axes.grid(visible=True)
         axes.set_xlabel(COSTS[cost])
-        axes.set_ylabel(titled(measure, unit))
+        axes.set_ylabel(label_measure(measure, unit))
         axes.set_title(f"{measure} against {COSTS[cost]}; filled: on the Pareto front")
         drawn.draw_without_rendering()  # so that all has its place
         _label(axes, {standing.learner: (standing.cost, scale * standing.value) for standing in found})
@@ -130,7 +131,7 @@ def _label(axes: "Axes", places: Mapping[str, tuple[float, float]]) -> None:
     taken = [Bbox.from_bounds(x - MARK / 2, y - MARK / 2, MARK, MARK) for x, y in middles]
     for at, (name, place) in enumerate(places.items()):
         colour = COLOURS[at % len(COLOURS)]
-        text = axes.annotate(printable(name), place, SIDES[0], textcoords="offset points", color=colour)
+        text = axes.annotate(make_printable(name), place, SIDES[0], textcoords="offset points", color=colour)
         boxes = []
         for across, up in SIDES:
             text.set(position=(across, up), ha="left" if across > 0 else "right")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from streamgauge._format.palette import COLOURS, DASHES
 from streamgauge._optional import library
 from streamgauge.errors import StreamgaugeError
-from streamgauge.streams.output_files import replacing
+from streamgauge.streams.output_files import replace_atomically
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,7 +75,7 @@ class Figure:
             raise StreamgaugeError(msg)
         written = self._written(path.suffix.lower(), dpi)
         try:
-            with replacing(path) as temporary:
+            with replace_atomically(path) as temporary:
                 temporary.write_bytes(written)
         except OSError as error:
             msg = f"cannot write {path}: {error.strerror or error}"

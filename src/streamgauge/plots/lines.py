@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge._format.numbers import RATE, printable, titled
+from streamgauge._format.numbers import RATE, label_measure
 from streamgauge._format.palette import COLOURS
+from streamgauge._format.text import make_printable
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.plots.figure import Figure, blank, line_style, tidy
 from streamgauge.records import RunData
@@ -76,9 +77,9 @@ def curves(
             if band != "none" and (panel.n_folds > 1 or band == "interval"):
                 axes.fill_between(rows, scale * curve.low, scale * curve.high, color=style["color"], alpha=0.15, lw=0)
             marker = "." if len(rows) == 1 else None
-            axes.plot(rows, scale * curve.mean, label=printable(name), marker=marker, **style)
+            axes.plot(rows, scale * curve.mean, label=make_printable(name), marker=marker, **style)
         tidy(axes, results.n_rows)
-        axes.set_ylabel(titled(panel.measure, panel.unit))
+        axes.set_ylabel(label_measure(panel.measure, panel.unit))
         axes.set_title(f"{panel.measure} over {panel.forgetting}")
         figure.legend(loc="outside lower center", ncols=min(len(shown), 3), handlelength=3)
     return Figure(figure)
@@ -136,12 +137,12 @@ def difference(
         if verdict is not None and verdict.row is not None:
             axes.axvline(verdict.row, color=COLOURS[1], lw=1)
             axes.annotate(
-                printable(str(verdict)), (verdict.row, 0.97), (4, 0), xycoords=("data", "axes fraction"),
+                make_printable(str(verdict)), (verdict.row, 0.97), (4, 0), xycoords=("data", "axes fraction"),
                 textcoords="offset points", color=COLOURS[1], va="top", fontsize=8,
             )  # fmt: skip
         tidy(axes, results.n_rows)
         axes.set_ylabel("accuracy, % points")
-        axes.set_title(f"{printable(first)} minus {printable(second)}")
+        axes.set_title(f"{make_printable(first)} minus {make_printable(second)}")
     return Figure(figure)
 
 

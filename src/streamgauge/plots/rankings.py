@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge._format.numbers import p_text, printable
+from streamgauge._format.numbers import format_p_value
+from streamgauge._format.text import make_printable
 from streamgauge.plots.figure import Figure, blank
 from streamgauge.reports.matrices import PMatrix, p_matrix
 from streamgauge.significance import Comparison, Ranking
@@ -72,7 +73,7 @@ def p_values(found: Ranking | Sequence[Comparison]) -> Figure:
     'Adjusted p-values in accuracy (bold: not above 0.05)'
     """
     matrix: PMatrix = p_matrix(found)
-    texts = [["" if np.isnan(p) else p_text(p) for p in line] for line in matrix.p_values.tolist()]
+    texts = [["" if np.isnan(p) else format_p_value(p) for p in line] for line in matrix.p_values.tolist()]
     evidence = -np.log10(np.clip(matrix.p_values, 1e-6, 1.0))
     return _matrix(
         matrix.learners,
@@ -108,7 +109,7 @@ def _matrix(
                     weight = "bold" if bold is not None and bold[i, j] else "normal"
                     colour = "white" if dark[i, j] else "#1b2430"
                     axes.text(j, i, texts[i][j], ha="center", va="center", color=colour, fontweight=weight)
-        labels = [printable(name) for name in names]
+        labels = [make_printable(name) for name in names]
         axes.set_xticks(range(n), labels, rotation=30, ha="right")
         axes.set_yticks(range(n), labels)
         axes.tick_params(length=0)
@@ -139,6 +140,6 @@ def _draw_ranks(axes: "Axes", ranking: Ranking, rows: int) -> None:
         depth = -below - 0.7 * (position if left else k - 1 - position)
         end = 1 - margin if left else k + margin
         axes.plot([means[name], means[name], end], [0, depth, depth], c="0.5", linewidth=0.8)
-        text = f"{printable(name)}  {means[name]:.2f} " if left else f" {means[name]:.2f}  {printable(name)}"
+        text = f"{make_printable(name)}  {means[name]:.2f} " if left else f" {means[name]:.2f}  {make_printable(name)}"
         axes.text(end, depth, text, ha="right" if left else "left", va="center")
     axes.set_axis_off()

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from streamgauge._format.markup import simple_table, tag
-from streamgauge._format.numbers import and_list, count
+from streamgauge._format.markup import build_table, tag
+from streamgauge._format.text import count, join_words
 
 if TYPE_CHECKING:
     from streamgauge.records.rows import Schema
@@ -34,7 +34,7 @@ def schema_html(schema: "Schema") -> str:
     classes = f"{count(schema.n_classes, 'class', 'classes')}: {_some(schema.classes)}"
     parts = [
         tag("p", tag("b", count(schema.n_attributes, "attribute")), f"; {classes}"),
-        simple_table(("attribute", "kind", ""), rows),
+        build_table(("attribute", "kind", ""), rows),
         *([tag("p", f"and {count(more, 'more attribute')}")] if more else []),
     ]
     return tag("div", *parts)
@@ -46,5 +46,5 @@ def _values(values: tuple[str, ...] | None) -> str:
 
 def _some(names: tuple[str, ...]) -> str:
     if len(names) <= MOST_VALUES:
-        return and_list(names)
+        return join_words(names)
     return f"{', '.join(names[:MOST_VALUES])} and {count(len(names) - MOST_VALUES, 'other')}"

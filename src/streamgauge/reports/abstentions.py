@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from streamgauge._format.numbers import percent
+from streamgauge._format.numbers import format_value
 from streamgauge.records import RunData
 
 __all__ = ["abstentions"]
@@ -31,7 +31,7 @@ def abstentions(results: RunData) -> Iterator[str]:
     for learner, of_learner in zip(results.learners, shares, strict=True):
         place = int(of_learner.argmax())
         if of_learner[place] > WORTH_TELLING:
-            rows = f"{percent(of_learner[place])} % of the rows over {results.forgettings[place]}"
+            rows = f"{format_value(of_learner[place])} % of the rows over {results.forgettings[place]}"
             yield (
                 f"{learner} did not predict {rows}, most likely because it had seen no label yet: they count as errors."
                 " WarmUp(rows) leaves the first ones out."

@@ -8,7 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from streamgauge._format.markup import Markup, tag
-from streamgauge._format.numbers import MISSING, count, printable
+from streamgauge._format.numbers import MISSING
+from streamgauge._format.text import count, make_printable
 from streamgauge.drift import AlarmScore, score_results
 from streamgauge.records import RunData
 from streamgauge.reports.sections import scrolled, section
@@ -96,7 +97,7 @@ def score_table(scores: Mapping[str, AlarmScore]) -> Table:
     for column in score_columns(scores):
         table.add_column(column, justify="right")
     for name, score in scores.items():
-        table.add_row(Text(printable(name)), *score_cells(score)[: len(score_columns(scores))])
+        table.add_row(Text(make_printable(name)), *score_cells(score)[: len(score_columns(scores))])
     return table
 
 
@@ -116,7 +117,7 @@ def alarms_section(results: RunData) -> Markup:
     rows = (
         tag(
             "tr",
-            tag("th", printable(name), scope="row"),
+            tag("th", make_printable(name), scope="row"),
             *(tag("td", cell) for cell in score_cells(score)[: len(columns)]),
         )
         for name, score in scores.items()

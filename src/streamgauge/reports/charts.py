@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge._format.markup import Markup, tag
-from streamgauge._format.numbers import RATE, printable, titled
+from streamgauge._format.numbers import RATE, label_measure
+from streamgauge._format.text import make_printable
 from streamgauge.records import RunData
 from streamgauge.reports.curves import Curve, curves_of, over_folds, thinned
 from streamgauge.reports.history import balance_of
@@ -99,7 +100,7 @@ class Chart:
         return {
             "run": self.run,
             "group": self.group,
-            "label": printable(f"{self.title} {self.about}"),
+            "label": make_printable(f"{self.title} {self.about}"),
             "rate": self.unit == RATE,
             "zero": self.zero,
             "rows": rows.tolist(),
@@ -142,7 +143,7 @@ def figure_of(chart: Chart) -> Markup:
         )
         for place in chart.lines
     )
-    unit = titled("", chart.unit) if chart.unit else ""
+    unit = label_measure("", chart.unit) if chart.unit else ""
     caption = tag("figcaption", tag("b", chart.title), f"{unit} {chart.about}")
     plot, where = tag("div", class_="plot"), tag("p", class_="where")
     return tag("figure", caption, plot, where, tag("ul", *legend, class_="legend"), class_="chart")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from streamgauge._format.numbers import difference_unit, points
+from streamgauge._format.numbers import format_difference, to_difference_unit
 
 __all__ = ["Comparison", "by_pair", "difference_heading", "difference_text", "interval_text", "shared_unit"]
 
@@ -97,9 +97,9 @@ def difference_heading(shared: str | None) -> str:
     Examples
     --------
     >>> difference_heading("rate"), difference_heading(None)
-    ('difference, % points', 'difference')
+    ('difference, pp', 'difference')
     """
-    return "difference" if shared is None else f"difference, {difference_unit(shared)}"
+    return "difference" if shared is None else f"difference, {to_difference_unit(shared, short=True)}"
 
 
 def difference_text(comparison: Comparison, shared: str | None) -> str:
@@ -109,10 +109,10 @@ def difference_text(comparison: Comparison, shared: str | None) -> str:
     --------
     >>> from streamgauge.significance import mcnemar
     >>> difference_text(mcnemar(20, 5, 100), "rate"), difference_text(mcnemar(20, 5, 100), None)
-    ('+15.00', '+15.00 % points')
+    ('+15.00', '+15.00 pp')
     """
-    text = points(comparison.difference, comparison.unit)
-    return text if shared is not None else f"{text} {difference_unit(comparison.unit)}"
+    text = format_difference(comparison.difference, comparison.unit)
+    return text if shared is not None else f"{text} {to_difference_unit(comparison.unit, short=True)}"
 
 
 def interval_text(comparison: Comparison) -> str:
@@ -126,4 +126,4 @@ def interval_text(comparison: Comparison) -> str:
     """
     if comparison.interval is None:
         return ""
-    return f"[{', '.join(points(bound, comparison.unit) for bound in comparison.interval)}]"
+    return f"[{', '.join(format_difference(bound, comparison.unit) for bound in comparison.interval)}]"

@@ -51,12 +51,12 @@ def thinned(
     >>> rows.tolist(), thin["tree"].mean.tolist()
     ([0, 1, 4, 5], [0.0, 0.9, 0.1, 0.0])
     """
-    buckets = Buckets.of_count(len(rows), limit)
-    return rows[buckets.kept], {
+    buckets = Buckets.from_count(len(rows), limit)
+    return rows[buckets.indices], {
         learner: Curve(
-            buckets.extremes(curve.mean[:, None])[:, 0],
-            buckets.lowest(curve.low[:, None])[:, 0],
-            buckets.highest(curve.high[:, None])[:, 0],
+            buckets.take_extremes(curve.mean[:, None])[:, 0],
+            buckets.take_minima(curve.low[:, None])[:, 0],
+            buckets.take_maxima(curve.high[:, None])[:, 0],
         )
         for learner, curve in by_learner.items()
     }

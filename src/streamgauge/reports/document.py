@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from streamgauge._format.numbers import count, p_text, percent, spread, stream_title, stream_titles, titled
+from streamgauge._format.numbers import format_p_value, format_spread, format_value, label_measure
+from streamgauge._format.text import count, shorten_stream_name, shorten_stream_names
 from streamgauge.records import RunData
 from streamgauge.reports.alarms import score_cells, score_columns, scores_of
 from streamgauge.reports.comparisons import (
@@ -105,7 +106,7 @@ def document_of(results: RunData, comparisons: Sequence[Comparison] = ()) -> Doc
     if comparisons:
         blocks.append(_pairs(comparisons))
     blocks += _beside(results)
-    stream = stream_title(str(part_of(results.description, "stream").get("name", "")))
+    stream = shorten_stream_name(str(part_of(results.description, "stream").get("name", "")))
     return Document(title_of(results), lead(results), tuple(blocks), stream)
 
 
@@ -139,7 +140,7 @@ def _finals(shown: Sequence[Panel], comparisons: Sequence[Comparison]) -> Grid:
     """Tabulate where each learner stands; the best is marked, and who is really worse than it."""
     panel = shown[0]
     leads = [pair[0] for pair in by_pair(comparisons)]
-    columns = tuple(titled(panel.measure, panel.unit) for panel in shown)
+    columns = tuple(label_measure(panel.measure, panel.unit) for panel in shown)
     rows = tuple(
         (learner, tuple(_final(panel, learner, _worse(panel, leads)) for panel in shown)) for learner in panel.values
     )
@@ -153,7 +154,7 @@ def _finals(shown: Sequence[Panel], comparisons: Sequence[Comparison]) -> Grid:
 
 def _final(panel: Panel, learner: str, worse: frozenset[str]) -> Cell:
     final = panel.finals[learner]
-    text = f"{percent(final.mean, panel.unit)} {spread(final.deviation, panel.unit)}".strip()
+    text = f"{format_value(final.mean, panel.unit)} {format_spread(final.deviation, panel.unit)}".strip()
     return Cell(text, learner in panel.best, learner in worse)
 
 
@@ -179,7 +180,7 @@ def _pairs(comparisons: Sequence[Comparison]) -> Grid:
                     test.test,
                     difference_text(test, shared),
                     interval_text(test),
-                    p_text(test.p_value),
+                    format_p_value(test.p_value),
                 )
             ),
         )
@@ -210,17 +211,17 @@ def _beside(results: RunData) -> list[Grid]:
 
 
 def _values(ranking: Ranking) -> Grid:
-    best, streams = ranking.ranks == ranking.ranks.min(axis=1, keepdims=True), stream_titles(ranking.streams)
+    best, streams = ranking.ranks == ranking.ranks.min(axis=1, keepdims=True), shorten_stream_names(ranking.streams)
     rows = [
         (
             stream,
-            tuple(Cell(percent(value, ranking.unit), bool(first)) for value, first in zip(values, firsts, strict=True)),
+            tuple(Cell(format_value(value, ranking.unit), bool(first)) for value, first in zip(values, firsts, strict=True)),
         )
         for stream, values, firsts in zip(streams, ranking.values.tolist(), best.tolist(), strict=True)
     ]
     means = ranking.mean_ranks
     rows.append(("mean rank", tuple(Cell(f"{mean:.2f}", bool(mean == means.min())) for mean in means.tolist())))
-    title = f"{titled(ranking.measure, ranking.unit)} by stream"
+    title = f"{label_measure(ranking.measure, ranking.unit)} by stream"
     return Grid(title, ("stream", *ranking.learners), tuple(rows), "Bold: the best.")
 
 
@@ -230,8 +231,8 @@ def _ranked_pairs(ranking: Ranking) -> Grid:
             f"{pair.first} against {pair.second}",
             (
                 Cell(f"{pair.wins}/{pair.ties}/{pair.losses}"),
-                Cell(p_text(pair.p_value)),
-                Cell(p_text(pair.adjusted), best=pair.adjusted <= ranking.alpha),
+                Cell(format_p_value(pair.p_value)),
+                Cell(format_p_value(pair.adjusted), best=pair.adjusted <= ranking.alpha),
                 Cell(ranking.better(pair) or "–"),  # noqa: RUF001
             ),
         )

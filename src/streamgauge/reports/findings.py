@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from streamgauge._format.numbers import RATE, and_list, count, p_text, percent
+from streamgauge._format.numbers import RATE, format_p_value, format_value
+from streamgauge._format.text import count, join_words
 from streamgauge.drift import AlarmScore, score_results
 from streamgauge.records import RunData
 from streamgauge.reports.abstentions import abstentions
@@ -110,7 +111,7 @@ def ranking_limits(ranking: Ranking) -> list[str]:
     'tree and bayes cannot be told apart on these streams, which does not show that they are equally good.'
     """
     alike = [
-        f"{and_list(group)} cannot be told apart on these streams, which does not show that they are equally good."
+        f"{join_words(group)} cannot be told apart on these streams, which does not show that they are equally good."
         for group in ranking.groups
     ]
     warnings = [f"{warning[0].upper()}{warning[1:]}." for warning in ranking.warnings]
@@ -119,7 +120,7 @@ def ranking_limits(ranking: Ranking) -> list[str]:
 
 
 def _p(p_value: float) -> str:
-    text = p_text(p_value)
+    text = format_p_value(p_value)
     return f"< {text[1:]}" if text.startswith("<") else f"= {text}"
 
 
@@ -128,10 +129,10 @@ def _best(results: RunData) -> Iterable[str]:
         best, n = panel.best, len(panel.values)
         if best and len(best) < n:
             value = panel.finals[next(iter(best))].mean
-            shown = percent(value, panel.unit) + (" %" if panel.unit == RATE else f" {panel.unit}")
+            shown = format_value(value, panel.unit) + (" %" if panel.unit == RATE else f" {panel.unit}")
             mean = " on average over folds" if panel.n_folds > 1 else ""
             have = "have" if len(best) > 1 else "has"
-            names = and_list([name for name in panel.values if name in best])
+            names = join_words([name for name in panel.values if name in best])
             rows = count(int(panel.rows[-1]), "row")
             yield f"{names} {have} the best {panel.measure} over {panel.forgetting} after {rows}: {shown}{mean}."
 
@@ -173,7 +174,7 @@ def _costs(results: RunData) -> Iterable[str]:
     front = [name for name in front if next(s for s in found if s.learner == name).on_front]
     measure = results.measures[0]
     yield (
-        f"For their cost in RAM-hours {and_list(front)} cannot be beaten in {measure}: "
+        f"For their cost in RAM-hours {join_words(front)} cannot be beaten in {measure}: "
         "every other learner is beaten in both."
         if len(front) < len(found)
         else f"No learner is beaten both in {measure} and in RAM-hours: what is better costs more."
@@ -193,14 +194,14 @@ def _untested(results: RunData, comparisons: Sequence[Comparison]) -> Iterable[s
     tested = {comparison.measure for comparison in comparisons}
     others = [measure for measure in results.measures if measure not in tested]
     if comparisons and others:
-        yield f"Only {and_list(sorted(tested))} was tested: differences in {and_list(others)} may be chance."
+        yield f"Only {join_words(sorted(tested))} was tested: differences in {join_words(others)} may be chance."
 
 
 def _of_tests(comparisons: Sequence[Comparison]) -> Iterable[str]:
     leads = [pair[0] for pair in by_pair(comparisons)]
     alike = [f"{lead.first} and {lead.second}" for lead in leads if not _claimed(lead)]
     if alike:
-        yield f"That no difference was found between {and_list(alike)} does not show that they are equally good."
+        yield f"That no difference was found between {join_words(alike)} does not show that they are equally good."
     alpha = float(getattr(leads[0], "alpha", 0.05)) if leads else 0.05
     if len(leads) > 1:
         chance = 1 - (1 - alpha) ** len(leads)

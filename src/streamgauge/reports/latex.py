@@ -3,7 +3,7 @@
 import re
 from itertools import count
 
-from streamgauge._format.numbers import printable
+from streamgauge._format.text import make_printable
 from streamgauge.reports.document import Cell, Document, Grid
 
 __all__ = ["latex", "tabular"]
@@ -103,7 +103,7 @@ def latex(document: Document, labels: set[str] | None = None) -> str:
 
 
 def _comment(text: str) -> str:
-    return f"% {printable(text)}"
+    return f"% {make_printable(text)}"
 
 
 def _label(text: str, taken: set[str]) -> str:
@@ -175,4 +175,4 @@ def _cell(cell: Cell) -> str:
 
 def _escaped(text: str) -> str:
     """Let no character of a name be read as a command."""
-    return "".join(SPECIAL.get(character, character) for character in printable(text))
+    return "".join(SPECIAL.get(character, character) for character in make_printable(text))

@@ -2,7 +2,7 @@
 
 import re
 
-from streamgauge._format.numbers import printable
+from streamgauge._format.text import make_printable
 from streamgauge.reports.document import Cell, Document, Grid, Sentences
 
 __all__ = ["markdown"]
@@ -59,4 +59,4 @@ def _cell(cell: Cell) -> str:
 
 def _escaped(text: str) -> str:
     """Let no character of a name be read as markup."""
-    return re.sub(r"([\\`*_\[\]<>|#&~])", r"\\\1", printable(text))
+    return re.sub(r"([\\`*_\[\]<>|#&~])", r"\\\1", make_printable(text))

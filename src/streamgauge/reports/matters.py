@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge._format.markup import Markup, joined, tag
-from streamgauge._format.numbers import p_text
+from streamgauge._format.markup import Markup, join_markup, tag
+from streamgauge._format.numbers import format_p_value
 from streamgauge.records import RunData
 from streamgauge.reports.charts import Chart, figure_of
 from streamgauge.reports.comparisons import Comparison, by_pair
@@ -179,7 +179,7 @@ def ranking_sections(ranking: Ranking) -> Markup:
     assert isinstance(pairs, Grid)
     words = words_section(getattr(found, "sentences", ()), getattr(unsure, "sentences", ()))
     note = "Left is best. A bar joins learners that cannot be told apart; each of them has a dot on it."
-    return joined(
+    return join_markup(
         words,
         section("Mean ranks", ranks_picture(ranking), tag("p", note, class_="note")),
         _grid_section(values),
@@ -223,13 +223,13 @@ def _share_cell(share: float) -> Markup:
 def _p_table(found: Ranking | Sequence[Comparison]) -> Markup:
     matrix = p_matrix(found)
     cells = [
-        [(p_text(p), "shade-5 claimed" if sure else "") if math.isfinite(p) else ("", "") for p, sure in line]
+        [(format_p_value(p), "shade-5 claimed" if sure else "") if math.isfinite(p) else ("", "") for p, sure in line]
         for line in (
             list(zip(*columns, strict=True))
             for columns in zip(matrix.p_values.tolist(), matrix.significant.tolist(), strict=True)
         )
     ]
-    return joined(_matrix_table(matrix.learners, cells), tag("p", f"{matrix.title}.", class_="note"))
+    return join_markup(_matrix_table(matrix.learners, cells), tag("p", f"{matrix.title}.", class_="note"))
 
 
 def _wins_table(ranking: Ranking) -> Markup:

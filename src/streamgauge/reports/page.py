@@ -8,9 +8,9 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 
-from streamgauge._format.markup import Markup, joined, tag
-from streamgauge._format.numbers import count, printable
+from streamgauge._format.markup import Markup, join_markup, tag
 from streamgauge._format.palette import COLOURS, DASHES
+from streamgauge._format.text import count, make_printable
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import RunData
 from streamgauge.reports.alarms import alarm_marks, alarms_section
@@ -86,7 +86,7 @@ def page_html(results: RunData, comparisons: Sequence[Comparison] = ()) -> str:
         "Broken line: no difference. Once a band is clear of it, the difference is real, however often one looked."
     )
     labels_note = results.feedback.sentence if results.feedback is not None else ""
-    body = joined(
+    body = join_markup(
         header(title_of(results), lead(results)),
         banners(results),
         verdicts_section(comparisons),
@@ -128,7 +128,7 @@ def whole_page(
     script = f"/*! uPlot\n{_asset('uPlot.LICENSE')}\n*/\n{_asset('uPlot.iife.min.js')}\n{_asset('page.js')}"
     limit = point_limit(charts)
     data = {
-        "learners": [printable(learner) for learner in learners],
+        "learners": [make_printable(learner) for learner in learners],
         "dashes": DASHES,
         "colours": len(COLOURS),
         "runs": list(runs),
@@ -136,7 +136,7 @@ def whole_page(
         "confusion": confusion,
     }
     return Template(_asset("page.html")).substitute(
-        title=joined(title, " – streamgauge"),  # noqa: RUF001
+        title=join_markup(title, " – streamgauge"),  # noqa: RUF001
         policy=f"default-src 'none'; img-src data:; script-src {_hash(script)}; style-src {_hash(style)}; "
         "base-uri 'none'; form-action 'none'",
         style=style,
@@ -189,7 +189,7 @@ def banners(results: RunData) -> Markup:
         of_whole = f" of {whole:,}" if isinstance(whole, int) and whole > results.n_rows else ""
         text = f" It read {results.n_rows:,}{of_whole} rows; every number and verdict here is of these rows only."
         told.insert(0, tag("p", tag("strong", "This run was cut short."), text, **BANNER))
-    return joined(*told)
+    return join_markup(*told)
 
 
 def curves_section(charts: Sequence[Chart], runs: Sequence[RunData]) -> Markup:

@@ -3,8 +3,17 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from streamgauge._format.markup import Markup, joined, tag
-from streamgauge._format.numbers import RATE, count, difference_unit, p_text, percent, points, spread, titled
+from streamgauge._format.markup import Markup, join_markup, tag
+from streamgauge._format.numbers import (
+    RATE,
+    format_difference,
+    format_p_value,
+    format_spread,
+    format_value,
+    label_measure,
+    to_difference_unit,
+)
+from streamgauge._format.text import count
 from streamgauge.records import Final
 from streamgauge.reports.comparisons import (
     Comparison,
@@ -76,7 +85,7 @@ def finals_section(shown: Sequence[Panel], learners: Sequence[str]) -> Markup:
     for panel in shown:
         spans[panel.forgetting] = spans.get(panel.forgetting, 0) + 1
     over = [tag("th", f"over {name}", colspan=n, scope="colgroup") for name, n in spans.items()]
-    measures = [tag("th", titled(panel.measure, panel.unit), scope="col") for panel in shown]
+    measures = [tag("th", label_measure(panel.measure, panel.unit), scope="col") for panel in shown]
     head = tag("thead", tag("tr", tag("th", "Learner", rowspan=2, scope="col"), *over), tag("tr", *measures))
     rows = (
         tag("tr", learner_head(at, name), *(_mean_cell(panel, name) for panel in shown))
@@ -170,13 +179,13 @@ def _mean_cell(panel: Panel, learner: str) -> Markup:
     final = panel.finals.get(learner)
     if final is None:
         return tag("td")
-    mean = tag("span", percent(final.mean, panel.unit), class_="mean")
+    mean = tag("span", format_value(final.mean, panel.unit), class_="mean")
     return tag("td", mean, " ", _deviation(final, panel.unit), class_="best" if learner in panel.best else None)
 
 
 def _deviation(final: Final, unit: str) -> Markup:
     partial = f" ({final.n_defined} of {len(final.folds)} folds)" if 0 < final.n_defined < len(final.folds) else ""
-    return tag("span", spread(final.deviation, unit), partial, class_="spread")
+    return tag("span", format_spread(final.deviation, unit), partial, class_="spread")
 
 
 def _fold_table(panel: Panel, learners: Sequence[str]) -> Markup:
@@ -187,13 +196,13 @@ def _fold_table(panel: Panel, learners: Sequence[str]) -> Markup:
             "tr",
             learner_head(at, name),
             _mean_cell(panel, name),
-            *(tag("td", percent(float(value), panel.unit)) for value in panel.finals[name].folds),
+            *(tag("td", format_value(float(value), panel.unit)) for value in panel.finals[name].folds),
         )
         for at, name in enumerate(learners)
         if name in panel.finals
     )
-    return joined(
-        tag("h3", titled(panel.measure, panel.unit), " over ", panel.forgetting, ", by fold"),
+    return join_markup(
+        tag("h3", label_measure(panel.measure, panel.unit), " over ", panel.forgetting, ", by fold"),
         scrolled(head, rows, "folds"),
     )
 
@@ -211,15 +220,15 @@ def _bounds(comparison: Comparison) -> list[float]:
 
 
 def _verdict(lead: Comparison, low: float, high: float) -> Markup:
-    number = tag("span", points(lead.difference, lead.unit), class_="difference")
-    unit = f" {difference_unit(lead.unit)} "
+    number = tag("span", format_difference(lead.difference, lead.unit), class_="difference")
+    unit = f" {to_difference_unit(lead.unit, short=True)} "
     figures = tag("div", number, unit, tag("span", interval_text(lead), class_="spread"), class_="figures")
     words = tag("div", tag("p", lead.sentence), _warnings(lead))
     return tag("li", words, tag("div", _picture(lead, low, high), figures, class_="estimate"))
 
 
 def _warnings(comparison: Comparison) -> Markup:
-    return joined(*(tag("p", warning, class_="warning") for warning in comparison.warnings))
+    return join_markup(*(tag("p", warning, class_="warning") for warning in comparison.warnings))
 
 
 def _picture(comparison: Comparison, low: float, high: float) -> Markup:
@@ -238,18 +247,18 @@ def _picture(comparison: Comparison, low: float, high: float) -> Markup:
 
 def _test_row(pair: Sequence[Comparison], at: int, shared: str | None) -> Markup:
     test = pair[at]
-    names = joined(tag("span", test.first), " minus ", tag("span", test.second), ", ", test.measure)
+    names = join_markup(tag("span", test.first), " minus ", tag("span", test.second), ", ", test.measure)
     cells = [tag("th", names, scope="rowgroup", rowspan=len(pair))] if at == 0 else []
     cells.append(tag("td", test.test, class_="text"))
     difference = difference_text(test, shared)
-    cells.extend(tag("td", text) for text in (difference, interval_text(test), p_text(test.p_value)))
+    cells.extend(tag("td", text) for text in (difference, interval_text(test), format_p_value(test.p_value)))
     cells.append(tag("td", test.sentence, _warnings(test), class_="text sentence"))
     return tag("tr", *cells, class_="starts" if at == 0 else None)
 
 
 def _definitions(entries: Mapping[str, object]) -> Markup:
     pairs = (
-        joined(
+        join_markup(
             tag("dt", LABELS.get(str(name), str(name).replace("_", " "))),
             tag("dd", _definition(_counted(str(name), value))),
         )
@@ -267,9 +276,9 @@ def _definition(value: object) -> Markup:
     if isinstance(value, Mapping):
         leads = [tag("p", str(value[name])) for name in LEADS if name in value]
         rest = {name: entry for name, entry in value.items() if name not in LEADS}
-        return joined(*leads, _definitions(rest) if rest else "")
+        return join_markup(*leads, _definitions(rest) if rest else "")
     if isinstance(value, list | tuple):
-        return joined(", ".join(str(item) for item in value))
+        return join_markup(", ".join(str(item) for item in value))
     if isinstance(value, bool):
-        return joined("yes" if value else "no")
-    return joined(f"{value:.4g}" if isinstance(value, float) else str(value))
+        return join_markup("yes" if value else "no")
+    return join_markup(f"{value:.4g}" if isinstance(value, float) else str(value))

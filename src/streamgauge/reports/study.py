@@ -5,8 +5,8 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, get_args
 
-from streamgauge._format.markup import Markup, joined, tag
-from streamgauge._format.numbers import count, stream_title
+from streamgauge._format.markup import Markup, join_markup, tag
+from streamgauge._format.text import count, shorten_stream_name
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.records import RunData
 from streamgauge.reports.charts import curve_charts
@@ -20,7 +20,7 @@ from streamgauge.reports.sections import finals_section, verdicts_section
 from streamgauge.reports.series import panels
 from streamgauge.reports.title import lead, part_of, title_of
 from streamgauge.significance import Ranking, compare_all, rank
-from streamgauge.streams.output_files import replacing
+from streamgauge.streams.output_files import replace_atomically
 
 __all__ = ["FORMATS", "recommended", "report", "write_report"]
 
@@ -66,7 +66,7 @@ def write_report(
         raise StreamgaugeError(msg)
     text = report(results, comparisons, format=chosen, **options)  # type: ignore[arg-type]
     try:
-        with replacing(path) as temporary:
+        with replace_atomically(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
     except OSError as error:
         msg = f"cannot write the report to {path}: {error.strerror or error}"
@@ -176,7 +176,7 @@ def _study_page(
         not_ranked if ranking is None else ranking_sections(ranking),
     ]
     for run, told, of_run in zip(runs, comparisons, charts, strict=True):
-        name = stream_title(str(part_of(run.description, "stream").get("name", title_of(run))))
+        name = shorten_stream_name(str(part_of(run.description, "stream").get("name", title_of(run))))
         inner = (
             tag("p", lead(run), class_="note"),
             banners(run),
@@ -186,4 +186,4 @@ def _study_page(
         )
         parts.append(tag("details", tag("summary", name), *inner, class_="run", open="open" if len(runs) < 4 else None))
     marks: list[Mapping[str, object]] = [marks_of(run, learners) for run in runs]
-    return whole_page(title, joined(*parts), learners, [chart for of_run in charts for chart in of_run], marks)
+    return whole_page(title, join_markup(*parts), learners, [chart for of_run in charts for chart in of_run], marks)

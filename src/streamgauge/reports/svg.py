@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from streamgauge._format.markup import Markup, tag
-from streamgauge._format.numbers import RATE, percent, titled
+from streamgauge._format.numbers import RATE, format_value, label_measure
 from streamgauge._format.palette import COLOURS
 from streamgauge.reports.pareto import COSTS, Standing
 from streamgauge.significance import Ranking
@@ -47,7 +47,7 @@ def pareto_picture(found: Sequence[Standing], measure: str, unit: str) -> Markup
         anchor = "end" if x + 8 * len(standing.learner) > WIDTH else "start"
         marks.append(tag("text", standing.learner, x=x + (-6 if anchor == "end" else 6), y=y - 8, text_anchor=anchor))
     marks.append(tag("text", COSTS["ram_hours"], x=WIDTH - RIGHT, y=HEIGHT - 8, class_="axis", text_anchor="end"))
-    marks.append(tag("text", titled(measure, unit), x=8, y=TOP - 6, class_="axis"))
+    marks.append(tag("text", label_measure(measure, unit), x=8, y=TOP - 6, class_="axis"))
     named = ", ".join(standing.learner for standing in found if standing.on_front)
     label = f"{measure} against {COSTS['ram_hours']}; on the Pareto front: {named}"
     return _picture(marks, WIDTH, HEIGHT, label)
@@ -117,7 +117,7 @@ def _value_axis(low: float, high: float, unit: str, place: Place) -> list[Markup
         for y in [place(0.0, value)[1]]
         for mark in (
             _line(LEFT, y, WIDTH - RIGHT, y, "grid"),
-            tag("text", percent(value, unit), x=LEFT - 8, y=y + 4, class_="axis", text_anchor="end"),
+            tag("text", format_value(value, unit), x=LEFT - 8, y=y + 4, class_="axis", text_anchor="end"),
         )
     ]
 

@@ -8,7 +8,16 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from streamgauge._format.numbers import RATE, count, difference_unit, p_text, percent, points, printable, spread, titled
+from streamgauge._format.numbers import (
+    RATE,
+    format_difference,
+    format_p_value,
+    format_spread,
+    format_value,
+    label_measure,
+    to_difference_unit,
+)
+from streamgauge._format.text import count, make_printable
 from streamgauge.records import Resources, RunData, Verdict
 from streamgauge.reports.abstentions import abstentions
 from streamgauge.reports.alarms import score_table, scores_of
@@ -38,14 +47,15 @@ def summary(results: RunData, comparisons: Sequence[Comparison] = ()) -> Rendera
             Text(f"Cut short after {count(results.n_rows, 'row')}: every number is of these rows only.", "bold")
         )
     parts.extend(
-        Text(f"{printable(str(failure))}; it has no readings from there on.", "bold") for failure in results.failures
+        Text(f"{make_printable(str(failure))}; it has no readings from there on.", "bold")
+        for failure in results.failures
     )
     parts.append(results_table(results))
     if scores := scores_of(results):
         parts += [Text("Alarms", "bold"), score_table(scores)]
     if results.feedback is not None and results.feedback.sentence:
         parts.append(Text(results.feedback.sentence))
-    parts.extend(Text(printable(sentence)) for sentence in abstentions(results))
+    parts.extend(Text(make_printable(sentence)) for sentence in abstentions(results))
     if results.resources is not None:
         parts.append(costs_table(results.resources, results.learners))
     if comparisons:
@@ -82,7 +92,7 @@ def results_table(results: RunData) -> RenderableType:
     for forgetting, group in groupby(shown, key=lambda panel: panel.forgetting):
         of_forgetting = list(group)
         n_rows = count(int(of_forgetting[0].rows[-1]), "row")
-        parts += [Text(f"After {n_rows}, over {printable(forgetting)}", "bold"), _forgetting_table(of_forgetting)]
+        parts += [Text(f"After {n_rows}, over {make_printable(forgetting)}", "bold"), _forgetting_table(of_forgetting)]
     return Group(*parts, _legend(shown))
 
 
@@ -102,7 +112,7 @@ def costs_table(cost: Resources, learners: Sequence[str]) -> Table:
     for heading in cost_columns(cost):
         table.add_column(heading, justify="right", no_wrap=True)
     for place, learner in enumerate(learners):
-        table.add_row(printable(learner), *cost_cells(cost, place))
+        table.add_row(make_printable(learner), *cost_cells(cost, place))
     return table
 
 
@@ -118,14 +128,14 @@ def pairs_table(comparisons: Sequence[Comparison]) -> Table:
     table = _plain_table()
     table.add_column("pair", overflow="fold")
     rates = all(comparison.unit == RATE for comparison in comparisons)
-    units = f"\n({difference_unit(RATE)})" if rates else ""
+    units = f"\n({to_difference_unit(RATE, short=True)})" if rates else ""
     table.add_column(f"difference, interval{units}", justify="right", no_wrap=True)
     for test in tests:
-        table.add_column(Text(f"p\n{printable(test)}"), justify="right")
+        table.add_column(Text(f"p\n{make_printable(test)}"), justify="right")
     for pair in by_pair(comparisons):
-        p_values = {comparison.test: p_text(comparison.p_value) for comparison in pair}
+        p_values = {comparison.test: format_p_value(comparison.p_value) for comparison in pair}
         lead = pair[0]
-        names = Text(printable(lead.first) + "\nminus " + printable(f"{lead.second}, {lead.measure}"))
+        names = Text(make_printable(lead.first) + "\nminus " + make_printable(f"{lead.second}, {lead.measure}"))
         table.add_row(names, Text(_estimate(pair, with_unit=not rates)), *(p_values.get(test, "") for test in tests))
     return table
 
@@ -147,7 +157,7 @@ def live_verdicts(verdicts: Sequence[Verdict]) -> RenderableType:
     listed = Table.grid(padding=(0, 1))
     undecided = [verdict for verdict in verdicts if verdict.row is None]
     for verdict in [v for v in verdicts if v.row is not None] + undecided[:MOST_UNDECIDED]:
-        listed.add_row("•", Text(printable(f"{verdict}; at the end {_standing(verdict)}")))
+        listed.add_row("•", Text(make_printable(f"{verdict}; at the end {_standing(verdict)}")))
     if len(undecided) > MOST_UNDECIDED:
         listed.add_row("•", Text(f"{count(len(undecided) - MOST_UNDECIDED, 'more pair')} undecided yet"))
     return Group(Text(head, "bold"), listed)
@@ -157,25 +167,27 @@ def _standing(verdict: Verdict) -> str:
     """Say who is ahead now, and by how much."""
     ahead, turn = (verdict.first, 1.0) if verdict.difference >= 0.0 else (verdict.second, -1.0)
     ends = sorted(turn * bound for bound in verdict.interval or ())
-    interval = f" [{', '.join(map(points, ends))}]" if ends else ""
-    return f"{ahead} is ahead by {percent(turn * verdict.difference)} % points{interval}"
+    interval = f" [{', '.join(map(format_difference, ends))}]" if ends else ""
+    return f"{ahead} is ahead by {format_value(turn * verdict.difference)} % points{interval}"
 
 
 def _estimate(pair: Sequence[Comparison], *, with_unit: bool) -> str:
     """Put the difference of a pair, with its interval if any of its tests gives one."""
     best = next((comparison for comparison in pair if comparison.interval is not None), pair[0])
-    unit = f" {difference_unit(best.unit)}" if with_unit else ""
-    return " ".join(part for part in (points(best.difference, best.unit), interval_text(best)) if part) + unit
+    unit = f" {to_difference_unit(best.unit, short=True)}" if with_unit else ""
+    return (
+        " ".join(part for part in (format_difference(best.difference, best.unit), interval_text(best)) if part) + unit
+    )
 
 
 def _forgetting_table(of_forgetting: Sequence[Panel]) -> Table:
     table = _plain_table()
     table.add_column("learner", overflow="fold")
     for panel in of_forgetting:
-        table.add_column(Text(titled(printable(panel.measure), panel.unit)), justify="right", no_wrap=True)
+        table.add_column(Text(label_measure(make_printable(panel.measure), panel.unit)), justify="right", no_wrap=True)
     learners = dict.fromkeys(learner for panel in of_forgetting for learner in panel.values)
     for learner in learners:
-        table.add_row(Text(printable(learner)), *(_final_text(panel, learner) for panel in of_forgetting))
+        table.add_row(Text(make_printable(learner)), *(_final_text(panel, learner) for panel in of_forgetting))
     return table
 
 
@@ -184,7 +196,7 @@ def _final_text(panel: Panel, learner: str) -> Text:
     if final is None:
         return Text("")
     folds = f" ({final.n_defined}/{len(final.folds)})" if 0 < final.n_defined < len(final.folds) else ""
-    value = f"{percent(final.mean, panel.unit)} {spread(final.deviation, panel.unit)}".strip() + folds
+    value = f"{format_value(final.mean, panel.unit)} {format_spread(final.deviation, panel.unit)}".strip() + folds
     best = learner in panel.best
     return Text(value + ("*" if best else " "), style="bold" if best else "")
 
@@ -206,11 +218,11 @@ def _verdicts(comparisons: Sequence[Comparison]) -> Table:
     """List the verdict of each pair, and below it what to know before believing its tests."""
     listed = Table.grid(padding=(0, 1))
     for pair in by_pair(comparisons):
-        listed.add_row("•", Text(printable(pair[0].sentence)))
+        listed.add_row("•", Text(make_printable(pair[0].sentence)))
         for comparison in pair:
             about = f"{comparison.test}: " if len(pair) > 1 else ""
             for warning in comparison.warnings:
-                listed.add_row("", Text(f"! {printable(about + warning)}", "dim"))
+                listed.add_row("", Text(f"! {make_printable(about + warning)}", "dim"))
     return listed
 
 

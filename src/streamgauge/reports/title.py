@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from streamgauge._format.numbers import and_list, count
+from streamgauge._format.text import count, join_words
 from streamgauge.records import RunData
 
 __all__ = ["lead", "part_of", "title_of"]
@@ -25,7 +25,7 @@ def title_of(results: RunData) -> str:
     'NoChange'
     """
     learners = results.learners
-    return and_list(learners) if 0 < len(learners) <= 3 else count(len(learners), "learner")
+    return join_words(learners) if 0 < len(learners) <= 3 else count(len(learners), "learner")
 
 
 def lead(results: RunData) -> str:
@@ -44,7 +44,7 @@ def lead(results: RunData) -> str:
     folds = f" in {count(n_folds, 'fold')}" if isinstance(n_folds, int) else ""
     tested = TESTED.get(str(scheme.get("test")), "")
     how = f"{by_scheme}{folds}" + (f", {tested}" if tested and n_folds != 1 else "")
-    measures, forgettings = and_list(results.measures), and_list(results.forgettings)
+    measures, forgettings = join_words(results.measures), join_words(results.forgettings)
     measured = f" Measured: {measures} over {forgettings}." if results.values.size else ""
     return f"Evaluated on {count(results.n_rows, 'row')}{of_stream}{how}.{measured}"
 

@@ -1,7 +1,8 @@
 """How records show themselves at a prompt, and in a notebook: as plain tables, in the colours of the notebook."""
 
-from streamgauge._format.markup import Markup, joined, simple_table, tag
-from streamgauge._format.numbers import count, percent, printable, spread, stream_title, titled
+from streamgauge._format.markup import Markup, build_table, join_markup, tag
+from streamgauge._format.numbers import format_spread, format_value, label_measure
+from streamgauge._format.text import count, make_printable, shorten_stream_name
 from streamgauge.records import RunData
 
 __all__ = ["results_html", "results_text"]
@@ -17,7 +18,7 @@ def results_html(results: RunData) -> str:
     True
     """
     stream = results.description.get("stream")
-    name = f" of {stream_title(str(stream['name']))}" if isinstance(stream, dict) and "name" in stream else ""
+    name = f" of {shorten_stream_name(str(stream['name']))}" if isinstance(stream, dict) and "name" in stream else ""
     parts = [tag("p", tag("b", f"After {count(results.n_rows, 'row')}{name}"))]
     if not results.complete:
         parts.append(tag("p", tag("b", "Cut short: "), "every number is of these rows only."))
@@ -45,14 +46,14 @@ def results_text(results: RunData) -> str:
     majority       64.90    -0.10
     """
     stream = results.description.get("stream")
-    name = f" of {stream_title(str(stream['name']))}" if isinstance(stream, dict) and "name" in stream else ""
+    name = f" of {shorten_stream_name(str(stream['name']))}" if isinstance(stream, dict) and "name" in stream else ""
     lines = [] if results.complete else ["Cut short: every number is of these rows only."]
-    lines += [f"Failed: {printable(str(failure))}; no readings from there on." for failure in results.failures]
+    lines += [f"Failed: {make_printable(str(failure))}; no readings from there on." for failure in results.failures]
     for forgetting in results.forgettings if len(results.rows) else ():
         lines.append(f"After {count(results.n_rows, 'row')}{name}, over {forgetting}")
-        columns = [("", *map(printable, results.learners))]
+        columns = [("", *map(make_printable, results.learners))]
         columns += [
-            (titled(measure, results.unit(measure)), *_texts(results, measure, forgetting))
+            (label_measure(measure, results.unit(measure)), *_texts(results, measure, forgetting))
             for measure in results.measures
         ]
         widths = [max(map(len, column)) for column in columns]
@@ -66,19 +67,19 @@ def _texts(results: RunData, measure: str, forgetting: str) -> list[str]:
     unit, best = results.unit(measure), results.best(measure, forgetting)
     finals = {learner: results.final(learner, measure, forgetting) for learner in results.learners}
     return [
-        f"{percent(final.mean, unit)} {spread(final.deviation, unit)}".rstrip() + ("*" if learner in best else "")
+        f"{format_value(final.mean, unit)} {format_spread(final.deviation, unit)}".rstrip() + ("*" if learner in best else "")
         for learner, final in finals.items()
     ]
 
 
 def _finals(results: RunData, columns: list[tuple[str, str]]) -> Markup:
-    headings = [f"{titled(measure, results.unit(measure))}, {forgetting}" for forgetting, measure in columns]
+    headings = [f"{label_measure(measure, results.unit(measure))}, {forgetting}" for forgetting, measure in columns]
     rows = [[learner] for learner in results.learners]
     for forgetting, measure in columns:
         finals = [results.final(learner, measure, forgetting) for learner in results.learners]
         best = results.best(measure, forgetting)
         for row, learner, final in zip(rows, results.learners, finals, strict=True):
-            mean = percent(final.mean, results.unit(measure))
+            mean = format_value(final.mean, results.unit(measure))
             shown = tag("b", mean) if learner in best else mean
-            row.append(joined(shown, " ", spread(final.deviation, results.unit(measure))))
-    return simple_table(["learner", *headings], rows)
+            row.append(join_markup(shown, " ", format_spread(final.deviation, results.unit(measure))))
+    return build_table(["learner", *headings], rows)

@@ -18,8 +18,8 @@ from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import CellBatch, Stream
 from streamgauge.records import ABSTAINED, Batch, Schema, Trace
 from streamgauge.streams import File
-from streamgauge.streams.output_files import Output, replacing, writing_bytes
-from streamgauge.streams.writers import csv_name, writing_rows
+from streamgauge.streams.output_files import Output, open_output, replace_atomically
+from streamgauge.streams.writers import open_row_writer, quote_csv
 
 __all__ = ["ConfusionMatrices", "Misclassified", "Predictions"]
 
@@ -92,7 +92,7 @@ class Predictions:
             return pa.table([pa.array(column) for column in columns], schema=pa.schema(kinds))
 
         with (
-            replacing(Path(self.path)) as temporary,
+            replace_atomically(Path(self.path)) as temporary,
             pq.ParquetWriter(temporary, pa.schema(kinds), compression="zstd") as file,
         ):
             yield lambda passage: file.write_table(table(passage)) if len(passage.trace) else None
@@ -136,7 +136,7 @@ class Misclassified:
                 weight = "weight" if batch.weight is not None and suffix != ".arff" else None
                 if cell not in writers:
                     name = f"{re.sub(r'[^A-Za-z0-9_.=,-]+', '_', passage.learner)}-{passage.fold}{suffix}"
-                    opened = writing_rows(Path(self.folder) / name, schema, weight=weight)
+                    opened = open_row_writer(Path(self.folder) / name, schema, weight=weight)
                     writers[cell] = files.enter_context(opened)
                 wrong = _scored_places(passage)[~passage.trace.correct]
                 if len(wrong):
@@ -185,22 +185,22 @@ class ConfusionMatrices:
         """Open the file for a run."""
         path = Path(self.path)
         if path.suffix == ".csv":
-            with writing_bytes(path) as out:
+            with open_output(path) as out:
                 out.write(b"row,learner,fold,forgetting,true,predicted,weight\n")
                 yield lambda passage: _write_matrices(out, passage, schema, forgettings)
             return
         taken: list[CellBatch] = []
         yield lambda passage: taken.append(_bare(passage)) if passage.reading_rows else None
-        with replacing(path) as temporary:
+        with replace_atomically(path) as temporary:
             _write_mat(temporary, taken, schema, learners, forgettings)
 
 
 def _write_matrices(out: Output, passage: CellBatch, schema: Schema, forgettings: Sequence[str]) -> None:
-    names = [csv_name(name, ",") for name in schema.classes]
-    cell = f"{csv_name(passage.learner, ',')},{passage.fold}"
+    names = [quote_csv(name, ",") for name in schema.classes]
+    cell = f"{quote_csv(passage.learner, ',')},{passage.fold}"
     for forgetting, tallies in zip(forgettings, passage.tallies, strict=True):
         for stop, tally in zip(passage.reading_rows, tallies, strict=True):
-            start = f"{stop},{cell},{csv_name(forgetting, ',')}"
+            start = f"{stop},{cell},{quote_csv(forgetting, ',')}"
             weights = np.column_stack([tally.confusion, tally.abstained]).tolist()
             lines = [
                 f"{start},{true},{predicted},{weight!r}\n"

@@ -8,7 +8,7 @@ import numpy as np
 from streamgauge._optional import LazyModule
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Differences, LabelCounts, RunData
-from streamgauge.streams.output_files import replacing
+from streamgauge.streams.output_files import replace_atomically
 
 __all__ = [
     "CURVES",
@@ -157,7 +157,7 @@ def write_table(table: Any, path: Path | str) -> Path:  # noqa: ANN401
     if path.suffix not in {".csv", ".parquet"}:
         msg = f"{path}: a table is written to a file that ends in .csv or .parquet"
         raise StreamgaugeError(msg)
-    with replacing(path) as temporary:
+    with replace_atomically(path) as temporary:
         if path.suffix == ".csv":
             from pyarrow import csv  # noqa: PLC0415
 

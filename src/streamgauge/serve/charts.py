@@ -98,25 +98,25 @@ def curves(readings: Readings, panel: Panel, first: float = -inf, last: float = 
         raise StreamgaugeError(msg)
     layout, cut = readings.layout, readings.between(first, last)
     columns = panel.columns(layout, cut)
-    buckets = Buckets.of_count(len(cut), points)
-    mean = buckets.latest(columns[0]) if panel.kind == "pair" else buckets.extremes(columns[0])
+    buckets = Buckets.from_count(len(cut), points)
+    mean = buckets.take_latest(columns[0]) if panel.kind == "pair" else buckets.take_extremes(columns[0])
     bands = [mean]
     if panel.kind == "pair":
-        bands += [buckets.latest(columns[1]), buckets.latest(columns[2])]
+        bands += [buckets.take_latest(columns[1]), buckets.take_latest(columns[2])]
     elif panel.has_bands(layout):
-        bands += [buckets.lowest(columns[1]), buckets.highest(columns[2])]
+        bands += [buckets.take_minima(columns[1]), buckets.take_maxima(columns[2])]
     facts = {
         "names": list(panel.names(layout)),
-        "n": len(buckets.kept),
+        "n": len(buckets.indices),
         "bands": len(bands) > 1,
         "generation": readings.generation,
         "n_records": len(readings.records),
-        "thinned": len(buckets.kept) < len(cut),
+        "thinned": len(buckets.indices) < len(cut),
         "last_row": int(readings.records[-1, 0]) if len(readings.records) else 0,
     }
     text = json.dumps(facts).encode()
     text += b" " * (-(len(text) + 4) % 8)
-    rows: bytes = cut[buckets.kept, 0].astype("<f8").tobytes()
+    rows: bytes = cut[buckets.indices, 0].astype("<f8").tobytes()
     values: bytes = np.stack(bands, axis=0).transpose(2, 0, 1).astype("<f4").tobytes()
     return len(text).to_bytes(4, "little") + text + rows + values
 

@@ -7,7 +7,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from streamgauge._format.numbers import RATE, and_list, count
+from streamgauge._format.numbers import RATE
+from streamgauge._format.text import count, join_words
 from streamgauge.errors import StreamgaugeError, require_between, unknown_name
 from streamgauge.records import RunData
 from streamgauge.significance.compare import choose_forgetting
@@ -174,7 +175,7 @@ class Ranking:
             for pair in self.pairs
             if (better := self.better(pair)) is not None
         ]
-        found = and_list(told) if told else "no two can be told apart"
+        found = join_words(told) if told else "no two can be told apart"
         where = count(len(self.streams), "stream")
         return f"Mean ranks by {self.measure} on {where}: {ranked}. At a level of {self.alpha:g} {found}."
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge import _native
-from streamgauge._format.numbers import times
+from streamgauge._format.numbers import format_ratio
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between, unknown_name
 from streamgauge.records import PairSums
 from streamgauge.significance.comparison import ALGORITHMS, MODELS, SEEDS, Comparison
@@ -82,7 +82,7 @@ def two_way_variance(pair: PairSums) -> tuple[float, float, tuple[str, ...]]:
     if in_blocks:
         text = (
             f"neighbouring rows go together (the variance over {n_blocks} blocks of rows is "
-            f"{times(parts[4] / parts[2])} that of independent rows), so the interval counts blocks and is wider"
+            f"{format_ratio(parts[4] / parts[2])} that of independent rows), so the interval counts blocks and is wider"
         )
         warnings = (text,)
     return float(parts[0]), float(variance), warnings

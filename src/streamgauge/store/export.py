@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from streamgauge._format.numbers import stream_titles
+from streamgauge._format.text import shorten_stream_names
 from streamgauge.errors import StreamgaugeError
 from streamgauge.results import write_table
 from streamgauge.store.filters import Filter
 from streamgauge.store.store import Store
-from streamgauge.streams.output_files import replacing
+from streamgauge.streams.output_files import replace_atomically
 
 __all__ = ["export", "latex_table"]
 
@@ -48,7 +48,7 @@ def export(store: Store, path: Path | str, wanted: Filter = Filter()) -> Path:
         raise StreamgaugeError(msg)
     rows = store.finals(wanted)
     text = json.dumps(rows, indent=2) + "\n" if path.suffix == ".json" else latex_table(rows)
-    with replacing(path) as temporary:
+    with replace_atomically(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
     return path
 
@@ -93,7 +93,7 @@ def latex_table(rows: Sequence[dict[str, Any]]) -> str:
             raise StreamgaugeError(msg)
     measure, best_is_most = str(rows[0]["measure"]), bool(rows[0]["greater_is_better"])
     streams = list(dict.fromkeys(str(row["stream"]) for row in rows))
-    short = dict(zip(streams, stream_titles(streams), strict=True))
+    short = dict(zip(streams, shorten_stream_names(streams), strict=True))
     rows = [{**row, "stream": short[str(row["stream"])]} for row in rows]
     learners = tuple(dict.fromkeys(str(row["learner"]) for row in rows))
     lines = tuple(

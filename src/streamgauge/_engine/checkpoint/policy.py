@@ -18,7 +18,7 @@ from streamgauge._engine.checkpoint.recorder_log import Facts, RecorderLog
 from streamgauge._engine.collector import Collector, Progress
 from streamgauge._engine.executor import Executor
 from streamgauge._engine.planner import Planner
-from streamgauge._format.text import described
+from streamgauge._format.text import to_text
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.protocols import CellBatch, DetectorSpec, Recorder
 from streamgauge.records.serialise import unpack
@@ -262,8 +262,8 @@ def same_run(
     """
     told = {name: value for name, value in description.items() if name not in _MAY_DIFFER}
     told["stream"] = {name: value for name, value in description["stream"].items() if name != "n_rows"}
-    told["detectors"] = {name: described(detector) for name, detector in detectors.items()}
-    told["recorders"] = [described(recorder) for recorder in recorders]
+    told["detectors"] = {name: to_text(detector) for name, detector in detectors.items()}
+    told["recorders"] = [to_text(recorder) for recorder in recorders]
     plain: dict[str, Any] = json.loads(json.dumps(told))
     return plain
 

@@ -166,14 +166,14 @@ class Layout:
 
     def thinned(self, records: Columns, limit: int) -> Columns:
         """Keep at most so many records: no extreme of a curve is lost, none moves by more than a bucket of rows."""
-        buckets = Buckets.of_rows(self.rows(records), limit)
-        thin = buckets.sampled(records).copy()
+        buckets = Buckets.from_rows(self.rows(records), limit)
+        thin = buckets.take_points(records).copy()
         for part in ("mean", "costs"):
-            thin[:, self._parts[part]] = buckets.extremes(self._part(records, part))
+            thin[:, self._parts[part]] = buckets.take_extremes(self._part(records, part))
         if self.n_folds > 1:
-            thin[:, self._parts["low"]] = buckets.lowest(self._part(records, "low"))
-            thin[:, self._parts["high"]] = buckets.highest(self._part(records, "high"))
-        thin[:, self._parts["pairs"]] = buckets.latest(self._part(records, "pairs"))
+            thin[:, self._parts["low"]] = buckets.take_minima(self._part(records, "low"))
+            thin[:, self._parts["high"]] = buckets.take_maxima(self._part(records, "high"))
+        thin[:, self._parts["pairs"]] = buckets.take_latest(self._part(records, "pairs"))
         return thin
 
     def _part(self, records: Columns, part: str) -> Columns:
