@@ -23,7 +23,13 @@ __all__ = ["check_sdist", "check_wheel"]
 PROJECT = Path(__file__).resolve().parents[1]
 NEEDED = ("streamgauge/py.typed", "streamgauge/_native/_compiled.pyi", "streamgauge/reports/assets/uPlot.LICENSE")
 OLDEST = "manylinux_2_28"
-SAMPLE = ("test_conformance.py", "test_commands.py", "test_examples.py", "test_measures.py", "test_schemes.py")
+SAMPLE = (
+    "oracle/test_evaluators.py",
+    "system/test_examples.py",
+    "unit/cli/test_commands.py",
+    "unit/measures/test_measures.py",
+    "unit/schemes/test_schemes.py",
+)
 EXAMPLES = """
 import doctest, pathlib
 text = pathlib.Path("README.md").read_text(encoding="utf-8")

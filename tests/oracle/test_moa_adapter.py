@@ -1,0 +1,121 @@
+"""MOA's learners through the adapter, beside MOA's own loop in a virtual machine of its own."""
+
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+
+import streamgauge as sg
+from peers import java, moa
+from streamgauge.errors import LearnerError, StreamgaugeError
+from streamgauge.learners import Moa, as_spec
+from streamgauge.records import ABSTAINED, Step
+from streamgauge.streams import take
+from tests.support.learner_checks import is_seeded_apart, keeps_its_contract
+
+jpype = pytest.importorskip("jpype", reason="jpype1 is not installed")
+
+
+@pytest.fixture(autouse=True)
+def _jar(monkeypatch):
+    reason = moa.why_absent()
+    if reason is not None:
+        pytest.skip(reason)
+    monkeypatch.setenv("STREAMGAUGE_MOA_JAR", str(moa.jar()))
+
+
+@pytest.mark.parametrize("learner", ["trees.HoeffdingTree -g 50", "bayes.NaiveBayes"])
+def test_it_predicts_what_moas_own_loop_predicts(learner):
+    stream = sg.RandomRBF(n_classes=3)
+    batch = take(stream, 3_000)
+    predictions, _ = Moa(learner).build(stream.schema, 1).interleave(Step(batch), with_votes=False)
+    theirs = moa.prequential(learner, stream.schema, batch.x, batch.y).predictions
+    said = predictions != ABSTAINED  # where MOA, with nothing to say, says class 0
+    np.testing.assert_array_equal(predictions[said], theirs[said])
+    assert said.mean() > 0.99
+
+
+@pytest.mark.parametrize("learner", ["trees.HoeffdingTree -g 20", "meta.AdaptiveRandomForest -s 2", "lazy.kNN"])
+def test_a_learner_keeps_the_contract(learner):
+    keeps_its_contract(Moa(learner), mixed=True, n_rows=100)
+
+
+def test_everything_with_a_seed_gets_its_own():
+    assert is_seeded_apart(Moa("meta.OzaBag -s 3"))
+    assert is_seeded_apart(Moa("meta.OzaBag -l (trees.RandomHoeffdingTree) -s 2"))
+    assert Moa("trees.HoeffdingTree").seedless
+    assert not Moa("meta.OzaBag").seedless
+
+
+def test_folds_in_threads_give_what_one_thread_gives():
+    learners = [Moa("meta.OzaBag -s 3"), Moa("bayes.NaiveBayes")]
+    one, two = (
+        sg.evaluate(sg.RandomRBF(n_rows=2_000), learners, scheme=sg.Bootstrap(3), backend=sg.Threads(n)) for n in (1, 2)
+    )
+    assert one.learners == ("OzaBag", "NaiveBayes")
+    np.testing.assert_array_equal(one.values, two.values)
+
+
+def test_java_objects_and_classes_of_moa_are_recognised():
+    Moa().build(sg.SEA().schema, 1)
+    tree = jpype.JClass("moa.classifiers.trees.HoeffdingTree")
+    assert as_spec(tree) == Moa("moa.classifiers.trees.HoeffdingTree")
+    learner = tree()
+    learner.gracePeriodOption.setValue(77)
+    assert as_spec(learner) == Moa("trees.HoeffdingTree -g 77")
+
+    class CapyMoa:
+        moa_learner = learner
+
+    assert as_spec(CapyMoa()) == Moa("trees.HoeffdingTree -g 77")
+
+
+@pytest.mark.parametrize(
+    ("learner", "complaint"),
+    [
+        ("trees.HoefdingTree", "MOA cannot make a learner of 'trees.HoefdingTree': Class not found"),
+        ("trees.HoeffdingTree -? 3", "MOA cannot make a learner of 'trees.HoeffdingTree -. 3'"),
+        ("", "MOA cannot make a learner of ''"),
+    ],
+)
+def test_what_is_no_learner_is_refused(learner, complaint):
+    with pytest.raises(StreamgaugeError, match=complaint):
+        Moa(learner).build(sg.SEA().schema, 1)
+
+
+def test_a_learner_of_weka_is_run_by_moa_or_its_jar_is_asked_for():
+    spec = Moa("weka.classifiers.bayes.NaiveBayesUpdateable")
+    assert spec.short_name == "NaiveBayesUpdateable"
+    with zipfile.ZipFile(moa.jar()) as jar:
+        has_weka = "weka/classifiers/bayes/NaiveBayesUpdateable.class" in jar.namelist()
+    if has_weka:
+        keeps_its_contract(spec, mixed=True)
+    else:
+        with pytest.raises(StreamgaugeError, match="add its jar to STREAMGAUGE_MOA_JAR"):
+            spec.build(sg.SEA().schema, 1)
+
+
+def test_a_learner_that_fails_tells_the_row():
+    learner, batch = Moa("bayes.NaiveBayes").build(sg.SEA().schema, 1), take(sg.SEA(), 3)
+    with pytest.raises(LearnerError, match="ArrayIndexOutOfBounds") as failure:
+        learner.learn(batch.x[:2], batch.y, None)  # a row too few
+    assert failure.value.position == 2
+
+
+def test_a_machine_without_moas_jar_is_told_what_to_do():
+    program = "import streamgauge as sg; sg.evaluate(sg.SEA(n_rows=5), sg.learners.Moa())"
+    done = subprocess.run(
+        [sys.executable, "-c", program], env={"PATH": ""}, capture_output=True, text=True, check=False
+    )
+    assert "MOA's jar was not found: name it in the environment variable STREAMGAUGE_MOA_JAR" in done.stderr
+
+
+def test_the_shipped_jar_holds_the_source_that_is_here_compiled():
+    with zipfile.ZipFile(java.JAR) as jar:
+        assert jar.read("streamgauge/Cell.java") == java.SOURCE.read_bytes(), "run: make java"
+        shipped = jar.read("streamgauge/Cell.class")
+    assert shipped.startswith(b"\xca\xfe\xba\xbe")
+    if moa.why_not_compiled() is None:
+        assert java.compiled().startswith(b"\xca\xfe\xba\xbe")

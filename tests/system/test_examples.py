@@ -1,0 +1,72 @@
+"""Every example runs, where the library it shows is installed."""
+
+import inspect
+import runpy
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from peers import moa
+
+FOLDER = Path(__file__).parents[2] / "examples"
+EXAMPLES = sorted(FOLDER.glob("*_learners.py"))
+TASKS = {  # what each of the others must say
+    "compare_for_a_paper": "3. majority, mean rank 3.00",
+    "drift_alarms": "true drifts: [4000, 8000, 12000, 16000]",
+    "experiment": "second time: 0 evaluations",
+    "late_labels": "4,000 still owed",
+    "own_file": "MajorityClass: recall of frauds 0.00",
+    "stop_when_decided": "HoeffdingTree is better than NaiveBayes, known since row",
+    "unbalanced_sample": "G-mean 0.000",
+}
+LIBRARIES = {
+    "moa": "jpype",
+    "own": "numpy",
+    "river": "river",
+    "scikit_learn": "sklearn",
+    "stream_learn": "strlearn",
+    "torch": "torch",
+    "vowpal_wabbit": "vowpalwabbit",
+}
+
+
+def test_every_library_has_its_example():
+    assert [path.stem.removesuffix("_learners") for path in EXAMPLES] == sorted(LIBRARIES)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_runs(path, capsys, monkeypatch):
+    library = LIBRARIES[path.stem.removesuffix("_learners")]
+    if find_spec(library) is None:
+        pytest.skip(f"{library} is not installed")
+    if library == "jpype":
+        if moa.why_absent() is not None:
+            pytest.skip(str(moa.why_absent()))
+        monkeypatch.setenv("STREAMGAUGE_MOA_JAR", str(moa.jar()))
+    runpy.run_path(str(path), run_name="__main__")
+    for line in capsys.readouterr().out.splitlines():
+        assert 0.5 < float(line.rpartition(": ")[2]) <= 1.0
+
+
+def test_every_example_is_run():
+    assert {path.stem for path in FOLDER.glob("*.py")} == {path.stem for path in EXAMPLES} | set(TASKS)
+
+
+@pytest.mark.parametrize(("name", "said"), TASKS.items())
+def test_the_example_of_a_task_says_what_it_should(name, said, capsys):
+    runpy.run_path(str(FOLDER / f"{name}.py"), run_name="__main__")
+    assert said in capsys.readouterr().out
+
+
+PUBLIC = ("", "drift", "forgetting", "labelling", "learners", "measures", "plots", "records", "recording", "schemes",
+          "significance", "streams")  # fmt: skip
+
+
+@pytest.mark.parametrize("family", PUBLIC)
+def test_every_public_object_has_an_example(family):
+    module = import_module(f"streamgauge.{family}".rstrip("."))
+    found = {name: getattr(module, name) for name in module.__all__}
+    documented = {name: thing for name, thing in found.items() if inspect.isclass(thing) or inspect.isfunction(thing)}
+    assert [name for name, thing in documented.items() if ">>>" not in (thing.__doc__ or "")] == []

@@ -1,0 +1,392 @@
+"""All commands alike: help with examples, JSON, quiet and verbose, exit statuses, completion, and what they import."""
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import streamgauge as sg
+from streamgauge.cli import doctor
+from streamgauge.cli.main import COMMANDS, cli
+from streamgauge.cli.run_options import exit_status
+from streamgauge.errors import StreamgaugeError
+from streamgauge.records import Failure
+
+BIN = Path(sys.executable).parent / "streamgauge"
+SPEAKING = [name for name in COMMANDS if name not in ("completion",)]
+
+
+def streamgauge(*arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+    environment = {**os.environ, **variables}
+    return subprocess.run([BIN, *arguments], capture_output=True, text=True, check=False, timeout=120, env=environment)
+
+
+def command(name: str) -> click.Command:
+    found = cli.get_command(click.Context(cli), name)
+    assert found is not None
+    return found
+
+
+def invoke(*arguments: str) -> "tuple[str, str, object]":
+    """Call a command in this process; gives what it says, and its status."""
+    done = CliRunner().invoke(cli, list(arguments), standalone_mode=False, catch_exceptions=False)
+    return done.stdout, done.stderr, done.return_value
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("store")
+    (folder / "small.toml").write_text(
+        'rows = 500\nseeds = [1, 2]\nschemes = ["Bootstrap(2)", "Prequential"]\nmeasures = ["accuracy", "kappa"]\n'
+        'learners = ["NaiveBayes", "NoChange"]\nstreams = ["SEA", "STAGGER", "Sine"]\n'
+    )
+    out, error, status = invoke("run", str(folder / "small.toml"), "--out", str(folder / "found"), "--jobs", "1")
+    assert status == 0, error
+    assert "24 evaluations: 24 finished now" in error
+    assert "NaiveBayes" in out
+    return folder / "found"
+
+
+# Alike
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_examples(name):
+    text = command(name).help or ""
+    assert "Example" in text
+    assert f"streamgauge {name}" in text
+
+
+@pytest.mark.parametrize("name", SPEAKING)
+def test_every_command_speaks_json_and_can_be_quiet_or_verbose(name):
+    options = {text for parameter in command(name).params for text in parameter.opts}
+    assert {"--json", "--quiet", "--verbose"} <= options
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_says_what_it_is(name):
+    for parameter in command(name).params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, parameter.opts
+
+
+def test_quiet_prints_results_alone_and_verbose_more(store):
+    arguments = ("evaluate", "--stream", "SEA", "--rows", "200", "--learner", "NoChange")
+    out, error, _ = invoke(*arguments, "--quiet", "--out", str(store / "one"))
+    assert "NoChange" in out
+    assert error == ""
+    _, error, _ = invoke(*arguments, "--verbose", "--out", str(store / "one"))
+    assert "report:" in error
+    assert "Prequential" in error
+    with pytest.raises(click.UsageError, match="exclude each other"):
+        invoke(*arguments, "--quiet", "--verbose")
+
+
+def test_a_command_that_does_not_exist_is_met_with_the_nearest():
+    done = streamgauge("evaluat")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "Error: there is no command 'evaluat'; did you mean evaluate?\n"
+
+
+def test_the_exit_status_tells_what_failed_and_what_was_stopped():
+    results = sg.evaluate(sg.SEA(n_rows=100), sg.NoChange())
+    assert exit_status(results) == 0
+    assert exit_status(replace(results, failures=(Failure("mine", 0, 3, "too hot"),))) == 1
+    assert exit_status(replace(results, description={"ended_by": "interrupt"})) == 130
+
+
+def test_no_colours_where_none_are_wanted(store):
+    script = f"script -qec '{BIN} results {store} --measure accuracy --scheme Bootstrap' /dev/null"
+    if subprocess.run(["which", "script"], capture_output=True, check=False).returncode:
+        pytest.skip("there is no script(1) to act as a terminal")
+    plain = subprocess.run(
+        script, shell=True, capture_output=True, text=True, check=False, env={**os.environ, "NO_COLOR": "1"}
+    )
+    assert not re.search(r"\x1b\[(3\d|4\d|9\d)", plain.stdout)  # bold may be, colours not
+    assert "0." in plain.stdout
+
+
+# Experiments
+
+
+def test_run_checks_without_running(store):
+    path = str(store.parent / "small.toml")
+    out, error, status = invoke("run", path, "--out", str(store), "--check")
+    assert (out, status) == ("", 0)
+    assert "0 of 24 evaluations are missing" in error
+    told = json.loads(invoke("run", path, "--out", str(store / "new"), "--check", "--json")[0])
+    assert (told["n_missing"], len(told["missing"])) == (24, 12)
+    assert not (store / "new").exists()
+
+
+def test_run_lists_what_is_ready_made_and_names_the_nearest():
+    assert set(json.loads(invoke("run", "--list", "--json")[0])) == {"quick", "paper", "unbalanced"}
+    assert "quick" in invoke("run", "--list")[0]
+    with pytest.raises(StreamgaugeError, match="did you mean quick"):
+        invoke("run", "--ready", "quik")
+    with pytest.raises(StreamgaugeError, match="which experiment"):
+        invoke("run")
+
+
+def test_run_tells_every_fault_of_a_file_on_a_line(tmp_path):
+    (tmp_path / "bad.toml").write_text('rows = 10\nstreams = ["SEA"]\nlearners = ["Hoeffding", "NoChang"]\n')
+    done = streamgauge("run", str(tmp_path / "bad.toml"))
+    assert done.returncode == 2
+    assert [line.rpartition("bad.toml:")[2].split(":")[0] for line in done.stderr.splitlines()] == ["3", "3"]
+
+
+def test_a_run_that_fails_gives_status_1_and_its_reason(tmp_path, monkeypatch):
+    monkeypatch.setenv("STREAMGAUGE_DATA", str(tmp_path))
+    monkeypatch.setenv("STREAMGAUGE_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "real.toml").write_text('streams = ["gmsc"]\nlearners = ["NoChange"]\n')
+    out, error, status = invoke("run", str(tmp_path / "real.toml"), "--out", str(tmp_path / "found"))
+    assert (out, status) == ("", 1)
+    assert "failed: gmsc" in error
+    told = json.loads(invoke("run", str(tmp_path / "real.toml"), "--out", str(tmp_path / "found"), "--json")[0])
+    assert (told["n_failed"], told["complete"]) == (1, False)
+
+
+def test_results_are_listed_filtered_and_exported(store, tmp_path):
+    rows = json.loads(invoke("results", str(store), "--json", "--scheme", "Bootstrap", "--learner", "Naive*")[0])
+    assert len(rows) == 3 * 2 * 2
+    out = invoke("results", str(store), "--measure", "accuracy", "--seed", "1")[0]
+    assert out.splitlines()[1].split() == ["stream", "scheme", "NaiveBayes", "NoChange"]
+    assert " ± " in invoke("results", str(store))[0]
+    target = tmp_path / "all.csv"
+    invoke("results", str(store), "--export", str(target))
+    assert len(target.read_text().splitlines()) == 1 + 48
+    told = json.loads(invoke("results", str(store), "--runs", "--json")[0])
+    assert (len(told["runs"]), told["running"]) == (12, [])
+    assert "Sine" in invoke("results", str(store), "--runs")[0]
+    with pytest.raises(StreamgaugeError, match="give --runs"):
+        invoke("results", str(store), "--status", "failed")
+
+
+def test_a_store_can_be_ranked(store):
+    told = json.loads(invoke("rank", str(store), "--scheme", "Bootstrap", "--json")[0])
+    assert told["streams"] == ["SEA", "STAGGER", "Sine"]  # two seeds of a stream are one stream
+    assert told["learners"] == ["NaiveBayes", "NoChange"]
+    with pytest.raises(StreamgaugeError, match="under 2 schemes: choose one with --scheme"):
+        invoke("rank", str(store))
+    with pytest.raises(StreamgaugeError, match="a store of many runs"):
+        invoke("compare", str(store))
+
+
+def test_a_store_can_be_reported_and_drawn(store, tmp_path):
+    told = invoke("report", str(store), "--scheme", "Bootstrap", "--format", "md")[0]
+    assert "3 streams" in told
+    chosen = ["--scheme", "Prequential", "--seed", "1"]
+    invoke("plot", "ranks", str(store), *chosen, "--out", str(tmp_path / "ranks.svg"))
+    only = [*chosen, "--stream", "SEA", "--forgetting", "Landmark"]
+    invoke("plot", "curves", str(store), *only, "--out", str(tmp_path / "curves.svg"))
+    assert (tmp_path / "curves.svg").is_file()
+    with pytest.raises(StreamgaugeError, match="drawn of one run, not of 3: name one folder, or of a store one --str"):
+        invoke("plot", "curves", str(store), *chosen, "--out", str(tmp_path / "curves.svg"))
+    with pytest.raises(StreamgaugeError, match=r"choose one: --measure, or Filter\(measure=...\)"):
+        invoke("results", str(store), "--export", str(tmp_path / "table.tex"))
+
+
+def test_ranks_are_drawn_by_the_first_measure_that_runs_share(tmp_path):
+    for name, measures in (("SEA", ("error", "kappa")), ("Sine", ("kappa", "mcc"))):
+        wanted = [word for measure in measures for word in ("--measure", measure)]
+        learners = ["--learner", "NaiveBayes", "--learner", "NoChange"]
+        invoke("evaluate", "--stream", name, "--rows", "300", *learners, *wanted, "--out", str(tmp_path / name))
+    runs = [str(tmp_path / "SEA"), str(tmp_path / "Sine")]
+    invoke("plot", "ranks", *runs, "--out", str(tmp_path / "ranks.svg"))
+    invoke("plot", "ranks", *runs, "--measure", "kappa", "--out", str(tmp_path / "kappa.svg"))
+    assert (tmp_path / "ranks.svg").read_bytes() == (tmp_path / "kappa.svg").read_bytes()
+    with pytest.raises(StreamgaugeError, match="there is no measure 'error'"):
+        invoke("plot", "ranks", *runs, "--measure", "error", "--out", str(tmp_path / "ranks.svg"))
+
+
+def test_a_run_replaces_what_another_left_in_its_folder_and_nothing_else(tmp_path):
+    records = ["--record", "predictions", "--record", "misclassified", "--record", "confusion"]
+    first = ["evaluate", "--stream", "SEA", "--rows", "300", "--learner", "NaiveBayes", "--learner", "NoChange"]
+    assert "replaced" not in invoke(*first, *records, "--out", str(tmp_path))[1]
+    (tmp_path / "misclassified" / "mine.txt").write_text("not of a run")
+    second = ["evaluate", "--stream", "SEA", "--rows", "200", "--learner", "MajorityClass"]
+    told = invoke(*second, "--record", "misclassified", "--no-resources", "--out", str(tmp_path))[1]
+    assert f"the earlier results in {tmp_path} are replaced" in told
+    tables = {"confusions.parquet", "labels.parquet", "readings.parquet", "manifest.json"}
+    assert {path.name for path in tmp_path.iterdir()} == {*tables, "report.html", "journal", "misclassified"}
+    assert {path.name for path in (tmp_path / "misclassified").iterdir()} == {"MajorityClass-0.arff", "mine.txt"}
+
+
+def test_a_run_that_resumes_says_so(tmp_path):
+    options = ["--stream", "SEA", "--rows", "300", "--learner", "NoChange", "--checkpoint", str(tmp_path), "--resume"]
+    assert "no checkpoint yet" in invoke("evaluate", *options)[1]
+    assert "resuming from the newest checkpoint" in invoke("evaluate", *options)[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["compare", "--learner", "NoChange"], "a comparison needs two learners; give another beside --learner NoCh"),
+        (["compare", "--learner", "NoChange", "--learner", "NoChange()"], "two learners are the same: NoChange"),
+        (["evaluate", "--learner", "NoChange", "--resume"], "from where.* with --checkpoint"),
+        (["evaluate", "--learner", "NoChange", "--out", __file__], "--out .* is a file"),
+        (["evaluate", "--learner", "NoChange", "--measure", "recall"], r"write recall\[CLASS\] or.*, recall_macro"),
+    ],
+)
+def test_mistakes_are_told_in_the_words_of_the_command_line(arguments, reason):
+    with pytest.raises(StreamgaugeError, match=reason):
+        invoke(*arguments, "--stream", "SEA", "--rows", "100")
+
+
+# Doctor
+
+
+def test_doctor_knows_every_extra():
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"]
+    assert set(doctor.EXTRAS) == set(project["optional-dependencies"])
+
+
+def test_doctor_says_what_is_installed_and_what_is_not(monkeypatch):
+    versions = {name: doctor._version(name) for name in ("click", "cloudpickle", "numpy", "pyarrow", "rich", "scipy")}
+    monkeypatch.setattr(doctor, "_version", versions.get)
+    out, _, status = invoke("doctor")
+    assert status == 0
+    assert "pip install 'streamgauge[river]' adds learners of River" in out
+    found = json.loads(invoke("doctor", "--json")[0])
+    assert found["extras"]["river"]["installed"] is False
+    assert found["problems"] == []
+    monkeypatch.setattr(doctor, "_version", {**versions, "scipy": None, "numpy": "1.26.4"}.get)
+    out, _, status = invoke("doctor")
+    assert status == 1
+    assert "scipy is missing: pip install scipy" in out
+    assert "numpy 1.26.4 is installed, and >=2.0,<3 is needed: pip install 'numpy>=2.0,<3'" in out
+
+
+def test_doctor_says_what_moa_lacks_beside_packages(monkeypatch, tmp_path):
+    pytest.importorskip("jpype", reason="the extra moa is not installed")
+    monkeypatch.setenv("STREAMGAUGE_MOA_JAR", str(tmp_path / "moa.jar"))
+    found = json.loads(invoke("doctor", "--json")[0])
+    assert "moa.jar, where there is no file" in found["extras"]["moa"]["lacks"]
+    assert found["problems"] == []
+
+
+def test_words_objects_and_streams_that_do_not_exist_are_told_with_the_nearest():
+    for words, hint in (
+        (("evaluate", "--score", "lst"), "did you mean last?"),
+        (("list", "learnrs"), "did you mean learners?"),
+        (("describe", "elektricity"), "there is no file or real stream 'elektricity'; did you mean electricity?"),
+        (("run", "quik"), "did you mean --ready quick?"),
+    ):
+        done = CliRunner().invoke(cli, list(words), standalone_mode=False)
+        told = done.exception.format_message() if isinstance(done.exception, click.UsageError) else str(done.exception)
+        assert hint in told
+
+
+@pytest.mark.parametrize(
+    ("part", "hint"),
+    [
+        ({"scheme": "Bootstrp(10)"}, "the text 'Bootstrp(10)' is no scheme; write streamgauge.schemes.Bootstrap"),
+        ({"forgetting": ["Windows(5)"]}, "write streamgauge.forgetting.Window"),
+        (
+            {"labelling": sg.labelling.AllLabels},
+            "the class AllLabels is no labelling; write streamgauge.labelling.AllL",
+        ),
+        ({"learners": "NoChanging"}, "this is not a learner: 'NoChanging'; write streamgauge.learners.NoChange"),
+        ({"stream": "SEAA"}, "the text 'SEAA' is no stream; write streamgauge.streams.SEA"),
+        ({"stream": "zzz.csv"}, "a file is streamgauge.File"),
+    ],
+)
+def test_a_text_or_class_in_place_of_an_object_is_told_with_the_object(part, hint):
+    with pytest.raises(StreamgaugeError, match=re.escape(hint)):
+        sg.evaluate(**{"stream": sg.SEA(n_rows=10), "learners": sg.NoChange(), **part})
+
+
+# Completion
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_what_a_shell_needs(shell):
+    out, _, _ = invoke("completion", shell)
+    assert "_STREAMGAUGE_COMPLETE" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("streamgauge ev", "evaluate"),
+        ("streamgauge evaluate --learner Hoeffding", "HoeffdingTree"),
+        ("streamgauge evaluate --stream elec", "electricity"),
+        ("streamgauge run --ready qu", "quick"),
+        ("streamgauge list mea", "measures"),
+        ("streamgauge results --exp", "--export"),
+    ],
+)
+def test_commands_options_and_names_are_completed(words, expected):
+    count = str(len(words.split()) - 1)
+    done = streamgauge(_STREAMGAUGE_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=count)
+    assert done.returncode == 0, done.stderr
+    assert f"plain,{expected}" in done.stdout.splitlines()
+
+
+# What is imported, and what is public
+
+HEAVY = {"matplotlib", "ray", "sklearn", "pandas", "polars", "scipy", "pyarrow", "pydantic", "rich", "torch", "river"}
+LAZY = {"numpy", "click", "importlib.metadata"} | {f"streamgauge.{name}" for name in ("learners", "streams", "records")}
+HELP = "from streamgauge.cli.main import cli; cli(['--help'], standalone_mode=False)"
+
+
+@pytest.mark.parametrize(
+    ("code", "absent"),
+    [
+        ("import streamgauge", HEAVY | LAZY),
+        (HELP, HEAVY | LAZY - {"click"}),
+        ("from streamgauge import *", HEAVY | {"jpype", "starlette", "streamgauge.plots", "streamgauge.cli"}),
+        ("import streamgauge.experiments, streamgauge.store", HEAVY),
+    ],
+)
+def test_nothing_heavy_is_imported_before_it_is_needed(code, absent):
+    told = f"{code}\nimport sys\nprint('modules:', *sys.modules)"
+    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True, timeout=60)
+    modules = set(done.stdout.rpartition("modules:")[2].split())
+    assert "streamgauge" in modules
+    assert not absent & modules
+
+
+def test_what_is_imported_late_is_what_type_checkers_and_editors_see():
+    tree = ast.parse(Path(sg.__file__).read_text())
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    seen = {alias.name: node.module for node in imports for alias in node.names if "streamgauge" in str(node.module)}
+    families = {name for name, module in seen.items() if module == "streamgauge"}
+    for name in families:
+        assert getattr(sg, name).__name__ == f"streamgauge.{name}"
+    for name in sg.__all__:
+        assert getattr(sg, name) is getattr(import_module(str(seen[name])), name)
+    assert set(seen) == families | set(sg.__all__)
+    assert {name for name in dir(sg) if not name.startswith("__")} == set(seen)
+
+
+def test_a_function_stays_itself_whatever_is_imported_in_between():
+    code = (
+        "import streamgauge as sg, streamgauge.evaluation, streamgauge.experiments.run, streamgauge.significance\n"
+        "print(*{type(getattr(sg, name)).__name__ for name in ('evaluate', 'run', 'compare', 'rank', 'load', 'save')})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "function\n"
+
+
+def test_a_name_the_package_does_not_have_is_told_with_the_nearest_one():
+    done = subprocess.run(
+        [sys.executable, "-c", "import streamgauge as sg; sg.evaluates"], stderr=-1, text=True, check=False
+    )
+    assert done.stderr.endswith("no attribute 'evaluates'; did you mean evaluate?\n")
+
+
+def test_there_are_about_25_public_names_and_all_are_there():
+    assert 20 <= len(sg.__all__) <= 30
+    for name in sg.__all__:
+        assert getattr(sg, name).__doc__

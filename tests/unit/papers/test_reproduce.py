@@ -1,0 +1,346 @@
+"""Tables and figures of papers, done again: every name runs, published figures are right, claims are seen."""
+
+import csv
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from papers import REPRODUCTIONS, Finding, Reproduction, Table, names_of, pieces, reports, reproduce
+from papers.findings import Experiment, Piece
+from papers.gama_2009.page_hinkley import EVERYTHING, FADINGS, SINCE_ALARM, find_delays
+from papers.published import published
+from streamgauge._engine.executor import Backend
+from streamgauge.backends import Threads
+from streamgauge.cli.main import cli
+from streamgauge.errors import StreamgaugeError
+
+SHARED = Path(__file__).parents[4] / "shared"
+DATA, PAPER = SHARED / "data", SHARED / "paper"
+SCHEMES = ("bootstrap", "cross_validation", "split")
+
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the real streams (shared/data) are not here")
+needs_paper = pytest.mark.skipif(not PAPER.is_dir(), reason="the published figures (shared/paper) are not here")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STREAMGAUGE_DATA", str(DATA))
+        yield tmp_path_factory.mktemp("reproduction")
+
+
+@needs_data
+@pytest.mark.parametrize("name", REPRODUCTIONS)
+def test_every_name_runs_and_writes_its_page_picture_data_and_manifest(name: str, folder: Path) -> None:
+    done = reproduce(name, folder, scale="tiny", backend=Threads(1))
+    assert done.complete
+    assert done.finding.claims
+    suffixes = {path.suffix for path in done.files}
+    assert suffixes == {".md", ".csv", ".json", ".png"}
+    page = (folder / f"{name}.md").read_text(encoding="utf-8")
+    assert page.startswith(f"# {done.reproduction.title}\n")
+    assert all(claim.text in page for claim in done.finding.claims)
+    manifest = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    assert (manifest["scale"], manifest["pieces_done"], manifest["picture"]) == (
+        "tiny",
+        manifest["pieces"],
+        f"{name}.png",
+    )
+    with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.reader(lines))
+    assert len(rows) > 1
+    assert {len(row) for row in rows} == {len(rows[0])}
+
+
+WORKED = ("bifet-2015-table-1", "bifet-2015-table-5", "bifet-2016-numbers", "bifet-2016-ram-hours", "stuffed-sampling")
+
+
+@pytest.mark.parametrize("name", WORKED)
+def test_what_is_worked_out_agrees_with_the_papers_or_says_why_not(name: str, tmp_path: Path) -> None:
+    done = reproduce(name, tmp_path, scale="tiny")
+    assert [claim.text for claim in done.finding.claims if not claim.holds] == []
+    assert done.finding.notes
+
+
+RUN = (
+    *(f"bifet-2015-figure-{k}" for k in (2, 3, 4)),
+    *(f"gama-2009-figure-{k}" for k in range(2, 10)),
+)
+
+
+@needs_data
+@pytest.mark.parametrize("name", RUN)
+def test_the_claims_of_the_figures_are_seen_at_quick_scale(name: str, folder: Path) -> None:
+    done = reproduce(name, folder / "quick", scale="quick")
+    assert [claim.text for claim in done.finding.claims if not claim.holds] == []
+
+
+def test_both_readings_of_the_delays_are_told_and_their_claims_can_fail() -> None:
+    def done(n_false: int, missed: tuple[int, ...]) -> dict[str, dict[str, Any]]:
+        """Delays grow by 100 from one fading to the next on each of 100 streams; alarms are false at the second."""
+        held = {}
+        for place, fading in enumerate(FADINGS):
+            delays: list[list[int | None]] = [[1_000 + 100 * place + k] * 3 for k in range(100)]
+            for stream in missed:
+                delays[stream][1] = None
+            false = [[int(not place), 0, 0, n_false * (place == 1)]] * 100
+            reading = {"delays": delays, "false_alarms": false}
+            held[f"{fading:g}"] = {EVERYTHING: reading, SINCE_ALARM: reading}
+        return held
+
+    finding = find_delays(done(0, (3,)))
+    assert [claim.holds for claim in finding.claims] == [True, True, True, False]
+    assert [claim.holds for claim in find_delays(done(1, (3, 4))).claims] == [True, False, False, False]
+    backwards = dict(zip(done(0, ()), reversed(done(0, ()).values()), strict=True))
+    assert [claim.holds for claim in find_delays(backwards).claims[:2]] == [False, False]
+    everything, since_alarm = finding.tables
+    assert since_alarm.rows == everything.rows
+    assert everything.rows[0][1] == "1,050 ±29 (1,045, +4)"  # 1,049.5
+    assert everything.rows[1][4:] == ("0.00, 0.00, 0.00, 0.00 (0, 0, 0)", 1, 99)
+
+
+# The published figures
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    with (PAPER / name).open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+@needs_paper
+def test_the_published_figures_of_the_package_are_those_of_the_papers() -> None:
+    folds = _rows("fold_accuracies.csv")
+    assert published("bifet-2015-table-1")["a"] == [float(row["a"]) for row in folds]
+    assert published("bifet-2015-table-1")["b"] == [float(row["b"]) for row in folds]
+    delays = published("gama-2009-table-2")
+    for row in _rows("page_hinkley_delays.csv"):
+        known = delays[f"{float(row['one_minus_alpha']):g}"]
+        assert known["delays"] == [int(row[f"{name}_drift"]) for name in ("first", "second", "third")]
+        assert known["false_alarms"] == [int(count) for count in row["false_alarms"].split(",")]
+    assert len(delays) == 6
+    for row in _rows("ram_hours.csv"):
+        assert published("bifet-2016-ram-hours")[row["classifier"]]["ram_hours"] == int(row["ram_hours"])
+    for row in _rows("nemenyi_critical_values.csv"):
+        assert published("bifet-2016-nemenyi")[row["classifiers"]] == [float(row["q_0.05"]), float(row["q_0.10"])]
+
+
+@needs_paper
+def test_the_published_rejection_rates_of_the_package_are_those_of_the_paper() -> None:
+    overall = published("bifet-2015-table-2")["rates"]
+    for row in _rows("rejection_rates.csv"):
+        mode = "prequential" if row["prequential"] == "true" else "non-prequential"
+        assert overall[row["test"]][mode][f"{float(row['noise']):g}"] == [float(row[name]) for name in SCHEMES]
+    for table, name in ((3, "mcnemar"), (4, "wilcoxon")):
+        known = published(f"bifet-2015-table-{table}")
+        rows = _rows(f"rejection_rates_{name}.csv")
+        assert len(rows) == 3 * len(known) == 39
+        for row in rows:
+            assert known[row["stream"]][f"{float(row['noise']):g}"] == [float(row[name]) for name in SCHEMES]
+
+
+@needs_paper
+def test_the_published_confusion_matrices_of_the_package_are_those_of_the_papers() -> None:
+    examples = json.loads((PAPER / "confusion_examples.json").read_text(encoding="utf-8"))
+    for name, example in zip(("bifet-2015-table-5", "bifet-2016-confusion"), examples, strict=True):
+        for figure, value in published(name).items():
+            assert example[figure] == value
+
+
+def test_the_means_of_tables_3_and_4_are_rows_of_table_2() -> None:
+    overall = published("bifet-2015-table-2")["rates"]
+    for table, test, mode in ((3, "mcnemar", "non-prequential"), (4, "wilcoxon", "prequential")):
+        streams = published(f"bifet-2015-table-{table}").values()
+        for noise, rates in overall[test][mode].items():
+            means = [sum(stream[noise][k] for stream in streams) / 13 for k in range(3)]
+            assert means == pytest.approx(rates, abs=0.0101)
+
+
+# Pieces
+
+
+class Counting:
+    """An experiment of two pieces that counts how often each is done."""
+
+    def __init__(self, works: dict[str, Callable[[Backend], dict[str, Any]]] | None = None) -> None:
+        self.done: list[str] = []
+        self.works = works or {}
+
+    def experiment(self, *, edition: int = 1, in_part: bool = False, dataset: str | None = None) -> Experiment:
+        def work(key: str) -> Callable[[Backend], dict[str, Any]]:
+            def do(backend: Backend) -> dict[str, Any]:
+                self.done.append(key)
+                return self.works[key](backend) if key in self.works else {"key": key, "nothing": float("nan")}
+
+            return do
+
+        made = [Piece("one", work("one")), Piece("two", work("two"), dataset=dataset)]
+        return Experiment("counting", lambda _: made, in_part=in_part, edition=edition)
+
+
+def _finish(experiment: Experiment, folder: Path) -> tuple[Any, tuple[str, ...]]:
+    return pieces.finish(experiment, "quick", folder, Threads(1), lambda *_: None)
+
+
+def test_finished_pieces_are_not_done_again(tmp_path: Path) -> None:
+    counting = Counting()
+    first, _ = _finish(counting.experiment(), tmp_path)
+    second, _ = _finish(counting.experiment(), tmp_path)
+    assert counting.done == ["one", "two"]
+    assert first == second == {key: {"key": key, "nothing": None} for key in ("one", "two")}
+
+
+def test_a_stopped_run_goes_on_with_the_piece_at_which_it_was_stopped(tmp_path: Path) -> None:
+    def stop(_: Backend) -> dict[str, Any]:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        _finish(Counting({"two": stop}).experiment(), tmp_path)
+    assert list(pieces.finished(Counting().experiment(), "quick", tmp_path)) == ["one"]
+    counting = Counting()
+    _finish(counting.experiment(), tmp_path)
+    assert counting.done == ["two"]
+
+
+def test_pieces_of_another_edition_or_scale_are_done_again(tmp_path: Path) -> None:
+    counting = Counting()
+    _finish(counting.experiment(), tmp_path)
+    _finish(counting.experiment(edition=2), tmp_path)
+    pieces.finish(counting.experiment(edition=2), "paper", tmp_path, Threads(1), lambda *_: None)
+    assert counting.done == ["one", "two"] * 3
+
+
+def test_a_damaged_piece_is_told_by_its_file(tmp_path: Path) -> None:
+    _finish(Counting().experiment(), tmp_path)
+    path = tmp_path / "pieces" / "counting" / "one.json"
+    path.write_text(path.read_text(encoding="utf-8")[:20], encoding="utf-8")
+    with pytest.raises(StreamgaugeError, match=r"one\.json cannot be read .*: delete it"):
+        _finish(Counting().experiment(), tmp_path)
+
+
+def test_a_real_stream_that_cannot_be_had_is_left_out_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streamgauge.streams.load", _absent)
+    done, left_out = _finish(Counting().experiment(in_part=True, dataset="covertype"), tmp_path)
+    assert list(done) == ["one"]
+    assert left_out == ("covertype is left out: covertype is not here",)
+    with pytest.raises(StreamgaugeError, match="covertype is not here"):
+        _finish(Counting().experiment(dataset="covertype"), tmp_path / "other")
+
+
+def _absent(name: str) -> None:
+    msg = f"{name} is not here"
+    raise StreamgaugeError(msg)
+
+
+def test_what_is_not_complete_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streamgauge.streams.load", _absent)
+    experiment = Counting().experiment(in_part=True, dataset="covertype")
+    _known(monkeypatch, experiment)
+    done = reproduce("counted", tmp_path)
+    assert not done.complete
+    assert done.finding.basis == "a count; NOT COMPLETE: 1 of 2 pieces are done"
+    assert done.finding.notes[0] == "covertype is left out: covertype is not here"
+    assert "NOT COMPLETE" in (tmp_path / "counted.md").read_text(encoding="utf-8")
+
+
+def _known(monkeypatch: pytest.MonkeyPatch, experiment: Experiment) -> None:
+    """Let an experiment be known by the name of counted."""
+
+    def find(done: Any) -> Finding:
+        table = Table("Keys", ("key",), tuple((key,) for key in done))
+        return Finding("a count", (table,), draw=lambda figure: figure.subplots().plot([0, 1]))
+
+    counted = Reproduction("counted", "Nobody", "Counted", experiment, find)
+    monkeypatch.setitem(REPRODUCTIONS, "counted", counted)
+
+
+def test_so_far_does_no_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counting = Counting()
+    _known(monkeypatch, counting.experiment())
+    with pytest.raises(StreamgaugeError, match="0 of 2 pieces are finished"):
+        reproduce("counted", tmp_path, so_far=True)
+    assert counting.done == []
+    reproduce("counted", tmp_path)
+    assert reproduce("counted", tmp_path, so_far=True).complete
+    assert counting.done == ["one", "two"]
+
+
+def test_without_matplotlib_there_is_no_picture_and_the_manifest_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reports, "find_spec", lambda _: None)
+    done = reproduce("bifet-2015-table-5", tmp_path)
+    assert not any(path.suffix == ".png" for path in done.files)
+    assert json.loads((tmp_path / "bifet-2015-table-5.json").read_text(encoding="utf-8"))["picture"] is None
+    assert "![" not in (tmp_path / "bifet-2015-table-5.md").read_text(encoding="utf-8")
+    assert "pip install streamgauge[plots]" in run("bifet-2015-table-5", "--out", str(tmp_path)).output
+
+
+# The command
+
+
+def run(*arguments: str) -> Any:
+    return CliRunner().invoke(cli, ["reproduce", *arguments], catch_exceptions=True)
+
+
+def test_the_command_lists_what_there_is() -> None:
+    assert [line.split()[0] for line in run("--list").output.splitlines()] == list(REPRODUCTIONS)
+    assert list(json.loads(run("--list", "--json").output)) == list(REPRODUCTIONS)
+
+
+def test_the_command_prints_ours_beside_what_was_published(tmp_path: Path) -> None:
+    output = run("bifet-2015-table-5", "--out", str(tmp_path)).output
+    assert "published" in output
+    assert "-0.1667" in output
+    assert "seen: every published measure" in output
+    told = json.loads(run("bifet-2015-table-5", "--out", str(tmp_path), "--json").output)
+    rows = {row["figure"]: row for row in told[0]["tables"][0]["rows"]}
+    assert rows["kappa"] == {"figure": "kappa", "ours": 0.3269, "published": 0.3269, "difference": 0.0}
+    assert told[0]["complete"]
+    index = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert "[bifet-2015-table-5](bifet-2015-table-5.md)" in index
+    assert "2 of 2" in index
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ((), "what is to be reproduced"),
+        (("bifet-2015-tables-1",), "did you mean bifet-2015-table-1"),
+        (("bifet-2015-table-2", "--so-far"), "0 of .* pieces are finished"),
+    ],
+)
+def test_the_command_names_what_is_wrong(arguments: tuple[str, ...], complaint: str, tmp_path: Path) -> None:
+    found = run(*arguments, "--out", str(tmp_path)).exception
+    assert isinstance(found, StreamgaugeError)
+    with pytest.raises(StreamgaugeError, match=complaint):
+        raise found
+
+
+def test_what_cannot_be_done_does_not_keep_the_others_from_being_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("streamgauge.streams.load", _absent)
+    _known(monkeypatch, Counting().experiment(dataset="skin"))
+    result = run("counted", "bifet-2015-table-5", "--out", str(tmp_path))
+    assert "Error: counted: skin is not here" in result.output
+    assert (tmp_path / "bifet-2015-table-5.md").is_file()
+
+
+def test_a_stop_tells_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(_: Backend) -> dict[str, Any]:
+        raise KeyboardInterrupt
+
+    _known(monkeypatch, Counting({"two": stop}).experiment())
+    result = run("counted", "--out", str(tmp_path))
+    assert "run the same command again to go on" in result.output
+    assert (tmp_path / "pieces" / "counting" / "one.json").is_file()
+
+
+def test_a_name_stands_for_all_that_begin_with_it() -> None:
+    assert names_of("gama-2009") == [name for name in REPRODUCTIONS if name.startswith("gama-2009-")]
+    assert names_of("all") == list(REPRODUCTIONS)
+    assert names_of("bifet-2015-table-2") == ["bifet-2015-table-2"]

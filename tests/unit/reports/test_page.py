@@ -1,0 +1,383 @@
+"""The tables and the report page: complete, honest about gaps and cuts, and closed to what names may contain."""
+
+import base64
+import hashlib
+import io
+import json
+import math
+import re
+import shutil
+import statistics
+import subprocess
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console, RenderableType
+
+from streamgauge import NoChange, evaluate
+from streamgauge.errors import StreamgaugeError
+from streamgauge.records import Drift, Reading
+from streamgauge.reports import page_html, pairs_table, results_table, summary, write_page
+from streamgauge.reports.curves import Curve, curves_of, thinned
+from streamgauge.reports.series import panels
+from streamgauge.results import Results
+from streamgauge.streams import SEA, Gradual
+from tests.support.report_examples import WARNING, Verdict, example_results, example_verdicts
+
+HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">&amp;[red]"
+
+# What Chromium needs to run in a container, and to leave the network alone.
+CHROMIUM = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--virtual-time-budget=3000",
+]
+
+
+class Page(HTMLParser):
+    """The text, attributes and raw blocks of a page, as a parser that is not ours sees them."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self.attributes: list[tuple[str, str, str]] = []
+        self.blocks: dict[str, list[str]] = {"script": [], "style": []}
+        self.tags: list[str] = []
+        self._inside = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._inside = tag
+        self.tags.append(tag)
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+        if tag in self.blocks:
+            self.blocks[tag].append("")
+
+    def handle_endtag(self, tag: str) -> None:  # noqa: ARG002
+        self._inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._inside in self.blocks:
+            self.blocks[self._inside][-1] += data
+        else:
+            self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.texts).split())
+
+    @property
+    def data(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.blocks["script"][0], parse_constant=pytest.fail)
+        return found
+
+
+def rendered(renderable: RenderableType, *, width: int = 80, terminal: bool = False) -> str:
+    console = Console(file=io.StringIO(), width=width, force_terminal=terminal)
+    console.print(renderable)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def readings_of(values: list[list[float]], measure: str = "accuracy") -> tuple[Reading, ...]:
+    """Make readings of one learner from values [fold][point]."""
+    return tuple(
+        Reading(10 * (at + 1), "tree", fold, measure, "Landmark()", value)
+        for fold, of_fold in enumerate(values)
+        for at, value in enumerate(of_fold)
+    )
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    return example_results()
+
+
+@pytest.fixture(scope="module")
+def page(results: Results) -> Page:
+    return Page(page_html(results, example_verdicts(results)))
+
+
+def test_the_page_asks_for_nothing_outside_itself(results: Results) -> None:
+    html = page_html(results, example_verdicts(results))
+    without_comments = re.sub(r"/\*.*?\*/", "", html, flags=re.DOTALL)
+    assert re.findall(r"(?:https?:)?//[a-z0-9-]+\.[a-z]", without_comments) == []
+    assert "@import" not in html
+    assert "url(" not in html
+    sources = [value for _, name, value in Page(html).attributes if name in {"src", "href", "srcset", "action"}]
+    assert sources == ["data:,"]
+
+
+def test_the_policy_allows_the_scripts_and_styles_of_the_page_and_no_other(page: Page) -> None:
+    policy = next(value for tag, name, value in page.attributes if tag == "meta" and value.startswith("default-src"))
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules["default-src"] == "'none'"
+    for kind, rule in (("script", "script-src"), ("style", "style-src")):
+        digest = hashlib.sha256(page.blocks[kind][-1].encode()).digest()
+        assert rules[rule] == f"'sha256-{base64.b64encode(digest).decode()}'"
+    assert not [name for _, name, _ in page.attributes if name == "style" or name.startswith("on")]
+
+
+def test_the_page_carries_the_licence_of_what_it_embeds(page: Page) -> None:
+    assert "Permission is hereby granted" in page.blocks["script"][-1]
+    assert "Leon Sorokin" in page.blocks["script"][-1]
+
+
+def test_the_page_names_every_learner_verdict_and_test(results: Results, page: Page) -> None:
+    for learner in results.learners:
+        assert learner in page.text
+    for verdict in example_verdicts(results):
+        assert verdict.sentence in page.text
+        assert verdict.test in page.text
+
+
+def test_warnings_are_never_left_out(results: Results, page: Page) -> None:
+    assert WARNING in page.text
+    told = " ".join(rendered(summary(results, example_verdicts(results))).split())
+    assert told.count(WARNING) == 1
+
+
+def test_one_pair_in_two_measures_is_two_pairs(results: Results) -> None:
+    verdict = example_verdicts(results)[0]
+    table = rendered(pairs_table([verdict, replace(verdict, measure="kappa_m", difference=0.5)]))
+    assert "minus NaiveBayes, accuracy" in table
+    assert "minus NaiveBayes, kappa_m" in table
+    assert "+50.00" in table
+
+
+def test_the_page_says_what_was_run(page: Page) -> None:
+    for said in ("RandomRBF(n_classes=2", "9f2c61d07a3be815", "Bootstrap(n_folds=10", "numpy", "2.3.4", "14.23"):
+        assert said in page.text
+    assert "1,000,000 rows of RandomRBF" in page.text
+
+
+def test_the_page_shows_every_fold_with_mean_and_deviation(results: Results, page: Page) -> None:
+    final = [r for r in results.readings if r.row == results.n_rows and r.learner == "NaiveBayes"]
+    for measure in ("accuracy", "kappa_m"):
+        values = [r.value for r in final if r.measure == measure and r.forgetting.startswith("AdwinWindow")]
+        assert len(values) == 10
+        for value in values:
+            assert f"{100 * value:.2f}" in page.text
+        mean_and_deviation = f"{100 * statistics.mean(values):.2f} ±{100 * statistics.stdev(values):.2f}"
+        assert mean_and_deviation in " ".join(page.text.split())
+
+
+def test_hostile_names_stay_text(results: Results) -> None:
+    hostile = {name: f"{name}{HOSTILE}" for name in ("HoeffdingTree", "accuracy", "AdwinWindow(delta=0.002)")}
+    readings = tuple(
+        replace(
+            reading,
+            learner=hostile.get(reading.learner, reading.learner),
+            measure=hostile.get(reading.measure, reading.measure),
+            forgetting=hostile.get(reading.forgetting, reading.forgetting),
+        )
+        for reading in results.readings
+    )
+    description: dict[str, object] = {
+        HOSTILE: HOSTILE,
+        "stream": {"name": HOSTILE},
+        "scheme": {"name": HOSTILE},
+        "list": [HOSTILE],
+    }
+    verdict = Verdict(HOSTILE, HOSTILE, HOSTILE, 0.5, 0.1, None, HOSTILE, HOSTILE, (HOSTILE,))
+    page = Page(page_html(Results.from_readings(readings, n_rows=1, description=description), [verdict]))
+    assert page.tags.count("script") == 2
+    assert "img" not in page.tags
+    assert page.data["learners"][0] == f"HoeffdingTree{HOSTILE}"
+    assert HOSTILE in page.text
+
+
+@given(st.text(st.characters(codec=None), min_size=1, max_size=40))
+def test_any_text_can_be_a_name(name: str) -> None:
+    results = Results.from_readings((Reading(1, name, 0, name, name, 0.5),), n_rows=1, description={name: {name: name}})
+    html = page_html(results, [Verdict(name, name, name, 0.5, 0.1, (0.0, 0.2), name)])
+    html.encode()
+    assert Page(html).tags.count("script") == 2
+    assert "\x1b" not in rendered(summary(results))
+
+
+def test_the_page_of_ten_long_curves_stays_below_a_megabyte() -> None:
+    learners = [f"Learner{at}" for at in range(10)]
+    results = example_results(
+        learners, n_folds=2, n_points=10_000, measures=["accuracy"], forgettings=["Window(width=1000)"]
+    )
+    html = page_html(results)
+    assert len(html.encode()) < 1_000_000
+    assert len(Page(html).data["charts"][0]["rows"]) <= 2_000
+
+
+def test_a_cut_short_run_says_so_everywhere() -> None:
+    results = replace(example_results(complete=False, n_points=5), n_rows=25_000)
+    assert "This run was cut short. It read 25,000 of 1,000,000 rows" in Page(page_html(results)).text
+    assert "Cut short after 25,000 rows" in rendered(summary(results))
+
+
+def test_a_complete_run_has_no_banner(results: Results, page: Page) -> None:
+    assert "cut short" not in page.text
+    assert "Cut short" not in rendered(summary(results))
+
+
+def test_undefined_readings_are_gaps() -> None:
+    readings = readings_of([[0.5, math.nan, 0.7], [0.6, math.nan, math.inf]])
+    page = Page(page_html(Results.from_readings(readings, n_rows=30)))
+    line = page.data["charts"][0]["lines"][0]
+    assert line["mean"] == [0.55, None, 0.7]
+    assert line["low"] == [0.5, None, 0.7]
+    assert line["high"] == [0.6, None, 0.7]
+    assert "(1 of 2 folds)" in page.text
+
+
+def test_a_run_without_any_reading_still_has_a_report() -> None:
+    empty = Results.from_readings((), n_rows=0)
+    assert "There are no readings." in Page(page_html(empty)).text
+    assert "There are no readings." in rendered(summary(empty))
+
+
+def test_a_report_that_cannot_be_written_is_a_plain_error(tmp_path: Path, results: Results) -> None:
+    with pytest.raises(StreamgaugeError, match=r"cannot write the report to .*no_such_folder"):
+        write_page(results, tmp_path / "no_such_folder" / "report.html")
+
+
+def test_the_tables_fit_eighty_columns(results: Results) -> None:
+    long = example_results(
+        ["HoeffdingTree(grace_period=100, split_confidence=1e-07)", "NaiveBayes()"],
+        measures=["accuracy", "kappa", "kappa_m", "kappa_temporal"],
+        n_points=3,
+    )
+    for shown in (results, long):
+        for line in rendered(summary(shown, example_verdicts(shown))).splitlines():
+            assert len(line) <= 80
+    assert "…" not in rendered(summary(results, example_verdicts(results)))
+
+
+def test_a_pipe_gets_no_escape_codes_and_a_terminal_bold(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Rich reads these; a machine that sets them must not change what is tested.
+    for variable in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    assert "\x1b" not in rendered(summary(results, example_verdicts(results)))
+    assert "\x1b[1m" in rendered(summary(results), terminal=True)
+
+
+def test_the_table_shows_the_mean_and_the_deviation_over_folds() -> None:
+    table = rendered(results_table(Results.from_readings(readings_of([[0.1, 0.5], [0.1, 0.7]]), n_rows=20)))
+    assert "60.00 ±14.14" in table
+    assert "After 20 rows, over Landmark()" in table
+
+
+def test_the_best_of_a_column_is_starred(results: Results) -> None:
+    lines = rendered(results_table(results)).splitlines()
+    assert all(line.count("*") == 2 for line in lines if line.strip().startswith("HoeffdingTree"))
+    assert not any("*" in line for line in lines if line.strip().startswith(("NaiveBayes", "MajorityClass")))
+
+
+def test_less_is_better_where_the_description_says_so(results: Results) -> None:
+    lowered = replace(results, description={"measures": {"accuracy": {"greater_is_better": False}}})
+    best = {(panel.measure, learner) for panel in panels(lowered) for learner in panel.best}
+    assert best == {("accuracy", "MajorityClass"), ("kappa_m", "HoeffdingTree")}
+
+
+def test_names_are_not_read_as_markup_on_the_terminal() -> None:
+    results = Results.from_readings(
+        (Reading(1, "[bold]tree[/bold]\x1b[31m", 0, "accuracy", "Landmark()", 0.5),), n_rows=1
+    )
+    assert "[bold]tree[/bold]�[31m" in rendered(results_table(results))
+
+
+def test_the_pairs_table_has_one_line_of_numbers_a_pair(results: Results) -> None:
+    verdicts = example_verdicts(results)
+    table = rendered(pairs_table(verdicts))
+    assert table.count("minus") == 3
+    assert "+11.24 [+10.31, +12.17]" in table
+    assert "<0.0001" in table
+
+
+@given(st.lists(st.floats(0, 1) | st.just(math.nan), min_size=1, max_size=300), st.integers(2, 20))
+def test_thinning_keeps_ends_and_extremes_and_invents_nothing(values: list[float], half: int) -> None:
+    whole = np.array(values)
+    rows = np.arange(len(values), dtype=np.int64) * 7
+    thin_rows, by_learner = thinned(rows, {"tree": Curve(whole, whole, whole)}, 2 * half)
+    mean = by_learner["tree"].mean
+    assert len(thin_rows) == len(mean) <= max(2 * half, 4)
+    assert (np.diff(thin_rows) > 0).all()
+    np.testing.assert_array_equal(mean[[0, -1]], whole[[0, -1]])
+    assert set(mean[np.isfinite(mean)]) <= set(whole[np.isfinite(whole)])
+    if np.isfinite(whole).any():
+        assert np.nanmin(by_learner["tree"].low) == np.nanmin(whole)
+        assert np.nanmax(by_learner["tree"].high) == np.nanmax(whole)
+        assert (np.nanmin(mean), np.nanmax(mean)) == (np.nanmin(whole), np.nanmax(whole))
+
+
+def test_a_curve_is_the_mean_over_folds_between_its_extremes(results: Results) -> None:
+    panel = panels(results)[0]
+    curve = curves_of(panel)["NaiveBayes"]
+    of_panel = [
+        reading.value
+        for reading in results.readings
+        if (reading.row, reading.learner) == (results.n_rows, "NaiveBayes")
+        and (reading.measure, reading.forgetting) == (panel.measure, panel.forgetting)
+    ]
+    assert curve.mean[-1] == pytest.approx(statistics.mean(of_panel))
+    assert (curve.low[-1], curve.high[-1]) == (min(of_panel), max(of_panel))
+
+
+@pytest.fixture(scope="module")
+def chromium() -> str:
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if found is None:
+        pytest.skip("no Chromium on this machine: install one to test the page in a real browser")
+    return found
+
+
+def dom_after_scripts(chromium: str, path: Path) -> str:
+    profile = path.parent / f"profile-{path.stem}"
+    command = [chromium, *CHROMIUM, f"--user-data-dir={profile}", "--dump-dom", path.as_uri()]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+
+
+def test_a_browser_draws_every_chart_and_runs_no_name(chromium: str, tmp_path: Path) -> None:
+    results = example_results(["tree", HOSTILE], n_folds=3, n_points=50)
+    dom = dom_after_scripts(chromium, write_page(results, tmp_path / "report.html", example_verdicts(results)))
+    assert dom.count("<canvas") == 4
+    assert dom.count("at the last row, 250,000") == 4
+    title = re.search(r"<title>(.*?)</title>", dom, flags=re.DOTALL)
+    assert title is not None
+    assert title[1].startswith("tree and ")
+
+
+def test_the_curves_of_a_browser_are_not_blank(chromium: str, tmp_path: Path) -> None:
+    html = page_html(example_results(n_folds=3, n_points=50))
+    # The page's own policy would rightly refuse this probe, so it goes.
+    probe = """<script>
+    document.title = [...document.querySelectorAll("canvas")].map((canvas) => {
+      const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+      return new Set(new Uint32Array(pixels.buffer)).size;
+    }).join(" ");
+    </script></body>"""
+    html = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", html).replace("</body>", probe)
+    path = tmp_path / "probed.html"
+    path.write_text(html, encoding="utf-8")
+    title = re.search(r"<title>([\d ]+)</title>", dom_after_scripts(chromium, path))
+    assert title is not None
+    assert [int(colours) > 20 for colours in title[1].split()] == [True] * 4
+
+
+def test_true_drifts_travel_from_the_stream_to_the_page() -> None:
+    stream = Gradual(SEA(1), SEA(3), position=500, width=100)
+    results = evaluate(stream, NoChange(), n_rows=1000)
+    assert results.drifts == (Drift(500, 100, "gradual"),)
+    page = page_html(results)
+    assert '"drifts":[[500,600]]' in page
+    assert "1 true drift of the stream" in page

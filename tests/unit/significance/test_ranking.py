@@ -1,0 +1,302 @@
+"""Many learners on many streams: worked numbers, published quantiles, independent implementations."""
+
+import csv
+import json
+from itertools import combinations, permutations, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import stats
+
+import streamgauge as sg
+from streamgauge.errors import StreamgaugeError
+from streamgauge.records import Reading
+from streamgauge.results import Results
+from streamgauge.significance import (
+    benjamini_hochberg,
+    critical_difference,
+    diagram_text,
+    e_benjamini_hochberg,
+    friedman,
+    holm,
+    hommel,
+    mean_rank_p_values,
+    nemenyi_p_values,
+    rank,
+    rank_table,
+    ranks_of,
+    shaffer,
+)
+from tests.support.accuracy_table import TABLE
+
+PUBLISHED = Path(__file__).parents[4] / "shared" / "paper" / "nemenyi_critical_values.csv"
+
+NAMES = ["a", "b", "c", "d"]
+TABLES = st.tuples(st.integers(3, 9), st.integers(3, 5)).flatmap(
+    lambda shape: st.lists(
+        st.lists(st.integers(0, 6), min_size=shape[1], max_size=shape[1]), min_size=shape[0], max_size=shape[0]
+    )
+)
+
+
+# Worked numbers
+
+
+def test_friedman_and_iman_davenport_give_the_worked_numbers() -> None:
+    plain = friedman(TABLE, corrected_for_ties=False)
+    assert plain.chi_square == pytest.approx(9.2785714286, abs=1e-9)
+    assert plain.iman_davenport == pytest.approx(3.6863130321, abs=1e-9)
+    assert plain.iman_davenport_p == pytest.approx(0.0198230062, abs=1e-9)
+    corrected = friedman(TABLE)
+    assert corrected.chi_square == pytest.approx(10.2283464567, abs=1e-9)
+    assert corrected.p_value == pytest.approx(0.0167215803, abs=1e-9)
+
+
+def test_the_best_has_rank_1_and_ties_share() -> None:
+    expected = [3.142857, 2.0, 2.892857, 1.964286]
+    assert ranks_of(TABLE).mean(axis=0) == pytest.approx(expected, abs=1e-6)
+    assert ranks_of(-TABLE, greater_is_better=False).mean(axis=0) == pytest.approx(expected, abs=1e-6)
+
+
+def test_nemenyi_gives_the_worked_critical_difference_and_quantiles() -> None:
+    assert critical_difference(4, 14) == pytest.approx(1.2535591, abs=1e-6)
+    for k, q in enumerate([1.960, 2.344, 2.569, 2.728, 2.850, 2.948, 3.031, 3.102, 3.164], start=2):
+        assert critical_difference(k, 1) / np.sqrt(k * (k + 1) / 6) == pytest.approx(q, abs=6e-4)
+
+
+@pytest.mark.skipif(not PUBLISHED.exists(), reason="the published quantiles are not here")
+def test_nemenyi_gives_the_published_quantiles() -> None:
+    with PUBLISHED.open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            k = int(row["classifiers"])
+            for alpha in (0.05, 0.10):
+                quantile = critical_difference(k, 1, alpha=alpha) / np.sqrt(k * (k + 1) / 6)
+                # the last printed digit is one off in places
+                assert quantile == pytest.approx(float(row[f"q_{alpha:.2f}"]), abs=1.1e-3)
+
+
+def test_holm_and_e_values_give_the_worked_numbers() -> None:
+    assert holm([0.001, 0.01, 0.03, 0.04, 0.2]) == pytest.approx([0.005, 0.04, 0.09, 0.09, 0.2])
+    assert np.flatnonzero(e_benjamini_hochberg([100, 60, 3, 1, 0.2])).tolist() == [0, 1]
+    assert np.flatnonzero(e_benjamini_hochberg([100, 30, 3, 1, 0.2])).tolist() == [0]
+
+
+def test_hommel_and_benjamini_hochberg_give_the_worked_numbers() -> None:
+    single = [0.001, 0.01, 0.03, 0.04, 0.2]
+    assert hommel(single) == pytest.approx([0.005, 0.04, 0.06, 0.08, 0.2])
+    assert benjamini_hochberg(single) == pytest.approx([0.005, 0.025, 0.05, 0.05, 0.2])
+
+
+def test_shaffer_counts_as_his_table_does() -> None:
+    # With 4 learners 6, 3, 2, 1 or 0 pairs can be equal at once; with 5 learners 10, 6, 4, 3, 2, 1 or 0.
+    assert shaffer(np.full(6, 1e-6)).max() == pytest.approx(6e-6)
+    rising = np.array([1, 10, 100, 1000, 10_000, 100_000]) * 1e-6
+    assert (shaffer(rising) / rising).round(9).tolist() == [6, 3, 3, 3, 2, 1]
+    doubling = 2.0 ** (3 * np.arange(10) - 40)
+    assert (shaffer(doubling) / doubling).round(9).tolist() == [10, 6, 6, 6, 6, 4, 4, 3, 2, 1]
+
+
+# Independent implementations
+
+
+@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=9))
+@settings(max_examples=60, deadline=None)
+def test_adjusted_p_values_agree_with_statsmodels_and_with_the_closure_of_simes(single: list[float]) -> None:
+    multitest = pytest.importorskip("statsmodels.stats.multitest", reason="statsmodels is not installed")
+    for ours, method in ((holm, "holm"), (hommel, "hommel"), (benjamini_hochberg, "fdr_bh")):
+        assert ours(single) == pytest.approx(multitest.multipletests(single, method=method)[1], abs=1e-12)
+    sets = [subset for size in range(1, len(single) + 1) for subset in combinations(range(len(single)), size)]
+    simes = {s: min(len(s) * p / i for i, p in enumerate(sorted(single[j] for j in s), start=1)) for s in sets}
+    closed = [max(p for subset, p in simes.items() if place in subset) for place in range(len(single))]
+    assert hommel(single) == pytest.approx(closed, abs=1e-12)
+
+
+@given(TABLES)
+@settings(max_examples=60, deadline=None)
+def test_friedman_agrees_with_scipy(rows: list[list[int]]) -> None:
+    values = np.array(rows)
+    if (values == values[:, :1]).all():
+        assert friedman(values).p_value == 1.0
+        return
+    oracle = stats.friedmanchisquare(*values.T)
+    found = friedman(values)
+    assert found.chi_square == pytest.approx(oracle.statistic, abs=1e-9)
+    assert found.p_value == pytest.approx(oracle.pvalue, abs=1e-9)
+
+
+@pytest.mark.parametrize("n", [1, 3, 10])
+def test_holm_agrees_with_statsmodels(n: int) -> None:
+    multitest = pytest.importorskip("statsmodels.stats.multitest", reason="statsmodels is not installed")
+    p_values = np.random.default_rng(n).uniform(0, 0.2, n)
+    assert holm(p_values) == pytest.approx(multitest.multipletests(p_values, method="holm")[1], abs=1e-12)
+
+
+@given(st.lists(st.floats(0, 1), min_size=10, max_size=10))
+def test_shaffer_is_never_above_holm_nor_below_the_single_p(p_values: list[float]) -> None:
+    single, adjusted = np.array(p_values), shaffer(p_values)
+    assert (adjusted <= holm(p_values) + 1e-15).all()
+    assert (adjusted >= single).all()
+
+
+def test_nemenyi_agrees_with_scikit_posthocs() -> None:
+    posthocs = pytest.importorskip("scikit_posthocs", reason="scikit-posthocs is not installed")
+    oracle = np.asarray(posthocs.posthoc_nemenyi_friedman(TABLE))
+    assert nemenyi_p_values(ranks_of(TABLE).mean(axis=0), 14) == pytest.approx(oracle, abs=1e-6)
+
+
+def every_sign_tried(differences: NDArray[np.float64]) -> float:
+    """Find the p-value of the signed-rank test by trying all signs."""
+    left = differences[differences != 0].round(12)
+    ranks = stats.rankdata(np.abs(left))
+    signs = np.array(list(product((1, -1), repeat=len(left))))
+    return float((np.abs(signs @ ranks) >= abs(np.sign(left) @ ranks) - 1e-9).mean())
+
+
+def test_wilcoxon_holm_is_holm_of_the_exact_tests() -> None:
+    ranking = rank_table(TABLE, NAMES)
+    single = [every_sign_tried(TABLE[:, i] - TABLE[:, j]) for i, j in combinations(range(4), 2)]
+    assert [pair.p_value for pair in ranking.pairs] == pytest.approx(single, abs=1e-9)
+    assert [pair.adjusted for pair in ranking.pairs] == pytest.approx(holm(single), abs=1e-9)
+
+
+def test_mean_ranks_are_tested_as_normal() -> None:
+    means = ranks_of(TABLE).mean(axis=0)
+    z = (means[0] - means[3]) / np.sqrt(4 * 5 / (6 * 14))
+    assert mean_rank_p_values(means, 14)[0, 3] == pytest.approx(2 * stats.norm.sf(abs(z)))
+
+
+def test_full_agreement_has_its_exact_chance() -> None:
+    assert friedman([[3, 2, 1]] * 4).iman_davenport_p == pytest.approx(1 / 6**3)
+    assert friedman([[3, 2, 2]] * 4).iman_davenport_p == pytest.approx(1 / 3**3)
+
+
+def test_few_streams_have_an_exact_p_value() -> None:
+    rng = np.random.default_rng(4)
+    for n, k in ((2, 3), (3, 3), (4, 3), (3, 4)):
+        table = rng.integers(0, 5, (n, k))
+        ranks = ranks_of(table)
+        ways = np.array([np.sum(rows, axis=0) for rows in product(*map(permutations, ranks))])
+        apart = ((ways - n * (k + 1) / 2) ** 2).sum(axis=1)
+        observed = ((ranks.sum(axis=0) - n * (k + 1) / 2) ** 2).sum()
+        assert friedman(table).exact_p == pytest.approx(np.mean(apart >= observed - 1e-9))
+    # Three streams cannot tell three learners apart that two of them rank alike, whatever the F says.
+    outcome = friedman([[3, 2, 1], [3, 2, 1], [2, 3, 1]])
+    assert outcome.iman_davenport_p < 0.05 < outcome.best_p
+    assert friedman(rng.random((50, 6))).exact_p is None
+
+
+# The ranking
+
+
+def test_wins_ties_and_losses_are_counted() -> None:
+    ranking = rank_table(TABLE, NAMES)
+    for i, j in combinations(range(4), 2):
+        assert ranking.wins[i, j] == (TABLE[:, i] > TABLE[:, j]).sum()
+        assert ranking.wins[j, i] == (TABLE[:, i] < TABLE[:, j]).sum()
+        assert ranking.ties[i, j] == ranking.ties[j, i] == (TABLE[:, i] == TABLE[:, j]).sum()
+
+
+@pytest.mark.parametrize("post_hoc", ["wilcoxon_holm", "ranks_holm", "ranks_shaffer", "nemenyi"])
+def test_a_measure_whose_small_values_are_good_turns_all_round(post_hoc: str) -> None:
+    high = rank_table(TABLE, NAMES, post_hoc=post_hoc)
+    low = rank_table(1 - TABLE, NAMES, post_hoc=post_hoc, measure="error", greater_is_better=False)
+    assert low.order == high.order
+    assert low.groups == high.groups
+    assert (low.wins == high.wins).all()
+    for one, other in zip(low.pairs, high.pairs, strict=True):
+        assert one.adjusted == pytest.approx(other.adjusted)
+        assert one.difference == pytest.approx(-other.difference)
+        assert low.better(one) == high.better(other)
+
+
+def test_groups_are_the_largest_sets_that_cannot_be_told_apart() -> None:
+    rng = np.random.default_rng(1)
+    values = np.array([0.9, 0.8, 0.798, 0.6]) + rng.normal(0, 0.01, (30, 4))
+    ranking = rank_table(values, NAMES)
+    assert [set(group) for group in ranking.groups] == [{"b", "c"}]
+    assert ranking.better(ranking.pairs[0]) == "a"
+    assert rank_table(TABLE[:3], NAMES).groups[0] == rank_table(TABLE[:3], NAMES).order
+
+
+def test_too_few_streams_are_told() -> None:
+    assert "out of reach" in rank_table(TABLE[:5], NAMES).warnings[0]
+    assert rank_table(TABLE, NAMES).warnings == ()
+    with pytest.raises(StreamgaugeError, match="at least 2 learners on at least 2 streams"):
+        rank_table(TABLE[:1], NAMES)
+    with pytest.raises(StreamgaugeError, match="did you mean nemenyi"):
+        rank_table(TABLE, NAMES, post_hoc="nemeny")
+    with pytest.raises(StreamgaugeError, match="learner 1 on stream 0 is nan"):
+        rank_table([[1.0, np.nan], [1.0, 2.0]], ["a", "b"])
+
+
+def run_of(stream: str, values: dict[str, list[float]]) -> Results:
+    readings = [
+        Reading(100, learner, fold, "accuracy", "Landmark()", value)
+        for learner, folds in values.items()
+        for fold, value in enumerate(folds)
+    ]
+    return Results.from_readings(readings, n_rows=100, description={"stream": {"name": stream}})
+
+
+def test_a_stream_counts_once_however_many_folds_and_runs_it_has() -> None:
+    runs = [
+        run_of("sea", {"a": [0.8, 0.9], "b": [0.7, 0.7]}),
+        run_of("sea", {"a": [0.6, 0.7], "b": [0.5, 0.5]}),
+        run_of("rbf", {"a": [0.8, 0.8]}),
+        run_of("rbf", {"b": [0.9, 0.9]}),
+    ]
+    ranking = rank(runs)
+    assert ranking.streams == ("sea", "rbf")
+    assert ranking.values == pytest.approx(np.array([[0.75, 0.6], [0.8, 0.9]]))
+
+
+def test_what_is_missing_is_named() -> None:
+    runs = [run_of("sea", {"a": [0.8], "b": [0.7]}), run_of("rbf", {"a": [0.8]})]
+    with pytest.raises(StreamgaugeError, match="b was not evaluated on rbf"):
+        rank(runs)
+    with pytest.raises(StreamgaugeError, match="no measure 'kapa'"):
+        rank(runs, measure="kapa")
+    with pytest.raises(StreamgaugeError, match="undefined in some fold"):
+        rank([run_of("sea", {"a": [0.8, np.nan]})])
+    nothing: Any
+    for nothing in ([], runs[0]):
+        with pytest.raises(StreamgaugeError, match=r"several evaluations: give them all, as in rank\(\[first"):
+            rank(nothing)
+    with pytest.raises(StreamgaugeError, match=r"a table of streams by learners, not of an array of shape \(2,\)"):
+        rank_table([0.8, 0.7], ["a", "b"])
+
+
+# Diagrams and the command line
+
+
+def test_a_bar_in_the_text_marks_its_members_alone() -> None:
+    rng = np.random.default_rng(1)
+    values = np.array([0.9, 0.8, 0.798, 0.6]) + rng.normal(0, 0.01, (30, 4))
+    *_, bar = diagram_text(rank_table(values, NAMES), width=41).splitlines()
+    assert bar.strip().startswith("●")
+    assert bar.count("●") == 2
+
+
+def test_saved_results_are_ranked_on_the_command_line(tmp_path: Path) -> None:
+    from click.testing import CliRunner  # noqa: PLC0415
+
+    from streamgauge.cli.main import cli  # noqa: PLC0415
+
+    learners = {"bayes": sg.NaiveBayes(), "majority": sg.MajorityClass(), "no change": sg.NoChange()}
+    folders = [
+        str(sg.save(sg.evaluate(sg.SEA(n_rows=500, seed=seed), learners), tmp_path / str(seed))) for seed in range(4)
+    ]
+    told = CliRunner().invoke(cli, ["rank", *folders, "--diagram", str(tmp_path / "ranks.svg")])
+    assert told.exit_code == 0, told.output
+    assert "3 learners on 4 streams" in told.output
+    assert "out of reach" in told.output
+    assert (tmp_path / "ranks.svg").exists()
+    done = CliRunner().invoke(cli, ["rank", *folders, "--post-hoc", "nemenyi", "--json"])
+    found = json.loads(done.output)
+    assert found["order"][0] == "bayes"
+    assert found["pairs"][0]["wins"] == 4

@@ -1,0 +1,431 @@
+"""The tests between two learners: published and worked numbers, independent implementations, and their level."""
+
+import csv
+import math
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Literal
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import stats
+
+from streamgauge import _native
+from streamgauge.errors import StreamgaugeError
+from streamgauge.records import PairSums
+from streamgauge.significance import (
+    ALGORITHMS,
+    MODELS,
+    SEEDS,
+    Comparison,
+    InterimAnalysis,
+    mcnemar,
+    sign_test,
+    two_way_t,
+    wilcoxon,
+)
+
+PUBLISHED = Path(__file__).parents[4] / "shared" / "paper" / "fold_accuracies.csv"
+
+TABLE_1 = [0.07, -0.01, -0.02, 1.37, 0.60, 1.42, 2.18, 1.04, 2.39, 0.03]
+"""Differences of ten folds, in percent: Bifet et al. 2015, table 1."""
+
+TWO_WAY_EXAMPLE = np.array(
+    [[1, 0, 1, 0], [0, 1, 1, 0], [0, 0, -1, 0], [1, 1, 1, 1], [0, 0, 0, 0], [-1, 0, 0, -1], [1, 1, 0, 1], [0, 0, 0, 1]]
+).T
+
+
+def sums_of(d: NDArray[np.int_]) -> PairSums:
+    """Count differences [k, n] of -1, 0 and 1 in which the folds scored all rows."""
+    counter = _native.PairCounter(2, len(d))
+    counter.update(np.ascontiguousarray(np.stack([d > 0, d < 0])))
+    return PairSums("tree", "bayes", *counter.sums(0, 1))
+
+
+def without_blocks(pair: PairSums) -> PairSums:
+    return PairSums(
+        "a", "b", pair.n_rows, pair.n_scored, pair.only_first, pair.only_second, pair.sum_squared_means, True
+    )
+
+
+# Published and worked numbers
+
+
+def test_the_sign_test_gives_the_worked_numbers() -> None:
+    outcome = sign_test(TABLE_1)
+    assert (outcome.statistic, outcome.direction) == (8, 1)
+    assert outcome.p_value == pytest.approx(0.109375)
+    assert outcome.p_value / 2 == pytest.approx(0.0546875)  # one-sided
+    assert sign_test([1] * 9 + [-1]).p_value == pytest.approx(0.021484375)
+
+
+@pytest.mark.parametrize(("k", "critical"), [(6, 6), (7, 7), (8, 8), (9, 8), (10, 9), (20, 15), (30, 21)])
+def test_the_sign_test_has_the_known_critical_numbers_of_wins(k: int, critical: int) -> None:
+    p_values = [sign_test([1] * wins + [-1] * (k - wins)).p_value for wins in (critical - 1, critical)]
+    assert p_values[0] > 0.05 >= p_values[1]
+
+
+def test_wilcoxon_gives_the_worked_numbers() -> None:
+    outcome = wilcoxon(TABLE_1)
+    assert (outcome.statistic, outcome.p_value) == (3.0, 0.009765625)
+    with_zeros_and_ties = wilcoxon([0, 0, 1, 1, -2, 3, 4, 5, 5, -6])
+    assert (with_zeros_and_ties.statistic, with_zeros_and_ties.p_value) == (11.0, 0.375)
+    assert wilcoxon([1, 1, 1, 1, 1, 1, -1, -1, 2, 2]).p_value == pytest.approx(0.0723, abs=5e-5)
+
+
+def test_wilcoxon_by_the_normal_distribution_gives_the_worked_numbers() -> None:
+    assert wilcoxon(TABLE_1, variant="normal").p_value == pytest.approx(0.012515318690, abs=1e-11)
+    assert wilcoxon(TABLE_1, variant="corrected").p_value == pytest.approx(0.014432823939, abs=1e-11)
+    assert stats.norm.ppf(wilcoxon(TABLE_1, variant="normal").p_value / 2) == pytest.approx(-2.497271238, abs=1e-8)
+
+
+def test_wilcoxon_with_zeros_as_pratt_has_them_gives_the_worked_numbers() -> None:
+    outcome = wilcoxon([0, 0, 1, 1, -2, 3, 4, 5, 5, -6], zeros="pratt")
+    assert (outcome.statistic, outcome.p_value) == (15.0, 0.2734375)
+
+
+@given(st.lists(st.integers(-6, 6), min_size=3, max_size=30), st.sampled_from(["drop", "pratt"]), st.booleans())
+@settings(deadline=None)
+def test_wilcoxon_by_the_normal_distribution_equals_scipy(
+    differences: list[int], zeros: Literal["drop", "pratt"], corrected: bool
+) -> None:
+    if not any(differences):
+        return
+    method = {"drop": "wilcox", "pratt": "pratt"}[zeros]
+    expected = stats.wilcoxon(differences, zero_method=method, correction=corrected, method="asymptotic")
+    outcome = wilcoxon(differences, zeros=zeros, variant="corrected" if corrected else "normal")
+    assert outcome.statistic == expected.statistic
+    if outcome.direction or not corrected:  # where both sums are equal scipy's correction goes to the wrong side of 0
+        assert outcome.p_value == pytest.approx(expected.pvalue, rel=1e-9)
+
+
+@pytest.mark.skipif(not PUBLISHED.exists(), reason=f"the published fold accuracies ({PUBLISHED.name}) are not here")
+def test_the_published_folds_give_the_worked_numbers_in_spite_of_rounding() -> None:
+    with PUBLISHED.open() as lines:
+        rows = list(csv.DictReader(lines))
+    differences = [float(row["a"]) - float(row["b"]) for row in rows]
+    assert sign_test(differences).p_value == pytest.approx(0.109375)
+    assert (wilcoxon(differences).statistic, wilcoxon(differences).p_value) == (3.0, 0.009765625)
+    as_rates = [difference / 100 for difference in differences]
+    assert wilcoxon(as_rates).p_value == 0.009765625
+
+
+def with_negative_ranks(n: int, negative: set[int]) -> list[int]:
+    return [-rank if rank in negative else rank for rank in range(1, n + 1)]
+
+
+def test_wilcoxon_gives_the_exact_table_for_ten_folds() -> None:
+    table = [0.001953, 0.003906, 0.005859, 0.009766, 0.013672, 0.019531, 0.027344, 0.037109, 0.048828, 0.064453]
+    table += [0.083984, 0.105469, 0.130859]
+    for w, expected in enumerate(table):
+        negative = {w} if w <= 10 else {w - 10, 10}
+        outcome = wilcoxon(with_negative_ranks(10, negative))
+        assert outcome.statistic == w
+        assert outcome.p_value == pytest.approx(expected, abs=5e-7)
+
+
+@pytest.mark.parametrize(("n", "critical"), [(6, 0), (7, 2), (8, 3), (9, 5), (10, 8), (12, 13), (15, 25), (20, 52)])
+def test_wilcoxon_has_the_known_critical_rank_sums(n: int, critical: int) -> None:
+    p_values = []
+    for w in (critical, critical + 1):
+        negative, left = set(), w
+        for rank in range(n, 0, -1):
+            if rank <= left:
+                negative.add(rank)
+                left -= rank
+        p_values.append(wilcoxon(with_negative_ranks(n, negative)).p_value)
+    assert p_values[0] <= 0.05 < p_values[1]
+
+
+@pytest.mark.parametrize(
+    ("counts", "variant", "expected"),
+    [
+        ((60, 40), "chi_square", 0.0455002639),
+        ((60, 40), "corrected", 0.0574331196),
+        ((60, 40), "exact", 0.0568879336),
+        ((60, 40), "mid_p", 0.0460440669),
+        ((10, 2), "chi_square", 0.0209213353),
+        ((10, 2), "corrected", 0.0433081428),
+        ((10, 2), "exact", 0.0385742188),
+        ((10, 2), "mid_p", 0.0224609375),
+    ],
+)
+def test_mcnemar_gives_the_worked_numbers(counts: tuple[int, int], variant: str, expected: float) -> None:
+    outcome = mcnemar(*counts, variant=variant)  # type: ignore[arg-type]
+    assert outcome.p_value == pytest.approx(expected, abs=1e-10)
+    assert mcnemar(*counts[::-1], variant=variant).statistic == -outcome.statistic  # type: ignore[arg-type]
+
+
+def test_mcnemar_has_the_signed_statistic_and_is_exact_for_few_rows() -> None:
+    assert mcnemar(60, 40).statistic == 4.0
+    assert mcnemar(40, 60).statistic == -4.0
+    assert mcnemar(60, 40, variant="corrected").statistic == pytest.approx(3.61)
+    assert mcnemar(10, 2).statistic == pytest.approx(5.3333, abs=1e-4)
+    assert mcnemar(10, 2).p_value == mcnemar(10, 2, variant="exact").p_value
+    assert mcnemar(15, 9).p_value == mcnemar(15, 9, variant="exact").p_value
+    assert mcnemar(16, 9).p_value == mcnemar(16, 9, variant="chi_square").p_value
+
+
+def test_the_two_way_t_gives_the_worked_numbers() -> None:
+    pair = sums_of(TWO_WAY_EXAMPLE)
+    outcome = two_way_t(pair)
+    assert outcome.difference == 0.28125
+    assert outcome.statistic == pytest.approx(1.6748715787172475, rel=1e-12)
+    assert outcome.p_value == pytest.approx(0.19255293028966308, rel=1e-12)
+    assert outcome.interval is not None
+    half = (outcome.interval[1] - outcome.interval[0]) / 2
+    assert (half / stats.t.ppf(0.975, 3)) ** 2 == pytest.approx(0.0281982422, abs=1e-10)
+    parts = InterimAnalysis.of([pair]).parts[0]
+    assert parts[1:4] == pytest.approx([0.0009765625, 0.0281982422, 0.0121765137], abs=1e-10)
+    folds_as_they_are = parts[1] * 3 / 4  # ddof 0, as in the two-way clustered standard error of statsmodels
+    assert math.sqrt(folds_as_they_are + parts[2] - parts[3]) == pytest.approx(0.1294378244, abs=1e-9)
+
+
+# Independent implementations
+
+
+def slow_two_way(d: NDArray[np.int_]) -> tuple[float, float, float]:
+    """Difference, t and p by the textbook, from the differences [k, n] themselves."""
+    k, n = d.shape
+    folds, rows, both = d.mean(1).var(ddof=1) / k, d.mean(0).var() / n, d.var() / (n * k)
+    t = d.mean() / math.sqrt(max(folds + rows - both, folds, rows) or both)
+    return float(d.mean()), t, float(2 * stats.t.sf(abs(t), k - 1))
+
+
+@given(st.integers(2, 12), st.integers(2, 60), st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.integers(0, 2**32))
+@settings(deadline=None)
+def test_the_two_way_t_equals_the_textbook(k: int, n: int, of_folds: float, of_rows: float, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    shift = of_folds * random.normal(size=(k, 1)) + of_rows * random.normal(size=n)
+    d = np.clip(np.rint(shift + 0.7 * random.normal(size=(k, n))), -1, 1).astype(int)
+    if len(set(d.ravel().tolist())) == 1:
+        return
+    outcome = two_way_t(without_blocks(sums_of(d)))
+    assert (outcome.difference, outcome.statistic, outcome.p_value) == pytest.approx(
+        slow_two_way(d), rel=1e-9, abs=1e-12
+    )
+
+
+def test_folds_with_rows_of_their_own_get_a_paired_t() -> None:
+    pair = PairSums("a", "b", 300, np.array([90, 100, 110]), np.array([9, 15, 11]), np.array([5, 4, 6]), 1.0, False)
+    outcome = two_way_t(pair)
+    expected = stats.ttest_1samp([4 / 90, 11 / 100, 5 / 110], 0)
+    assert outcome.test == "paired_t"
+    assert outcome.statistic == pytest.approx(expected.statistic)
+    assert outcome.p_value == pytest.approx(expected.pvalue)
+    assert outcome.interval == pytest.approx(tuple(expected.confidence_interval()))
+
+
+distinct = st.lists(st.integers(1, 10_000), min_size=2, max_size=25, unique=True)
+
+
+@given(distinct, st.integers(0, 2**25))
+@settings(deadline=None)
+def test_wilcoxon_equals_scipy_where_there_are_no_ties(sizes: list[int], signs: int) -> None:
+    differences = [size if signs >> i & 1 else -size for i, size in enumerate(sizes)]
+    expected = stats.wilcoxon(differences, method="exact")
+    outcome = wilcoxon(differences)
+    assert (outcome.statistic, outcome.p_value) == pytest.approx((expected.statistic, expected.pvalue), rel=1e-12)
+
+
+@given(st.lists(st.integers(-4, 4), min_size=2, max_size=10))
+@settings(deadline=None, max_examples=50)
+def test_wilcoxon_with_ties_equals_the_count_of_all_signs(differences: list[int]) -> None:
+    kept = np.array([d for d in differences if d], dtype=float)
+    ranks = stats.rankdata(np.abs(kept))
+    flips = np.array(list(np.ndindex(*[2] * len(kept)))) if len(kept) else np.zeros((1, 0))
+    sums = flips @ ranks
+    least = np.minimum(sums, ranks.sum() - sums)
+    seen = min(ranks[kept > 0].sum(), ranks[kept < 0].sum())
+    assert wilcoxon(differences).p_value == pytest.approx((least <= seen + 1e-9).mean() if len(kept) else 1.0)
+
+
+@given(st.integers(0, 40), st.integers(0, 40))
+@settings(deadline=None)
+def test_sign_test_and_exact_mcnemar_equal_scipy(wins: int, losses: int) -> None:
+    expected = stats.binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
+    assert mcnemar(wins, losses, variant="exact").p_value == pytest.approx(expected, rel=1e-10)
+    assert sign_test([0.1] * wins + [-0.1] * losses + [0, 0]).p_value == pytest.approx(expected, rel=1e-10)
+
+
+# Properties
+
+
+@given(st.lists(st.floats(-1, 1), min_size=2, max_size=30), st.randoms(use_true_random=False))
+@settings(deadline=None)
+def test_swapping_the_learners_turns_the_outcome_and_permuting_folds_changes_nothing(
+    differences: list[float], random: Random
+) -> None:
+    shuffled = differences.copy()
+    random.shuffle(shuffled)
+    for test in (sign_test, wilcoxon):
+        outcome, swapped, permuted = test(differences), test([-d for d in differences]), test(shuffled)
+        assert 0.0 <= outcome.p_value <= 1.0
+        assert outcome.p_value == swapped.p_value == permuted.p_value
+        assert outcome.direction == -swapped.direction == permuted.direction
+        assert outcome.difference == permuted.difference
+        assert (outcome.better is None) == (swapped.better is None)
+
+
+@given(st.integers(2, 10), st.integers(2, 200), st.integers(0, 2**32))
+@settings(deadline=None)
+def test_the_two_way_t_is_symmetric_in_the_learners_and_in_the_folds(k: int, n: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    d = random.integers(-1, 2, (k, n))
+    outcome, swapped = two_way_t(sums_of(d)), two_way_t(sums_of(-d))
+    assert outcome == two_way_t(sums_of(random.permutation(d)))
+    assert 0.0 <= outcome.p_value <= 1.0
+    assert outcome.p_value == swapped.p_value
+    assert outcome.statistic == -swapped.statistic
+    assert outcome.interval is not None
+    assert swapped.interval == (-outcome.interval[1], -outcome.interval[0])
+    assert outcome.significant == (outcome.interval[0] > 0 or outcome.interval[1] < 0)
+
+
+def test_learners_that_never_differ_are_never_told_apart() -> None:
+    zeros = np.zeros((10, 50), dtype=int)
+    outcomes = [sign_test(np.zeros(10)), wilcoxon(np.zeros(10)), mcnemar(0, 0, 50), two_way_t(sums_of(zeros))]
+    for outcome in outcomes:
+        assert (outcome.p_value, outcome.difference, outcome.better) == (1.0, 0.0, None)
+        assert outcome.sentence.startswith("No difference in accuracy can be claimed between")
+
+
+def test_a_learner_that_is_always_right_where_the_other_is_wrong_is_better() -> None:
+    outcome = two_way_t(sums_of(np.ones((4, 30), dtype=int)))
+    assert (outcome.p_value, outcome.interval, outcome.better) == (0.0, (1.0, 1.0), "tree")
+    assert "all differences are equal" in outcome.warnings[0]
+
+
+def test_folds_alike_and_rows_alike_are_no_certainty() -> None:
+    assert two_way_t(sums_of(np.array([[0, -1], [-1, 0]]))).p_value == pytest.approx(0.295, abs=1e-3)
+
+
+def test_rounding_makes_neither_differences_nor_ranks() -> None:
+    noise = [0.3 - 0.1 - 0.2, 0.1 + 0.2 - 0.3]
+    assert wilcoxon(noise).p_value == 1.0
+    assert wilcoxon([0.8 - 0.7, 0.9 - 0.8, 0.5 - 0.4, 0.2 - 0.3, *noise]).statistic == 2.5
+
+
+# Mistakes and words
+
+
+def test_what_cannot_be_tested_is_refused_with_what_to_do() -> None:
+    with pytest.raises(StreamgaugeError, match="at least 2 folds, not 1: evaluate with Bootstrap"):
+        two_way_t(sums_of(np.ones((1, 30), dtype=int)))
+    with pytest.raises(StreamgaugeError, match="fold 0 has 0"):
+        two_way_t(sums_of(np.ones((2, 0), dtype=int)))
+    with pytest.raises(StreamgaugeError, match="at least 2 folds"):
+        wilcoxon([0.1])
+    with pytest.raises(StreamgaugeError, match="the difference of fold 1 is nan"):
+        sign_test([0.1, math.nan])
+    with pytest.raises(StreamgaugeError, match="alpha = 5"):
+        wilcoxon([0.1, 0.2], alpha=5)
+    with pytest.raises(StreamgaugeError, match="only_first = -1"):
+        mcnemar(-1, 2)
+    with pytest.raises(StreamgaugeError, match="n_rows = 2"):
+        mcnemar(1, 2, 2)
+    with pytest.raises(StreamgaugeError, match="did you mean exact"):
+        mcnemar(1, 2, variant="exakt")  # type: ignore[arg-type]
+
+
+def test_too_few_folds_for_the_level_are_told_of() -> None:
+    for test in (sign_test, wilcoxon):
+        assert "no p-value can be below 0.0625" in test([1, 2, 3, 4, 5]).warnings[0]
+        assert "no p-value can be below 0.0625" in test([1, 2, 3, 4, 5, 0, 0]).warnings[0]
+        assert test([1, 2, 3, 4, 5, 6]).warnings == ()
+
+
+def test_a_mean_that_points_the_other_way_is_told_of() -> None:
+    outcome = sign_test([0.01] * 11 + [-0.9])
+    assert outcome.better == "the first"
+    assert "points the other way" in outcome.warnings[0]
+
+
+def test_each_test_says_of_which_hypothesis_it_speaks() -> None:
+    assert (sign_test(TABLE_1).null, wilcoxon(TABLE_1).null) == (SEEDS, SEEDS)
+    assert mcnemar(3, 4).null == MODELS
+    assert two_way_t(sums_of(TWO_WAY_EXAMPLE)).null == ALGORITHMS
+
+
+def test_the_verdict_is_a_sentence() -> None:
+    better = Comparison(
+        "two_way_t",
+        -30.0,
+        1.23e-9,
+        -1,
+        -0.021,
+        (-0.0242, -0.0178),
+        0.05,
+        ALGORITHMS,
+        "10 folds x 1,000,000 rows",
+        "A",
+        "B",
+    )
+    assert better.sentence == (
+        "B is better than A by 2.10 percentage points in accuracy (95 % interval 1.78 to 2.42;"
+        " two-way t over 10 folds x 1,000,000 rows, p = 1.2e-9)."
+    )
+    costs = replace(better, measure="log_loss", unit="nats", greater_is_better=False, difference=0.5, direction=1)
+    assert costs.sentence.startswith("B is better than A by 0.5000 nats in log_loss (95 % interval -0.0242 to -0.0178;")
+    assert "%" not in replace(costs, interval=None).sentence
+    assert mcnemar(12, 10).sentence == (
+        "No difference in accuracy can be claimed between the first and the second"
+        " (McNemar over 22 rows that only one got right, p = 0.83)."
+    )
+
+
+# Level
+
+
+def rejected(d: NDArray[np.int_]) -> tuple[bool, bool, bool]:
+    pair = sums_of(d)
+    outcomes = two_way_t(pair), wilcoxon(pair.fold_differences), two_way_t(without_blocks(pair))
+    return outcomes[0].significant, outcomes[1].significant, outcomes[2].significant
+
+
+def rates(runs: list[NDArray[np.int_]]) -> NDArray[np.float64]:
+    rate: NDArray[np.float64] = np.mean([rejected(d) for d in runs], axis=0)
+    return rate
+
+
+N_RUNS = 400
+HOLDS = 0.05 + 3 * math.sqrt(0.05 * 0.95 / N_RUNS)
+
+
+def test_under_equal_algorithms_with_other_seeds_all_tests_hold_their_level() -> None:
+    random = np.random.default_rng(11)
+    runs = []
+    for _ in range(N_RUNS):
+        skill = 0.8 + 0.05 * random.normal(size=(2, 10, 1)) + 0.1 * random.normal(size=200)
+        right = (random.random((2, 10, 200)) < skill).astype(int)
+        runs.append(right[0] - right[1])
+    two_way, of_folds, plain = rates(runs)
+    assert max(two_way, of_folds, plain) <= HOLDS
+
+
+def test_under_equal_algorithms_that_share_rows_only_the_two_way_t_holds_its_level() -> None:
+    random = np.random.default_rng(12)
+    runs = []
+    for _ in range(N_RUNS):
+        common = random.choice([-1, 0, 1], size=200, p=[0.15, 0.7, 0.15])
+        runs.append(np.where(random.random((10, 200)) < 0.9, common, 0))
+    two_way, of_folds, _ = rates(runs)
+    assert two_way <= HOLDS
+    assert of_folds > 0.5
+
+
+def test_where_neighbouring_rows_go_together_blocks_of_rows_hold_the_level_far_better() -> None:
+    random = np.random.default_rng(13)
+    runs = []
+    for _ in range(N_RUNS // 2):
+        lean = np.repeat(random.choice([-0.3, 0.3], size=200), 20)
+        common = np.sign(lean) * (random.random(4000) < np.abs(lean))
+        runs.append(np.where(random.random((10, 4000)) < 0.9, common, 0).astype(int))
+    blocked, _, independent = rates(runs)
+    assert blocked <= HOLDS
+    assert independent > 0.2
+    assert "neighbouring rows go together" in two_way_t(sums_of(runs[0])).warnings[0]

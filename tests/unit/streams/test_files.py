@@ -1,0 +1,374 @@
+"""Files that are right: every format and compression gives the rows that other readers give."""
+
+import bz2
+import gzip
+import io
+import lzma
+import pickle
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.io import arff
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+
+from benchmarks.fuzz_files import fuzz
+from streamgauge.errors import StreamgaugeError
+from streamgauge.protocols import Stream
+from streamgauge.records import UNLABELLED, Attribute, Batch, Schema
+from streamgauge.streams import File
+from streamgauge.streams.files.text_files import TextReader
+
+DATA = Path(__file__).parents[4] / "shared" / "data"
+
+SHARED = {
+    "electricity.arff": (45_312, 8, ("UP", "DOWN"), [19_237, 26_075]),
+    "magic.arff": (19_020, 10, ("1", "0"), [12_332, 6_688]),
+    "skin.arff": (245_057, 3, ("0", "1"), [194_198, 50_859]),
+    "covtype.csv.gz": (
+        581_012,
+        54,
+        tuple("1234567"),
+        [211_840, 283_301, 35_754, 2_747, 9_493, 17_367, 20_510],
+    ),
+    "poker-hand-25k.csv": (25_010, 10, tuple("0123456789"), [12_493, 10_599, 1_206, 513, 93, 54, 36, 6, 5, 5]),
+    "sea-concepts-50k.csv": (50_000, 3, ("0", "1"), None),
+}
+
+
+def whole(stream: Stream, size: int = 1000, start: int = 0) -> Batch:
+    batches = list(stream.batches(size, start))
+    weights = [b.weight if b.weight is not None else np.ones(len(b)) for b in batches]
+    return Batch(
+        start,
+        np.concatenate([b.x for b in batches]),
+        np.concatenate([b.y for b in batches]),
+        np.concatenate(weights),
+    )
+
+
+def example_table(n: int = 500) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame(
+        {
+            "number": rng.normal(size=n),
+            "whole": rng.integers(-1000, 1000, n),
+            "colour": rng.choice(["red", "green", "dark blue"], n),
+            "label": rng.choice([1, 2, 3], n),
+        }
+    )
+    table.loc[::7, "number"] = np.nan
+    return table
+
+
+def expected_of(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    colour = table["colour"].map({"dark blue": 0, "green": 1, "red": 2})
+    x = np.column_stack([table["number"], table["whole"], colour]).astype(float)
+    return x, (table["label"] - 1).to_numpy()
+
+
+def arff_text(table: pd.DataFrame) -> bytes:
+    header = "@relation example\n@attribute number real\n@attribute whole integer\n"
+    header += "@attribute colour {'dark blue', green, red}\n@attribute label {1,2,3}\n@data\n"
+    rows = table.assign(colour=table["colour"].map(lambda c: f"'{c}'" if " " in c else c))
+    text: str = rows.to_csv(index=False, header=False, na_rep="?")
+    return (header + text).encode()
+
+
+def zipped(data: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("inner.txt", data)
+    return packed.getvalue()
+
+
+PACK = {
+    "": lambda data: data,
+    ".gz": gzip.compress,
+    ".zip": zipped,
+    ".zst": lambda data: pa.compress(data, codec="zstd", asbytes=True),
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+}
+
+
+@pytest.mark.parametrize("packing", PACK)
+@pytest.mark.parametrize("kind", [".csv", ".tsv", ".arff"])
+def test_text_is_read_in_every_compression(tmp_path, kind, packing):
+    table = example_table()
+    text = (
+        arff_text(table) if kind == ".arff" else table.to_csv(index=False, sep="\t" if kind == ".tsv" else ",").encode()
+    )
+    path = tmp_path / f"example{kind}{packing}"
+    path.write_bytes(PACK[packing](text))
+    stream = File(path)
+    x, y = expected_of(table)
+    assert stream.schema.classes == ("1", "2", "3")
+    assert [a.values for a in stream.schema.attributes] == [None, None, ("dark blue", "green", "red")]
+    assert stream.n_rows == len(table)
+    for size, start in [(1, 0), (7, 0), (1000, 0), (64, 333), (5, 499)]:
+        batch = whole(stream, size, start)
+        np.testing.assert_array_equal(batch.x, x[start:])
+        np.testing.assert_array_equal(batch.y, y[start:])
+    assert list(stream.batches(10, len(table))) == []
+    assert list(stream.batches(10, len(table) + 10)) == []
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "stream", "dictionary"])
+def test_tables_are_read_as_text_is(tmp_path, kind):
+    table = example_table()
+    frame = pa.Table.from_pandas(table, preserve_index=False)
+    if kind == "dictionary":
+        frame = frame.set_column(2, "colour", frame["colour"].dictionary_encode())
+    path = tmp_path / ("t.parquet" if kind in ("parquet", "dictionary") else "t.arrow")
+    if path.suffix == ".parquet":
+        pq.write_table(frame, path, row_group_size=130)
+    else:
+        make = pa.ipc.new_file if kind == "arrow" else pa.ipc.new_stream
+        with make(path, frame.schema) as writer:
+            writer.write_table(frame, max_chunksize=77)
+    stream = File(path)
+    x, y = expected_of(table)
+    assert stream.n_rows == 500
+    assert stream.schema.classes == ("1", "2", "3")
+    for size, start in [(1000, 0), (50, 0), (33, 260), (1, 499)]:
+        batch = whole(stream, size, start)
+        np.testing.assert_array_equal(batch.x, x[start:])
+        np.testing.assert_array_equal(batch.y, y[start:])
+    by_name = File(path, nominal=("whole",), drop=("number",), weight=None)
+    assert by_name.schema.attributes[0].values == tuple(str(v) for v in sorted(set(table["whole"])))
+
+
+def test_libsvm_agrees_with_scikit_learn(tmp_path):
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(200, 12)) * (rng.random((200, 12)) < 0.3)
+    x[0, -1] = 1.0
+    y = rng.choice([-1, 1], 200)
+    for zero_based in (False, True):
+        path = tmp_path / f"example{zero_based}.svm"
+        dump_svmlight_file(x, y, str(path), zero_based=zero_based, comment="made for a test")
+        stream = File(path)
+        expected, _ = load_svmlight_file(str(path))
+        batch = whole(stream, 13)
+        np.testing.assert_array_equal(batch.x, expected.toarray())
+        assert stream.schema.classes == ("-1", "1")
+        np.testing.assert_array_equal(np.array([-1, 1])[batch.y], y)
+        assert [a.name for a in stream.schema.attributes][:2] == (["x0", "x1"] if zero_based else ["x1", "x2"])
+
+
+def test_archives_of_arrays_are_read_without_loading_them(tmp_path):
+    rng = np.random.default_rng(6)
+    x, y = rng.normal(size=(1000, 4)).astype(np.float32), rng.choice([10, 9, 7], 1000)
+    weight = rng.random(1000)
+    for save in (np.savez, np.savez_compressed):
+        save(tmp_path / "a.npz", X=x, y=y, weight=weight, attributes=np.array(["a", "b", "c", "d"]))
+        stream = File(tmp_path / "a.npz", drop=("b",))
+        batch = whole(stream, 77, 400)
+        np.testing.assert_array_equal(batch.x, x[400:, [0, 2, 3]].astype(float))
+        assert stream.schema.classes == ("7", "9", "10")
+        np.testing.assert_array_equal(np.array([7, 9, 10])[batch.y], y[400:])
+        np.testing.assert_array_equal(batch.weight, weight[400:])
+    np.savez(tmp_path / "b.npz", x=x, y=np.where(y > 8, "yes", ""))
+    batch = whole(File(tmp_path / "b.npz"))
+    np.testing.assert_array_equal(batch.y, np.where(y > 8, 0, UNLABELLED))
+
+
+def test_arff_agrees_with_scipy(tmp_path):
+    path = tmp_path / "example.arff"
+    path.write_bytes(arff_text(example_table()).replace(b"'dark blue'", b"dark"))
+    rows, meta = arff.loadarff(str(path))
+    stream = File(path)
+    batch = whole(stream)
+    np.testing.assert_array_equal(batch.x[:, 0], rows["number"])
+    np.testing.assert_array_equal(batch.x[:, 1], rows["whole"])
+    values = stream.schema.attributes[2].values or ()
+    assert values == meta["colour"][1]
+    assert [values[int(code)] for code in batch.x[:, 2]] == [value.decode() for value in rows["colour"]]
+    assert [stream.schema.classes[code] for code in batch.y] == [value.decode() for value in rows["label"]]
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_the_shared_files_have_the_counts_of_their_readme(name):
+    path = DATA / name
+    if not path.exists():
+        pytest.skip(f"{path} is not there")
+    n_rows, n_attributes, classes, counts = SHARED[name]
+    stream = File(path)
+    assert (stream.schema.n_attributes, stream.schema.classes) == (n_attributes, classes)
+    found = np.zeros(len(classes), dtype=int)
+    for batch in stream.batches(10_000):
+        stream.schema.check(batch)
+        found += np.bincount(batch.y, minlength=len(classes))
+    assert stream.n_rows == found.sum() == n_rows
+    assert counts is None or found.tolist() == counts
+
+
+def test_electricity_agrees_with_plain_python():
+    path = DATA / "electricity.arff"
+    if not path.exists():
+        pytest.skip(f"{path} is not there")
+    rows = [line.split(",") for line in path.read_text().split("@data\n")[1].splitlines()]
+    batch = whole(File(path), 9_999)
+    expected = np.array([[float(value) for value in row[:8]] for row in rows])
+    expected[:, 1] -= 1
+    np.testing.assert_array_equal(batch.x, expected)
+    assert batch.y.tolist() == [int(row[8] == "DOWN") for row in rows]
+
+
+def test_classes_are_names_and_never_indexes(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text("a,c\n0.5,3\n1.5,1\n2.5,2\n3.5,10\n")
+    stream = File(path)
+    assert stream.schema.classes == ("1", "2", "3", "10")
+    assert whole(stream).y.tolist() == [2, 0, 1, 3]
+    path.write_text("@attribute a real\n@attribute c {3,1,2}\n@data\n0.5,3\n1.5,1\n")
+    stream = File(path, format="arff")
+    assert stream.schema.classes == ("3", "1", "2")
+    assert whole(stream).y.tolist() == [0, 1]
+
+
+def test_columns_are_chosen_by_name_and_position(tmp_path):
+    path = tmp_path / "columns.csv"
+    path.write_text("id;c;w;a;b\nr1;yes;2;0.5;7\nr2;no;0.25;1.5;8\nr3;yes;1;2.5;7\n")
+    batch = whole(File(path, target="c", weight="w", drop=("id",), nominal=("b",)))
+    assert batch.x.tolist() == [[0.5, 0], [1.5, 1], [2.5, 0]]
+    assert (batch.y.tolist(), np.asarray(batch.weight).tolist()) == ([1, 0, 1], [2, 0.25, 1])
+    assert whole(File(path, target=1, keep=(-2,))).x.tolist() == [[0.5], [1.5], [2.5]]
+    assert File(path, target=-4, keep=("a", "b")).schema == File(path, target="c", keep=("b", "a")).schema
+
+
+def test_a_header_is_found_out_where_it_can_be(tmp_path):
+    path = tmp_path / "some.csv"
+    for text, n_rows in [("a,b,c\n1,2,x\n3,4,y\n", 2), ("1,2,x\n3,4,y\n5,6,x\n7,8,y\n", 4), ("a,c\nu,1\nv,0\n", 2)]:
+        path.write_text(text)
+        assert File(path).n_rows == n_rows
+    for text in ["u,v\nx,y\nz,y\n", "0,1,2\n3,4,5\n6,7,5\n", "2019,2020,class\n1,2,up\n3,4,up\n"]:
+        path.write_text(text)
+        with pytest.raises(StreamgaugeError, match="line 1 may name the columns or be a row: say header="):
+            _ = File(path).schema
+        n_lines = text.count("\n")
+        assert [File(path, header=header).n_rows for header in (True, False)] == [n_lines - 1, n_lines]
+
+
+def test_a_declared_schema_needs_no_pass_and_gives_the_codes(tmp_path):
+    path = tmp_path / "some.csv"
+    path.write_text("a,day,c\n1,tu,yes\n2,mo,no\n")
+    schema = Schema((Attribute("a"), Attribute("day", ("mo", "tu", "we"))), ("no", "yes", "maybe"))
+    stream = File(path, declared=schema)
+    assert stream.schema == schema
+    assert (whole(stream).x.tolist(), whole(stream).y.tolist()) == ([[1, 1], [2, 0]], [1, 0])
+    path.write_text("1,tu,yes\n?,mo,no\n")
+    with pytest.raises(StreamgaugeError, match=r"line 2, column 1 \(attribute 'a'\): the value is missing"):
+        whole(File(path, declared=schema))
+    with pytest.raises(StreamgaugeError, match="not those of the declared schema: x0 against a, day"):
+        _ = File(path, declared=schema, drop=(1,)).schema
+
+
+def test_text_columns_are_refused_or_dropped(tmp_path):
+    path = tmp_path / "text.arff"
+    path.write_text(
+        "@attribute s string\n@attribute d date\n@attribute a real\n@attribute c {x,y}\n@data\n'a, b',?,1,y\n"
+    )
+    with pytest.raises(StreamgaugeError, match=r"column 1 \(attribute 's'\) is text.*drop_text=True"):
+        _ = File(path).schema
+    assert whole(File(path, drop_text=True)).x.tolist() == [[1.0]]
+    assert whole(File(path, keep=("a",))).x.tolist() == [[1.0]]
+    path = tmp_path / "text.csv"
+    path.write_text("id,a,c\n" + "".join(f"r{i},{i},{i % 2}\n" for i in range(10_001)))
+    with pytest.raises(StreamgaugeError, match=r"column 1 \(attribute 'id'\) is text"):
+        _ = File(path).schema
+    assert File(path, drop_text=True).schema.n_attributes == 1
+
+
+def test_standard_input_can_be_read_more_than_once():
+    code = (
+        "from streamgauge.streams import File; s = File('-'); "
+        "print(s.n_rows, [[b.y.tolist() for b in s.batches(2)] for _ in range(2)], File('-').schema.classes)"
+    )
+    text = gzip.compress(b"a,c\n1,x\n2,y\n3,x\n")
+    done = subprocess.run([sys.executable, "-c", code], input=text, capture_output=True, check=True)
+    assert done.stdout.decode().strip() == "3 [[[0, 1], [0]], [[0, 1], [0]]] ('x', 'y')"
+
+
+def test_the_content_tells_the_format_where_the_name_does_not(tmp_path):
+    arff_rows = "\n" * 5_000 + "% note\n\n@RELATION r\n@attribute a real\n@attribute c {x,y}\n@data\n1,x\n2,y\n"
+    table = pa.table({"a": [1.0, 2.0], "c": ["x", "y"]})
+    path = tmp_path / "rows"
+    path.write_text(arff_rows)
+    found = [whole(File(path))]
+    for text in ("a,c\n1,x\n2,y\n", "# note\nx 1:1\ny 1:2\n", "1|x\n2|y\n3|y\n4|x\n"):
+        path.write_text(text)
+        found.append(whole(File(path)))
+    pq.write_table(table, path)
+    found.append(whole(File(path)))
+    for make in (pa.ipc.new_file, pa.ipc.new_stream):
+        with make(path, table.schema) as writer:
+            writer.write_table(table)
+        found.append(whole(File(path)))
+    with path.open("wb") as file:
+        np.savez(file, x=np.array([[1.0], [2.0]]), y=np.array(["x", "y"]))
+    found.append(whole(File(path)))
+    assert all((batch.x[:2].tolist(), batch.y[:2].tolist()) == ([[1.0], [2.0]], [0, 1]) for batch in found)
+
+
+def test_a_stream_pickles_and_its_fingerprint_tells_content_and_options(tmp_path):
+    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
+    for path in (first, second):
+        path.write_text("a,b,c\n1,2,x\n3,4,y\n")
+    stream = File(first)
+    assert pickle.loads(pickle.dumps(stream)).schema == stream.schema
+    assert stream.fingerprint == File(second).fingerprint != File(first, target=0).fingerprint
+    second.write_text("a,b,c\n1,2,x\n3,5,y\n")
+    assert stream.fingerprint != File(second).fingerprint
+
+
+def test_reading_from_a_late_row_on_goes_by_known_places(tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_text("".join(f"{i},{i % 3}\n" for i in range(200_000)))
+    stream = File(path, header=False)
+    assert next(stream.batches(1, 199_999)).x.item() == 199_999
+    reader = stream._reader
+    assert isinstance(reader, TextReader)
+    assert [mark[0] for mark in reader._marks] == [0, 65_536, 131_072, 196_608]
+    for start in (0, 65_535, 65_536, 150_000, 199_999):
+        assert next(stream.batches(3, start)).x[0, 0] == start
+
+
+names = st.text(st.characters(blacklist_characters="\n\r\0", blacklist_categories=["Cs"]), min_size=1, max_size=12)
+tables = st.integers(1, 4).flatmap(
+    lambda d: st.lists(
+        st.tuples(*[st.floats(allow_nan=True, allow_infinity=False)] * d, names), min_size=1, max_size=30
+    )
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(tables, st.sampled_from([",", ";", "\t", "|"]))
+def test_any_table_that_pandas_writes_comes_back(tmp_path_factory, rows, delimiter):
+    path = tmp_path_factory.mktemp("tables") / "table.csv"
+    labels = [row[-1].strip(" \t") or "?" for row in rows]
+    table = pd.DataFrame([[*row[:-1], label] for row, label in zip(rows, labels, strict=True)])
+    table.to_csv(path, index=False, header=False, sep=delimiter, na_rep="?", encoding="utf-8", lineterminator="\n")
+    if set(labels) == {"?"}:
+        with pytest.raises(StreamgaugeError, match="no row has a class"):
+            _ = File(path, header=False, delimiter=delimiter).schema
+        return
+    stream = File(path, header=False, delimiter=delimiter)
+    batch = whole(stream, 7)
+    np.testing.assert_array_equal(batch.x, table.iloc[:, :-1].to_numpy(dtype=float))
+    found = [stream.schema.classes[code] if code >= 0 else "?" for code in batch.y]
+    assert found == labels
+
+
+def test_mutated_files_are_read_as_a_slow_reference_reads_them():
+    read_arff, read_csv = fuzz(2_000, seed=11)
+    assert read_arff > 100
+    assert read_csv > 200
