@@ -55,7 +55,7 @@ class MemorySource:
         self.data = data
         self.chunk = chunk
 
-    def chunks(self, offset: int = 0) -> Iterator[bytes]:
+    def read_chunks(self, offset: int = 0) -> Iterator[bytes]:
         """Give the bytes from an offset on."""
         for at in range(offset, len(self.data), self.chunk):
             yield self.data[at : min(len(self.data), at + self.chunk)]
@@ -152,7 +152,7 @@ def table_of(reader: TextReader, size: int) -> Table:
     """Read all rows, and those from the middle on a second time."""
     attributes = [(attribute.name, attribute.values) for attribute in reader.schema.attributes]
     table = Table(attributes, reader.schema.classes)
-    for x, y, weight in reader.rows(size, 0):
+    for x, y, weight in reader.read_rows(size, 0):
         table.x += x.tolist()
         table.y += y.tolist()
         table.weight += [1.0] * len(y) if weight is None else weight.tolist()
@@ -160,7 +160,7 @@ def table_of(reader: TextReader, size: int) -> Table:
         msg = f"{reader.n_rows} rows are said to be there, {len(table.y)} are"
         raise AssertionError(msg)
     middle = len(table.y) // 2
-    again = [label for _, y, _ in reader.rows(size, middle) for label in y.tolist()]
+    again = [label for _, y, _ in reader.read_rows(size, middle) for label in y.tolist()]
     if again != table.y[middle:]:
         msg = f"from row {middle} on: {again} against {table.y}"
         raise AssertionError(msg)

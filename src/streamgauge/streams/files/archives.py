@@ -1,4 +1,4 @@
-"""Archives of NumPy arrays (``.npz``), read row by row without loading them."""
+"""Archives of NumPy arrays (``.npz``), read block by block without loading them."""
 
 import zipfile
 from collections.abc import Iterator
@@ -16,23 +16,23 @@ from streamgauge.records import UNLABELLED, Schema
 from streamgauge.streams.files.column_roles import (
     Column,
     Selection,
+    build_schema,
     check_classes,
     check_distinct,
-    in_order,
-    schema_of,
+    sort_names,
 )
-from streamgauge.streams.files.row_blocks import Rows, rebatched
-from streamgauge.streams.files.source import CHUNK, Source
-from streamgauge.streams.files.text_files import about
+from streamgauge.streams.files.row_blocks import Rows, rebatch
+from streamgauge.streams.files.source import CHUNK_BYTES, Source
+from streamgauge.streams.files.text_files import prefix_errors
 
 __all__ = ["ArchiveReader", "open_archive"]
 
-KNOWN: tuple[str, ...] = ("x", "y", "weight", "attributes")
+ARRAYS = ("x", "y", "weight", "attributes")
 
 
 @dataclass(frozen=True)
 class _Member:
-    """An array of an archive: where it is and what it holds."""
+    """An array of an archive: its position, shape and type."""
 
     source: Source
     name: str
@@ -40,134 +40,135 @@ class _Member:
     dtype: np.dtype[Any]
     offset: int
 
-    def parts(self, start: int, n: int) -> Iterator[NDArray[Any]]:
-        """Give rows from `start` on, `n` at a time."""
+    def read_parts(self, start: int, n: int) -> Iterator[NDArray[Any]]:
+        """Yield the rows from `start` on, `n` at a time."""
         self.source.check_unchanged()
         row_bytes = prod(self.shape[1:]) * self.dtype.itemsize
-        with self.source.translated(), _opened(self.source, self.name) as file:
+        with self.source.translate_errors(), _open_member(self.source, self.name) as file:
             file.seek(self.offset + start * row_bytes)
             for row in range(start, self.shape[0], n):
-                n_here = min(n, self.shape[0] - row)
-                values = file.read(n_here * row_bytes)
-                if len(values) < n_here * row_bytes:
+                n_rows = min(n, self.shape[0] - row)
+                values = file.read(n_rows * row_bytes)
+                if len(values) < n_rows * row_bytes:
                     msg = f"{self.name} ends in row {row + len(values) // max(1, row_bytes)} of {self.shape[0]}"
                     raise EOFError(msg)
-                yield np.frombuffer(values, dtype=self.dtype).reshape(n_here, *self.shape[1:])
+                yield np.frombuffer(values, dtype=self.dtype).reshape(n_rows, *self.shape[1:])
 
 
 @contextmanager
-def _opened(source: Source, name: str) -> Iterator[IO[bytes]]:
+def _open_member(source: Source, name: str) -> Iterator[IO[bytes]]:
     with zipfile.ZipFile(source.path) as archive, archive.open(name) as file:
         yield file
 
 
-def _member(source: Source, name: str) -> _Member:
-    with source.translated(), _opened(source, name) as file:
+def _read_member(source: Source, name: str) -> _Member:
+    with source.translate_errors(), _open_member(source, name) as file:
         version = npy.read_magic(file)
         read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
         shape, is_fortran, dtype = read(file)
         offset = file.tell()
     if is_fortran and len(shape) > 1:
-        msg = f"{source.name}: {name} is stored column by column; save np.ascontiguousarray of it"
+        msg = (
+            f"{source.name}: {name} is stored column by column; save np.ascontiguousarray({name.removesuffix('.npy')})"
+        )
         raise StreamgaugeError(msg)
-    return _Member(source, name, shape, dtype, offset)
+    return _Member(source=source, name=name, shape=shape, dtype=dtype, offset=offset)
 
 
 class ArchiveReader:
-    """Reads the rows of an archive from any row on."""
+    """Reader of the rows of an archive, from any row on."""
 
     def __init__(self, source: Source, members: dict[str, _Member], columns: list[Column]) -> None:
-        self.schema: Schema = schema_of(columns)
+        self.schema: Schema = build_schema(columns)
         self.n_rows = members["y"].shape[0]
         self._source = source
         self._members = members
-        self._kept = [i for i, column in enumerate(columns[:-1]) if column.role == "attribute"]
+        self._attributes = [i for i, column in enumerate(columns[:-1]) if column.role == "attribute"]
 
-    def rows(self, size: int, start: int) -> Iterator[Rows]:
-        """Give the rows from `start` on, `size` at a time."""
-        return rebatched(self._parts(start), size)
+    def read_rows(self, size: int, start: int) -> Iterator[Rows]:
+        """Yield the rows from `start` on, `size` at a time."""
+        return rebatch(self._read_parts(start), size)
 
-    def _parts(self, start: int) -> Iterator[Rows]:
-        x, y, weight = (self._members.get(name) for name in ("x", "y", "weight"))
-        if x is None or y is None:
-            return
-        n = max(1, CHUNK // (8 * max(1, x.shape[1])))
-        weights = iter(()) if weight is None else weight.parts(start, n)
-        for i, (values, labels) in enumerate(zip(x.parts(start, n), y.parts(start, n), strict=True)):
+    def _read_parts(self, start: int) -> Iterator[Rows]:
+        x, y, weight = self._members["x"], self._members["y"], self._members.get("weight")
+        n = max(1, CHUNK_BYTES // (8 * max(1, x.shape[1])))
+        weights = iter(()) if weight is None else weight.read_parts(start, n)
+        for i, (values, labels) in enumerate(zip(x.read_parts(start, n), y.read_parts(start, n), strict=True)):
             row = start + i * n
-            yield self._values(values, row), self._codes(labels), self._weights(next(weights, None), row)
+            yield self._as_numbers(values, row), self._as_codes(labels), self._as_weights(next(weights, None), row)
 
-    def _values(self, values: NDArray[Any], row: int) -> NDArray[np.float64]:
-        numbers = np.ascontiguousarray(values[:, self._kept], dtype=np.float64)
-        exact = numbers == values[:, self._kept] if values.dtype.kind in "iu" else ~np.isinf(numbers)
+    def _as_numbers(self, values: NDArray[Any], row: int) -> NDArray[np.float64]:
+        numbers = np.ascontiguousarray(values[:, self._attributes], dtype=np.float64)
+        exact = numbers == values[:, self._attributes] if values.dtype.kind in "iu" else ~np.isinf(numbers)
         if not exact.all():
-            at, column = np.argwhere(~exact)[0]
-            msg = f"{self._source.name}, row {row + at} (counted from 0), column {self._kept[column] + 1} of x: "
-            msg += f"{values[at, self._kept[column]]} is not a finite float64"
+            index, attribute = np.argwhere(~exact)[0]
+            column = self._attributes[attribute]
+            msg = f"{self._source.name}, row {row + index} (counted from 0), column {column + 1} of x: "
+            msg += f"{values[index, column]} is not a finite float64"
             raise StreamgaugeError(msg)
         return numbers
 
-    def _codes(self, labels: NDArray[Any]) -> NDArray[np.int32]:
-        codes = {name: code for code, name in enumerate(self.schema.classes)}
-        values, places = np.unique(labels, return_inverse=True)
-        found = np.array([codes.get(_name(value), UNLABELLED) for value in values], dtype=np.int32)
-        return found[places.reshape(-1)]
+    def _as_codes(self, labels: NDArray[Any]) -> NDArray[np.int32]:
+        code_by_name = {name: code for code, name in enumerate(self.schema.classes)}
+        values, indexes = np.unique(labels, return_inverse=True)
+        codes = np.array([code_by_name.get(_as_name(value), UNLABELLED) for value in values], dtype=np.int32)
+        return codes[indexes.reshape(-1)]
 
-    def _weights(self, weights: NDArray[Any] | None, row: int) -> NDArray[np.float64] | None:
+    def _as_weights(self, weights: NDArray[Any] | None, row: int) -> NDArray[np.float64] | None:
         if weights is None:
             return None
         bad = ~((weights >= 0) & np.isfinite(weights))
         if bad.any():
-            at = int(np.argmax(bad))
-            place = f"{self._source.name}, row {row + at} (counted from 0)"
-            msg = f"{place}: the weight {weights[at]} is not a finite number of 0 or more"
+            index = int(np.argmax(bad))
+            msg = f"{self._source.name}, row {row + index} (counted from 0): "
+            msg += f"the weight {weights[index]} is not a finite number of 0 or more"
             raise StreamgaugeError(msg)
         return weights.astype(np.float64)
 
 
-def _name(value: object) -> str:
-    """Give the name of a class: its text, or its digits; an empty text is no class."""
+def _as_name(value: object) -> str:
+    """Return the name of a class: its text or its digits; an empty text means that the row is unlabelled."""
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
 def open_archive(source: Source, selection: Selection) -> ArchiveReader:
-    """Open an archive with arrays ``x`` [n, d] and ``y`` [n], and ``weight`` [n] and ``attributes`` [d] if need be."""
-    with source.translated(), zipfile.ZipFile(source.path) as archive:
+    """Open an archive of arrays ``x`` [n, d] and ``y`` [n], and optionally ``weight`` [n] and ``attributes`` [d]."""
+    with source.translate_errors(), zipfile.ZipFile(source.path) as archive:
         names = {name.removesuffix(".npy").lower(): name for name in archive.namelist()}
-    for needed in ("x", "y"):
-        if needed not in names:
-            msg = f"{source.name} holds {', '.join(sorted(names))}; an array called {needed} is needed"
+    for required in ("x", "y"):
+        if required not in names:
+            msg = f"{source.name} has no array {required}; it holds {', '.join(sorted(names))}"
             raise StreamgaugeError(msg)
-    members = {name: _member(source, names[name]) for name in KNOWN if name in names}
+    members = {name: _read_member(source, names[name]) for name in ARRAYS if name in names}
     _check_arrays(source, members)
     n_columns = members["x"].shape[1]
     attributes = [f"x{i}" for i in range(n_columns)]
     if "attributes" in members:
-        attributes = [_name(name) for part in members["attributes"].parts(0, n_columns) for name in part]
-    classes = {_name(value) for part in members["y"].parts(0, CHUNK) for value in np.unique(part)} - {""}
+        attributes = [_as_name(name) for part in members["attributes"].read_parts(0, n_columns) for name in part]
+    classes = {_as_name(value) for part in members["y"].read_parts(0, CHUNK_BYTES) for value in np.unique(part)} - {""}
     if not classes:
-        msg = f"{source.name} has no rows with a class"
+        msg = f"{source.name} has no labelled rows"
         raise StreamgaugeError(msg)
-    with about(source):
+    with prefix_errors(source):
         check_distinct([*attributes, ""])
         columns = [Column(name, "numeric") for name in attributes]
-        columns = selection.assign([*columns, Column("", "nominal", in_order(classes))])
+        columns = selection.assign([*columns, Column("", "nominal", sort_names(classes))])
         check_classes(columns)
         return ArchiveReader(source, members, columns)
 
 
 def _check_arrays(source: Source, members: dict[str, _Member]) -> None:
     x, y = members["x"], members["y"]
-    wanted = {"x": ("biuf", (*y.shape[:1], *x.shape[1:2])), "y": ("biuUS", x.shape[:1])}
-    wanted |= {"weight": ("biuf", x.shape[:1]), "attributes": ("US", x.shape[1:2])}
+    expected = {"x": ("biuf", (*y.shape[:1], *x.shape[1:2])), "y": ("biuUS", x.shape[:1])}
+    expected |= {"weight": ("biuf", x.shape[:1]), "attributes": ("US", x.shape[1:2])}
     for name, member in members.items():
-        kinds, shape = wanted[name]
+        kinds, shape = expected[name]
         n_axes = 2 if name == "x" else 1
         if len(member.shape) != n_axes or member.shape != shape:
-            rule = "x must be [n, d], y and weight [n], attributes [d]"
-            msg = f"{source.name}: {name} has the shape {member.shape}; {rule}"
+            msg = f"{source.name}: {name} has the shape {member.shape}; "
+            msg += "x must be [n, d], y and weight [n], attributes [d]"
             raise StreamgaugeError(msg)
         if member.dtype.kind not in kinds:
-            hint = "classes are whole numbers or texts" if name == "y" else "it cannot be read"
-            msg = f"{source.name}: {name} holds {member.dtype}: {hint}"
+            required_types = {"y": "integers or strings", "attributes": "strings"}.get(name, "numbers")
+            msg = f"{source.name}: {name} holds {member.dtype}; it must hold {required_types}"
             raise StreamgaugeError(msg)

@@ -1,4 +1,4 @@
-"""Which column of a file is an attribute, which the class, which the weight, and which are left out."""
+"""Roles of the columns of a file: attribute, class, weight or dropped."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -9,30 +9,30 @@ from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.records import Attribute, Schema
 
 __all__ = [
-    "MOST_CLASSES",
-    "MOST_NAMES",
+    "MAX_CLASSES",
+    "MAX_NAMES",
     "Column",
     "Key",
     "Kind",
     "Role",
     "Selection",
+    "build_layout",
+    "build_schema",
     "check_classes",
     "check_distinct",
-    "in_order",
-    "layout_of",
-    "schema_of",
+    "sort_names",
 ]
 
-MOST_CLASSES = 1_000
-"""More classes than this in a file that does not declare them are taken for a mistake."""
+MAX_CLASSES = 1_000
+"""The most classes that a file may have without declaring them; more are reported as a mistake."""
 
-MOST_NAMES = 10_000
-"""A column with more names than this is text."""
+MAX_NAMES = 10_000
+"""A column with more distinct names than this is text."""
 
 Kind = Literal["numeric", "nominal", "text"]
 Role = Literal["attribute", "class", "weight", "dropped"]
 Key = str | int
-"""A column by its name, or by its position: from 0 on from the left, from -1 on from the right."""
+"""A column by name or by position: 0 is the first column, -1 the last."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,13 @@ class Column:
 
 @dataclass(frozen=True)
 class Selection:
-    """What a user says of the columns; see `streamgauge.streams.File`.
+    """The options that select columns and their roles; see `streamgauge.streams.File`.
 
     Examples
     --------
-    >>> chosen = Selection(target="c", drop=(0,)).assign([Column("a", "numeric"), Column("b", "numeric"),
+    >>> assigned = Selection(target="c", drop=(0,)).assign([Column("a", "numeric"), Column("b", "numeric"),
     ...     Column("c", "nominal", ("x", "y"))])
-    >>> [column.role for column in chosen]
+    >>> [column.role for column in assigned]
     ['dropped', 'attribute', 'class']
     """
 
@@ -72,13 +72,13 @@ class Selection:
     nominal: tuple[Key, ...] = ()
     drop_text: bool = False
 
-    def roles(self, names: Sequence[str]) -> list[Role]:
-        """Say what becomes of each column, where none is text."""
-        dropped = _places("drop", self.drop, names)
+    def resolve_roles(self, names: Sequence[str]) -> list[Role]:
+        """Return the role of each column, assuming that none is text."""
+        dropped = _find_all("drop", self.drop, names)
         if self.keep is not None:
-            dropped |= set(range(len(names))) - _places("keep", self.keep, names)
-        target = _place("target", self.target, names)
-        weight = None if self.weight is None else _place("weight", self.weight, names)
+            dropped |= set(range(len(names))) - _find_all("keep", self.keep, names)
+        target = _find("target", self.target, names)
+        weight = None if self.weight is None else _find("weight", self.weight, names)
         if target == weight:
             msg = f"target and weight are the same column, {names[target]!r}"
             raise StreamgaugeError(msg)
@@ -87,87 +87,89 @@ class Selection:
             for i in range(len(names))
         ]
 
-    def expected(self, names: Sequence[str]) -> list[str]:
-        """Say what each column may hold, as the survey of a file needs it."""
-        numeric, nominal = (_places(o, getattr(self, o), names) for o in ("numeric", "nominal"))
+    def resolve_contents(self, names: Sequence[str]) -> list[str]:
+        """Return what each column may hold, as `_native.Survey` takes it."""
+        numeric, nominal = _find_all("numeric", self.numeric, names), _find_all("nominal", self.nominal, names)
         if both := numeric & nominal:
             msg = f"column {names[min(both)]!r} is declared both numeric and nominal"
             raise StreamgaugeError(msg)
         by_role = {"class": "names", "weight": "numbers", "dropped": "nothing", "attribute": "anything"}
         return [
             "numbers" if i in numeric else "names" if i in nominal and role == "attribute" else by_role[role]
-            for i, role in enumerate(self.roles(names))
+            for i, role in enumerate(self.resolve_roles(names))
         ]
 
     def assign(self, columns: Sequence[Column]) -> list[Column]:
-        """Give each column its role, or raise where it cannot have it."""
-        roles = self.roles([column.name for column in columns])
+        """Return the columns with their roles; raise if the kind of a column does not fit its role."""
+        roles = self.resolve_roles([column.name for column in columns])
         assigned = []
         for i, (column, role) in enumerate(zip(columns, roles, strict=True)):
-            place = f"column {i + 1} ({role} {column.name!r})"
+            label = f"column {i + 1} ({role} {column.name!r})"
             if role == "class" and column.kind != "nominal":
-                msg = f"{place} is {column.kind}: the class must be nominal; name another column with target"
+                msg = f"{label} is {column.kind}: the class must be nominal; name another column with target"
                 raise StreamgaugeError(msg)
             if role == "weight" and column.kind != "numeric":
-                msg = f"{place} is {column.kind}: the weight must be numeric"
+                msg = f"{label} is {column.kind}: the weight must be numeric"
                 raise StreamgaugeError(msg)
-            text = role == "attribute" and column.kind == "text"
-            if text and not self.drop_text:
-                msg = f"{place} is text, which has no place in a row: drop_text=True leaves such columns out"
+            is_text = role == "attribute" and column.kind == "text"
+            if is_text and not self.drop_text:
+                msg = f"{label} is text, which cannot be an attribute: drop_text=True drops all text columns"
                 raise StreamgaugeError(msg)
-            assigned.append(replace(column, role="dropped" if text else role))
+            assigned.append(replace(column, role="dropped" if is_text else role))
         return assigned
 
 
-def _place(option: str, key: Key, names: Sequence[str]) -> int:
+def _find(option: str, key: Key, names: Sequence[str]) -> int:
     if isinstance(key, str):
         if key not in names:
             kind = f"column for {option} called"
             raise unknown_name(kind, key, names)
         return names.index(key)
     if isinstance(key, bool) or not isinstance(key, int) or not -len(names) <= key < len(names):
-        msg = f"{option} = {key!r}: it must be the name of a column or a position, of {len(names)} counted from 0"
+        msg = (
+            f"{option} = {key!r}: it must be the name of a column or a position from {-len(names)} to {len(names) - 1}"
+        )
         raise StreamgaugeError(msg)
     return key % len(names)
 
 
-def _places(option: str, keys: Iterable[Key], names: Sequence[str]) -> set[int]:
-    return {_place(option, key, names) for key in keys}
+def _find_all(option: str, keys: Iterable[Key], names: Sequence[str]) -> set[int]:
+    return {_find(option, key, names) for key in keys}
 
 
-def schema_of(columns: Sequence[Column]) -> Schema:
-    """Give the schema of rows with these columns.
+def build_schema(columns: Sequence[Column]) -> Schema:
+    """Return the schema of rows with these columns.
 
     Examples
     --------
-    >>> schema_of([Column("a", "numeric"), Column("c", "nominal", ("x", "y"), role="class")]).classes
+    >>> build_schema([Column("a", "numeric"), Column("c", "nominal", ("x", "y"), role="class")]).classes
     ('x', 'y')
     """
     attributes = tuple(Attribute(c.name, c.values, c.missing) for c in columns if c.role == "attribute")
     classes = next(column.values or () for column in columns if column.role == "class")
     if not attributes:
-        msg = "no attribute is left beside the class"
+        msg = "there is no attribute besides the class"
         raise StreamgaugeError(msg)
     return Schema(attributes, classes)
 
 
-def layout_of(columns: Sequence[Column]) -> list[tuple[str, Sequence[str] | None, str, bool]]:
-    """Give the columns as the native reader takes them.
+def build_layout(columns: Sequence[Column]) -> list[tuple[str, Sequence[str] | None, str, bool]]:
+    """Return the columns as the native reader takes them.
 
     Examples
     --------
-    >>> layout_of([Column("a", "numeric")])
+    >>> build_layout([Column("a", "numeric")])
     [('a', None, 'attribute', True)]
     """
     return [(c.name, None if c.role == "dropped" else c.values, c.role, c.missing) for c in columns]
 
 
-def in_order(names: Iterable[str]) -> tuple[str, ...]:
-    """Sort names: by value where all are numbers, else by their letters.
+def sort_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Sort names: by value if all are numbers, else alphabetically.
 
     Examples
     --------
-    >>> in_order(["10", "9", "-1"]), in_order(["b", "10", "9"])
+    >>> sort_names(["10", "9", "-1"]), sort_names(["b", "10", "9"])
     (('-1', '9', '10'), ('10', '9', 'b'))
     """
     names = sorted(names)
@@ -175,7 +177,7 @@ def in_order(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def check_distinct(names: Sequence[str]) -> None:
-    """Raise where two columns have the same name.
+    """Raise if two columns have the same name.
 
     Examples
     --------
@@ -188,13 +190,14 @@ def check_distinct(names: Sequence[str]) -> None:
 
 
 def check_classes(columns: Sequence[Column]) -> None:
-    """Raise where the class has too many values to be one.
+    """Raise if the class has too many values to be a class.
 
     Examples
     --------
     >>> check_classes([Column("c", "nominal", ("a", "b"), role="class")])
     """
     column = next(column for column in columns if column.role == "class")
-    if len(column.values or ()) > MOST_CLASSES:
-        msg = f"column {column.name!r} has more than {MOST_CLASSES} values, too many for classes: give another target"
+    if len(column.values or ()) > MAX_CLASSES:
+        msg = f"column {column.name!r} has more than {MAX_CLASSES} values, too many for classes: "
+        msg += "name another column with target"
         raise StreamgaugeError(msg)

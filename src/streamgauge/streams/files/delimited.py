@@ -1,4 +1,4 @@
-"""Delimited files (CSV and its kin): finds out how they are written and what their columns hold."""
+"""Delimited files such as CSV and TSV: detection of delimiter, header and column kinds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,39 +6,40 @@ from dataclasses import dataclass
 from streamgauge import _native
 from streamgauge.records import Schema
 from streamgauge.streams.files.column_roles import (
-    MOST_CLASSES,
-    MOST_NAMES,
+    MAX_CLASSES,
+    MAX_NAMES,
     Column,
     Kind,
     Selection,
-    in_order,
-    layout_of,
-    schema_of,
+    build_layout,
+    build_schema,
+    sort_names,
 )
 from streamgauge.streams.files.source import Source
-from streamgauge.streams.files.text_files import Mark, TextReader, about, chunks_from, located
+from streamgauge.streams.files.text_files import Mark, TextReader, locate_errors, prefix_errors, read_from
 
 __all__ = ["Start", "open_delimited", "read_start"]
 
-LONGEST_LINE = 1 << 24
+MAX_LINE_BYTES = 1 << 24
 
-Found = tuple[list[str], list[int], int, int, int | None]
-"""What a survey found in a column: names, their counts, numbers, missing values, the line of a name too many."""
+ColumnSurvey = tuple[list[str], list[int], int, int, int | None]
+"""What a survey found in a column: names, counts of the names, number of numbers, number of missing values, and the
+line at which there were too many names (None if there were not)."""
 
 
 @dataclass(frozen=True)
 class Start:
-    """The first line that is not blank, and what it tells."""
+    """The first non-blank line of a file, the mark behind it, and the format that follows from it."""
 
     fields: tuple[str, ...]
-    place: Mark
+    mark: Mark
     delimiter: str
     has_header: bool
     guessed: bool
 
     @property
     def names(self) -> list[str]:
-        """The names of the columns, by their positions where the file does not tell."""
+        """Names of the columns; x0, x1, ... by position where the file has none."""
         unnamed = [f"x{i}" for i in range(len(self.fields))]
         if not self.has_header:
             return unnamed
@@ -46,8 +47,8 @@ class Start:
 
     @property
     def first_row(self) -> Mark:
-        """Where the rows start."""
-        return self.place if self.has_header else (0, 0, 0)
+        """Mark at which the rows start."""
+        return self.mark if self.has_header else (0, 0, 0)
 
 
 def open_delimited(
@@ -59,64 +60,64 @@ def open_delimited(
     delimiter: str | None = None,
     declared: Schema | None = None,
 ) -> TextReader:
-    """Open a delimited file; unless a schema is declared, one pass finds out what its columns hold."""
-    with located(source):
+    """Open a delimited file; unless a schema is declared, one pass over it finds the kinds of its columns."""
+    with locate_errors(source):
         start = read_start(source, header=header, delimiter=delimiter)
-    with about(source):
-        roles = selection.roles(start.names)
-        expected = selection.expected(start.names)
-    with located(source):
+    with prefix_errors(source):
+        roles = selection.resolve_roles(start.names)
+        contents = selection.resolve_contents(start.names)
+    with locate_errors(source):
         _check_names(start, roles)
         if declared is None:
-            columns, n_rows = _surveyed(source, start, missing, expected, roles.index("class"))
+            columns, n_rows = _survey_columns(source, start, missing, contents, roles.index("class"))
         else:
-            columns, n_rows = _declared(start, roles, declared), None
-    with about(source):
+            columns, n_rows = _match_schema(start, roles, declared), None
+    with prefix_errors(source):
         columns = selection.assign(columns)
-        schema = schema_of(columns)
-    layout = layout_of(columns)
+        schema = build_schema(columns)
+    layout = build_layout(columns)
 
-    def build(place: Mark, skip_to: int) -> _native.RowReader:
-        return _native.RowReader.delimited(layout, ord(start.delimiter), False, missing, place, skip_to)  # noqa: FBT003
+    def build(mark: Mark, skip_to: int) -> _native.RowReader:
+        return _native.RowReader.delimited(layout, ord(start.delimiter), False, missing, mark, skip_to)  # noqa: FBT003
 
     return TextReader(source, schema, build, start.first_row, n_rows)
 
 
 def read_start(source: Source, *, header: bool | None, delimiter: str | None) -> Start:
-    """Read the first line of a delimited file; what it does not tell is guessed."""
-    line, place = _first_line(source)
+    """Read the first line of a delimited file; guess the delimiter and the header if they are None."""
+    line, mark = _read_first_line(source)
     if delimiter is None:
-        delimiter = _guessed_delimiter(line, source.suffix, place[2])
+        delimiter = _guess_delimiter(line, source.suffix, mark[2])
     try:
         fields = tuple(text for text, _ in _native.split_line(line, ord(delimiter)))
     except ValueError as error:
-        msg = f"line {place[2]}, {error}"
+        msg = f"line {mark[2]}, {error}"
         raise ValueError(msg) from None
     has_header = not any(map(_native.is_number, fields)) if header is None else header
-    return Start(fields, place, delimiter, has_header, header is None)
+    return Start(fields=fields, mark=mark, delimiter=delimiter, has_header=has_header, guessed=header is None)
 
 
-def _first_line(source: Source) -> tuple[bytes, Mark]:
-    """Give the first line that is not blank, and the place behind it."""
+def _read_first_line(source: Source) -> tuple[bytes, Mark]:
+    """Return the first non-blank line and the mark behind it."""
     pending, number, end = b"", 0, 0
-    for chunk in source.chunks():
+    for chunk in source.read_chunks():
         pending += chunk
         *lines, pending = pending.split(b"\n")
         for line in lines:
             number, end = number + 1, end + len(line) + 1
-            if text := _plain(line, number):
+            if text := _strip_line(line, number):
                 return text, (0, end, number)
-        if len(pending) > LONGEST_LINE:
-            msg = f"line {number + 1}: the line is longer than {LONGEST_LINE} bytes"
+        if len(pending) > MAX_LINE_BYTES:
+            msg = f"line {number + 1}: the line is longer than {MAX_LINE_BYTES} bytes"
             raise ValueError(msg)
-    if text := _plain(pending, number + 1):
+    if text := _strip_line(pending, number + 1):
         return text, (0, end + len(pending), number + 1)
     msg = "it has no rows"
     raise ValueError(msg)
 
 
-def _plain(line: bytes, number: int) -> bytes:
-    """Give a line without its end and the mark of UTF-8; nothing where it is blank."""
+def _strip_line(line: bytes, number: int) -> bytes:
+    """Return a line without its end and byte order mark; empty if it is blank."""
     if number == 1 and line.startswith((b"\xff\xfe", b"\xfe\xff")):
         msg = "line 1: the file is in UTF-16; convert it to UTF-8"
         raise ValueError(msg)
@@ -125,105 +126,105 @@ def _plain(line: bytes, number: int) -> bytes:
     return line if line.strip(b" \t") else b""
 
 
-def _guessed_delimiter(line: bytes, suffix: str, number: int) -> str:
+def _guess_delimiter(line: bytes, suffix: str, number: int) -> str:
     if suffix == ".tsv":
         return "\t"
-    bare = b"".join(line.split(b'"')[::2])
-    found = [mark for mark in ",;\t" if mark.encode() in bare]
-    if len(found) > 1:
-        marks = " and ".join(repr(mark) for mark in found)
-        msg = f"line {number} has both {marks}: say with delimiter what separates the values"
+    unquoted = b"".join(line.split(b'"')[::2])
+    candidates = [mark for mark in ",;\t" if mark.encode() in unquoted]
+    if len(candidates) > 1:
+        marks = " and ".join(repr(mark) for mark in candidates)
+        msg = f"line {number} has both {marks}: set delimiter to the one that separates the values"
         raise ValueError(msg)
-    if not found and b"|" not in bare:
-        msg = f"line {number} has none of , ; | and tab: say with delimiter what separates the values"
+    if not candidates and b"|" not in unquoted:
+        msg = f"line {number} has none of , ; | and tab: set delimiter to what separates the values"
         raise ValueError(msg)
-    return found[0] if found else "|"
+    return candidates[0] if candidates else "|"
 
 
 def _check_names(start: Start, roles: Sequence[str]) -> None:
-    """Raise where a column of the header has no name, or that of another."""
+    """Raise if a column of the header has no name, or the name of another column."""
     if not start.has_header:
         return
     first: dict[str, int] = {}
     for i, (name, role) in enumerate(zip(start.fields, roles, strict=True)):
         if role != "dropped" and not name:
-            msg = (
-                f"line {start.place[2]}, column {i + 1}: it has no name (an index of rows?): drop=({i},) leaves it out"
-            )
+            msg = f"line {start.mark[2]}, column {i + 1} has no name (a row index?): drop=({i},) drops it"
             raise ValueError(msg)
         if name and name in first:
-            msg = f"line {start.place[2]}, column {i + 1} ({name!r}): column {first[name] + 1} has the same name"
+            msg = f"line {start.mark[2]}, column {i + 1} ({name!r}): column {first[name] + 1} has the same name"
             raise ValueError(msg)
         first[name] = i
 
 
-def _surveyed(
-    source: Source, start: Start, missing: tuple[str, ...], expected: Sequence[str], target: int
+def _survey_columns(
+    source: Source, start: Start, missing: tuple[str, ...], contents: Sequence[str], target: int
 ) -> tuple[list[Column], int]:
-    """Find out in one pass what the columns hold, and how many rows there are."""
-    held = list(zip(start.names, expected, strict=True))
-    survey = _native.Survey(held, ord(start.delimiter), missing, MOST_NAMES, start.first_row)
-    for chunk in chunks_from(source, start.first_row):
+    """Return the columns and the number of rows, found in one pass."""
+    columns_to_survey = list(zip(start.names, contents, strict=True))
+    survey = _native.Survey(columns_to_survey, ord(start.delimiter), missing, MAX_NAMES, start.first_row)
+    for chunk in read_from(source, start.first_row):
         survey.update(chunk)
     survey.finish()
     if not survey.n_rows:
         msg = "it has no rows"
         raise ValueError(msg)
     _check_guess(start, survey, target)
-    columns = [_column(name, found) for name, found in zip(start.names, survey.seen, strict=True)]
+    columns = [_build_column(name, surveyed) for name, surveyed in zip(start.names, survey.seen, strict=True)]
     classes = columns[target]
     if classes.kind == "numeric":
         msg = f"no row has a class in column {target + 1} ({classes.name!r})"
         raise ValueError(msg)
-    if classes.kind == "text" or len(classes.values or ()) > MOST_CLASSES:
+    if classes.kind == "text" or len(classes.values or ()) > MAX_CLASSES:
         msg = (
-            f"column {target + 1} ({classes.name!r}) has more than {MOST_CLASSES} values, too many for classes: "
+            f"column {target + 1} ({classes.name!r}) has more than {MAX_CLASSES} values, too many for classes: "
             "name another column with target"
         )
         raise ValueError(msg)
     return columns, survey.n_rows
 
 
-def _column(name: str, found: Found) -> Column:
-    names, _, _, n_missing, overflow = found
+def _build_column(name: str, surveyed: ColumnSurvey) -> Column:
+    names, _, _, n_missing, overflow = surveyed
     if overflow:
         return Column(name, "text")
-    return Column(name, "nominal" if names else "numeric", in_order(names) if names else None, missing=n_missing > 0)
+    return Column(name, "nominal" if names else "numeric", sort_names(names) if names else None, missing=n_missing > 0)
 
 
 def _check_guess(start: Start, survey: _native.Survey, target: int) -> None:
-    """Raise where the rows do not show that the guess about a header was right."""
+    """Raise if the rows do not confirm the guess about a header."""
     if not start.guessed:
         return
     if start.has_header:
-        # A header is told from a row by a column of numbers below a name.
+        # Only a column of numbers below a name distinguishes a header from a row.
         doubtful = not any(map(_is_numeric, survey.seen))
     else:
         names, counts, *_ = survey.seen[target]
         first = start.fields[target]
-        alone = first in names and counts[names.index(first)] == 1 and survey.n_rows > 1
-        doubtful = alone or start.fields == tuple(str(i) for i in range(len(start.fields)))
+        occurs_once = first in names and counts[names.index(first)] == 1 and survey.n_rows > 1
+        doubtful = occurs_once or start.fields == tuple(str(i) for i in range(len(start.fields)))
     if doubtful:
-        msg = f"line {start.place[2]} may name the columns or be a row: say header=True or header=False"
+        msg = f"line {start.mark[2]} may name the columns or be a row: set header=True or header=False"
         raise ValueError(msg)
 
 
-def _is_numeric(found: Found) -> bool:
-    names, _, n_numbers, _, overflow = found
+def _is_numeric(surveyed: ColumnSurvey) -> bool:
+    names, _, n_numbers, _, overflow = surveyed
     return overflow is None and (n_numbers > 0 or (bool(names) and all(map(_native.is_number, names))))
 
 
-def _declared(start: Start, roles: Sequence[str], schema: Schema) -> list[Column]:
-    """Give the columns that a schema declares."""
+def _match_schema(start: Start, roles: Sequence[str], schema: Schema) -> list[Column]:
+    """Return the columns as a schema declares them; raise if the attributes differ."""
     names = start.names
-    places = [i for i, role in enumerate(roles) if role == "attribute"]
-    wanted = [attribute.name for attribute in schema.attributes]
-    if len(places) != len(wanted) or (start.has_header and [names[i] for i in places] != wanted):
-        found = _shown([names[i] for i in places])
-        msg = f"its attributes are not those of the declared schema: {found} against {_shown(wanted)}"
+    indexes = [i for i, role in enumerate(roles) if role == "attribute"]
+    present, declared = [names[i] for i in indexes], [attribute.name for attribute in schema.attributes]
+    if len(present) != len(declared) or (start.has_header and present != declared):
+        msg = (
+            "the attributes of the file are not those of the declared schema: "
+            f"{_abbreviate(present)} instead of {_abbreviate(declared)}"
+        )
         raise ValueError(msg)
     columns = [Column(name, "numeric") for name in names]
-    for i, attribute in zip(places, schema.attributes, strict=True):
+    for i, attribute in zip(indexes, schema.attributes, strict=True):
         kind: Kind = "nominal" if attribute.is_nominal else "numeric"
         columns[i] = Column(attribute.name, kind, attribute.values, attribute.missing)
     target = roles.index("class")
@@ -231,5 +232,5 @@ def _declared(start: Start, roles: Sequence[str], schema: Schema) -> list[Column
     return columns
 
 
-def _shown(names: Sequence[str]) -> str:
+def _abbreviate(names: Sequence[str]) -> str:
     return ", ".join(names[:8]) + (", …" if len(names) > 8 else "")

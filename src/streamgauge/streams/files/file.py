@@ -1,4 +1,4 @@
-"""A file as a stream."""
+"""Files as streams."""
 
 import hashlib
 import os
@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import islice
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
+from streamgauge.protocols import StreamBase
 from streamgauge.records import Batch, Schema
 from streamgauge.streams.files.archives import open_archive
 from streamgauge.streams.files.column_roles import Key, Selection
@@ -35,7 +36,7 @@ SUFFIXES = {
     ".npz": "npz",
 }
 _SELECTION = {"target", "weight", "keep", "drop", "drop_text"}
-HEEDED = {
+OPTIONS_BY_FORMAT = {
     "arff": _SELECTION | {"delimiter", "missing"},
     "csv": _SELECTION | {"header", "delimiter", "numeric", "nominal", "missing", "declared"},
     "parquet": _SELECTION | {"nominal"},
@@ -43,11 +44,11 @@ HEEDED = {
     "libsvm": set[str](),
     "npz": {"keep", "drop"},
 }
-"""Which options a format heeds; the others are refused rather than ignored."""
+"""The options that each format supports; others are refused rather than ignored."""
 
 
 class _Reader(Protocol):
-    """What reads a format."""
+    """Reader of one file format."""
 
     @property
     def schema(self) -> Schema: ...
@@ -55,43 +56,43 @@ class _Reader(Protocol):
     @property
     def n_rows(self) -> int: ...
 
-    def rows(self, size: int, start: int) -> Iterator[Rows]: ...
+    def read_rows(self, size: int, start: int) -> Iterator[Rows]: ...
 
 
 @dataclass(frozen=True)
-class File:
-    r"""The rows of a file: ARFF, CSV and its kin, Parquet, Arrow IPC, libsvm or ``.npz``.
+class File(StreamBase):
+    r"""The rows of a file: ARFF, CSV or TSV, Parquet, Arrow IPC, libsvm or ``.npz``.
 
-    Text may be compressed (gzip, zip, zstd, bzip2, xz). A file is read in pieces and never held in memory; it is
-    read right, or the first fault is told with its line and column. Class values are names, never indexes: classes
-    "1", "2" and "3" have the codes 0, 1 and 2.
+    Text may be compressed (gzip, zip, zstd, bzip2, xz). A file is read in chunks and never held in memory. The first
+    malformed value is an error that states its line and column. Class values are names, never indexes: classes "1",
+    "2" and "3" have the codes 0, 1 and 2.
 
     Parameters
     ----------
     path
-        Where it is; ``"-"`` is standard input, which is copied to a temporary file when it is first needed.
+        Path of the file; ``"-"`` is standard input, which is copied to a temporary file on first use.
     target
-        The column of the class: its name, or its position from 0 on from the left or from -1 on from the right.
+        The column of the class: its name, or its position (0 is the first column, -1 the last).
     header
-        Whether the first line of a CSV file names its columns; None finds out, or asks where it cannot be told.
-        Without names, columns are called x0, x1 and so on by their positions.
+        Whether the first line of a CSV file names the columns; None detects it, and raises if it is ambiguous.
+        Without a header, columns are named x0, x1 and so on by position.
     delimiter
-        What separates values; None finds out whether it is a comma, a semicolon, a tab or a bar.
+        The character that separates values; None detects a comma, semicolon, tab or bar.
     numeric, nominal
-        Columns of a CSV file (or whole numbers of a table) to be read as numbers, or as names. The others are
-        numeric where all values are numbers and nominal where none is; a mixture is an error.
+        Columns of a CSV file (or integer columns of a table) to read as numbers, or as names. Other columns are
+        numeric if all values are numbers and nominal if none is; a mixture is an error.
     missing
         Texts that stand for a missing value; in ARFF ``?`` always does and an empty field never.
     weight
         The column that holds the weight of each row.
     keep, drop
-        Columns to keep as attributes (None: all), and columns to leave out.
+        Columns to keep as attributes (None: all), and columns to drop.
     drop_text
-        Whether to leave out columns of text: string and date attributes, and more than 10,000 different values.
+        Whether to drop text columns: string and date attributes, and columns with more than 10,000 distinct names.
     declared
-        The schema of a CSV file: no pass is needed then to find it, and codes are as it says.
+        The schema of a CSV file: the pass that would infer it is skipped, and codes are those of the schema.
     format
-        One of ``arff csv parquet arrow libsvm npz``; None goes by the name of the file, then by its content.
+        One of ``arff csv parquet arrow libsvm npz``; None infers it from the file name, then from the content.
 
     Examples
     --------
@@ -118,49 +119,49 @@ class File:
     drop_text: bool = False
     declared: Schema | None = None
     format: str | None = None
-    ends: ClassVar[bool] = True
-    """A file ends, wherever that is; see `streamgauge.Evaluation.ends`."""
+    ends = True
+    """A file always ends; see `streamgauge.protocols.StreamBase`."""
 
     def __post_init__(self) -> None:
         for option in ("numeric", "nominal", "missing", "keep", "drop"):
-            given = getattr(self, option)
-            if given is not None:
-                object.__setattr__(self, option, (given,) if isinstance(given, str | int) else tuple(given))
+            value = getattr(self, option)
+            if value is not None:
+                object.__setattr__(self, option, (value,) if isinstance(value, str | int) else tuple(value))
         if self.delimiter is not None and (len(self.delimiter) != 1 or not self.delimiter.isascii()):
-            msg = f"delimiter = {self.delimiter!r}: it must be one character, as ',' or ';'"
+            msg = f"delimiter = {self.delimiter!r}: it must be one ASCII character, such as ',' or ';'"
             raise StreamgaugeError(msg)
-        if self.format is not None and self.format not in HEEDED:
+        if self.format is not None and self.format not in OPTIONS_BY_FORMAT:
             kind = "format"
-            raise unknown_name(kind, self.format, HEEDED)
+            raise unknown_name(kind, self.format, OPTIONS_BY_FORMAT)
 
     def __getstate__(self) -> dict[str, object]:
-        # What has been found out about the file is found again where it is needed; open files do not travel.
+        # Cached properties are left out: readers hold open files, and another process computes them again.
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def schema(self) -> Schema:
-        """What the rows look like."""
+        """Schema of the rows."""
         return self._reader.schema
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are: known from the file, or counted when first asked for."""
+        """Number of rows: from the metadata of the file, or counted on first use."""
         return self._reader.n_rows
 
     @cached_property
     def fingerprint(self) -> str:
-        """A text that differs where the bytes of the file or the options do (not its path)."""
+        """Digest of the bytes of the file and of the options, but not of the path."""
         options = [(field.name, getattr(self, field.name)) for field in fields(self) if field.name != "path"]
         return hashlib.sha256(self._source.digest + repr(options).encode()).hexdigest()[:32]
 
     def batches(self, size: int, start: int = 0) -> Iterator[Batch]:
-        """Give the rows from `start` on, `size` at a time."""
+        """Yield the rows from `start` on, `size` at a time."""
         require_at_least("size", size, 1)
         require_at_least("start", start, 0)
-        return self._batches(size, start)
+        return self._read_batches(size, start)
 
-    def _batches(self, size: int, start: int) -> Iterator[Batch]:
-        for x, y, weight in self._reader.rows(size, start):
+    def _read_batches(self, size: int, start: int) -> Iterator[Batch]:
+        for x, y, weight in self._reader.read_rows(size, start):
             yield Batch(start, x, y, weight)
             start += len(y)
 
@@ -170,8 +171,8 @@ class File:
 
     @cached_property
     def kind(self) -> str:
-        """Its format: as given, or as its name or content tells."""
-        kind = self.format or SUFFIXES.get(self._source.suffix) or _format_by_content(self._source)
+        """Format: the option, or else inferred from the file name or content."""
+        kind = self.format or SUFFIXES.get(self._source.suffix) or _detect_format(self._source)
         self._check_options(kind)
         return kind
 
@@ -179,15 +180,15 @@ class File:
     def _reader(self) -> _Reader:
         source, kind = self._source, self.kind
         if source.compression and kind in ("parquet", "arrow", "npz"):
-            msg = f"{source.name} is a {kind} file in {source.compression} compression: unpack it first"
+            msg = f"{source.name} is a {kind} file compressed with {source.compression}: decompress it first"
             raise StreamgaugeError(msg)
         return OPENERS[kind](self, source)
 
     def _check_options(self, kind: str) -> None:
         for field in fields(self):
-            given = getattr(self, field.name)
-            if field.name not in HEEDED[kind] | {"path", "format"} and given != field.default:
-                msg = f"{self._source.name}: {field.name} means nothing to a {kind} file; leave it out"
+            is_set = getattr(self, field.name) != field.default
+            if is_set and field.name not in OPTIONS_BY_FORMAT[kind] | {"path", "format"}:
+                msg = f"{self._source.name}: the option {field.name} does not apply to {kind} files; remove it"
                 raise StreamgaugeError(msg)
 
     @property
@@ -228,11 +229,10 @@ OPENERS: dict[str, Callable[[File, Source], _Reader]] = {
 }
 
 
-def _format_by_content(source: Source) -> str:
-    """Tell the format of a file whose name does not."""
+def _detect_format(source: Source) -> str:
     if source.is_npz:
         return "npz"
-    start = b"".join(islice(source.chunks(), 1))
+    start = b"".join(islice(source.read_chunks(), 1))
     if start.startswith(b"PAR1"):
         return "parquet"
     if start.startswith((b"ARROW1", b"\xff\xff\xff\xff")):

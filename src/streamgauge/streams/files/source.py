@@ -19,10 +19,10 @@ from typing import IO, cast
 
 from streamgauge.errors import StreamgaugeError
 
-__all__ = ["CHUNK", "Source"]
+__all__ = ["CHUNK_BYTES", "Source"]
 
-CHUNK = 1 << 18
-"""How many bytes are read at a time."""
+CHUNK_BYTES = 1 << 18
+"""Size of a read, in bytes."""
 
 MAGIC = {
     b"\x1f\x8b": "gzip",
@@ -31,34 +31,34 @@ MAGIC = {
     b"BZh": "bzip2",
     b"\xfd7zXZ\x00": "xz",
 }
-DAMAGED = (EOFError, OSError, RuntimeError, ValueError, zlib.error, zipfile.BadZipFile, lzma.LZMAError)
-"""What the decompressors, NumPy and Arrow raise on bytes that are damaged, cut off or locked by a password."""
+READ_ERRORS = (EOFError, OSError, RuntimeError, ValueError, zlib.error, zipfile.BadZipFile, lzma.LZMAError)
+"""Exceptions of the decompressors, NumPy and Arrow on damaged, truncated or password-protected bytes."""
 
 
 class Source:
-    r"""A file that can be read again and again, each time with the same bytes.
+    r"""A file that can be read repeatedly, with the same bytes every time.
 
-    Compression is told by the first bytes, not by the name. ``"-"`` is standard input, which is copied to a temporary
-    file when it is first needed, so that it too can be read more than once.
+    Compression is recognised by the first bytes, not by the file name. ``"-"`` is standard input; it is copied to a
+    temporary file on first use, so that it too can be read more than once.
 
     Examples
     --------
     >>> path = Path(tempfile.mkdtemp()) / "numbers.csv.gz"
     >>> _ = path.write_bytes(gzip.compress(b"1,2\n"))
     >>> source = Source(str(path))
-    >>> source.compression, source.suffix, b"".join(source.chunks())
+    >>> source.compression, source.suffix, b"".join(source.read_chunks())
     ('gzip', '.csv', b'1,2\n')
     """
 
     def __init__(self, path: str) -> None:
         self.name = "standard input" if path == "-" else path
-        self._given = path
-        self._state: tuple[int, int] | None = None
+        self._argument = path
+        self._size_and_time: tuple[int, int] | None = None
 
     @cached_property
     def path(self) -> Path:
-        """Where the bytes are on disk."""
-        path = _spooled_input() if self._given == "-" else Path(self._given)
+        """Path of the bytes on disk."""
+        path = _copy_standard_input() if self._argument == "-" else Path(self._argument)
         if not path.is_file():
             msg = f"{self.name} is a directory, not a file" if path.is_dir() else f"there is no file {self.name}"
             raise StreamgaugeError(msg)
@@ -66,15 +66,15 @@ class Source:
 
     @cached_property
     def compression(self) -> str | None:
-        """The kind of compression; None where the file is plain. A ``.npz`` file counts as plain."""
-        with self._opened(self.path) as file:
+        """Kind of compression; None if the file is not compressed. A ``.npz`` file counts as uncompressed."""
+        with self._open() as file:
             start = file.read(6)
         kind = next((kind for magic, kind in MAGIC.items() if start.startswith(magic)), None)
         return None if kind == "zip" and self.is_npz else kind
 
     @cached_property
     def is_npz(self) -> bool:
-        """Whether it is an archive of NumPy arrays."""
+        """Whether the file is an archive of NumPy arrays."""
         if not zipfile.is_zipfile(self.path):
             return False
         with zipfile.ZipFile(self.path) as archive:
@@ -83,52 +83,52 @@ class Source:
 
     @property
     def suffix(self) -> str:
-        """The suffix of its name, without that of a compression."""
-        suffixes = [suffix.lower() for suffix in Path(self._given).suffixes]
-        packed = {".gz", ".zip", ".zst", ".zstd", ".bz2", ".xz"}
-        return next((suffix for suffix in reversed(suffixes) if suffix not in packed), "")
+        """Suffix of the file name, ignoring that of a compression."""
+        suffixes = [suffix.lower() for suffix in Path(self._argument).suffixes]
+        compressed = {".gz", ".zip", ".zst", ".zstd", ".bz2", ".xz"}
+        return next((suffix for suffix in reversed(suffixes) if suffix not in compressed), "")
 
-    def chunks(self, offset: int = 0) -> Iterator[bytes]:
-        """Give the bytes, decompressed, from an offset on; the offset is cheap where the file is plain."""
+    def read_chunks(self, offset: int = 0) -> Iterator[bytes]:
+        """Yield the decompressed bytes from `offset` on; skipping is cheap only in an uncompressed file."""
         self.check_unchanged()
-        with self.translated(), self._decompressed() as file:
+        with self.translate_errors(), self._open_decompressed() as file:
             if offset:
                 file.seek(offset)
-            while chunk := file.read(CHUNK):
+            while chunk := file.read(CHUNK_BYTES):
                 yield chunk
 
     def check_unchanged(self) -> None:
-        """Raise where the file is not the one that was first read."""
+        """Raise if the file has changed since the first read."""
         stat = self.path.stat()
-        state = (stat.st_size, stat.st_mtime_ns)
-        if self._state not in (None, state):
+        size_and_time = (stat.st_size, stat.st_mtime_ns)
+        if self._size_and_time not in (None, size_and_time):
             msg = f"{self.name} has changed since it was first read"
             raise StreamgaugeError(msg)
-        self._state = state
+        self._size_and_time = size_and_time
 
     @cached_property
     def digest(self) -> bytes:
-        """The SHA-256 of the bytes on disk."""
+        """SHA-256 of the bytes on disk."""
         self.check_unchanged()
-        with self._opened(self.path) as file:
+        with self._open() as file:
             return hashlib.file_digest(file, "sha256").digest()
 
     @contextmanager
-    def translated(self) -> Iterator[None]:
-        """Turn what goes wrong while reading into an error that names the file."""
+    def translate_errors(self) -> Iterator[None]:
+        """Turn errors while reading into a `StreamgaugeError` that names the file."""
         try:
             yield
         except StreamgaugeError:
             raise
-        except DAMAGED as error:
-            what = f"its {self.compression} compression" if self.compression else "it"
-            msg = f"{self.name} cannot be read: {what} is damaged or cut off ({error})"
+        except READ_ERRORS as error:
+            damaged = f"its {self.compression} compression" if self.compression else "it"
+            msg = f"{self.name} cannot be read: {damaged} is damaged or cut off ({error})"
             raise StreamgaugeError(msg) from None
 
     @contextmanager
-    def _opened(self, path: Path) -> Iterator[FileIO]:
+    def _open(self) -> Iterator[FileIO]:
         try:
-            file = path.open("rb", buffering=0)
+            file = self.path.open("rb", buffering=0)
         except OSError as error:
             msg = f"{self.name} cannot be opened: {error.strerror}"
             raise StreamgaugeError(msg) from None
@@ -136,13 +136,13 @@ class Source:
             yield file
 
     @contextmanager
-    def _decompressed(self) -> Iterator[IO[bytes]]:
-        with self._opened(self.path) as file:
+    def _open_decompressed(self) -> Iterator[IO[bytes]]:
+        with self._open() as file:
             if self.compression is None:
                 yield file
                 return
-            with OPENERS[self.compression](file) as unpacked:
-                yield unpacked
+            with OPENERS[self.compression](file) as decompressed:
+                yield decompressed
 
 
 @contextmanager
@@ -150,14 +150,14 @@ def _open_zip(file: FileIO) -> Iterator[IO[bytes]]:
     with zipfile.ZipFile(file) as archive:
         members = [member for member in archive.namelist() if not member.endswith("/")]
         if len(members) != 1:
-            msg = f"{file.name} holds {len(members)} files ({', '.join(members[:5])}); it must hold one: unpack it"
+            msg = f"{file.name} holds {len(members)} files ({', '.join(members[:5])}); it must hold one"
             raise StreamgaugeError(msg)
         with archive.open(members[0]) as member:
             yield member
 
 
 def _open_zstd(file: FileIO) -> IO[bytes]:
-    import pyarrow as pa  # noqa: PLC0415 (slow to import, and seldom needed)
+    import pyarrow as pa  # noqa: PLC0415 (slow to import)
 
     return cast("IO[bytes]", pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd"))
 
@@ -172,8 +172,8 @@ OPENERS: dict[str, Callable[[FileIO], AbstractContextManager[IO[bytes]]]] = {
 
 
 @cache
-def _spooled_input() -> Path:
-    # The name must outlive this call: the file goes when the process does.
+def _copy_standard_input() -> Path:
+    # delete=False, since the file must outlive this call; it is removed when the process exits.
     with tempfile.NamedTemporaryFile(prefix="streamgauge-", delete=False) as copy:
         copyfileobj(sys.stdin.buffer, copy)
     path = Path(copy.name)

@@ -1,4 +1,4 @@
-"""Files of text: what ARFF, delimited and libsvm files share, and the headers of ARFF."""
+"""Text files: the reader that ARFF, delimited and libsvm files share, ARFF headers and libsvm."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
@@ -8,34 +8,51 @@ from typing import cast
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Schema
-from streamgauge.streams.files.column_roles import MOST_CLASSES, Column, Kind, Selection, in_order, layout_of, schema_of
+from streamgauge.streams.files.column_roles import (
+    MAX_CLASSES,
+    Column,
+    Kind,
+    Selection,
+    build_layout,
+    build_schema,
+    sort_names,
+)
 from streamgauge.streams.files.row_blocks import Rows
 from streamgauge.streams.files.source import Source
 
-__all__ = ["Mark", "TextReader", "about", "chunks_from", "located", "open_arff", "open_libsvm", "read_arff_header"]
+__all__ = [
+    "Mark",
+    "TextReader",
+    "locate_errors",
+    "open_arff",
+    "open_libsvm",
+    "prefix_errors",
+    "read_arff_header",
+    "read_from",
+]
 
-NO_ROW = 1 << 62
-"""To skip to this row is to skip all."""
+AFTER_ALL_ROWS = 1 << 62
+"""Skipping to this row skips all rows."""
 
 Mark = tuple[int, int, int]
-"""A place in a file: rows, bytes and lines before it."""
+"""A position in a file: the number of rows, bytes and lines before it."""
 
 
 class TextReader:
-    """Reads the rows of a text file from any row on.
+    """Reader of the rows of a text file, from any row on.
 
     Parameters
     ----------
     source
         The bytes.
     schema
-        What the rows look like.
+        The schema of the rows.
     build
-        Makes a native reader that goes on from a place and leaves out the rows before another.
+        Builds a native reader that starts at a mark and skips the rows before a row number.
     first
-        Where the rows start.
+        The mark at which the rows start.
     n_rows
-        How many rows there are, where that is known.
+        The number of rows, if known.
     """
 
     def __init__(
@@ -54,21 +71,21 @@ class TextReader:
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are: counted, at the speed of a search for line ends, where no pass has told it yet."""
+        """Number of rows; counted on first use, at the speed of a search for line ends, if no pass has done so yet."""
         if self._n_rows is None:
-            for _ in self.rows(1, NO_ROW):
+            for _ in self.read_rows(1, AFTER_ALL_ROWS):
                 pass
         return self._n_rows or 0
 
-    def rows(self, size: int, start: int) -> Iterator[Rows]:
-        """Give the rows from `start` on, `size` at a time."""
-        place = self._nearest(start)
-        reader = self._build(place, start)
-        with located(self._source):
-            for chunk in chunks_from(self._source, place):
-                at = 0
-                while at < len(chunk):
-                    at += reader.update(chunk, at, size)
+    def read_rows(self, size: int, start: int) -> Iterator[Rows]:
+        """Yield the rows from `start` on, `size` at a time."""
+        mark = self._find_mark_before(start)
+        reader = self._build(mark, start)
+        with locate_errors(self._source):
+            for chunk in read_from(self._source, mark):
+                position = 0
+                while position < len(chunk):
+                    position += reader.update(chunk, position, size)
                     self._remember(reader.take_marks())
                     if reader.n_rows >= size:
                         yield reader.take()
@@ -77,33 +94,31 @@ class TextReader:
         if reader.n_rows:
             yield reader.take()
 
-    def _nearest(self, row: int) -> Mark:
-        """Give the last known place before a row."""
+    def _find_mark_before(self, row: int) -> Mark:
         marks = self._marks
-        return marks[max(0, bisect_right(marks, (row, NO_ROW, NO_ROW)) - 1)]
+        return marks[max(0, bisect_right(marks, (row, AFTER_ALL_ROWS, AFTER_ALL_ROWS)) - 1)]
 
     def _remember(self, marks: list[Mark]) -> None:
         if self._source.compression is None and marks and marks[-1] > self._marks[-1]:
             self._marks = sorted({*self._marks, *marks})
 
 
-def chunks_from(source: Source, place: Mark) -> Iterator[bytes]:
-    """Give the bytes of a file from a place on."""
-    offset = place[1]
-    return source.chunks(offset) if source.compression is None else _without(source.chunks(), offset)
+def read_from(source: Source, mark: Mark) -> Iterator[bytes]:
+    """Yield the bytes of a file from a mark on."""
+    offset = mark[1]
+    return source.read_chunks(offset) if source.compression is None else _skip(source.read_chunks(), offset)
 
 
-def _without(chunks: Iterator[bytes], n: int) -> Iterator[bytes]:
-    """Leave out the first `n` bytes."""
+def _skip(chunks: Iterator[bytes], n_bytes: int) -> Iterator[bytes]:
     for chunk in chunks:
-        if n < len(chunk):
-            yield chunk[n:] if n else chunk
-        n = max(0, n - len(chunk))
+        if n_bytes < len(chunk):
+            yield chunk[n_bytes:] if n_bytes else chunk
+        n_bytes = max(0, n_bytes - len(chunk))
 
 
 @contextmanager
-def located(source: Source) -> Iterator[None]:
-    """Put the name of the file before the line and column of a native error."""
+def locate_errors(source: Source) -> Iterator[None]:
+    """Turn native errors, which state line and column, into a `StreamgaugeError` that also names the file."""
     try:
         yield
     except StreamgaugeError:
@@ -115,8 +130,8 @@ def located(source: Source) -> Iterator[None]:
 
 
 @contextmanager
-def about(source: Source) -> Iterator[None]:
-    """Put the name of the file before an error about its columns."""
+def prefix_errors(source: Source) -> Iterator[None]:
+    """Prefix errors about columns with the name of the file."""
     try:
         yield
     except StreamgaugeError as error:
@@ -125,10 +140,10 @@ def about(source: Source) -> Iterator[None]:
 
 
 def read_arff_header(source: Source, selection: Selection) -> tuple[_native.ArffHeader, list[Column]]:
-    """Read what stands before the rows of an ARFF file, and give each column its role."""
+    """Return the header of an ARFF file, and its columns with their roles."""
     header = _native.ArffHeader()
-    with located(source):
-        for chunk in source.chunks():
+    with locate_errors(source):
+        for chunk in source.read_chunks():
             header.update(chunk)
             if header.is_complete:
                 break
@@ -137,44 +152,44 @@ def read_arff_header(source: Source, selection: Selection) -> tuple[_native.Arff
     declared = [
         Column(name, cast("Kind", kind), tuple(values) if values else None) for name, kind, values in header.attributes
     ]
-    with about(source):
+    with prefix_errors(source):
         return header, selection.assign(declared)
 
 
 def open_arff(source: Source, selection: Selection, delimiter: str, missing: tuple[str, ...]) -> TextReader:
     """Open an ARFF file; only its header is read."""
     header, columns = read_arff_header(source, selection)
-    with about(source):
-        schema = schema_of(columns)
-    layout = layout_of(columns)
+    with prefix_errors(source):
+        schema = build_schema(columns)
+    layout = build_layout(columns)
 
-    def build(place: Mark, skip_to: int) -> _native.RowReader:
-        return _native.RowReader.delimited(layout, ord(delimiter), True, missing, place, skip_to)  # noqa: FBT003
+    def build(mark: Mark, skip_to: int) -> _native.RowReader:
+        return _native.RowReader.delimited(layout, ord(delimiter), True, missing, mark, skip_to)  # noqa: FBT003
 
     return TextReader(source, schema, build, header.mark)
 
 
 def open_libsvm(source: Source) -> TextReader:
-    """Open a libsvm file; one pass finds its classes and its greatest index."""
-    survey = _native.LibsvmSurvey(MOST_CLASSES)
-    with located(source):
-        for chunk in source.chunks():
+    """Open a libsvm file; one pass finds its classes and its largest index."""
+    survey = _native.LibsvmSurvey(MAX_CLASSES)
+    with locate_errors(source):
+        for chunk in source.read_chunks():
             survey.update(chunk)
         survey.finish()
-    found, least, greatest, n_rows = survey.seen
-    if not n_rows or least > greatest:
+    names, lowest, highest, n_rows = survey.seen
+    if not n_rows or lowest > highest:
         msg = f"{source.name} has no {'values' if n_rows else 'rows'}"
         raise StreamgaugeError(msg)
-    base = min(least, 1)
-    classes = in_order(found)
-    schema = schema_of(
+    base = min(lowest, 1)
+    classes = sort_names(names)
+    schema = build_schema(
         [
-            *(Column(f"x{index}", "numeric", missing=False) for index in range(base, greatest + 1)),
+            *(Column(f"x{index}", "numeric", missing=False) for index in range(base, highest + 1)),
             Column("class", "nominal", classes, role="class"),
         ]
     )
 
-    def build(place: Mark, skip_to: int) -> _native.RowReader:
-        return _native.RowReader.libsvm(classes, base, greatest + 1 - base, place, skip_to)
+    def build(mark: Mark, skip_to: int) -> _native.RowReader:
+        return _native.RowReader.libsvm(classes, base, highest + 1 - base, mark, skip_to)
 
     return TextReader(source, schema, build, n_rows=n_rows)
