@@ -19,9 +19,7 @@ from strlearn import metrics as strlearn_metrics
 
 import streamgauge as sg
 from peers import moa
-from streamgauge.checks import check_forgetting
 from streamgauge.compat.moa import MEASURES, moa_kappa_m, moa_kappa_temporal
-from streamgauge.errors import StreamgaugeError
 from streamgauge.forgetting import EWMA, Landmark, Window
 from streamgauge.measures import Averaged, measure
 from streamgauge.protocols import Forgetting, Measure
@@ -29,9 +27,13 @@ from streamgauge.records import Attribute, Schema, Trace
 from streamgauge.streams import ArrayStream
 
 Codes = NDArray[np.int32]
+
 EVERY, WIDTH = 25, 50
+
 BASIC, WINDOW = "BasicClassificationPerformanceEvaluator", "WindowClassificationPerformanceEvaluator"
+
 ALL = "-o -p -r -f"
+
 CORRECT, KAPPA, TEMPORAL, AGAINST_MAJORITY = list(MEASURES)[:4]
 
 needs_moa = pytest.mark.skipif(moa.why_not_compiled() is not None, reason=str(moa.why_not_compiled()))
@@ -81,9 +83,6 @@ def near_ties(n_rows: int = 101) -> tuple[Codes, Codes]:
     """Give labels 1, 0, 0, 1, 1, ... and a learner that always says 0."""
     y_true = np.resize(np.array([1, 0, 0, 1], dtype=np.int32), n_rows)
     return y_true, np.zeros(n_rows, dtype=np.int32)
-
-
-# MOA
 
 
 @needs_moa
@@ -219,69 +218,6 @@ def test_moa_adwin_keeps_a_window_for_each_part_of_a_measure() -> None:
     assert ours[1] == pytest.approx(window_kappa, abs=0.03)
 
 
-# The switch itself
-
-
-@pytest.mark.parametrize("forgetting", [Landmark(moa_compatible=True), Window(37, moa_compatible=True)], ids=repr)
-def test_counting_as_moa_does_not_depend_on_pieces_and_survives_being_saved(forgetting: Any) -> None:
-    y_true, y_pred = sequence(3, abstaining=True)
-    weight = np.random.default_rng(1).random(500)
-    miss = np.zeros(500, dtype=np.bool_)
-    trace = Trace(np.arange(500), y_true, y_pred, miss, miss, weight)
-    whole = forgetting.build(3).update(trace, [500])[0]
-    state = forgetting.build(3)
-    for start in range(0, 500, 61):
-        after = state.update(trace.part(start, min(start + 61, 500)), [min(start + 61, 500)])[0]
-        saved = state.save()
-        state = forgetting.build(3)
-        state.load(saved)
-    assert (after.majority_hits, after.no_change_hits) == (whole.majority_hits, whole.no_change_hits)
-    np.testing.assert_array_equal(after.confusion, whole.confusion)
-    assert state.n_bytes > 0
-    with pytest.raises(StreamgaugeError, match="damaged"):
-        state.load(saved[:-1])
-    with pytest.raises(StreamgaugeError, match="built otherwise"):
-        forgetting.build(4).load(saved)
-    assert state.save() == saved
-
-
-def test_counting_as_moa_is_told_in_the_name_and_on_the_command_line() -> None:
-    stream = sg.SEA(n_rows=500)
-    names = sg.evaluate(
-        stream, sg.NaiveBayes(), forgetting=[Landmark(), Landmark(moa_compatible=True), Window(9, moa_compatible=True)]
-    ).forgettings
-    assert names == ("Landmark()", "Landmark(moa_compatible=True)", "Window(width=9, moa_compatible=True)")
-    check_forgetting(Window(9))
-
-
-def by_the_book(y_true: Codes, width: int | None) -> tuple[int, int]:
-    """Count the hits of MOA's two baselines row by row."""
-    majority = temporal = 0
-    for row, label in enumerate(y_true.tolist()):
-        seen = y_true[: row + 1] if width is None else y_true[max(0, row + 1 - width) : row + 1]
-        majority += int(np.argmax(np.bincount(seen)) == label)
-        temporal += int((y_true[row - 1] if row else 0) == label)
-    return majority, temporal
-
-
-@pytest.mark.parametrize("width", [None, 1, 20, 1000])
-def test_counting_as_moa_is_the_plain_loop(width: int | None) -> None:
-    y_true, y_pred = sequence(4, abstaining=True, n_rows=300)
-    forgetting: Any = Landmark(moa_compatible=True) if width is None else Window(width, moa_compatible=True)
-    miss = np.zeros(300, dtype=np.bool_)
-    tallies = forgetting.build(4).update(Trace(np.arange(300), y_true, y_pred, miss, miss), list(range(1, 301)))
-    if width in (None, 1000):
-        assert (tallies[-1].majority_hits, tallies[-1].no_change_hits) == by_the_book(y_true, width)
-    else:
-        newest = sum(
-            by_the_book(y_true[: 300 - back], width)[0] - by_the_book(y_true[: 299 - back], width)[0]
-            for back in range(width)
-        )
-        assert tallies[-1].majority_hits == newest
-
-
-# River
-
 RIVER: dict[str, Any] = {
     "accuracy": river_metrics.Accuracy,
     "kappa": river_metrics.CohenKappa,
@@ -367,9 +303,6 @@ def test_river_area_is_of_ten_thresholds() -> None:
     assert ours[0, 0] == sk.roc_auc_score(y_true, score) == 1.0
 
 
-# stream-learn
-
-
 def of_strlearn(name: str, y_true: Codes, y_pred: Codes) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -401,9 +334,6 @@ def test_stream_learn_scores_a_perfect_chunk_of_one_class_as_half_right() -> Non
     measures = ["balanced_accuracy", "g_mean", "precision[1]"]
     ours = evaluated(y_true, y_pred, Landmark(), measures, n_classes=2, every=4)[0]
     np.testing.assert_array_equal(ours, [1.0, 1.0, np.nan])
-
-
-# scikit-learn
 
 
 @pytest.mark.parametrize("width", [None, WIDTH])

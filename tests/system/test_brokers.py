@@ -300,7 +300,7 @@ def test_a_partition_that_was_not_asked_yet_holds_back_and_an_empty_one_does_not
             producer.produce("apart", value, partition=0, timestamp=50_000_000)
         assert producer.flush(30) == 0
         topic = _Topic(Kafka("apart", cluster.servers, schema=SCHEMA), "apart", None)
-        monkeypatch.setattr(kafka, "ENOUGH", 100_000)
+        monkeypatch.setattr(kafka, "MAX_POLL_BYTES", 100_000)
         found: list[bytes] = []
         while len(found) <= len(values):
             fresh = topic.poll(10**6, 0.2).values
@@ -328,7 +328,7 @@ def test_long_entries_of_redis_are_asked_for_few_at_a_time(
     values = [b"%05d" % i + b"x" * 995 for i in range(1000)]
     send_redis(redis_server, "long", values)
     for module in (redis_source, live_events):
-        monkeypatch.setattr(module, "ENOUGH", 1 << 17)
+        monkeypatch.setattr(module, "MAX_POLL_BYTES", 1 << 17)
     entries = _Entries(Redis("long", redis_server.url, schema=SCHEMA), "long", None)
     polls = [entries.poll(10**6, 0.2).values for _ in range(9)]
     assert [value for poll in polls for value in poll] == values

@@ -96,7 +96,7 @@ def test_a_mistake_is_told_in_one_line_with_status_2(arguments, culprit):
 def test_an_endless_stream_needs_a_number_of_rows():
     done = streamgauge("evaluate", "--stream", "SEA", "--learner", "NaiveBayes")
     assert done.returncode == 2
-    assert "never ends: say with --rows" in done.stderr
+    assert "never ends: set the number of rows with --rows" in done.stderr
 
 
 def test_a_stream_may_be_a_file(tmp_path):

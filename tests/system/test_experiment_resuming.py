@@ -29,7 +29,7 @@ class Counting:
     def __init__(self):
         self.n = 0
 
-    def learn(self, x, y):
+    def learn(self, x, y):  # noqa: ARG002
         self.n += 1
         with (HERE / "learnt").open("a") as file:
             file.write(f"{self.n}\\n")
@@ -43,7 +43,7 @@ class Counting:
 class Locked(Counting):
     '''Holds what cannot be pickled.'''
 
-    def learn(self, x, y):
+    def learn(self, x, y):  # noqa: ARG002
         super().learn(x, y)
         self.lock = threading.Lock()
 """
@@ -197,8 +197,8 @@ def test_the_page_of_an_experiment_names_its_runs(
     def end(_: object) -> None:
         served[0][1].extend(Library(served[0][0]).summaries())
 
-    monkeypatch.setattr("streamgauge.cli.watch._started", serve)
-    monkeypatch.setattr("streamgauge.cli.watch._ended", end)
+    monkeypatch.setattr("streamgauge.cli.watch._start_server", serve)
+    monkeypatch.setattr("streamgauge.cli.watch._stop_server", end)
     found = file.parent / "found"
     status = cli.main(
         ["run", str(file), "--out", str(found), "--jobs", "1", "--watch", "--quiet"], standalone_mode=False

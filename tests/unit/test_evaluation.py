@@ -6,18 +6,19 @@ import threading
 
 import numpy as np
 import pytest
-from sklearn.metrics import accuracy_score, cohen_kappa_score
 
 import streamgauge as sg
 from streamgauge.backends import Threads
 from streamgauge.checks import Memoriser
 from streamgauge.errors import StreamgaugeError
 from streamgauge.evaluation import Evaluation, evaluate
-from streamgauge.records import Batch, Reading, Step
+from streamgauge.records import Batch, Reading
 from streamgauge.streams import ArrayStream, take
 
 FORGETTINGS = (sg.Landmark(), sg.Window(500), sg.Fading(0.99), sg.AdwinWindow())
+
 MEASURES = ("accuracy", "kappa", "kappa_m", "kappa_temporal")
+
 LEARNERS = (sg.HoeffdingTree(), sg.NaiveBayes(), sg.MajorityClass(), sg.NoChange())
 
 
@@ -61,20 +62,6 @@ def test_a_baseline_is_no_better_than_itself(stream, scheme):
     for name in results.forgettings:
         assert (results.curve("MajorityClass", "kappa_m", name) == 0).all()
         assert (results.curve("NoChange", "kappa_temporal", name) == 0).all()
-
-
-def test_readings_equal_scikit_learn_on_the_same_slices():
-    n, width = 3000, 500
-    stream = sg.RandomRBF(n_rows=n, seed=2)
-    results = run(stream, learners=[sg.NaiveBayes()], forgetting=(sg.Landmark(), sg.Window(width)))
-    batch = take(stream, n)
-    learner = sg.NaiveBayes().build(stream.schema, seed=1)
-    predicted, _ = learner.interleave(Step(batch), with_votes=False)
-    for row, of_row in zip(results.rows, results.values, strict=True):
-        for f, first in enumerate((0, max(0, row - width))):
-            pair = batch.y[first:row], predicted[first:row]
-            np.testing.assert_allclose(of_row[0, 0, f, 0], accuracy_score(*pair), rtol=1e-12)
-            np.testing.assert_allclose(of_row[0, 0, f, 1], cohen_kappa_score(*pair), rtol=1e-9)
 
 
 def test_the_last_part_of_a_stream_has_a_reading():
@@ -135,16 +122,6 @@ def test_rows_without_a_label_are_neither_learnt_nor_scored():
     partly = ArrayStream.from_batch(Batch(0, batch.x, y), sg.SEA().schema)
     one, other = (evaluate(stream, sg.HoeffdingTree(), every=10**6) for stream in (labelled, partly))
     np.testing.assert_array_equal(one.values, other.values)
-
-
-def test_instance_weights_reach_learner_and_measure():
-    batch = take(sg.SEA(noise=0.2), 1000)
-    weight = np.random.default_rng(0).integers(1, 4, 1000).astype(float)
-    results = evaluate(ArrayStream(batch.x, batch.y, weight=weight), sg.NaiveBayes())
-    learner = sg.NaiveBayes().build(sg.SEA().schema, seed=1)
-    predicted, _ = learner.interleave(Step(Batch(0, batch.x, batch.y, weight)), with_votes=False)
-    expected = accuracy_score(batch.y, predicted, sample_weight=weight)
-    np.testing.assert_allclose(results.values[-1, 0, 0, 0, 0], expected, rtol=1e-12)
 
 
 def test_a_failing_learner_names_itself_and_where():

@@ -118,7 +118,7 @@ def test_an_evaluation_parses_a_file_no_more_often_than_it_must(tmp_path, monkey
     path = tmp_path / "rows.arff"
     write(sg.SEA(), path, n_rows=20_000)
     n_read = 0
-    chunks = Source.chunks
+    chunks = Source.read_chunks
 
     def counted(self, offset=0):
         nonlocal n_read
@@ -126,7 +126,7 @@ def test_an_evaluation_parses_a_file_no_more_often_than_it_must(tmp_path, monkey
             n_read += len(chunk)
             yield chunk
 
-    monkeypatch.setattr(Source, "chunks", counted)
+    monkeypatch.setattr(Source, "read_chunks", counted)
     digest, n_digests = hashlib.file_digest, 0
 
     def digested(*given):

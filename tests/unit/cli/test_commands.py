@@ -18,7 +18,7 @@ from click.testing import CliRunner
 import streamgauge as sg
 from streamgauge.cli import doctor
 from streamgauge.cli.main import COMMANDS, cli
-from streamgauge.cli.run_options import exit_status
+from streamgauge.cli.run_options import get_exit_status
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Failure
 
@@ -100,9 +100,9 @@ def test_a_command_that_does_not_exist_is_met_with_the_nearest():
 
 def test_the_exit_status_tells_what_failed_and_what_was_stopped():
     results = sg.evaluate(sg.SEA(n_rows=100), sg.NoChange())
-    assert exit_status(results) == 0
-    assert exit_status(replace(results, failures=(Failure("mine", 0, 3, "too hot"),))) == 1
-    assert exit_status(replace(results, description={"ended_by": "interrupt"})) == 130
+    assert get_exit_status(results) == 0
+    assert get_exit_status(replace(results, failures=(Failure("mine", 0, 3, "too hot"),))) == 1
+    assert get_exit_status(replace(results, description={"ended_by": "interrupt"})) == 130
 
 
 def test_no_colours_where_none_are_wanted(store):
@@ -134,7 +134,7 @@ def test_run_lists_what_is_ready_made_and_names_the_nearest():
     assert "quick" in invoke("run", "--list")[0]
     with pytest.raises(StreamgaugeError, match="did you mean quick"):
         invoke("run", "--ready", "quik")
-    with pytest.raises(StreamgaugeError, match="which experiment"):
+    with pytest.raises(StreamgaugeError, match="give an experiment"):
         invoke("run")
 
 
@@ -168,7 +168,7 @@ def test_results_are_listed_filtered_and_exported(store, tmp_path):
     told = json.loads(invoke("results", str(store), "--runs", "--json")[0])
     assert (len(told["runs"]), told["running"]) == (12, [])
     assert "Sine" in invoke("results", str(store), "--runs")[0]
-    with pytest.raises(StreamgaugeError, match="give --runs"):
+    with pytest.raises(StreamgaugeError, match="needs --runs"):
         invoke("results", str(store), "--status", "failed")
 
 
@@ -176,7 +176,7 @@ def test_a_store_can_be_ranked(store):
     told = json.loads(invoke("rank", str(store), "--scheme", "Bootstrap", "--json")[0])
     assert told["streams"] == ["SEA", "STAGGER", "Sine"]  # two seeds of a stream are one stream
     assert told["learners"] == ["NaiveBayes", "NoChange"]
-    with pytest.raises(StreamgaugeError, match="under 2 schemes: choose one with --scheme"):
+    with pytest.raises(StreamgaugeError, match="of 2 schemes; choose one with --scheme"):
         invoke("rank", str(store))
     with pytest.raises(StreamgaugeError, match="a store of many runs"):
         invoke("compare", str(store))
@@ -190,7 +190,7 @@ def test_a_store_can_be_reported_and_drawn(store, tmp_path):
     only = [*chosen, "--stream", "SEA", "--forgetting", "Landmark"]
     invoke("plot", "curves", str(store), *only, "--out", str(tmp_path / "curves.svg"))
     assert (tmp_path / "curves.svg").is_file()
-    with pytest.raises(StreamgaugeError, match="drawn of one run, not of 3: name one folder, or of a store one --str"):
+    with pytest.raises(StreamgaugeError, match="curves takes one run, not 3: name one folder, or choose one run of a store with --str"):
         invoke("plot", "curves", str(store), *chosen, "--out", str(tmp_path / "curves.svg"))
     with pytest.raises(StreamgaugeError, match=r"choose one: --measure, or Filter\(measure=...\)"):
         invoke("results", str(store), "--export", str(tmp_path / "table.tex"))
@@ -216,7 +216,7 @@ def test_a_run_replaces_what_another_left_in_its_folder_and_nothing_else(tmp_pat
     (tmp_path / "misclassified" / "mine.txt").write_text("not of a run")
     second = ["evaluate", "--stream", "SEA", "--rows", "200", "--learner", "MajorityClass"]
     told = invoke(*second, "--record", "misclassified", "--no-resources", "--out", str(tmp_path))[1]
-    assert f"the earlier results in {tmp_path} are replaced" in told
+    assert f"the earlier results in {tmp_path} were replaced" in told
     tables = {"confusions.parquet", "labels.parquet", "readings.parquet", "manifest.json"}
     assert {path.name for path in tmp_path.iterdir()} == {*tables, "report.html", "journal", "misclassified"}
     assert {path.name for path in (tmp_path / "misclassified").iterdir()} == {"MajorityClass-0.arff", "mine.txt"}
@@ -224,16 +224,16 @@ def test_a_run_replaces_what_another_left_in_its_folder_and_nothing_else(tmp_pat
 
 def test_a_run_that_resumes_says_so(tmp_path):
     options = ["--stream", "SEA", "--rows", "300", "--learner", "NoChange", "--checkpoint", str(tmp_path), "--resume"]
-    assert "no checkpoint yet" in invoke("evaluate", *options)[1]
-    assert "resuming from the newest checkpoint" in invoke("evaluate", *options)[1]
+    assert "starting from the first row" in invoke("evaluate", *options)[1]
+    assert "resuming from the latest checkpoint" in invoke("evaluate", *options)[1]
 
 
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["compare", "--learner", "NoChange"], "a comparison needs two learners; give another beside --learner NoCh"),
+        (["compare", "--learner", "NoChange"], "a comparison needs two learners; add one to --learner NoCh"),
         (["compare", "--learner", "NoChange", "--learner", "NoChange()"], "two learners are the same: NoChange"),
-        (["evaluate", "--learner", "NoChange", "--resume"], "from where.* with --checkpoint"),
+        (["evaluate", "--learner", "NoChange", "--resume"], "--resume needs --checkpoint DIR"),
         (["evaluate", "--learner", "NoChange", "--out", __file__], "--out .* is a file"),
         (["evaluate", "--learner", "NoChange", "--measure", "recall"], r"write recall\[CLASS\] or.*, recall_macro"),
     ],
@@ -241,6 +241,24 @@ def test_a_run_that_resumes_says_so(tmp_path):
 def test_mistakes_are_told_in_the_words_of_the_command_line(arguments, reason):
     with pytest.raises(StreamgaugeError, match=reason):
         invoke(*arguments, "--stream", "SEA", "--rows", "100")
+
+
+# Papers
+
+
+def test_reproduce_finds_the_papers_of_its_checkout(monkeypatch):
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if not (Path(path) / "papers").is_dir()])
+    for name in [name for name in sys.modules if name.partition(".")[0] == "papers"]:
+        monkeypatch.delitem(sys.modules, name)
+    assert "bifet-2015-table-5" in invoke("reproduce", "--list")[0]
+
+
+def test_reproduce_without_the_papers_says_how_to_get_them(monkeypatch, tmp_path):
+    monkeypatch.setattr(sg, "__file__", str(tmp_path / "lib" / "site-packages" / "streamgauge" / "__init__.py"))
+    monkeypatch.setitem(sys.modules, "papers", None)  # an import then fails as if there were none
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(StreamgaugeError, match="^the papers are not part of the installed package: clone the repos.*$"):
+        invoke("reproduce", "--list")
 
 
 # Doctor
@@ -252,19 +270,19 @@ def test_doctor_knows_every_extra():
 
 
 def test_doctor_says_what_is_installed_and_what_is_not(monkeypatch):
-    versions = {name: doctor._version(name) for name in ("click", "cloudpickle", "numpy", "pyarrow", "rich", "scipy")}
-    monkeypatch.setattr(doctor, "_version", versions.get)
+    versions = {name: doctor._find_version(name) for name in ("click", "cloudpickle", "numpy", "pyarrow", "rich", "scipy")}
+    monkeypatch.setattr(doctor, "_find_version", versions.get)
     out, _, status = invoke("doctor")
     assert status == 0
     assert "pip install 'streamgauge[river]' adds learners of River" in out
     found = json.loads(invoke("doctor", "--json")[0])
     assert found["extras"]["river"]["installed"] is False
     assert found["problems"] == []
-    monkeypatch.setattr(doctor, "_version", {**versions, "scipy": None, "numpy": "1.26.4"}.get)
+    monkeypatch.setattr(doctor, "_find_version", {**versions, "scipy": None, "numpy": "1.26.4"}.get)
     out, _, status = invoke("doctor")
     assert status == 1
     assert "scipy is missing: pip install scipy" in out
-    assert "numpy 1.26.4 is installed, and >=2.0,<3 is needed: pip install 'numpy>=2.0,<3'" in out
+    assert "numpy 1.26.4 is installed, but >=2.0,<3 is required: pip install 'numpy>=2.0,<3'" in out
 
 
 def test_doctor_says_what_moa_lacks_beside_packages(monkeypatch, tmp_path):
@@ -279,7 +297,7 @@ def test_words_objects_and_streams_that_do_not_exist_are_told_with_the_nearest()
     for words, hint in (
         (("evaluate", "--score", "lst"), "did you mean last?"),
         (("list", "learnrs"), "did you mean learners?"),
-        (("describe", "elektricity"), "there is no file or real stream 'elektricity'; did you mean electricity?"),
+        (("describe", "elektricity"), "there is no file or data set 'elektricity'; did you mean electricity?"),
         (("run", "quik"), "did you mean --ready quick?"),
     ):
         done = CliRunner().invoke(cli, list(words), standalone_mode=False)

@@ -218,7 +218,7 @@ def test_rows_of_the_past_without_label_or_weight_are_left_out():
     [
         (lambda: MajorityClass(window=0), "window = 0"),
         (lambda: NoiseFilter(p=1.5), "p = 1.5"),
-        (lambda: PretrainedModel(NaiveBayes()).build(MIXED, 1), "needs a past: on"),
+        (lambda: PretrainedModel(NaiveBayes()).build(MIXED, 1), "needs either on"),
         (lambda: PretrainedModel(NaiveBayes(), on=PAST, state=b""), "takes either on"),
         (lambda: PretrainedModel(NaiveBayes(), on=PAST, n_rows=0), "n_rows = 0"),
         (lambda: PretrainedModel(NaiveBayes(), on=sg.SEA()).build(sg.SEA().schema, 1), "never ends"),

@@ -1,13 +1,10 @@
 """Ensembles of chunks: the contract, and their numbers against stream-learn's."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from sklearn.metrics import balanced_accuracy_score
-from sklearn.naive_bayes import GaussianNB
 
 import streamgauge as sg
 from streamgauge.checks import check_learner
@@ -21,18 +18,18 @@ from streamgauge.learners import (
     LearnppNIE,
     LogisticRegression,
     RandomGuess,
-    ScikitLearn,
     SEAEnsemble,
     WeightedAgeingEnsemble,
 )
 from streamgauge.learners.chunk_ensembles.members import Chunk
-from streamgauge.learners.chunk_ensembles.smote import oversampled
+from streamgauge.learners.chunk_ensembles.smote import oversample
 from streamgauge.protocols import LearnerSpec
-from streamgauge.randomness import below
 from streamgauge.records import Attribute, Batch, Schema, Step
 
 TWO_CLASSES = Schema(MIXED.attributes, ("apple", "pear"))
+
 SMALL: dict[str, Any] = {"chunk_size": 30, "n_members": 3}
+
 ANY_CLASSES: list[LearnerSpec] = [
     SEAEnsemble(**SMALL),
     SEAEnsemble(RandomGuess(), **SMALL),
@@ -43,6 +40,7 @@ ANY_CLASSES: list[LearnerSpec] = [
     WeightedAgeingEnsemble(weighting="bell_curve", ageing="gaussian", **SMALL),
     SEAEnsemble(SEAEnsemble(chunk_size=7), **SMALL),
 ]
+
 UNEQUAL: list[LearnerSpec] = [LearnppNIE(**SMALL), LearnppCDS(**SMALL), LearnppCDS(RandomGuess(), **SMALL)]
 
 
@@ -92,103 +90,6 @@ def votes_of(spec: LearnerSpec, chunks: Chunks) -> list[NDArray[np.float64]]:
     return np.split(np.concatenate(found), len(chunks))
 
 
-def ensembles() -> Any:
-    return pytest.importorskip("strlearn.ensembles", reason="stream-learn is not installed")
-
-
-def assert_same_votes(spec: LearnerSpec, theirs: Any, chunks: Chunks, weights: Callable[[Any], Any]) -> None:
-    """Compare with the members of another ensemble, weighted."""
-    ours = votes_of(spec, chunks)
-    assert (ours[0] == 0.0).all()
-    theirs.partial_fit(*(column.copy() for column in chunks[0]))
-    for votes, (x, y) in zip(ours[1:], chunks[1:], strict=True):
-        support = theirs.ensemble_support_matrix(x)
-        expected = np.tensordot(weights(theirs), support, axes=1)
-        np.testing.assert_allclose(votes, expected / expected.sum(axis=1, keepdims=True), rtol=1e-9, atol=1e-12)
-        theirs.partial_fit(x.copy(), y.copy())
-
-
-BASE = ScikitLearn(GaussianNB())
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_sea_agrees_with_stream_learn(n_classes):
-    theirs = ensembles().SEA(GaussianNB(), n_estimators=4)
-    spec = SEAEnsemble(BASE, chunk_size=120, n_members=4)
-    assert_same_votes(spec, theirs, chunks_of(n_classes), lambda other: np.ones(len(other.ensemble_)))
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_accuracy_weighted_ensemble_has_the_members_and_weights_of_stream_learn(n_classes):
-    theirs = ensembles().AWE(GaussianNB(), n_estimators=4)
-    spec = AccuracyWeightedEnsemble(BASE, chunk_size=120, n_members=4)
-    assert_same_votes(spec, theirs, chunks_of(n_classes), lambda other: np.maximum(other.weights_, 0.0))
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_accuracy_updated_ensemble_has_the_members_and_weights_of_stream_learn(n_classes):
-    theirs = ensembles().AUE(GaussianNB(), n_estimators=4)
-    spec = AccuracyUpdatedEnsemble(BASE, chunk_size=120, n_members=4)
-    assert_same_votes(spec, theirs, chunks_of(n_classes), lambda other: other.weights_)
-
-
-@pytest.mark.parametrize(
-    ("options", "same"),
-    [
-        ({}, {}),
-        ({"post_pruning": True, "rejuvenation_power": 0.5}, {"prune_last": True, "rejuvenation": 0.5}),
-        ({"aging_method": "constant", "theta": 0.05}, {"ageing": "constant", "theta": 0.05}),
-        (
-            {"aging_method": "gaussian", "weight_calculation_method": "pta_related_to_whole"},
-            {"ageing": "gaussian", "weighting": "related_to_whole"},
-        ),
-        (
-            {"aging_method": "constant", "weight_calculation_method": "bell_curve", "theta": 0.01},
-            {"ageing": "constant", "weighting": "bell_curve", "theta": 0.01},
-        ),
-        (
-            {"aging_method": "gaussian", "weight_calculation_method": "same_for_each"},
-            {"ageing": "gaussian", "weighting": "same_for_each"},
-        ),
-    ],
-    ids=str,
-)
-def test_the_weighted_ageing_ensemble_agrees_with_stream_learn(options, same):
-    theirs = ensembles().WAE(GaussianNB(), n_estimators=4, **options)
-    spec = WeightedAgeingEnsemble(BASE, chunk_size=120, n_members=4, **same)
-    assert_same_votes(spec, theirs, chunks_of(2), lambda other: other.weights_)
-
-
-def test_learnpp_nie_builds_the_learners_of_stream_learn_from_the_same_draws(monkeypatch):
-    theirs = ensembles().NIE(GaussianNB(), n_estimators=5)
-    chunks = chunks_of(2, n_chunks=2, rare=0.2)
-    numbers = iter(range(5))
-    monkeypatch.setattr(np.random, "randint", lambda high, size: below(7, "sample", next(numbers), 0, size, high))
-    theirs.partial_fit(*(column.copy() for column in chunks[0]))
-    votes = votes_of(LearnppNIE(BASE, chunk_size=120), chunks)[1]
-    expected = theirs.ensemble_support_matrix(chunks[1][0])[0]
-    np.testing.assert_allclose(votes, expected, rtol=1e-9, atol=1e-12)
-
-
-@pytest.mark.parametrize(("name", "spec"), [("NIE", LearnppNIE(chunk_size=240)), ("CDS", LearnppCDS(chunk_size=240))])
-def test_learnpp_finds_the_rare_class_as_well_as_stream_learn(name, spec):
-    np.random.seed(1)  # stream-learn draws from there
-    ours, theirs = [], []
-    for seed in (1, 2):
-        chunks = chunks_of(2, size=240, rare=0.1, turn=0.0, seed=seed)
-        truth = np.concatenate([y for _, y in chunks[1:]])
-        votes = np.concatenate(votes_of(spec, chunks)[1:])
-        ours.append(balanced_accuracy_score(truth, votes.argmax(axis=1)))
-        other = getattr(ensembles(), name)(GaussianNB())
-        other.partial_fit(*(column.copy() for column in chunks[0]))
-        predictions = []
-        for x, y in chunks[1:]:
-            predictions.append(other.predict(x))
-            other.partial_fit(x.copy(), y.copy())
-        theirs.append(balanced_accuracy_score(truth, np.concatenate(predictions)))
-    assert np.mean(ours) > np.mean(theirs) - 0.02, (ours, theirs)
-
-
 def test_learnpp_finds_a_rare_class_that_a_plain_learner_overlooks():
     chunks = chunks_of(2, n_chunks=30, size=200, rare=0.05)
     truth = np.concatenate([y for _, y in chunks])[200:]
@@ -205,14 +106,14 @@ def test_rows_made_by_smote_lie_between_rare_rows_and_keep_their_kind():
     x = np.c_[rng.normal(size=60), rng.integers(0, 3, 60), rng.normal(size=60)]
     x[rng.random(60) < 0.2, 2] = np.nan
     y = (np.arange(60) >= 50).astype(np.int32)
-    more = oversampled(Chunk(4, x, y, np.ones(60)), rare=1, nominal=np.array([False, True, False]), seed=1)
+    more = oversample(Chunk(4, x, y, np.ones(60)), rare=1, nominal=np.array([False, True, False]), seed=1)
     assert np.bincount(more.y).tolist() == [50, 50]
     new, few = more.x[60:], x[50:]
     assert few[:, 0].min() <= new[:, 0].min() <= new[:, 0].max() <= few[:, 0].max()
     assert set(new[:, 1]) <= set(few[:, 1])
     assert len(np.unique(new[:, 0])) > 30
     balanced = Chunk(0, x, np.arange(60, dtype=np.int32) % 2, np.ones(60))
-    assert oversampled(balanced, rare=1, nominal=np.array([False, True, False]), seed=1) is balanced
+    assert oversample(balanced, rare=1, nominal=np.array([False, True, False]), seed=1) is balanced
 
 
 def test_a_weight_of_two_counts_as_two_rows_in_the_judgement_of_members():
@@ -222,7 +123,7 @@ def test_a_weight_of_two_counts_as_two_rows_in_the_judgement_of_members():
     member.learn(x, y, None)
     once = Chunk(0, x, y, np.where(y == 1, 2.0, 1.0))
     twice = Chunk(0, np.r_[x, x[y == 1]], np.r_[y, y[y == 1]], np.ones(120 + int(y.sum())))
-    hits = [chunk.mean((member.predict(chunk.x).argmax(axis=1) == chunk.y).astype(float)) for chunk in (once, twice)]
+    hits = [chunk.average((member.predict(chunk.x).argmax(axis=1) == chunk.y).astype(float)) for chunk in (once, twice)]
     np.testing.assert_allclose(hits[0], hits[1])
 
 
@@ -272,7 +173,7 @@ def test_a_damaged_state_is_refused_and_leaves_the_ensemble_as_it_was():
         (lambda: SEAEnsemble(chunk_size=1), "chunk_size = 1"),
         (lambda: SEAEnsemble(n_members=0), "n_members = 0"),
         (lambda: AccuracyWeightedEnsemble(n_splits=1), "n_splits = 1"),
-        (lambda: AccuracyUpdatedEnsemble(chunk_size=4), "cannot be split into so many parts"),
+        (lambda: AccuracyUpdatedEnsemble(chunk_size=4), "n_splits = 5: it must not exceed chunk_size = 4"),
         (lambda: WeightedAgeingEnsemble(ageing="constante"), "did you mean constant"),  # type: ignore[arg-type]
         (lambda: WeightedAgeingEnsemble(theta=2.0), "theta = 2.0"),
         (lambda: LearnppNIE(slope=-1.0), "slope = -1.0"),

@@ -9,7 +9,6 @@ which it differs beyond chance:
 """
 
 import ctypes
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -17,14 +16,13 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.naive_bayes import GaussianNB
 
-from peers import arff, moa
 from streamgauge import _native
 from streamgauge.checks import check_learner
 from streamgauge.errors import StreamgaugeError
 from streamgauge.learners import AdaptiveRandomForest, HoeffdingTree, NaiveBayes, ScikitLearn, StreamingRandomPatches
 from streamgauge.protocols import LearnerSpec, Stream
 from streamgauge.records import Attribute, Batch, Schema, Step
-from streamgauge.streams import SEA, Hyperplane, RandomRBF
+from streamgauge.streams import SEA, RandomRBF
 
 Rows = tuple[Schema, NDArray[np.float64], NDArray[np.int32]]
 
@@ -38,6 +36,7 @@ SPECS: list[LearnerSpec] = [
     StreamingRandomPatches(2, HoeffdingTree(grace_period=10), "resampling", drift_delta=0.9),
     StreamingRandomPatches(2, AdaptiveRandomForest(2), subspace=2),
 ]
+
 """Some with windows so nervous that they warn and renew within a few hundred rows."""
 
 
@@ -199,27 +198,3 @@ def test_what_a_tree_or_the_patches_do_not_know_is_refused_by_name():
         AdaptiveRandomForest(grace_period=0)
     with pytest.raises(StreamgaugeError, match="pages"):
         StreamingRandomPatches(patches="pages")  # type: ignore[arg-type]
-
-
-MOA_FOREST = "meta.AdaptiveRandomForest -s 5 -o (Specified m (integer value)) -m {m}"
-
-
-@pytest.mark.skipif(moa.why_absent() is not None, reason=str(moa.why_absent()))
-@pytest.mark.parametrize("stream", [SEA(), Hyperplane()], ids=["SEA", "hyperplane"])
-def test_a_forest_is_as_accurate_as_that_of_moa_which_observes_one_attribute_fewer_than_it_draws(stream: Stream):
-    rows, m = rows_of(stream, 5_000), 2
-    theirs = moa.prequential(MOA_FOREST.format(m=m + 1), *rows).accuracy
-    ours = np.mean([accuracy(AdaptiveRandomForest(5, subspace=m), rows, seed) for seed in range(5)])
-    assert ours > theirs - 0.02
-
-
-ELECTRICITY = Path(__file__).parents[4] / "shared" / "data" / "electricity.arff"
-
-
-@pytest.mark.skipif(not ELECTRICITY.exists(), reason=f"{ELECTRICITY} is not there")
-def test_the_renewed_beat_a_single_tree_on_a_real_stream():
-    schema, x, y = arff.read(ELECTRICITY)
-    rows = schema, x, y
-    tree = accuracy(HoeffdingTree(), rows)
-    assert accuracy(AdaptiveRandomForest(), rows) > tree + 0.05
-    assert accuracy(StreamingRandomPatches(), rows) > tree + 0.05

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import norm
-from sklearn.naive_bayes import CategoricalNB, GaussianNB
 
 from streamgauge import _native, learners
 from streamgauge.checks import check_learner
@@ -44,6 +42,7 @@ NATIVE: list[LearnerSpec] = [
     Perceptron(),
     RandomGuess(),
 ]
+
 SPECS: list[LearnerSpec] = [
     *NATIVE,
     KNearestNeighbours(k=3, window=40),
@@ -59,12 +58,14 @@ SPECS: list[LearnerSpec] = [
     HoeffdingAdaptiveTree(grace_period=20, tie_threshold=0.5, delta=0.5),
     ExtremelyFastDecisionTree(grace_period=20, tie_threshold=0.5, revision_period=10),
 ]
+
 CHECKED_ELSEWHERE = {
     *("DriftReset", "LeveragingBagging", "OneVsRest", "OzaBag", "OzaBoost"),
     *("AdaptiveRandomForest", "StreamingRandomPatches"),
     *("AccuracyUpdatedEnsemble", "AccuracyWeightedEnsemble", "SEAEnsemble", "WeightedAgeingEnsemble"),
     *("LearnppCDS", "LearnppNIE", "PretrainedModel", "Precomputed"),
 }
+
 """Learners made of learners, or of none: see test_ensembles.py, test_forests.py, test_chunk_ensembles.py and so on."""
 
 
@@ -130,50 +131,6 @@ def test_every_instruction_set_gives_the_same_bits(spec: LearnerSpec):
     finally:
         _native.use_instruction_set(before)
     assert all(outcome == outcomes[0] for outcome in outcomes)
-
-
-def test_gaussian_naive_bayes_agrees_with_scikit_learn():
-    schema = schema_of(6, 3)
-    batch = sample_batch(schema, 2_000)
-    weight = np.random.default_rng(1).integers(0, 4, 2_000).astype(float)
-    learner = NaiveBayes().build(schema, 1)
-    learner.learn(batch.x, batch.y, weight)
-    theirs = GaussianNB(var_smoothing=0.0).fit(batch.x, batch.y, sample_weight=weight)
-    # scikit-learn divides the squared deviations by the weight, we divide by the weight less 1.
-    totals = np.array([weight[batch.y == c].sum() for c in range(3)])
-    theirs.var_ *= (totals / (totals - 1))[:, np.newaxis]
-    np.testing.assert_allclose(learner.predict(batch.x), theirs.predict_proba(batch.x), rtol=1e-9, atol=1e-12)
-
-
-def test_nominal_naive_bayes_agrees_with_scikit_learn():
-    schema = schema_of(0, 4, (3, 7, 2))
-    batch = sample_batch(schema, 1_000)
-    learner = NaiveBayes().build(schema, 1)
-    learner.learn(batch.x, batch.y, None)
-    theirs = CategoricalNB(alpha=1.0, min_categories=[3, 7, 2]).fit(batch.x, batch.y)
-    np.testing.assert_allclose(learner.predict(batch.x), theirs.predict_proba(batch.x), rtol=1e-10)
-
-
-def test_naive_bayes_leaves_missing_values_out():
-    schema = schema_of(2, 2, (3,), missing=True)
-    batch = sample_batch(schema, 500)
-    learner = NaiveBayes().build(schema, 1)
-    learner.learn(batch.x, batch.y, None)
-    posterior = np.ones((500, 2))
-    for c in range(2):
-        rows = batch.x[batch.y == c]
-        posterior[:, c] = len(rows)
-        for column in range(2):
-            known = rows[~np.isnan(rows[:, column]), column]
-            density = norm.pdf(batch.x[:, column], known.mean(), known.std(ddof=1))
-            posterior[:, c] *= np.where(np.isnan(batch.x[:, column]), 1.0, density)
-        known = rows[~np.isnan(rows[:, 2]), 2]
-        counts = np.bincount(known.astype(int), minlength=3)
-        codes = np.nan_to_num(batch.x[:, 2]).astype(int)
-        probability = (counts[codes] + 1) / (counts.sum() + 3)
-        posterior[:, c] *= np.where(np.isnan(batch.x[:, 2]), 1.0, probability)
-    posterior /= posterior.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(learner.predict(batch.x), posterior, rtol=1e-10)
 
 
 def test_weight_two_equals_two_copies():

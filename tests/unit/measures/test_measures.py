@@ -8,10 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.typing import NDArray
-from sklearn.metrics import accuracy_score, cohen_kappa_score
 
 from streamgauge.checks import check_measure
 from streamgauge.checks.measures import corner_tallies
@@ -39,29 +36,6 @@ def test_the_published_examples_come_out_as_published() -> None:
         for each in (kappa, kappa_m):
             if each.name in example:
                 assert each(tally) == pytest.approx(example[each.name], abs=5e-5)
-
-
-def predictions(n_classes: int) -> st.SearchStrategy[list[tuple[int, int, float]]]:
-    classes = st.integers(0, n_classes - 1)
-    return st.lists(st.tuples(classes, st.integers(-1, n_classes - 1), st.floats(0.01, 10.0)), min_size=1, max_size=80)
-
-
-@settings(max_examples=80, deadline=None)
-@given(st.integers(2, 5).flatmap(predictions), st.booleans())
-def test_accuracy_and_kappa_equal_scikit_learn_where_no_class_is_a_label_of_its_own(
-    rows: list[tuple[int, int, float]], weighted: bool
-) -> None:
-    y_true, y_pred = (np.array(column, dtype=np.int32) for column in list(zip(*rows, strict=True))[:2])
-    weight = np.array([w for *_, w in rows]) if weighted else None
-    never = np.zeros(len(rows), dtype=np.bool_)
-    trace = Trace(np.arange(len(rows)), y_true, y_pred, never, never, weight)
-    tally = Landmark().build(5).update(trace, [len(rows)])[0]
-    assert accuracy(tally) == pytest.approx(accuracy_score(y_true, y_pred, sample_weight=weight), rel=1e-12)
-    assert accuracy(tally) + error(tally) == pytest.approx(1.0, rel=1e-15)
-    if len(set(y_true) | set(y_pred)) == 1:
-        assert isnan(kappa(tally))
-    else:
-        assert kappa(tally) == pytest.approx(cohen_kappa_score(y_true, y_pred, sample_weight=weight), abs=1e-9)
 
 
 def baseline_trace(learner: MajorityClass | NoChange, weight: NDArray[np.float64] | None) -> Trace:
@@ -111,12 +85,6 @@ def test_kappa_is_undefined_where_one_class_alone_is_seen_and_predicted_whatever
         assert accuracy(tally) == 1.0
         assert error(tally) == 0.0
         assert isnan(kappa(tally))
-
-
-def test_abstentions_are_errors() -> None:
-    tally = Tally(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([1.0, 1.0]), 0.0, 0.0, 4)
-    assert accuracy(tally) == 0.5
-    assert kappa(tally) == pytest.approx(cohen_kappa_score([0, 1, 0, 1], [0, 1, -1, -1]))
 
 
 @pytest.mark.parametrize("each", MEASURES.values(), ids=list(MEASURES))

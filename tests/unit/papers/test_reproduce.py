@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from streamgauge._engine.executor import Backend
 
 from papers import REPRODUCTIONS, Finding, Reproduction, Table, names_of, pieces, reports, reproduce
 from papers.findings import Experiment, Piece
 from papers.gama_2009.page_hinkley import EVERYTHING, FADINGS, SINCE_ALARM, find_delays
 from papers.published import published
-from streamgauge._engine.executor import Backend
 from streamgauge.backends import Threads
 from streamgauge.cli.main import cli
 from streamgauge.errors import StreamgaugeError
@@ -308,7 +308,7 @@ def test_the_command_prints_ours_beside_what_was_published(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ((), "what is to be reproduced"),
+        ((), "nothing to reproduce"),
         (("bifet-2015-tables-1",), "did you mean bifet-2015-table-1"),
         (("bifet-2015-table-2", "--so-far"), "0 of .* pieces are finished"),
     ],
@@ -336,7 +336,7 @@ def test_a_stop_tells_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     _known(monkeypatch, Counting({"two": stop}).experiment())
     result = run("counted", "--out", str(tmp_path))
-    assert "run the same command again to go on" in result.output
+    assert "run the same command to continue" in result.output
     assert (tmp_path / "pieces" / "counting" / "one.json").is_file()
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from streamgauge.significance.flips import all_flips
 
 import streamgauge as sg
 from streamgauge.errors import StreamgaugeError
@@ -21,14 +21,15 @@ from streamgauge.significance import (
     sign_flip,
     wilcoxon,
 )
-from streamgauge.significance.flips import all_flips
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "paper" / "fold_accuracies.csv"
 
 TABLE_1 = [0.07, -0.01, -0.02, 1.37, 0.60, 1.42, 2.18, 1.04, 2.39, 0.03]
+
 """Differences of ten folds, in percent: Bifet et al. 2015, table 1."""
 
 WITH_ZEROS_AND_TIES = [0, 0, 1, 1, -2, 3, 4, 5, 5, -6]
+
 WHOLE = st.lists(st.integers(-9, 9), min_size=2, max_size=9)
 
 
@@ -69,19 +70,6 @@ def test_sign_flip_counts_all_sign_vectors(values: list[int]) -> None:
     assert sign_flip(values).p_value == pytest.approx((sums >= abs(sum(values))).mean())
 
 
-def test_sign_flip_agrees_with_scipy() -> None:
-    oracle = stats.permutation_test((np.array(TABLE_1),), np.mean, permutation_type="samples", n_resamples=np.inf)
-    assert sign_flip(TABLE_1).p_value == pytest.approx(oracle.pvalue)
-
-
-def test_many_folds_are_flipped_at_random_and_never_give_zero() -> None:
-    values = np.random.default_rng(1).normal(0.4, 1, 30)
-    found = sign_flip(values, n_flips=20_000)
-    assert found.p_value == pytest.approx(stats.ttest_1samp(values, 0).pvalue, abs=0.02)
-    assert found.p_value == sign_flip(values, n_flips=20_000).p_value
-    assert sign_flip(np.ones(30), n_flips=100).p_value >= 0.01
-
-
 def test_the_corrected_t_gives_the_worked_numbers() -> None:
     expected = {
         0.0: (3.1254789017, 0.0122103269),
@@ -92,13 +80,6 @@ def test_the_corrected_t_gives_the_worked_numbers() -> None:
         found = corrected_t(TABLE_1, ratio)
         assert found.statistic == pytest.approx(statistic, abs=1e-9)
         assert found.p_value == pytest.approx(p_value, abs=1e-9)
-
-
-def test_the_corrected_t_without_correction_is_the_paired_t_with_its_interval() -> None:
-    oracle = stats.ttest_1samp(TABLE_1, 0)
-    found = corrected_t(TABLE_1, 0.0)
-    assert found.p_value == pytest.approx(oracle.pvalue)
-    assert found.interval == pytest.approx(tuple(oracle.confidence_interval(0.95)))
 
 
 def test_equal_differences_leave_nothing_to_reckon_with() -> None:
@@ -117,9 +98,6 @@ def test_the_ratio_is_that_of_the_folds() -> None:
         held_out_ratio("Prequential", 10)
 
 
-# Effect sizes
-
-
 def test_the_interval_holds_what_wilcoxon_does_not_reject() -> None:
     values = np.random.default_rng(3).normal(0.3, 1, 12)
     low, high = effect_size(values).interval or (math.nan, math.nan)
@@ -134,9 +112,6 @@ def test_wins_heed_which_values_are_good_and_few_folds_have_no_interval() -> Non
     assert (effect.wins, effect.ties, effect.losses) == (1, 1, 2)
     assert effect.interval is None
     assert math.isnan(effect_size([0.5, 0.5]).standardised)
-
-
-# After a run
 
 
 @pytest.mark.parametrize("scheme", [sg.Bootstrap(6), sg.CrossValidation(6), sg.Split(6)])

@@ -83,7 +83,7 @@ CSV_FAULTS = {
     "a name twice": ("a,b,a\n1,2,x\n", "line 1, column 3 ('a'): column 1 has the same name"),
     "an index without a name": (
         ",a,c\n0,1,x\n",
-        "line 1, column 1: it has no name (an index of rows?): drop=(0,) leaves it out",
+        "line 1, column 1 has no name (a row index?): drop=(0,) drops it",
     ),
     "a name among numbers": (
         "a,c\n1,x\n2,y\nnone,x\n",
@@ -108,8 +108,11 @@ CSV_FAULTS = {
         "c,a\n" + "".join(f"{i},{i}.5\n" for i in range(1500)),
         "column 2 ('a') has more than 1000 values, too many for classes: name another column with target",
     ),
-    "two delimiters": ("a;b,c\n1;2,3\n", "line 1 has both ',' and ';': say with delimiter what separates the values"),
-    "no delimiter": ("abc\n1\n", "line 1 has none of , ; | and tab: say with delimiter what separates the values"),
+    "two delimiters": (
+        "a;b,c\n1;2,3\n",
+        "line 1 has both ',' and ';': set delimiter to the one that separates the values",
+    ),
+    "no delimiter": ("abc\n1\n", "line 1 has none of , ; | and tab: set delimiter to what separates the values"),
     "an empty file": ("", "it has no rows"),
     "blank lines alone": ("\n  \n", "it has no rows"),
     "a header alone": ("a,b,c\n", "it has no rows"),
@@ -145,7 +148,7 @@ def test_faults_of_headers_name_the_line(tmp_path):
         ("@relation x\n@attribute a real\n", "line 2: the file ends before its @data: it is cut off, or no ARFF file"),
         ("a,b\n1,2\n", "line 1: expected @relation, @attribute or @data, found 'a,b'"),
         ("", "line 0: the file ends before its @data"),
-        ("@attribute c {a,b}\n@data\n", "no attribute is left beside the class"),
+        ("@attribute c {a,b}\n@data\n", "there is no attribute besides the class"),
     ]:
         path.write_text(content)
         assert fault_of(path).startswith(expected)
@@ -196,13 +199,13 @@ def test_other_mistakes_say_what_to_do(tmp_path):
     path.write_text("a,b,c\n1,2,x\n3,4,y\n")
     mistakes: list[tuple[dict[str, Any], str]] = [
         ({"target": "d"}, "there is no column for target called 'd'"),
-        ({"target": 3}, "target = 3: it must be the name of a column or a position, of 3 counted from 0"),
+        ({"target": 3}, "target = 3: it must be the name of a column or a position from -3 to 2"),
         ({"weight": "c"}, "target and weight are the same column, 'c'"),
-        ({"keep": ()}, "no attribute is left beside the class"),
+        ({"keep": ()}, "there is no attribute besides the class"),
         ({"numeric": ("a",), "nominal": ("a",)}, "column 'a' is declared both numeric and nominal"),
         ({"delimiter": "a"}, "delimiter = 'a': it must be a comma"),
         ({"format": "cvs"}, "there is no format 'cvs'; did you mean csv?"),
-        ({"format": "libsvm", "target": 1}, "target means nothing to a libsvm file"),
+        ({"format": "libsvm", "target": 1}, "the option target does not apply to libsvm files"),
         ({"format": "parquet"}, "cannot be read: it is damaged or cut off"),
     ]
     for options, expected in mistakes:
@@ -230,8 +233,8 @@ def test_faults_of_tables_name_row_and_column(tmp_path):
     path = tmp_path / "t.parquet"
     for columns, expected in [
         ({"a": [1.0, np.inf], "c": ["x", "y"]}, "column 'a': row 1 (counted from 0) holds inf"),
-        ({"a": [1, 2**60 + 1], "c": ["x", "y"]}, "column 'a': a value from row 0 on is no float64"),
-        ({"a": [1, 2], "c": [0.5, 1.5]}, "column 'c' holds double; names must be text or whole numbers"),
+        ({"a": [1, 2**60 + 1], "c": ["x", "y"]}, "column 'a': a value from row 0 on is not a float64"),
+        ({"a": [1, 2], "c": [0.5, 1.5]}, "column 'c' holds double; names must be text or integers"),
         ({"a": [[1], [2]], "c": ["x", "y"]}, "column 1 (attribute 'a') is text"),
     ]:
         pq.write_table(pa.table(columns), path)
@@ -246,9 +249,9 @@ def test_faults_of_archives_name_the_array(tmp_path):
     path = tmp_path / "a.npz"
     x, y = np.zeros((4, 2)), np.arange(4)
     faults: list[tuple[dict[str, Any], str]] = [
-        ({"x": x}, "holds x; an array called y is needed"),
+        ({"x": x}, "has no array y; it holds x"),
         ({"x": x, "y": y[:3]}, "x has the shape (4, 2)"),
-        ({"x": x, "y": y * 0.5}, "y holds float64: classes are whole numbers or texts"),
+        ({"x": x, "y": y * 0.5}, "y holds float64; it must hold integers or strings"),
         ({"x": np.asfortranarray(np.ones((4, 2))), "y": y}, "is stored column by column"),
         ({"x": x + np.inf, "y": y}, "row 0 (counted from 0), column 1 of x: inf is not a finite float64"),
         ({"x": x, "y": y, "weight": -y}, "row 1 (counted from 0): the weight -1 is not a finite number of 0 or more"),

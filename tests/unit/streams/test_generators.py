@@ -3,19 +3,15 @@
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import islice
-from pathlib import Path
 
 import numpy as np
 import pytest
-from river.datasets import synth
 from scipy import stats
 
 from streamgauge import randomness
 from streamgauge.errors import StreamgaugeError
 from streamgauge.streams import SEA, Hyperplane, RandomRBF, take
 
-SEA_FILE = Path(__file__).parents[4] / "shared" / "data" / "sea-concepts-50k.csv"
 UNLIKELY = 1e-4
 
 GENERATORS = [
@@ -36,11 +32,6 @@ GENERATORS = [
 def rows_of(stream, n, start=0):
     taken = take(stream, n, start)
     return taken.x, taken.y
-
-
-def river_rows(stream, n):
-    rows = list(islice(stream, n))
-    return np.array([list(x.values()) for x, _ in rows]), np.array([int(y) for _, y in rows])
 
 
 def bounced(positions, velocities, n):
@@ -69,9 +60,6 @@ def test_seeds_give_different_rows():
         assert not np.isin(rows_of(kind(seed=1), 100)[0], rows_of(kind(seed=2), 100)[0]).any()
 
 
-# --- SEA
-
-
 @pytest.mark.parametrize("concept", [1, 2, 3, 4])
 def test_a_sea_label_says_whether_the_sum_is_above_the_threshold(concept):
     x, y = rows_of(SEA(concept=concept, noise=0.0), 5_000)
@@ -92,33 +80,6 @@ def test_sea_noise_flips_its_share_of_labels_whatever_the_row():
     assert stats.binomtest(int(flipped.sum()), n, 0.1).pvalue > UNLIKELY
     table = stats.contingency.crosstab(flipped, clean_y).count
     assert stats.chi2_contingency(table).pvalue > UNLIKELY
-
-
-def test_sea_is_distributed_as_rivers_sea():
-    n = 20_000
-    x, y = rows_of(SEA(concept=2, noise=0.1), n)
-    river_x, river_y = river_rows(synth.SEA(variant=1, noise=0.1, seed=1), n)
-    for j in range(3):
-        assert stats.ks_2samp(x[:, j], river_x[:, j]).pvalue > UNLIKELY
-    table = [np.bincount(y), np.bincount(river_y)]
-    assert stats.chi2_contingency(table).pvalue > UNLIKELY
-
-
-@pytest.mark.skipif(not SEA_FILE.exists(), reason="Street and Kim's file is not beside the project")
-def test_street_and_kims_file_is_distributed_as_sea_with_its_classes_swapped():
-    data = np.loadtxt(SEA_FILE, delimiter=",")
-    file_x, file_y = data[:, :3], 1 - data[:, 3].astype(int)
-    thresholds = np.repeat([8.0, 9.0, 7.0, 9.5], 12_500)
-    noise = float((file_y != (file_x[:, 0] + file_x[:, 1] > thresholds)).mean())
-    assert 0.09 < noise < 0.10  # its authors say 0.1
-    x, y = rows_of(SEA(drift_every=12_500, noise=noise), 50_000)
-    for part in np.split(np.arange(50_000), 4):
-        assert stats.chi2_contingency([np.bincount(y[part]), np.bincount(file_y[part])]).pvalue > UNLIKELY
-        for j in range(3):
-            assert stats.ks_2samp(x[part, j], file_x[part, j]).pvalue > UNLIKELY
-
-
-# --- hyperplane
 
 
 @pytest.mark.parametrize(
@@ -153,18 +114,6 @@ def test_a_hyperplane_moves_as_it_does_step_by_step(stream):
     assert np.array_equal(found_y[clear], ((margins >= 0) ^ flips).astype(int)[clear])
 
 
-def test_a_hyperplane_is_distributed_as_rivers_hyperplane():
-    n = 20_000
-    x, y = rows_of(Hyperplane(n_drifting=5, magnitude=0.01), n)
-    rivers = synth.Hyperplane(1, n_features=10, n_drift_features=5, mag_change=0.01, noise_percentage=0.05, sigma=0.1)
-    river_x, river_y = river_rows(rivers, n)
-    for j in range(10):
-        assert stats.ks_2samp(x[:, j], river_x[:, j]).pvalue > UNLIKELY
-    # By symmetry both classes are equally likely, wherever the plane stands.
-    for labels in (y, river_y):
-        assert stats.binomtest(int(labels.sum()), n).pvalue > UNLIKELY
-
-
 def test_a_hyperplane_is_the_same_in_whatever_order_and_threads_it_is_read():
     starts = [300_000, 0, 131_071, 65_536, 131_072, 65_530, 299_990, 17]
     stream = Hyperplane(n_drifting=3, magnitude=0.01, seed=77, n_rows=400_000)
@@ -175,9 +124,6 @@ def test_a_hyperplane_is_the_same_in_whatever_order_and_threads_it_is_read():
     for start, (x, y) in zip(starts * 3, found, strict=True):
         assert np.array_equal(x, expected[start][0])
         assert np.array_equal(y, expected[start][1])
-
-
-# --- random RBF
 
 
 def rbf_model(stream):
@@ -250,26 +196,6 @@ def test_far_down_the_stream_rbf_centres_are_where_stepping_would_bring_them():
     direction /= np.linalg.norm(direction)
     offset = rows_of(stream, 1, start)[0][0] - there[0]
     assert np.linalg.norm(offset - (offset @ direction) * direction) < 1e-8
-
-
-def test_rbf_is_distributed_as_rivers_rbf():
-    n, seeds = 1_000, range(8)
-    options = {"n_features": 10, "n_classes": 2, "n_centroids": 50, "n_drift_centroids": 50}
-
-    def moments(x, y):
-        return [x.mean(), x.var(), stats.kurtosis(x, axis=None), np.cov(x.T)[np.triu_indices(10, 1)].mean(), y.mean()]
-
-    ours = [moments(*rows_of(RandomRBF(speed=0.001, seed=seed), n)) for seed in seeds]
-    rivers = [
-        moments(*river_rows(synth.RandomRBFDrift(seed_model=s, seed_sample=s, change_speed=0.001, **options), n))
-        for s in seeds
-    ]
-    names = ("mean", "variance", "kurtosis", "covariance", "prior")
-    for name, differences in zip(names, np.transpose(np.subtract(ours, rivers)), strict=True):
-        assert stats.ttest_1samp(differences, 0.0).pvalue > 0.001, name
-
-
-# --- options
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.io import arff
 
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import UNLABELLED, Attribute, Batch, Schema
@@ -83,17 +82,6 @@ def small_stream(n=500):
     )
     schema = Schema((Attribute("a"), Attribute("b", ("x", "y z", "it's")), Attribute("c")), ("no", "yes"))
     return ArrayStream.from_batch(Batch(0, x, rng.integers(0, 2, n).astype(np.int32)), schema)
-
-
-def test_scipy_reads_our_arff(tmp_path):
-    # SciPy knows no backslashes in quotes, so that name is another here.
-    stream = small_stream()
-    schema = Schema((Attribute("a"), Attribute("b", ("x", "y", "z")), Attribute("c")), ("no", "yes"))
-    write(ArrayStream.from_batch(next(stream.batches(500)), schema), tmp_path / "a.arff")
-    data, meta = arff.loadarff(tmp_path / "a.arff")
-    assert meta.names() == ["a", "b", "c", "class"]
-    np.testing.assert_array_equal(data["a"], stream.x[:, 0])
-    np.testing.assert_array_equal(data["class"] == b"yes", stream.y == 1)
 
 
 def test_others_read_our_csv_and_parquet(tmp_path):

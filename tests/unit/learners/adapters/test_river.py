@@ -7,41 +7,21 @@ import pytest
 from river import (
     compose,
     ensemble,
-    evaluate,
     forest,
     linear_model,
-    metrics,
     multiclass,
     naive_bayes,
     preprocessing,
     tree,
 )
-from river import stream as river_stream
 
 import streamgauge as sg
 from streamgauge.checks.learners import MIXED, sample_batch
 from streamgauge.errors import StreamgaugeError
 from streamgauge.learners import River, as_spec
 from streamgauge.records import Step
-from streamgauge.streams import ArrayStream, take
+from streamgauge.streams import take
 from tests.support.learner_checks import is_seeded_apart, keeps_its_contract
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        tree.HoeffdingTreeClassifier(grace_period=20),
-        naive_bayes.GaussianNB(),
-        preprocessing.StandardScaler() | linear_model.LogisticRegression(),
-    ],
-    ids=["tree", "bayes", "pipeline"],
-)
-def test_it_gives_what_rivers_own_loop_gives(model):
-    batch = take(sg.RandomRBF(n_attributes=4), 400)
-    results = sg.evaluate(ArrayStream(batch.x, batch.y), {"mine": model})
-    own = evaluate.progressive_val_score(river_stream.iter_array(batch.x, batch.y), model.clone(), metrics.Accuracy())
-    # River leaves out the first rows, for which a model has no prediction; we count them as errors.
-    assert abs(results.values[-1].item() - own.get()) <= 2 / 400
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Binarizer, FunctionTransformer, PolynomialFeatures, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import streamgauge as sg
@@ -18,17 +18,6 @@ from streamgauge.streams import ArrayStream, take
 from tests.support.learner_checks import is_seeded_apart, keeps_its_contract
 
 SCHEMA = Schema((Attribute("x"), Attribute("y"), Attribute("z")), ("a", "b", "c"))
-
-
-def test_it_gives_what_a_plain_loop_gives():
-    batch = take(sg.SEA(noise=0.1), 300)
-    estimator, hits = SGDClassifier(shuffle=False), 0
-    for i in range(300):
-        hits += i > 0 and estimator.predict(batch.x[i : i + 1])[0] == batch.y[i]
-        estimator.partial_fit(batch.x[i : i + 1], batch.y[i : i + 1], classes=[0, 1])
-    results = sg.evaluate(ArrayStream(batch.x, batch.y), SGDClassifier(shuffle=False))
-    assert results.learners == ("SGDClassifier",)
-    assert results.values[-1, 0, 0, 0, 0] == hits / 300
 
 
 def test_the_estimator_given_is_never_changed_and_folds_are_seeded_apart():
@@ -88,20 +77,6 @@ def test_whole_weights_become_copies_where_the_estimator_takes_none():
 def test_what_has_no_partial_fit_is_refused():
     with pytest.raises(StreamgaugeError, match="not a learner"):
         sg.evaluate(sg.SEA(n_rows=10), make_pipeline(DecisionTreeClassifier()))
-
-
-def test_a_pipeline_learns_row_by_row_what_its_steps_learn():
-    batch = take(sg.SEA(noise=0.1), 200)
-    scaler, last, expected = StandardScaler(), Perceptron(), [-1]
-    for i in range(200):
-        row, label = batch.x[i : i + 1], batch.y[i : i + 1]
-        if i > 0:
-            expected.append(int(last.predict(Binarizer().transform(scaler.transform(row)))[0]))
-        scaler.partial_fit(row)
-        last.partial_fit(Binarizer().transform(scaler.transform(row)), label, classes=[0, 1])
-    pipeline = make_pipeline(StandardScaler(), Binarizer(), Perceptron(shuffle=False))
-    predictions, _ = as_spec(pipeline).build(sg.SEA().schema, 1).interleave(Step(batch), with_votes=False)
-    np.testing.assert_array_equal(predictions, expected)
 
 
 @pytest.mark.parametrize(

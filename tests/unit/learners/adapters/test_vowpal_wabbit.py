@@ -1,14 +1,11 @@
 """Vowpal Wabbit, beside its own loop."""
 
-import numpy as np
 import pytest
 
 import streamgauge as sg
 from streamgauge.checks.learners import MIXED
 from streamgauge.errors import StreamgaugeError
 from streamgauge.learners import VowpalWabbit, as_spec
-from streamgauge.records import Step
-from streamgauge.streams import take
 from tests.support.learner_checks import accuracy_of, keeps_its_contract
 
 vowpalwabbit = pytest.importorskip("vowpalwabbit", reason="vowpalwabbit is not installed")
@@ -17,20 +14,6 @@ vowpalwabbit = pytest.importorskip("vowpalwabbit", reason="vowpalwabbit is not i
 @pytest.mark.parametrize("arguments", ["", "--oaa 3 --sgd", "--adaptive --learning_rate 0.2 --bit_precision 12"])
 def test_a_workspace_keeps_the_contract(arguments):
     keeps_its_contract(VowpalWabbit(arguments), mixed=True)
-
-
-def test_it_predicts_what_a_plain_loop_predicts():
-    batch = take(sg.SEA(), 300)
-    workspace = vowpalwabbit.Workspace("--oaa 2 --quiet --learning_rate 0.25")
-    expected = [-1]
-    for i in range(300):
-        features = " ".join(f"a{j}:{value!r}" for j, value in enumerate(batch.x[i].tolist()))
-        if i > 0:
-            expected.append(workspace.predict(f"| {features}") - 1)
-        workspace.learn(f"{batch.y[i] + 1} 1.0 | {features}")
-    learner = as_spec(workspace).build(sg.SEA().schema, 1)
-    predictions, _ = learner.interleave(Step(batch), with_votes=False)
-    np.testing.assert_array_equal(predictions, expected)
 
 
 def test_it_learns():

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import UNLABELLED
 from streamgauge.streams.live.decoding import Columns
-from streamgauge.streams.live.events import NOTHING, Events, Position, Source
+from streamgauge.streams.live.events import NO_EVENTS, Events, EventSource, Position
 from streamgauge.streams.live.joining import Join, RecentKeys
-from streamgauge.streams.live.reader import Inlet
+from streamgauge.streams.live.reader import Input
 from streamgauge.streams.live.stream import LiveStream
 from tests.support.live_examples import SCHEMA, as_json, collected, labels_as_json, rows
 
@@ -28,14 +28,14 @@ class Script:
         self.events = [event for block in blocks for event in block]
         self.edges = np.cumsum([len(block) for block in blocks]).tolist()
         self.at = 0 if position is None else position["at"]
-        self.name, self.trouble = "script", ""
+        self.name, self.problem = "script", ""
 
-    def poll(self, most: int, _seconds: float) -> Events:
+    def poll(self, limit: int, _seconds: float) -> Events:
         edge = next((edge for edge in self.edges if edge > self.at), self.at)
-        block = self.events[self.at : min(edge, self.at + most)]
+        block = self.events[self.at : min(edge, self.at + limit)]
         self.at += len(block)
         times = np.array([moment for _, moment in block], dtype=np.float64)
-        return Events([value for value, _ in block], times, until=times.max(initial=-np.inf)) if block else NOTHING
+        return Events([value for value, _ in block], times, watermark=times.max(initial=-np.inf)) if block else NO_EVENTS
 
     @property
     def position(self) -> Position:
@@ -56,7 +56,7 @@ class Scripted(LiveStream):
 
     scripts: list[list[list[tuple[bytes, float]]]]
 
-    def _sources(self, positions: list[Position | None]) -> list[Source]:
+    def _sources(self, positions: list[Position | None]) -> list[EventSource]:
         return [Script(blocks, position) for blocks, position in zip(self.scripts, positions, strict=False)]
 
 
@@ -136,22 +136,22 @@ def test_a_row_whose_label_never_comes_leaves_after_a_while() -> None:
 
 
 def test_no_more_wait_than_may_and_neither_side_can_block_the_other() -> None:
-    n, most = 400, 20
+    n, limit = 400, 20
     x, y = rows(n)
     keys = [f"k{i}" for i in range(n)]
     row, label = as_json(x, None, keys), labels_as_json(y[::-1], keys[::-1])  # each side waits for the other's end
     time = np.zeros(n)
     one_by_one = list(range(n))
-    stream = scripted(blocks(row, time, one_by_one), blocks(label, time, one_by_one), most_waiting=most)
+    stream = scripted(blocks(row, time, one_by_one), blocks(label, time, one_by_one), most_waiting=limit)
     batch = collected(stream, n, seconds=20)
     np.testing.assert_array_equal(batch.x, x)
     known = batch.y != UNLABELLED
     np.testing.assert_array_equal(batch.y[known], y[known])
     join = stream._reading._join
     assert join is not None
-    assert len(join._early) <= most
-    assert len(join._rows.y) <= most
-    assert sum(map(len, join._done.kept)) <= 2 * most
+    assert len(join._early) <= limit
+    assert len(join._rows.y) <= limit
+    assert sum(map(len, join._done.kept)) <= 2 * limit
 
 
 def test_a_row_whose_key_came_before_is_told_without_labels_of_their_own_too() -> None:
@@ -237,12 +237,12 @@ def test_a_join_without_rows_gives_none() -> None:
 
 
 def test_a_moment_without_events_is_no_sign_that_there_are_no_more() -> None:
-    inlet = Inlet(cast("Any", SimpleNamespace(poll=lambda *_: NOTHING)), cast("Any", None))
+    inlet = Input(cast("Any", SimpleNamespace(poll=lambda *_: NO_EVENTS)), cast("Any", None))
     inlet.poll(10, 0.0)
-    assert inlet.is_dry
-    assert not inlet.has_ended(0.05)
+    assert inlet.is_idle
+    assert not inlet.is_idle_for(0.05)
     time.sleep(0.06)
     inlet.poll(10, 0.0)
-    assert inlet.has_ended(0.05)
-    inlet.wait_anew()
-    assert not inlet.has_ended(0.05)
+    assert inlet.is_idle_for(0.05)
+    inlet.restart_clock()
+    assert not inlet.is_idle_for(0.05)

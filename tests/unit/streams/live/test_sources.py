@@ -21,8 +21,8 @@ from streamgauge.streams import ArrayStream
 from streamgauge.streams.live import GrowingFile, HttpPush, Socket, growing, push, sockets
 from streamgauge.streams.live import line_buffer as live_lines
 from streamgauge.streams.live.events import Events
-from streamgauge.streams.live.line_buffer import LONGEST, Lines
-from streamgauge.streams.live.sockets import address_of
+from streamgauge.streams.live.line_buffer import MAX_LINE_BYTES, LineBuffer
+from streamgauge.streams.live.sockets import parse_address
 from tests.support.live_examples import SCHEMA, as_csv, as_json, collected, labels_as_json, rows
 from tests.system.test_command_line import streamgauge
 
@@ -216,7 +216,7 @@ def test_senders_that_break_off_or_lie_are_answered_in_silence(
     pushed: tuple[HttpPush, str], capfd: pytest.CaptureFixture[str]
 ) -> None:
     stream, url = pushed
-    address = address_of(url.removeprefix("http://"))
+    address = parse_address(url.removeprefix("http://"))
     head = b"POST /rows HTTP/1.1\r\nContent-Length: "
     for start in (b"PO", head + b"100\r\n\r\nabc"):
         with socket.create_connection(address) as peer:
@@ -235,7 +235,7 @@ def test_a_poll_ends_once_it_has_enough_bytes_and_loses_no_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (growing, sockets, push):
-        monkeypatch.setattr(module, "ENOUGH", 5000)
+        monkeypatch.setattr(module, "MAX_POLL_BYTES", 5000)
         monkeypatch.setattr(module, "CHUNK", 1000, raising=False)
     lines = [b"%05d" % i + b"x" * 95 for i in range(1000)]
     path = tmp_path / "lines"
@@ -281,10 +281,10 @@ def test_a_side_without_room_does_not_let_the_other_be_asked_without_a_pause(
     asked = 0
     poll = growing._Tail.poll
 
-    def counted(self: growing._Tail, most: int, seconds: float) -> Events:
+    def counted(self: growing._Tail, limit: int, seconds: float) -> Events:
         nonlocal asked
         asked += 1
-        return poll(self, most, seconds)
+        return poll(self, limit, seconds)
 
     monkeypatch.setattr(growing._Tail, "poll", counted)
     assert len(next(batches)) == 0
@@ -293,11 +293,11 @@ def test_a_side_without_room_does_not_let_the_other_be_asked_without_a_pause(
 
 
 def test_lines_are_cut_the_same_however_they_come(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live_lines, "LONGEST", 10)
+    monkeypatch.setattr(live_lines, "MAX_LINE_BYTES", 10)
     content = b"a\r\n\n  \nbb\n" + b"x" * 35 + b"\nccc\n" + b"y" * 10 + b"\nd"
     expected = [b"a", b"bb", b"x" * 11, b"ccc", b"y" * 10, b"d"]
     for size in range(1, 70):
-        lines, found = Lines(), []
+        lines, found = LineBuffer(), []
         for start in range(0, len(content), size):
             lines.add(content[start : start + size])
             while fresh := lines.take(2):
@@ -306,7 +306,7 @@ def test_lines_are_cut_the_same_however_they_come(monkeypatch: pytest.MonkeyPatc
         found += lines.finish()
         assert found == expected
         assert lines.n_taken == len(content)
-    assert LONGEST > 10
+    assert MAX_LINE_BYTES > 10
 
 
 def test_a_live_run_ends_by_its_time_limit_even_where_nothing_comes(tmp_path: Path) -> None:

@@ -1,0 +1,155 @@
+"""Ensembles of chunks against stream-learn."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.naive_bayes import GaussianNB
+
+from streamgauge.learners import (
+    AccuracyUpdatedEnsemble,
+    AccuracyWeightedEnsemble,
+    LearnppCDS,
+    LearnppNIE,
+    ScikitLearn,
+    SEAEnsemble,
+    WeightedAgeingEnsemble,
+)
+from streamgauge.protocols import LearnerSpec
+from streamgauge.randomness import below
+from streamgauge.records import Attribute, Batch, Schema, Step
+
+Chunks = list[tuple[NDArray[np.float64], NDArray[np.int32]]]
+
+
+def chunks_of(
+    n_classes: int, n_chunks: int = 12, size: int = 120, rare: float | None = None, turn: float = 3.0, seed: int = 3
+) -> Chunks:
+    """Give chunks of a stream whose classes turn and, half-way, jump; the second of two may be rare."""
+    rng = np.random.default_rng(seed)
+    share = np.full(n_classes, 1 / n_classes) if rare is None else np.array([1 - rare, rare])
+    chunks = []
+    for number in range(n_chunks):
+        y = rng.choice(n_classes, size=size, p=share).astype(np.int32)
+        y[:n_classes] = np.arange(n_classes)
+        angle = 2 * np.pi * y / n_classes + turn * number / n_chunks + (2.0 if number > n_chunks // 2 else 0.0)
+        x = np.c_[np.cos(angle), np.sin(angle), np.zeros(size)] + 0.7 * rng.normal(size=(size, 3))
+        chunks.append((np.ascontiguousarray(x), y))
+    return chunks
+
+
+def schema_of(n_classes: int) -> Schema:
+    return Schema(tuple(Attribute(name) for name in "abc"), tuple(map(str, range(n_classes))))
+
+
+def votes_of(spec: LearnerSpec, chunks: Chunks) -> list[NDArray[np.float64]]:
+    """Test then train on every chunk, in batches that have nothing to do with chunks."""
+    learner = spec.build(schema_of(int(chunks[0][1].max()) + 1), 7)
+    x, y = (np.concatenate(column) for column in zip(*chunks, strict=True))
+    found = []
+    for start in range(0, len(y), 77):
+        part = slice(start, start + 77)
+        votes = learner.interleave(Step(Batch(start, x[part].copy(), y[part].copy())), with_votes=True)[1]
+        assert votes is not None
+        found.append(votes)
+    return np.split(np.concatenate(found), len(chunks))
+
+
+def ensembles() -> Any:
+    return pytest.importorskip("strlearn.ensembles", reason="stream-learn is not installed")
+
+
+def assert_same_votes(spec: LearnerSpec, theirs: Any, chunks: Chunks, weights: Callable[[Any], Any]) -> None:
+    """Compare with the members of another ensemble, weighted."""
+    ours = votes_of(spec, chunks)
+    assert (ours[0] == 0.0).all()
+    theirs.partial_fit(*(column.copy() for column in chunks[0]))
+    for votes, (x, y) in zip(ours[1:], chunks[1:], strict=True):
+        support = theirs.ensemble_support_matrix(x)
+        expected = np.tensordot(weights(theirs), support, axes=1)
+        np.testing.assert_allclose(votes, expected / expected.sum(axis=1, keepdims=True), rtol=1e-9, atol=1e-12)
+        theirs.partial_fit(x.copy(), y.copy())
+
+
+BASE = ScikitLearn(GaussianNB())
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_sea_agrees_with_stream_learn(n_classes):
+    theirs = ensembles().SEA(GaussianNB(), n_estimators=4)
+    spec = SEAEnsemble(BASE, chunk_size=120, n_members=4)
+    assert_same_votes(spec, theirs, chunks_of(n_classes), lambda other: np.ones(len(other.ensemble_)))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_accuracy_weighted_ensemble_has_the_members_and_weights_of_stream_learn(n_classes):
+    theirs = ensembles().AWE(GaussianNB(), n_estimators=4)
+    spec = AccuracyWeightedEnsemble(BASE, chunk_size=120, n_members=4)
+    assert_same_votes(spec, theirs, chunks_of(n_classes), lambda other: np.maximum(other.weights_, 0.0))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_accuracy_updated_ensemble_has_the_members_and_weights_of_stream_learn(n_classes):
+    theirs = ensembles().AUE(GaussianNB(), n_estimators=4)
+    spec = AccuracyUpdatedEnsemble(BASE, chunk_size=120, n_members=4)
+    assert_same_votes(spec, theirs, chunks_of(n_classes), lambda other: other.weights_)
+
+
+@pytest.mark.parametrize(
+    ("options", "same"),
+    [
+        ({}, {}),
+        ({"post_pruning": True, "rejuvenation_power": 0.5}, {"prune_last": True, "rejuvenation": 0.5}),
+        ({"aging_method": "constant", "theta": 0.05}, {"ageing": "constant", "theta": 0.05}),
+        (
+            {"aging_method": "gaussian", "weight_calculation_method": "pta_related_to_whole"},
+            {"ageing": "gaussian", "weighting": "related_to_whole"},
+        ),
+        (
+            {"aging_method": "constant", "weight_calculation_method": "bell_curve", "theta": 0.01},
+            {"ageing": "constant", "weighting": "bell_curve", "theta": 0.01},
+        ),
+        (
+            {"aging_method": "gaussian", "weight_calculation_method": "same_for_each"},
+            {"ageing": "gaussian", "weighting": "same_for_each"},
+        ),
+    ],
+    ids=str,
+)
+def test_the_weighted_ageing_ensemble_agrees_with_stream_learn(options, same):
+    theirs = ensembles().WAE(GaussianNB(), n_estimators=4, **options)
+    spec = WeightedAgeingEnsemble(BASE, chunk_size=120, n_members=4, **same)
+    assert_same_votes(spec, theirs, chunks_of(2), lambda other: other.weights_)
+
+
+def test_learnpp_nie_builds_the_learners_of_stream_learn_from_the_same_draws(monkeypatch):
+    theirs = ensembles().NIE(GaussianNB(), n_estimators=5)
+    chunks = chunks_of(2, n_chunks=2, rare=0.2)
+    numbers = iter(range(5))
+    monkeypatch.setattr(np.random, "randint", lambda high, size: below(7, "sample", next(numbers), 0, size, high))
+    theirs.partial_fit(*(column.copy() for column in chunks[0]))
+    votes = votes_of(LearnppNIE(BASE, chunk_size=120), chunks)[1]
+    expected = theirs.ensemble_support_matrix(chunks[1][0])[0]
+    np.testing.assert_allclose(votes, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "spec"), [("NIE", LearnppNIE(chunk_size=240)), ("CDS", LearnppCDS(chunk_size=240))])
+def test_learnpp_finds_the_rare_class_as_well_as_stream_learn(name, spec):
+    np.random.seed(1)  # stream-learn draws from there
+    ours, theirs = [], []
+    for seed in (1, 2):
+        chunks = chunks_of(2, size=240, rare=0.1, turn=0.0, seed=seed)
+        truth = np.concatenate([y for _, y in chunks[1:]])
+        votes = np.concatenate(votes_of(spec, chunks)[1:])
+        ours.append(balanced_accuracy_score(truth, votes.argmax(axis=1)))
+        other = getattr(ensembles(), name)(GaussianNB())
+        other.partial_fit(*(column.copy() for column in chunks[0]))
+        predictions = []
+        for x, y in chunks[1:]:
+            predictions.append(other.predict(x))
+            other.partial_fit(x.copy(), y.copy())
+        theirs.append(balanced_accuracy_score(truth, np.concatenate(predictions)))
+    assert np.mean(ours) > np.mean(theirs) - 0.02, (ours, theirs)

@@ -1,0 +1,142 @@
+"""Tests between two learners against SciPy."""
+
+import math
+from typing import Literal
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import stats
+
+from streamgauge import _native
+from streamgauge.records import PairSums
+from streamgauge.significance import (
+    InterimAnalysis,
+    mcnemar,
+    sign_test,
+    two_way_t,
+    wilcoxon,
+)
+
+TABLE_1 = [0.07, -0.01, -0.02, 1.37, 0.60, 1.42, 2.18, 1.04, 2.39, 0.03]
+
+"""Differences of ten folds, in percent: Bifet et al. 2015, table 1."""
+
+TWO_WAY_EXAMPLE = np.array(
+    [[1, 0, 1, 0], [0, 1, 1, 0], [0, 0, -1, 0], [1, 1, 1, 1], [0, 0, 0, 0], [-1, 0, 0, -1], [1, 1, 0, 1], [0, 0, 0, 1]]
+).T
+
+
+def sums_of(d: NDArray[np.int_]) -> PairSums:
+    """Count differences [k, n] of -1, 0 and 1 in which the folds scored all rows."""
+    counter = _native.PairCounter(2, len(d))
+    counter.update(np.ascontiguousarray(np.stack([d > 0, d < 0])))
+    return PairSums("tree", "bayes", *counter.sums(0, 1))
+
+
+def without_blocks(pair: PairSums) -> PairSums:
+    return PairSums(
+        "a", "b", pair.n_rows, pair.n_scored, pair.only_first, pair.only_second, pair.sum_squared_means, True
+    )
+
+
+def test_wilcoxon_by_the_normal_distribution_gives_the_worked_numbers() -> None:
+    assert wilcoxon(TABLE_1, variant="normal").p_value == pytest.approx(0.012515318690, abs=1e-11)
+    assert wilcoxon(TABLE_1, variant="corrected").p_value == pytest.approx(0.014432823939, abs=1e-11)
+    assert stats.norm.ppf(wilcoxon(TABLE_1, variant="normal").p_value / 2) == pytest.approx(-2.497271238, abs=1e-8)
+
+
+@given(st.lists(st.integers(-6, 6), min_size=3, max_size=30), st.sampled_from(["drop", "pratt"]), st.booleans())
+@settings(deadline=None)
+def test_wilcoxon_by_the_normal_distribution_equals_scipy(
+    differences: list[int], zeros: Literal["drop", "pratt"], corrected: bool
+) -> None:
+    if not any(differences):
+        return
+    method = {"drop": "wilcox", "pratt": "pratt"}[zeros]
+    expected = stats.wilcoxon(differences, zero_method=method, correction=corrected, method="asymptotic")
+    outcome = wilcoxon(differences, zeros=zeros, variant="corrected" if corrected else "normal")
+    assert outcome.statistic == expected.statistic
+    if outcome.direction or not corrected:  # where both sums are equal scipy's correction goes to the wrong side of 0
+        assert outcome.p_value == pytest.approx(expected.pvalue, rel=1e-9)
+
+
+def test_the_two_way_t_gives_the_worked_numbers() -> None:
+    pair = sums_of(TWO_WAY_EXAMPLE)
+    outcome = two_way_t(pair)
+    assert outcome.difference == 0.28125
+    assert outcome.statistic == pytest.approx(1.6748715787172475, rel=1e-12)
+    assert outcome.p_value == pytest.approx(0.19255293028966308, rel=1e-12)
+    assert outcome.interval is not None
+    half = (outcome.interval[1] - outcome.interval[0]) / 2
+    assert (half / stats.t.ppf(0.975, 3)) ** 2 == pytest.approx(0.0281982422, abs=1e-10)
+    parts = InterimAnalysis.of([pair]).parts[0]
+    assert parts[1:4] == pytest.approx([0.0009765625, 0.0281982422, 0.0121765137], abs=1e-10)
+    folds_as_they_are = parts[1] * 3 / 4  # ddof 0, as in the two-way clustered standard error of statsmodels
+    assert math.sqrt(folds_as_they_are + parts[2] - parts[3]) == pytest.approx(0.1294378244, abs=1e-9)
+
+
+def slow_two_way(d: NDArray[np.int_]) -> tuple[float, float, float]:
+    """Difference, t and p by the textbook, from the differences [k, n] themselves."""
+    k, n = d.shape
+    folds, rows, both = d.mean(1).var(ddof=1) / k, d.mean(0).var() / n, d.var() / (n * k)
+    t = d.mean() / math.sqrt(max(folds + rows - both, folds, rows) or both)
+    return float(d.mean()), t, float(2 * stats.t.sf(abs(t), k - 1))
+
+
+@given(st.integers(2, 12), st.integers(2, 60), st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.integers(0, 2**32))
+@settings(deadline=None)
+def test_the_two_way_t_equals_the_textbook(k: int, n: int, of_folds: float, of_rows: float, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    shift = of_folds * random.normal(size=(k, 1)) + of_rows * random.normal(size=n)
+    d = np.clip(np.rint(shift + 0.7 * random.normal(size=(k, n))), -1, 1).astype(int)
+    if len(set(d.ravel().tolist())) == 1:
+        return
+    outcome = two_way_t(without_blocks(sums_of(d)))
+    assert (outcome.difference, outcome.statistic, outcome.p_value) == pytest.approx(
+        slow_two_way(d), rel=1e-9, abs=1e-12
+    )
+
+
+def test_folds_with_rows_of_their_own_get_a_paired_t() -> None:
+    pair = PairSums("a", "b", 300, np.array([90, 100, 110]), np.array([9, 15, 11]), np.array([5, 4, 6]), 1.0, False)
+    outcome = two_way_t(pair)
+    expected = stats.ttest_1samp([4 / 90, 11 / 100, 5 / 110], 0)
+    assert outcome.test == "paired_t"
+    assert outcome.statistic == pytest.approx(expected.statistic)
+    assert outcome.p_value == pytest.approx(expected.pvalue)
+    assert outcome.interval == pytest.approx(tuple(expected.confidence_interval()))
+
+
+distinct = st.lists(st.integers(1, 10_000), min_size=2, max_size=25, unique=True)
+
+
+@given(distinct, st.integers(0, 2**25))
+@settings(deadline=None)
+def test_wilcoxon_equals_scipy_where_there_are_no_ties(sizes: list[int], signs: int) -> None:
+    differences = [size if signs >> i & 1 else -size for i, size in enumerate(sizes)]
+    expected = stats.wilcoxon(differences, method="exact")
+    outcome = wilcoxon(differences)
+    assert (outcome.statistic, outcome.p_value) == pytest.approx((expected.statistic, expected.pvalue), rel=1e-12)
+
+
+@given(st.lists(st.integers(-4, 4), min_size=2, max_size=10))
+@settings(deadline=None, max_examples=50)
+def test_wilcoxon_with_ties_equals_the_count_of_all_signs(differences: list[int]) -> None:
+    kept = np.array([d for d in differences if d], dtype=float)
+    ranks = stats.rankdata(np.abs(kept))
+    flips = np.array(list(np.ndindex(*[2] * len(kept)))) if len(kept) else np.zeros((1, 0))
+    sums = flips @ ranks
+    least = np.minimum(sums, ranks.sum() - sums)
+    seen = min(ranks[kept > 0].sum(), ranks[kept < 0].sum())
+    assert wilcoxon(differences).p_value == pytest.approx((least <= seen + 1e-9).mean() if len(kept) else 1.0)
+
+
+@given(st.integers(0, 40), st.integers(0, 40))
+@settings(deadline=None)
+def test_sign_test_and_exact_mcnemar_equal_scipy(wins: int, losses: int) -> None:
+    expected = stats.binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
+    assert mcnemar(wins, losses, variant="exact").p_value == pytest.approx(expected, rel=1e-10)
+    assert sign_test([0.1] * wins + [-0.1] * losses + [0, 0]).p_value == pytest.approx(expected, rel=1e-10)
