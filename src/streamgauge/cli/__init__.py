@@ -1,1 +1,1 @@
-"""The command line: parse, call the API of the same name, print."""
+"""The command line: one module per command, each a thin layer over the Python API."""

@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
-from streamgauge.cli.out_folder import prepared_folders
-from streamgauge.cli.run_options import run, run_options, show
-from streamgauge.cli.watch import watched
+from streamgauge.cli.out_folder import prepare_folders
+from streamgauge.cli.run_options import add_run_options, run, show
+from streamgauge.cli.watch import serve_page
 from streamgauge.errors import StreamgaugeError
 
 __all__ = ["command"]
@@ -15,10 +15,10 @@ __all__ = ["command"]
 
 @click.command("compare")
 @click.argument("results", required=False, type=click.Path(path_type=Path))
-@run_options
-@click.option("--test", "tests", multiple=True, help="The test to use; repeatable.  [default: the recommended one]")
-@click.option("--tested", help="The measure that is tested.  [default: accuracy where it was measured, else the first]")
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of the tests.")
+@add_run_options
+@click.option("--test", "tests", multiple=True, help="Significance test; repeatable.  [default: the recommended one]")
+@click.option("--tested", help="Measure to test.  [default: accuracy if it was measured, else the first]")
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level of the tests.")
 def command(
     results: Path | None,
     *,
@@ -27,9 +27,9 @@ def command(
     alpha: float,
     **options: Any,  # noqa: ANN401
 ) -> int:
-    """Say of each pair of learners whether one is really better.
+    """Test every pair of learners.
 
-    Give the options of a run, or RESULTS, the folder of one that was saved with --out.
+    Either give the options of a new run, or RESULTS, a folder that an earlier run saved with --out.
 
     \b
     Examples:
@@ -42,20 +42,27 @@ def command(
     from streamgauge.store import is_store  # noqa: PLC0415
 
     if results is not None and (options["stream"] or options["learner"]):
-        msg = f"give either a folder of results ({results}) or the options of a run, not both"
+        msg = f"give either a results folder ({results}) or the options of a new run, not both"
         raise StreamgaugeError(msg)
     if results is not None and is_store(results):
-        runs = f"{results}/runs/run=..., as 'streamgauge results {results} --runs' names them"
-        msg = f"{results} is a store of many runs: compare one of them, {runs}, or rank all with 'streamgauge rank'"
+        msg = (
+            f"{results} is a store of many runs: compare one of them, {results}/runs/run=... "
+            f"('streamgauge results {results} --runs' lists them), or rank all of them with 'streamgauge rank'"
+        )
         raise StreamgaugeError(msg)
     if results is None and len(options["learner"]) == 1:
-        msg = f"a comparison needs two learners; give another beside --learner {options['learner'][0]}"
+        msg = f"a comparison needs two learners; add one to --learner {options['learner'][0]}"
         raise StreamgaugeError(msg)
-    options["earlier"] = prepared_folders(options, results)
-    with watched(options["out"], wanted=options["watch"] and results is None) as journal:
-        found = run({**options, "alpha": alpha}, journal) if results is None else load(results)
-        if len(found.learners) < 2:
-            msg = f"a comparison needs two learners; in {results} there is {', '.join(found.learners) or 'none'}"
+    options["earlier"] = prepare_folders(options, results)
+    with serve_page(options["out"], wanted=options["watch"] and results is None) as journal:
+        run_results = run({**options, "alpha": alpha}, journal) if results is None else load(results)
+        if len(run_results.learners) < 2:
+            learners = ", ".join(run_results.learners) or "none"
+            msg = f"a comparison needs two learners; {results} has {learners}"
             raise StreamgaugeError(msg)
-        by_test = [compare_all(found, test=test, alpha=alpha, measure=tested) for test in tests or (None,)]
-        return show(found, [comparison for of_test in by_test for comparison in of_test], options)
+        comparisons = [
+            comparison
+            for test in tests or (None,)
+            for comparison in compare_all(run_results, test=test, alpha=alpha, measure=tested)
+        ]
+        return show(run_results, comparisons, options)

@@ -1,19 +1,19 @@
-"""`streamgauge completion`: names and options completed by the shell."""
+"""`streamgauge completion`: shell completion of commands, options and names."""
 
 import click
 
 from streamgauge.cli.names import Choice
-from streamgauge.cli.output import note
+from streamgauge.cli.output import print_note
 
 __all__ = ["command"]
 
-WHERE = {"bash": "~/.bashrc", "zsh": "~/.zshrc", "fish": "~/.config/fish/completions/streamgauge.fish"}
+START_FILES = {"bash": "~/.bashrc", "zsh": "~/.zshrc", "fish": "~/.config/fish/completions/streamgauge.fish"}
 
 
 @click.command("completion")
-@click.argument("shell", type=Choice(sorted(WHERE)))
+@click.argument("shell", type=Choice(sorted(START_FILES)))
 def command(shell: str) -> None:
-    """Print what lets SHELL complete commands, options and names.
+    """Print the script that makes SHELL complete commands, options and names.
 
     \b
     Examples:
@@ -23,10 +23,10 @@ def command(shell: str) -> None:
     """
     from click.shell_completion import get_completion_class  # noqa: PLC0415
 
-    from streamgauge.cli.main import cli  # noqa: PLC0415  (it imports this)
+    from streamgauge.cli.main import cli  # noqa: PLC0415  (circular import)
 
     kind = get_completion_class(shell)
     if kind is not None:
         script = kind(cli, {}, "streamgauge", "_STREAMGAUGE_COMPLETE")
         click.echo(script.source_template % script.source_vars())
-    note(f"# for good: put this into {WHERE[shell]}")
+    print_note(f"# to keep it, add this to {START_FILES[shell]}")

@@ -5,21 +5,21 @@ from typing import Any
 
 import click
 
-from streamgauge.cli.input_options import input_options, open_input
-from streamgauge.cli.output import output_options, print_json
+from streamgauge.cli.input_options import add_input_options, open_input
+from streamgauge.cli.output import add_output_options, print_json
 
 __all__ = ["command"]
 
 
 @click.command("convert")
-@input_options
+@add_input_options
 @click.argument("output", type=click.Path(path_type=Path))
-@output_options
+@add_output_options
 def command(source: str, output: Path, *, as_json: bool, **options: Any) -> None:  # noqa: ANN401
-    """Write the rows of INPUT to OUTPUT, whose name says its format.
+    """Convert INPUT to the format of OUTPUT.
 
-    INPUT is a file (ARFF, CSV, Parquet, Arrow, libsvm, .npz; "-" for standard input) or the name of a real stream.
-    OUTPUT ends in .arff, .csv or .tsv, with .gz or .zst behind for a compressed file, or in .parquet.
+    INPUT is a file (ARFF, CSV, Parquet, Arrow, libsvm, .npz; "-" for standard input) or the name of a data set. The
+    name of OUTPUT sets its format: .arff, .csv, .tsv (each also compressed as .gz or .zst) or .parquet.
 
     \b
     Examples:

@@ -4,15 +4,15 @@ from typing import Any
 
 import click
 
-from streamgauge.cli.out_folder import prepared_folders
-from streamgauge.cli.run_options import run, run_options, show
-from streamgauge.cli.watch import watched
+from streamgauge.cli.out_folder import prepare_folders
+from streamgauge.cli.run_options import add_run_options, run, show
+from streamgauge.cli.watch import serve_page
 
 __all__ = ["command"]
 
 
 @click.command("evaluate")
-@run_options
+@add_run_options
 def command(**options: Any) -> int:  # noqa: ANN401
     """Evaluate learners on a stream, all in one pass.
 
@@ -23,6 +23,6 @@ def command(**options: Any) -> int:  # noqa: ANN401
         --learner HoeffdingTree --learner NaiveBayes --scheme "Bootstrap(10)" \\
         --forgetting AdwinWindow --measure accuracy --measure kappa_m --out results/rbf
     """
-    options["earlier"] = prepared_folders(options)
-    with watched(options["out"], wanted=options["watch"]) as journal:
+    options["earlier"] = prepare_folders(options)
+    with serve_page(options["out"], wanted=options["watch"]) as journal:
         return show(run(options, journal), (), options)

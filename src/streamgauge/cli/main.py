@@ -12,39 +12,39 @@ __all__ = ["main"]
 
 COMMANDS = {
     "evaluate": "Evaluate learners on a stream.",
-    "compare": "Say whether one learner is really better than another.",
+    "compare": "Test every pair of learners.",
     "rank": "Rank learners over many streams, from saved results.",
-    "run": "Run what is missing of an experiment: many streams and learners from one file.",
+    "run": "Run an experiment: many streams and learners from one file. Finished runs are skipped.",
     "results": "List, filter and export the results of experiments.",
-    "report": "Report saved results as a page, in Markdown or in LaTeX.",
+    "report": "Write a report of saved results in HTML, Markdown or LaTeX.",
     "plot": "Draw a figure of saved results.",
-    "detect": "Say when a stream has changed.",
-    "describe": "Say what a file or a real stream holds.",
-    "convert": "Write a file in another format.",
+    "detect": "Detect drift in a stream, a column or the errors of a learner.",
+    "describe": "Summarise a file or a data set.",
+    "convert": "Convert a file to another format.",
     "shuffle": "Write the rows of a file in random order.",
-    "sample": "Draw a training and a test set from a file.",
-    "serve": "Show runs, also those that go on, on a web page.",
-    "reproduce": "Do tables and figures of papers again, beside what was published.",
-    "list": "List streams, learners, schemes, labellings, forgettings, measures and detectors, and datasets.",
-    "doctor": "Say what is installed, and what each missing extra would add.",
-    "completion": "Print what lets a shell complete commands, options and names.",
+    "sample": "Draw a training set and a test set from a file.",
+    "serve": "Show running and finished evaluations on a web page.",
+    "reproduce": "Reproduce tables and figures from papers next to the published values.",
+    "list": "List learners, streams, schemes, labellings, forgettings, measures, detectors or datasets.",
+    "doctor": "Check the installation and list the optional extras.",
+    "completion": "Print the script that makes a shell complete commands, options and names.",
 }
 
 
-LAST_WORDS = """\b
-Every command tells its options and examples with --help, prints JSON with --json, and nothing but results with --quiet.
-Exit status: 0 done; 1 something failed on the way; 2 a mistake in what was asked for; 130 stopped by Ctrl-C."""
+EPILOG = """\b
+Every command explains its options, with examples, under --help. --json prints JSON, --quiet prints results only.
+Exit status: 0 success; 1 something failed during the run; 2 invalid request; 130 stopped by Ctrl-C."""
 
 
 class _LazyGroup(click.Group):
-    """Imports a command only when it is asked for, so that help is quick."""
+    """A group that imports a command only when it is used, so that help is quick."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
-            if ctx.resilient_parsing:  # a shell asks what could be completed
+            if ctx.resilient_parsing:  # shell completion
                 return None
             raise unknown_name(kind="command", name=cmd_name, known=COMMANDS)
         command = import_module(f"streamgauge.cli.{cmd_name}").command
@@ -55,19 +55,19 @@ class _LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]}, epilog=LAST_WORDS)
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EPILOG)
 @click.version_option(package_name="streamgauge", prog_name="streamgauge")
 def cli() -> None:
-    """Tell how good a data-stream classifier is, and whether one is really better than another."""
+    """Evaluate data-stream classifiers, and test whether one is really better than another."""
 
 
 def main() -> None:
-    """Run the command line; mistakes are told in a line and end with status 2, work that failed with 1."""
+    """Run the command line; a mistake of the user ends with one line and status 2, any other failure with 1."""
     try:
         status = cli.main(standalone_mode=False)
     except StreamgaugeError as error:
         endless = isinstance(error, EndlessStreamError)
-        _fail("the stream never ends: say with --rows how many rows to read" if endless else str(error), 2)
+        _fail("the stream never ends: set the number of rows with --rows" if endless else str(error), 2)
     except click.ClickException as error:
         error.show()
         sys.exit(2)
@@ -76,10 +76,11 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
-    except Exception as error:  # the last resort: no traceback for a person who did not ask for one
+    except Exception as error:  # last resort: a traceback only on request
         if os.environ.get("STREAMGAUGE_DEBUG") or "--verbose" in sys.argv:
             raise
-        _fail(f"unexpected {type(error).__name__}: {error} (--verbose, or STREAMGAUGE_DEBUG=1, tells all)", 1)
+        hint = "--verbose or STREAMGAUGE_DEBUG=1 shows the traceback"
+        _fail(f"unexpected {type(error).__name__}: {error} ({hint})", 1)
     else:
         sys.exit(status if isinstance(status, int) else 0)
 

@@ -1,7 +1,7 @@
-"""What a shell can complete: names of objects, streams, datasets and ready-made experiments."""
+"""Completion and checking of names: objects, streams, data sets and built-in experiments."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -10,14 +10,13 @@ from streamgauge._format.text import to_text
 from streamgauge.errors import StreamgaugeError, nearest
 from streamgauge.names import FAMILIES, make
 
-__all__ = ["Choice", "completing", "forgetting_name"]
+__all__ = ["Choice", "complete_names", "to_forgetting_name"]
 
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
-Key = TypeVar("Key")
 
 
-class Choice(click.Choice):  # type: ignore[type-arg]  # click takes one only since 8.2
-    """One of some words; where another is given, the error suggests the nearest.
+class Choice(click.Choice):  # type: ignore[type-arg]  # click has a type argument only since 8.2
+    """One of several words; the error for any other suggests the nearest.
 
     Examples
     --------
@@ -28,7 +27,7 @@ class Choice(click.Choice):  # type: ignore[type-arg]  # click takes one only si
     """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
-        """Take a value as click does."""
+        """Convert a value as click does."""
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
@@ -37,12 +36,12 @@ class Choice(click.Choice):  # type: ignore[type-arg]  # click takes one only si
             self.fail(error.message.rstrip(".") + hint, param, ctx)
 
 
-def forgetting_name(text: str) -> str:
-    """Name a forgetting as results do, where a text says which it is; else give the text.
+def to_forgetting_name(text: str) -> str:
+    """Return the name of a forgetting as results spell it; the text itself if it names none.
 
     Examples
     --------
-    >>> forgetting_name("Window(500)"), forgetting_name("Landmark"), forgetting_name("Win*")
+    >>> to_forgetting_name("Window(500)"), to_forgetting_name("Landmark"), to_forgetting_name("Win*")
     ('Window(width=500)', 'Landmark()', 'Win*')
     """
     try:
@@ -51,17 +50,17 @@ def forgetting_name(text: str) -> str:
         return text
 
 
-def completing(family: str) -> Complete:
-    """Give what completes the names of a family; streams are also real ones and files."""
+def complete_names(family: str) -> Complete:
+    """Return a callback that completes the names of a family; for streams also data sets and files."""
 
-    def complete(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-        found = [CompletionItem(name) for name in _names(family) if name.startswith(begun)]
-        return [*found, CompletionItem(begun, type="file")] if family == "streams" else found
+    def complete(_context: click.Context, _parameter: click.Parameter, prefix: str) -> list[CompletionItem]:
+        items = [CompletionItem(name) for name in _list_names(family) if name.startswith(prefix)]
+        return [*items, CompletionItem(prefix, type="file")] if family == "streams" else items
 
     return complete
 
 
-def _names(family: str) -> list[str]:
+def _list_names(family: str) -> list[str]:
     if family == "ready":
         from streamgauge.experiments import READY  # noqa: PLC0415
 

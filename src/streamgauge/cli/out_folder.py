@@ -1,62 +1,68 @@
-"""The folder of ``--out``: it holds the files of one run, never of two."""
+"""The folder of ``--out``, which holds the files of exactly one run."""
 
 import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from streamgauge.cli.output import note
+from streamgauge.cli.output import print_note
 from streamgauge.errors import StreamgaugeError
 from streamgauge.results import Results
 
-__all__ = ["Files", "earlier_files", "prepared_folders", "save_into"]
+__all__ = ["Versions", "find_earlier_files", "prepare_folders", "save_into"]
 
-Files = dict[Path, tuple[int, int]]
-"""Files, each with what changes when it is written again."""
+Versions = dict[Path, tuple[int, int]]
+"""Inode and modification time of each file, which change when it is written again."""
 
 RECORDS = ("predictions.parquet", "confusion.csv", "confusion.mat", "report.html")
-"""What a run may write beside its results, and into the folder `MISCLASSIFIED`."""
+"""Files that a run may write next to its results, apart from the folder `MISCLASSIFIED`."""
 
 MISCLASSIFIED = "misclassified"
 _MISCLASSIFIED_NAME = re.compile(r".+-\d+\.(arff|csv|tsv|parquet)")
 
 
-def prepared_folders(options: dict[str, Any], results: Path | None = None) -> Files | None:
-    """Raise where a folder cannot be one, before anything is run, and find what an earlier run left in that of --out.
+def prepare_folders(options: dict[str, Any], results: Path | None = None) -> Versions | None:
+    """Check the folders of a run before it starts; return the files of an earlier run in that of --out.
 
     Parameters
     ----------
     options
-        The options of a run.
+        Options of a run.
     results
-        The folder of results that are at hand already; where they are written into it again, nothing is replaced.
+        Folder that the results were loaded from; if it is that of --out, no earlier file is removed.
     """
     for name in ("out", "checkpoint"):
         if options[name] is not None and options[name].exists() and not options[name].is_dir():
-            msg = f"--{name} {options[name]} is a file: give the name of a folder"
+            msg = f"--{name} {options[name]} is a file; it must be a folder"
             raise StreamgaugeError(msg)
     if options["resume"]:
-        _tell_where_to_resume(options["checkpoint"])
+        _announce_resume(options["checkpoint"])
     out = options["out"]
-    return None if out is None or (results is not None and results.resolve() == out.resolve()) else earlier_files(out)
+    if out is None or (results is not None and results.resolve() == out.resolve()):
+        return None
+    return find_earlier_files(out)
 
 
-def _tell_where_to_resume(checkpoints: Path | None) -> None:
+def _announce_resume(checkpoints: Path | None) -> None:
     if checkpoints is None:
-        msg = "--resume: from where? Give the folder of the checkpoints with --checkpoint"
+        msg = "--resume needs --checkpoint DIR"
         raise StreamgaugeError(msg)
     from streamgauge._engine.checkpoint import Folder  # noqa: PLC0415
 
-    found = Folder(checkpoints).newest_first()
-    note(f"resuming from the newest checkpoint in {checkpoints}" if found else "no checkpoint yet: starting")
+    exists = Folder(checkpoints).newest_first()
+    print_note(
+        f"resuming from the latest checkpoint in {checkpoints}"
+        if exists
+        else f"no checkpoint in {checkpoints}: starting from the first row"
+    )
 
 
-def earlier_files(folder: Path) -> Files:
-    """Find the files that an earlier run wrote beside its results, which are there already.
+def find_earlier_files(folder: Path) -> Versions:
+    """Return the files that an earlier run wrote next to its results.
 
     Examples
     --------
-    >>> earlier_files(Path("no such folder"))
+    >>> find_earlier_files(Path("no such folder"))
     {}
     """
     from streamgauge.results import holds_results  # noqa: PLC0415
@@ -64,23 +70,23 @@ def earlier_files(folder: Path) -> Files:
     if not holds_results(folder):
         return {}
     wrong = (path for path in (folder / MISCLASSIFIED).glob("*") if _MISCLASSIFIED_NAME.fullmatch(path.name))
-    return {path: _written(path) for path in (*(folder / name for name in RECORDS), *wrong) if path.is_file()}
+    return {path: _get_version(path) for path in (*(folder / name for name in RECORDS), *wrong) if path.is_file()}
 
 
-def _written(path: Path) -> tuple[int, int]:
+def _get_version(path: Path) -> tuple[int, int]:
     facts = path.stat()
     return facts.st_ino, facts.st_mtime_ns
 
 
-def save_into(folder: Path, results: Results, earlier: Files | None) -> None:
-    """Write results into a folder; of an earlier run nothing stays that would seem to be of this one.
+def save_into(folder: Path, results: Results, earlier: Versions | None) -> None:
+    """Save results into a folder, and remove the files of an earlier run that this one did not replace.
 
     Parameters
     ----------
     folder, results
         As for `streamgauge.save`.
     earlier
-        The files that were there before this run wrote any, from `prepared_folders`.
+        Files of the earlier run, from `prepare_folders`.
     """
     from streamgauge.results import holds_results, save  # noqa: PLC0415
 
@@ -88,10 +94,10 @@ def save_into(folder: Path, results: Results, earlier: Files | None) -> None:
     save(results, folder)
     if earlier is None:
         return
-    for path, written in earlier.items():
-        if path.is_file() and _written(path) == written:
+    for path, version in earlier.items():
+        if path.is_file() and _get_version(path) == version:
             path.unlink()
-    with suppress(OSError):  # it is not there, or holds something else
+    with suppress(OSError):  # it does not exist, or holds other files
         (folder / MISCLASSIFIED).rmdir()
     if replaces:
-        note(f"the earlier results in {folder} are replaced")
+        print_note(f"the earlier results in {folder} were replaced")

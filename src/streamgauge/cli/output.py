@@ -1,9 +1,9 @@
-"""What all commands share in how they speak: results on standard output, all else on standard error."""
+"""Output shared by all commands: results go to standard output, everything else to standard error."""
 
 import functools
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,73 +15,87 @@ __all__ = [
     "POSITIVE",
     "STOPPED",
     "WORK_FAILED",
-    "console",
-    "detail",
+    "add_options",
+    "add_output_options",
     "is_quiet",
-    "note",
-    "output_options",
+    "make_console",
+    "print_detail",
     "print_json",
+    "print_note",
 ]
 
 WORK_FAILED = 1
-"""The exit status where something asked for could not be done, though it was asked for rightly."""
+"""Exit status of a valid request that could not be completed."""
 
 STOPPED = 130
-"""The exit status after Ctrl-C."""
+"""Exit status after Ctrl-C."""
 
 POSITIVE = click.IntRange(min=1)
-"""What an option takes that is a number of rows, threads or the like."""
+"""Type of options that count rows, threads and the like."""
 
 _KEY = "streamgauge.output"
 
 
-def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command ``--json``, which it takes as `as_json`, and ``--quiet`` and ``--verbose``."""
+def add_options(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
+    """Add click options to a command, in the order in which its help lists them."""
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def add_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--json``, passed to the command as `as_json`, ``--quiet`` and ``--verbose``."""
 
     @functools.wraps(command)
-    def speaking(*arguments: Any, quiet: bool, verbose: bool, **options: Any) -> Any:  # noqa: ANN401
+    def run(*arguments: Any, quiet: bool, verbose: bool, **options: Any) -> Any:  # noqa: ANN401
         if quiet and verbose:
             msg = "--quiet and --verbose exclude each other"
             raise click.UsageError(msg)
         click.get_current_context().meta[_KEY] = (quiet or options["as_json"], verbose)
         return command(*arguments, **options)
 
-    for option in (
-        click.option("--verbose", is_flag=True, help="Tell more on standard error; unexpected errors in full."),
-        click.option("--quiet", is_flag=True, help="Print the results alone: no progress, no notes."),
-        click.option("--json", "as_json", is_flag=True, help="Print the results as JSON."),
-    ):
-        speaking = option(speaking)
-    return speaking
+    return add_options(
+        run,
+        (
+            click.option("--json", "as_json", is_flag=True, help="Print the results as JSON."),
+            click.option("--quiet", is_flag=True, help="Print results only: no progress bar, no notes."),
+            click.option("--verbose", is_flag=True, help="Print details and full tracebacks to standard error."),
+        ),
+    )
 
 
 def is_quiet() -> bool:
-    """Say whether nothing but results is wanted."""
-    context = click.get_current_context(silent=True)
-    return bool(context and context.meta.get(_KEY, (False, False))[0])
+    """Return whether only results are printed."""
+    return _get_flags()[0]
 
 
-def note(text: str) -> None:
-    """Tell something beside the results, unless quiet was asked for."""
+def print_note(text: str) -> None:
+    """Print a note to standard error unless ``--quiet`` is set."""
     if not is_quiet():
         click.echo(text, err=True)
 
 
-def detail(text: str) -> None:
-    """Tell something only where more was asked for."""
-    context = click.get_current_context(silent=True)
-    if context and context.meta.get(_KEY, (False, False))[1]:
+def print_detail(text: str) -> None:
+    """Print a note to standard error if ``--verbose`` is set."""
+    if _get_flags()[1]:
         click.echo(text, err=True)
 
 
-def print_json(told: object) -> None:
+def _get_flags() -> tuple[bool, bool]:
+    """Return whether the running command is quiet, and whether it is verbose."""
+    context = click.get_current_context(silent=True)
+    flags: tuple[bool, bool] = (False, False) if context is None else context.meta.get(_KEY, (False, False))
+    return flags
+
+
+def print_json(value: object) -> None:
     """Print results as JSON."""
-    click.echo(json.dumps(told, indent=2))
+    click.echo(json.dumps(value, indent=2))
 
 
-def console(width: int = 1000) -> "Console":
-    """Give the console for results; elsewhere than on a terminal it has no colours, and lines of `width`."""
-    from rich.console import Console  # noqa: PLC0415  (only people need it)
+def make_console(width: int = 1000) -> "Console":
+    """Return the console for results; if it is no terminal, without colours and `width` characters wide."""
+    from rich.console import Console  # noqa: PLC0415  (not needed for JSON)
 
-    found = Console()
-    return found if found.is_terminal or "COLUMNS" in os.environ else Console(width=width)
+    console = Console()
+    return console if console.is_terminal or "COLUMNS" in os.environ else Console(width=width)

@@ -5,33 +5,34 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamgauge.cli.names import Choice, forgetting_name
-from streamgauge.cli.output import note, output_options, print_json
-from streamgauge.cli.saved_results import saved_options, saved_runs
+from streamgauge.cli.names import Choice, to_forgetting_name
+from streamgauge.cli.output import add_output_options, print_json, print_note
+from streamgauge.cli.saved_results import add_store_options, load_runs
 from streamgauge.errors import StreamgaugeError, unknown_name
 
 if TYPE_CHECKING:
     from streamgauge.plots import Figure
     from streamgauge.results import Results
+    from streamgauge.significance import Ranking
 
 __all__ = ["command"]
 
 KINDS = {
     "curves": "A measure along the stream, with folds, drifts, alarms and hidden labels.",
     "difference": "The difference of two learners along the stream, with its confidence sequence.",
-    "confusion": "Who is taken for whom, at several moments.",
+    "confusion": "Confusion matrices at several rows.",
     "balance": "The share of each class along the stream.",
-    "labels": "What became of the labels along the stream.",
-    "resources": "What the learners cost along the stream.",
+    "labels": "How many labels arrived, were late or hidden, along the stream.",
+    "resources": "The cost of the learners along the stream.",
     "pareto": "A measure against the cost, and the Pareto front.",
-    "p_values": "The p-values of all pairs: of one run, or of many over their streams.",
+    "p_values": "The p-values of all pairs, for one run or over the streams of many.",
     "ranks": "The critical-difference diagram of many runs.",
-    "wins": "Streams won, tied and lost by each pair, of many runs.",
+    "wins": "Streams won, tied and lost by each pair, over many runs.",
 }
 """The kinds of figures, named as the functions of `streamgauge.plots`."""
 
 MANY = ("pareto", "p_values", "ranks", "wins")
-"""Those that take several runs."""
+"""The kinds that take several runs."""
 
 
 @click.command(
@@ -40,28 +41,28 @@ MANY = ("pareto", "p_values", "ranks", "wins")
 )
 @click.argument("kind")
 @click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="The file: .png, .svg or .pdf.")
-@click.option("--measure", help="Which measure.  [default: the first]")
-@click.option("--forgetting", help="Over which forgetting, as the results name it.  [default: the first]")
-@click.option("--learner", multiple=True, help="Whose; repeatable.  [default: everyone's]")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="File to write: .png, .svg or .pdf.")
+@click.option("--measure", help="Measure to draw.  [default: the first]")
+@click.option("--forgetting", help="Forgetting of the readings, such as 'Window(1000)'.  [default: the first]")
+@click.option("--learner", multiple=True, help="Learner to draw; repeatable.  [default: all]")
 @click.option(
     "--band",
     type=Choice(["folds", "deviation", "interval", "none"]),
     default="folds",
     show_default=True,
-    help="What the bands of curves are.",
+    help="What the bands around curves show.",
 )
-@click.option("--cost", default="ram_hours", show_default=True, help="ram_hours, cpu_seconds or n_bytes.")
-@click.option("--moments", type=int, default=4, show_default=True, help="How many confusion matrices a learner has.")
+@click.option("--cost", default="ram_hours", show_default=True, help="Cost to draw: ram_hours, cpu_seconds or n_bytes.")
+@click.option("--moments", type=int, default=4, show_default=True, help="Number of confusion matrices per learner.")
 @click.option("--size", nargs=2, type=float, help="Width and height in inches.")
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of tests.")
-@click.option("--post-hoc", default="wilcoxon_holm", show_default=True, help="The test of the pairs over streams.")
-@saved_options
-@output_options
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level of the tests.")
+@click.option("--post-hoc", default="wilcoxon_holm", show_default=True, help="Test of the pairs over streams.")
+@add_store_options
+@add_output_options
 def command(kind: str, results: tuple[Path, ...], *, out: Path, as_json: bool, **options: Any) -> None:  # noqa: ANN401
-    """Draw a figure of saved results into a file; the same results give the same bytes.
+    """Draw a figure of saved results into a file. The same results give the same bytes.
 
-    RESULTS are folders that were saved with --out, or stores that `streamgauge run` wrote.
+    KIND is one of the kinds below. RESULTS are folders saved with --out, or stores written by `streamgauge run`.
 
     \b
     Examples:
@@ -72,67 +73,67 @@ def command(kind: str, results: tuple[Path, ...], *, out: Path, as_json: bool, *
     if kind not in KINDS:
         raise unknown_name(kind="kind of figure", name=kind, known=KINDS)
     if options["forgetting"] is not None:
-        options["forgetting"] = forgetting_name(options["forgetting"])
-    runs = saved_runs(results, options)
+        options["forgetting"] = to_forgetting_name(options["forgetting"])
+    runs = load_runs(results, options)
     if len(runs) > 1 and kind not in MANY:
-        msg = f"{kind} is drawn of one run, not of {len(runs)}: name one folder, or of a store one --stream"
+        msg = f"{kind} takes one run, not {len(runs)}: name one folder, or choose one run of a store with --stream"
         raise StreamgaugeError(msg)
-    figure = _drawn(kind, runs, options)
-    path = figure.save(out)
+    path = _draw(kind, runs, options).save(out)
     if as_json:
         print_json({"figure": str(path)})
-    note(f"figure: {path}")
+    print_note(f"figure: {path}")
 
 
-def _drawn(kind: str, runs: "list[Results]", options: dict[str, Any]) -> "Figure":
+def _draw(kind: str, runs: "list[Results]", options: dict[str, Any]) -> "Figure":
     from streamgauge import plots  # noqa: PLC0415
 
-    if kind in ("ranks", "wins") or (kind == "p_values" and len(runs) > 1):
-        return getattr(plots, kind)(_ranking(runs, options))  # type: ignore[no-any-return]
+    if kind == "ranks":
+        return plots.ranks(_rank(runs, options))
+    if kind == "wins":
+        return plots.wins(_rank(runs, options))
+    if kind == "p_values" and len(runs) > 1:
+        return plots.p_values(_rank(runs, options))
     if kind == "p_values":
         from streamgauge.reports.study import recommended  # noqa: PLC0415
 
         return plots.p_values(recommended(runs[0], options["measure"], options["alpha"]))  # type: ignore[arg-type]
+    size = {"size": options["size"]} if options["size"] else {}
     if kind == "pareto":
-        return plots.pareto(runs, options["measure"], options["forgetting"], cost=options["cost"], **_size(options))
-    return _of_one(kind, runs[0], options)
+        return plots.pareto(runs, options["measure"], options["forgetting"], cost=options["cost"], **size)
+    return _draw_run(kind, runs[0], options, size)
 
 
-def _of_one(kind: str, run: "Results", options: dict[str, Any]) -> "Figure":
+def _draw_run(kind: str, run: "Results", options: dict[str, Any], size: dict[str, Any]) -> "Figure":
     from streamgauge import plots  # noqa: PLC0415
 
     learners = list(options["learner"]) or None
-    which = (options["measure"], options["forgetting"])
+    measure, forgetting = options["measure"], options["forgetting"]
     if kind == "curves":
-        return plots.curves(run, *which, learners=learners, band=options["band"], **_size(options))
+        return plots.curves(run, measure, forgetting, learners=learners, band=options["band"], **size)
     if kind == "confusion":
-        return plots.confusion(run, options["forgetting"], learners=learners, moments=options["moments"])
+        return plots.confusion(run, forgetting, learners=learners, moments=options["moments"])
     if kind == "resources":
-        return plots.resources(run, options["cost"], learners=learners, **_size(options))
+        return plots.resources(run, options["cost"], learners=learners, **size)
     if kind == "difference":
         if learners is not None and len(learners) != 2:
-            msg = f"a difference is of two learners: give --learner twice, not {len(learners)} times"
+            msg = f"difference takes two learners: give --learner twice, not {len(learners)} times"
             raise StreamgaugeError(msg)
-        return plots.difference(run, *(learners or ()), **_size(options))
-    return plots.balance(run, **_size(options)) if kind == "balance" else plots.labels(run, **_size(options))
+        return plots.difference(run, *(learners or ()), **size)
+    return plots.balance(run, **size) if kind == "balance" else plots.labels(run, **size)
 
 
-def _ranking(runs: "list[Results]", options: dict[str, Any]) -> Any:  # noqa: ANN401
+def _rank(runs: "list[Results]", options: dict[str, Any]) -> "Ranking":
     from streamgauge.significance import rank  # noqa: PLC0415
 
     chosen = {name: options[name] for name in ("alpha", "post_hoc", "forgetting")}
-    return rank(runs, measure=options["measure"] or _shared_measure(runs), **chosen)
+    return rank(runs, measure=options["measure"] or _choose_shared_measure(runs), **chosen)
 
 
-def _shared_measure(runs: "list[Results]") -> str:
-    """Give the first measure that all runs have."""
+def _choose_shared_measure(runs: "list[Results]") -> str:
+    """Return the first measure that all runs have."""
     shared = [measure for measure in runs[0].measures if all(measure in run.measures for run in runs)]
     if not shared:
-        told = "; ".join(dict.fromkeys(", ".join(run.measures) for run in runs))
-        msg = f"the runs have no measure in common: {told}"
+        measures = "; ".join(dict.fromkeys(", ".join(run.measures) for run in runs))
+        msg = f"the runs have no measure in common: {measures}"
         raise StreamgaugeError(msg)
     return shared[0]
-
-
-def _size(options: dict[str, Any]) -> dict[str, Any]:
-    return {"size": options["size"]} if options["size"] else {}

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamgauge.cli.names import forgetting_name
-from streamgauge.cli.output import console, output_options, print_json
-from streamgauge.cli.saved_results import saved_options, saved_runs
+from streamgauge.cli.names import to_forgetting_name
+from streamgauge.cli.output import add_output_options, make_console, print_json
+from streamgauge.cli.saved_results import add_store_options, load_runs
 
 if TYPE_CHECKING:
     from streamgauge.significance import Ranking
@@ -19,22 +19,23 @@ __all__ = ["command"]
 
 @click.command("rank")
 @click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--measure", default="accuracy", show_default=True, help="What to rank by.")
+@click.option("--measure", default="accuracy", show_default=True, help="Measure to rank by.")
 @click.option(
-    "--forgetting", help="Of which forgetting, as the results name it.  [default: Landmark(), or the only one]"
+    "--forgetting",
+    help="Forgetting of the readings, such as 'Window(1000)'.  [default: Landmark(), or the only one]",
 )
-@click.option("--post-hoc", default="wilcoxon_holm", show_default=True, help="The test of the pairs of learners.")
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of the tests.")
-@click.option("--learner", multiple=True, help="Of a store, only this learner; repeatable.")
-@saved_options
-@click.option("--diagram", type=click.Path(path_type=Path), help="Draw the diagram into this .svg, .png or .pdf.")
-@output_options
+@click.option("--post-hoc", default="wilcoxon_holm", show_default=True, help="Test of the pairs of learners.")
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level of the tests.")
+@click.option("--learner", multiple=True, help="In a store, only this learner; a name or pattern; repeatable.")
+@add_store_options
+@click.option("--diagram", type=click.Path(path_type=Path), help="Draw the diagram into this .svg, .png or .pdf file.")
+@add_output_options
 def command(results: tuple[Path, ...], *, diagram: Path | None, as_json: bool, **options: Any) -> None:  # noqa: ANN401
-    """Rank learners over streams, and say which of them really differ.
+    """Rank learners over streams, and test which of them differ.
 
-    RESULTS are folders that were saved with --out, of the same learners on different streams, or stores that
-    `streamgauge run` wrote. Runs of one stream with several seeds count as one stream. Post-hoc tests are
-    wilcoxon_holm, ranks_holm, ranks_shaffer and nemenyi.
+    RESULTS are folders saved with --out, of the same learners on different streams, or stores written by
+    `streamgauge run`. Runs on one stream with several seeds count as one stream. Post-hoc tests: wilcoxon_holm,
+    ranks_holm, ranks_shaffer and nemenyi.
 
     \b
     Examples:
@@ -45,30 +46,34 @@ def command(results: tuple[Path, ...], *, diagram: Path | None, as_json: bool, *
     from streamgauge.significance import rank  # noqa: PLC0415
 
     if options["forgetting"] is not None:
-        options["forgetting"] = forgetting_name(options["forgetting"])
-    ranking = rank(saved_runs(results, options, options.pop("learner")), **options)
+        options["forgetting"] = to_forgetting_name(options["forgetting"])
+    ranking = rank(load_runs(results, options, options.pop("learner")), **options)
     if diagram is not None:
         from streamgauge.plots import ranks  # noqa: PLC0415
 
         ranks(ranking).save(diagram)
     if as_json:
-        print_json(_as_json(ranking))
+        print_json(_to_json(ranking))
         return
     _show(ranking)
     if diagram is not None:
         click.echo(f"diagram: {diagram}")
 
 
-def _as_json(ranking: "Ranking") -> dict[str, Any]:
-    told = asdict(ranking)
+def _to_json(ranking: "Ranking") -> dict[str, Any]:
+    facts = asdict(ranking)
     for name in ("values", "ranks"):
-        told[name] = told[name].tolist()
-    for pair in told["pairs"]:
+        facts[name] = facts[name].tolist()
+    for pair in facts["pairs"]:
         pair["p_value"] = None if math.isnan(pair["p_value"]) else pair["p_value"]
-    if math.isinf(told["friedman"]["iman_davenport"]):
-        told["friedman"]["iman_davenport"] = None
-    facts = {"mean_ranks": ranking.mean_ranks.tolist(), "order": ranking.order, "groups": ranking.groups}
-    return {**told, **facts}
+    if math.isinf(facts["friedman"]["iman_davenport"]):
+        facts["friedman"]["iman_davenport"] = None
+    return {
+        **facts,
+        "mean_ranks": ranking.mean_ranks.tolist(),
+        "order": ranking.order,
+        "groups": ranking.groups,
+    }
 
 
 def _show(ranking: "Ranking") -> None:
@@ -77,29 +82,33 @@ def _show(ranking: "Ranking") -> None:
 
     from streamgauge.significance import POST_HOCS, diagram_text, p_text  # noqa: PLC0415
 
-    outcome = ranking.friedman
+    friedman = ranking.friedman
     head = (
         f"{len(ranking.learners)} learners on {len(ranking.streams)} streams by {ranking.measure};"
-        f" Friedman chi-square = {outcome.chi_square:.3g}"
+        f" Friedman chi-square = {friedman.chi_square:.3g}"
     )
-    if outcome.exact_p is not None:
-        click.echo(f"{head}, exact {p_text(outcome.exact_p)}\n")
+    if friedman.exact_p is not None:
+        click.echo(f"{head}, exact {p_text(friedman.exact_p)}\n")
     else:
-        f_test = f"Iman-Davenport F = {outcome.iman_davenport:.3g}, {p_text(outcome.iman_davenport_p)}"
-        click.echo(f"{head}, {p_text(outcome.p_value)}; {f_test}\n")
+        f_test = f"Iman-Davenport F = {friedman.iman_davenport:.3g}, {p_text(friedman.iman_davenport_p)}"
+        click.echo(f"{head}, {p_text(friedman.p_value)}; {f_test}\n")
     click.echo(diagram_text(ranking) + "\n")
     table = Table(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
     for heading in ("first", "second", "w/t/l", "difference", "p", "adjusted p", "better"):
         is_name = heading in ("first", "second")
         table.add_column(heading, overflow="fold" if is_name else "ellipsis", no_wrap=not is_name)
     for pair in ranking.pairs:
-        alone = "" if math.isnan(pair.p_value) else f"{pair.p_value:.3g}"
-        counts = f"{pair.wins}/{pair.ties}/{pair.losses}"
-        better = {pair.first: "first", pair.second: "second", None: ""}[ranking.better(pair)]
-        told = (counts, f"{pair.difference:+.4f}", alone, f"{pair.adjusted:.3g}", better)
-        table.add_row(pair.first, pair.second, *told)
-    console().print(table)
-    click.echo(f"w/t/l: streams won, tied and lost by the first; pairs: {POST_HOCS[ranking.post_hoc]}")
+        table.add_row(
+            pair.first,
+            pair.second,
+            f"{pair.wins}/{pair.ties}/{pair.losses}",
+            f"{pair.difference:+.4f}",
+            "" if math.isnan(pair.p_value) else f"{pair.p_value:.3g}",
+            f"{pair.adjusted:.3g}",
+            {pair.first: "first", pair.second: "second", None: ""}[ranking.better(pair)],
+        )
+    make_console().print(table)
+    click.echo(f"w/t/l: streams won, tied and lost by the first learner; pairs: {POST_HOCS[ranking.post_hoc]}")
     click.echo(f"Nemenyi's critical difference of mean ranks: {ranking.critical_difference:.3f}")
     for warning in ranking.warnings:
         click.echo(f"warning: {warning}")

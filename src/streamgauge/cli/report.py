@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from streamgauge.cli.names import Choice
-from streamgauge.cli.output import note, output_options, print_json
-from streamgauge.cli.saved_results import saved_options, saved_runs
+from streamgauge.cli.output import add_output_options, print_json, print_note
+from streamgauge.cli.saved_results import add_store_options, load_runs
 
 __all__ = ["command"]
 
@@ -17,15 +17,17 @@ __all__ = ["command"]
 @click.option(
     "--format",
     type=Choice(["html", "md", "latex"]),
-    help="What to write.  [default: as --out ends, or html]",
+    help="Format of the report.  [default: by the suffix of --out, else html]",
 )
-@click.option("--out", type=click.Path(path_type=Path), help="The file.  [default: report.html; else printed]")
-@click.option("--measure", help="By what to compare and rank.  [default: accuracy, or the first measure]")
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of the tests.")
-@click.option("--post-hoc", default="wilcoxon_holm", show_default=True, help="The test of the pairs over streams.")
-@click.option("--learner", multiple=True, help="Of a store, only this learner; repeatable.")
-@saved_options
-@output_options
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="File to write.  [default: report.html; md and latex are printed]"
+)
+@click.option("--measure", help="Measure to compare and rank by.  [default: accuracy, or the first measure]")
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level of the tests.")
+@click.option("--post-hoc", default="wilcoxon_holm", show_default=True, help="Test of the pairs over streams.")
+@click.option("--learner", multiple=True, help="In a store, only this learner; a name or pattern; repeatable.")
+@add_store_options
+@add_output_options
 def command(
     results: tuple[Path, ...],
     *,
@@ -34,11 +36,11 @@ def command(
     as_json: bool,
     **options: Any,  # noqa: ANN401
 ) -> None:
-    """Report what saved results say: in words, tables and curves.
+    """Write a report of saved results: sentences, tables and curves.
 
-    RESULTS are folders that were saved with --out, or stores that `streamgauge run` wrote. Several, of the same
-    learners on different streams, are ranked over the streams. A page (html) needs nothing else and works offline;
-    latex gives tables for a paper.
+    RESULTS are folders saved with --out, or stores written by `streamgauge run`. Several runs of the same learners on
+    different streams are ranked over the streams. An HTML report is one file that works offline; latex gives tables
+    for a paper.
 
     \b
     Examples:
@@ -48,11 +50,11 @@ def command(
     """
     from streamgauge.reports import report, write_report  # noqa: PLC0415
 
-    runs = saved_runs(results, options, options.pop("learner"))
+    runs = load_runs(results, options, options.pop("learner"))
     if out is None and format in ("md", "latex") and not as_json:
         click.echo(report(runs, format=format, **options))  # type: ignore[arg-type]
         return
     path = write_report(runs, out or Path("report.html"), format=format, **options)  # type: ignore[arg-type]
     if as_json:
         print_json({"report": str(path)})
-    note(f"report: {path}")
+    print_note(f"report: {path}")

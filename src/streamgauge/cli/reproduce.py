@@ -1,14 +1,16 @@
-"""`streamgauge reproduce`: tables and figures of papers, done again."""
+"""`streamgauge reproduce`: tables and figures from papers."""
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+import streamgauge
 from streamgauge.cli.names import Choice
-from streamgauge.cli.output import WORK_FAILED, console, is_quiet, note, output_options, print_json
+from streamgauge.cli.output import WORK_FAILED, add_output_options, is_quiet, make_console, print_json, print_note
 from streamgauge.errors import StreamgaugeError
 
 if TYPE_CHECKING:
@@ -24,19 +26,20 @@ __all__ = ["command"]
     type=Choice(["quick", "paper"]),
     default="quick",
     show_default=True,
-    help="How large: to see it within minutes, or as published.",
+    help="Size of the experiments: quick takes minutes, paper is as published.",
 )
-@click.option("--list", "listed", is_flag=True, help="Name what can be reproduced.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write into this folder.  [default: reproduction/SCALE]")
-@click.option("--data", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Where real streams are.")
-@click.option("--so-far", is_flag=True, help="Do no more work: show what the finished pieces tell.")
-@click.option("--threads", type=int, help="How many threads.  [default: one per core]")
-@output_options
+@click.option("--list", "listed", is_flag=True, help="List what can be reproduced.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder to write to.  [default: reproduction/SCALE]")
+@click.option("--data", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Folder with data sets.")
+@click.option("--so-far", is_flag=True, help="Run nothing: show what the finished parts give.")
+@click.option("--threads", type=int, help="Number of threads.  [default: one per core]")
+@add_output_options
 def command(names: tuple[str, ...], *, listed: bool, out: Path | None, data: Path | None, **options: Any) -> int:  # noqa: ANN401
-    """Do tables and figures of papers again, ours beside the published figures, and say where and why they differ.
+    """Reproduce tables and figures from papers next to the published values.
 
-    NAME is one of --list, the beginning of several, or all. Each writes its page, picture, data and manifest. What is
-    finished is not done again: run the same command to go on after a stop.
+    NAME is a name of --list, the start of several names, or all. Each writes a page, a picture, data and a manifest.
+    The page says where the values differ and why. Finished parts are kept: after a stop, run the same command to
+    continue.
 
     \b
     Examples:
@@ -45,48 +48,67 @@ def command(names: tuple[str, ...], *, listed: bool, out: Path | None, data: Pat
       streamgauge reproduce all --data data
       streamgauge reproduce bifet-2015-table-4 --scale paper --out paper
     """
+    _find_papers()
     from papers import REPRODUCTIONS, names_of  # noqa: PLC0415
 
     if listed:
         width = max(map(len, REPRODUCTIONS))
-        told = {name: {"source": one.source, "title": one.title} for name, one in REPRODUCTIONS.items()}
-        lines = [f"{name:<{width}}  {one.title}" for name, one in REPRODUCTIONS.items()]
-        click.echo(json.dumps(told, indent=2) if options["as_json"] else "\n".join(lines))
+        facts = {name: {"source": entry.source, "title": entry.title} for name, entry in REPRODUCTIONS.items()}
+        lines = [f"{name:<{width}}  {entry.title}" for name, entry in REPRODUCTIONS.items()]
+        click.echo(json.dumps(facts, indent=2) if options["as_json"] else "\n".join(lines))
         return 0
     if not names:
-        msg = "what is to be reproduced? Give a name, or all; 'streamgauge reproduce --list' names them"
+        msg = "nothing to reproduce: give a name, or all; 'streamgauge reproduce --list' lists the names"
         raise StreamgaugeError(msg)
     if data is not None:
         os.environ["STREAMGAUGE_DATA"] = str(data)
-    wanted = list(dict.fromkeys(name for one in names for name in names_of(one)))
+    wanted = list(dict.fromkeys(name for text in names for name in names_of(text)))
     folder = out or Path("reproduction") / options["scale"]
     try:
         return _run(wanted, folder, options)
     except KeyboardInterrupt:
-        click.echo(f"What is finished is kept in {folder}; run the same command again to go on.", err=True)
+        click.echo(f"Finished parts are kept in {folder}; run the same command to continue.", err=True)
         raise
 
 
+def _find_papers() -> None:
+    """Make the package `papers` importable: it is not part of the wheel, but of the repository."""
+    for checkout in (Path(streamgauge.__file__).parents[2], Path.cwd()):
+        if (checkout / "papers" / "catalogue.py").is_file() and str(checkout) not in sys.path:
+            sys.path.append(str(checkout))
+    try:
+        import papers  # noqa: F401, PLC0415
+    except ModuleNotFoundError as error:
+        if error.name != "papers":
+            raise
+        msg = (
+            "the papers are not part of the installed package: clone the repository of streamgauge and run this "
+            "command in its folder"
+        )
+        raise StreamgaugeError(msg) from None
+
+
 def _run(wanted: list[str], folder: Path, options: dict[str, Any]) -> int:
-    """Do all that is wanted; what cannot be done is told at the end, and keeps nothing else from being done."""
+    """Reproduce everything wanted; failures are reported at the end and stop nothing else."""
     from papers import REPRODUCTIONS  # noqa: PLC0415
     from papers.reports import write_index  # noqa: PLC0415
 
-    failures, told = {}, []
+    failures: dict[str, str] = {}
+    finished = []
     for name in wanted:
         try:
-            done = _reproduced(name, folder, options)
+            reproduced = _reproduce(name, folder, options)
         except StreamgaugeError as error:
             failures[name] = str(error)
             continue
         if options["as_json"]:
-            told.append(_as_json(done))
+            finished.append(_to_json(reproduced))
         else:
-            _show(done)
+            _show(reproduced)
     if len(failures) < len(wanted):
         write_index(folder, REPRODUCTIONS)
     if options["as_json"]:
-        print_json(told)
+        print_json(finished)
     if len(failures) == len(wanted):
         raise StreamgaugeError("; ".join(f"{name}: {reason}" for name, reason in failures.items()))
     for name, reason in failures.items():
@@ -94,7 +116,7 @@ def _run(wanted: list[str], folder: Path, options: dict[str, Any]) -> int:
     return WORK_FAILED if failures else 0
 
 
-def _reproduced(name: str, folder: Path, options: dict[str, Any]) -> "Reproduced":
+def _reproduce(name: str, folder: Path, options: dict[str, Any]) -> "Reproduced":
     from papers import REPRODUCTIONS, reproduce  # noqa: PLC0415
     from streamgauge._format.progress_bar import progress_bar  # noqa: PLC0415
     from streamgauge.backends import Threads  # noqa: PLC0415
@@ -112,49 +134,49 @@ def _reproduced(name: str, folder: Path, options: dict[str, Any]) -> "Reproduced
         )
 
 
-def _show(done: "Reproduced") -> None:
+def _show(reproduced: "Reproduced") -> None:
     from rich.markup import escape  # noqa: PLC0415
 
-    screen = console(width=160)
-    found, what = done.finding, done.reproduction
-    screen.print(f"\n[bold]{escape(what.title)}[/bold] ({what.name})\n{escape(what.source)}; ours: {found.basis}")
-    for table in found.tables:
-        screen.print(_rich(table))
-    for claim in found.claims:
-        screen.print(f"{'[green]seen[/green]' if claim.holds else '[red]NOT seen[/red]'}: {escape(claim.text)}")
-    for remark in found.notes:
-        screen.print(f"- {escape(remark)}")
-    if not any(path.suffix == ".png" for path in done.files):
-        note("no picture: Matplotlib is missing; get it with pip install streamgauge[plots]")
-    note("wrote " + ", ".join(str(path) for path in done.files))
+    console = make_console(width=160)
+    finding, entry = reproduced.finding, reproduced.reproduction
+    console.print(f"\n[bold]{escape(entry.title)}[/bold] ({entry.name})\n{escape(entry.source)}; ours: {finding.basis}")
+    for table in finding.tables:
+        console.print(_build_table(table))
+    for claim in finding.claims:
+        console.print(f"{'[green]seen[/green]' if claim.holds else '[red]NOT seen[/red]'}: {escape(claim.text)}")
+    for note in finding.notes:
+        console.print(f"- {escape(note)}")
+    if not any(path.suffix == ".png" for path in reproduced.files):
+        print_note("no picture: Matplotlib is missing; install it with pip install 'streamgauge[plots]'")
+    print_note("wrote " + ", ".join(str(path) for path in reproduced.files))
 
 
-def _rich(table: "Table") -> Any:  # noqa: ANN401
+def _build_table(table: "Table") -> Any:  # noqa: ANN401
     from rich.box import SIMPLE  # noqa: PLC0415
     from rich.table import Table as RichTable  # noqa: PLC0415
 
     from papers.findings import text_of  # noqa: PLC0415
 
-    drawn = RichTable(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0), title=table.title, title_justify="left")
-    for place, heading in enumerate(table.columns):
-        numeric = all(not isinstance(row[place], str) for row in table.rows)
-        drawn.add_column(heading, justify="right" if numeric else "left", overflow="fold")
+    rich_table = RichTable(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0), title=table.title, title_justify="left")
+    for index, heading in enumerate(table.columns):
+        is_numeric = all(not isinstance(row[index], str) for row in table.rows)
+        rich_table.add_column(heading, justify="right" if is_numeric else "left", overflow="fold")
     for row in table.rows:
-        drawn.add_row(*map(text_of, row))
-    return drawn
+        rich_table.add_row(*map(text_of, row))
+    return rich_table
 
 
-def _as_json(done: "Reproduced") -> dict[str, Any]:
-    found = done.finding
+def _to_json(reproduced: "Reproduced") -> dict[str, Any]:
+    finding = reproduced.finding
     return {
-        "name": done.reproduction.name,
-        "title": done.reproduction.title,
-        "source": done.reproduction.source,
-        "scale": done.scale,
-        "complete": done.complete,
-        "basis": found.basis,
-        "tables": [{"title": table.title, "rows": list(table.records())} for table in found.tables],
-        "claims": [{"text": claim.text, "holds": claim.holds} for claim in found.claims],
-        "notes": list(found.notes),
-        "files": [str(path) for path in done.files],
+        "name": reproduced.reproduction.name,
+        "title": reproduced.reproduction.title,
+        "source": reproduced.reproduction.source,
+        "scale": reproduced.scale,
+        "complete": reproduced.complete,
+        "basis": finding.basis,
+        "tables": [{"title": table.title, "rows": list(table.records())} for table in finding.tables],
+        "claims": [{"text": claim.text, "holds": claim.holds} for claim in finding.claims],
+        "notes": list(finding.notes),
+        "files": [str(path) for path in reproduced.files],
     }

@@ -1,4 +1,4 @@
-"""`streamgauge run`: what is missing of an experiment."""
+"""`streamgauge run`: the missing runs of an experiment."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -6,9 +6,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from streamgauge.cli.names import completing
-from streamgauge.cli.output import STOPPED, WORK_FAILED, console, detail, is_quiet, note, output_options, print_json
-from streamgauge.cli.watch import watch_option, watched
+from streamgauge.cli.names import complete_names
+from streamgauge.cli.output import (
+    STOPPED,
+    WORK_FAILED,
+    add_output_options,
+    is_quiet,
+    make_console,
+    print_detail,
+    print_json,
+    print_note,
+)
+from streamgauge.cli.watch import serve_page, watch_option
 from streamgauge.errors import StreamgaugeError, nearest
 
 if TYPE_CHECKING:
@@ -19,21 +28,21 @@ __all__ = ["command"]
 
 @click.command("run")
 @click.argument("file", metavar="[EXPERIMENT]", required=False, type=click.Path(path_type=Path))
-@click.option("--ready", shell_complete=completing("ready"), help="A ready-made experiment instead; --list names them.")
-@click.option("--list", "listing", is_flag=True, help="List the ready-made experiments.")
-@click.option("--out", type=click.Path(path_type=Path), help="The folder for results.  [default: results/NAME]")
-@click.option("--rows", type=int, help="Read at most so many rows of each stream, whatever the file says.")
-@click.option("--jobs", type=int, help="How many runs side by side.  [default: one per core]")
-@click.option("--again", is_flag=True, help="Run also what is there already.")
-@click.option("--together", is_flag=True, help="Learners that are to be compared row by row run in one pass.")
+@click.option("--ready", shell_complete=complete_names("ready"), help="Run a built-in experiment; --list names them.")
+@click.option("--list", "listing", is_flag=True, help="List the built-in experiments.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for the results.  [default: results/NAME]")
+@click.option("--rows", type=int, help="Read at most this many rows of each stream, whatever the file says.")
+@click.option("--jobs", type=int, help="Number of runs in parallel.  [default: one per core]")
+@click.option("--again", is_flag=True, help="Also repeat finished runs.")
+@click.option("--together", is_flag=True, help="Run learners that are compared row by row in one pass.")
 @click.option(
     "--checkpoint-every",
     type=int,
-    help="A checkpoint of each run every so many rows; 0 for none.  [default: every 30 seconds]",
+    help="Write a checkpoint of each run every N rows; 0 for none.  [default: every 30 seconds]",
 )
-@click.option("--check", is_flag=True, help="Only say what would be run.")
+@click.option("--check", is_flag=True, help="Only list the missing runs; run nothing.")
 @watch_option
-@output_options
+@add_output_options
 def command(  # noqa: PLR0913
     *,
     file: Path | None,
@@ -49,11 +58,11 @@ def command(  # noqa: PLR0913
     checkpoint_every: int | None,
     watch: bool,
 ) -> int:
-    """Run what is missing of EXPERIMENT, a TOML file: streams x learners x schemes x labellings x seeds.
+    """Run an experiment, a TOML file of streams x learners x schemes x labellings x seeds.
 
-    What is in the results folder already is not run again; after a change of the file, only what changed is. Several
-    processes may run at once on one folder. Ctrl-C stops; the same command goes on, also after a crash: a long run goes
-    on from its last checkpoint.
+    Only missing runs are run: finished ones stay in the results folder, and after a change of the file only what
+    changed is run. Several processes may work on one folder. After Ctrl-C or a crash, run the same command to
+    continue; long runs resume from their latest checkpoint.
 
     \b
     Examples:
@@ -66,10 +75,10 @@ def command(  # noqa: PLR0913
     from streamgauge.experiments import READY, out_of, read, ready_path, run  # noqa: PLC0415
 
     if listing:
-        _list(as_json=as_json)
+        _list_ready(as_json=as_json)
         return 0
     if (file is None) == (ready is None):
-        msg = "which experiment? Give a TOML file, or --ready with a name; 'streamgauge run --list' names them"
+        msg = "give an experiment: either a TOML file or --ready NAME; 'streamgauge run --list' lists the names"
         raise StreamgaugeError(msg)
     path = ready_path(ready) if ready is not None else Path(str(file))
     near = None if path.exists() or path.suffix else nearest(str(path), READY)
@@ -79,10 +88,10 @@ def command(  # noqa: PLR0913
     experiment = read(path, rows=rows)
     folder = out or out_of(path) or Path("results") / experiment.name
     if check:
-        _check(experiment, folder, as_json=as_json)
+        _list_missing(experiment, folder, as_json=as_json)
         return 0
-    detail(f"{experiment.n_cells} evaluations into {folder}")
-    with watched(folder, wanted=watch):
+    print_detail(f"{experiment.n_cells} evaluations into {folder}")
+    with serve_page(folder, wanted=watch):
         outcome = run(
             experiment,
             folder,
@@ -98,51 +107,48 @@ def command(  # noqa: PLR0913
     return WORK_FAILED if outcome.n_failed else 0
 
 
-def _list(*, as_json: bool) -> None:
+def _list_ready(*, as_json: bool) -> None:
     from streamgauge.experiments import READY  # noqa: PLC0415
 
     if as_json:
         print_json(READY)
         return
-    for name, what in READY.items():
-        click.echo(f"{name:12}{what}")
-    note("\nstreamgauge run --ready NAME runs one; streamgauge run --ready NAME --check says what it would run")
+    for name, summary in READY.items():
+        click.echo(f"{name:12}{summary}")
+    print_note("\nstreamgauge run --ready NAME runs one; with --check it only lists the runs")
 
 
-def _check(experiment: "Experiment", folder: Path, *, as_json: bool) -> None:
+def _list_missing(experiment: "Experiment", folder: Path, *, as_json: bool) -> None:
     from streamgauge.experiments import missing  # noqa: PLC0415
 
-    left = missing(experiment, folder)
-    n_missing = sum(len(learners) for _, learners in left)
+    runs = missing(experiment, folder)
+    n_missing = sum(len(learners) for _, learners in runs)
     if as_json:
-        told = [{"run": str(condition), "learners": learners} for condition, learners in left]
-        print_json({"folder": str(folder), "n_cells": experiment.n_cells, "n_missing": n_missing, "missing": told})
+        rows = [{"run": str(condition), "learners": learners} for condition, learners in runs]
+        print_json({"folder": str(folder), "n_cells": experiment.n_cells, "n_missing": n_missing, "missing": rows})
         return
-    for condition, learners in left:
+    for condition, learners in runs:
         click.echo(f"{condition}: {', '.join(learners)}")
-    note(f"{n_missing} of {experiment.n_cells} evaluations are missing in {folder}")
+    print_note(f"{n_missing} of {experiment.n_cells} evaluations are missing in {folder}")
 
 
 def _show(experiment: "Experiment", outcome: "ExperimentOutcome", *, as_json: bool) -> None:
     if as_json:
         print_json({**asdict(outcome), "folder": str(outcome.folder), "complete": outcome.complete})
         return
-    from streamgauge.cli.results import table_of  # noqa: PLC0415
+    from streamgauge.cli.results import build_table  # noqa: PLC0415
     from streamgauge.store import Filter, Store  # noqa: PLC0415
 
-    rows = (
-        Store(outcome.folder).finals(Filter(experiment=(experiment.name,)))
-        if outcome.n_finished or outcome.n_done
-        else []
-    )
-    if rows:
-        first = rows[0]["measure"]
-        shown = console()
-        shown.print(table_of([row for row in rows if row["measure"] == first], shown.width))
+    if outcome.n_finished or outcome.n_done:
+        rows = Store(outcome.folder).finals(Filter(experiment=(experiment.name,)))
+        rows = [row for row in rows if row["measure"] == rows[0]["measure"]]
+        if rows:
+            console = make_console()
+            console.print(build_table(rows, console.width))
     for failure in outcome.failures:
-        note(f"failed: {failure}")
-    note(
+        print_note(f"failed: {failure}")
+    print_note(
         f"{outcome.n_cells} evaluations: {outcome.n_finished} finished now, {outcome.n_done} done before,"
-        f" {outcome.n_failed} failed" + ("; stopped: the same command goes on" if outcome.interrupted else "")
+        f" {outcome.n_failed} failed" + ("; stopped: run the same command to continue" if outcome.interrupted else "")
     )
-    note(f"results: {outcome.folder}; see 'streamgauge results {outcome.folder}'")
+    print_note(f"results: {outcome.folder}; see 'streamgauge results {outcome.folder}'")

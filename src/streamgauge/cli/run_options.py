@@ -1,5 +1,6 @@
-"""What `evaluate` and `compare` share: the options of a run, and how its results are shown."""
+"""The options that `evaluate` and `compare` share, the run itself, and its output."""
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
@@ -9,141 +10,142 @@ from typing import Any, TextIO
 import click
 
 from streamgauge._format.text import to_text
-from streamgauge.cli.names import Choice, completing
+from streamgauge.cli.names import Choice, complete_names
 from streamgauge.cli.out_folder import save_into
 from streamgauge.cli.output import (
     POSITIVE,
     STOPPED,
     WORK_FAILED,
-    console,
-    detail,
+    add_options,
+    add_output_options,
     is_quiet,
-    note,
-    output_options,
+    make_console,
+    print_detail,
     print_json,
+    print_note,
 )
 from streamgauge.cli.watch import watch_option
 from streamgauge.errors import CheckpointWarning, FailureWarning, StreamgaugeError
 from streamgauge.names import FAMILIES, find_labelled_stream, make
 from streamgauge.results import Results
 
-__all__ = ["exit_status", "run", "run_options", "show"]
+__all__ = ["add_run_options", "get_exit_status", "run", "show"]
+
+
+def _name_option(option: str, family: str, **settings: Any) -> Callable[..., Any]:  # noqa: ANN401
+    """Return an option whose value a shell completes from the names of a family."""
+    return click.option(option, shell_complete=complete_names(family), **settings)
+
 
 _OPTIONS = (
-    click.option(
-        "--stream",
-        shell_complete=completing("streams"),
-        help="The stream: 'RandomRBF(speed=0.001)', a file, or the name of a real one.",
+    _name_option(
+        "--stream", "streams", help="Generator such as 'RandomRBF(speed=0.001)', file, or name of a data set."
     ),
-    click.option(
-        "--learner",
-        shell_complete=completing("learners"),
-        multiple=True,
-        help="A learner, such as 'HoeffdingTree(grace_period=100)'; repeatable.",
+    _name_option(
+        "--learner", "learners", multiple=True, help="Learner, such as 'HoeffdingTree(grace_period=100)'; repeatable."
     ),
-    click.option("--rows", type=POSITIVE, help="How many rows to read; needed where the stream never ends."),
-    click.option(
+    click.option("--rows", type=POSITIVE, help="Number of rows to read; required for endless streams."),
+    _name_option(
         "--scheme",
-        shell_complete=completing("schemes"),
+        "schemes",
         default="Prequential",
         show_default=True,
-        help="Which rows are tested and learnt.",
+        help="Evaluation scheme: which rows each fold tests and learns.",
     ),
-    click.option(
-        "--labelling",
-        shell_complete=completing("labellings"),
-        default="AllLabels",
-        show_default=True,
-        help="When labels arrive.",
+    _name_option(
+        "--labelling", "labellings", default="AllLabels", show_default=True, help="When and whether labels arrive."
     ),
     click.option(
         "--score",
         type=Choice(["first", "last", "labelled"]),
         default="first",
         show_default=True,
-        help="Which prediction of a row: the first, the last before its label, the first of rows whose label comes.",
+        help="Prediction to score: the first of each row, the last before its label, or the first of labelled rows.",
     ),
-    click.option(
+    _name_option(
         "--forgetting",
-        shell_complete=completing("forgettings"),
+        "forgettings",
         multiple=True,
-        help="How the past fades; repeatable.  [default: Landmark, or the last test]",
+        help="Rows that a reading covers, such as 'Window(1000)' or 'Fading(0.99)'; repeatable."
+        "  [default: Landmark, all rows; or the last test]",
     ),
-    click.option(
-        "--measure",
-        shell_complete=completing("measures"),
-        multiple=True,
-        help="What to measure; repeatable.  [default: accuracy]",
-    ),
-    click.option(
+    _name_option("--measure", "measures", multiple=True, help="Measure; repeatable.  [default: accuracy]"),
+    _name_option(
         "--detector",
-        shell_complete=completing("detectors"),
+        "detectors",
         multiple=True,
-        help="A detector that watches the errors, such as DDM; repeatable.",
+        help="Drift detector that watches the errors, such as DDM; repeatable.",
     ),
-    click.option("--every", type=POSITIVE, help="Take a reading every so many rows.  [default: 200 readings]"),
-    click.option("--time-limit", type=float, help="Stop after so many seconds."),
-    click.option("--time-budget", type=float, help="A prediction that takes more seconds is an error."),
-    click.option("--rope", type=float, default=0.01, show_default=True, help="Differences up to this do not matter."),
-    click.option("--seed", type=int, default=1, show_default=True, help="Decides folds and learners' randomness."),
-    click.option("--batch-size", type=POSITIVE, help="Rows per native call.  [default: 16 MB of them]"),
-    click.option("--threads", type=POSITIVE, help="How many threads.  [default: one per core]"),
-    click.option("--processes", type=POSITIVE, help="Run learners written in Python in so many processes."),
+    click.option("--every", type=POSITIVE, help="Take a reading every N rows.  [default: 200 readings]"),
+    click.option("--time-limit", type=float, help="Stop after this many seconds."),
+    click.option(
+        "--time-budget", type=float, help="Seconds allowed for one prediction; a later one counts as an error."
+    ),
+    click.option(
+        "--rope", type=float, default=0.01, show_default=True, help="Largest difference that does not matter."
+    ),
+    click.option("--seed", type=int, default=1, show_default=True, help="Seed of the folds and the learners."),
+    click.option("--batch-size", type=POSITIVE, help="Rows per batch.  [default: 16 MB]"),
+    click.option("--threads", type=POSITIVE, help="Number of threads.  [default: one per core]"),
+    click.option("--processes", type=POSITIVE, help="Number of processes for learners written in Python."),
     click.option("--ray", help="Run on the Ray cluster at this address; 'local' starts one on this machine."),
-    click.option("--resources/--no-resources", default=True, help="Measure what each learner costs.  [default: yes]"),
+    click.option(
+        "--resources/--no-resources", default=True, help="Measure time and memory of each learner.  [default: yes]"
+    ),
     click.option(
         "--record",
         multiple=True,
         type=Choice(["predictions", "votes", "misclassified", "confusion"]),
-        help="Write this, too, into the folder of --out; repeatable.",
+        help="Also write this to the folder of --out; repeatable.",
     ),
     click.option("--table", type=click.Path(path_type=Path), help="Write all readings to this .csv or .parquet file."),
-    click.option("--checkpoint", type=click.Path(path_type=Path), help="Write checkpoints into this folder."),
     click.option(
-        "--checkpoint-every", type=POSITIVE, help="A checkpoint every so many rows.  [default: every 30 seconds]"
+        "--checkpoint", type=click.Path(path_type=Path), metavar="DIR", help="Write checkpoints to this folder."
     ),
-    click.option("--resume", is_flag=True, help="Go on from the newest checkpoint, where there is one."),
-    click.option("--trust-checkpoint", is_flag=True, help="Load pickled learners that were saved elsewhere."),
+    click.option(
+        "--checkpoint-every", type=POSITIVE, help="Write a checkpoint every N rows.  [default: every 30 seconds]"
+    ),
+    click.option("--resume", is_flag=True, help="Resume from the latest checkpoint, if there is one."),
+    click.option(
+        "--trust-checkpoint",
+        is_flag=True,
+        help="Load pickled learners from a checkpoint written elsewhere; this can run any code.",
+    ),
     watch_option,
-    click.option("--out", type=click.Path(path_type=Path), help="Write readings and manifest into this folder."),
-    click.option("--report", type=click.Path(path_type=Path), help="Write an HTML report to this file."),
+    click.option("--out", type=click.Path(path_type=Path), help="Write readings, manifest and report to this folder."),
+    click.option("--report", type=click.Path(path_type=Path), help="Write the HTML report to this file."),
 )
 
 
-def run_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the options of a run."""
-    command = output_options(command)
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+def add_run_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Add the options of a run to a command."""
+    return add_options(add_output_options(command), _OPTIONS)
 
 
 def run(options: dict[str, Any], journal: Path | None = None) -> Results:
-    """Run what the options of the command line ask for; others can follow it in the folder of the journal."""
+    """Run the evaluation that the options describe; it can be followed in the folder of the journal."""
     from streamgauge.evaluation import evaluate  # noqa: PLC0415
     from streamgauge.significance import LiveTest  # noqa: PLC0415
 
     if not options["stream"]:
-        msg = "which stream? Give --stream, such as --stream SEA; 'streamgauge list streams' names them all"
+        msg = "--stream is missing, such as --stream SEA; 'streamgauge list streams' lists all"
         raise StreamgaugeError(msg)
     if not options["learner"]:
-        msg = (
-            "which learner? Give --learner, such as --learner HoeffdingTree; 'streamgauge list learners' names them all"
-        )
+        msg = "--learner is missing, such as --learner HoeffdingTree; 'streamgauge list learners' lists all"
         raise StreamgaugeError(msg)
     known, detectors = FAMILIES["learners"](), FAMILIES["detectors"]()
     learners = {text: make("learner", text, known, within=detectors) for text in options["learner"]}
     _require_distinct(options["learner"], learners)
     stream, hidden = find_labelled_stream(options["stream"])
-    stream = _with_dead_letters(stream, options["out"])
+    stream = _add_dead_letters(stream, options["out"])
     labelling = make("labelling", options["labelling"], FAMILIES["labellings"]())
     if hidden is not None and options["labelling"] != "AllLabels":
-        msg = f"{options['stream']} says itself which labels are hidden; leave out --labelling"
+        msg = f"{options['stream']} is a sample that sets which labels are hidden; remove --labelling"
         raise StreamgaugeError(msg)
-    detail(f"{options['stream']}: {len(learners)} learners, {options['scheme']}")
-    warnings.simplefilter("ignore", FailureWarning)  # the results say it, too
+    print_detail(f"{options['stream']}: {len(learners)} learners, {options['scheme']}")
+    warnings.simplefilter("ignore", FailureWarning)  # failures are part of the results
     warnings.simplefilter("always", CheckpointWarning)
-    warnings.showwarning = _warn
+    warnings.showwarning = _print_warning
     return evaluate(
         stream,
         learners,
@@ -159,10 +161,10 @@ def run(options: dict[str, Any], journal: Path | None = None) -> Results:
         time_budget=options["time_budget"],
         live_test=LiveTest(alpha=options.get("alpha", 0.05), rope=options["rope"]),
         resources=options["resources"],
-        recorders=_recorders(options),
+        recorders=_make_recorders(options),
         seed=options["seed"],
         batch_size=options["batch_size"],
-        backend=_backend(options),
+        backend=_make_backend(options),
         checkpoint=options["checkpoint"],
         checkpoint_every=options["checkpoint_every"],
         resume=options["resume"],
@@ -173,21 +175,21 @@ def run(options: dict[str, Any], journal: Path | None = None) -> Results:
 
 
 def _require_distinct(texts: Sequence[str], learners: dict[str, Any]) -> None:
-    """Raise where a learner is given twice, also in other words."""
+    """Raise if a learner is given twice, even if it is spelt differently."""
     specs = [to_text(learners[text]) for text in texts]
     repeated = next((text for text, spec in zip(texts, specs, strict=True) if specs.count(spec) > 1), None)
     if repeated is not None:
-        msg = f"two learners are the same: {repeated}; leave one out, or give it other options or another seed"
+        msg = f"two learners are the same: {repeated}; remove one, or give it other options or another seed"
         raise StreamgaugeError(msg)
 
 
-def _backend(options: dict[str, Any]) -> Any:  # noqa: ANN401
+def _make_backend(options: dict[str, Any]) -> Any:  # noqa: ANN401
     from streamgauge.backends import Auto, Ray, Threads  # noqa: PLC0415
 
     if options["ray"] is not None:
         clash = next((name for name in ("threads", "processes") if options[name] is not None), None)
         if clash:
-            msg = f"--ray says where the cells run, and so does --{clash}: leave one of them out"
+            msg = f"--ray and --{clash} exclude each other: both choose where the learners run"
             raise StreamgaugeError(msg)
         return Ray(options["ray"])
     if options["threads"] is not None and options["processes"] is None:
@@ -195,8 +197,8 @@ def _backend(options: dict[str, Any]) -> Any:  # noqa: ANN401
     return Auto(options["threads"], options["processes"])
 
 
-def _with_dead_letters(stream: Any, folder: Path | None) -> Any:  # noqa: ANN401
-    """Have a live stream write events that it sets aside into the folder of the results, unless it says where to."""
+def _add_dead_letters(stream: Any, folder: Path | None) -> Any:  # noqa: ANN401
+    """Make a live stream write rejected events into the results folder, unless it has a file for them."""
     from streamgauge.streams.live import LiveStream  # noqa: PLC0415
 
     if folder is None or not isinstance(stream, LiveStream) or stream.dead_letters is not None:
@@ -204,7 +206,7 @@ def _with_dead_letters(stream: Any, folder: Path | None) -> Any:  # noqa: ANN401
     return replace(stream, dead_letters=folder / "dead_letters.jsonl")
 
 
-def _warn(
+def _print_warning(
     message: Warning | str,
     category: type[Warning],
     filename: str,  # noqa: ARG001
@@ -212,17 +214,17 @@ def _warn(
     file: TextIO | None = None,  # noqa: ARG001
     line: str | None = None,  # noqa: ARG001
 ) -> None:
-    """Tell a warning in one line."""
+    """Print a warning on one line, without the source line."""
     kind = "Warning" if issubclass(category, CheckpointWarning) else category.__name__
     click.echo(f"{kind}: {message}", err=True)
 
 
-def _recorders(options: dict[str, Any]) -> list[Any]:
+def _make_recorders(options: dict[str, Any]) -> list[Any]:
     from streamgauge.results import ConfusionMatrices, Misclassified, Predictions  # noqa: PLC0415
 
     wanted, folder = set(options["record"]), options["out"]
     if wanted and folder is None:
-        msg = f"--record {options['record'][0]} needs a folder to write into: give --out"
+        msg = f"--record {options['record'][0]} needs --out, the folder to write to"
         raise StreamgaugeError(msg)
     recorders: list[Any] = []
     if wanted & {"predictions", "votes"}:
@@ -235,7 +237,7 @@ def _recorders(options: dict[str, Any]) -> list[Any]:
 
 
 def show(results: Results, comparisons: Sequence[Any], options: dict[str, Any]) -> int:
-    """Print the results, or their JSON, and write what was asked for; give the exit status."""
+    """Write the requested files, print the results or their JSON, and return the exit status."""
     from streamgauge.results import readings_table, write_table  # noqa: PLC0415
 
     if options["out"]:
@@ -248,39 +250,45 @@ def show(results: Results, comparisons: Sequence[Any], options: dict[str, Any]) 
 
         write_page(results, report, comparisons)
     if options["as_json"]:
-        print_json(_as_json(results, comparisons))
-        return exit_status(results)
+        print_json(_to_json(results, comparisons))
+        return get_exit_status(results)
     from streamgauge.reports import summary  # noqa: PLC0415
 
-    console().print(summary(results, comparisons))
+    make_console().print(summary(results, comparisons))
     live = results.description.get("live")
     if isinstance(live, dict) and live:
-        note("events: " + ", ".join(f"{what} {n:,}" for what, n in live.items() if n is not None))
+        print_note("events: " + ", ".join(f"{what} {n:,}" for what, n in live.items() if n is not None))
     if options["out"]:
-        note(f"results: {options['out']}")
+        print_note(f"results: {options['out']}")
     if report:
-        note(f"report: {report}")
-    return exit_status(results)
+        print_note(f"report: {report}")
+    return get_exit_status(results)
 
 
-def exit_status(results: Results) -> int:
-    """Say with which status a command ends that has these results."""
+def get_exit_status(results: Results) -> int:
+    """Return the exit status of a command with these results."""
     if results.description.get("ended_by") == "interrupt":
         return STOPPED
     return WORK_FAILED if results.failures else 0
 
 
-def _as_json(results: Results, comparisons: Sequence[Any]) -> dict[str, Any]:
+def _to_json(results: Results, comparisons: Sequence[Any]) -> dict[str, Any]:
     from streamgauge.results import manifest  # noqa: PLC0415
 
     final = [
-        {"learner": r.learner, "fold": r.fold, "measure": r.measure, "forgetting": r.forgetting, "value": r.value}
-        for r in results.readings
-        if r.row == results.n_rows
+        {
+            "learner": reading.learner,
+            "fold": reading.fold,
+            "measure": reading.measure,
+            "forgetting": reading.forgetting,
+            "value": None if math.isnan(reading.value) else reading.value,
+        }
+        for reading in results.readings
+        if reading.row == results.n_rows
     ]
     return {
         **manifest(results),
-        "final": [{**row, "value": None if row["value"] != row["value"] else row["value"]} for row in final],
+        "final": final,
         "comparisons": [
             {**asdict(comparison), "better": comparison.better, "sentence": comparison.sentence}
             for comparison in comparisons

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamgauge.cli.input_options import key, open_input, optional_input_options
-from streamgauge.cli.output import console, output_options, print_json
+from streamgauge.cli.input_options import add_optional_input_options, open_input, parse_column
+from streamgauge.cli.output import add_output_options, make_console, print_json
 from streamgauge.errors import StreamgaugeError
 
 if TYPE_CHECKING:
@@ -17,28 +17,34 @@ __all__ = ["command"]
 
 
 @click.command("sample")
-@optional_input_options
-@click.option("--training-positives", type=int, help="Positives in the training set.")
+@add_optional_input_options
+@click.option("--training-positives", type=int, help="Number of positives in the training set.")
 @click.option("--training-balance", type=float, help="Positives per negative in the training set.")
 @click.option("--test-balance", type=float, help="Positives per negative in the test set.")
-@click.option("--positive", help="The class that counts as positive.  [default: the rarer of two]")
-@click.option("--training-rows", type=int, help="Rows in the training set, of any number of classes.")
+@click.option("--positive", help="Class that counts as positive.  [default: the rarer of two]")
+@click.option("--training-rows", type=int, help="Number of rows in the training set, for any number of classes.")
 @click.option("--training-share", multiple=True, metavar="CLASS=SHARE", help="Share of a class in the training set.")
 @click.option("--test-share", multiple=True, metavar="CLASS=SHARE", help="Share of a class in the test set.")
 @click.option("--labelled", type=float, default=1.0, show_default=True, help="Fraction of test rows with a label.")
-@click.option("--features", help="The attributes to keep, by name or position, separated by commas.  [default: all]")
-@click.option("--seed", type=int, default=1, show_default=True, help="Decides which rows are drawn.")
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder for the sample.")
-@click.option("--format", "suffix", help="arff, csv, tsv (also with .gz or .zst) or parquet.  [default: as INPUT]")
-@click.option("--index", type=click.Path(path_type=Path), help="A folder of index files, read or else written.")
-@click.option("--recipe", type=click.Path(path_type=Path), help="Draw again what this recipe.json says.")
-@output_options
+@click.option("--features", help="Attributes to keep, by name or position, separated by commas.  [default: all]")
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the draw.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder for the sample.")
+@click.option(
+    "--format",
+    "suffix",
+    help="Format of the sample: arff, csv, tsv (also .gz or .zst) or parquet.  [default: as INPUT]",
+)
+@click.option(
+    "--index", type=click.Path(path_type=Path), help="Folder of index files: read if present, otherwise written."
+)
+@click.option("--recipe", type=click.Path(path_type=Path), help="Draw the sample described by this recipe.json again.")
+@add_output_options
 def command(*, out: Path, recipe: Path | None, as_json: bool, **options: Any) -> None:  # noqa: ANN401
-    """Draw a training and a test set from INPUT, with exact counts, in two passes.
+    """Draw a training set and a test set from INPUT, with exact counts, in two passes.
 
-    The balance is positives per negative. The test set takes what the training set leaves; where the wanted balance
-    needs more negatives than there are, it has fewer positives. Labels that --labelled hides are kept in
-    test.truth.csv. With --recipe, INPUT may be left out; it says where the input of the recipe is now.
+    A balance is the number of positives per negative. The test set is drawn from the rows that the training set
+    leaves; if there are too few negatives for its balance, it has fewer positives. Labels that --labelled hides are
+    written to test.truth.csv. With --recipe, INPUT is needed only if the file has moved.
 
     \b
     Examples:
@@ -53,15 +59,15 @@ def command(*, out: Path, recipe: Path | None, as_json: bool, **options: Any) ->
     if recipe is not None:
         drawn = repeat(recipe, out, source=source)
     elif source is None:
-        msg = "which file? Give INPUT, or --recipe to draw a sample again"
+        msg = "give INPUT, the file to sample, or --recipe FILE to repeat a sample"
         raise StreamgaugeError(msg)
     else:
         file = open_input(source, options)
-        features = options["features"] and tuple(key(name.strip()) for name in options["features"].split(","))
+        features = options["features"] and tuple(parse_column(name.strip()) for name in options["features"].split(","))
         drawn = sample(
             file,
             out,
-            _wanted(options),
+            _parse_request(options),
             labelled=options["labelled"],
             features=features,
             seed=options["seed"],
@@ -71,23 +77,26 @@ def command(*, out: Path, recipe: Path | None, as_json: bool, **options: Any) ->
     _show(drawn, as_json=as_json)
 
 
-def _wanted(options: dict[str, Any]) -> "Balance | Distribution":
+def _parse_request(options: dict[str, Any]) -> "Balance | Distribution":
     from streamgauge.streams import Balance, Distribution  # noqa: PLC0415
 
-    balance = ("training_positives", "training_balance", "test_balance", "positive")
-    distribution = ("training_rows", "training_share", "test_share")
-    asked = [f"--{name.replace('_', '-')}" for name in balance if options[name] is not None]
-    if not any(options[name] for name in distribution):
-        training, test = options["training_balance"], options["test_balance"]
-        return Balance(options["training_positives"] or 0, training, test, options["positive"])
-    if asked:
-        msg = f"{asked[0]} asks for a balance of two classes and --training-rows or a share for many; choose one"
-        raise StreamgaugeError(msg)
-    shares = (_shares(options[name]) for name in ("training_share", "test_share"))
+    if not any(options[name] for name in ("training_rows", "training_share", "test_share")):
+        return Balance(
+            training_positives=options["training_positives"] or 0,
+            training=options["training_balance"],
+            test=options["test_balance"],
+            positive=options["positive"],
+        )
+    for name in ("training_positives", "training_balance", "test_balance", "positive"):
+        if options[name] is not None:
+            option = f"--{name.replace('_', '-')}"
+            msg = f"{option} is for two classes, --training-rows and the shares are for many; choose one"
+            raise StreamgaugeError(msg)
+    shares = (_parse_shares(options[name]) for name in ("training_share", "test_share"))
     return Distribution(options["training_rows"] or 0, *shares)
 
 
-def _shares(texts: tuple[str, ...]) -> dict[str, float] | None:
+def _parse_shares(texts: tuple[str, ...]) -> dict[str, float] | None:
     shares = {}
     for text in texts:
         name, mark, share = text.rpartition("=")
@@ -101,12 +110,12 @@ def _shares(texts: tuple[str, ...]) -> dict[str, float] | None:
 
 def _show(drawn: "Sample", *, as_json: bool) -> None:
     plan = drawn.plan
+    files = {"training": drawn.training, "test": drawn.test, "truth": drawn.truth, "recipe": drawn.recipe}
     if as_json:
         groups = [
             {"classes": group.classes, "rows": group.rows, "training": group.training, "test": group.test}
             for group in plan.groups
         ]
-        files = {name: getattr(drawn, name) for name in ("training", "test", "truth", "recipe")}
         paths = {name: None if path is None else str(path) for name, path in files.items()}
         print_json({**paths, "groups": groups, "labelled": plan.labelled})
         return
@@ -116,8 +125,8 @@ def _show(drawn: "Sample", *, as_json: bool) -> None:
     for group in plan.groups:
         table.add_row(", ".join(group.classes), f"{group.rows:,}", f"{group.training:,}", f"{group.test:,}")
     table.add_row("all", f"{sum(group.rows for group in plan.groups):,}", f"{plan.n_training:,}", f"{plan.n_test:,}")
-    console().print(table)
+    make_console().print(table)
     click.echo(f"labelled test rows: {plan.labelled:,} of {plan.n_test:,}")
-    for path in (drawn.training, drawn.test, drawn.truth, drawn.recipe):
+    for path in files.values():
         if path is not None:
             click.echo(str(path))

@@ -5,19 +5,22 @@ from pathlib import Path
 
 import click
 
-from streamgauge.cli.output import is_quiet, output_options, print_json
+from streamgauge.cli.output import add_output_options, is_quiet, print_json
+from streamgauge.errors import StreamgaugeError
 
 __all__ = ["command"]
 
 
 @click.command("serve")
 @click.argument("folder", default=".", type=click.Path(path_type=Path))
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at; others need a token.")
-@click.option("--port", type=int, default=8765, show_default=True, help="The port; 0 for any that is free.")
-@click.option("--token-file", type=click.Path(path_type=Path), help="A file whose first line is the token.")
-@click.option("--read-only", is_flag=True, help="Let no page start or stop runs.")
-@click.option("--parent", type=int, hidden=True, help="End when the process of this id has ended.")
-@output_options
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Address to listen on; any but this machine needs a token."
+)
+@click.option("--port", type=int, default=8765, show_default=True, help="Port to listen on; 0 picks a free one.")
+@click.option("--token-file", type=click.Path(path_type=Path), help="File whose first line is the token.")
+@click.option("--read-only", is_flag=True, help="Do not allow pages to start or stop runs.")
+@click.option("--parent", type=int, hidden=True, help="Exit when the process with this id has ended.")
+@add_output_options
 def command(
     folder: Path,
     *,
@@ -28,10 +31,10 @@ def command(
     parent: int | None,
     as_json: bool,
 ) -> None:
-    """Show the runs in FOLDER on a web page: those that go on, live, and finished ones.
+    """Show the runs in FOLDER on a web page: running ones live, and finished ones.
 
-    It listens to this machine alone. At another --host a token is needed: that of --token-file or of the variable
-    STREAMGAUGE_TOKEN, or else one that is made up and printed with the address.
+    By default only this machine can connect. Any other --host needs a token: that of --token-file or of the variable
+    STREAMGAUGE_TOKEN. Without either, a token is generated and printed with the address.
 
     \b
     Examples:
@@ -41,22 +44,18 @@ def command(
     """
     from streamgauge.serve import Settings, serve  # noqa: PLC0415
 
-    token = _token(token_file)
-    settings = Settings(host, port, token, can_start=not read_only, parent=parent)
-    serve(folder, settings, lambda address: _tell(address, as_json=as_json))
+    settings = Settings(host=host, port=port, token=_read_token(token_file), can_start=not read_only, parent=parent)
+    serve(folder, settings, lambda address: _print_address(address, as_json=as_json))
 
 
-def _tell(address: str, *, as_json: bool) -> None:
-    """Tell the address of the page, at once even where it goes into a pipe."""
+def _print_address(address: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"address": address})
     else:
-        click.echo(address if is_quiet() else f"{address}  (Ctrl-C ends it)")
+        click.echo(address if is_quiet() else f"{address}  (Ctrl-C to stop)")
 
 
-def _token(path: Path | None) -> str | None:
-    from streamgauge.errors import StreamgaugeError  # noqa: PLC0415
-
+def _read_token(path: Path | None) -> str | None:
     if path is None:
         return os.environ.get("STREAMGAUGE_TOKEN") or None
     try:

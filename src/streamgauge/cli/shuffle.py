@@ -5,19 +5,19 @@ from typing import Any
 
 import click
 
-from streamgauge.cli.input_options import input_options, open_input
-from streamgauge.cli.output import output_options, print_json
+from streamgauge.cli.input_options import add_input_options, open_input
+from streamgauge.cli.output import add_output_options, print_json
 
 __all__ = ["command"]
 
 
 @click.command("shuffle")
-@input_options
+@add_input_options
 @click.argument("output", type=click.Path(path_type=Path))
-@click.option("--seed", type=int, default=1, show_default=True, help="Decides the order.")
-@output_options
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the random order.")
+@add_output_options
 def command(source: str, output: Path, *, seed: int, as_json: bool, **options: Any) -> None:  # noqa: ANN401
-    """Write the rows of INPUT to OUTPUT in random order, whatever the size of the file.
+    """Write the rows of INPUT to OUTPUT in random order. The file may be larger than memory.
 
     \b
     Example:

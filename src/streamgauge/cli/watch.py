@@ -1,4 +1,4 @@
-"""The page beside a run, for ``--watch``."""
+"""The web page of a run, for ``--watch``."""
 
 import os
 import subprocess
@@ -12,43 +12,43 @@ import click
 
 from streamgauge.errors import StreamgaugeError
 
-__all__ = ["watch_option", "watched"]
+__all__ = ["serve_page", "watch_option"]
 
-watch_option = click.option("--watch", is_flag=True, help="Show the run on a web page while it goes on.")
+watch_option = click.option("--watch", is_flag=True, help="Show the run live on a web page.")
 
 _START = "from streamgauge.cli.main import main; main()"
 
 
 @contextmanager
-def watched(folder: Path | None, *, wanted: bool) -> Iterator[Path | None]:
-    """Serve the page of a run's folder while the block runs; it yields the folder for the journal, if any.
+def serve_page(folder: Path | None, *, wanted: bool) -> Iterator[Path | None]:
+    """Serve the page of a run's folder while the block runs; yields the folder for the journal, if any.
 
-    The page is served by a process of its own, so that it costs the learners that are measured nothing. On a terminal
-    it stays after the run until Ctrl-C.
+    The page is served by another process, so that it does not slow the learners that are measured. On a terminal it
+    stays up after the run until Ctrl-C.
 
     Parameters
     ----------
     folder
-        The folder of the run, or of many; None for one that is thrown away.
+        Folder of the run, or of many; None for a temporary one.
     wanted
-        Whether there is to be a page.
+        Whether to serve a page.
 
     Examples
     --------
-    >>> with watched(Path("results"), wanted=False) as journal:
+    >>> with serve_page(Path("results"), wanted=False) as journal:
     ...     print(journal)
     results
     """
     if not wanted:
         yield folder
         return
-    with ExitStack() as left:
-        shown = folder or Path(left.enter_context(tempfile.TemporaryDirectory(prefix="streamgauge-")))
-        shown.mkdir(parents=True, exist_ok=True)
-        server, address = _started(shown)
-        left.callback(_ended, server)
+    with ExitStack() as stack:
+        served = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="streamgauge-")))
+        served.mkdir(parents=True, exist_ok=True)
+        server, address = _start_server(served)
+        stack.callback(_stop_server, server)
         click.echo(f"watch it at {address}", err=True)
-        yield shown
+        yield served
         if sys.stderr.isatty():
             click.echo(f"the page stays at {address} until Ctrl-C", err=True)
             try:
@@ -57,18 +57,18 @@ def watched(folder: Path | None, *, wanted: bool) -> Iterator[Path | None]:
                 return
 
 
-def _started(folder: Path) -> tuple[subprocess.Popen[str], str]:
+def _start_server(folder: Path) -> tuple[subprocess.Popen[str], str]:
+    """Start the server; return its process and the address of the page."""
     command = [sys.executable, "-c", _START, "serve", str(folder), "--port", "0", "--parent", str(os.getpid())]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert server.stdout is not None
-    assert server.stderr is not None
     line = server.stdout.readline()
     if not line:
-        _, told = server.communicate()
-        raise StreamgaugeError(told.strip().removeprefix("Error: ") or "the page of --watch could not be served")
+        _, errors = server.communicate()
+        raise StreamgaugeError(errors.strip().removeprefix("Error: ") or "the page of --watch could not be served")
     return server, line.split()[0]
 
 
-def _ended(server: "subprocess.Popen[str]") -> None:
+def _stop_server(server: "subprocess.Popen[str]") -> None:
     server.terminate()
     server.communicate()
