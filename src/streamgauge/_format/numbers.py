@@ -98,11 +98,11 @@ def format_p_value(p_value: float) -> str:
 
 
 def format_ratio(ratio: float) -> str:
-    """Return a ratio in two digits, as in "120 times".
+    """Return a ratio in two digits, as in "120x".
 
     Examples
     --------
     >>> format_ratio(123.4), format_ratio(1.04)
-    ('120 times', '1 times')
+    ('120x', '1x')
     """
-    return f"{float(f'{ratio:.2g}'):,.10g} times"
+    return f"{float(f'{ratio:.2g}'):,.10g}x"

@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import PurePath
 
-__all__ = ["count", "join_words", "make_printable", "shorten_stream_name", "shorten_stream_names", "to_text"]
+__all__ = [
+    "count",
+    "forgetting_phrase",
+    "join_words",
+    "make_printable",
+    "shorten_stream_name",
+    "shorten_stream_names",
+    "to_text",
+]
 
 
 def to_text(thing: object) -> str:
@@ -14,9 +22,9 @@ def to_text(thing: object) -> str:
 
     Examples
     --------
-    >>> from streamgauge import Adwin, Bootstrap, RandomRBF
-    >>> to_text(Adwin()), to_text(Bootstrap(5, test="training")), to_text(RandomRBF(speed=0.001))
-    ('Adwin(delta=0.002)', "Bootstrap(k=5, test='training')", 'RandomRBF(speed=0.001)')
+    >>> from streamgauge import AdwinWindow, Bootstrap, RandomRBF
+    >>> to_text(AdwinWindow()), to_text(Bootstrap(5, test="training")), to_text(RandomRBF(speed=0.001))
+    ('AdwinWindow(delta=0.002)', "Bootstrap(k=5, test='training')", 'RandomRBF(speed=0.001)')
     >>> import numpy as np
     >>> to_text(Bootstrap), to_text((1, None)), to_text(np.float64(0.5))
     ("<class 'streamgauge.schemes.folds.Bootstrap'>", '(1, None)', 'np.float64(0.5)')
@@ -130,3 +138,32 @@ def shorten_stream_names(names: Sequence[str]) -> tuple[str, ...]:
     short = {name: shorten_stream_name(name) for name in names}
     counts = Counter(short.values())
     return tuple(short[name] if counts[short[name]] == 1 else name for name in names)
+
+
+_FORGETTINGS = {
+    r"Landmark\(\)": "over all rows",
+    r"Window\(width=(\d+)\)": "over the last {:,} rows",
+    r"TimeWindow\(seconds=([\d.e+-]+)\)": "over the last {:,g} seconds",
+    r"Tumbling\(width=(\d+)\)": "over consecutive windows of {:,} rows",
+    r"Fading\(factor=([\d.e+-]+)\)": "with fading factor {:g}",
+    r"EWMA\(alpha=([\d.e+-]+)\)": "as an EWMA with alpha {:g}",
+    r"AdwinWindow\(delta=([\d.e+-]+)\)": "over an ADWIN window with delta {:g}",
+}
+
+
+def forgetting_phrase(text: str) -> str:
+    """Return in words over which rows a forgetting computes measures, from its text form.
+
+    Examples
+    --------
+    >>> forgetting_phrase("Landmark()"), forgetting_phrase("Window(width=1000)"), forgetting_phrase("Mine(5)")
+    ('over all rows', 'over the last 1,000 rows', 'over Mine(5)')
+    >>> forgetting_phrase("Window(width=1000, moa_compatible=True)")
+    'over the last 1,000 rows (counted as in MOA)'
+    """
+    plain = re.sub(r"(, )?moa_compatible=True", "", text)
+    for pattern, phrase in _FORGETTINGS.items():
+        if match := re.fullmatch(pattern, plain):
+            words = phrase.format(*(int(value) if value.isdigit() else float(value) for value in match.groups()))
+            return words if plain == text else f"{words} (counted as in MOA)"
+    return f"over {text}"

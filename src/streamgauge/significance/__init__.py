@@ -1,21 +1,25 @@
-"""Significance: whether one learner is really better than another, or was lucky."""
+"""Significance: tests of whether one learner is better than another."""
 
 from streamgauge.records import Verdict
 from streamgauge.significance.bayesian import Posterior, bayesian_sign, correlated_t, signed_rank
-from streamgauge.significance.compare import compare, compare_all
-from streamgauge.significance.comparison import ALGORITHMS, MODELS, SEEDS, Comparison, p_text
+from streamgauge.significance.compare import compare, compare_all, list_tests
+from streamgauge.significance.comparison import ALGORITHMS, MODELS, SEEDS, TESTS, Comparison, SignificanceTest, p_text
 from streamgauge.significance.confidence_sequences import asymptotic_radius, empirical_bernstein, two_way_sequence
-from streamgauge.significance.corrected import corrected_t, five_by_two, held_out_ratio
 from streamgauge.significance.corrections import benjamini_hochberg, e_benjamini_hochberg, holm, hommel, shaffer
 from streamgauge.significance.e_values import Betting, anytime_mcnemar
 from streamgauge.significance.effect_size import Effect, effect_size
-from streamgauge.significance.flips import sign_flip
-from streamgauge.significance.fold_tests import sign_test, wilcoxon
+from streamgauge.significance.fold_tests import (
+    corrected_t,
+    five_by_two,
+    held_out_ratio,
+    sign_flip,
+    sign_test,
+    wilcoxon,
+)
 from streamgauge.significance.group_sequential import GroupSequentialSignFlip, open_ended, until
 from streamgauge.significance.interim_analysis import InterimAnalysis, decide
 from streamgauge.significance.live import LiveTest, Monitor, PairWatch
 from streamgauge.significance.loss_tests import diebold_mariano, mcnemar_curve, q_statistic
-from streamgauge.significance.rank_diagram import diagram_text
 from streamgauge.significance.rank_tests import (
     Friedman,
     critical_difference,
@@ -24,7 +28,7 @@ from streamgauge.significance.rank_tests import (
     nemenyi_p_values,
     ranks_of,
 )
-from streamgauge.significance.ranking import POST_HOCS, RankedPair, Ranking, rank, rank_table
+from streamgauge.significance.ranking import POST_HOCS, RankedPair, Ranking, diagram_text, rank, rank_table
 from streamgauge.significance.row_tests import mcnemar, two_way_t
 
 __all__ = [
@@ -32,6 +36,7 @@ __all__ = [
     "MODELS",
     "POST_HOCS",
     "SEEDS",
+    "TESTS",
     "Betting",
     "Comparison",
     "Effect",
@@ -44,6 +49,7 @@ __all__ = [
     "Posterior",
     "RankedPair",
     "Ranking",
+    "SignificanceTest",
     "Verdict",
     "anytime_mcnemar",
     "asymptotic_radius",
@@ -65,6 +71,7 @@ __all__ = [
     "held_out_ratio",
     "holm",
     "hommel",
+    "list_tests",
     "mcnemar",
     "mcnemar_curve",
     "mean_rank_p_values",

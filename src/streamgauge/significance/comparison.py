@@ -134,7 +134,7 @@ class Comparison:
             evidence = f"{confidence:g}% interval {low:,.{digits}f} to {high:,.{digits}f}; {evidence}"
         by = ""
         if self.difference is not None:
-            by = f" by {turn * self.difference:,.{digits}f} {to_difference_unit(self.unit, short=False)}"
+            by = f" by {turn * self.difference:,.{digits}f} {to_difference_unit(self.unit)}"
         if better is None:
             ahead = self.first if (turn > 0) == self.greater_is_better else self.second
             lead = f"; {ahead} is ahead{by}" if self.difference else ""
@@ -147,9 +147,10 @@ class Comparison:
         return self.sentence
 
     def _repr_html_(self) -> str:
-        interval = "" if self.interval is None else f"[{', '.join(format_difference(end, self.unit) for end in self.interval)}]"
+        ends = [format_difference(end, self.unit) for end in self.interval or ()]
+        interval = f"[{', '.join(ends)}]" if ends else ""
         table = build_table(
-            ("", f"difference in {self.measure}, {to_difference_unit(self.unit)}", "interval", "test", "p"),
+            ("", f"difference in {self.measure}, {to_difference_unit(self.unit, short=True)}", "interval", "test", "p"),
             [
                 (
                     f"{self.first} minus {self.second}",

@@ -1,4 +1,4 @@
-"""Confidence sequences: intervals that hold the truth at all rows at once, so one may look at any time and stop."""
+"""Confidence sequences: intervals that hold at all rows simultaneously, so a run may be stopped at any time."""
 
 import math
 from functools import cache
@@ -9,22 +9,29 @@ from numpy.typing import ArrayLike, NDArray
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
 from streamgauge.records import PairSums
 from streamgauge.significance.e_values import STAKES
-from streamgauge.significance.row_tests import two_way_variance
+from streamgauge.significance.row_tests import estimate_two_way
 
-__all__ = ["asymptotic_radius", "empirical_bernstein", "two_way_sequence"]
+__all__ = [
+    "asymptotic_radius",
+    "bernstein_log_e",
+    "bernstein_radius",
+    "empirical_bernstein",
+    "two_way_radius",
+    "two_way_sequence",
+]
 
 COSTS = -np.log1p(-STAKES) - STAKES
 
-MOST_STEPS = 200
-"""Newton's method needs a dozen."""
+MAX_NEWTON_STEPS = 200
+"""Newton's method needs about a dozen."""
 
 
 def empirical_bernstein(
     total: float, total_of_squares: float, n_rows: int, *, alpha: float = 0.05
 ) -> tuple[float, float]:
-    """Give the interval of a confidence sequence for the mean of values in [-1, 1]; exact, and drift may move the mean.
+    """Return the interval of a confidence sequence for the mean of values in [-1, 1]; exact, also under drift.
 
-    It is for the mean so far of what each value was expected to be, given the past.
+    It covers the running mean of the conditional expectations of the values given the past.
 
     Parameters
     ----------
@@ -32,9 +39,9 @@ def empirical_bernstein(
         The sums of the values and of their squares so far. For the difference of two models in one fold, ``a - b`` and
         ``a + b`` with a and b the rows that only the first, and only the second, got right.
     n_rows
-        How many values there were.
+        Number of values.
     alpha
-        The chance that the sequence is ever wrong.
+        The probability that the sequence is ever wrong.
 
     References
     ----------
@@ -50,25 +57,28 @@ def empirical_bernstein(
     require_between("alpha", alpha, 0.0, 1.0, open_high=True)
     require_at_least("n_rows", n_rows, 1)
     if not abs(total) <= n_rows or not 0.0 <= total_of_squares <= n_rows:
-        msg = f"sums of {n_rows} values in [-1, 1] are not {total} and, of squares, {total_of_squares}"
+        sums = f"total = {total} and total_of_squares = {total_of_squares}"
+        msg = f"{sums} cannot be the sums of {n_rows} values in [-1, 1]"
         raise StreamgaugeError(msg)
-    reach = float(bernstein_reach(total_of_squares, alpha))
-    return max((total - reach) / n_rows, -1.0), min((total + reach) / n_rows, 1.0)
+    radius = float(bernstein_radius(total_of_squares, alpha))
+    return max((total - radius) / n_rows, -1.0), min((total + radius) / n_rows, 1.0)
 
 
 def bernstein_log_e(total: ArrayLike, total_of_squares: ArrayLike) -> NDArray[np.float64]:
-    """Give the logarithm of the evidence that values have a mean above 0.
+    """Return the log e-value against the hypothesis that values have a mean of at most 0.
 
     Examples
     --------
     >>> np.exp(bernstein_log_e([200, 60], [4000, 1000])).round(4).tolist()
     [14.3917, 1.5951]
     """
-    return _log_e(np.asarray(total, dtype=np.float64), np.asarray(total_of_squares, dtype=np.float64))[0]
+    return _compute_log_e(np.asarray(total, dtype=np.float64), np.asarray(total_of_squares, dtype=np.float64))[0]
 
 
-def _log_e(total: NDArray[np.float64], squares: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give the logarithm of the evidence, and how steeply it rises with the total."""
+def _compute_log_e(
+    total: NDArray[np.float64], squares: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the log e-value and its derivative with respect to the total."""
     logs = STAKES * total[..., None] - COSTS * squares[..., None]
     top = logs.max(axis=-1, keepdims=True)
     shares = np.exp(logs - top)
@@ -76,41 +86,41 @@ def _log_e(total: NDArray[np.float64], squares: NDArray[np.float64]) -> tuple[ND
     return top[..., 0] + np.log(whole / len(STAKES)), (shares * STAKES).sum(axis=-1) / whole
 
 
-def bernstein_reach(total_of_squares: ArrayLike, alpha: float) -> NDArray[np.float64]:
-    """Give how far a sum may be from what was expected.
+def bernstein_radius(total_of_squares: ArrayLike, alpha: float) -> NDArray[np.float64]:
+    """Return the half-width of the empirical Bernstein interval of a sum.
 
     Examples
     --------
-    >>> bernstein_reach([1.0, 100.0], 0.05).round(4).tolist()
+    >>> bernstein_radius([1.0, 100.0], 0.05).round(4).tolist()
     [12.5682, 39.0538]
     """
     squares = np.maximum(np.asarray(total_of_squares, dtype=np.float64), 1.0)
-    enough = math.log(2 / alpha)
-    # The smallest stake alone would need so much. The evidence is convex in the total: Newton's steps from above never
-    # go too far.
-    reach: NDArray[np.float64] = (enough + math.log(len(STAKES)) + COSTS[-1] * squares) / STAKES[-1]
-    for _ in range(MOST_STEPS):
-        log_e, slope = _log_e(reach, squares)
-        step = (log_e - enough) / slope
-        reach = reach - step
-        if (np.abs(step) <= 1e-13 * reach).all():
+    threshold = math.log(2 / alpha)
+    # Start from the radius of the smallest stake alone. The log e-value is convex in the total, so Newton's method does
+    # not overshoot from above.
+    radius: NDArray[np.float64] = (threshold + math.log(len(STAKES)) + COSTS[-1] * squares) / STAKES[-1]
+    for _ in range(MAX_NEWTON_STEPS):
+        log_e, slope = _compute_log_e(radius, squares)
+        step = (log_e - threshold) / slope
+        radius = radius - step
+        if (np.abs(step) <= 1e-13 * radius).all():
             break
-    return reach
+    return radius
 
 
 def asymptotic_radius(n_rows: int, variance: float, *, alpha: float = 0.05, best_at: float = 1000.0) -> float:
-    """Give the half-width of the asymptotic confidence sequence of a mean.
+    """Return the half-width of the asymptotic confidence sequence of a mean.
 
     Parameters
     ----------
     n_rows
-        How many values there were.
+        Number of values.
     variance
         Their variance.
     alpha
-        The chance that the sequence is ever wrong, after many rows.
+        The probability that the sequence is ever wrong, after many rows.
     best_at
-        About after how many rows, times the variance, it is to be narrowest.
+        The number of rows, times the variance, at which the interval is about narrowest.
 
     References
     ----------
@@ -124,10 +134,10 @@ def asymptotic_radius(n_rows: int, variance: float, *, alpha: float = 0.05, best
     """
     require_at_least("n_rows", n_rows, 1)
     require_between("alpha", alpha, 0.0, 1.0, open_high=True)
-    return float(_radius(n_rows, np.float64(variance), alpha, best_at))
+    return float(_compute_radius(n_rows, np.float64(variance), alpha, best_at))
 
 
-def _radius(n_rows: int, variance: ArrayLike, alpha: float, best_at: float) -> NDArray[np.float64]:
+def _compute_radius(n_rows: int, variance: ArrayLike, alpha: float, best_at: float) -> NDArray[np.float64]:
     log = 2 * math.log(1 / alpha)
     scale = (log + math.log(1 + log)) / best_at
     inflated = n_rows * scale * np.asarray(variance, dtype=np.float64) + 1
@@ -136,18 +146,18 @@ def _radius(n_rows: int, variance: ArrayLike, alpha: float, best_at: float) -> N
 
 
 def two_way_sequence(pair: PairSums, *, alpha: float = 0.05, horizon: int = 20_000) -> tuple[float, float]:
-    """Give the interval of the two-way confidence sequence of the difference: a two-way t to look at any time.
+    """Return the interval of the two-way confidence sequence of the difference: an anytime-valid two-way t.
 
-    It sees the luck of the seeds and that of the rows. Asymptotic: it holds after enough rows.
+    It accounts for the variance of the seeds and of the rows. It is asymptotic: valid after enough rows.
 
     Parameters
     ----------
     pair
         The sums of two learners so far, over folds that scored the same rows.
     alpha
-        The chance that the sequence is ever wrong.
+        The probability that the sequence is ever wrong.
     horizon
-        About how many rows there will be; decides where it is narrowest, never whether it holds.
+        The expected number of rows; decides where the interval is narrowest, not whether it is valid.
 
     Examples
     --------
@@ -160,13 +170,13 @@ def two_way_sequence(pair: PairSums, *, alpha: float = 0.05, horizon: int = 20_0
     if not pair.crossed:
         msg = f"a two-way sequence of {pair.first} and {pair.second} needs folds that test the same rows"
         raise StreamgaugeError(msg)
-    difference, variance, _ = two_way_variance(pair)
+    difference, variance, _ = estimate_two_way(pair)
     radius = float(two_way_radius(pair.n_rows, pair.n_folds, variance, alpha, horizon))
     return max(difference - radius, -1.0), min(difference + radius, 1.0)
 
 
 def two_way_radius(n_rows: int, n_folds: int, variance: ArrayLike, alpha: float, horizon: float) -> NDArray[np.float64]:
-    """Give the half-width of the two-way confidence sequence, from the variance of each mean difference.
+    """Return the half-width of the two-way confidence sequence, from the variance of each mean difference.
 
     Examples
     --------
@@ -174,11 +184,11 @@ def two_way_radius(n_rows: int, n_folds: int, variance: ArrayLike, alpha: float,
     [0.0259]
     """
     spread = n_rows * np.asarray(variance, dtype=np.float64)
-    return _for_few_folds(n_folds, alpha) * _radius(n_rows, spread, alpha, horizon / 4)
+    return _correct_for_few_folds(n_folds, alpha) * _compute_radius(n_rows, spread, alpha, horizon / 4)
 
 
 @cache
-def _for_few_folds(n_folds: int, alpha: float) -> float:
+def _correct_for_few_folds(n_folds: int, alpha: float) -> float:
     from scipy.special import ndtri, stdtrit  # noqa: PLC0415
 
     return float(stdtrit(n_folds - 1, 1 - alpha / 2) / ndtri(1 - alpha / 2))

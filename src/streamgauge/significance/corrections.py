@@ -1,8 +1,8 @@
-"""P-values of many tests at once, made larger so that chance has few occasions.
+"""Corrections for multiple testing.
 
-Each takes the p-values of single tests and gives adjusted ones: rejecting those not above alpha keeps the chance of
-even one wrong rejection, over all the tests, at alpha (of `holm`, `hommel` and `shaffer`), or the share of wrong ones
-among the rejections, on average (of `benjamini_hochberg` and `e_benjamini_hochberg`).
+Each function maps the p-values of single tests to adjusted ones. Rejecting those of at most alpha bounds by alpha the
+probability of even one false rejection (`holm`, `hommel` and `shaffer`) or the expected share of false ones among the
+rejections (`benjamini_hochberg` and `e_benjamini_hochberg`).
 """
 
 from functools import cache
@@ -16,9 +16,9 @@ __all__ = ["benjamini_hochberg", "e_benjamini_hochberg", "holm", "hommel", "shaf
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
-    """Adjust p-values as Holm does: the smallest of m counts m times, the next m - 1 times, and so on.
+    """Return p-values adjusted by Holm's procedure: the smallest of m is multiplied by m, the next by m - 1, and so on.
 
-    It holds however the tests depend on each other.
+    It is valid under any dependence between the tests.
 
     References
     ----------
@@ -29,14 +29,14 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     >>> holm([0.001, 0.01, 0.03, 0.04, 0.2]).round(4).tolist()
     [0.005, 0.04, 0.09, 0.09, 0.2]
     """
-    single = _checked(p_values)
-    return _stepped_down(single, np.arange(len(single), 0, -1))
+    single = _check_p_values(p_values)
+    return _step_down(single, np.arange(len(single), 0, -1))
 
 
 def hommel(p_values: ArrayLike) -> NDArray[np.float64]:
-    """Adjust p-values as Hommel does, by the closure of Simes' test; none is greater than by Holm.
+    """Return p-values adjusted by Hommel's procedure, the closure of Simes' test; none is greater than by Holm.
 
-    It holds for tests that are independent or go together, not for any dependence.
+    It is valid for tests that are independent or positively dependent.
 
     References
     ----------
@@ -47,28 +47,28 @@ def hommel(p_values: ArrayLike) -> NDArray[np.float64]:
     >>> hommel([0.001, 0.01, 0.03, 0.04, 0.2]).round(4).tolist()
     [0.005, 0.04, 0.06, 0.08, 0.2]
     """
-    single = _checked(p_values)
+    single = _check_p_values(p_values)
     n = len(single)
     rising = np.argsort(single, kind="stable")
     p = single[rising]
     adjusted = p.copy()
-    # For each size of a set of hypotheses, the worst p-value by Simes of a set that holds the one at hand: it and the
-    # largest others.
+    # For each size of a set of hypotheses: the largest Simes p-value of a set that contains the hypothesis. It is that
+    # of the hypothesis and the largest others.
     for size in range(n, 1, -1):
         largest = p[n - size + 1 :]
-        of_largest = float((size * largest / np.arange(2, size + 1)).min())
-        worst = np.minimum(size * p, of_largest)
-        worst[n - size + 1 :] = min(of_largest, size * float(p[n - size]))
+        simes = float((size * largest / np.arange(2, size + 1)).min())
+        worst = np.minimum(size * p, simes)
+        worst[n - size + 1 :] = min(simes, size * float(p[n - size]))
         adjusted = np.maximum(adjusted, worst)
-    back = np.empty(n)
-    back[rising] = np.minimum(adjusted, 1.0)
-    return back
+    in_order = np.empty(n)
+    in_order[rising] = np.minimum(adjusted, 1.0)
+    return in_order
 
 
 def benjamini_hochberg(p_values: ArrayLike) -> NDArray[np.float64]:
-    """Adjust p-values as Benjamini and Hochberg do: at most alpha of those rejected are wrong on average.
+    """Return p-values adjusted by Benjamini and Hochberg: at most alpha of the rejections are false on average.
 
-    It holds for tests that are independent or go together.
+    It is valid for tests that are independent or positively dependent.
 
     References
     ----------
@@ -80,7 +80,7 @@ def benjamini_hochberg(p_values: ArrayLike) -> NDArray[np.float64]:
     >>> benjamini_hochberg([0.001, 0.01, 0.03, 0.04, 0.2]).round(4).tolist()
     [0.005, 0.025, 0.05, 0.05, 0.2]
     """
-    single = _checked(p_values)
+    single = _check_p_values(p_values)
     n = len(single)
     falling = np.argsort(-single, kind="stable")
     adjusted = np.empty(n)
@@ -89,15 +89,15 @@ def benjamini_hochberg(p_values: ArrayLike) -> NDArray[np.float64]:
 
 
 def shaffer(p_values: ArrayLike) -> NDArray[np.float64]:
-    """Adjust the p-values of all pairs of some learners as Shaffer does (the static procedure).
+    """Return the p-values of all pairs of learners adjusted by Shaffer's static procedure.
 
     If two learners differ, a third cannot equal both. So after i rejections fewer hypotheses can be true at once than
-    Holm reckons with, and no p-value is greater than by Holm.
+    Holm's procedure assumes, and no p-value is greater than by Holm.
 
     Parameters
     ----------
     p_values
-        One for each of the ``k (k - 1) / 2`` pairs of k learners, in any order.
+        One per pair of k learners, ``k (k - 1) / 2`` in total, in any order.
 
     References
     ----------
@@ -109,22 +109,23 @@ def shaffer(p_values: ArrayLike) -> NDArray[np.float64]:
     >>> shaffer([0.01, 0.03, 0.04]).round(4).tolist()
     [0.03, 0.03, 0.04]
     """
-    single = _checked(p_values)
+    single = _check_p_values(p_values)
     n_pairs = len(single)
     n_learners = round((1 + (1 + 8 * n_pairs) ** 0.5) / 2)
     if n_learners * (n_learners - 1) // 2 != n_pairs:
-        msg = f"Shaffer's procedure takes the p-values of all pairs of some learners: 1, 3, 6, 10, ..., not {n_pairs}"
+        msg = f"Shaffer's procedure needs the p-values of all pairs of k learners (1, 3, 6, 10, ...), not {n_pairs}"
         raise StreamgaugeError(msg)
-    possible = np.array(sorted(_true_at_once(n_learners)))
+    possible = np.array(sorted(_count_true_at_once(n_learners)))
     left = np.arange(n_pairs, 0, -1)
-    return _stepped_down(single, possible[np.searchsorted(possible, left, side="right") - 1])
+    return _step_down(single, possible[np.searchsorted(possible, left, side="right") - 1])
 
 
 def e_benjamini_hochberg(e_values: ArrayLike, *, alpha: float = 0.05) -> NDArray[np.bool_]:
-    """Say which hypotheses to reject by their e-values, so that at most alpha of those rejected are wrong on average.
+    """Return which hypotheses to reject by their e-values; at most alpha of the rejections are false on average.
 
-    With the e-values of m hypotheses in falling order, the i greatest are rejected for the greatest i whose e-value is
-    at least ``m / (i alpha)``. It holds however they depend on each other, and at any time where e-processes gave them.
+    With the e-values of m hypotheses in descending order, the i greatest are rejected for the greatest i whose e-value
+    is at least ``m / (i alpha)``. It is valid under any dependence, and at any time if the e-values are those of
+    e-processes.
 
     References
     ----------
@@ -139,7 +140,7 @@ def e_benjamini_hochberg(e_values: ArrayLike, *, alpha: float = 0.05) -> NDArray
     require_between("alpha", alpha, 0.0, 1.0)
     values = np.asarray(e_values, dtype=np.float64)
     if values.ndim != 1 or not (values >= 0.0).all():
-        msg = "e-values are a column of numbers that are at least 0"
+        msg = "e-values must be a column of numbers of at least 0"
         raise StreamgaugeError(msg)
     falling = np.argsort(-values, kind="stable")
     enough = values[falling] * np.arange(1, len(values) + 1) >= len(values) / alpha
@@ -149,27 +150,29 @@ def e_benjamini_hochberg(e_values: ArrayLike, *, alpha: float = 0.05) -> NDArray
     return rejected
 
 
-def _checked(p_values: ArrayLike) -> NDArray[np.float64]:
+def _check_p_values(p_values: ArrayLike) -> NDArray[np.float64]:
     single = np.asarray(p_values, dtype=np.float64)
     if single.ndim != 1 or not ((single >= 0.0) & (single <= 1.0)).all():
-        msg = "p-values are a column of numbers in [0, 1]"
+        msg = "p-values must be a column of numbers in [0, 1]"
         raise StreamgaugeError(msg)
     return single
 
 
-def _stepped_down(single: NDArray[np.float64], times: NDArray[np.int_]) -> NDArray[np.float64]:
-    """Let the p-values, from the smallest on, count so many times, and never fall."""
+def _step_down(single: NDArray[np.float64], factors: NDArray[np.int_]) -> NDArray[np.float64]:
+    """Multiply the p-values, in ascending order, by the factors, and make them non-decreasing."""
     rising = np.argsort(single, kind="stable")
     adjusted = np.empty(len(single))
-    adjusted[rising] = np.minimum(np.maximum.accumulate(single[rising] * times), 1.0)
+    adjusted[rising] = np.minimum(np.maximum.accumulate(single[rising] * factors), 1.0)
     return adjusted
 
 
 @cache
-def _true_at_once(n_learners: int) -> frozenset[int]:
-    """Find how many pairs can be equal at once: the learners fall into groups of equals."""
+def _count_true_at_once(n_learners: int) -> frozenset[int]:
+    """Return how many pairs can be equal at once: learners partition into groups of equals."""
     if n_learners < 2:
         return frozenset({0})
     return frozenset(
-        size * (size - 1) // 2 + rest for size in range(1, n_learners + 1) for rest in _true_at_once(n_learners - size)
+        size * (size - 1) // 2 + rest
+        for size in range(1, n_learners + 1)
+        for rest in _count_true_at_once(n_learners - size)
     )

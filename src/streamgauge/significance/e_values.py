@@ -1,7 +1,7 @@
-"""Evidence against equality that may be looked at after every row: e-values.
+"""E-values: evidence against equality that may be checked after every row.
 
-Were the hypothesis true, a bettor who started with 1 would reach ``1 / alpha`` at any time with a chance of at most
-alpha. So a difference may be claimed as soon as the e-value reaches it, however often one looked.
+If the null hypothesis is true, a bettor with initial capital 1 ever reaches ``1 / alpha`` with probability at most
+alpha. So a difference may be claimed as soon as the e-value reaches it, however often it is checked.
 """
 
 import math
@@ -14,24 +14,24 @@ from streamgauge.errors import StreamgaugeError, require_at_least, require_betwe
 __all__ = ["Betting", "anytime_mcnemar"]
 
 STAKES = 0.5 * 2.0 ** -np.arange(12.0)
-"""The shares of the capital that are bet; a mixture of them all does nearly as well as the best."""
+"""Shares of the capital that are bet; a mixture of all does nearly as well as the best."""
 
 
 def anytime_mcnemar(only_first: int, only_second: int, *, prior: float = 10.0) -> float:
-    """Give the logarithm of the e-value of McNemar's hypothesis: each row that one got right falls to either alike.
+    """Return the log e-value of McNemar's null hypothesis: a row that only one got right is equally likely for both.
 
-    With a and b these rows it is ``(a + b) ln 2 + ln B(g + a, g + b) - ln B(g, g)``. A difference may be claimed at any
-    time at which it reaches ``ln(1 / alpha)``, which is 3 for 0.05. The rows must be those of one fold.
+    With a and b the numbers of such rows it is ``(a + b) ln 2 + ln B(g + a, g + b) - ln B(g, g)``. A difference may be
+    claimed at any time at which it reaches ``ln(1 / alpha)``, which is 3 for 0.05. The rows must be those of one fold.
 
-    With ``prior=1`` and the wins and losses over folds or streams it is the evidence of a sign test; that of
-    independent streams adds up.
+    With ``prior=1`` and the wins and losses over folds or streams it is the log e-value of a sign test; those of
+    independent streams add up.
 
     Parameters
     ----------
     only_first, only_second
         Rows that only the first, and only the second, got right.
     prior
-        The g of the Beta prior of the share of the first: the greater, the smaller the differences it is made for.
+        The g of the Beta(g, g) prior of the share of the first; greater values suit smaller differences.
 
     Examples
     --------
@@ -48,13 +48,13 @@ def anytime_mcnemar(only_first: int, only_second: int, *, prior: float = 10.0) -
 
 
 class Betting:
-    """The evidence that values in [-1, 1] do not have mean 0, whatever came before; it looks at every row.
+    """A betting e-process against the hypothesis that values in [-1, 1] have mean 0 given the past.
 
-    It bets a share of its capital on the values being above 0 and another on below 0: a mixture of 12 shares each, from
-    1/2 down. The hypothesis is that each value has mean 0 given the past, so being better in some period suffices
-    against it; where drift should even out, use `empirical_bernstein`.
+    It bets on values above 0 and on values below 0, each with a mixture of 12 shares of its capital, from 1/2 down.
+    Since the mean must be 0 at every row, being better in some period is evidence against the hypothesis. To average
+    over drift, use `empirical_bernstein`.
 
-    The memory does not grow, and it does not matter how the values are cut into columns.
+    Memory is constant, and the result does not depend on how the values are split into columns.
 
     Parameters
     ----------
@@ -75,19 +75,19 @@ class Betting:
         self.alpha = alpha
         self.n_rows = 0
         self.row: int | None = None
-        """After how many rows a difference could first be claimed."""
+        """The number of rows after which a difference could first be claimed."""
         self.greatest = 0.0
-        """The greatest logarithm of the e-value so far."""
+        """The greatest log e-value so far."""
         self._capital = np.zeros(2 * len(STAKES))
 
     def update(self, values: ArrayLike) -> NDArray[np.float64]:
-        """Take in values; give the logarithm of the e-value after each."""
+        """Add values and return the log e-value after each."""
         column = np.asarray(values, dtype=np.float64)
         if column.ndim != 1 or not (np.abs(column) <= 1.0).all():
-            msg = "a betting process takes a column of values in [-1, 1], such as differences of losses in [0, 1]"
+            msg = "a betting process needs a column of values in [-1, 1], such as differences of losses in [0, 1]"
             raise StreamgaugeError(msg)
         stakes = np.concatenate((STAKES, -STAKES))
-        # One running sum, so that how values are cut into columns changes no bit.
+        # One cumulative sum, so that the split into columns changes no bit.
         steps = np.vstack((self._capital, np.log1p(stakes * column[:, None])))
         capital = np.cumsum(steps, axis=0)[1:]
         top = capital.max(axis=1, initial=-math.inf)
@@ -103,5 +103,5 @@ class Betting:
 
     @property
     def p_value(self) -> float:
-        """A p-value that holds at any time: 1 by the greatest e-value so far."""
+        """The anytime-valid p-value: 1 divided by the greatest e-value so far."""
         return math.exp(-self.greatest)

@@ -1,32 +1,32 @@
-"""How large a difference is: with many rows every real difference is significant, however small."""
+"""Effect size: with many rows every real difference is significant, however small."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from streamgauge.significance.fold_tests import checked_differences
+from streamgauge.significance.fold_tests import check_differences, rank_sum_chances
 
 __all__ = ["Effect", "effect_size"]
 
 
 @dataclass(frozen=True)
 class Effect:
-    """How large the difference of two learners over folds or streams is.
+    """The size of the difference between two learners over folds or streams.
 
     Parameters
     ----------
     difference
         The mean of first minus second.
     median
-        The median of the means of all two differences (Hodges and Lehmann): few odd folds do not move it.
+        The Hodges-Lehmann estimate, robust to outlying folds: the median of the means of all pairs of differences.
     interval
-        Where that median truly lies, with confidence ``1 - alpha`` whatever the distribution, if it is symmetric; None
-        where there are too few differences.
+        The confidence interval of that median at confidence ``1 - alpha``, for any symmetric distribution; None if
+        there are too few differences.
     standardised
-        The mean by the standard deviation; NaN where all are equal.
+        The mean divided by the standard deviation; NaN if all differences are equal.
     wins, ties, losses
-        How often the first is better, as good, and worse.
+        How often the first is better, equally good, and worse.
     alpha
         The level.
 
@@ -47,16 +47,16 @@ class Effect:
 
 
 def effect_size(differences: ArrayLike, *, greater_is_better: bool = True, alpha: float = 0.05) -> Effect:
-    """Tell how large a difference is, from one difference a fold or stream.
+    """Return the effect size of one difference per fold or stream.
 
-    The interval holds the values that the exact Wilcoxon test, without ties, would not reject.
+    The interval contains the values that the exact Wilcoxon test, without ties, would not reject.
 
     Parameters
     ----------
     differences
-        The value of the first learner less that of the second.
+        The value of the first learner minus that of the second.
     greater_is_better
-        Whether a greater value is better; decides what a win is.
+        Whether a greater value is better, which decides what a win is.
     alpha
         The level.
 
@@ -68,10 +68,10 @@ def effect_size(differences: ArrayLike, *, greater_is_better: bool = True, alpha
     >>> round(effect.median, 3), [round(end, 3) for end in effect.interval]
     (0.82, [0.05, 1.61])
     """
-    values = checked_differences(differences, alpha)
+    values = check_differences(differences, alpha)
     i, j = np.triu_indices(len(values))
     means = np.sort((values[i] + values[j]) / 2)
-    outside = _left_out(len(values), alpha)
+    outside = _find_critical_sum(len(values), alpha)
     interval = (float(means[outside]), float(means[-1 - outside])) if outside >= 0 else None
     spread = float(values.std(ddof=1))
     above, below = int((values > 0).sum()), int((values < 0).sum())
@@ -88,11 +88,6 @@ def effect_size(differences: ArrayLike, *, greater_is_better: bool = True, alpha
     )
 
 
-def _left_out(n: int, alpha: float) -> int:
-    """Find the greatest rank sum that Wilcoxon's exact test rejects at; -1 where there is none."""
-    chances = np.zeros(n * (n + 1) // 2 + 1)
-    chances[0] = 1.0
-    for rank in range(1, n + 1):
-        chances[rank:] += chances[:-rank].copy()
-        chances /= 2
-    return int((2 * np.cumsum(chances) <= alpha).sum()) - 1
+def _find_critical_sum(n: int, alpha: float) -> int:
+    """Return the greatest rank sum that Wilcoxon's exact test rejects; -1 if there is none."""
+    return int((2 * np.cumsum(rank_sum_chances(np.arange(1, n + 1))) <= alpha).sum()) - 1

@@ -1,4 +1,4 @@
-"""The sign-flip test over folds that may be looked at many times; exact."""
+"""The exact sign-flip test over folds with several interim looks."""
 
 import math
 from collections.abc import Callable
@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
-from streamgauge.significance.flips import all_flips, random_flips
+from streamgauge.significance.fold_tests import all_flips, random_flips
 
 __all__ = ["GroupSequentialSignFlip", "open_ended", "until"]
 
@@ -18,7 +18,7 @@ Spending = Callable[[int], float]
 
 
 def open_ended(look: int) -> float:
-    """Give the share of alpha to spend up to a look, where nobody knows how many there will be: ``j / (j + 5)``.
+    """Return the share of alpha to spend up to a look if the number of looks is unknown: ``j / (j + 5)``.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def open_ended(look: int) -> float:
 
 
 def until(n_looks: int) -> Spending:
-    """Give the spending for so many looks: up to look j the share ``(j / J)^2``, which costs next to no power.
+    """Return the spending function for `n_looks` looks: up to look j the share ``(j / J)^2``; costs almost no power.
 
     Examples
     --------
@@ -41,24 +41,25 @@ def until(n_looks: int) -> Spending:
 
 
 class GroupSequentialSignFlip:
-    """A sign-flip test of the differences of folds at every look, wrong with a chance of at most alpha over all looks.
+    """A sign-flip test of the differences of folds at every look, with error probability alpha over all looks.
 
-    Each look may reject so many of the sign vectors as its share of alpha allows, those with the greatest sums first;
-    a difference is claimed once the vector that was seen is among them. Were the two learners exchangeable in every
-    fold, what was seen would be any of the sign vectors alike.
+    Each look rejects as many sign vectors as its share of alpha allows, those with the greatest sums first. A
+    difference is claimed once the observed vector is among them. If the two learners were exchangeable in every fold,
+    all sign vectors would be equally likely.
 
-    When to look must be fixed before the first look. Differences may be those of any measure, also a forgetful one.
+    The times of the looks must be fixed before the first. The differences may be of any measure, with or without
+    forgetting.
 
     Parameters
     ----------
     n_folds
-        How many folds there are.
+        Number of folds.
     alpha
         The level.
     spending
-        The share of alpha that is spent up to look j = 1, 2, ...: `open_ended`, `until` or your own that never falls.
+        The share of alpha spent up to look j = 1, 2, ...: `open_ended`, `until` or another non-decreasing function.
     seed
-        Decides the sign vectors that are tried for more than 13 folds.
+        The seed for drawing sign vectors, which is done for more than 13 folds.
 
     Examples
     --------
@@ -75,7 +76,7 @@ class GroupSequentialSignFlip:
         exact = n_folds <= ALL_FLIPS_UP_TO
         self._flips = all_flips(n_folds) if exact else random_flips(n_folds, N_RANDOM_FLIPS, seed)
         if alpha * len(self._flips) < 1:
-            msg = f"{n_folds} folds can never give a difference at alpha = {alpha:g}: use more folds"
+            msg = f"{n_folds} folds cannot show a difference at alpha = {alpha:g}: use more folds"
             raise StreamgaugeError(msg)
         self.alpha, self.n_looks = alpha, 0
         self._spending = spending
@@ -83,39 +84,39 @@ class GroupSequentialSignFlip:
 
     @property
     def n_folds(self) -> int:
-        """How many folds there are."""
+        """Number of folds."""
         return int(self._flips.shape[1])
 
     @property
     def rejected(self) -> bytes:
-        """Which sign vectors were rejected so far, a bit each."""
+        """The rejected sign vectors, one bit each."""
         return np.packbits(self._rejected).tobytes()
-
-    def restore(self, n_looks: int, rejected: bytes) -> None:
-        """Go on from where a test of the same folds, level and spending was after so many looks."""
-        bits = np.unpackbits(np.frombuffer(rejected, dtype=np.uint8))
-        if len(bits) != 8 * -(-len(self._flips) // 8):
-            msg = f"these sign vectors are not those of {self.n_folds} folds"
-            raise StreamgaugeError(msg)
-        self.n_looks, self._rejected = n_looks, bits[: len(self._flips)].astype(np.bool_)
 
     @property
     def n_rejected(self) -> int:
         """How many sign vectors were rejected so far."""
         return int(self._rejected.sum())
 
+    def restore(self, n_looks: int, rejected: bytes) -> None:
+        """Restore the state of a test with the same folds, level and spending after `n_looks` looks."""
+        bits = np.unpackbits(np.frombuffer(rejected, dtype=np.uint8))
+        if len(bits) != 8 * -(-len(self._flips) // 8):
+            msg = f"the saved sign vectors are not those of {self.n_folds} folds"
+            raise StreamgaugeError(msg)
+        self.n_looks, self._rejected = n_looks, bits[: len(self._flips)].astype(np.bool_)
+
     def look(self, differences: ArrayLike) -> bool:
-        """Look at the differences of the folds so far; True once a difference can be claimed."""
+        """Add the current differences of the folds; return whether a difference can be claimed."""
         values = np.asarray(differences, dtype=np.float64)
-        if values.shape != (self._flips.shape[1],) or not np.isfinite(values).all():
-            msg = f"a look takes one finite difference for each of the {self._flips.shape[1]} folds"
+        if values.shape != (self.n_folds,) or not np.isfinite(values).all():
+            msg = f"a look needs one finite difference for each of the {self.n_folds} folds"
             raise StreamgaugeError(msg)
         self.n_looks += 1
         budget = math.floor(self.alpha * self._spending(self.n_looks) * len(self._flips) + 1e-9) - self.n_rejected
         if budget > 0:
             left = np.flatnonzero(~self._rejected)
             sums = np.abs(self._flips[left] @ values)
-            # Sums that tie with the first to stay out stay out as well.
+            # Sums that tie with the greatest one outside the budget are not rejected either.
             limit = np.sort(sums)[-1 - budget] if len(sums) > budget else -1.0
             self._rejected[left[sums > limit + 1e-12 * (1.0 + max(limit, 0.0))]] = True
         return bool(self._rejected[0])

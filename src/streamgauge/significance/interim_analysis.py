@@ -1,7 +1,7 @@
-"""One look at all pairs of learners at once: what is known of them, and what it tells."""
+"""Interim analyses of all pairs of learners: their counts after some rows, the intervals and the outcomes."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,42 +10,53 @@ from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_between
-from streamgauge.records import Outcome, PairSums
+from streamgauge.records import Differences, Outcome, PairSums, Verdict
 from streamgauge.significance.comparison import ALGORITHMS, MODELS, SEEDS
-from streamgauge.significance.confidence_sequences import bernstein_log_e, bernstein_reach, two_way_radius
-from streamgauge.significance.row_tests import two_way_spread
+from streamgauge.significance.confidence_sequences import bernstein_log_e, bernstein_radius, two_way_radius
+from streamgauge.significance.row_tests import combine_variances, compute_variance_parts
 
-__all__ = ["OUTCOMES", "InterimAnalysis", "decide", "intervals_at", "outcomes_at"]
+__all__ = [
+    "NULLS",
+    "OUTCOMES",
+    "AnalysisHistory",
+    "InterimAnalysis",
+    "compute_intervals",
+    "decide",
+    "decide_pairs",
+]
 
 NULLS = {"two_way_sequence": ALGORITHMS, "empirical_bernstein": MODELS, "group_sequential": SEEDS}
-"""The tests that may be looked at any time, and what each speaks of."""
+"""The anytime-valid tests and their null hypotheses."""
+
+MAX_ANALYSES = 256
+"""A history drops every second analysis when it has more."""
 
 OUTCOMES: tuple[Outcome, ...] = ("undecided", "first", "second", "equivalent")
 
 
 @dataclass(frozen=True)
 class InterimAnalysis:
-    """What is known of some pairs of learners after so many rows; the pairs have the folds in common.
+    """The counts of pairs of learners after some rows; all pairs have the same folds.
 
     Parameters
     ----------
     n_rows
-        Rows that at least one fold scored.
+        Rows scored by at least one fold.
     n_scored
         Rows scored per fold, int64 [k].
     only_first, only_second
         Rows that only the first, and only the second, of a pair got right, int64 [pairs, k].
     n_blocks
-        How many blocks of rows there are.
+        Number of blocks of rows.
     parts
-        Each mean difference and the parts of its variance, float64 [pairs, 5]; none where folds scored different rows.
+        The mean difference and the parts of its variance, float64 [pairs, 5]; empty if folds scored different rows.
 
     Examples
     --------
     >>> counter = _native.PairCounter(2, 3)
     >>> counter.update(np.ones((2, 3, 10), dtype=np.bool_))
-    >>> look = InterimAnalysis.at(counter)
-    >>> look.test, look.n_pairs, look.fold_differences.tolist()
+    >>> analysis = InterimAnalysis.from_counter(counter)
+    >>> analysis.test, analysis.n_pairs, analysis.fold_differences.tolist()
     ('two_way_sequence', 1, [[0.0, 0.0, 0.0]])
     """
 
@@ -57,61 +68,62 @@ class InterimAnalysis:
     parts: NDArray[np.float64]
 
     @classmethod
-    def at(cls, counter: _native.PairCounter) -> "InterimAnalysis":
-        """Look at all pairs of a counter."""
+    def from_counter(cls, counter: _native.PairCounter) -> "InterimAnalysis":
+        """Return the counts of all pairs of a counter."""
         n_rows, n_scored, first, second, n_blocks, parts = counter.look()
         shape = (-1, len(n_scored))
-        return cls(n_rows, n_scored, first.reshape(shape), second.reshape(shape), n_blocks, parts.reshape(-1, 5))
+        return cls(
+            n_rows=n_rows,
+            n_scored=n_scored,
+            only_first=first.reshape(shape),
+            only_second=second.reshape(shape),
+            n_blocks=n_blocks,
+            parts=parts.reshape(-1, 5),
+        )
 
     @classmethod
-    def of(cls, pairs: Sequence[PairSums]) -> "InterimAnalysis":
-        """Look at pairs that were counted together."""
-        one = pairs[0]
-        if any((pair.n_scored.tolist(), pair.n_rows) != (one.n_scored.tolist(), one.n_rows) for pair in pairs):
-            msg = "pairs that are looked at together must be of one run, after the same rows"
+    def from_sums(cls, pairs: Sequence[PairSums]) -> "InterimAnalysis":
+        """Return the counts of pairs of one run after the same rows."""
+        run = pairs[0]
+        if any((pair.n_scored.tolist(), pair.n_rows) != (run.n_scored.tolist(), run.n_rows) for pair in pairs):
+            msg = "pairs of one analysis must come from the same run, after the same rows"
             raise StreamgaugeError(msg)
-        first, second = (np.stack([getattr(p, column) for p in pairs]) for column in ("only_first", "only_second"))
-        parts: list[tuple[float, ...]] = []
-        if one.crossed and one.n_folds > 1 and one.n_rows:
-            parts = [
-                _native.two_way(
-                    int(pair.n_rows),
-                    a - b,
-                    int((a + b).sum()),
-                    round(pair.sum_squared_means * pair.n_folds**2),
-                    pair.block_scored,
-                    pair.block_sums,
-                )
-                for pair, a, b in zip(pairs, first, second, strict=True)
-            ]
-        n_blocks = len(one.block_sums)
-        return cls(int(one.n_rows), one.n_scored, first, second, n_blocks, np.array(parts).reshape(-1, 5))
+        with_rows = run.crossed and run.n_folds > 1 and run.n_rows
+        parts = [compute_variance_parts(pair) for pair in pairs] if with_rows else []
+        return cls(
+            n_rows=int(run.n_rows),
+            n_scored=run.n_scored,
+            only_first=np.stack([pair.only_first for pair in pairs]),
+            only_second=np.stack([pair.only_second for pair in pairs]),
+            n_blocks=len(run.block_sums),
+            parts=np.array(parts).reshape(-1, 5),
+        )
 
     @property
     def n_pairs(self) -> int:
-        """How many pairs there are."""
+        """Number of pairs."""
         return len(self.only_first)
 
     @property
     def n_folds(self) -> int:
-        """How many folds there are."""
+        """Number of folds."""
         return len(self.n_scored)
 
     @cached_property
-    def n_least(self) -> int:
-        """The rows of the fold that scored the fewest."""
+    def min_scored(self) -> int:
+        """Rows scored by the fold that scored the fewest."""
         return int(min(self.n_scored.tolist()))
 
     @cached_property
     def test(self) -> str:
-        """The test that fits: where the folds scored the same rows, by folds and rows."""
+        """The anytime-valid test for these folds: over folds and rows if all folds scored the same rows."""
         if self.n_folds == 1:
             return "empirical_bernstein"
-        return "two_way_sequence" if self.n_least == self.n_rows else "group_sequential"
+        return "two_way_sequence" if self.min_scored == self.n_rows else "group_sequential"
 
     @property
     def totals(self) -> NDArray[np.int64]:
-        """The rows that only the first got right less those of the second, over all folds; int64 [pairs]."""
+        """The rows that only the first got right minus those of the second, over all folds; int64 [pairs]."""
         total: NDArray[np.int64] = (self.only_first - self.only_second).sum(axis=1)
         return total
 
@@ -127,7 +139,7 @@ class InterimAnalysis:
 
 
 def decide(interval: tuple[float, float], *, rope: float = 0.01) -> Outcome:
-    """Say what an interval of the difference tells, where differences up to `rope` do not matter.
+    """Return the outcome for an interval of the difference; differences up to `rope` are ignored.
 
     Examples
     --------
@@ -136,66 +148,126 @@ def decide(interval: tuple[float, float], *, rope: float = 0.01) -> Outcome:
     """
     require_between("rope", rope, 0.0, 1.0, open_low=False)
     low, high = (np.array(end) for end in interval)
-    return OUTCOMES[int(_decided(low, high, rope))]
+    return OUTCOMES[int(_decide_intervals(low, high, rope))]
 
 
-def _decided(low: NDArray[np.float64], high: NDArray[np.float64], rope: float) -> NDArray[np.int64]:
-    """Say what intervals tell, as places in `OUTCOMES`."""
+def _decide_intervals(low: NDArray[np.float64], high: NDArray[np.float64], rope: float) -> NDArray[np.int64]:
+    """Return the outcomes for intervals, as indices into `OUTCOMES`."""
     equivalent = np.where((low > -rope) & (high < rope), 3, 0)
     return np.where(low > rope, 1, np.where(high < -rope, 2, equivalent))
 
 
-def outcomes_at(look: InterimAnalysis, *, alpha: float, rope: float, horizon: float) -> NDArray[np.int64]:
-    """Say what a look tells of each pair, by its confidence sequence, as places in `OUTCOMES`.
+def decide_pairs(analysis: InterimAnalysis, *, alpha: float, rope: float, horizon: float) -> NDArray[np.int64]:
+    """Return the outcome of each pair by its confidence sequence, as indices into `OUTCOMES`.
 
     Examples
     --------
     >>> counter = _native.PairCounter(2, 3)
     >>> counter.update(np.stack([np.ones((3, 2000), dtype=np.bool_), np.zeros((3, 2000), dtype=np.bool_)]))
-    >>> outcomes_at(InterimAnalysis.at(counter), alpha=0.05, rope=0.01, horizon=2000)
+    >>> decide_pairs(InterimAnalysis.from_counter(counter), alpha=0.05, rope=0.01, horizon=2000)
     array([1])
     """
-    if look.test == "empirical_bernstein":
-        return _by_evidence(look, alpha, rope)
-    return _decided(*_ends(look, alpha, horizon), rope)
+    if analysis.test == "empirical_bernstein":
+        return _decide_by_e_values(analysis, alpha, rope)
+    return _decide_intervals(*_compute_bounds(analysis, alpha, horizon), rope)
 
 
-def intervals_at(look: InterimAnalysis, *, alpha: float, horizon: float) -> list[tuple[float, float]]:
-    """Give the interval of the confidence sequence of each pair.
+def compute_intervals(analysis: InterimAnalysis, *, alpha: float, horizon: float) -> list[tuple[float, float]]:
+    """Return the interval of the confidence sequence of each pair.
 
     Examples
     --------
-    >>> intervals_at(InterimAnalysis.at(_native.PairCounter(2, 3)), alpha=0.05, horizon=2000)
+    >>> compute_intervals(InterimAnalysis.from_counter(_native.PairCounter(2, 3)), alpha=0.05, horizon=2000)
     [(-1.0, 1.0)]
     """
-    low, high = _ends(look, alpha, horizon)
+    low, high = _compute_bounds(analysis, alpha, horizon)
     return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
-def _ends(look: InterimAnalysis, alpha: float, horizon: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Find the ends of the intervals, float64 [pairs] each."""
-    one_fold = look.n_folds == 1
-    if look.n_least < (1 if one_fold else 2):
-        ends = np.ones(look.n_pairs)
-        return -ends, ends
+def _compute_bounds(
+    analysis: InterimAnalysis, alpha: float, horizon: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the lower and upper bounds of the intervals, float64 [pairs] each."""
+    one_fold = analysis.n_folds == 1
+    if analysis.min_scored < (1 if one_fold else 2):
+        bounds = np.ones(analysis.n_pairs)
+        return -bounds, bounds
     if one_fold:
-        middle = look.differences
-        radius = bernstein_reach((look.only_first + look.only_second).sum(axis=1), alpha) / look.n_least
+        middle = analysis.differences
+        radius = bernstein_radius((analysis.only_first + analysis.only_second).sum(axis=1), alpha) / analysis.min_scored
     else:
-        middle = look.parts[:, 0]
-        spread, _ = two_way_spread(look.parts, look.n_blocks)
-        radius = two_way_radius(look.n_rows, look.n_folds, spread, alpha, horizon)
+        middle = analysis.parts[:, 0]
+        spread, _ = combine_variances(analysis.parts, analysis.n_blocks)
+        radius = two_way_radius(analysis.n_rows, analysis.n_folds, spread, alpha, horizon)
     return np.maximum(middle - radius, -1.0), np.minimum(middle + radius, 1.0)
 
 
-def _by_evidence(look: InterimAnalysis, alpha: float, rope: float) -> NDArray[np.int64]:
-    """Decide as the intervals of one fold would, without the search for their ends."""
-    totals, slack = look.totals, rope * look.n_least
-    squares = np.maximum((look.only_first + look.only_second).sum(axis=1), 1)
-    enough = math.log(2 / alpha)
+def _decide_by_e_values(analysis: InterimAnalysis, alpha: float, rope: float) -> NDArray[np.int64]:
+    """Return the outcomes that the intervals of one fold imply, without the search for their bounds."""
+    totals, slack = analysis.totals, rope * analysis.min_scored
+    squares = np.maximum((analysis.only_first + analysis.only_second).sum(axis=1), 1)
+    threshold = math.log(2 / alpha)
     first, second, equivalent = bernstein_log_e(
         np.stack([totals - slack, -totals - slack, slack - np.abs(totals)]), np.broadcast_to(squares, (3, len(squares)))
     )
     return np.where(
-        first > enough, 1, np.where(second > enough, 2, np.where((equivalent > enough) & (slack > 0.0), 3, 0))
+        first > threshold, 1, np.where(second > threshold, 2, np.where((equivalent > threshold) & (slack > 0.0), 3, 0))
     )
+
+
+class AnalysisHistory:
+    """A history of evenly spaced interim analyses, between half of `MAX_ANALYSES` and all of it.
+
+    Examples
+    --------
+    >>> analysis = InterimAnalysis(1, np.array([1]), np.array([[1]]), np.array([[0]]), 0, np.empty((0, 5)))
+    >>> history = AnalysisHistory()
+    >>> for row in range(1, 1001):
+    ...     history.append(row, analysis)
+    >>> [row for row, _ in history.analyses][:3], len(history.analyses)
+    ([4, 8, 12], 250)
+    """
+
+    def __init__(self) -> None:
+        self.analyses: list[tuple[int, InterimAnalysis]] = []
+        """The analyses in the history, with their rows."""
+        self.n_looks = 0
+        """How many analyses were made."""
+
+    @property
+    def _stride(self) -> int:
+        return 1 << ((max(self.n_looks, 1) - 1) // MAX_ANALYSES).bit_length()
+
+    def append(self, row: int, analysis: InterimAnalysis) -> None:
+        """Append the analysis after `row` rows, if its turn has come."""
+        before = self._stride
+        self.n_looks += 1
+        if self._stride > before:
+            self.analyses = self.analyses[1::2]
+        if self.n_looks % self._stride == 0:
+            self.analyses.append((row, analysis))
+
+    def differences(
+        self,
+        judge: Callable[[InterimAnalysis], Sequence[Verdict]],
+        last: tuple[int, InterimAnalysis],
+        failed: frozenset[str],
+    ) -> Differences | None:
+        """Return the history of the differences and their intervals, without pairs of failed learners.
+
+        `judge` returns the verdicts of an analysis; `last` is the last analysis, in the history or not.
+        """
+        analyses = [*self.analyses]
+        if last[0] not in {row for row, _ in analyses}:
+            analyses.append(last)
+        verdicts = [[v for v in judge(analysis) if not {v.first, v.second} & failed] for _, analysis in analyses]
+        if not verdicts[0]:
+            return None
+        values = [[(v.difference, *(v.interval or (np.nan, np.nan))) for v in row] for row in verdicts]
+        return Differences(
+            rows=np.array([row for row, _ in analyses], dtype=np.int64),
+            pairs=tuple((verdict.first, verdict.second) for verdict in verdicts[0]),
+            values=np.array(values),
+            alpha=verdicts[0][0].alpha,
+            test=verdicts[0][0].test,
+        )

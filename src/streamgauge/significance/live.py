@@ -1,7 +1,8 @@
-"""Verdicts while a run goes on: which of two learners is better, or that they are as good as equal, and since when."""
+"""Live verdicts: which of two learners is better, or that they are equivalent, and since which row."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -13,12 +14,18 @@ from streamgauge.errors import StreamgaugeError, require_at_least, require_betwe
 from streamgauge.records import Differences, Outcome, PairSums, Verdict
 from streamgauge.records.serialise import pack, unpack
 from streamgauge.significance.group_sequential import GroupSequentialSignFlip, open_ended, until
-from streamgauge.significance.history import LookCourse
-from streamgauge.significance.interim_analysis import NULLS, OUTCOMES, InterimAnalysis, intervals_at, outcomes_at
+from streamgauge.significance.interim_analysis import (
+    NULLS,
+    OUTCOMES,
+    AnalysisHistory,
+    InterimAnalysis,
+    compute_intervals,
+    decide_pairs,
+)
 
 __all__ = ["LiveTest", "Monitor", "PairWatch"]
 
-USUAL_HORIZON = 20_000
+DEFAULT_HORIZON = 20_000
 
 UNDECIDED: tuple[Outcome, None] = ("undecided", None)
 
@@ -27,19 +34,19 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class LiveTest:
-    """How learners are compared while a run goes on, at every reading.
+    """How learners are compared during a run, at every reading.
 
     Parameters
     ----------
     alpha
-        The chance that a verdict is ever wrong: any of them where the pairs share it, else that on a pair.
+        The probability that a verdict is ever wrong: over all pairs if they share it, else per pair.
     rope
-        Differences of the accuracy up to this do not matter.
+        The region of practical equivalence: differences of the accuracy up to this are ignored.
     horizon
-        About how many rows there will be; None for those of the run, or 20,000 where nobody knows. It decides where
-        the intervals are narrowest, never whether they hold.
+        The expected number of rows; None for that of the run, or 20,000 if unknown. It decides where the intervals are
+        narrowest, not whether they are valid.
     shared
-        Whether all pairs share alpha, each having an equal part of it. Then all intervals hold at once, at all rows.
+        Whether all pairs share alpha in equal parts. Then all intervals hold simultaneously, at all rows.
 
     Examples
     --------
@@ -65,18 +72,18 @@ class LiveTest:
 
 
 class Monitor:
-    """Says of each pair of learners, at every look, which is better by now; look as often as you like.
+    """Anytime-valid verdicts on pairs of learners; any number of looks is allowed.
 
-    Where the folds scored the same rows, it goes by the two-way confidence sequence; with one fold, by that of
-    empirical Bernstein; with folds of different rows, by the group-sequential sign-flip test, which knows no rope, and
-    whose looks should be planned. The first verdict on a pair stays.
+    If the folds scored the same rows, the two-way confidence sequence is used; with one fold, the empirical Bernstein
+    sequence; with folds of different rows, the group-sequential sign-flip test, which has no rope and whose looks
+    should be planned. The first verdict on a pair is final.
 
     Parameters
     ----------
     live_test
         The level, the rope, and whether the pairs share the level.
     n_looks
-        How many looks there will be, where that is known; only the group-sequential test asks.
+        The number of looks if known; only the group-sequential test uses it.
 
     Examples
     --------
@@ -91,45 +98,50 @@ class Monitor:
     def __init__(self, live_test: LiveTest = LiveTest(), *, n_looks: int | None = None) -> None:
         self.live_test, self.n_looks = live_test, n_looks
         self.n_pairs = 0
-        """How many pairs there were at the first look."""
-        self._reached: dict[Pair, tuple[Outcome, int]] = {}
+        """Number of pairs at the first look."""
+        self._decided: dict[Pair, tuple[Outcome, int]] = {}
         self._flips: dict[Pair, GroupSequentialSignFlip] = {}
 
     def look(self, pairs: Sequence[PairSums], row: int) -> tuple[Verdict, ...]:
-        """Look at the sums of each pair after so many rows; give a verdict on each."""
+        """Analyse the sums of each pair after `row` rows and return a verdict on each."""
         if not pairs:
             return ()
-        names, look = [(pair.first, pair.second) for pair in pairs], InterimAnalysis.of(pairs)
-        self.judge(names, look, row)
-        return self.tell(names, look)
+        names, analysis = [(pair.first, pair.second) for pair in pairs], InterimAnalysis.from_sums(pairs)
+        self.update(names, analysis, row)
+        return self.verdicts(names, analysis)
 
     @property
-    def alpha_of_pair(self) -> float:
-        """The part of alpha that a pair has."""
+    def pair_alpha(self) -> float:
+        """The part of alpha for each pair."""
         return self.live_test.alpha / (max(self.n_pairs, 1) if self.live_test.shared else 1)
 
-    def judge(self, names: Sequence[Pair], look: InterimAnalysis, row: int) -> None:
-        """Take in what a look after so many rows tells of the pairs."""
+    def update(self, names: Sequence[Pair], analysis: InterimAnalysis, row: int) -> None:
+        """Decide the pairs that an analysis after `row` rows can decide."""
         self.n_pairs = self.n_pairs or len(names)
-        if look.n_least < 1 or len(self._reached) == self.n_pairs:
+        if analysis.min_scored < 1 or len(self._decided) == self.n_pairs:
             return
-        if look.test == "group_sequential":
-            codes = np.array([self._flipped(*of_pair) for of_pair in zip(names, look.fold_differences, strict=True)])
+        if analysis.test == "group_sequential":
+            codes = np.array(
+                [
+                    self._decide_by_flips(pair, differences)
+                    for pair, differences in zip(names, analysis.fold_differences, strict=True)
+                ]
+            )
         else:
-            codes = outcomes_at(look, alpha=self.alpha_of_pair, rope=self.live_test.rope, horizon=self._horizon)
-        for place in np.flatnonzero(codes).tolist():
-            self._reached.setdefault(names[place], (OUTCOMES[codes[place]], row))
+            codes = decide_pairs(analysis, alpha=self.pair_alpha, rope=self.live_test.rope, horizon=self._horizon)
+        for index in np.flatnonzero(codes).tolist():
+            self._decided.setdefault(names[index], (OUTCOMES[codes[index]], row))
 
-    def tell(self, names: Sequence[Pair], look: InterimAnalysis) -> tuple[Verdict, ...]:
-        """Give the verdict on each pair, with its difference and interval at a look."""
-        test = look.test
-        intervals: Sequence[tuple[float, float] | None] = [None] * look.n_pairs
+    def verdicts(self, names: Sequence[Pair], analysis: InterimAnalysis) -> tuple[Verdict, ...]:
+        """Return the verdict on each pair, with its difference and interval in an analysis."""
+        test = analysis.test
+        intervals: Sequence[tuple[float, float] | None] = [None] * analysis.n_pairs
         if test != "group_sequential":
-            intervals = intervals_at(look, alpha=self.alpha_of_pair, horizon=self._horizon)
+            intervals = compute_intervals(analysis, alpha=self.pair_alpha, horizon=self._horizon)
         verdicts = []
-        for pair, difference, interval in zip(names, look.differences.tolist(), intervals, strict=True):
-            outcome, row = self._reached.get(pair, UNDECIDED)
-            told = Verdict(
+        for pair, difference, interval in zip(names, analysis.differences.tolist(), intervals, strict=True):
+            outcome, row = self._decided.get(pair, UNDECIDED)
+            verdict = Verdict(
                 first=pair[0],
                 second=pair[1],
                 outcome=outcome,
@@ -142,65 +154,65 @@ class Monitor:
                 null=NULLS[test],
                 test=test,
             )
-            verdicts.append(told)
+            verdicts.append(verdict)
         return tuple(verdicts)
 
     @property
     def _horizon(self) -> int:
-        return self.live_test.horizon or USUAL_HORIZON
+        return self.live_test.horizon or DEFAULT_HORIZON
 
-    def _flipped(self, pair: Pair, differences: NDArray[np.float64]) -> int:
-        """Look at the folds of a pair; a place in `OUTCOMES`."""
-        if pair in self._reached or self.alpha_of_pair * 2.0 ** (len(differences) - 1) < 1.0:
-            return 0  # known already, or so few folds can never tell
+    def _decide_by_flips(self, pair: Pair, differences: NDArray[np.float64]) -> int:
+        """Return the outcome of a pair by its folds, as an index into `OUTCOMES`."""
+        if pair in self._decided or self.pair_alpha * 2.0 ** (len(differences) - 1) < 1.0:
+            return 0  # already decided, or too few folds ever to decide
         if pair not in self._flips:
-            self._flips[pair] = self._new_flips(len(differences))
+            self._flips[pair] = self._build_flips(len(differences))
         if not self._flips[pair].look(differences):
             return 0
         return 1 if differences.sum() > 0 else 2
 
-    def _new_flips(self, n_folds: int) -> GroupSequentialSignFlip:
+    def _build_flips(self, n_folds: int) -> GroupSequentialSignFlip:
         spending = open_ended if self.n_looks is None else until(self.n_looks)
-        return GroupSequentialSignFlip(n_folds, alpha=self.alpha_of_pair, spending=spending)
+        return GroupSequentialSignFlip(n_folds, alpha=self.pair_alpha, spending=spending)
 
     def save(self) -> bytes:
-        """All of its state."""
+        """Return the serialised state."""
         facts = {
             "n_pairs": self.n_pairs,
-            "reached": [[*pair, *reached] for pair, reached in self._reached.items()],
+            "reached": [[*pair, *decision] for pair, decision in self._decided.items()],
             "flips": [[*pair, test.n_folds, test.n_looks] for pair, test in self._flips.items()],
         }
         return pack("Monitor", facts, [test.rejected for test in self._flips.values()])
 
     def load(self, state: bytes) -> None:
-        """Take over the saved state of a monitor of the same test; it stays as it was where the bytes are damaged."""
+        """Restore the saved state of a monitor of the same test; damaged bytes raise and change nothing."""
         facts, rejected = unpack("Monitor", state)
-        before, self.n_pairs = self.n_pairs, facts["n_pairs"]  # a pair's part of alpha depends on it
+        before, self.n_pairs = self.n_pairs, facts["n_pairs"]  # which the part of alpha for each pair depends on
         try:
             flips = {}
             for (first, second, n_folds, n_looks), bits in zip(facts["flips"], rejected, strict=True):
-                flips[first, second] = test = self._new_flips(n_folds)
+                flips[first, second] = test = self._build_flips(n_folds)
                 test.restore(n_looks, bits)
         except StreamgaugeError:
             self.n_pairs = before
             raise
         self._flips = flips
-        self._reached = {(first, second): (outcome, row) for first, second, outcome, row in facts["reached"]}
+        self._decided = {(first, second): (outcome, row) for first, second, outcome, row in facts["reached"]}
 
 
 class PairWatch:
-    """Counts what the comparison of every two learners of a run needs, and looks at it at every reading.
+    """Counts of every pair of learners of a run, analysed at every reading.
 
     Parameters
     ----------
     names
-        Those of the learners.
+        Names of the learners.
     n_folds
-        How many folds there are.
+        Number of folds.
     live_test
         How to compare; None to count only.
     n_looks
-        How many looks there will be, where that is known.
+        The number of readings, if known.
 
     Examples
     --------
@@ -215,12 +227,12 @@ class PairWatch:
         self, names: Sequence[str], n_folds: int, live_test: LiveTest | None, n_looks: int | None = None
     ) -> None:
         self._names = list(combinations(names, 2))
-        self._places = list(combinations(range(len(names)), 2))
+        self._indices = list(combinations(range(len(names)), 2))
         self._shape = (len(names), n_folds)
         self._counter = _native.PairCounter(*self._shape)
         self._monitor = None if live_test is None or len(names) < 2 else Monitor(live_test, n_looks=n_looks)
-        self._seen: InterimAnalysis | None = None
-        self._course, self._row = LookCourse(), 0
+        self._last: InterimAnalysis | None = None
+        self._history, self._row = AnalysisHistory(), 0
 
     def update(
         self,
@@ -229,62 +241,65 @@ class PairWatch:
         cuts: Sequence[int],
         reading_rows: Sequence[int],
     ) -> None:
-        """Count what a step brought, and look at each stop.
+        """Count the predictions of a step, and analyse the pairs after each reading row.
 
-        `correct` [learners, folds, n] says which predictions were right, `scored` [folds, n] which count (None: all),
-        `cuts` before which place of the step each stop is.
+        `correct` [learners, folds, n] marks the predictions that were right, `scored` [folds, n] those that count
+        (None: all). `cuts` are the positions of the reading rows in the step.
         """
         start = 0
-        for cut, stop in zip(cuts, reading_rows, strict=True) if self._monitor is not None else ():
+        for cut, row in zip(cuts, reading_rows, strict=True) if self._monitor is not None else ():
             self._counter.update(correct, scored, start, cut)
-            self.look(stop)
+            self.analyse(row)
             start = cut
         self._counter.update(correct, scored, start)
 
-    def look(self, row: int) -> None:
-        """Look at what was counted, after so many rows."""
+    def analyse(self, row: int) -> None:
+        """Analyse the counts after `row` rows."""
         if self._monitor is not None:
-            self._seen = InterimAnalysis.at(self._counter)
-            self._monitor.judge(self._names, self._seen, row)
-            self._course.keep(row, self._seen)
+            self._last = InterimAnalysis.from_counter(self._counter)
+            self._monitor.update(self._names, self._last, row)
+            self._history.append(row, self._last)
             self._row = row
 
     def verdicts(self, failed: frozenset[str] = frozenset()) -> tuple[Verdict, ...]:
-        """Give the verdicts as of the last look, but for pairs with a learner that has failed."""
-        if self._monitor is None or self._seen is None:
+        """Return the verdicts of the last analysis, without pairs of failed learners."""
+        if self._monitor is None or self._last is None:
             return ()
-        told = self._monitor.tell(self._names, self._seen)
-        return tuple(verdict for verdict in told if not {verdict.first, verdict.second} & failed)
+        verdicts = self._monitor.verdicts(self._names, self._last)
+        return tuple(verdict for verdict in verdicts if not {verdict.first, verdict.second} & failed)
 
     def differences(self, failed: frozenset[str] = frozenset()) -> Differences | None:
-        """Give the course of the differences, but for pairs with a learner that has failed."""
-        monitor, names = self._monitor, self._names
-        if monitor is None or self._seen is None:
+        """Return the history of the differences, without pairs of failed learners."""
+        if self._monitor is None or self._last is None:
             return None
-        return self._course.differences(lambda look: monitor.tell(names, look), (self._row, self._seen), failed)
+        judge = partial(self._monitor.verdicts, self._names)
+        return self._history.differences(judge, (self._row, self._last), failed)
 
     def sums(self, failed: frozenset[str] = frozenset()) -> tuple[PairSums, ...]:
-        """Give the sums of all pairs, but for those with a learner that has failed."""
+        """Return the sums of all pairs, without those of failed learners."""
         return tuple(
-            PairSums(first, second, *self._counter.sums(*places))
-            for (first, second), places in zip(self._names, self._places, strict=True)
+            PairSums(first, second, *self._counter.sums(*indices))
+            for (first, second), indices in zip(self._names, self._indices, strict=True)
             if not {first, second} & failed
         )
 
     def save(self) -> bytes:
-        """All of its state."""
+        """Return the serialised state."""
         parts = [self._counter.save(), *([] if self._monitor is None else [self._monitor.save()])]
-        return pack(
-            "PairWatch",
-            {"names": self._names, "seen": _told(self._seen), "row": self._row, "course": self._kept()},
-            parts,
-        )
+        looks = [[row, _to_json(analysis)] for row, analysis in self._history.analyses]
+        facts = {
+            "names": self._names,
+            "seen": None if self._last is None else _to_json(self._last),
+            "row": self._row,
+            "course": [self._history.n_looks, looks],
+        }
+        return pack("PairWatch", facts, parts)
 
     def load(self, state: bytes) -> None:
-        """Take over the saved state of a watch over the same learners; it stays as it was where that is damaged."""
+        """Restore the saved state of a watch over the same learners; a damaged state raises and changes nothing."""
         facts, parts = unpack("PairWatch", state)
         if [tuple(pair) for pair in facts["names"]] != self._names or len(parts) != 1 + (self._monitor is not None):
-            msg = "this state is of other learners, or of another live test"
+            msg = "the saved state is that of other learners, or of another live test"
             raise StreamgaugeError(msg)
         counter = _native.PairCounter(*self._shape)
         try:
@@ -293,29 +308,27 @@ class PairWatch:
             raise StreamgaugeError(str(error)) from error
         if self._monitor is not None:
             self._monitor.load(parts[1])
-        self._counter, self._seen, self._row = counter, _read(facts["seen"]), facts["row"]
+        self._counter, self._row = counter, facts["row"]
+        self._last = None if facts["seen"] is None else _from_json(facts["seen"])
         n_looks, looks = facts["course"]
-        self._course = LookCourse()
-        self._course.n_looks = n_looks
-        self._course.kept = [(row, look) for row, told in looks if (look := _read(told)) is not None]
-
-    def _kept(self) -> list[Any]:
-        """Put the looks that are kept into what JSON can tell."""
-        return [self._course.n_looks, [[row, _told(look)] for row, look in self._course.kept]]
+        self._history = AnalysisHistory()
+        self._history.n_looks = n_looks
+        self._history.analyses = [(row, _from_json(values)) for row, values in looks]
 
 
-def _told(look: InterimAnalysis | None) -> list[Any] | None:
-    """Put a look into what JSON can tell; numbers keep every bit."""
-    if look is None:
-        return None
-    columns = [look.n_scored, look.only_first, look.only_second, look.parts]
-    return [look.n_rows, look.n_blocks, *(column.tolist() for column in columns)]
+def _to_json(analysis: InterimAnalysis) -> list[Any]:
+    """Return an analysis as JSON values, which keep every bit of the numbers."""
+    columns = [analysis.n_scored, analysis.only_first, analysis.only_second, analysis.parts]
+    return [analysis.n_rows, analysis.n_blocks, *(column.tolist() for column in columns)]
 
 
-def _read(told: list[Any] | None) -> InterimAnalysis | None:
-    if told is None:
-        return None
-    n_rows, n_blocks, n_scored, *only, parts = told
-    counts = [np.array(column, dtype=np.int64).reshape(-1, len(n_scored)) for column in only]
-    scored = np.array(n_scored, dtype=np.int64)
-    return InterimAnalysis(n_rows, scored, counts[0], counts[1], n_blocks, np.array(parts).reshape(-1, 5))
+def _from_json(values: list[Any]) -> InterimAnalysis:
+    n_rows, n_blocks, n_scored, only_first, only_second, parts = values
+    return InterimAnalysis(
+        n_rows=n_rows,
+        n_scored=np.array(n_scored, dtype=np.int64),
+        only_first=np.array(only_first, dtype=np.int64).reshape(-1, len(n_scored)),
+        only_second=np.array(only_second, dtype=np.int64).reshape(-1, len(n_scored)),
+        n_blocks=n_blocks,
+        parts=np.array(parts).reshape(-1, 5),
+    )

@@ -1,4 +1,4 @@
-"""Ranks over streams, and the tests that look at nothing else: Friedman's and Nemenyi's."""
+"""Ranks over streams, and tests based on ranks alone: Friedman's and Nemenyi's."""
 
 import math
 from collections import Counter, defaultdict
@@ -15,12 +15,12 @@ from streamgauge.significance.fold_tests import double_ranks
 
 __all__ = ["Friedman", "critical_difference", "friedman", "mean_rank_p_values", "nemenyi_p_values", "ranks_of"]
 
-MOST_WAYS = 100_000
-"""So many ways to rank one more stream are gone through for an exact p-value."""
+MAX_WAYS = 100_000
+"""The limit of rankings per stream that are enumerated for an exact p-value."""
 
 
 def ranks_of(values: ArrayLike, *, greater_is_better: bool = True) -> NDArray[np.float64]:
-    """Rank learners on each stream: the best has rank 1, ties share the mean of their ranks.
+    """Return the ranks of learners on each stream: the best has rank 1, ties share the mean of their ranks.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def ranks_of(values: ArrayLike, *, greater_is_better: bool = True) -> NDArray[np
     >>> ranks_of([[0.9, 0.8, 0.8], [0.7, 0.6, 0.9]]).tolist()
     [[1.0, 2.5, 2.5], [2.0, 3.0, 1.0]]
     """
-    table = _checked(values)
+    table = _check_values(values)
     return np.array([double_ranks(-row if greater_is_better else row) for row in table]) / 2
 
 
@@ -48,9 +48,9 @@ class Friedman:
         Friedman's statistic, a chi-square with ``k - 1`` degrees of freedom, and its p-value.
     iman_davenport, iman_davenport_p
         The less conservative statistic of Iman and Davenport, an F with ``k - 1`` and ``(k - 1)(N - 1)`` degrees of
-        freedom, and its p-value. Where all streams rank alike the F is infinite, and the p-value is the exact chance.
+        freedom, and its p-value. If all streams rank alike, the F is infinite and the p-value exact.
     exact_p
-        The exact chance of ranks so far apart, where streams and learners are few enough to find it; else None.
+        The exact p-value if streams and learners are few enough to enumerate; else None.
 
     Examples
     --------
@@ -67,21 +67,21 @@ class Friedman:
 
     @property
     def best_p(self) -> float:
-        """The p-value to believe: the exact one, where it is known. Both statistics are poor where streams are few."""
+        """The most accurate p-value: the exact one if known, since both approximations are poor for few streams."""
         return self.iman_davenport_p if self.exact_p is None else self.exact_p
 
 
 def friedman(values: ArrayLike, *, corrected_for_ties: bool = True) -> Friedman:
     """Test whether learners have the same mean rank over independent streams.
 
-    Streams, not folds: folds of one stream share its rows and are no independent witnesses.
+    The rows of the table must be streams, not folds: folds of one stream share its rows and are not independent.
 
     Parameters
     ----------
     values
         One number per stream and learner, [streams, learners].
     corrected_for_ties
-        Whether ties shrink the variance that chance is expected to give, as they do. Demšar 2006 leaves this out.
+        Whether to reduce the expected variance for ties. Demšar 2006 does not.
 
     References
     ----------
@@ -101,7 +101,7 @@ def friedman(values: ArrayLike, *, corrected_for_ties: bool = True) -> Friedman:
 
     ranks = ranks_of(values)
     n, k = ranks.shape
-    _check_size(n, k)
+    _require_enough(n, k)
     between = float(((ranks.sum(axis=0) - n * (k + 1) / 2) ** 2).sum())
     # Without ties the ranks of a stream have the squared deviations of 1, ..., k.
     within = float(((ranks - (k + 1) / 2) ** 2).sum()) if corrected_for_ties else n * k * (k * k - 1) / 12
@@ -109,25 +109,31 @@ def friedman(values: ArrayLike, *, corrected_for_ties: bool = True) -> Friedman:
     rest = n * (k - 1) - chi_square
     if rest > 1e-9:
         statistic = (n - 1) * chi_square / rest
-        p_of_f = float(fdtrc(k - 1, (k - 1) * (n - 1), statistic))
+        f_p_value = float(fdtrc(k - 1, (k - 1) * (n - 1), statistic))
     else:
-        statistic, p_of_f = math.inf, _chance_of_agreement(ranks)
-    return Friedman(chi_square, float(chdtrc(k - 1, chi_square)), statistic, p_of_f, _exact_p(ranks))
+        statistic, f_p_value = math.inf, _compute_agreement_chance(ranks)
+    return Friedman(
+        chi_square=chi_square,
+        p_value=float(chdtrc(k - 1, chi_square)),
+        iman_davenport=statistic,
+        iman_davenport_p=f_p_value,
+        exact_p=_compute_exact_p(ranks),
+    )
 
 
-def _exact_p(ranks: NDArray[np.float64]) -> float | None:
-    """Find the chance that rank sums lie as far apart as these where each stream ranks by chance; None if that is long.
+def _compute_exact_p(ranks: NDArray[np.float64]) -> float | None:
+    """Return the probability that random rankings spread the rank sums at least this far; None if it takes too long.
 
-    Stream after stream, the chances of all rank sums. All learners being alike, only their sorted values matter.
+    The distribution of the rank sums is built up stream by stream. Learners are exchangeable, so sums are kept sorted.
     """
     n, k = ranks.shape
-    if math.factorial(k) > MOST_WAYS:
+    if math.factorial(k) > MAX_WAYS:
         return None
     doubled = np.rint(2.0 * ranks).astype(np.int64)  # ties have halves
     chances = {(0,) * k: 1.0}
-    for of_stream in doubled.tolist():
-        orders = Counter(permutations(of_stream))
-        if len(chances) * len(orders) > MOST_WAYS:
+    for stream_ranks in doubled.tolist():
+        orders = Counter(permutations(stream_ranks))
+        if len(chances) * len(orders) > MAX_WAYS:
             return None
         after: defaultdict[tuple[int, ...], float] = defaultdict(float)
         for sums, chance in chances.items():
@@ -135,15 +141,15 @@ def _exact_p(ranks: NDArray[np.float64]) -> float | None:
                 after[tuple(sorted(map(add, sums, order)))] += chance * ways / math.factorial(k)
         chances = after
 
-    def apart(sums: Iterable[int]) -> int:
-        return sum((one - n * (k + 1)) ** 2 for one in sums)
+    def measure_spread(sums: Iterable[int]) -> int:
+        return sum((value - n * (k + 1)) ** 2 for value in sums)
 
-    observed = apart(doubled.sum(axis=0).tolist())
-    return min(1.0, math.fsum(chance for sums, chance in chances.items() if apart(sums) >= observed))
+    observed = measure_spread(doubled.sum(axis=0).tolist())
+    return min(1.0, math.fsum(chance for sums, chance in chances.items() if measure_spread(sums) >= observed))
 
 
-def _chance_of_agreement(ranks: NDArray[np.float64]) -> float:
-    """Find the chance that all streams rank the learners as the first does."""
+def _compute_agreement_chance(ranks: NDArray[np.float64]) -> float:
+    """Return the probability that all streams rank the learners like the first."""
     n, k = ranks.shape
     _, tied = np.unique(ranks[0], return_counts=True)
     n_orders = math.factorial(k) // math.prod(math.factorial(size) for size in tied.tolist())
@@ -151,9 +157,9 @@ def _chance_of_agreement(ranks: NDArray[np.float64]) -> float:
 
 
 def critical_difference(n_learners: int, n_streams: int, *, alpha: float = 0.05) -> float:
-    """Give the difference of mean ranks that Nemenyi's test asks for.
+    """Return the critical difference of mean ranks of Nemenyi's test.
 
-    ``q sqrt(k (k + 1) / (6 N))`` where q is the quantile of the studentised range of k means by the root of 2.
+    It is ``q sqrt(k (k + 1) / (6 N))`` with q the quantile of the studentised range of k means divided by ``sqrt(2)``.
 
     References
     ----------
@@ -171,11 +177,11 @@ def critical_difference(n_learners: int, n_streams: int, *, alpha: float = 0.05)
     require_at_least("n_learners", n_learners, 2)
     require_at_least("n_streams", n_streams, 1)
     quantile = float(studentized_range.ppf(1 - alpha, n_learners, np.inf)) / math.sqrt(2)
-    return quantile * _rank_error(n_learners, n_streams)
+    return quantile * _compute_rank_error(n_learners, n_streams)
 
 
 def nemenyi_p_values(mean_ranks: ArrayLike, n_streams: int) -> NDArray[np.float64]:
-    """Give Nemenyi's p-value of each pair of learners, [learners, learners]; they hold for all pairs at once.
+    """Return Nemenyi's p-value of each pair of learners, [learners, learners], adjusted for all pairs.
 
     Examples
     --------
@@ -184,15 +190,16 @@ def nemenyi_p_values(mean_ranks: ArrayLike, n_streams: int) -> NDArray[np.float6
     """
     from scipy.stats import studentized_range  # noqa: PLC0415
 
-    apart, k = _apart(mean_ranks, n_streams)
+    distances = _compute_distances(mean_ranks, n_streams)
+    k = len(distances)
     table = np.ones((k, k))
     upper = np.triu_indices(k, 1)
-    table[upper] = np.clip(studentized_range.sf(math.sqrt(2) * apart[upper], k, np.inf), 0.0, 1.0)
+    table[upper] = np.clip(studentized_range.sf(math.sqrt(2) * distances[upper], k, np.inf), 0.0, 1.0)
     return np.minimum(table, table.T)
 
 
 def mean_rank_p_values(mean_ranks: ArrayLike, n_streams: int) -> NDArray[np.float64]:
-    """Give the p-value of each pair by the normal test of its mean ranks, [learners, learners]; not adjusted.
+    """Return the p-value of each pair by the normal test of its mean ranks, [learners, learners]; not adjusted.
 
     Examples
     --------
@@ -201,22 +208,21 @@ def mean_rank_p_values(mean_ranks: ArrayLike, n_streams: int) -> NDArray[np.floa
     """
     from scipy.special import ndtr  # noqa: PLC0415
 
-    apart, _ = _apart(mean_ranks, n_streams)
-    p_values: NDArray[np.float64] = 2 * ndtr(-apart)
+    p_values: NDArray[np.float64] = 2 * ndtr(-_compute_distances(mean_ranks, n_streams))
     return p_values
 
 
-def _apart(mean_ranks: ArrayLike, n_streams: int) -> tuple[NDArray[np.float64], int]:
-    """Measure how far mean ranks are apart, in standard errors."""
+def _compute_distances(mean_ranks: ArrayLike, n_streams: int) -> NDArray[np.float64]:
+    """Return the distances between mean ranks, in standard errors."""
     ranks = np.asarray(mean_ranks, dtype=np.float64)
-    return np.abs(ranks[:, None] - ranks) / _rank_error(len(ranks), n_streams), len(ranks)
+    return np.abs(ranks[:, None] - ranks) / _compute_rank_error(len(ranks), n_streams)
 
 
-def _rank_error(n_learners: int, n_streams: int) -> float:
+def _compute_rank_error(n_learners: int, n_streams: int) -> float:
     return math.sqrt(n_learners * (n_learners + 1) / (6 * n_streams))
 
 
-def _checked(values: ArrayLike) -> NDArray[np.float64]:
+def _check_values(values: ArrayLike) -> NDArray[np.float64]:
     table = np.asarray(values, dtype=np.float64)
     if table.ndim != 2:
         msg = f"ranks need a table [streams, learners], not an array of shape {table.shape}"
@@ -228,7 +234,7 @@ def _checked(values: ArrayLike) -> NDArray[np.float64]:
     return table
 
 
-def _check_size(n_streams: int, n_learners: int) -> None:
+def _require_enough(n_streams: int, n_learners: int) -> None:
     if n_streams < 2 or n_learners < 2:
         msg = (
             f"a ranking needs at least 2 learners on at least 2 streams, not {n_learners} on {n_streams}:"

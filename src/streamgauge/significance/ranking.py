@@ -1,7 +1,7 @@
-"""Many learners on many streams: their ranks, whether these could be chance, and which pairs really differ."""
+"""Rankings of many learners over many streams, with the tests of their ranks and pairs."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -13,7 +13,7 @@ from streamgauge.errors import StreamgaugeError, require_between, unknown_name
 from streamgauge.records import RunData
 from streamgauge.significance.compare import choose_forgetting
 from streamgauge.significance.corrections import holm, shaffer
-from streamgauge.significance.fold_tests import slack, wilcoxon
+from streamgauge.significance.fold_tests import equality_tolerance, wilcoxon
 from streamgauge.significance.rank_tests import (
     Friedman,
     critical_difference,
@@ -23,33 +23,33 @@ from streamgauge.significance.rank_tests import (
     ranks_of,
 )
 
-__all__ = ["POST_HOCS", "RankedPair", "Ranking", "rank", "rank_table"]
+__all__ = ["POST_HOCS", "RankedPair", "Ranking", "diagram_text", "rank", "rank_table"]
 
 POST_HOCS = {
-    "wilcoxon_holm": "exact Wilcoxon over streams, adjusted as Holm does",
-    "ranks_holm": "normal test of mean ranks, adjusted as Holm does",
-    "ranks_shaffer": "normal test of mean ranks, adjusted as Shaffer does",
+    "wilcoxon_holm": "exact Wilcoxon over streams, Holm-adjusted",
+    "ranks_holm": "normal test of mean ranks, Holm-adjusted",
+    "ranks_shaffer": "normal test of mean ranks, Shaffer-adjusted",
     "nemenyi": "Nemenyi's test of mean ranks",
 }
-"""The tests of pairs after Friedman's, and what they are."""
+"""The post-hoc tests of pairs, and their descriptions."""
 
 
 @dataclass(frozen=True)
 class RankedPair:
-    """Two learners over streams.
+    """A pair of learners compared over streams.
 
     Parameters
     ----------
     first, second
         Names of the learners.
     wins, ties, losses
-        On how many streams the first is better, as good, and worse.
+        On how many streams the first is better, equally good, and worse.
     difference
         The mean over streams of first minus second.
     p_value
-        Of the test of this pair alone; NaN for Nemenyi's, which has none.
+        The p-value of the test of this pair alone; NaN for Nemenyi's test, which has none.
     adjusted
-        The p-value that holds for all pairs at once.
+        The p-value adjusted for all pairs.
 
     Examples
     --------
@@ -69,20 +69,20 @@ class RankedPair:
 
 @dataclass(frozen=True)
 class Ranking:
-    """How learners rank over independent streams.
+    """The ranks of learners over independent streams.
 
     Parameters
     ----------
     learners, streams
         Their names.
     values
-        What was ranked, float64 [streams, learners].
+        The values that were ranked, float64 [streams, learners].
     ranks
         The rank of each learner on each stream, 1 for the best, float64 [streams, learners].
     friedman
-        Whether ranks so far apart could be chance.
+        The test that all learners have the same mean rank.
     critical_difference
-        The difference of mean ranks that Nemenyi's test asks for.
+        The critical difference of mean ranks of Nemenyi's test.
     pairs
         Every pair of learners.
     post_hoc
@@ -90,9 +90,9 @@ class Ranking:
     alpha, measure, greater_is_better
         The level, what was compared, and whether a greater value is better.
     warnings
-        What to know before believing it.
+        Caveats for the interpretation.
     unit
-        In what the measure is told.
+        The unit of the measure.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class Ranking:
     >>> ranking.wins.tolist()
     [[0, 3], [0, 0]]
     >>> print(ranking)
-    Mean ranks by accuracy on 3 streams: tree 1.00, bayes 2.00. At a level of 0.05 no two can be told apart.
+    Mean ranks by accuracy on 3 streams: tree 1.00, bayes 2.00. No two differ at level 0.05.
     """
 
     learners: tuple[str, ...]
@@ -127,33 +127,33 @@ class Ranking:
 
     @property
     def order(self) -> tuple[str, ...]:
-        """The learners from the best mean rank on."""
+        """The learners, best mean rank first."""
         return tuple(self.learners[i] for i in np.argsort(self.mean_ranks, kind="stable"))
 
     @property
     def wins(self) -> NDArray[np.int64]:
         """On how many streams the learner of the row beats that of the column, int64 [learners, learners]."""
-        return self._counts("wins", "losses")
+        return self._tabulate(lambda pair: (pair.wins, pair.losses))
 
     @property
     def ties(self) -> NDArray[np.int64]:
         """On how many streams two learners are equally good, int64 [learners, learners]."""
-        return self._counts("ties", "ties")
+        return self._tabulate(lambda pair: (pair.ties, pair.ties))
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """The largest sets of learners no two of which can be told apart; the best first, single ones left out."""
-        place = {name: i for i, name in enumerate(self.order)}
-        alike: dict[str, set[str]] = {name: set() for name in self.order}
+        """The maximal sets of two or more learners without a significant difference; the best first."""
+        position = {name: i for i, name in enumerate(self.order)}
+        neighbours: dict[str, set[str]] = {name: set() for name in self.order}
         for pair in self.pairs:
             if pair.adjusted > self.alpha:
-                alike[pair.first].add(pair.second)
-                alike[pair.second].add(pair.first)
-        found = [sorted(group, key=place.__getitem__) for group in _largest_groups(alike) if len(group) > 1]
-        return tuple(tuple(group) for group in sorted(found, key=lambda group: [place[name] for name in group]))
+                neighbours[pair.first].add(pair.second)
+                neighbours[pair.second].add(pair.first)
+        groups = [sorted(group, key=position.__getitem__) for group in _find_cliques(neighbours) if len(group) > 1]
+        return tuple(tuple(group) for group in sorted(groups, key=lambda group: [position[name] for name in group]))
 
     def better(self, pair: RankedPair) -> str | None:
-        """Give the name of the learner of a pair that is better; None where no difference can be claimed."""
+        """Return the name of the better learner of a pair; None if no difference can be claimed."""
         if pair.adjusted > self.alpha:
             return None
         if self.post_hoc == "wilcoxon_holm":
@@ -161,31 +161,32 @@ class Ranking:
             direction = wilcoxon(self.values[:, i] - self.values[:, j]).direction
             ahead = direction > 0 if self.greater_is_better else direction < 0
         else:
-            means = dict(zip(self.learners, self.mean_ranks.tolist(), strict=True))
+            means = _map_mean_ranks(self)
             ahead = means[pair.first] < means[pair.second]
         return pair.first if ahead else pair.second
 
     @property
     def sentence(self) -> str:
-        """What was found."""
-        means = dict(zip(self.learners, self.mean_ranks.tolist(), strict=True))
+        """The outcome as English sentences."""
+        means = _map_mean_ranks(self)
         ranked = ", ".join(f"{name} {means[name]:.2f}" for name in self.order)
-        told = [
+        claims = [
             f"{better} is better than {pair.second if better == pair.first else pair.first}"
             for pair in self.pairs
             if (better := self.better(pair)) is not None
         ]
-        found = join_words(told) if told else "no two can be told apart"
-        where = count(len(self.streams), "stream")
-        return f"Mean ranks by {self.measure} on {where}: {ranked}. At a level of {self.alpha:g} {found}."
+        outcome = (
+            f"At level {self.alpha:g} {join_words(claims)}" if claims else f"No two differ at level {self.alpha:g}"
+        )
+        return f"Mean ranks by {self.measure} on {count(len(self.streams), 'stream')}: {ranked}. {outcome}."
 
     def __repr__(self) -> str:
         return self.sentence
 
-    def _counts(self, forward: str, backward: str) -> NDArray[np.int64]:
+    def _tabulate(self, count_streams: Callable[[RankedPair], tuple[int, int]]) -> NDArray[np.int64]:
         table = np.zeros((len(self.learners), len(self.learners)), dtype=np.int64)
         for (i, j), pair in zip(combinations(range(len(self.learners)), 2), self.pairs, strict=True):
-            table[i, j], table[j, i] = getattr(pair, forward), getattr(pair, backward)
+            table[i, j], table[j, i] = count_streams(pair)
         return table
 
 
@@ -199,20 +200,20 @@ def rank(
 ) -> Ranking:
     """Rank the learners of several runs over their streams.
 
-    A learner has one number a stream: the mean over the folds of the last reading, and over runs of the same stream.
-    Folds are never taken for streams. Runs of one stream may hold different learners.
+    A learner has one number per stream: the mean of the last reading over the folds, and over runs of the same stream.
+    Folds never count as streams. Runs of one stream may have different learners.
 
     Parameters
     ----------
     results
-        What evaluations found, of the same learners on different streams.
+        The results of evaluations of the same learners on different streams.
     measure
         What to compare.
     forgetting
-        Of which forgetting to take the readings, as they name it. By default ``Landmark()``, or the only one.
+        The name of the forgetting whose readings to use. By default ``Landmark()``, or the only one.
     post_hoc
-        The test of the pairs: one of `POST_HOCS`. What a test of mean ranks says of two learners depends on which
-        others are ranked with them; ``wilcoxon_holm`` looks at the two alone.
+        The test of the pairs: one of `POST_HOCS`. The outcome of a test of mean ranks depends on which other learners
+        are ranked too; ``wilcoxon_holm`` compares the two alone.
     alpha
         The level.
 
@@ -226,13 +227,13 @@ def rank(
     """
     runs = list(results) if isinstance(results, Iterable) else []
     if not runs:
-        msg = "a ranking is over the results of several evaluations: give them all, as in rank([first, second])"
+        msg = "a ranking needs the results of several evaluations, as in rank([first, second])"
         raise StreamgaugeError(msg)
     cells: dict[str, dict[str, list[float]]] = {}
     greater_is_better, unit = True, RATE
     for run in runs:
         if not isinstance(run, RunData):
-            msg = f"{run!r} is no results; give those of several evaluations, as in rank([first, second])"
+            msg = f"{run!r} is not Results; pass those of several evaluations, as in rank([first, second])"
             raise StreamgaugeError(msg)
         if measure not in run.measures:
             raise unknown_name(kind="measure", name=measure, known=run.measures)
@@ -240,12 +241,14 @@ def rank(
         chosen = choose_forgetting(run.forgettings, forgetting)
         row = cells.setdefault(_stream_name(run), {})
         for learner in run.learners:
-            row.setdefault(learner, []).append(_last(run, learner, measure, chosen))
+            row.setdefault(learner, []).append(_read_last_value(run, learner, measure, chosen))
     learners = list(dict.fromkeys(learner for row in cells.values() for learner in row))
     for stream, row in cells.items():
         missing = [learner for learner in learners if learner not in row]
         if missing:
-            msg = f"{missing[0]} was not evaluated on {stream}, as others were: evaluate it there, or leave one out"
+            msg = (
+                f"{missing[0]} was not evaluated on {stream}, unlike other learners: evaluate it there or leave it out"
+            )
             raise StreamgaugeError(msg)
     values = [[float(np.mean(row[learner])) for learner in learners] for row in cells.values()]
     return rank_table(
@@ -271,7 +274,7 @@ def rank_table(
     post_hoc: str = "wilcoxon_holm",
     alpha: float = 0.05,
 ) -> Ranking:
-    """Rank learners by a table of values, one per stream and learner; see `rank`.
+    """Rank learners by a table of values [streams, learners]; see `rank`.
 
     Examples
     --------
@@ -283,18 +286,21 @@ def rank_table(
     if post_hoc not in POST_HOCS:
         raise unknown_name(kind="post-hoc test", name=post_hoc, known=POST_HOCS)
     if np.ndim(values) != 2:
-        msg = f"a ranking is of a table of streams by learners, not of an array of shape {np.shape(values)}"
+        msg = f"a ranking needs a table [streams, learners], not an array of shape {np.shape(values)}"
         raise StreamgaugeError(msg)
     outcome = friedman(values)
     table = np.asarray(values, dtype=np.float64)
     names = tuple(streams) if streams is not None else tuple(f"stream {i + 1}" for i in range(len(table)))
     if table.shape != (len(names), len(learners)) or len(set(learners)) < len(learners):
-        msg = f"a table of shape {table.shape} needs as many names: {len(names)} streams, {len(set(learners))} learners"
+        msg = (
+            f"a table of shape {table.shape} does not match the names of {len(names)} streams"
+            f" and {len(set(learners))} distinct learners"
+        )
         raise StreamgaugeError(msg)
     ranks = ranks_of(table, greater_is_better=greater_is_better)
-    pairs = _pairs(table if greater_is_better else -table, ranks.mean(axis=0), learners, post_hoc, alpha)
+    pairs = _compare_pairs(table if greater_is_better else -table, ranks.mean(axis=0), learners, post_hoc, alpha)
     if not greater_is_better:
-        pairs = tuple(RankedPair(*_facts(pair), -pair.difference, pair.p_value, pair.adjusted) for pair in pairs)
+        pairs = tuple(replace(pair, difference=-pair.difference) for pair in pairs)
     return Ranking(
         learners=tuple(learners),
         streams=names,
@@ -307,24 +313,20 @@ def rank_table(
         alpha=alpha,
         measure=measure,
         greater_is_better=greater_is_better,
-        warnings=tuple(_warnings(len(table), len(learners), post_hoc, alpha)),
+        warnings=tuple(_list_warnings(len(table), len(learners), post_hoc, alpha)),
         unit=unit,
     )
 
 
-def _facts(pair: RankedPair) -> tuple[str, str, int, int, int]:
-    return pair.first, pair.second, pair.wins, pair.ties, pair.losses
-
-
-def _pairs(
+def _compare_pairs(
     table: NDArray[np.float64], mean_ranks: NDArray[np.float64], learners: Sequence[str], post_hoc: str, alpha: float
 ) -> tuple[RankedPair, ...]:
-    """Test every pair, where greater is better."""
-    places = list(combinations(range(len(learners)), 2))
+    """Test every pair; greater values are better."""
+    indices = list(combinations(range(len(learners)), 2))
     upper = np.triu_indices(len(learners), 1)
-    differences = [table[:, i] - table[:, j] for i, j in places]
+    differences = [table[:, i] - table[:, j] for i, j in indices]
     if post_hoc == "nemenyi":
-        single = np.full(len(places), np.nan)
+        single = np.full(len(indices), np.nan)
         adjusted = nemenyi_p_values(mean_ranks, len(table))[upper]
     elif post_hoc == "wilcoxon_holm":
         single = np.array([wilcoxon(values, alpha=alpha).p_value for values in differences])
@@ -333,27 +335,34 @@ def _pairs(
         adjust: Callable[[ArrayLike], NDArray[np.float64]] = shaffer if post_hoc == "ranks_shaffer" else holm
         single = mean_rank_p_values(mean_ranks, len(table))[upper]
         adjusted = adjust(single)
-    found = []
-    for (i, j), values, p_value, for_all in zip(places, differences, single, adjusted, strict=True):
-        tied = np.abs(values) <= slack(table)
+    pairs = []
+    for (i, j), values, p_value, adjusted_p in zip(indices, differences, single, adjusted, strict=True):
+        tied = np.abs(values) <= equality_tolerance(table)
         wins, ties = int(((values > 0) & ~tied).sum()), int(tied.sum())
-        counts = (wins, ties, len(values) - wins - ties)
-        found.append(
-            RankedPair(learners[i], learners[j], *counts, float(values.mean()), float(p_value), float(for_all))
+        pair = RankedPair(
+            first=learners[i],
+            second=learners[j],
+            wins=wins,
+            ties=ties,
+            losses=len(values) - wins - ties,
+            difference=float(values.mean()),
+            p_value=float(p_value),
+            adjusted=float(adjusted_p),
         )
-    return tuple(found)
+        pairs.append(pair)
+    return tuple(pairs)
 
 
-def _warnings(n_streams: int, n_learners: int, post_hoc: str, alpha: float) -> list[str]:
+def _list_warnings(n_streams: int, n_learners: int, post_hoc: str, alpha: float) -> list[str]:
     n_pairs = n_learners * (n_learners - 1) // 2
     least = n_pairs * 2.0 ** (1 - n_streams)
     if post_hoc == "wilcoxon_holm" and least > alpha:
         return [
-            f"with {n_streams} streams and {count(n_pairs, 'pair')} no adjusted p-value can be below"
-            f" {min(least, 1.0):.2g} at first, so alpha = {alpha:g} is out of reach: evaluate on more streams"
+            f"with {n_streams} streams and {count(n_pairs, 'pair')} the smallest possible adjusted p-value is"
+            f" {min(least, 1.0):.2g}, above alpha = {alpha:g}: evaluate on more streams"
         ]
     if post_hoc != "wilcoxon_holm" and n_streams < 10:
-        return [f"tests of mean ranks are approximations that {n_streams} streams are few for"]
+        return [f"tests of mean ranks are approximate, and poor for only {n_streams} streams"]
     return []
 
 
@@ -361,12 +370,12 @@ def _stream_name(run: RunData) -> str:
     stream = run.description.get("stream")
     name = stream.get("name") if isinstance(stream, Mapping) else stream
     if not isinstance(name, str):
-        msg = "the results do not name their stream, so they cannot be ranked: use rank_table with names of your own"
+        msg = "the results do not name their stream, so they cannot be ranked: use rank_table and pass names"
         raise StreamgaugeError(msg)
     return name
 
 
-def _last(run: RunData, learner: str, measure: str, forgetting: str) -> float:
+def _read_last_value(run: RunData, learner: str, measure: str, forgetting: str) -> float:
     curve = run.curve(learner, measure, forgetting)[-1:]
     if not len(curve) or np.isnan(curve).any():
         msg = f"{measure} of {learner} on {_stream_name(run)} is undefined in some fold after the last row"
@@ -374,19 +383,60 @@ def _last(run: RunData, learner: str, measure: str, forgetting: str) -> float:
     return float(curve.mean())
 
 
-def _largest_groups(alike: Mapping[str, set[str]]) -> list[set[str]]:
-    """Find the largest sets of names that are all alike (Bron and Kerbosch)."""
-    found: list[set[str]] = []
+def _map_mean_ranks(ranking: Ranking) -> dict[str, float]:
+    return dict(zip(ranking.learners, ranking.mean_ranks.tolist(), strict=True))
 
-    def grow(group: set[str], open_to: set[str], done: set[str]) -> None:
-        if not open_to and not done:
-            found.append(group)
+
+def _find_cliques(neighbours: Mapping[str, set[str]]) -> list[set[str]]:
+    """Return the maximal sets of names that are all neighbours (Bron and Kerbosch)."""
+    cliques: list[set[str]] = []
+
+    def grow(clique: set[str], candidates: set[str], excluded: set[str]) -> None:
+        if not candidates and not excluded:
+            cliques.append(clique)
             return
-        pivot = max(open_to | done, key=lambda name: len(alike[name] & open_to))
-        for name in sorted(open_to - alike[pivot]):
-            grow(group | {name}, open_to & alike[name], done & alike[name])
-            open_to = open_to - {name}
-            done = done | {name}
+        pivot = max(candidates | excluded, key=lambda name: len(neighbours[name] & candidates))
+        for name in sorted(candidates - neighbours[pivot]):
+            grow(clique | {name}, candidates & neighbours[name], excluded & neighbours[name])
+            candidates = candidates - {name}
+            excluded = excluded | {name}
 
-    grow(set(), set(alike), set())
-    return found
+    grow(set(), set(neighbours), set())
+    return cliques
+
+
+def diagram_text(ranking: Ranking, *, width: int = 60) -> str:
+    """Return the critical-difference diagram as text, `width` characters wide without the names.
+
+    The first lines show the mean ranks. Each bar below joins learners without a significant difference and has a dot
+    for each of them; a learner without a dot on the bar does not belong to it.
+
+    Examples
+    --------
+    >>> from streamgauge.significance import rank_table
+    >>> values = [[0.9, 0.68 + 0.01 * i, 0.71] for i in range(8)]
+    >>> print(diagram_text(rank_table(values, ["tree", "bayes", "majority"]), width=21))
+    1         2         3
+    ├───────────────────┤
+    ●                     1.00 tree
+                  ●       2.44 bayes
+                    ●     2.56 majority
+                  ●─●
+    """
+    k, means = len(ranking.learners), _map_mean_ranks(ranking)
+
+    def locate(mean_rank: float) -> int:
+        return round((mean_rank - 1) / (k - 1) * (width - 1))
+
+    axis = [" "] * width
+    for whole in range(1, k + 1):
+        label = str(whole)
+        start = min(locate(whole), width - len(label))
+        axis[start : start + len(label)] = label
+    lines = ["".join(axis).rstrip(), "├" + "─" * (width - 2) + "┤"]
+    lines += [f"{' ' * locate(means[name]) + '●':<{width}} {means[name]:.2f} {name}" for name in ranking.order]
+    for group in ranking.groups:
+        columns = [locate(means[name]) for name in group]
+        bar = "".join("●" if i in columns else "─" for i in range(min(columns), max(columns) + 1))
+        lines.append(" " * min(columns) + bar)
+    return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Tests over rows: the luck of single rows is seen, and in the two-way t that of folds as well."""
+"""Tests over rows: they account for the variance of rows, and the two-way t for that of folds as well."""
 
 import math
 from functools import cache
@@ -12,31 +12,31 @@ from streamgauge import _native
 from streamgauge._format.numbers import format_ratio
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between, unknown_name
 from streamgauge.records import PairSums
-from streamgauge.significance.comparison import ALGORITHMS, MODELS, SEEDS, Comparison
+from streamgauge.significance.comparison import ALGORITHMS, MODELS, SEEDS, Comparison, significance_test
+from streamgauge.significance.fold_tests import ALL_EQUAL
 
-__all__ = ["mcnemar", "two_way_spread", "two_way_t", "two_way_variance"]
+__all__ = ["combine_variances", "compute_variance_parts", "estimate_two_way", "mcnemar", "two_way_t"]
 
-FEWEST_BLOCKS = 30
-"""A variance between fewer blocks of rows is too rough to use."""
-
-NEVER = 1e300
-"""A ratio that no variances have."""
+MIN_BLOCKS = 30
+"""The variance over fewer blocks of rows is too noisy to use."""
 
 FEW_DISCORDANT = 25
-"""Below so many rows that only one got right, the chi-square approximation gives way to the exact test."""
+"""With fewer rows that only one got right, McNemar's test is exact instead of the chi-square approximation."""
 
 Variant = Literal["auto", "chi_square", "corrected", "exact", "mid_p"]
 
 
+@significance_test("two_way_t", title="two-way t", over="folds and rows")
 def two_way_t(pair: PairSums, *, alpha: float = 0.05) -> Comparison:
-    """Test the mean difference over folds x rows, seeing the luck of the seeds and the luck of the rows.
+    """Test the mean difference over folds x rows, with the variance of both the seeds and the rows.
 
-    With D the mean of all ``d[i, t]``, the variance of D is ``max(f + r - b, f, r)``: f that of the fold means by k,
-    r that of the row means by n, b that of all differences by ``k n`` (which f and r both contain). The statistic is
-    ``D / sqrt(variance)``, a t with ``k - 1`` degrees of freedom. (Where f and r are 0, the variance is b.)
+    With D the mean of all ``d[i, t]``, the variance of D is ``max(f + r - b, f, r)``: f is the variance of the fold
+    means divided by k, r that of the row means divided by n, b that of all differences divided by ``k n`` (which f and
+    r both contain). The statistic is ``D / sqrt(variance)``, a t with ``k - 1`` degrees of freedom. If f and r are 0,
+    the variance is b.
 
-    Where neighbouring rows go together, r is taken from sums over blocks of rows instead; the outcome then says so.
-    Where the folds did not score the same rows, it is a paired t over folds.
+    If errors are autocorrelated, r is computed over blocks of rows, and a warning of the outcome reports it. If the
+    folds did not score the same rows, the test is a paired t over folds.
 
     Parameters
     ----------
@@ -54,73 +54,91 @@ def two_way_t(pair: PairSums, *, alpha: float = 0.05) -> Comparison:
     (0.28125, 1.6749, 0.1926)
     """
     require_between("alpha", alpha, 0.0, 1.0)
-    _check(pair)
-    if not pair.crossed:
-        return _paired_t(pair, alpha)
-    return _t_outcome(pair, *two_way_variance(pair), alpha)
+    _require_enough(pair)
+    if pair.crossed:
+        return _build_comparison(pair, *estimate_two_way(pair), alpha)
+    differences = pair.fold_differences.tolist()
+    return _build_comparison(pair, mean(differences), variance(differences) / pair.n_folds, (), alpha)
 
 
-def two_way_variance(pair: PairSums) -> tuple[float, float, tuple[str, ...]]:
-    """Give the mean difference over folds x rows, its variance as `two_way_t` has it, and what is to be said of it.
+def estimate_two_way(pair: PairSums) -> tuple[float, float, tuple[str, ...]]:
+    """Return the mean difference over folds x rows, its variance as in `two_way_t`, and warnings.
 
     Examples
     --------
     >>> scored = np.array([8, 8, 8, 8])
     >>> pair = PairSums("a", "b", 8, scored, np.array([3, 3, 3, 3]), np.array([1, 0, 1, 1]), 2.4375, True)
-    >>> two_way_variance(pair)[:2]
+    >>> estimate_two_way(pair)[:2]
     (0.28125, 0.0281982421875)
     """
-    _check(pair)
-    k = pair.n_folds
-    of_folds = pair.only_first - pair.only_second
-    discordant, squares = int((pair.only_first + pair.only_second).sum()), round(pair.sum_squared_means * k * k)
-    blocks = (pair.block_scored, pair.block_sums)
-    parts = np.array(_native.two_way(int(pair.n_rows), of_folds, discordant, squares, *blocks))
-    n_blocks = len(pair.block_sums)
-    variance, in_blocks = two_way_spread(parts, n_blocks)
+    _require_enough(pair)
+    parts = np.array(compute_variance_parts(pair))
+    spread, in_blocks = combine_variances(parts, len(pair.block_sums))
     warnings: tuple[str, ...] = ()
     if in_blocks:
         text = (
-            f"neighbouring rows go together (the variance over {n_blocks} blocks of rows is "
-            f"{format_ratio(parts[4] / parts[2])} that of independent rows), so the interval counts blocks and is wider"
+            f"errors are autocorrelated (block variance {format_ratio(parts[4] / parts[2])} that of independent rows): "
+            "the interval is computed over blocks"
         )
         warnings = (text,)
-    return float(parts[0]), float(variance), warnings
+    return float(parts[0]), float(spread), warnings
 
 
-def two_way_spread(parts: NDArray[np.float64], n_blocks: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Put the parts of the variance of mean differences together; tell also which were taken from blocks of rows.
+def compute_variance_parts(pair: PairSums) -> tuple[float, ...]:
+    """Return the mean difference, and its variance by folds, by rows, by both and by blocks of rows.
+
+    Examples
+    --------
+    >>> scored = np.array([8, 8, 8, 8])
+    >>> pair = PairSums("a", "b", 8, scored, np.array([3, 3, 3, 3]), np.array([1, 0, 1, 1]), 2.4375, True)
+    >>> len(compute_variance_parts(pair))
+    5
+    """
+    return _native.two_way(
+        int(pair.n_rows),
+        pair.only_first - pair.only_second,
+        int((pair.only_first + pair.only_second).sum()),
+        round(pair.sum_squared_means * pair.n_folds**2),
+        pair.block_scored,
+        pair.block_sums,
+    )
+
+
+def combine_variances(parts: NDArray[np.float64], n_blocks: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the variances of mean differences, and for which of them blocks of rows were used.
 
     Parameters
     ----------
     parts
-        The mean difference, and the variances of folds, of rows, of both and of blocks, float64 [5] or [pairs, 5].
+        The mean difference, and its variance by folds, by rows, by both and by blocks, float64 [5] or [pairs, 5].
     n_blocks
-        How many blocks of rows there are.
+        Number of blocks of rows.
 
     Examples
     --------
-    >>> variance, in_blocks = two_way_spread(np.array([0.1, 2.0, 3.0, 1.0, 30.0]), 40)
+    >>> variance, in_blocks = combine_variances(np.array([0.1, 2.0, 3.0, 1.0, 30.0]), 40)
     >>> variance.item(), in_blocks.item()
     (31.0, True)
     """
     _, folds, rows, both, blocked = parts.T
-    in_blocks = (rows > 0.0) & (blocked > _usual_ratio(n_blocks) * rows)
+    in_blocks = (rows > 0.0) & (blocked > _find_critical_ratio(n_blocks) * rows)
     rows = np.where(in_blocks, blocked, rows)
-    # Folds alike and rows alike need not mean that all differences are: then they count as independent.
+    # Equal fold means and equal row means do not imply equal differences, which then count as independent.
     spread = np.maximum(np.maximum(folds + rows - both, folds), rows)
     return np.where(spread > 0.0, spread, both), in_blocks
 
 
 @cache
-def _usual_ratio(n_blocks: int) -> float:
-    """Find how much greater a variance by blocks can be than one by rows by chance: once in 1,000 for any number."""
+def _find_critical_ratio(n_blocks: int) -> float:
+    """Return the ratio of the variances by blocks and by rows that independent rows exceed once in 1,000 times."""
     from scipy.special import chdtri  # noqa: PLC0415
 
-    # Were rows independent, the ratio of the two would be a chi-square by its degrees of freedom.
-    return float(chdtri(n_blocks - 1, 0.001)) / (n_blocks - 1) if n_blocks >= FEWEST_BLOCKS else NEVER
+    # For independent rows the ratio is a chi-square divided by its degrees of freedom.
+    # With too few blocks no ratio exceeds it; not infinity, which times 0 is NaN.
+    return float(chdtri(n_blocks - 1, 0.001)) / (n_blocks - 1) if n_blocks >= MIN_BLOCKS else 1e300
 
 
+@significance_test("mcnemar", title="McNemar", over="rows of one fold")
 def mcnemar(
     only_first: int,
     only_second: int,
@@ -134,18 +152,18 @@ def mcnemar(
     The statistic is ``sign(a - b) (a - b)^2 / (a + b)``, a signed chi-square with 1 degree of freedom. The rows must
     be those of one fold: a row tested in many folds is still one observation.
 
-    Over a long stream any two models differ, even two of one algorithm; Bifet et al. 2015 saw 0.42 to 0.80 of such
-    pairs rejected. It says nothing of the algorithms.
+    It compares two trained models, not their algorithms. Over a long stream any two models differ, even two of the same
+    algorithm: Bifet et al. 2015 found 0.42 to 0.80 of such pairs rejected.
 
     Parameters
     ----------
     only_first, only_second
         Rows that only the first, and only the second, got right.
     n_rows
-        All rows, for the difference and its interval; None leaves these out.
+        All rows, for the difference and its interval; None omits these.
     variant
-        ``chi_square``; ``corrected`` for continuity; ``exact``, a sign test; ``mid_p``, the exact test less half the
-        chance of what was seen; ``auto`` is exact below 25 rows that differ and ``chi_square`` from there on.
+        ``chi_square``; ``corrected`` for continuity; ``exact``, a sign test; ``mid_p``, the exact test minus half the
+        probability of the observation; ``auto``, exact below 25 discordant rows and ``chi_square`` from there on.
     alpha
         The level.
 
@@ -171,20 +189,21 @@ def mcnemar(
         variant = "exact" if discordant < FEW_DISCORDANT else "chi_square"
     size = max(abs(excess) - 1, 0) if variant == "corrected" else abs(excess)
     direction = (excess > 0) - (excess < 0)
+    total = "" if n_rows is None else f" of {n_rows:,}"
     return Comparison(
         test="mcnemar",
         statistic=direction * size**2 / discordant if discordant else 0.0,
-        p_value=_mcnemar_p(only_first, only_second, size, variant),
+        p_value=_compute_mcnemar_p(only_first, only_second, size, variant),
         direction=direction,
         difference=None if n_rows is None else excess / n_rows,
-        interval=None if n_rows is None else _paired_interval(discordant, excess, n_rows, alpha),
+        interval=None if n_rows is None else _compute_paired_interval(discordant, excess, n_rows, alpha),
         alpha=alpha,
         null=MODELS,
-        basis=f"{discordant:,} rows that only one got right" + ("" if n_rows is None else f" of {n_rows:,}"),
+        basis=f"{discordant:,} rows that only one got right{total}",
     )
 
 
-def _mcnemar_p(only_first: int, only_second: int, size: int, variant: Variant) -> float:
+def _compute_mcnemar_p(only_first: int, only_second: int, size: int, variant: Variant) -> float:
     from scipy.special import bdtr, chdtrc  # noqa: PLC0415
 
     discordant, fewer = only_first + only_second, min(only_first, only_second)
@@ -199,7 +218,7 @@ def _mcnemar_p(only_first: int, only_second: int, size: int, variant: Variant) -
     return min(1.0, 2 * at_most)
 
 
-def _paired_interval(discordant: int, excess: int, n_rows: int, alpha: float) -> tuple[float, float]:
+def _compute_paired_interval(discordant: int, excess: int, n_rows: int, alpha: float) -> tuple[float, float]:
     from scipy.special import ndtri  # noqa: PLC0415
 
     error = math.sqrt(discordant - excess**2 / n_rows) / n_rows
@@ -207,7 +226,7 @@ def _paired_interval(discordant: int, excess: int, n_rows: int, alpha: float) ->
     return excess / n_rows - reach, excess / n_rows + reach
 
 
-def _check(pair: PairSums) -> None:
+def _require_enough(pair: PairSums) -> None:
     if pair.n_folds < 2:
         msg = (
             f"a two-way t of {pair.first} and {pair.second} needs at least 2 folds, not {pair.n_folds}:"
@@ -221,12 +240,9 @@ def _check(pair: PairSums) -> None:
         raise StreamgaugeError(msg)
 
 
-def _paired_t(pair: PairSums, alpha: float) -> Comparison:
-    differences = pair.fold_differences.tolist()
-    return _t_outcome(pair, mean(differences), variance(differences) / pair.n_folds, (), alpha)
-
-
-def _t_outcome(pair: PairSums, difference: float, spread: float, warnings: tuple[str, ...], alpha: float) -> Comparison:
+def _build_comparison(
+    pair: PairSums, difference: float, spread: float, warnings: tuple[str, ...], alpha: float
+) -> Comparison:
     from scipy.special import stdtr, stdtrit  # noqa: PLC0415
 
     freedom = pair.n_folds - 1
@@ -234,7 +250,7 @@ def _t_outcome(pair: PairSums, difference: float, spread: float, warnings: tuple
     statistic = difference / error if error > 0.0 else 0.0
     if error == 0.0 and difference != 0.0:
         statistic = math.copysign(math.inf, difference)
-        warnings = (*warnings, "all differences are equal, so nothing shows how far chance would move them")
+        warnings = (*warnings, ALL_EQUAL)
     reach = float(stdtrit(freedom, 1 - alpha / 2)) * error
     return Comparison(
         test="two_way_t" if pair.crossed else "paired_t",

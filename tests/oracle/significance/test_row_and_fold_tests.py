@@ -72,7 +72,7 @@ def test_the_two_way_t_gives_the_worked_numbers() -> None:
     assert outcome.interval is not None
     half = (outcome.interval[1] - outcome.interval[0]) / 2
     assert (half / stats.t.ppf(0.975, 3)) ** 2 == pytest.approx(0.0281982422, abs=1e-10)
-    parts = InterimAnalysis.of([pair]).parts[0]
+    parts = InterimAnalysis.from_sums([pair]).parts[0]
     assert parts[1:4] == pytest.approx([0.0009765625, 0.0281982422, 0.0121765137], abs=1e-10)
     folds_as_they_are = parts[1] * 3 / 4  # ddof 0, as in the two-way clustered standard error of statsmodels
     assert math.sqrt(folds_as_they_are + parts[2] - parts[3]) == pytest.approx(0.1294378244, abs=1e-9)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from streamgauge.significance.flips import all_flips
+from streamgauge.significance.fold_tests import all_flips
 
 import streamgauge as sg
 from streamgauge.errors import StreamgaugeError
@@ -52,7 +52,7 @@ def test_the_5x2_tests_give_the_worked_numbers() -> None:
     assert (first.statistic, first.p_value) == pytest.approx((0.0718938234, 0.9454736020), abs=1e-9)
     with pytest.raises(StreamgaugeError, match="5 repetitions of 2 folds, not 4"):
         five_by_two([1, 2, 3, 4])
-    with pytest.raises(StreamgaugeError, match="differ alike"):
+    with pytest.raises(StreamgaugeError, match="have equal differences"):
         five_by_two(np.ones(10))
 
 

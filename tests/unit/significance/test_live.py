@@ -39,7 +39,7 @@ from streamgauge.significance import (
     empirical_bernstein,
     two_way_sequence,
 )
-from streamgauge.significance.interim_analysis import OUTCOMES, outcomes_at
+from streamgauge.significance.interim_analysis import OUTCOMES, decide_pairs
 
 LEARNERS = {"bayes": sg.NaiveBayes(), "forest": AdaptiveRandomForest(2), "majority": sg.MajorityClass()}
 
@@ -126,9 +126,9 @@ def test_one_fold_goes_by_empirical_bernstein() -> None:
 @settings(deadline=None)
 def test_evidence_decides_as_the_ends_of_the_interval_do(a: int, b: int, more: int, rope: float) -> None:
     n = max(a + b + more, 1)
-    look = InterimAnalysis.of([PairSums("a", "b", n, np.array([n]), np.array([a]), np.array([b]), 0.0, True)])
+    look = InterimAnalysis.from_sums([PairSums("a", "b", n, np.array([n]), np.array([a]), np.array([b]), 0.0, True)])
     expected = decide(empirical_bernstein(a - b, a + b, n, alpha=0.05), rope=rope)
-    assert [OUTCOMES[code] for code in outcomes_at(look, alpha=0.05, rope=rope, horizon=1000)] == [expected]
+    assert [OUTCOMES[code] for code in decide_pairs(look, alpha=0.05, rope=rope, horizon=1000)] == [expected]
 
 
 # However the run is cut

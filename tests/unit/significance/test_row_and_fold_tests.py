@@ -228,7 +228,7 @@ def test_too_few_folds_for_the_level_are_told_of() -> None:
 def test_a_mean_that_points_the_other_way_is_told_of() -> None:
     outcome = sign_test([0.01] * 11 + [-0.9])
     assert outcome.better == "the first"
-    assert "points the other way" in outcome.warnings[0]
+    assert "opposite directions" in outcome.warnings[0]
 
 
 def test_each_test_says_of_which_hypothesis_it_speaks() -> None:
@@ -312,4 +312,4 @@ def test_where_neighbouring_rows_go_together_blocks_of_rows_hold_the_level_far_b
     blocked, _, independent = rates(runs)
     assert blocked <= HOLDS
     assert independent > 0.2
-    assert "neighbouring rows go together" in two_way_t(sums_of(runs[0])).warnings[0]
+    assert "errors are autocorrelated" in two_way_t(sums_of(runs[0])).warnings[0]
