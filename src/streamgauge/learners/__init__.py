@@ -1,4 +1,4 @@
-"""Learners: native ones, baselines, and adapters for everyone else's."""
+"""Learners: native ones, baselines, and adapters for other libraries."""
 
 from streamgauge.learners.adapters import (
     Moa,
@@ -24,11 +24,10 @@ from streamgauge.learners.chunk_ensembles import (
 from streamgauge.learners.forests import AdaptiveRandomForest, StreamingRandomPatches
 from streamgauge.learners.linear import LogisticRegression, Perceptron
 from streamgauge.learners.neighbours import KNearestNeighbours
-from streamgauge.learners.noise import NoiseFilter
 from streamgauge.learners.precomputed import Precomputed
 from streamgauge.learners.pretrained import PretrainedModel
 from streamgauge.learners.trees import ExtremelyFastDecisionTree, HoeffdingAdaptiveTree, HoeffdingTree
-from streamgauge.learners.wrappers import DriftReset, OneVsRest
+from streamgauge.learners.wrappers import DriftReset, NoiseFilter, OneVsRest
 
 __all__ = [
     "AccuracyUpdatedEnsemble",

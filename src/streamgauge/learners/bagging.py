@@ -1,7 +1,4 @@
-"""Ensembles: many learners of one kind that vote together.
-
-The members may be any learner: a native one, one of another library, an ensemble again.
-"""
+"""Ensembles by bagging and boosting over any learner: a native one, one of another library, or another ensemble."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -20,19 +17,19 @@ __all__ = ["LeveragingBagging", "OzaBag", "OzaBoost"]
 
 @dataclass(frozen=True)
 class OzaBag:
-    """Online bagging: every member learns each row with a weight of its own, drawn from Poisson(1).
+    """Online bagging: every member learns each row with a weight drawn from Poisson(1).
 
-    So each sees about what a bootstrap sample of the stream would show it. The members' votes, scaled to a sum of 1
-    each, are added up.
+    Each member thus sees approximately a bootstrap sample of the stream. The votes of each member are scaled to a sum
+    of 1 and added up.
 
     Parameters
     ----------
     base
-        What the members are; a learner of any library that is known on sight.
+        The learner that each member is; it may come from any supported library.
     n_members
-        How many there are.
+        The number of members.
     seed
-        Two learners with the same seed share their randomness in each fold; every member has a seed of its own.
+        Two learners with the same seed share their randomness in each fold; every member has a separate seed.
 
     References
     ----------
@@ -56,31 +53,31 @@ class OzaBag:
         require_at_least("n_members", self.n_members, 1)
 
     def build(self, schema: Schema, seed: int) -> NativeLearner:
-        """Build an ensemble that has seen nothing."""
+        """Build an untrained ensemble."""
         build = make_builder(self.base, schema)
         return NativeLearner(_native.oza_bag(schema.n_values, schema.n_classes, build, self.n_members, seed))
 
 
 @dataclass(frozen=True)
 class LeveragingBagging:
-    """Bagging with heavier weights, whose worst member starts anew when some member gets worse.
+    """Bagging with heavier weights, which replaces its worst member when the error of any member rises.
 
-    Every member learns each row with a weight drawn from Poisson(`mean_weight`) and then predicts it once more; an
-    ADWIN window per member watches whether it is wrong. When a window drops its past and the error is greater than
-    before, the member with the greatest error is replaced by a new one. The defaults are those of MOA.
+    Every member learns each row with a weight drawn from Poisson(`mean_weight`) and then predicts it again; one ADWIN
+    window per member monitors these errors. When a window drops its past and the error is greater than before, the
+    member with the greatest error is replaced by a new one. The defaults are those of MOA.
 
     Parameters
     ----------
     base
-        What the members are; a learner of any library that is known on sight.
+        The learner that each member is; it may come from any supported library.
     n_members
-        How many there are.
+        The number of members.
     mean_weight
         The mean of the weights with which members learn a row, at most 100.
     delta
-        The significance at which an ADWIN window drops its past.
+        The significance level at which an ADWIN window drops its past.
     seed
-        Two learners with the same seed share their randomness in each fold; every member has a seed of its own.
+        Two learners with the same seed share their randomness in each fold; every member has a separate seed.
 
     References
     ----------
@@ -108,7 +105,7 @@ class LeveragingBagging:
         require_between("delta", self.delta, 0.0, 1.0, open_high=True)
 
     def build(self, schema: Schema, seed: int) -> NativeLearner:
-        """Build an ensemble that has seen nothing."""
+        """Build an untrained ensemble."""
         build = make_builder(self.base, schema)
         kernel = _native.leveraging_bagging(
             schema.n_values, schema.n_classes, build, self.n_members, self.mean_weight, self.delta, seed
@@ -118,26 +115,27 @@ class LeveragingBagging:
 
 @dataclass(frozen=True)
 class OzaBoost:
-    """Online boosting: what a member gets wrong weighs more for the next, what it gets right weighs less.
+    """Online boosting: a row weighs more for the next member if this member gets it wrong, and less if right.
 
-    A row starts with the weight 1 and goes from member to member. Each learns it as often as Poisson(weight) says and
-    predicts it once more. If that is right the row's weight is multiplied by ``n / (2 * r)``, else by ``n / (2 * w)``,
-    with n the weight of all rows so far, r and w the weights of those that this member got right and wrong.
+    A row starts with weight 1 and passes through the members in order. Each member learns it Poisson(weight) times and
+    predicts it again. If the prediction is right, the row's weight is multiplied by ``n / (2 * r)``, else by
+    ``n / (2 * w)``, where n is the weight of all rows so far, and r and w are the weights of the rows that this member
+    got right and wrong.
 
-    With ``e = w / (r + w)`` a member's votes, scaled to a sum of 1, count ``log((1 - e) / e)``. From the first member
-    on that has made no mistake yet, or has more than half of the weight wrong, members are not asked. If that is the
-    very first, it votes alone, where MOA has no vote at all.
+    With ``e = w / (r + w)``, a member's votes, scaled to a sum of 1, have the weight ``log((1 - e) / e)``. Voting stops
+    at the first member that has made no mistake yet or has more than half of the weight wrong. If that is the very
+    first member, it votes alone; MOA has no vote at all in that case.
 
     Parameters
     ----------
     base
-        What the members are; a learner of any library that is known on sight.
+        The learner that each member is; it may come from any supported library.
     n_members
-        How many there are.
+        The number of members.
     pure
-        Whether members learn a row with its weight itself, without chance.
+        Whether members learn a row once with its weight, without a random draw.
     seed
-        Two learners with the same seed share their randomness in each fold; every member has a seed of its own.
+        Two learners with the same seed share their randomness in each fold; every member has a separate seed.
 
     References
     ----------
@@ -162,7 +160,7 @@ class OzaBoost:
         require_at_least("n_members", self.n_members, 1)
 
     def build(self, schema: Schema, seed: int) -> NativeLearner:
-        """Build an ensemble that has seen nothing."""
+        """Build an untrained ensemble."""
         build = make_builder(self.base, schema)
         return NativeLearner(
             _native.oza_boost(schema.n_values, schema.n_classes, build, self.n_members, self.pure, seed)

@@ -1,4 +1,4 @@
-"""Baselines: what any learner must beat, and what no evaluation may reward."""
+"""Baselines that any learner must beat, and a memoriser that detects leaking evaluations."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -13,14 +13,14 @@ __all__ = ["MajorityClass", "Memoriser", "NoChange", "RandomGuess"]
 
 @dataclass(frozen=True)
 class MajorityClass:
-    """Predicts the class with the greatest weight so far, or of late; the first of equals.
+    """Predicts the class with the greatest weight so far, or over a window; ties go to the first class.
 
     Without a window its `kappa_m` is 0 on every stream.
 
     Parameters
     ----------
     window
-        Only so many rows, those learnt last, count; None for all.
+        The number of most recently learnt rows that count; None for all rows.
     seed
         Not used: it makes no random choice.
 
@@ -39,7 +39,7 @@ class MajorityClass:
             require_at_least("window", self.window, 1)
 
     def build(self, schema: Schema, seed: int) -> NativeLearner:  # noqa: ARG002
-        """Build a learner that has seen nothing."""
+        """Build an untrained learner."""
         if self.window is None:
             return NativeLearner(_native.majority_class(schema.n_values, schema.n_classes))
         return NativeLearner(_native.recent_majority(schema.n_values, schema.n_classes, self.window))
@@ -47,7 +47,7 @@ class MajorityClass:
 
 @dataclass(frozen=True)
 class NoChange:
-    """Predicts the class of the row it learnt last.
+    """Predicts the class of the most recently learnt row.
 
     Its `kappa_temporal` is 0 on every stream.
 
@@ -61,16 +61,16 @@ class NoChange:
     seedless: ClassVar[bool] = True
 
     def build(self, schema: Schema, seed: int) -> NativeLearner:  # noqa: ARG002
-        """Build a learner that has seen nothing."""
+        """Build an untrained learner."""
         return NativeLearner(_native.no_change(schema.n_values, schema.n_classes))
 
 
 @dataclass(frozen=True)
 class RandomGuess:
-    """Guesses: draws a class with the frequencies seen so far (stratified).
+    """Draws a class at random, with the class frequencies seen so far (a stratified guess).
 
-    Its `kappa` is 0 but for chance. The draw of a row is addressed by the row's values and by how many rows were learnt
-    before, for predicting must change nothing: equal rows between which nothing is learnt get the same guess.
+    The expected value of its `kappa` is 0. The random draw is addressed by the row's values and the number of rows
+    learnt before, since predicting must not change the state: equal rows get the same guess until something is learnt.
 
     Examples
     --------
@@ -86,16 +86,16 @@ class RandomGuess:
     seedless: ClassVar[bool] = False
 
     def build(self, schema: Schema, seed: int) -> NativeLearner:
-        """Build a learner that has seen nothing."""
+        """Build an untrained learner."""
         return NativeLearner(_native.random_guess(schema.n_values, schema.n_classes, seed))
 
 
 @dataclass(frozen=True)
 class Memoriser:
-    """Knows by heart every row it has learnt, and guesses the others.
+    """Memorises every row it has learnt and guesses all others.
 
-    On random labels it scores chance, unless some row is scored after its label was learnt: it finds what an evaluation
-    leaks. Its memory grows with the stream.
+    On random labels it scores no better than chance, unless a row is scored after its label was learnt: it detects
+    evaluations that leak labels. Its memory grows with the stream.
 
     Examples
     --------
@@ -107,5 +107,5 @@ class Memoriser:
     seedless: ClassVar[bool] = False
 
     def build(self, schema: Schema, seed: int) -> NativeLearner:
-        """Build a memoriser that has seen nothing."""
+        """Build an untrained memoriser."""
         return NativeLearner(_native.memoriser(schema.n_values, schema.n_classes, seed))

@@ -12,12 +12,12 @@ __all__ = ["NaiveBayes"]
 
 @dataclass(frozen=True)
 class NaiveBayes:
-    """Predicts the class of the greatest weight times likelihood, taking attributes as independent in each class.
+    """Predicts the class with the greatest posterior, assuming independent attributes within each class.
 
-    Numeric attributes are normal in each class, with ``weight - 1`` below the variance. Nominal ones have Laplace's
-    probabilities ``(count + 1) / (total + n_values)``. Missing values are left out. A numeric attribute that was
-    constant in a class admits that value alone; where all classes are ruled out, their weights alone decide. Votes
-    are posterior probabilities, all 0 before the first row was learnt.
+    Numeric attributes are normal within each class; the variance has the denominator ``weight - 1``. Nominal attributes
+    have Laplace-smoothed probabilities ``(count + 1) / (total + n_values)``. Missing values are left out. A numeric
+    attribute that was constant in a class admits that value only; if this rules out all classes, the class weights
+    decide. Votes are posterior probabilities, all 0 before the first row has been learnt.
 
     Examples
     --------
@@ -33,5 +33,5 @@ class NaiveBayes:
     seedless: ClassVar[bool] = True
 
     def build(self, schema: Schema, seed: int) -> NativeLearner:  # noqa: ARG002
-        """Build a learner that has seen nothing."""
+        """Build an untrained learner."""
         return NativeLearner(_native.naive_bayes(schema.n_values, schema.n_classes))

@@ -1,7 +1,7 @@
-"""Learners inside of learners: how ensembles and wrappers build their members.
+"""Building the members of ensembles and wrappers.
 
-A member is built by its own specification. Where it is native, its kernel is taken over and runs without Python; any
-other learner is called back, a block of rows at a time where the ensemble allows it.
+A member is built from its specification. If it is native, its kernel is moved into the ensemble and runs without
+Python; any other learner is called back, a block of rows at a time if the ensemble allows it.
 """
 
 from collections.abc import Callable
@@ -14,22 +14,22 @@ from streamgauge.learners.native import NativeLearner
 from streamgauge.protocols import Learner, LearnerSpec
 from streamgauge.records import Attribute, Batch, Schema, Step
 
-__all__ = ["Builder", "CallbackMember", "builder"]
+__all__ = ["Builder", "CallbackMember", "make_builder"]
 
 Builder = Callable[[NDArray[np.uint32], int, int], "_native.Learner | CallbackMember"]
 """Builds a member from the number of values of each attribute, the number of classes and a seed."""
 
 
 def make_builder(spec: LearnerSpec, schema: Schema) -> Builder:
-    """Give the function by which native code builds members of an ensemble.
+    """Return the callback with which native code builds the members of an ensemble.
 
     Parameters
     ----------
     spec
-        What each member is.
+        The specification of each member.
     schema
-        What the rows of the stream look like. A member may be asked to learn other ones: fewer attributes, other
-        classes; it then gets a schema with names made up.
+        The schema of the stream. If the ensemble shows a member fewer attributes or other classes, the member gets a
+        schema with placeholder names.
 
     Examples
     --------
@@ -40,15 +40,15 @@ def make_builder(spec: LearnerSpec, schema: Schema) -> Builder:
     """
 
     def build(n_values: NDArray[np.uint32], n_classes: int, seed: int) -> "_native.Learner | CallbackMember":
-        alike = n_classes == schema.n_classes and np.array_equal(n_values, schema.n_values)
-        learner = spec.build(schema if alike else _nameless(n_values, n_classes), seed)
+        is_same = n_classes == schema.n_classes and np.array_equal(n_values, schema.n_values)
+        learner = spec.build(schema if is_same else _make_schema(n_values, n_classes), seed)
         return learner.kernel if isinstance(learner, NativeLearner) else CallbackMember(learner)
 
     return build
 
 
-def _nameless(n_values: NDArray[np.uint32], n_classes: int) -> Schema:
-    """Make a schema of which only the numbers are known."""
+def _make_schema(n_values: NDArray[np.uint32], n_classes: int) -> Schema:
+    """Return a schema with placeholder names."""
     attributes = (
         Attribute(f"attribute {i}", tuple(map(str, range(n))) if n else None, missing=True)
         for i, n in enumerate(n_values.tolist())
@@ -57,7 +57,7 @@ def _nameless(n_values: NDArray[np.uint32], n_classes: int) -> Schema:
 
 
 class CallbackMember:
-    """A learner in Python with the methods of a native one, by which an ensemble calls it.
+    """A Python learner with the interface of a native one, which ensembles in native code call back.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class CallbackMember:
         self._learner = learner
 
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Vote for the classes of each row; changes nothing."""
+        """Return the votes for the classes of each row; the state does not change."""
         return np.asarray(self._learner.predict(x), dtype=np.float64)
 
     def interleave(
@@ -89,13 +89,13 @@ class CallbackMember:
 
     @property
     def n_bytes(self) -> int:
-        """The memory it holds."""
+        """The memory of the learner in bytes."""
         return self._learner.n_bytes
 
     def save(self) -> bytes:
-        """Give all of its state."""
+        """Return the complete state."""
         return self._learner.save()
 
     def load(self, state: bytes) -> None:
-        """Take over a saved state."""
+        """Restore a saved state."""
         self._learner.load(state)

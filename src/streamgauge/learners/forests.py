@@ -1,4 +1,4 @@
-"""Ensembles whose members are renewed when they get worse: the adaptive random forest, streaming random patches."""
+"""Ensembles that replace members whose error rises: the adaptive random forest and streaming random patches."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -16,43 +16,42 @@ from streamgauge.records import Schema
 __all__ = ["AdaptiveRandomForest", "Patches", "StreamingRandomPatches"]
 
 Patches = Literal["patches", "subspaces", "resampling"]
-"""What the members differ in: attributes and weights of the rows, attributes alone, weights alone."""
+"""What differs between members: both attributes and row weights, attributes only, or row weights only."""
 
 TREE = HoeffdingTree(grace_period=50, split_confidence=0.01)
-"""The trees of MOA's ensembles, which split sooner than a tree alone."""
+"""The trees of MOA's ensembles, which split earlier than a single tree."""
 
 
 @dataclass(frozen=True)
 class AdaptiveRandomForest:
-    """Hoeffding trees whose leaves look at random attributes; a tree that gets worse gives way to a younger one.
+    """Hoeffding trees on random subsets of the attributes; a tree whose error rises is replaced by a younger one.
 
-    Every tree learns each row with a weight drawn from Poisson(`mean_weight`). Each of its leaves draws, when it is
-    made, the attributes that it observes, may split by and knows in its naive Bayes. Two ADWIN windows per tree watch
-    whether it still errs about a row that it has just learnt. When the first one, of `warning_delta`, drops its past
-    because there are more errors now, a new tree starts to grow in the background, on rows of their own weight; when
-    the second one, of `drift_delta`, does, the background tree, or a new one where there is none, takes over. The
-    votes of a tree count with its accuracy since it took over. The defaults are those of MOA, but for the number of
-    trees.
+    Every tree learns each row with a weight drawn from Poisson(`mean_weight`). Each leaf draws, when it is created, the
+    attributes that it observes, may split by and uses in its naive Bayes model. Two ADWIN windows per tree monitor its
+    errors on the rows that it has just learnt. When the first window, of `warning_delta`, detects a rise, a background
+    tree starts to learn the rows with their unmodified weights. When the second window, of `drift_delta`, detects a
+    rise, the background tree, or a new one if there is none, replaces the tree. The votes of a tree are weighted by its
+    accuracy since it became active. The defaults are those of MOA, except for the number of trees.
 
     Parameters
     ----------
     n_members
-        How many trees there are.
+        The number of trees.
     subspace
-        How many attributes a leaf looks at: a number, a share of them in (0, 1), or "sqrt", the rounded square root
-        of their number and one more.
+        The number of attributes that a leaf observes: a number, a share in (0, 1), or "sqrt", the rounded square root
+        of the number of attributes plus one.
     mean_weight
         The mean of the weights with which trees learn a row, at most 100.
     warning_delta
-        The significance of a change that makes a background tree start; None has none.
+        The significance level at which a background tree starts; None disables background trees.
     drift_delta
-        The significance of a change that makes a tree give way; None keeps every tree for ever.
+        The significance level at which a tree is replaced; None never replaces a tree.
     weighted_votes
-        Whether the votes of a tree count with its accuracy.
+        Whether the votes of a tree are weighted by its accuracy.
     grace_period, split_confidence, tie_threshold, leaf_prediction, binary_splits, split_criterion, max_bytes
         The options of each tree, see `HoeffdingTree`.
     seed
-        Two learners with the same seed share their randomness in each fold; every tree has a seed of its own.
+        Two learners with the same seed share their randomness in each fold; every tree has a separate seed.
 
     References
     ----------
@@ -87,9 +86,8 @@ class AdaptiveRandomForest:
     seedless: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        _require_ensemble(self)
-        # The tree knows the ranges of its own options.
-        _ = self._tree
+        _check_options(self)
+        _ = self._tree  # checks the options of the trees
 
     @property
     def _tree(self) -> TreeOptions:
@@ -104,12 +102,12 @@ class AdaptiveRandomForest:
         )
 
     def build(self, schema: Schema, seed: int) -> NativeLearner:
-        """Build a forest that has seen nothing."""
+        """Build an untrained forest."""
         kernel = _native.adaptive_random_forest(
             schema.n_values,
             schema.n_classes,
             self.n_members,
-            subspace_size(self.subspace, len(schema.attributes)),
+            compute_subspace_size(self.subspace, len(schema.attributes)),
             self.mean_weight,
             None if self.drift_delta is None else self.warning_delta,
             self.drift_delta,
@@ -122,34 +120,34 @@ class AdaptiveRandomForest:
 
 @dataclass(frozen=True)
 class StreamingRandomPatches:
-    """Learners of any kind, each on its own random attributes and weights; one that gets worse gives way to a new one.
+    """Learners on random subsets of attributes and rows; a member whose error rises is replaced by a new one.
 
-    A member sees the same attributes as long as it lives. Warnings, drifts, background learners and votes are those of
-    `AdaptiveRandomForest`, but background learners learn with the weights of their member. The defaults are those of
-    MOA, but for the number of members.
+    A member uses the same attributes until it is replaced. Warnings, drifts, background learners and votes are those of
+    `AdaptiveRandomForest`, but background learners use the row weights of their member. The defaults are those of MOA,
+    except for the number of members.
 
     Parameters
     ----------
     n_members
-        How many members there are.
+        The number of members.
     base
-        What the members are; a learner of any library that is known on sight.
+        The learner that each member is; it may come from any supported library.
     patches
-        What the members differ in: "patches", their attributes and the weights of their rows; "subspaces", their
-        attributes alone; "resampling", the weights alone.
+        What differs between members: "patches", attributes and row weights; "subspaces", attributes only;
+        "resampling", row weights only.
     subspace
-        How many attributes a member sees: a number, a share of them in (0, 1), or "sqrt", the rounded square root of
-        their number and one more; no fewer than two.
+        The number of attributes that a member uses: a number, a share in (0, 1), or "sqrt", the rounded square root of
+        the number of attributes plus one; at least two.
     mean_weight
         The mean of the Poisson weights with which members learn a row, at most 100.
     warning_delta
-        The significance of a change that makes a background learner start; None has none.
+        The significance level at which a background learner starts; None disables background learners.
     drift_delta
-        The significance of a change that makes a member give way; None keeps every member for ever.
+        The significance level at which a member is replaced; None never replaces a member.
     weighted_votes
-        Whether the votes of a member count with its accuracy.
+        Whether the votes of a member are weighted by its accuracy.
     seed
-        Two learners with the same seed share their randomness in each fold; every member has a seed of its own.
+        Two learners with the same seed share their randomness in each fold; every member has a separate seed.
 
     References
     ----------
@@ -178,11 +176,11 @@ class StreamingRandomPatches:
         object.__setattr__(self, "base", as_spec(self.base))
         if self.patches not in get_args(Patches):
             raise unknown_name(kind="patches", name=str(self.patches), known=get_args(Patches))
-        _require_ensemble(self)
+        _check_options(self)
 
     def build(self, schema: Schema, seed: int) -> NativeLearner:
-        """Build an ensemble that has seen nothing."""
-        size = max(2, subspace_size(self.subspace, len(schema.attributes)))
+        """Build an untrained ensemble."""
+        size = max(2, compute_subspace_size(self.subspace, len(schema.attributes)))
         kernel = _native.streaming_random_patches(
             schema.n_values,
             schema.n_classes,
@@ -198,12 +196,12 @@ class StreamingRandomPatches:
         return NativeLearner(kernel)
 
 
-def subspace_size(subspace: float | str, n_attributes: int) -> int:
-    """Give the number of attributes that a subspace has: at least one, at most all.
+def compute_subspace_size(subspace: float | str, n_attributes: int) -> int:
+    """Return the number of attributes in a subspace: at least one, at most all.
 
     Examples
     --------
-    >>> [subspace_size(subspace, 10) for subspace in (4, 0.6, "sqrt", 99)]
+    >>> [compute_subspace_size(subspace, 10) for subspace in (4, 0.6, "sqrt", 99)]
     [4, 6, 4, 10]
     """
     if isinstance(subspace, str):
@@ -213,7 +211,7 @@ def subspace_size(subspace: float | str, n_attributes: int) -> int:
     return min(max(size, 1), max(n_attributes, 1))
 
 
-def _require_ensemble(spec: AdaptiveRandomForest | StreamingRandomPatches) -> None:
+def _check_options(spec: AdaptiveRandomForest | StreamingRandomPatches) -> None:
     """Check the options that both ensembles have."""
     require_at_least("n_members", spec.n_members, 1)
     subspace = spec.subspace
@@ -223,7 +221,6 @@ def _require_ensemble(spec: AdaptiveRandomForest | StreamingRandomPatches) -> No
         msg = f'subspace = {subspace!r}: it must be a number of attributes, a share in (0, 1) or "sqrt"'
         raise StreamgaugeError(msg)
     require_between("mean_weight", spec.mean_weight, 0.0, 100.0)
-    for name in ("warning_delta", "drift_delta"):
-        delta = getattr(spec, name)
+    for name, delta in (("warning_delta", spec.warning_delta), ("drift_delta", spec.drift_delta)):
         if delta is not None:
             require_between(name, delta, 0.0, 1.0, open_high=True)

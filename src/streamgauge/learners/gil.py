@@ -1,4 +1,4 @@
-"""Which learners are written in Python, so that threads cannot run them side by side."""
+"""Which learners hold Python's global interpreter lock, so that threads cannot run them in parallel."""
 
 from dataclasses import fields, is_dataclass
 
@@ -11,10 +11,10 @@ _OURS = "streamgauge.learners."
 
 
 def holds_gil(spec: LearnerSpec) -> bool:
-    """Say whether a learner, or one inside of it, is written in Python: it then runs beside others only in a process.
+    """Return whether a learner, or one inside it, is written in Python and can run in parallel only in a process.
 
-    Native learners and those of MOA are not; for any other class that builds learners it is taken for granted, unless
-    it has an attribute ``holds_gil = False``.
+    Native learners and those of MOA release the lock. A class from elsewhere is assumed to hold it, unless it has an
+    attribute ``holds_gil = False``.
 
     Examples
     --------
@@ -23,14 +23,13 @@ def holds_gil(spec: LearnerSpec) -> bool:
     >>> holds_gil(NaiveBayes()), holds_gil(as_spec(SGDClassifier())), holds_gil(OzaBag(SGDClassifier()))
     (False, True, True)
     """
-    said = getattr(spec, "holds_gil", None)
-    if said is not None:
-        return bool(said)
+    declared = getattr(spec, "holds_gil", None)
+    if declared is not None:
+        return bool(declared)
     if isinstance(spec, Moa):
         return False
-    if not is_dataclass(spec) or not type(spec).__module__.startswith(_OURS):
+    module = type(spec).__module__
+    if not is_dataclass(spec) or not module.startswith(_OURS) or module.startswith(f"{_OURS}adapters."):
         return True
-    if type(spec).__module__.startswith(f"{_OURS}adapters."):
-        return True
-    inner = [getattr(spec, field.name) for field in fields(spec)]
-    return any(holds_gil(part) for part in inner if isinstance(part, LearnerSpec))
+    options = (getattr(spec, field.name) for field in fields(spec))
+    return any(holds_gil(option) for option in options if isinstance(option, LearnerSpec))

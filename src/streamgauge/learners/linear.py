@@ -1,7 +1,8 @@
 """Linear learners: a perceptron and logistic regression.
 
-Both have a weight per class for each number and for each nominal value (one-hot), and a bias. A missing number stands
-at the mean of those seen so far, a missing nominal value has no weight. A row of weight w makes a step w times as long.
+Both have, per class, a weight for each numeric attribute and each nominal value (one-hot), and a bias. A missing number
+is replaced by the mean of those seen so far; a missing nominal value contributes nothing. A row of weight w makes a
+step w times as long.
 """
 
 from dataclasses import dataclass
@@ -15,27 +16,27 @@ from streamgauge.records import Schema
 __all__ = ["LogisticRegression", "ManyClasses", "Perceptron"]
 
 ManyClasses = Literal["softmax", "one_vs_rest"]
-"""How logistic regression tells more than two classes apart."""
+"""How logistic regression handles more than two classes."""
 
 
 @dataclass(frozen=True)
 class Perceptron:
-    """A sigmoid unit per class that descends its squared error from small random weights, as in MOA.
+    """One sigmoid unit per class, trained on the squared error from small random weights, as in MOA.
 
-    Votes are the outputs of the units, made to add up to 1; all are 0 before the first row was learnt.
+    Votes are the outputs of the units, scaled to a sum of 1; all are 0 before the first row has been learnt.
 
-    MOA takes numbers as they come: ``standardise=False``. Where they are large, its units are soon saturated and learn
-    no more, and what it has learnt then hangs on its first weights. MOA also takes the codes of nominal values for
-    numbers, and one missing value leaves all of its weights undefined for good.
+    MOA does not standardise numbers; ``standardise=False`` does the same. If they are large, the units soon saturate
+    and stop learning, so the model depends on the initial weights. MOA also treats the codes of nominal values as
+    numbers, and a single missing value makes all of its weights NaN for good.
 
     Parameters
     ----------
     learning_rate
         The length of a step.
     standardise
-        Whether each number is taken less its mean and over its standard deviation, of the rows learnt so far.
+        Whether to standardise each number by the mean and standard deviation over the rows learnt so far.
     seed
-        The seed of the first weights.
+        The seed of the initial weights.
 
     Examples
     --------
@@ -52,29 +53,29 @@ class Perceptron:
         _require_not_negative("learning_rate", self.learning_rate)
 
     def build(self, schema: Schema, seed: int) -> NativeLearner:
-        """Build a perceptron that has seen nothing."""
+        """Build an untrained perceptron."""
         options = (self.learning_rate, 0.0, self.standardise)
         return NativeLearner(_native.linear_model(schema.n_values, schema.n_classes, "perceptron", *options, seed))
 
 
 @dataclass(frozen=True)
 class LogisticRegression:
-    """Logistic regression by stochastic gradient descent, on numbers standardised as the stream goes.
+    """Logistic regression by stochastic gradient descent, on numbers standardised online.
 
-    A row first counts in mean and deviation, then makes a step down the log loss. Votes are probabilities; all are 0
-    before the first row was learnt.
+    A row first updates the means and standard deviations, then makes a gradient step on the log loss. Votes are
+    probabilities; all are 0 before the first row has been learnt.
 
     Parameters
     ----------
     learning_rate
         The length of a step.
     l2
-        How strongly large weights are punished: each step also takes ``learning_rate * l2`` of every weight away.
+        The strength of L2 regularisation: each step also reduces every weight by ``learning_rate * l2`` of itself.
     classes
-        How more than two classes are told apart: "softmax", one model of all; or "one_vs_rest", a model per class,
-        whose probabilities are made to add up to 1.
+        How to handle more than two classes: "softmax", one joint model; or "one_vs_rest", one model per class, whose
+        probabilities are scaled to a sum of 1.
     standardise
-        Whether each number is taken less its mean and over its standard deviation, of the rows learnt so far.
+        Whether to standardise each number by the mean and standard deviation over the rows learnt so far.
     seed
         Not used: it makes no random choice.
 
@@ -103,13 +104,13 @@ class LogisticRegression:
             raise unknown_name(kind="way with many classes", name=str(self.classes), known=get_args(ManyClasses))
 
     def build(self, schema: Schema, seed: int) -> NativeLearner:
-        """Build a model that has seen nothing."""
+        """Build an untrained model."""
         options = (self.learning_rate, self.l2, self.standardise)
         return NativeLearner(_native.linear_model(schema.n_values, schema.n_classes, self.classes, *options, seed))
 
 
 def _require_not_negative(option: str, value: float) -> None:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not (number and 0 <= value < float("inf")):
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (is_number and 0 <= value < float("inf")):
         msg = f"{option} = {value!r}: it must be a finite number of 0 or more"
         raise StreamgaugeError(msg)

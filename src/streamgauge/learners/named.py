@@ -1,4 +1,4 @@
-"""Learners by name."""
+"""The names under which learners appear in results."""
 
 from collections.abc import Mapping
 
@@ -7,11 +7,11 @@ from streamgauge.errors import StreamgaugeError
 from streamgauge.learners.adapters import as_spec
 from streamgauge.protocols import LearnerSpec
 
-__all__ = ["named_learners"]
+__all__ = ["name_learners"]
 
 
 def name_learners(learners: object) -> dict[str, LearnerSpec]:
-    """Give every learner a name: the given one, or its class's, with its options where two would be the same.
+    """Return learners by name: the given name, or that of the class, with options if two would have the same name.
 
     Examples
     --------
@@ -22,17 +22,15 @@ def name_learners(learners: object) -> dict[str, LearnerSpec]:
     if isinstance(learners, Mapping):
         named = {str(name): as_spec(learner) for name, learner in learners.items()}
     else:
-        specs = [as_spec(one) for one in (learners if isinstance(learners, list | tuple) else (learners,))]
+        specs = [as_spec(learner) for learner in (learners if isinstance(learners, list | tuple) else (learners,))]
         short = [getattr(spec, "short_name", type(spec).__name__) for spec in specs]
         names = [name if short.count(name) == 1 else to_text(spec) for name, spec in zip(short, specs, strict=True)]
         named = dict(zip(names, specs, strict=True))
         if len(named) < len(specs):
             repeated = next(name for name in names if names.count(name) > 1)
-            msg = (
-                f"two learners are the same: {repeated}; give them names, as in {{'a': ..., 'b': ...}}, or other seeds"
-            )
+            msg = f"two learners are the same: {repeated}; name them, as in {{'a': ..., 'b': ...}}, or change a seed"
             raise StreamgaugeError(msg)
     if not named:
-        msg = "there is no learner to evaluate"
+        msg = "no learner to evaluate: give at least one"
         raise StreamgaugeError(msg)
     return named

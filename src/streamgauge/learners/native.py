@@ -1,4 +1,4 @@
-"""What the native learners share: the wrapper that turns a step into one call of a kernel."""
+"""The wrapper of native learners, which turns a step into one call of a kernel."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,15 +26,15 @@ class NativeLearner:
 
     @property
     def kernel(self) -> _native.Learner:
-        """What does the work; an ensemble takes over that of its members."""
+        """The kernel; an ensemble moves those of its members into its own kernel."""
         return self._kernel
 
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Vote for the classes of each row; changes nothing."""
+        """Return the votes for the classes of each row; the state does not change."""
         return self._kernel.predict(x)
 
     def learn(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
-        """Learn rows of known class, one after the other."""
+        """Learn labelled rows, in order."""
         self._kernel.interleave(x, y, np.zeros(len(y), dtype=np.bool_), weight, False)  # noqa: FBT003
 
     def interleave(self, step: Step, *, with_votes: bool) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
@@ -44,23 +44,23 @@ class NativeLearner:
     def interleave_timed(
         self, step: Step, *, with_votes: bool
     ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None, NDArray[np.uint64], NDArray[np.uint64]]:
-        """Do the same row by row, with the nanoseconds that predicting and learning each row took."""
+        """Run `interleave` and return, too, the nanoseconds that predicting and learning each row took."""
         return self._kernel.interleave_timed(step.batch.x, step.labels, step.test, step.learning_weight, with_votes)
 
     @property
     def facts(self) -> dict[str, int]:
-        """What else there is to tell about it: n_nodes, n_leaves and depth of a tree."""
+        """Facts about the model, such as n_nodes, n_leaves and depth of a tree."""
         return self._kernel.facts
 
     @property
     def n_bytes(self) -> int:
-        """The memory it holds."""
+        """The memory of the learner in bytes."""
         return self._kernel.n_bytes
 
     def save(self) -> bytes:
-        """Give all of its state."""
+        """Return the complete state."""
         return self._kernel.save()
 
     def load(self, state: bytes) -> None:
-        """Take over a saved state."""
+        """Restore a saved state."""
         self._kernel.load(state)

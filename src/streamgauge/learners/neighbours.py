@@ -1,4 +1,4 @@
-"""Nearest neighbours."""
+"""k nearest neighbours."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -13,19 +13,20 @@ __all__ = ["KNearestNeighbours"]
 
 @dataclass(frozen=True)
 class KNearestNeighbours:
-    """Votes with the nearest of the rows learnt last, as MOA's kNN does.
+    """Votes of the k nearest rows in a window of the most recently learnt rows, like MOA's kNN.
 
-    The squared distance of two rows is a sum over the attributes: of a number the squared difference over its range in
-    the window, of a nominal value 0 or 1. A missing value is as far away as it could be: 1 from a nominal value or
-    another missing one, and from a number as far as the farther end of the range. Rows as far as the k-th nearest vote
-    too. Votes are the shares of the classes in the weight of the neighbours; all are 0 before the first row was learnt.
+    The squared distance of two rows is a sum over the attributes: for a number, the squared difference scaled by its
+    range in the window; for a nominal value, 0 or 1. A missing value has the greatest possible distance: 1 from a
+    nominal value or another missing one, and from a number the distance to the farther end of the range. Rows at the
+    same distance as the k-th nearest vote too. Votes are the shares of the classes in the weight of the neighbours; all
+    are 0 before the first row has been learnt.
 
     Parameters
     ----------
     k
-        How many neighbours vote.
+        The number of neighbours that vote.
     window
-        How many rows are kept: those learnt last.
+        The number of most recently learnt rows to keep.
     seed
         Not used: it makes no random choice.
 
@@ -49,5 +50,5 @@ class KNearestNeighbours:
         require_at_least("window", self.window, 1)
 
     def build(self, schema: Schema, seed: int) -> NativeLearner:  # noqa: ARG002
-        """Build a learner that has seen nothing."""
+        """Build an untrained learner."""
         return NativeLearner(_native.nearest_neighbours(schema.n_values, schema.n_classes, self.k, self.window))

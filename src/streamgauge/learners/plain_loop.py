@@ -1,4 +1,4 @@
-"""The plain loop: what every `interleave` must equal."""
+"""The plain loop over rows, which every `interleave` must equal."""
 
 from time import perf_counter_ns
 
@@ -9,11 +9,11 @@ from streamgauge.errors import LearnerError, StreamgaugeError
 from streamgauge.protocols import Learner
 from streamgauge.records import ABSTAINED, UNLABELLED, Step
 
-__all__ = ["failed_at", "row_by_row", "row_by_row_timed", "winners"]
+__all__ = ["as_learner_error", "pick_winners", "run_row_by_row", "run_row_by_row_timed"]
 
 
 def pick_winners(votes: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Give the class with the most votes of each row, the first of equals; `ABSTAINED` where no vote is above 0.
+    """Return the class with the most votes in each row; ties go to the first, `ABSTAINED` if no vote is above 0.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def pick_winners(votes: NDArray[np.float64]) -> NDArray[np.int32]:
 
 
 def as_learner_error(position: int, votes: NDArray[np.float64], error: Exception, *, with_votes: bool) -> LearnerError:
-    """Make the error of an `interleave` that failed at a row, with the votes, or predictions, for the rows before it.
+    """Return the error of an `interleave` that failed at a row, with the votes or predictions for the rows before.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def as_learner_error(position: int, votes: NDArray[np.float64], error: Exception
 def run_row_by_row(
     learner: Learner, step: Step, n_classes: int, *, with_votes: bool
 ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
-    """Predict each tested row with `learner.predict`, then learn it with `learner.learn`.
+    """Predict each tested row with `learner.predict`, then learn it with `learner.learn`; return predictions and votes.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def run_row_by_row(
 def run_row_by_row_timed(
     learner: Learner, step: Step, n_classes: int, *, with_votes: bool
 ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None, NDArray[np.uint64], NDArray[np.uint64]]:
-    """Do as `run_row_by_row`; tell, too, the nanoseconds that predicting and learning each row took, 0 where not done.
+    """Run `run_row_by_row` and return, too, the nanoseconds of predicting and of learning each row, 0 if not done.
 
     Examples
     --------
@@ -76,8 +76,8 @@ def run_row_by_row_timed(
     """
     x, y, weight = step.batch.x, step.labels, step.learning_weight
     votes = np.zeros((len(y), n_classes))
-    taken = np.zeros((2, len(y)), dtype=np.uint64)
-    learn_unlabelled = getattr(learner, "learn_unlabelled", None)  # see protocols.Unsupervised
+    predict_ns, learn_ns = np.zeros((2, len(y)), dtype=np.uint64)
+    learn_unlabelled = getattr(learner, "learn_unlabelled", None)  # optional, see protocols.Learner.learn
     i = 0
     try:
         for i in range(len(y)):
@@ -85,18 +85,18 @@ def run_row_by_row_timed(
             if step.test is None or step.test[i]:
                 started = perf_counter_ns()
                 votes[row] = learner.predict(x[row])
-                taken[0, i] = perf_counter_ns() - started
+                predict_ns[i] = perf_counter_ns() - started
             if weight is not None and not weight[i] > 0:
                 continue
             row_weight = None if weight is None else weight[row]
+            started = perf_counter_ns()
             if y[i] != UNLABELLED:
-                started = perf_counter_ns()
                 learner.learn(x[row], y[row], row_weight)
-                taken[1, i] = perf_counter_ns() - started
             elif learn_unlabelled is not None:
-                started = perf_counter_ns()
                 learn_unlabelled(x[row], row_weight)
-                taken[1, i] = perf_counter_ns() - started
+            else:
+                continue
+            learn_ns[i] = perf_counter_ns() - started
     except Exception as error:
         raise as_learner_error(i, votes, error, with_votes=with_votes) from error
-    return pick_winners(votes), votes if with_votes else None, taken[0], taken[1]
+    return pick_winners(votes), votes if with_votes else None, predict_ns, learn_ns

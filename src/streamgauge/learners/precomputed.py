@@ -1,4 +1,4 @@
-"""A model that lives elsewhere: its predictions come with the rows."""
+"""Predictions of a model that runs elsewhere, read from the rows."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
 from streamgauge.learners.plain_loop import pick_winners
-from streamgauge.records import Schema, Step
+from streamgauge.records import ABSTAINED, Schema, Step
 
 __all__ = ["Precomputed"]
 
@@ -17,17 +17,17 @@ STATE = b"reads predictions"
 
 @dataclass(frozen=True)
 class Precomputed:
-    """Reads out of each row what a model that runs elsewhere has predicted; nothing is learnt here.
+    """Reads the predictions of an external model from the rows; nothing is learnt here.
 
-    So a deployed model is evaluated, or several are compared, from a stream of their predictions joined with labels.
+    Use it to evaluate a deployed model, or to compare several, on a stream of predictions joined with labels.
 
     Parameters
     ----------
     column
-        The attribute that holds the predicted class, or the beginning of the attributes that hold the votes for each:
-        with "model", votes for the class "up" are in "model.up", as they are where events hold
-        ``{"model": {"up": 0.8, "down": 0.2}}``. A prediction that is missing or no class is an abstention, and thus an
-        error; so are votes that are missing or below 0.
+        The attribute that holds the predicted class, or the prefix of the attributes that hold the votes: with "model",
+        the votes for class "up" are in "model.up", as for events like ``{"model": {"up": 0.8, "down": 0.2}}``. A
+        prediction that is missing or not a class is an abstention, and thus an error; so are votes that are missing or
+        negative.
     seed
         Not used: it makes no random choice.
 
@@ -46,52 +46,56 @@ class Precomputed:
 
     @property
     def short_name(self) -> str:
-        """How results call it."""
+        """The name of the learner in results."""
         return self.column
 
-    def build(self, schema: Schema, seed: int) -> "_Reader":  # noqa: ARG002
-        """Find out where the predictions stand."""
-        places = {attribute.name: i for i, attribute in enumerate(schema.attributes)}
-        if self.column in places:
-            attribute = schema.attributes[places[self.column]]
+    def build(self, schema: Schema, seed: int) -> "_PredictionReader":  # noqa: ARG002
+        """Build a reader of the columns that hold the predictions."""
+        indices = {attribute.name: i for i, attribute in enumerate(schema.attributes)}
+        if self.column in indices:
+            attribute = schema.attributes[indices[self.column]]
             if attribute.values is None:
-                msg = f"attribute {self.column!r} holds numbers, where predictions are names of classes"
+                msg = f"attribute {self.column!r} is numeric, but predictions must be names of classes"
                 raise StreamgaugeError(msg)
-            code_of = {name: code for code, name in enumerate(schema.classes)}
-            codes = np.array([code_of.get(value, -1) for value in attribute.values], dtype=np.int32)
-            return _Reader(schema.n_classes, [places[self.column]], codes)
+            class_codes = {name: code for code, name in enumerate(schema.classes)}
+            codes = np.array([class_codes.get(value, ABSTAINED) for value in attribute.values], dtype=np.int32)
+            return _PredictionReader(schema.n_classes, [indices[self.column]], codes)
         names = [f"{self.column}.{name}" for name in schema.classes]
-        if not all(name in places for name in names):
+        if not all(name in indices for name in names):
             msg = f"there is no attribute {self.column!r} with predictions, nor all of {', '.join(names)} with votes"
             raise StreamgaugeError(msg)
-        return _Reader(schema.n_classes, [places[name] for name in names], None)
+        return _PredictionReader(schema.n_classes, [indices[name] for name in names], None)
 
 
-class _Reader:
-    """Gives what the rows say."""
+class _PredictionReader:
+    """A learner that returns the predictions in the rows.
 
-    def __init__(self, n_classes: int, places: list[int], codes: NDArray[np.int32] | None) -> None:
-        self._n_classes, self._places, self._codes = n_classes, places, codes
+    With `codes`, the class of each value of the column, there is one column of predictions; without, one column of
+    votes per class.
+    """
+
+    def __init__(self, n_classes: int, columns: list[int], codes: NDArray[np.int32] | None) -> None:
+        self._n_classes, self._columns, self._codes = n_classes, columns, codes
 
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Vote for the classes of each row; changes nothing."""
-        given = x[:, self._places]
+        """Return the votes for the classes of each row."""
+        values = x[:, self._columns]
         if self._codes is None:
-            votes = np.where(np.isnan(given) | (given < 0), np.nan, given)
+            votes = np.where(np.isnan(values) | (values < 0), np.nan, values)
             votes[np.isnan(votes).any(axis=1)] = 0.0
             return np.ascontiguousarray(votes)
-        # the last code stands for a prediction that is missing
-        codes = np.append(self._codes, -1)[np.where(np.isnan(given[:, 0]), -1, given[:, 0]).astype(np.intp)]
+        # the last code stands for a missing prediction
+        codes = np.append(self._codes, ABSTAINED)[np.where(np.isnan(values[:, 0]), -1, values[:, 0]).astype(np.intp)]
         votes = np.zeros((len(x), self._n_classes))
-        told = np.flatnonzero(codes >= 0)
-        votes[told, codes[told]] = 1.0
+        predicted = np.flatnonzero(codes >= 0)
+        votes[predicted, codes[predicted]] = 1.0
         return votes
 
     def learn(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
-        """Learn nothing."""
+        """Do nothing: the model is trained elsewhere."""
 
     def interleave(self, step: Step, *, with_votes: bool) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
-        """Give the predictions of the tested rows of a step."""
+        """Return the predictions for the tested rows of a step."""
         votes = self.predict(step.batch.x)
         if step.test is not None:
             votes[~step.test] = 0.0
@@ -99,15 +103,15 @@ class _Reader:
 
     @property
     def n_bytes(self) -> int:
-        """The memory it holds: next to none."""
-        return 8 * len(self._places)
+        """The memory of the reader in bytes."""
+        return 8 * len(self._columns)
 
     def save(self) -> bytes:
-        """Give its state, which is the same for all."""
+        """Return the state, which is the same for all readers."""
         return STATE
 
     def load(self, state: bytes) -> None:
-        """Take over a state."""
+        """Check that a state is one of a reader."""
         if state != STATE:
             msg = "these bytes are not a saved reader of predictions"
             raise StreamgaugeError(msg)

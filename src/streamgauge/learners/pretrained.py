@@ -1,4 +1,4 @@
-"""A learner that comes to the stream with something learnt."""
+"""A learner that is trained, or restored, before the stream starts."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,24 +21,24 @@ BATCH = 32_768
 
 @dataclass(frozen=True)
 class PretrainedModel:
-    """A learner that has learnt other rows before, and that goes on learning or not.
+    """A learner that was trained on other rows first, and then stays frozen or continues to learn.
 
     Parameters
     ----------
     learner
-        Any learner, also one of another library.
+        The learner; it may come from any supported library.
     on
-        What it has learnt: a stream, a file or the name of a real stream, or arrays ``(x, y)``; its schema must be
-        that of the stream it is tested on.
+        The training rows: a stream, a file, the name of a data set, or arrays ``(x, y)``; the schema must be that of
+        the evaluated stream.
     n_rows
-        How many rows of it to learn; None for all.
+        The number of training rows; None for all.
     state
-        Instead of `on`: what a learner of the same kind has saved (``learner.save()``), or the file that holds it.
+        Instead of `on`: the saved state of a learner of the same kind (``learner.save()``), or a file with that state.
     frozen
-        Whether it learns no more.
+        Whether it stops learning after the training.
     seed
-        Two learners with the same seed share their randomness in each fold. A saved state has the randomness of the
-        learner that saved it where the state tells it.
+        Two learners with the same seed share their randomness in each fold. A saved state keeps the randomness of the
+        learner that saved it, if the state includes it.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class PretrainedModel:
     def __post_init__(self) -> None:
         object.__setattr__(self, "learner", as_spec(self.learner))
         if self.on is not None and self.state is not None:
-            msg = "PretrainedModel takes either on, a stream or file to learn first, or state, what a learner has saved"
+            msg = "PretrainedModel takes either on, a stream or file to train on, or state, a saved learner: not both"
             raise StreamgaugeError(msg)
         if self.n_rows is not None:
             require_at_least("n_rows", self.n_rows, 1)
@@ -70,38 +70,37 @@ class PretrainedModel:
         return self.learner.seedless
 
     def build(self, schema: Schema, seed: int) -> Learner:
-        """Build a learner and have it learn, or load, its past."""
+        """Build a learner and train it, or restore its state."""
         if self.on is None and self.state is None:
-            msg = "PretrainedModel needs a past: on, a stream or file to learn first, or state, what a learner has saved"
+            msg = "PretrainedModel needs either on, a stream or file to train on, or state, a saved learner"
             raise StreamgaugeError(msg)
         learner = self.learner.build(schema, seed)
         if self.state is None:
-            self._learn(learner, _past(self.on), schema)
+            self._train(learner, _open_training(self.on), schema)
         else:
-            learner.load(self.state if isinstance(self.state, bytes) else _read(Path(self.state)))
-        return _Frozen(learner, schema.n_classes) if self.frozen else learner
+            learner.load(self.state if isinstance(self.state, bytes) else _read_state(Path(self.state)))
+        return _FrozenLearner(learner, schema.n_classes) if self.frozen else learner
 
-    def _learn(self, learner: Learner, stream: Stream, schema: Schema) -> None:
-        _require_alike(stream.schema, schema)
+    def _train(self, learner: Learner, stream: Stream, schema: Schema) -> None:
+        _require_same_columns(stream.schema, schema)
         if self.n_rows is None and stream.n_rows is None:
-            msg = "the stream to learn first never ends: say with n_rows how many rows to learn"
+            msg = "the training stream never ends: set n_rows, the number of rows to train on"
             raise StreamgaugeError(msg)
         for batch in stream.batches(BATCH):
-            left = len(batch) if self.n_rows is None else min(len(batch), self.n_rows - batch.start)
-            _learn_labelled(learner, batch, left)
+            n_learnt = len(batch) if self.n_rows is None else min(len(batch), self.n_rows - batch.start)
+            _learn_labelled(learner, batch, n_learnt)
             if self.n_rows is not None and batch.start + len(batch) >= self.n_rows:
                 return
 
 
-def _past(on: object) -> Stream:
-    """Open what is to be learnt first."""
+def _open_training(on: object) -> Stream:
     if isinstance(on, str | Path):
         return load(str(on)) if str(on) in DATASETS and not Path(on).exists() else File(on)
     return as_stream(on)
 
 
 def _learn_labelled(learner: Learner, batch: Batch, n_rows: int) -> None:
-    """Learn the rows of known class among the first of a batch."""
+    """Learn the labelled rows of positive weight among the first `n_rows` of a batch."""
     known = batch.y[:n_rows] != UNLABELLED
     weight = None if batch.weight is None else batch.weight[:n_rows][known]
     if weight is not None:
@@ -110,7 +109,7 @@ def _learn_labelled(learner: Learner, batch: Batch, n_rows: int) -> None:
     learner.learn(np.ascontiguousarray(batch.x[:n_rows][known]), batch.y[:n_rows][known], weight)
 
 
-def _read(path: Path) -> bytes:
+def _read_state(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
@@ -118,31 +117,31 @@ def _read(path: Path) -> bytes:
         raise StreamgaugeError(msg) from None
 
 
-def _require_alike(past: Schema, now: Schema) -> None:
+def _require_same_columns(training: Schema, stream: Schema) -> None:
     """Raise unless two schemas have the same columns and classes; whether values may be missing does not matter."""
-    if past.classes != now.classes:
-        msg = f"the rows learnt first have the classes {past.classes}, those of the stream {now.classes}"
+    if training.classes != stream.classes:
+        msg = f"the training rows have the classes {training.classes}, but the stream has {stream.classes}"
         raise StreamgaugeError(msg)
-    columns = [[(a.name, a.values) for a in schema.attributes] for schema in (past, now)]
-    if columns[0] != columns[1]:
-        names = [[name for name, _ in of_schema] for of_schema in columns]
-        what = "attributes" if names[0] != names[1] else "values of attributes"
-        msg = f"the rows learnt first have other {what} than those of the stream"
+    if [a.name for a in training.attributes] != [a.name for a in stream.attributes]:
+        msg = "the training rows have other attributes than the stream"
+        raise StreamgaugeError(msg)
+    if [a.values for a in training.attributes] != [a.values for a in stream.attributes]:
+        msg = "the training rows have other values of attributes than the stream"
         raise StreamgaugeError(msg)
 
 
-class _Frozen:
-    """A learner that learns nothing more."""
+class _FrozenLearner:
+    """A learner that no longer learns."""
 
     def __init__(self, learner: Learner, n_classes: int) -> None:
         self._learner, self._n_classes = learner, n_classes
 
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Vote for the classes of each row; changes nothing."""
+        """Return the votes for the classes of each row."""
         return self._learner.predict(x)
 
     def learn(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
-        """Learn nothing."""
+        """Do nothing: the learner is frozen."""
 
     def interleave(self, step: Step, *, with_votes: bool) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
         """Predict each tested row of a step."""
@@ -153,13 +152,13 @@ class _Frozen:
 
     @property
     def n_bytes(self) -> int:
-        """The memory it holds."""
+        """The memory of the learner in bytes."""
         return self._learner.n_bytes
 
     def save(self) -> bytes:
-        """Give all of its state."""
+        """Return the complete state."""
         return self._learner.save()
 
     def load(self, state: bytes) -> None:
-        """Take over a saved state."""
+        """Restore a saved state."""
         self._learner.load(state)

@@ -1,4 +1,4 @@
-"""Decision trees that grow with the stream."""
+"""Incremental decision trees."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
@@ -18,13 +18,13 @@ __all__ = [
 ]
 
 LeafPrediction = Literal["majority", "naive_bayes", "adaptive"]
-"""What predicts at a leaf."""
+"""The model that predicts at a leaf."""
 
 SplitCriterion = Literal["info_gain", "gini", "hellinger"]
-"""What makes a split good."""
+"""The criterion by which splits are compared."""
 
 MemorySize = Literal["sensor", "handheld", "server"]
-"""How much memory a device has for a tree."""
+"""The memory limit of a tree, by kind of device."""
 
 MEMORY_SIZES: dict[str, int] = {"sensor": 2**18, "handheld": 2**25, "server": 2**32}
 
@@ -52,10 +52,12 @@ class TreeOptions:
         require_at_least("grace_period", self.grace_period, 1)
         require_between("split_confidence", self.split_confidence, 0.0, 1.0)
         require_between("tie_threshold", self.tie_threshold, 0.0, 1.0, open_low=False)
-        if self.leaf_prediction not in get_args(LeafPrediction):
-            raise unknown_name(kind="leaf_prediction", name=str(self.leaf_prediction), known=get_args(LeafPrediction))
-        if self.split_criterion not in get_args(SplitCriterion):
-            raise unknown_name(kind="split_criterion", name=str(self.split_criterion), known=get_args(SplitCriterion))
+        for option, value, known in (
+            ("leaf_prediction", self.leaf_prediction, get_args(LeafPrediction)),
+            ("split_criterion", self.split_criterion, get_args(SplitCriterion)),
+        ):
+            if value not in known:
+                raise unknown_name(kind=option, name=str(value), known=known)
         if not isinstance(self.max_bytes, str):
             require_at_least("max_bytes", self.max_bytes, 1)
         elif self.max_bytes not in MEMORY_SIZES:
@@ -63,12 +65,12 @@ class TreeOptions:
 
     @property
     def n_bytes_allowed(self) -> int:
-        """The most bytes a tree may hold."""
+        """The memory limit of a tree in bytes."""
         return MEMORY_SIZES[self.max_bytes] if isinstance(self.max_bytes, str) else self.max_bytes
 
     @property
     def native(self) -> _native.TreeOptions:
-        """The same for native code."""
+        """The options as native code takes them."""
         return _native.TreeOptions(
             self.grace_period,
             self.split_confidence,
@@ -83,46 +85,46 @@ class TreeOptions:
 
 @dataclass(frozen=True)
 class HoeffdingTree(TreeOptions):
-    """A tree whose leaves split once the Hoeffding bound says that the best split is the best for good (VFDT).
+    """A tree whose leaves split when the Hoeffding bound shows that the best split is reliably the best (VFDT).
 
-    Every `grace_period` of weight, a leaf that has seen two classes compares its attributes. It splits by the best one
-    if that leads the second, and no split at all, by more than
-    ``sqrt(r**2 * log(1 / split_confidence) / (2 * n))``, with n the weight of the leaf and r the range of the
+    Every `grace_period` of weight, a leaf that has seen two classes compares its attributes. It splits on the best one
+    if that beats the second best, and the option not to split, by more than
+    ``sqrt(r**2 * log(1 / split_confidence) / (2 * n))``, where n is the weight of the leaf and r the range of the
     criterion: for "info_gain" the log2 of the number of classes up to the last one seen, else 1. It also splits if that
     bound is below `tie_threshold`. The defaults are those of MOA.
 
-    A numeric attribute offers ten thresholds, judged by a normal distribution per class; a nominal one offers a
-    branch per value, or one value against the rest where that is better. A row whose value is missing where a node
-    asks for it goes to the child that was heaviest when the node split. Votes add up to 1: posterior probabilities
-    where naive Bayes predicts, shares of the classes where the majority does; all are 0 before the first row was
-    learnt.
+    A numeric attribute has ten candidate thresholds, scored with a normal distribution per class; a nominal one has one
+    branch per value, or one value against the rest if that is better. A row with a missing value at a node follows the
+    child that was heaviest when the node split. Votes add up to 1: posterior probabilities if naive Bayes predicts,
+    class shares if the majority does; all are 0 before the first row has been learnt.
 
     Parameters
     ----------
     grace_period
-        The weight a leaf learns between two attempts to split.
+        The weight that a leaf learns between two attempts to split.
     split_confidence
-        The probability with which a split may be the wrong one.
+        The probability that a split is the wrong one.
     tie_threshold
-        Attributes closer than this are told apart by chance.
+        The bound below which the best attributes count as tied, so that the leaf splits on the best one.
     leaf_prediction
-        What predicts at a leaf: the "majority" class, "naive_bayes", or, "adaptive", whichever of the two was right
-        more often at this leaf.
+        The model that predicts at a leaf: the "majority" class, "naive_bayes", or "adaptive", whichever of the two has
+        been right more often at this leaf.
     binary_splits
-        Whether a nominal attribute is split into one value and the rest only.
+        Whether a nominal attribute is split only into one value and the rest.
     split_criterion
-        What makes a split good: "info_gain", the entropy of the classes that it saves; "gini", the same for the
-        chance that two rows of a branch are of different classes; "hellinger", how far apart the classes lie
-        whatever their weights, for streams with a rare class (GH-VFDT): numeric attributes are compared by the
-        Hellinger distance of their normal distributions and split where the shares of the classes below differ
-        most. Of more than two classes the mean over their pairs counts.
+        How splits are compared: "info_gain", the reduction of class entropy; "gini", the reduction of Gini impurity;
+        "hellinger", the distance between the classes regardless of their weights, for streams with a rare class
+        (GH-VFDT): numeric attributes are compared by the Hellinger distance of their normal distributions and split
+        where the class shares below the threshold differ most. With more than two classes, it is the mean over all
+        pairs.
     remove_poor_attributes
-        Whether a leaf never again looks at an attribute that once fell behind the best by more than the bound. Naive
-        Bayes still uses it.
+        Whether a leaf permanently drops attributes that fell behind the best by more than the bound. Naive Bayes still
+        uses them.
     max_bytes
-        The most bytes the tree holds at any moment: a number, or "sensor" (256 KiB), "handheld" (32 MiB) or "server"
-        (4 GiB). A full tree freezes the leaves that promise least, those whose majority is wrong for the least
-        weight, and thaws them when they promise more. A frozen leaf only counts its classes and predicts the majority.
+        The memory limit of the tree: a number of bytes, or "sensor" (256 KiB), "handheld" (32 MiB) or "server" (4 GiB).
+        A full tree deactivates the least promising leaves, those whose majority is wrong for the least weight, and
+        reactivates them when they become more promising. An inactive leaf only counts classes and predicts the
+        majority.
     seed
         Not used: the tree makes no random choice.
 
@@ -152,22 +154,22 @@ class HoeffdingTree(TreeOptions):
     seedless: ClassVar[bool] = True
 
     def build(self, schema: Schema, seed: int) -> NativeLearner:  # noqa: ARG002
-        """Build a tree that has seen nothing."""
+        """Build an untrained tree."""
         return NativeLearner(_native.hoeffding_tree(schema.n_values, schema.n_classes, self.native))
 
 
 @dataclass(frozen=True)
 class HoeffdingAdaptiveTree(TreeOptions):
-    """A Hoeffding tree whose nodes watch their error and grow anew what has become worse.
+    """A Hoeffding tree that monitors the error of its nodes and replaces subtrees whose error rises.
 
-    Each node watches the error below it with ADWIN. Where the error of a node that has split rises, an alternate tree
-    starts to learn beside it. It takes the node's place once both have watched more than 300 rows and its error is
-    lower by more than ``sqrt(2 * e * (1 - e) * log(2 / 0.05) * (1 / n + 1 / m))``, with e and n the error and the rows
-    of the node and m the rows of the alternate; it is dropped once its error is higher by as much.
+    Each node monitors the error below it with ADWIN. If the error of an inner node rises, an alternate tree starts to
+    learn beside it. It replaces the node once both have seen more than 300 rows and its error is lower by more than
+    ``sqrt(2 * e * (1 - e) * log(2 / 0.05) * (1 / n + 1 / m))``, where e and n are the error and the rows of the node
+    and m the rows of the alternate; it is dropped once its error is higher by as much.
 
-    MOA's tree of this name puts an alternate in its node's place as soon as it splits for the first time, without
-    comparing them, so that a false alarm costs a part of the tree; ours keeps to the paper. On streams that stay the
-    same ours is as accurate or more; on those that change either may be ahead.
+    MOA's implementation replaces a node as soon as the alternate splits for the first time, without comparing the two,
+    so that a false alarm costs a part of the tree; ours follows the paper. On stationary streams ours is at least as
+    accurate; on changing streams either may be ahead.
 
     Parameters
     ----------
@@ -176,13 +178,13 @@ class HoeffdingAdaptiveTree(TreeOptions):
     remove_poor_attributes
         As in `HoeffdingTree`.
     max_bytes
-        As in `HoeffdingTree`, but the tree stops growing, and starts no alternate, where it could then hold more.
+        As in `HoeffdingTree`, but the tree stops growing, and starts no alternate, if it could then exceed the limit.
     delta
-        The significance of a change of error.
+        The significance level of a change of the error.
     bootstrap
-        Whether a leaf learns a row with its weight times a Poisson(1) number, or once where that is 0, as in MOA.
+        Whether a leaf multiplies the weight of a row by a Poisson(1) number, or by 1 if that is 0, as in MOA.
     seed
-        Decides the numbers of `bootstrap`.
+        The seed of the random numbers of `bootstrap`.
 
     References
     ----------
@@ -208,11 +210,11 @@ class HoeffdingAdaptiveTree(TreeOptions):
 
     @property
     def seedless(self) -> bool:
-        """Whether it makes no random choice."""
+        """Whether the tree makes no random choice."""
         return not self.bootstrap
 
     def build(self, schema: Schema, seed: int) -> NativeLearner:
-        """Build a tree that has seen nothing."""
+        """Build an untrained tree."""
         kernel = _native.hoeffding_adaptive_tree(
             schema.n_values, schema.n_classes, self.native, self.delta, self.bootstrap, seed
         )
@@ -221,14 +223,14 @@ class HoeffdingAdaptiveTree(TreeOptions):
 
 @dataclass(frozen=True)
 class ExtremelyFastDecisionTree(TreeOptions):
-    """A tree whose leaves split as soon as that helps, and whose nodes think again (Hoeffding anytime tree).
+    """A tree that splits as soon as a split helps, and revises its splits later (Hoeffding anytime tree).
 
-    Every `grace_period` of weight, a leaf that has seen two classes splits by its best attribute if that is better than
+    Every `grace_period` of weight, a leaf that has seen two classes splits on its best attribute if that is better than
     no split by more than the Hoeffding bound, on average over its attempts, or if the bound is below `tie_threshold`.
-    Nodes that have split go on learning. Every `revision_period` rows, the nodes on the way of the row compare their
-    attributes again: where another leads the one asked for by more than the bound, or by half of `tie_threshold` where
-    the bound is below it, the node splits anew, and what was below is dropped. The lead is that of all gains so far
-    over the number of attempts since the split, as in MOA, so that a young node is quick to think again.
+    Inner nodes continue to learn. Every `revision_period` rows, the nodes on the path of the row compare their
+    attributes again: if another beats the current one by more than the bound, or by half of `tie_threshold` if the
+    bound is below that, the node splits again and its subtree is dropped. The margin is the sum of all gains so far
+    divided by the number of attempts since the split, as in MOA, so a young node is revised quickly.
 
     Parameters
     ----------
@@ -237,9 +239,9 @@ class ExtremelyFastDecisionTree(TreeOptions):
     remove_poor_attributes
         As in `HoeffdingTree`.
     max_bytes
-        As in `HoeffdingTree`, but the tree stops growing where it would then hold more.
+        As in `HoeffdingTree`, but the tree stops growing if it would exceed the limit.
     revision_period
-        After how many rows each the nodes on the way of a row think again.
+        The number of rows between two revisions of the nodes on the path of a row.
     seed
         Not used: the tree makes no random choice.
 
@@ -266,7 +268,7 @@ class ExtremelyFastDecisionTree(TreeOptions):
         require_at_least("revision_period", self.revision_period, 1)
 
     def build(self, schema: Schema, seed: int) -> NativeLearner:  # noqa: ARG002
-        """Build a tree that has seen nothing."""
+        """Build an untrained tree."""
         kernel = _native.extremely_fast_decision_tree(
             schema.n_values, schema.n_classes, self.native, self.revision_period
         )

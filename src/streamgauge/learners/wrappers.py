@@ -1,50 +1,53 @@
-"""Wrappers: learners that change what another learner is shown, or when it starts anew."""
+"""Wrappers: learners that change what another learner is shown, when it restarts, or what it predicts."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from streamgauge import _native
-from streamgauge.errors import StreamgaugeError
+from streamgauge.errors import StreamgaugeError, require_between
 from streamgauge.learners.adapters import as_spec
+from streamgauge.learners.bayes import NaiveBayes
 from streamgauge.learners.composition import make_builder
 from streamgauge.learners.native import NativeLearner
 from streamgauge.learners.trees import HoeffdingTree
 from streamgauge.protocols import DetectorSpec, LearnerSpec
+from streamgauge.randomness import fold_seed
 from streamgauge.records import Schema
 
-__all__ = ["DriftReset", "OneVsRest"]
+__all__ = ["DriftReset", "NoiseFilter", "OneVsRest"]
 
 
 _ADWIN = (0.002, 32, 5, 5, 10, "up")
-"""The options of ADWIN as MOA and River have them, for rises."""
+"""The options of ADWIN in MOA and River, for rises only."""
 
 
 @dataclass(frozen=True)
 class DriftReset:
-    """A learner whose errors a detector watches; after an alarm it is replaced by a new one, which relearns.
+    """A learner that is replaced by a new one when a detector finds a rise of its error.
 
-    A row that is to be learnt is predicted first, and the detector is told whether that was wrong. At a drift a new
-    learner takes over and learns this row first. With `on_warning`, rows at which the detector warns train a second
-    learner in the background, which takes over at the drift; a warning that comes to nothing ends its life.
+    Each row is predicted before it is learnt, and the detector receives the error. At a drift a new learner takes over
+    and starts with this row. With `on_warning`, a background learner is trained from the warning on and takes over at
+    the drift; it is dropped if the warning ends without a drift.
 
     Parameters
     ----------
     learner
-        What predicts; a learner of any library that is known on sight.
+        The learner; it may come from any supported library.
     detector
-        What watches it: a detector of `streamgauge.drift`, such as ``DDM()``; None for ADWIN with a delta of 0.002 that
-        heeds rises of the error only.
+        A detector from `streamgauge.drift`, such as ``DDM()``; None for ADWIN with a delta of 0.002, for rises of the
+        error only.
     on_warning
-        Whether the learner that takes over was trained since the warning, where the detector gives one.
+        Whether to train a background learner from warnings on, if the detector has warnings.
     seed
-        Two learners with the same seed share their randomness in each fold; each new learner has a seed of its own.
+        Two learners with the same seed share their randomness in each fold; each new learner has a separate seed.
 
     Examples
     --------
     >>> from streamgauge import NaiveBayes, RandomRBF, evaluate
     >>> from streamgauge.streams import Sudden
     >>> stream = Sudden(RandomRBF(seed=1), RandomRBF(seed=2), position=5_000)
-    >>> results = evaluate(stream, {"resets": DriftReset(NaiveBayes()), "goes on": NaiveBayes()}, n_rows=10_000)
-    >>> bool(results.curve("resets", "accuracy")[-1, 0] > results.curve("goes on", "accuracy")[-1, 0])
+    >>> results = evaluate(stream, {"resets": DriftReset(NaiveBayes()), "plain": NaiveBayes()}, n_rows=10_000)
+    >>> bool(results.curve("resets", "accuracy")[-1, 0] > results.curve("plain", "accuracy")[-1, 0])
     True
     """
 
@@ -55,8 +58,9 @@ class DriftReset:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "learner", as_spec(self.learner))
-        if self.detector is not None and (isinstance(self.detector, type) or not hasattr(self.detector, "build")):
-            msg = f"this is not a detector: {self.detector!r}; a detector is one of streamgauge.drift, such as DDM()"
+        detector: object = self.detector
+        if detector is not None and (isinstance(detector, type) or not isinstance(detector, DetectorSpec)):
+            msg = f"{detector!r} is not a detector: use one from streamgauge.drift, such as DDM()"
             raise StreamgaugeError(msg)
 
     @property
@@ -65,35 +69,35 @@ class DriftReset:
         return self.learner.seedless
 
     def build(self, schema: Schema, seed: int) -> NativeLearner:
-        """Build a learner that has seen nothing."""
-        detector = _native.adwin_detector(*_ADWIN) if self.detector is None else _kernel(self.detector)
+        """Build an untrained learner."""
+        detector = _native.adwin_detector(*_ADWIN) if self.detector is None else _build_kernel(self.detector)
         build = make_builder(self.learner, schema)
         kernel = _native.drift_reset(schema.n_values, schema.n_classes, build, detector, self.on_warning, seed)
         return NativeLearner(kernel)
 
 
-def _kernel(spec: DetectorSpec) -> _native.Detector:
-    """Build a detector and give what does its work."""
+def _build_kernel(spec: DetectorSpec) -> _native.Detector:
+    """Build a detector and return its kernel."""
     kernel = getattr(spec.build(), "kernel", None)
     if not isinstance(kernel, _native.Detector):
-        msg = f"{spec!r} is not a native detector, as those of streamgauge.drift are, so it cannot watch a learner"
+        msg = f"{spec!r} is not a native detector and cannot monitor a learner: use one from streamgauge.drift"
         raise StreamgaugeError(msg)
     return kernel
 
 
 @dataclass(frozen=True)
 class OneVsRest:
-    """One learner per class, which tells this class from the rest; one in all where there are two classes.
+    """One binary learner per class, or a single one if there are only two classes.
 
-    A class gets the share of the votes that its learner gives it, and these are scaled to a sum of 1. It abstains
-    where every learner is sure of the rest.
+    The votes for a class are the share of the votes that its learner gives it; they are scaled to a sum of 1. It
+    abstains if every learner gives all votes to the rest.
 
     Parameters
     ----------
     learner
-        What tells one class from the rest; a learner of any library that is known on sight.
+        The binary learner; it may come from any supported library.
     seed
-        Two learners with the same seed share their randomness in each fold; every class has a seed of its own.
+        Two learners with the same seed share their randomness in each fold; every class has a separate seed.
 
     Examples
     --------
@@ -115,6 +119,54 @@ class OneVsRest:
         return self.learner.seedless
 
     def build(self, schema: Schema, seed: int) -> NativeLearner:
-        """Build learners that have seen nothing."""
+        """Build untrained learners."""
         build = make_builder(self.learner, schema)
         return NativeLearner(_native.one_vs_rest(schema.n_values, schema.n_classes, build, seed))
+
+
+@dataclass(frozen=True)
+class NoiseFilter:
+    """Replaces each prediction of a learner, with probability p, by a class drawn uniformly from all classes.
+
+    It creates a difference of known size between two learners, to check whether a test finds it. An accuracy of a
+    becomes ``a * (1 - p) + p / c`` with c classes, since the drawn class may be the predicted one. Learning is not
+    affected; the drawn class gets the votes of the winner.
+
+    The random draw is addressed by the row's values and the number of rows learnt before.
+
+    Parameters
+    ----------
+    learner
+        The learner; it may come from any supported library.
+    p
+        The probability with which a prediction is replaced.
+    seed
+        The seed of the random draws and, together with the learner's own seed, of the learner.
+
+    References
+    ----------
+    A. Bifet, G. de Francisci Morales, J. Read, G. Holmes and B. Pfahringer, Efficient online evaluation of big data
+    stream classifiers, KDD 2015, section 4.1.
+
+    Examples
+    --------
+    >>> from streamgauge import HoeffdingTree
+    >>> NoiseFilter(HoeffdingTree(), p=0.1).p
+    0.1
+    """
+
+    learner: LearnerSpec = NaiveBayes()
+    p: float = 0.05
+    seed: int = 1
+    seedless: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "learner", as_spec(self.learner))
+        require_between("p", self.p, 0.0, 1.0, open_low=False)
+
+    def build(self, schema: Schema, seed: int) -> NativeLearner:
+        """Build a filter around an untrained learner."""
+        build = make_builder(self.learner, schema)
+        base_seed = fold_seed(seed, 0, self.learner.seed)
+        kernel = _native.noise_filter(schema.n_values, schema.n_classes, build, base_seed, self.p, seed)
+        return NativeLearner(kernel)

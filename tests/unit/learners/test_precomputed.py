@@ -34,5 +34,5 @@ def test_rows_without_predictions_are_told() -> None:
     stream = ArrayStream({"a": [1.0, 2.0]}, ["x", "y"])
     with pytest.raises(StreamgaugeError, match="there is no attribute 'model' with predictions"):
         sg.evaluate(stream, Precomputed("model"))
-    with pytest.raises(StreamgaugeError, match="holds numbers"):
+    with pytest.raises(StreamgaugeError, match="is numeric"):
         sg.evaluate(stream, Precomputed("a"))

@@ -1,79 +1,76 @@
-"""How ensembles judge their members by the chunk at hand: SEA, AWE and AUE."""
+"""Ensembles that weight their members by the current chunk: SEA, AWE and AUE."""
 
 import numpy as np
 
-from streamgauge.learners.chunk_ensembles.members import Builder, Chunk
+from streamgauge.learners.chunk_ensembles.members import LEAST_ERROR, Builder, Chunk
 from streamgauge.learners.chunk_ensembles.pools import Pool
 
-__all__ = ["AccuracyUpdated", "AccuracyWeighted", "Streaming", "guessing_error"]
-
-LEAST_ERROR = 1e-10
-"""What keeps the weight of a member without error finite."""
+__all__ = ["AccuracyUpdated", "AccuracyWeighted", "Streaming", "compute_guessing_error"]
 
 
 class Streaming(Pool):
-    """Members of equal weight, one per chunk; the least accurate goes."""
+    """SEA: members of equal weight, one per chunk; the least accurate one is dropped."""
 
-    def take(self, chunk: Chunk) -> None:
+    def learn_chunk(self, chunk: Chunk) -> None:
         """Learn a chunk."""
-        self.members.append(self.builder.new(chunk))
+        self.members.append(self.builder.train(chunk))
         self.weights.append(1.0)
         if len(self.members) > self.n_members:
             self.drop_worst([member.accuracy(chunk) for member in self.members])
 
 
 class AccuracyWeighted(Pool):
-    """Members weighted by how much their squared error is below that of a guess."""
+    """AWE: members weighted by the difference of their squared error to that of guessing."""
 
     def __init__(self, builder: Builder, n_members: int, n_splits: int) -> None:
         super().__init__(builder, n_members)
         self._n_splits = n_splits
 
-    def weight_of(self, error: float, chunk: Chunk) -> float:
-        """Weigh a member by its squared error."""
-        return guessing_error(chunk) - error
+    def compute_weight(self, error: float, chunk: Chunk) -> float:
+        """Return the weight of a member with a squared error."""
+        return compute_guessing_error(chunk) - error
 
-    def take(self, chunk: Chunk) -> None:
+    def learn_chunk(self, chunk: Chunk) -> None:
         """Learn a chunk."""
-        self.weights = [self.weight_of(member.squared_error(chunk), chunk) for member in self.members]
-        self.weights.append(self.weight_of(self._error_of_new(chunk), chunk))
-        self.members.append(self.builder.new(chunk))
+        self.weights = [self.compute_weight(member.squared_error(chunk), chunk) for member in self.members]
+        self.weights.append(self.compute_weight(self._cross_validate(chunk), chunk))
+        self.members.append(self.builder.train(chunk))
         self.drop_worst(self.weights)
 
-    def _error_of_new(self, chunk: Chunk) -> float:
-        """Find the squared error of a new member by cross-validation, since it is to learn the chunk itself."""
+    def _cross_validate(self, chunk: Chunk) -> float:
+        """Return the squared error of the next member within the chunk that it will be trained on."""
         errors = []
         for test in np.array_split(np.arange(len(chunk)), self._n_splits):
             training = np.ones(len(chunk), dtype=np.bool_)
             training[test] = False
-            candidate = self.builder.again(self.builder.n_built)
-            candidate.learn(chunk.rows(training))
-            errors.append(candidate.squared_error(chunk.rows(test)))
+            candidate = self.builder.build(self.builder.n_built)
+            candidate.learn(chunk.select(training))
+            errors.append(candidate.squared_error(chunk.select(test)))
         return sum(errors) / len(errors)
 
 
 class AccuracyUpdated(AccuracyWeighted):
-    """Members weighted by one over their squared error, that go on learning."""
+    """AUE: members weighted by one over their squared error, which continue to learn."""
 
-    def weight_of(self, error: float, chunk: Chunk) -> float:  # noqa: ARG002
-        """Weigh a member by its squared error."""
+    def compute_weight(self, error: float, chunk: Chunk) -> float:  # noqa: ARG002
+        """Return the weight of a member with a squared error."""
         return 1.0 / (error + LEAST_ERROR)
 
-    def take(self, chunk: Chunk) -> None:
+    def learn_chunk(self, chunk: Chunk) -> None:
         """Learn a chunk."""
         newest = self.builder.n_built
-        super().take(chunk)
+        super().learn_chunk(chunk)
         for member in self.members:
             if member.number != newest:
                 member.learn(chunk)
 
 
-def guessing_error(chunk: Chunk) -> float:
-    """Give the squared error of a learner that guesses by the shares of the classes.
+def compute_guessing_error(chunk: Chunk) -> float:
+    """Return the squared error of a learner that guesses by the shares of the classes.
 
     Examples
     --------
-    >>> guessing_error(Chunk(0, np.zeros((4, 1)), np.array([0, 1, 1, 1], dtype=np.int32), np.ones(4)))
+    >>> compute_guessing_error(Chunk(0, np.zeros((4, 1)), np.array([0, 1, 1, 1], dtype=np.int32), np.ones(4)))
     0.1875
     """
     share = np.bincount(chunk.y, chunk.weight) / chunk.weight.sum()

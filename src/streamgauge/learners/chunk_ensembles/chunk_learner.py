@@ -1,4 +1,4 @@
-"""Learning chunk by chunk, whatever the size of the batches."""
+"""A learner that collects rows into chunks, whatever the size of the batches."""
 
 from collections.abc import Iterator
 from typing import Any, Protocol
@@ -15,106 +15,104 @@ __all__ = ["ChunkLearner", "ChunkModel"]
 
 
 class ChunkModel(Protocol):
-    """What learns from chunks."""
+    """A model that learns chunks."""
 
     def vote(self, x: Column) -> Column:
-        """Vote for the classes of each row, all 0 where it abstains; changes nothing."""
+        """Return the votes for the classes of each row, all 0 for an abstention; the state does not change."""
         ...
 
-    def take(self, chunk: Chunk) -> None:
+    def learn_chunk(self, chunk: Chunk) -> None:
         """Learn a chunk."""
         ...
 
     @property
     def n_bytes(self) -> int:
-        """The memory it holds."""
+        """The memory of the model in bytes."""
         ...
 
-    def facts(self) -> tuple[dict[str, Any], list[bytes]]:
-        """Give all of its state."""
+    def save(self) -> tuple[dict[str, Any], list[bytes]]:
+        """Return the complete state: facts, and parts in bytes."""
         ...
 
     def restore(self, facts: dict[str, Any], parts: list[bytes]) -> None:
-        """Take over a state; unchanged where that fails."""
+        """Restore a saved state; the model is unchanged if that fails."""
         ...
 
 
 class ChunkLearner:
-    """A learner that keeps rows until a chunk is full, then has its model learn them.
+    """A learner that buffers rows until a chunk is full, then trains its model on the chunk.
 
-    Only rows that may be learnt count: those with a label and a weight above 0. Until the first chunk is full it
-    abstains. Between two chunks the model does not change, so all rows in between are predicted at once.
+    Only rows with a label and a weight above 0 count. It abstains until the first chunk is full. The model does not
+    change within a chunk, so all rows of a chunk are predicted at once.
     """
 
     def __init__(self, model: ChunkModel, schema: Schema, chunk_size: int) -> None:
         self._model, self._size = model, chunk_size
         self._n_classes = schema.n_classes
-        self._n_chunks = self._n_kept = 0
+        self._n_chunks = self._n_buffered = 0
         self._x = np.empty((chunk_size, schema.n_attributes))
         self._y = np.empty(chunk_size, dtype=np.int32)
         self._weight = np.empty(chunk_size)
 
     def predict(self, x: Column) -> Column:
-        """Vote for the classes of each row; changes nothing."""
+        """Return the votes for the classes of each row; the state does not change."""
         if not self._n_chunks or not len(x):
             return np.zeros((len(x), self._n_classes))
         return self._model.vote(x)
 
     def learn(self, x: Column, y: NDArray[np.int32], weight: Column | None) -> None:
-        """Keep rows of known class, and learn each chunk that is full."""
+        """Buffer labelled rows, and learn each chunk that is full."""
         weight = np.ones(len(y)) if weight is None else weight
-        heavy = weight > 0
-        for part in self._spans(heavy):
-            self._keep(x[part][heavy[part]], y[part][heavy[part]], weight[part][heavy[part]])
+        learnt = weight > 0
+        for span in self._split(learnt):
+            self._buffer(x[span][learnt[span]], y[span][learnt[span]], weight[span][learnt[span]])
 
     def interleave(self, step: Step, *, with_votes: bool) -> tuple[NDArray[np.int32], Column | None]:
-        """Predict each tested row of a step, then keep it, and learn each chunk that is full."""
+        """Predict each tested row of a step, then buffer it, and learn each chunk that is full."""
         x, y = step.batch.x, step.labels
         weight = np.ones(len(y)) if step.learning_weight is None else step.learning_weight
         learnt = (y != UNLABELLED) & (weight > 0)
         tested = np.ones(len(y), dtype=np.bool_) if step.test is None else step.test
         votes = np.zeros((len(y), self._n_classes))
-        for part in self._spans(learnt):
-            rows = np.flatnonzero(tested[part]) + part.start
+        for span in self._split(learnt):
+            rows = np.flatnonzero(tested[span]) + span.start
             votes[rows] = self.predict(np.ascontiguousarray(x[rows]))
-            self._keep(x[part][learnt[part]], y[part][learnt[part]], weight[part][learnt[part]])
+            self._buffer(x[span][learnt[span]], y[span][learnt[span]], weight[span][learnt[span]])
         return pick_winners(votes), votes if with_votes else None
 
-    def _spans(self, learnt: NDArray[np.bool_]) -> Iterator[slice]:
-        """Cut rows after each that fills a chunk."""
-        fills = np.flatnonzero(learnt)[self._size - self._n_kept - 1 :: self._size] + 1
-        reading_rows = [*fills.tolist(), len(learnt)]
-        for start, stop in zip([0, *reading_rows], reading_rows, strict=False):
+    def _split(self, learnt: NDArray[np.bool_]) -> Iterator[slice]:
+        """Split rows after each row that fills a chunk."""
+        fills = np.flatnonzero(learnt)[self._size - self._n_buffered - 1 :: self._size] + 1
+        ends = [*fills.tolist(), len(learnt)]
+        for start, stop in zip([0, *ends], ends, strict=False):
             if start < stop:
                 yield slice(start, stop)
 
-    def _keep(self, x: Column, y: NDArray[np.int32], weight: Column) -> None:
-        """Keep rows that are at most as many as there is room for."""
-        room = slice(self._n_kept, self._n_kept + len(y))
-        self._x[room], self._y[room], self._weight[room] = x, y, weight
-        self._n_kept += len(y)
-        if self._n_kept == self._size:
-            self._model.take(Chunk(self._n_chunks, self._x.copy(), self._y.copy(), self._weight.copy()))
-            self._n_chunks, self._n_kept = self._n_chunks + 1, 0
+    def _buffer(self, x: Column, y: NDArray[np.int32], weight: Column) -> None:
+        """Buffer rows, at most as many as there is space for, and learn the chunk if it is then full."""
+        free = slice(self._n_buffered, self._n_buffered + len(y))
+        self._x[free], self._y[free], self._weight[free] = x, y, weight
+        self._n_buffered += len(y)
+        if self._n_buffered == self._size:
+            self._model.learn_chunk(Chunk(self._n_chunks, self._x.copy(), self._y.copy(), self._weight.copy()))
+            self._n_chunks, self._n_buffered = self._n_chunks + 1, 0
 
     @property
     def n_bytes(self) -> int:
-        """The memory of the model and of the rows kept."""
+        """The memory of the model and of the buffer in bytes."""
         return self._model.n_bytes + self._x.nbytes + self._y.nbytes + self._weight.nbytes
 
     def save(self) -> bytes:
-        """Give all of its state."""
-        facts, parts = self._model.facts()
-        kept = slice(0, self._n_kept)
-        columns = [column[kept].tobytes() for column in (self._x, self._y, self._weight)]
-        about = {"n_chunks": self._n_chunks, "n_kept": self._n_kept, "model": facts}
-        return pack(type(self._model).__name__, about, [*columns, *parts])
+        """Return the complete state."""
+        model, parts = self._model.save()
+        columns = [column[: self._n_buffered].tobytes() for column in (self._x, self._y, self._weight)]
+        facts = {"n_chunks": self._n_chunks, "n_kept": self._n_buffered, "model": model}
+        return pack(type(self._model).__name__, facts, [*columns, *parts])
 
     def load(self, state: bytes) -> None:
-        """Take over a saved state."""
-        about, (x, y, weight, *parts) = unpack(type(self._model).__name__, state)
-        n_kept = about["n_kept"]
-        rows = np.frombuffer(x).reshape(n_kept, self._x.shape[1])
-        self._model.restore(about["model"], parts)
-        self._n_chunks, self._n_kept = about["n_chunks"], 0
-        self._keep(rows, np.frombuffer(y, dtype=np.int32), np.frombuffer(weight))
+        """Restore a saved state."""
+        facts, (x, y, weight, *parts) = unpack(type(self._model).__name__, state)
+        rows = np.frombuffer(x).reshape(facts["n_kept"], self._x.shape[1])
+        self._model.restore(facts["model"], parts)
+        self._n_chunks, self._n_buffered = facts["n_chunks"], 0
+        self._buffer(rows, np.frombuffer(y, dtype=np.int32), np.frombuffer(weight))

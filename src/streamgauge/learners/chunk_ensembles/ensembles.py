@@ -1,4 +1,4 @@
-"""The ensembles of chunks, as they are asked for."""
+"""The specifications of the ensembles that learn chunk by chunk."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -26,14 +26,15 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class _OfChunks(ABC):
-    """What all ensembles of chunks have in common."""
+class _ChunkEnsemble(ABC):
+    """The options and methods that all ensembles of chunks share."""
 
     learner: LearnerSpec = NaiveBayes()
     chunk_size: int = 200
     n_members: int = 10
 
-    _draws: ClassVar[bool] = False  # whether it uses randomness itself
+    _is_random: ClassVar[bool] = False
+    """Whether the ensemble itself, not only its members, uses randomness."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "learner", as_spec(self.learner))
@@ -43,33 +44,33 @@ class _OfChunks(ABC):
     @property
     def seedless(self) -> bool:
         """Whether it uses no randomness."""
-        return self.learner.seedless and not self._draws
+        return self.learner.seedless and not self._is_random
 
     def build(self, schema: Schema, seed: int) -> ChunkLearner:
-        """Build an ensemble that has seen nothing."""
-        return ChunkLearner(self._model(Builder(self.learner, schema, seed), schema, seed), schema, self.chunk_size)
+        """Build an untrained ensemble."""
+        model = self._build_model(Builder(self.learner, schema, seed), schema, seed)
+        return ChunkLearner(model, schema, self.chunk_size)
 
     @abstractmethod
-    def _model(self, builder: Builder, schema: Schema, seed: int) -> ChunkModel:
-        """Say how members are made, weighted and given up."""
+    def _build_model(self, builder: Builder, schema: Schema, seed: int) -> ChunkModel: ...
 
 
 @dataclass(frozen=True)
-class SEAEnsemble(_OfChunks):
-    """A member per chunk; where there are too many, that with the least accuracy on the newest chunk goes (SEA).
+class SEAEnsemble(_ChunkEnsemble):
+    """One member per chunk with equal votes; the least accurate on the current chunk is dropped (SEA).
 
-    Members vote with equal weight. Like all ensembles of chunks it abstains until the first chunk is full.
+    Like all ensembles of chunks, it abstains until the first chunk is full.
 
     Parameters
     ----------
     learner
-        What a member is: any learner, also one of another library.
+        The learner that each member is; it may come from any supported library.
     chunk_size
-        How many rows a chunk has; only rows that are learnt count.
+        The number of learnt rows in a chunk.
     n_members
-        How many members there are at most.
+        The maximum number of members.
     seed
-        Decides the members' randomness.
+        The seed of the members' randomness.
 
     References
     ----------
@@ -85,24 +86,24 @@ class SEAEnsemble(_OfChunks):
 
     seed: int = 1
 
-    def _model(self, builder: Builder, *_: object) -> ChunkModel:
+    def _build_model(self, builder: Builder, *_: object) -> ChunkModel:
         return Streaming(builder, self.n_members)
 
 
 @dataclass(frozen=True)
-class AccuracyWeightedEnsemble(_OfChunks):
-    """A member per chunk, weighted by how much its squared error on the newest is below that of a guess (AWE).
+class AccuracyWeightedEnsemble(_ChunkEnsemble):
+    """One member per chunk, weighted by how far its squared error is below that of guessing (AWE).
 
-    The newest member, which has learnt that chunk, is weighted by cross-validation within it. Where there are too many,
-    that with the least weight goes; one worse than a guess has no vote. (stream-learn works the weights out and then
-    votes without them.)
+    Errors are those on the current chunk. The newest member, which was trained on that chunk, is weighted by
+    cross-validation within it. The member with the least weight is dropped when there are too many; members worse than
+    guessing have no vote. (stream-learn computes the weights, but votes without them.)
 
     Parameters
     ----------
     learner, chunk_size, n_members, seed
         As in `SEAEnsemble`.
     n_splits
-        The parts of a chunk in cross-validation.
+        The number of folds of the cross-validation.
 
     References
     ----------
@@ -119,15 +120,18 @@ class AccuracyWeightedEnsemble(_OfChunks):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _require_splits(self.n_splits, self.chunk_size)
+        require_at_least("n_splits", self.n_splits, 2)
+        if self.n_splits > self.chunk_size:
+            msg = f"n_splits = {self.n_splits}: it must not exceed chunk_size = {self.chunk_size}"
+            raise StreamgaugeError(msg)
 
-    def _model(self, builder: Builder, *_: object) -> ChunkModel:
+    def _build_model(self, builder: Builder, *_: object) -> ChunkModel:
         return AccuracyWeighted(builder, self.n_members, self.n_splits)
 
 
 @dataclass(frozen=True)
-class AccuracyUpdatedEnsemble(_OfChunks):
-    """As `AccuracyWeightedEnsemble`, with weights of one over the squared error and members that go on learning (AUE).
+class AccuracyUpdatedEnsemble(AccuracyWeightedEnsemble):
+    """`AccuracyWeightedEnsemble` with weights of one over the squared error and members that continue to learn (AUE).
 
     Parameters
     ----------
@@ -146,40 +150,33 @@ class AccuracyUpdatedEnsemble(_OfChunks):
     streamgauge.errors.StreamgaugeError: chunk_size = 1: it must be a whole number of at least 2
     """
 
-    n_splits: int = 5
-    seed: int = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _require_splits(self.n_splits, self.chunk_size)
-
-    def _model(self, builder: Builder, *_: object) -> ChunkModel:
+    def _build_model(self, builder: Builder, *_: object) -> ChunkModel:
         return AccuracyUpdated(builder, self.n_members, self.n_splits)
 
 
 @dataclass(frozen=True)
-class WeightedAgeingEnsemble(_OfChunks):
-    """A member per chunk, weighted by its accuracy on the chunk before the newest and by its age (WAE).
+class WeightedAgeingEnsemble(_ChunkEnsemble):
+    """One member per chunk, weighted by its age and its accuracy on the chunk before the current one (WAE).
 
-    Where there are too many, that one goes without which the others are right most often. A member without weight goes
-    too.
+    When there are too many members, the one without which the others are most accurate is dropped. Members without
+    weight are dropped too.
 
     Parameters
     ----------
     learner, chunk_size, n_members, seed
-        As in `SEAEnsemble`; there may be one member more until the next chunk.
+        As in `SEAEnsemble`; there may be one more member until the next chunk.
     weighting
-        How accuracy a becomes weight: "kuncheva" is log(a / (1 - a)), "related_to_whole" is a over the accuracy of the
-        ensemble, "bell_curve" a normal curve of the difference to that.
+        How an accuracy a is turned into a weight: "kuncheva" is log(a / (1 - a)); "related_to_whole" is a divided by
+        the accuracy of the ensemble; "bell_curve" is a normal curve of the difference between the two.
     ageing
-        How weights fall with age: "weights_proportional" is accuracy over the root of the age, whatever the weighting;
-        "constant" takes away theta per chunk; "gaussian" is a normal curve.
+        How weights decrease with age: "weights_proportional" is the accuracy divided by the square root of the age,
+        whatever the weighting; "constant" subtracts theta per chunk; "gaussian" is a normal curve.
     theta
-        The least weight, and what a chunk takes away.
+        The least weight, and the weight subtracted per chunk.
     rejuvenation
-        By how much a member above the mean weight is made younger.
+        By how much the age of a member above the mean weight is reduced.
     prune_last
-        Whether the members are thinned out after the newest was added, not before.
+        Whether to drop members after the newest was added instead of before.
 
     References
     ----------
@@ -212,34 +209,59 @@ class WeightedAgeingEnsemble(_OfChunks):
             if value not in known:
                 raise unknown_name(kind=option, name=str(value), known=known)
 
-    def _model(self, builder: Builder, *_: object) -> ChunkModel:
+    def _build_model(self, builder: Builder, *_: object) -> ChunkModel:
         return Ageing(
             builder,
             self.n_members,
-            self.weighting,
-            self.ageing,
-            self.theta,
-            self.rejuvenation,
+            weighting=self.weighting,
+            ageing=self.ageing,
+            theta=self.theta,
+            rejuvenation=self.rejuvenation,
             prune_last=self.prune_last,
         )
 
 
 @dataclass(frozen=True)
-class LearnppNIE(_OfChunks):
-    """For two unequal classes: per chunk a group of learners of all rare rows and samples of the others (Learn++.NIE).
+class _ImbalanceEnsemble(_ChunkEnsemble):
+    """The options that the ensembles for two imbalanced classes share."""
 
-    A group is weighted by its errors (1 - F1 of the rarer class so far) on all chunks since it was built, late ones
-    more. (stream-learn averages the errors of other groups on the newest chunk instead of a group's own past ones.)
+    slope: float = 0.5
+    crossing: float = 10.0
+    seed: int = 1
+    _is_random: ClassVar[bool] = True
+    _model_class: ClassVar[type[Bagged | Oversampled]]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_between("slope", self.slope, 0.0, 100.0, open_low=False)
+        require_between("crossing", self.crossing, 0.0, float("inf"), open_low=False, open_high=True)
+
+    def _build_model(self, builder: Builder, schema: Schema, seed: int) -> ChunkModel:
+        if schema.n_classes != 2:
+            msg = f"{type(self).__name__} is for streams of two classes; this one has {schema.n_classes}"
+            raise StreamgaugeError(msg)
+        return self._model_class(
+            builder, schema, n_groups=self.n_members, slope=self.slope, crossing=self.crossing, seed=seed
+        )
+
+
+@dataclass(frozen=True)
+class LearnppNIE(_ImbalanceEnsemble):
+    """For two imbalanced classes: per chunk, several learners on all rare rows and samples of the others (Learn++.NIE).
+
+    A group is weighted by its errors (1 - F1 of the class that is rarer so far) on all chunks since it was built, with
+    more weight on recent ones. (stream-learn averages the errors of other groups on the current chunk instead of the
+    past errors of the group.)
 
     Parameters
     ----------
     learner, chunk_size, seed
         As in `SEAEnsemble`.
     n_members
-        How many groups there are at most, and how many learners are in each.
+        The maximum number of groups, and the number of learners in each.
     slope, crossing
-        The sigmoid of a group's age in chunks by which late errors count more: how steep it is, and at which age it is
-        one half. Well beyond that age all errors count alike.
+        The slope of the sigmoid of a group's age in chunks that gives recent errors more weight, and the age at which
+        it is one half. Well beyond that age all errors have the same weight.
 
     References
     ----------
@@ -253,25 +275,16 @@ class LearnppNIE(_OfChunks):
 
     n_members: int = 5
     slope: float = 2.0
-    crossing: float = 10.0
-    seed: int = 1
-    _draws: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _require_sigmoid(self.slope, self.crossing)
-
-    def _model(self, builder: Builder, schema: Schema, seed: int) -> ChunkModel:
-        _require_two_classes("LearnppNIE", schema)
-        return Bagged(builder, schema, self.n_members, self.slope, self.crossing, seed)
+    _model_class: ClassVar[type[Bagged | Oversampled]] = Bagged
 
 
 @dataclass(frozen=True)
-class LearnppCDS(_OfChunks):
-    """For two unequal classes: a member per chunk, of its rows and of rare ones made more by SMOTE (Learn++.CDS).
+class LearnppCDS(_ImbalanceEnsemble):
+    """For two imbalanced classes: one member per chunk, on its rows and synthetic rare rows by SMOTE (Learn++.CDS).
 
-    A member is weighted by its errors on all chunks since it was built, late ones more; an error counts more where the
-    whole ensemble was wrong too. Numbers should be of like range, for SMOTE looks for neighbours.
+    A member is weighted by its errors on all chunks since it was built, with more weight on recent ones; an error has
+    more weight if the whole ensemble was wrong too. Numbers should have similar ranges, since SMOTE searches for
+    neighbours.
 
     Parameters
     ----------
@@ -290,33 +303,4 @@ class LearnppCDS(_OfChunks):
     10
     """
 
-    slope: float = 0.5
-    crossing: float = 10.0
-    seed: int = 1
-    _draws: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _require_sigmoid(self.slope, self.crossing)
-
-    def _model(self, builder: Builder, schema: Schema, seed: int) -> ChunkModel:
-        _require_two_classes("LearnppCDS", schema)
-        return Oversampled(builder, schema, self.n_members, self.slope, self.crossing, seed)
-
-
-def _require_splits(n_splits: int, chunk_size: int) -> None:
-    require_at_least("n_splits", n_splits, 2)
-    if n_splits > chunk_size:
-        msg = f"n_splits = {n_splits}: a chunk of {chunk_size} rows cannot be split into so many parts"
-        raise StreamgaugeError(msg)
-
-
-def _require_sigmoid(slope: float, crossing: float) -> None:
-    require_between("slope", slope, 0.0, 100.0, open_low=False)
-    require_between("crossing", crossing, 0.0, float("inf"), open_low=False, open_high=True)
-
-
-def _require_two_classes(name: str, schema: Schema) -> None:
-    if schema.n_classes != 2:
-        msg = f"{name} is for streams of two classes; this one has {schema.n_classes}"
-        raise StreamgaugeError(msg)
+    _model_class: ClassVar[type[Bagged | Oversampled]] = Oversampled
