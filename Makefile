@@ -1,4 +1,4 @@
-# Two commands do everything on a fresh machine: `make demo` runs the main job, `make test` the tests.
+# Two commands do everything on a fresh machine: `make demo` runs the main job, `make test-all` the tests.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
@@ -8,9 +8,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
+# Tests that share a JVM, a broker or a browser are marked as a group and run in one worker.
+PYTEST = $(BIN)/pytest --quiet --numprocesses $(JOBS) --dist loadgroup
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help setup demo test test-rust test-python lint format bench peers java docs wheel sdist check-release clean
+.PHONY: help setup demo test test-all lint format bench peers java docs wheel sdist check-release clean
 
 help:  ## Show this help.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,13 +39,12 @@ demo: setup  ## Run the main job: three learners, 1,000,000 rows, ten folds, tab
 	  --scheme 'Bootstrap(10)' --forgetting AdwinWindow --measure accuracy --measure kappa_m \
 	  --test two_way_t --test wilcoxon --out demo
 
-test: test-rust test-python  ## Run all tests.
+test: setup  ## Run unit tests and the examples of docstrings: two minutes, without processes, JVM, browser or network.
+	$(PYTEST) tests/unit src
 
-test-rust: setup
+test-all: setup  ## Run all tests, as CI does: kernels, unit, oracle, system, examples of docstrings and documentation.
 	cargo test --quiet --package streamgauge-kernels
-
-test-python: setup
-	$(BIN)/pytest --quiet --numprocesses $(JOBS)
+	$(PYTEST)
 
 lint: setup  ## Check style, types, imports, spelling and stubs.
 	cargo fmt --check
@@ -66,14 +67,14 @@ bench: setup  ## Measure the kernels, and the ratios to MOA and River where they
 peers: setup  ## Measure beside MOA, CapyMOA, River, stream-learn and scikit-learn; tables and pictures in docs/performance.
 	$(BIN)/python -m benchmarks.performance
 
-java: setup  ## Compile the Java part of the MOA adapter anew.
+java: setup  ## Compile the Java part of the MOA adapter.
 	$(BIN)/python -m peers.java
 
 $(VENV)/.docs: $(VENV)/.tools pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
 	touch $@
 
-docs: setup $(VENV)/.docs  ## Build the site of the documentation into site/ (its examples run in `make test`).
+docs: setup $(VENV)/.docs  ## Build the site of the documentation into site/ (its examples run in `make test-all`).
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 	@echo "site/index.html; with search: $(BIN)/python -m http.server --directory site"
 
