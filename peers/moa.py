@@ -10,7 +10,8 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from peers import arff
+from peers.machine import Machine
 from streamgauge.records import Schema
 
 __all__ = [
@@ -33,6 +35,7 @@ __all__ = [
     "generated_rows",
     "heap_bytes",
     "jar",
+    "one_machine",
     "prequential",
     "read_time",
     "speed",
@@ -100,10 +103,11 @@ def why_not_compiled() -> str | None:
 
 def prequential(learner: str, schema: Schema, x: NDArray[np.float64], y: NDArray[np.int32]) -> Run:
     """Test then train a learner on every row."""
-    task = f"EvaluatePrequential -l ({learner}) -s (ArffFileStream -f rows.arff -c -1) -o predictions.csv "
     with TemporaryDirectory() as folder:
         arff.write(Path(folder, "rows.arff"), schema, x, y)
-        output = _java(["moa.DoTask", task + EVALUATION.format(n=len(y)) + " -S"], folder)
+        files = f"-s (ArffFileStream -f {folder}/rows.arff -c -1) -o {folder}/predictions.csv"
+        task = f"EvaluatePrequential -l ({learner}) {files} {EVALUATION.format(n=len(y))} -S"
+        output = _java(["moa.DoTask", task])
         predictions = np.loadtxt(Path(folder, "predictions.csv"), delimiter=",", usecols=0, dtype=np.int32)
     return Run(predictions, _accuracy(_last_row(output.splitlines())))
 
@@ -121,7 +125,7 @@ def weighted_predictions(
     with TemporaryDirectory() as folder:
         arff.write(Path(folder, "rows.arff"), schema, x, y)
         weights = "\n".join(map(repr, weight.tolist()))
-        output = _java([_source("WeightedPredictions"), learner, "rows.arff", str(seed)], folder, weights)
+        output = _java([_source("WeightedPredictions"), learner, f"{folder}/rows.arff", str(seed)], weights)
     return np.array(output.split(), dtype=np.int32)
 
 
@@ -132,8 +136,8 @@ def detector_signals(
 
     A detector's static fields, which HDDM_W_Test has, are shared: each runs after the other.
     """
-    arguments = [f"-Drepeats={repeats}", _source("DetectorSignals"), *detectors]
-    output = _java(arguments, given="\n".join(map(repr, values.tolist())))
+    options = [f"-Drepeats={repeats}"] if repeats > 1 else []
+    output = _java([*options, _source("DetectorSignals"), *detectors], "\n".join(map(repr, values.tolist())))
     lines = [line.split() for line in output.splitlines()]
     return [(np.frombuffer(digits.encode(), dtype=np.uint8) - ord("0"), float(time)) for time, digits in lines]
 
@@ -155,7 +159,7 @@ def evaluations(
     weights = np.ones(len(y_true)) if weight is None else weight
     columns = zip(y_true.tolist(), y_pred.tolist(), weights.tolist(), strict=True)
     rows = "\n".join(f"{true} {predicted} {one!r}" for true, predicted, one in columns)
-    output = _java([_source("Evaluations"), str(n_classes), str(every), *evaluators], given=rows)
+    output = _java([_source("Evaluations"), str(n_classes), str(every), *evaluators], rows)
     found: list[dict[str, list[float]]] = [{} for _ in evaluators]
     for line in output.splitlines():
         _, place, value, name = line.split(" ", 3)
@@ -166,7 +170,7 @@ def evaluations(
 def generated_rows(stream: str, n_rows: int) -> tuple[Schema, NDArray[np.float64], NDArray[np.int32]]:
     """Give the rows of one of MOA's generators."""
     with TemporaryDirectory() as folder:
-        _java(["moa.DoTask", f"WriteStreamToARFFFile -s ({stream}) -f rows.arff -m {n_rows} -S"], folder)
+        _java(["moa.DoTask", f"WriteStreamToARFFFile -s ({stream}) -f {folder}/rows.arff -m {n_rows} -S"])
         return arff.read(Path(folder, "rows.arff"))
 
 
@@ -206,7 +210,7 @@ def folds(learner: str, stream: str, n_rows: int, n_folds: int) -> Speed:
 def adwin_time(losses: NDArray[np.bool_], repeats: int) -> float:
     """Give the least CPU seconds per value of ADWIN on losses, in a warm virtual machine; needs a JDK."""
     text = "".join(np.where(losses, "1", "0"))
-    output = _java([_source("AdwinTime"), str(repeats)], given=text)
+    output = _java([_source("AdwinTime"), str(repeats)], text)
     return float(output.split()[0]) / len(losses)
 
 
@@ -215,7 +219,7 @@ def evaluator_time(
 ) -> float:
     """Give the least CPU nanoseconds per row of an evaluator of two classes that is read now and then; needs a JDK."""
     outcomes = (2 * y_true + y_pred + ord("0")).astype(np.uint8).tobytes().decode("ascii")
-    return float(_java([_source("EvaluatorTime"), evaluator, str(every), str(repeats)], given=outcomes))
+    return float(_java([_source("EvaluatorTime"), evaluator, str(every), str(repeats)], outcomes))
 
 
 def read_time(path: Path, repeats: int) -> float:
@@ -225,7 +229,7 @@ def read_time(path: Path, repeats: int) -> float:
 
 def _best(tasks: list[str], n_rows: int) -> Speed:
     """Run tasks one after the other in one virtual machine."""
-    output = _java([_source("WarmTasks")], given="\n".join(tasks))
+    output = _java([_source("WarmTasks")], "\n".join(tasks))
     walls, rows = [], []
     for part in output.split("wall seconds,")[1:]:
         wall, *table = part.strip().splitlines()
@@ -251,13 +255,36 @@ def _accuracy(row: dict[str, str]) -> float:
     return float(row[name]) / 100.0
 
 
-def _java(arguments: list[str], folder: str | None = None, given: str | None = None) -> str:
-    command = ["java", "-cp", str(jar()), *arguments]
-    done = subprocess.run(command, cwd=folder, input=given, capture_output=True, text=True, check=False)
-    if done.returncode or "Exception" in done.stderr:
-        msg = f"MOA failed on {arguments[-1]}:\n{done.stderr[-2000:]}"
+_machines: list[Machine] = []
+
+
+@contextmanager
+def one_machine() -> Iterator[None]:
+    """Run all tasks and programs in one Java virtual machine while the block runs; needs a JDK.
+
+    For whatever measures no time: a machine that is warm, or has other things to do, is no fair measure.
+    """
+    with Machine(jar(), sorted(Path(__file__).parent.glob("*.java"))) as machine:
+        _machines.append(machine)
+        try:
+            yield
+        finally:
+            _machines.remove(machine)
+
+
+def _java(arguments: list[str], given: str = "") -> str:
+    if _machines and not arguments[0].startswith("-"):
+        status, output, errors = _machines[-1].run(
+            arguments[0].removesuffix(".java").rpartition("/")[2], arguments[1:], given
+        )
+    else:
+        command = ["java", "-cp", str(jar()), *arguments]
+        done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+        status, output, errors = done.returncode, done.stdout, done.stderr
+    if status or "Exception" in errors:
+        msg = f"MOA failed on {arguments[-1]}:\n{errors[-2000:]}"
         raise MoaError(msg)
-    return done.stdout
+    return output
 
 
 @cache
