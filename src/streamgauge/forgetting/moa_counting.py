@@ -1,4 +1,4 @@
-"""The conventions by which MOA's evaluators count, for those who must match its numbers: see docs/differences.md."""
+"""The counting conventions of MOA's evaluators, to reproduce their numbers: see docs/differences.md."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,44 +10,44 @@ from numpy.typing import NDArray
 from streamgauge.records import ABSTAINED, Tallies, Trace
 from streamgauge.records.serialise import loading, pack, pack_columns, unpack, unpack_columns
 
-__all__ = ["Counting", "MoaCounting"]
+__all__ = ["MoaCounting", "SavableState"]
 
 
-class Counting(Protocol):
-    """A state that keeps a tally, and can be saved."""
+class SavableState(Protocol):
+    """The state of a forgetting that can be saved."""
 
     def update(self, trace: Trace, reading_rows: Sequence[int]) -> Tallies:
-        """Take in a trace; give the tally after the rows before each stop."""
+        """Add a trace; return the tally before each of the reading rows."""
         ...
 
     @property
     def n_bytes(self) -> int:
-        """The memory it holds."""
+        """The memory of the state in bytes."""
         ...
 
     def save(self) -> bytes:
-        """Give all of its state."""
+        """Return the complete state."""
         ...
 
     def load(self, state: bytes) -> None:
-        """Take over a saved state of one built alike."""
+        """Restore a saved state of the same forgetting."""
         ...
 
 
 class MoaCounting:
-    """Hands a trace on to a state as MOA's evaluators would count it.
+    """A state that converts each trace to MOA's conventions before another state counts it.
 
-    The majority class is that of all rows the evaluator still counts, *the current one included*, the first of several
-    that are level; the class before the first row is class 0; a row without a prediction was predicted as class 0.
+    The majority class is that of all rows that the evaluator still counts, *including the current one*; ties go to the
+    first class. The class before the first row is class 0. A row without a prediction counts as predicted class 0.
 
     Parameters
     ----------
     state
-        What keeps the tally.
+        The state that keeps the tally.
     n_classes
-        How many classes there are.
+        The number of classes.
     width
-        How many rows the evaluator counts; None for all.
+        The number of rows that the evaluator counts; None for all.
 
     Examples
     --------
@@ -60,27 +60,28 @@ class MoaCounting:
     (6.0, 3.0)
     """
 
-    def __init__(self, state: Counting, n_classes: int, width: int | None) -> None:
+    def __init__(self, state: SavableState, n_classes: int, width: int | None) -> None:
         self._state, self._width = state, width
         self._weights = np.zeros(n_classes)
         self._last = 0
         self._label, self._weight = np.empty(0, dtype=np.int32), np.empty(0)
 
     def update(self, trace: Trace, reading_rows: Sequence[int]) -> Tallies:
-        """Take in a trace; give the tally after the rows before each stop (ascending positions in the stream)."""
-        return self._state.update(self._as_moa_has_it(trace), reading_rows)
+        """Add a trace; return the tally before each of the reading rows (ascending positions in the stream)."""
+        return self._state.update(self._convert(trace), reading_rows)
 
-    def _as_moa_has_it(self, trace: Trace) -> Trace:
+    def _convert(self, trace: Trace) -> Trace:
         y = trace.y_true
         if not len(y):
             return trace
-        before = np.concatenate([[self._last], y[:-1]])
+        previous = np.concatenate([[self._last], y[:-1]])
         self._last = int(y[-1])
         predicted = np.where(trace.y_pred == ABSTAINED, 0, trace.y_pred).astype(np.int32)
-        return replace(trace, y_pred=predicted, majority_hit=self._majority(trace) == y, no_change_hit=before == y)
+        majority = self._update_majority(trace)
+        return replace(trace, y_pred=predicted, majority_hit=majority == y, no_change_hit=previous == y)
 
-    def _majority(self, trace: Trace) -> NDArray[np.intp]:
-        """Give the majority class after each row."""
+    def _update_majority(self, trace: Trace) -> NDArray[np.intp]:
+        """Add the rows to the class weights; return the majority class after each row."""
         rows = np.arange(len(trace))
         weight = np.ones(len(trace)) if trace.weight is None else trace.weight
         changes = np.zeros((len(trace) + 1, len(self._weights)))
@@ -93,23 +94,23 @@ class MoaCounting:
             leaving = rows[len(rows) - n_left :]
             changes[leaving + 1, label[:n_left]] -= entered[:n_left]
             self._label, self._weight = label[n_left:], entered[n_left:]
-        weights = np.cumsum(changes, axis=0)  # row after row, so that pieces of a trace give the same bits
+        weights = np.cumsum(changes, axis=0)  # row by row, so that splitting a trace gives the same bits
         self._weights = weights[-1].copy()
         majority: NDArray[np.intp] = np.argmax(weights[1:], axis=1)
         return majority
 
     @property
     def n_bytes(self) -> int:
-        """The memory it holds."""
+        """The memory of the state in bytes."""
         return self._state.n_bytes + self._weights.nbytes + self._label.nbytes + self._weight.nbytes
 
     def save(self) -> bytes:
-        """Give all of its state."""
+        """Return the complete state."""
         rows = pack_columns("rows", {}, {"weights": self._weights, "entered": self._weight, "label": self._label})
         return pack("MOA counting", {"last": self._last}, [self._state.save(), rows])
 
     def load(self, state: bytes) -> None:
-        """Take over a saved state of one built alike, and go on from there bit for bit."""
+        """Restore a saved state of the same forgetting, bit for bit."""
         facts, parts = unpack("MOA counting", state)
         with loading("MOA counting"):
             tally, rows = parts
