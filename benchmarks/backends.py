@@ -19,8 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import streamgauge as sg
-from streamgauge._engine.executor import Backend
-from streamgauge.backends import Processes, Ray, Threads
+from streamgauge.backends import Backend, Processes, Ray, Threads
 from streamgauge.learners import LeveragingBagging
 from streamgauge.protocols import Stream
 from streamgauge.streams import in_memory

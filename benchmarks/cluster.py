@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import streamgauge as sg
 from benchmarks.backends import two_nodes
-from streamgauge._engine.cell_group import CellGroup
+from streamgauge._engine.cells import CellGroup
 from streamgauge.backends.messages import packed, packed_answer, unpacked, unpacked_answer
 
 CALL_SECONDS = 200e-6

@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.endless import resident_mib
 from streamgauge.records import Attribute, Schema
-from streamgauge.streams.live.events import NOTHING, Events, Position, Source
+from streamgauge.streams.live.events import NO_EVENTS, Events, EventSource, Position
 from streamgauge.streams.live.stream import LiveStream
 
 SCHEMA = Schema((Attribute("price", missing=True), Attribute("day", ("mo", "tu"), missing=True)), ("up", "down"))
@@ -59,22 +59,22 @@ PIECES = [
 class Damaged:
     """A source of events, about half of them damaged."""
 
-    name, trouble = "damaged", ""
+    name, problem = "damaged", ""
 
     def __init__(self, form: str, n: int, random: Random, fields: tuple[str, ...]) -> None:
         self._form, self._left, self._random, self._fields = form, n, random, fields
         self.whole: dict[str, float] = {}
         self._number = 0
 
-    def poll(self, most: int, _seconds: float) -> Events:
+    def poll(self, limit: int, _seconds: float) -> Events:
         """Give the next events."""
-        n = min(most, BLOCK, self._left)
+        n = min(limit, BLOCK, self._left)
         if not n:
-            return NOTHING
+            return NO_EVENTS
         self._left -= n
         values = [self._event() for _ in range(n)]
         times = np.arange(self._number - n, self._number) / 1000.0
-        return Events(values, times, until=float(times[-1]))
+        return Events(values, times, watermark=float(times[-1]))
 
     def _event(self) -> bytes:
         self._number += 1
@@ -132,7 +132,7 @@ class Fuzzed(LiveStream):
 
     sources: tuple[Damaged, ...] = ()
 
-    def _sources(self, positions: list[Position | None]) -> list[Source]:  # noqa: ARG002
+    def _open_sources(self, positions: list[Position | None]) -> list[EventSource]:  # noqa: ARG002
         return list(self.sources)
 
 

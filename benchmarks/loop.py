@@ -9,7 +9,7 @@ from typing import Any
 
 import streamgauge as sg
 from benchmarks.turns import in_turns
-from streamgauge._engine.source import usual_size
+from streamgauge._engine.source import default_batch_size
 from streamgauge.labelling import Delayed, DelayedAtRandom, Fraction
 from streamgauge.records import Step
 from streamgauge.schemes import Chunks, Holdout
@@ -38,7 +38,7 @@ def main() -> None:
 
     def alone() -> None:
         learner = spec.build(stream.schema, 1)
-        for batch in stream.batches(usual_size(stream.schema)):
+        for batch in stream.batches(default_batch_size(stream.schema)):
             learner.interleave(Step(batch), with_votes=False)
 
     def run(options: dict[str, Any]) -> Callable[[], object]:

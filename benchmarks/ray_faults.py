@@ -21,8 +21,7 @@ from typing import Any
 import streamgauge as sg
 from benchmarks.backends import two_nodes
 from benchmarks.fault_table import Campaign, bytes_of, show
-from streamgauge._engine.executor import Backend
-from streamgauge.backends import Ray, Threads
+from streamgauge.backends import Backend, Ray, Threads
 from streamgauge.backends import ray as of_ray
 from streamgauge.labelling import Delayed
 

@@ -10,13 +10,13 @@ from papers.findings import Claim, Done, Experiment, Finding, Piece, Scale, Tabl
 from papers.published import published
 from papers.running import run
 from papers.worked import compared, finding_of, matrix_finding
-from streamgauge._engine.executor import Backend
 from streamgauge._engine.meter import FIGURES, Meter
+from streamgauge.backends import Backend
 from streamgauge.errors import StreamgaugeError
 from streamgauge.learners import AdaptiveRandomForest, HoeffdingTree
 from streamgauge.records import Batch, Step
 from streamgauge.significance import critical_difference, mcnemar
-from streamgauge.streams import named
+from streamgauge.streams import paper_stream
 
 __all__ = ["COSTS", "NUMBERS", "find_costs", "find_numbers"]
 
@@ -128,7 +128,7 @@ def _worked_costs(_: Backend) -> dict[str, Any]:
 def _measured_costs(n_rows: int, backend: Backend) -> dict[str, Any]:
     """Measure what a tree and a forest cost."""
     learners = {"HoeffdingTree": HoeffdingTree(), "AdaptiveRandomForest": AdaptiveRandomForest()}
-    stream = named("RBF(10,0.001)", n_rows=n_rows)
+    stream = paper_stream("RBF(10,0.001)", n_rows=n_rows)
     results = run(stream, learners, resources=True, every=max(1, n_rows // 50), backend=backend)
     cost = results.resources
     if cost is None:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from papers.findings import Table
 from papers.running import run
-from streamgauge._engine.executor import Backend
+from streamgauge.backends import Backend
 from streamgauge.forgetting import Window
 from streamgauge.protocols import Forgetting, LearnerSpec, Stream
 from streamgauge.schemes import Holdout

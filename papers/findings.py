@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from streamgauge._engine.executor import Backend
+from streamgauge.backends import Backend
 from streamgauge.errors import StreamgaugeError
 
 __all__ = [

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from papers.findings import Done, Experiment, Piece, Scale
-from streamgauge._engine.executor import Backend
+from streamgauge.backends import Backend
 from streamgauge.errors import StreamgaugeError
-from streamgauge.streams.output_files import replacing
+from streamgauge.streams.output_files import replace_atomically
 
 __all__ = ["Progress", "finish", "finished"]
 
@@ -42,7 +42,7 @@ class _Store:
         return held if written.get("edition") == self.edition and isinstance(held, dict) else None
 
     def write(self, piece: Piece, holds: dict[str, Any]) -> None:
-        with replacing(self.path(piece)) as temporary:
+        with replace_atomically(self.path(piece)) as temporary:
             text = json.dumps({"edition": self.edition, "holds": _plain(holds)}, allow_nan=False)
             temporary.write_text(text + "\n", encoding="utf-8")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from papers.findings import Entry, Finding, Reproduction, Scale, Table
 from streamgauge import _native
-from streamgauge.streams.output_files import replacing
+from streamgauge.streams.output_files import replace_atomically
 
 __all__ = ["page_of", "write", "write_index"]
 
@@ -37,7 +37,7 @@ def write(
         ("json", json.dumps(_manifest(reproduction, scale, finding, picture, facts), indent=2) + "\n"),
     ):
         path = folder / f"{reproduction.name}.{suffix}"
-        with replacing(path) as temporary:
+        with replace_atomically(path) as temporary:
             if text is None:
                 _write_data(data, temporary)
             else:
@@ -88,7 +88,7 @@ def write_index(folder: Path, names: Iterable[str]) -> Path:
             rows.append((f"[{name}]({name}.md)", facts["title"], f"{sum(seen)} of {len(seen)}", facts["basis"]))
     table = Table("all", ("name", "what it shows", "claims seen", "rests on"), tuple(rows))
     index = folder / "README.md"
-    with replacing(index) as temporary:
+    with replace_atomically(index) as temporary:
         temporary.write_text(f"# Reproduced\n\n{table.markdown}\n", encoding="utf-8")
     return index
 
@@ -99,7 +99,7 @@ def _draw(finding: Finding, path: Path) -> None:
     figure = Figure(figsize=finding.size, layout="constrained")
     if finding.draw is not None:
         finding.draw(figure)
-    with replacing(path) as temporary:
+    with replace_atomically(path) as temporary:
         figure.savefig(temporary, dpi=90, format="png", metadata={"Software": None})
 
 

@@ -9,8 +9,7 @@ from papers.catalogue import REPRODUCTIONS
 from papers.findings import Done, Finding, Reproduction, Scale
 from papers.pieces import Progress, finish, finished
 from papers.reports import write
-from streamgauge._engine.executor import Backend
-from streamgauge.backends import Threads
+from streamgauge.backends import Backend, Threads
 from streamgauge.errors import StreamgaugeError, unknown_name
 
 __all__ = ["Reproduced", "names_of", "reproduce"]

@@ -12,15 +12,15 @@ import numpy as np
 from papers.findings import Claim, Done, Entry, Experiment, Finding, Piece, Scale, Table, beside, only
 from papers.published import published
 from papers.running import run
-from streamgauge._engine.executor import Backend
+from streamgauge.backends import Backend
 from streamgauge.errors import StreamgaugeError
 from streamgauge.learners import HoeffdingTree, NaiveBayes
 from streamgauge.measures import OfClass
 from streamgauge.protocols import LearnerSpec
 from streamgauge.schemes import Pretrained
 from streamgauge.streams import Balance, File, load, open_test, sample, shuffle
-from streamgauge.streams.sampling import Drawn
-from streamgauge.streams.sampling.class_counts import plan
+from streamgauge.streams.sampling import Sample
+from streamgauge.streams.sampling.sample_plan import plan_sample
 
 __all__ = ["GRID", "SAMPLING", "find_grid", "find_sampling"]
 
@@ -40,7 +40,7 @@ def _sampling(_: Backend) -> dict[str, Any]:
         counted = {name: _count(path) for name, path in (("training", drawn.training), ("test", drawn.test))}
         n_hidden = 0 if drawn.truth is None else len(drawn.truth.read_text(encoding="utf-8").splitlines()) - 1
     try:
-        plan(Balance(500, test=0.001, positive="1"), {"0": 500, "1": 500}, labelled=1.0)
+        plan_sample(Balance(500, test=0.001, positive="1"), {"0": 500, "1": 500}, labelled=1.0)
         refusal = ""
     except StreamgaugeError as error:
         refusal = str(error)
@@ -144,7 +144,7 @@ def _grid(
     return {"cells": cells, "positives": positives, "negatives": negatives}
 
 
-def _evaluated(drawn: Drawn, seed: int, backend: Backend) -> Iterator[dict[str, Any]]:
+def _evaluated(drawn: Sample, seed: int, backend: Backend) -> Iterator[dict[str, Any]]:
     """Evaluate the learners on one sample; give the measures of each."""
     stream, hidden = open_test(drawn.test.parent)
     (positive,) = drawn.plan.groups[0].classes

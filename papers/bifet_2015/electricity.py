@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from papers.findings import Claim, Done, Experiment, Finding, Piece, Scale, Table, only
 from papers.running import run
-from streamgauge._engine.executor import Backend
 from streamgauge._format.text import to_text
+from streamgauge.backends import Backend
 from streamgauge.forgetting import AdwinWindow, Window
 from streamgauge.learners import HoeffdingTree, MajorityClass
 from streamgauge.protocols import LearnerSpec

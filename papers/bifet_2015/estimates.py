@@ -5,7 +5,7 @@ from typing import Any
 
 from papers.curves import HOLDOUT, distances, draw_curves, estimates, table_of_curves
 from papers.findings import Claim, Done, Experiment, Finding, Piece, Scale, Table, only
-from streamgauge._engine.executor import Backend
+from streamgauge.backends import Backend
 from streamgauge.forgetting import AdwinWindow, Window
 from streamgauge.learners import HoeffdingTree
 from streamgauge.protocols import Forgetting, Stream

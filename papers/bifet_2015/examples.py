@@ -9,7 +9,7 @@ import numpy as np
 from papers.findings import Claim, Done, Experiment, Finding, Piece, Table, only
 from papers.published import published
 from papers.worked import finding_of, matrix_finding
-from streamgauge._engine.executor import Backend
+from streamgauge.backends import Backend
 from streamgauge.significance import sign_test, wilcoxon
 from streamgauge.significance.fold_tests import double_ranks
 

@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 from papers.findings import Experiment, Piece, Scale
 from papers.running import run
 from streamgauge import _native
-from streamgauge._engine.executor import Backend
+from streamgauge.backends import Backend
 from streamgauge.learners import AdaptiveRandomForest
 from streamgauge.protocols import CellBatch, Learner, LearnerSpec, Scheme, Stream
 from streamgauge.randomness import below, fold_seed, uniform
 from streamgauge.records import PairSums, Schema
 from streamgauge.schemes import Bootstrap, CrossValidation, Split
 from streamgauge.significance import two_way_t
-from streamgauge.streams import PokerHand, in_memory, load, named
+from streamgauge.streams import PokerHand, in_memory, load, paper_stream
 
 __all__ = ["MODES", "NOISES", "REJECTIONS", "SCHEMES", "SEEDS", "STREAMS", "SameSeed", "pair_sums", "stream_of"]
 
@@ -94,7 +94,7 @@ def stream_of(name: str, seed: int, n_rows: int) -> Stream:
     if name in DATASETS:
         stream: Stream = load(DATASETS[name])
         return in_memory(stream, min(n_rows, stream.n_rows or n_rows))
-    return in_memory(PokerHand(seed=seed) if name == "Poker" else named(name, seed, n_rows), n_rows)
+    return in_memory(PokerHand(seed=seed) if name == "Poker" else paper_stream(name, seed, n_rows), n_rows)
 
 
 @dataclass

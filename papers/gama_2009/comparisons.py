@@ -8,12 +8,12 @@ import numpy as np
 from papers.findings import Claim, Done, Experiment, Finding, Piece, Scale, Table, only
 from papers.rowwise import RowLosses
 from papers.running import run
-from streamgauge._engine.executor import Backend
+from streamgauge.backends import Backend
 from streamgauge.drift import DDM
 from streamgauge.learners import DriftReset, LogisticRegression, NaiveBayes
 from streamgauge.protocols import LearnerSpec
 from streamgauge.significance import mcnemar_curve, q_statistic
-from streamgauge.streams import drifts_of, in_memory, load, named
+from streamgauge.streams import drifts_of, in_memory, load, paper_stream
 
 __all__ = ["LOADS", "VARIANTS", "find_figure_4", "find_figure_5", "find_figure_6", "find_figure_7"]
 
@@ -135,7 +135,7 @@ def _columns(rows: list[int], curves: dict[str, Any]) -> Table:
 
 
 def _variants(backend: Backend) -> dict[str, Any]:
-    losses, stream = RowLosses(), named("SEA(Gama)")
+    losses, stream = RowLosses(), paper_stream("SEA(Gama)")
     learners = {"relearns": DriftReset(NaiveBayes(), DDM()), "standard": NaiveBayes()}
     results = run(stream, learners, recorders=[losses], every=EVERY, detectors={"DDM": DDM()}, backend=backend)
     first, second = (losses.correct[name] for name in learners)

@@ -11,9 +11,9 @@ from papers.findings import Claim, Done, Entry, Experiment, Finding, Piece, Tabl
 from papers.gama_2009.page_hinkley import DELTA, EVERYTHING, STREAM, THRESHOLD, false_alarms, watch
 from papers.published import published
 from papers.rowwise import RowLosses
-from streamgauge._engine.executor import Backend
+from streamgauge.backends import Backend
 from streamgauge.drift import AlarmScore, score_alarms
-from streamgauge.streams import drifts_of, named
+from streamgauge.streams import drifts_of, paper_stream
 
 __all__ = ["FIRST_STREAM", "find_figure_8", "find_figure_9", "statistic_of"]
 
@@ -37,7 +37,7 @@ def statistic_of(rate: NDArray[np.float64], factor: float = 1.0) -> NDArray[np.f
 
 
 def _first_stream(backend: Backend) -> dict[str, Any]:
-    drifts = [drift.position for drift in drifts_of(named(STREAM, 1))]
+    drifts = [drift.position for drift in drifts_of(paper_stream(STREAM, 1))]
     holds: dict[str, Any] = {"drifts": drifts, "runs": {}}
     for fading in (0.0, 1e-5, 1e-4):
         losses = RowLosses()

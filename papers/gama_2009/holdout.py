@@ -14,7 +14,7 @@ from papers.curves import (
     table_of_curves,
 )
 from papers.findings import Claim, Done, Experiment, Finding, Piece, Scale, Table
-from streamgauge._engine.executor import Backend
+from streamgauge.backends import Backend
 from streamgauge.forgetting import AdwinWindow, Fading, Landmark, Window
 from streamgauge.learners import HoeffdingTree
 from streamgauge.protocols import Forgetting

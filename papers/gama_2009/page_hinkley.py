@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from papers.findings import Claim, Done, Entry, Experiment, Finding, Piece, Scale, Table
 from papers.published import published
 from papers.running import run
-from streamgauge._engine.executor import Backend
+from streamgauge.backends import Backend
 from streamgauge.drift import AlarmScore, OfMean, PageHinkley, score_alarms
 from streamgauge.learners import DriftReset, NaiveBayes
 from streamgauge.protocols import Recorder
-from streamgauge.streams import drifts_of, named
+from streamgauge.streams import drifts_of, paper_stream
 
 __all__ = [
     "DELAYS",
@@ -55,7 +55,7 @@ def watch(fading: float, seed: int, backend: Backend, recorders: Sequence[Record
     }
     # Watched once more from outside, the same detector sees the same errors and starts anew at the same rows.
     options = {"detectors": detectors, "recorders": recorders, "every": N_ROWS, "backend": backend}
-    alarms = run(named(STREAM, seed), learners, **options).alarms
+    alarms = run(paper_stream(STREAM, seed), learners, **options).alarms
     return {
         reading: [alarm.row for alarm in alarms if alarm.learner == alarm.detector == reading] for reading in READINGS
     }
@@ -63,7 +63,7 @@ def watch(fading: float, seed: int, backend: Backend, recorders: Sequence[Record
 
 def scores(fading: float, seed: int, backend: Backend) -> dict[str, AlarmScore]:
     """Score the alarms on one stream, for each reading."""
-    drifts, found = drifts_of(named(STREAM, seed)), watch(fading, seed, backend)
+    drifts, found = drifts_of(paper_stream(STREAM, seed)), watch(fading, seed, backend)
     # Of the delays that are allowed, the next drift cuts off what is beyond it.
     return {reading: score_alarms(alarms, drifts, n_rows=N_ROWS, max_delay=N_ROWS) for reading, alarms in found.items()}
 

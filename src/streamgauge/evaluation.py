@@ -1,112 +1,56 @@
-"""The one loop: any number of learners and folds, in lock-step over the batches of a stream."""
+"""Evaluate learners on a stream, in one call or reading by reading."""
 
-import inspect
-import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
 from dataclasses import asdict, replace
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
-from streamgauge._engine.batch_plan import BatchPlan, BatchResult
-from streamgauge._engine.checkpoint import CheckpointPolicy, checkpointing_of, opened_recorders, same_run
-from streamgauge._engine.collector import Collector, Progress
-from streamgauge._engine.executor import Backend
+from streamgauge._engine.batch_plan import Backend, RunSpec
+from streamgauge._engine.checkpoint.policy import CheckpointPolicy, as_policy, identify_run
+from streamgauge._engine.collector import Progress, join_confusions, join_label_counts
 from streamgauge._engine.journal import Journal, Layout
-from streamgauge._engine.label_counts import confusions_of, label_counts
-from streamgauge._engine.planner import Planner, Rows, StopCondition, run_plans
-from streamgauge._engine.run_spec import RunSpec
+from streamgauge._engine.loop import Run, RunOptions
+from streamgauge._engine.planner import Rows
 from streamgauge._engine.schedule import Score
-from streamgauge._engine.signals import asked_to_stop
-from streamgauge._engine.source import RowSource, usual_size
+from streamgauge._engine.signals import catch_stop_signals
+from streamgauge._engine.source import RowSource, default_batch_size
+from streamgauge._foreign import adopt_scheme, adopt_stream, needs_votes
 from streamgauge._format.progress_bar import progress_bar
 from streamgauge._format.text import to_text
 from streamgauge.backends import Auto
 from streamgauge.drift import name_detectors
-from streamgauge.errors import EndlessStreamError, FailureWarning, require_at_least, require_between, unknown_name
+from streamgauge.errors import EndlessStreamError, FailureWarning, require_at_least, require_between
 from streamgauge.forgetting import Landmark, Window
 from streamgauge.labelling import AllLabels
 from streamgauge.learners.named import name_learners
 from streamgauge.measures import describe_measure, find_measures
 from streamgauge.names import require_object
-from streamgauge.protocols import CellBatch, Forgetting, Labelling, Measure, Recorder, Resumable, Scheme, Stream
+from streamgauge.protocols import Forgetting, Labelling, LiveStreamBase, Measure, Recorder, Scheme, Stream
 from streamgauge.records import Failure, Reading, Verdict, readings_of
 from streamgauge.results import Results
 from streamgauge.schemes import Prequential
 from streamgauge.significance.live import LiveTest
 from streamgauge.streams import as_stream, drifts_of
-from streamgauge.streams.true_drifts import min_limit
+from streamgauge.streams.batching import min_limit
 
 __all__ = ["Evaluation", "evaluate"]
 
-Told = TypeVar("Told")
-
-Taker = Callable[[CellBatch], None]
+Item = TypeVar("Item")
 
 
 class Evaluation:
-    """An evaluation that can be watched: iterate over it to get each reading as soon as it is there.
+    """An evaluation that can be followed: iterate over it to get each reading as soon as it is taken.
 
     Its memory does not grow with the stream, so the stream need not end.
 
     Parameters
     ----------
     stream, learners
-        As for `evaluate`.
-    target
-        The name of the column that holds the labels, where the stream is a table.
-    scheme
-        Which rows are tested and learnt in which fold.
-    labelling
-        When the labels arrive that the learners may see.
-    score
-        Which prediction of a row is scored: the "first", made when it came; the "last", made just before its label was
-        learnt; or "labelled", the first, but only of those rows whose label arrives at all.
-    forgetting
-        How the past fades, or several ways of it. None for a landmark; with `Holdout`, for the last test.
-    measures
-        What to measure: names, measures, or plain functions of a tally or of y_true and y_pred; one or several.
-    detectors
-        Detectors of drift, or their names, that each watch the errors of every learner in every fold: 1 where a
-        scored prediction was wrong. Their alarms are in the results.
-    every
-        A reading is taken after so many rows, and always at the end. None for 200 readings, or one every 10,000 rows
-        where nobody knows how many rows there will be; with `Holdout`, for one after each test.
-    n_rows
-        How many rows to read at most.
-    time_limit
-        How many seconds to run at most; it then ends after the rows at hand.
-    time_budget
-        How many seconds a prediction may take; a late one is an error.
-    live_test
-        How any two learners are compared at every reading, see `streamgauge.significance.LiveTest`; None for not.
-    seed
-        Decides the folds and, with each learner's own seed, the learners' randomness.
-    batch_size
-        How many rows go into native code at once; the results do not depend on it. None for about 16 MB of
-        them, or 64 MB where they are in memory anyway and there is one learner.
-    resources
-        Whether to measure what each learner costs: time, latency and memory. It adds some 15 ns per row and learner.
-    recorders
-        What else to keep: see `streamgauge.results.recorders`.
-    backend
-        Where the cells run; the results do not depend on it.
-    checkpoint
-        A folder for checkpoints, from which a run that was stopped or killed can go on; or a `CheckpointPolicy`, which
-        then says what the next three say.
-    checkpoint_every
-        A checkpoint is written after so many rows; None for about every 30 seconds.
-    resume
-        Whether to go on from the newest checkpoint in the folder, where there is one: the readings up to there are told
-        again first, and the results are those of a run that was never stopped.
-    trust_checkpoint
-        Whether to load a checkpoint from elsewhere although learners in it are pickles, which may run any code.
-    journal
-        A folder into which the run writes what it reads, as it runs, so that others can follow it.
+        As for `evaluate`; so are all options.
 
     Examples
     --------
@@ -159,74 +103,69 @@ class Evaluation:
         self.stream: Stream = as_stream(stream, target=target)
         self.specs = name_learners(learners)
         self.scheme, self.labelling, self.score, self.backend, self.seed = scheme, labelling, score, backend, seed
-        period = getattr(scheme, "period", None)  # of a holdout, and the size of its tests
-        usual: Forgetting = Landmark() if period is None else Window(period[1])
-        forgetting = usual if forgetting is None else forgetting
+        self._stream, period = adopt_stream(self.stream), adopt_scheme(scheme).period
+        default: Forgetting = Landmark() if period is None else Window(period[1])
+        forgetting = default if forgetting is None else forgetting
         self.forgettings = tuple(forgetting) if isinstance(forgetting, Sequence) else (forgetting,)
         self.measures: tuple[Measure, ...] = find_measures(measures, self.stream)
         self.detectors = name_detectors(detectors)
         self.recorders, self.resources, self.journal = tuple(recorders), resources, journal
-        self.time_limit, self.time_budget = time_limit, time_budget
-        self.live_test = live_test
+        self.time_limit, self.time_budget, self.live_test = time_limit, time_budget, live_test
         self._limit, self._every = n_rows, every or (None if period is None else period[0])
-        self._feed = RowSource(self.stream, scheme, labelling, seed)
-        alone = len(self.specs) * self._feed.scheme.n_folds == 1
-        at_hand = alone and getattr(self.stream, "in_memory", False)
-        self.batch_size = batch_size or usual_size(self._feed.schema, at_hand=at_hand)
-        self.checkpointing = checkpointing_of(checkpoint, checkpoint_every, resume=resume, trust=trust_checkpoint)
-        self._start()
+        self._source = RowSource(self.stream, scheme, labelling, seed)
+        single_pass = len(self.specs) * self._source.scheme.n_folds == 1 and self._stream.in_memory
+        self.batch_size = batch_size or default_batch_size(self._source.schema, single_pass=single_pass)
+        self.checkpoints = as_policy(checkpoint, checkpoint_every, resume=resume, trust=trust_checkpoint)
+        self._run: Run | None = None
 
-    def _start(self) -> None:
-        """Forget an earlier run."""
-        self._orders = Planner(self._feed, self.score)
-        self._account = Collector(self.run_spec)
-        self._seconds = self._seconds_before = 0.0
-        self._ended_by = ""
-
-    @property
+    @cached_property
     def run_spec(self) -> RunSpec:
         """The cells of the run, as a plain description."""
         return RunSpec(
-            self._feed.schema,
-            self._feed.scheme,
-            self.specs,
-            self.forgettings,
-            self.measures,
-            self.detectors,
-            self.seed,
-            with_votes=any(getattr(part, "needs_votes", False) for part in (*self.measures, *self.recorders)),
-            with_passages=bool(self.recorders),
-            metered=self.resources or self.time_budget is not None,
+            schema=self._source.schema,
+            scheme=self._source.scheme,
+            learners=self.specs,
+            forgettings=self.forgettings,
+            measures=self.measures,
+            detectors=self.detectors,
+            seed=self.seed,
+            with_votes=any(needs_votes(part) for part in (*self.measures, *self.recorders)),
+            with_cell_batches=bool(self.recorders),
+            metered=self._is_metered,
             time_budget=self.time_budget,
             n_rows=self.n_rows_known,
-            source=Rows(self.stream, self.scheme, self.labelling, self.seed, self.score),
+            rows=Rows(self.stream, self.scheme, self.labelling, self.seed, self.score),
         )
+
+    @property
+    def _is_metered(self) -> bool:
+        return self.resources or self.time_budget is not None
 
     @cached_property
     def n_rows(self) -> int | None:
-        """How many rows there are to read at most; None where nobody knows an end."""
+        """The most rows to read; None if there is no known end."""
         return min_limit(self._limit, self.stream.n_rows)
 
     @property
     def n_rows_known(self) -> int | None:
-        """As `n_rows`, where that is known without a look at all rows."""
-        lazy = getattr(self.stream, "ends", False) and "n_rows" not in self.__dict__
-        return self._limit if lazy else self.n_rows
+        """As `n_rows`, if that is known without counting the rows of a file."""
+        needs_count = self._stream.ends and "n_rows" not in self.__dict__
+        return self._limit if needs_count else self.n_rows
 
     @property
     def ends(self) -> bool:
-        """Whether the run ends, if only by a time limit or Ctrl-C; asks no file for the number of its rows."""
-        stopped = self._limit is not None or self.time_limit is not None or isinstance(self.stream, Resumable)
-        return stopped or getattr(self.stream, "ends", False) or self.stream.n_rows is not None
+        """Whether the run ends, if only by a time limit or Ctrl-C; counts no rows of a file."""
+        limited = self._limit is not None or self.time_limit is not None or isinstance(self._stream, LiveStreamBase)
+        return limited or self._stream.ends or self.stream.n_rows is not None
 
     @property
     def status(self) -> str:
-        """How the stream stands, where it is one that tells."""
-        return str(getattr(self.stream, "status", ""))
+        """The state of a live stream as a short text."""
+        return self._stream.status
 
     @cached_property
     def every(self) -> int:
-        """After how many rows a reading is taken."""
+        """The number of rows between two readings."""
         return self._every or (10_000 if self.n_rows is None else max(1, self.n_rows // 200))
 
     def __repr__(self) -> str:
@@ -237,113 +176,56 @@ class Evaluation:
             yield from self.readings_of(progress)
 
     def readings_of(self, progress: Progress) -> Iterator[Reading]:
-        """Give the readings that a batch brought."""
+        """Yield the readings of a batch."""
         return readings_of(progress.rows, progress.values, *self._names)
 
-    def advance(self, stopping: Callable[[], bool] = lambda: False) -> Iterator[Progress]:
-        """Run from the start, or from a checkpoint, batch by batch, until the rows end or `stopping` says so."""
+    def advance(self, should_stop: Callable[[], bool] = lambda: False) -> Iterator[Progress]:
+        """Run batch by batch, from the start or a checkpoint, until the rows end or `should_stop` returns True."""
+        self._run = run = Run(self._source, self.run_spec, self._make_run_options())
         if self.journal is None:
-            yield from self._advance(stopping)
+            yield from run.advance(should_stop)
             return
-        with Journal(self.journal, self._layout, self._plan()) as journal:
-            for progress in self._advance(lambda: stopping() or journal.asked_to_stop):
-                journal.note(progress, self.failures, self._news)
+        layout = Layout(*self._names, self._source.scheme.n_folds, self._is_metered)
+        with Journal(self.journal, layout, self._describe_plan()) as journal:
+            for progress in run.advance(lambda: should_stop() or journal.asked_to_stop):
+                journal.note(progress, self.failures, self._describe_source)
                 yield progress
-            journal.close("cut short" if self._ended_by else "complete", self._ended_by)
+            journal.close("cut short" if run.ended_by else "complete", run.ended_by)
 
-    @property
-    def _layout(self) -> Layout:
-        metered = self.resources or self.time_budget is not None
-        return Layout(*self._names, self._feed.scheme.n_folds, metered)
+    def _make_run_options(self) -> RunOptions:
+        live_test, n_analyses = self._plan_analyses()
+        return RunOptions(
+            score=self.score,
+            every=self.every,
+            n_rows=self._limit,
+            batch_size=self.batch_size,
+            time_limit=self.time_limit,
+            live_test=live_test,
+            n_analyses=n_analyses,
+            backend=self.backend,
+            recorders=self.recorders,
+            recorder_context=(self.stream, self._source.schema, list(self.specs), self._forgetting_names),
+            checkpoints=self.checkpoints,
+            identity=lambda: identify_run(self._describe(), self.detectors, self.recorders),
+        )
 
-    def _news(self) -> dict[str, object]:
-        """Tell what else changes while a run goes on: the drifts so far, and how it stands with a live source."""
-        drifts = [asdict(drift) for drift in drifts_of(self.stream, self._account.n_done)]
-        source: Mapping[str, object] = getattr(self.stream, "facts", dict)()
-        return {"drifts": drifts[-1000:], "source": dict(source)}
-
-    def _advance(self, stopping: Callable[[], bool]) -> Iterator[Progress]:
-        self._start()
-        self._account = Collector(self.run_spec, *self._looks)
-        started = time.perf_counter()
-        with ExitStack() as opened:
-            kept = self.checkpointing
-            restored = None
-            if kept is not None:
-                of_run = kept.opened(lambda: same_run(self._description(), self.detectors, self.recorders))
-                restored = opened.enter_context(of_run)
-            host = opened.enter_context(self.backend.host(self.run_spec))
-            facts = (self.stream, self._feed.schema, list(self.specs), self._forgetting_names)
-            takers = opened.enter_context(opened_recorders(self.recorders, facts, kept, restored))
-            if restored is not None:
-                self._seconds = self._seconds_before = restored.seconds
-                restored.load(host, self._orders, self._account)
-                yield from restored.told
-            size = self.batch_size if kept is None else min(self.batch_size, kept.most_rows)
-            keeps = None if kept is None else self._keeps
-            rows = self._orders.of_rows(size, self._limit, self.every, ahead=host.reads_ahead, keeps=keeps)
-            orders = opened.enter_context(closing(rows))
-            ending = StopCondition(lambda: bool(self._ended_by), with_checkpoint=kept is not None)
-            for order, results_of_groups in run_plans(orders, host, self._feed, ending, self._account.n_done):
-                yield self._entered(order, results_of_groups, takers) if results_of_groups else self._nothing()
-                self._seconds = self._seconds_before + time.perf_counter() - started
-                self._ended_by = self._ended_by or self._reason_to_stop(stopping)
-            if self._ended_by and not isinstance(self.stream, Resumable) and next(orders, None) is None:
-                self._ended_by = ""  # these were the last rows
-            last = self._orders.last(self._account.n_done, self.every)
-            if last is not None:
-                host.give(last)
-                yield self._entered(last, host.take(), takers)
-
-    def _nothing(self) -> Progress:
-        """Tell that no rows came for a while."""
-        shape = (0, len(self.specs), self._feed.scheme.n_folds, len(self.forgettings), len(self.measures))
-        return Progress(self._account.n_done, np.empty(0, dtype=np.int64), np.empty(shape))
-
-    def _keeps(self, n_rows: int) -> bool:
-        """Say whether there is to be a checkpoint after so many rows; called in the order of the rows."""
-        due = self.checkpointing is not None and self.checkpointing.is_due(n_rows, self.n_rows_known)
-        return due or bool(self._ended_by)
-
-    @property
-    def _looks(self) -> tuple[LiveTest | None, int | None]:
-        """How to compare and how many looks there are; rows of a file are counted for it only if they are anyway."""
-        counted = self._every is None or not getattr(self.stream, "ends", False)
-        n_rows = self.n_rows if counted else self._limit
+    def _plan_analyses(self) -> tuple[LiveTest | None, int | None]:
+        """Return the live test and the number of readings; rows of a file are not counted for it alone."""
+        is_counted = self._every is None or not self._stream.ends
+        n_rows = self.n_rows if is_counted else self._limit
         if self.live_test is None or n_rows is None:
             return self.live_test, None
         return replace(self.live_test, horizon=self.live_test.horizon or max(n_rows, 1)), -(-n_rows // self.every) or 1
 
-    def _reason_to_stop(self, stopping: Callable[[], bool]) -> str:
-        if stopping():
-            return "interrupt"
-        seconds = self._seconds - self._seconds_before
-        return "time limit" if self.time_limit is not None and seconds >= self.time_limit else ""
-
-    def _entered(self, order: BatchPlan, results_of_groups: list[BatchResult], takers: Sequence[Taker]) -> Progress:
-        """Enter what an order brought into the account, and tell the recorders."""
-        passages = [
-            told for of_group in results_of_groups for told in zip(of_group.places, of_group.passages, strict=False)
-        ]
-        for take in takers:
-            for _, passage in sorted(passages, key=lambda told: told[0]):
-                take(passage)
-        progress = self._account.enter(order, results_of_groups)
-        if self.checkpointing is not None:
-            self.checkpointing.tell(progress)
-            if order.keeps:
-                self.checkpointing.write(self._seconds, results_of_groups, self._orders, self._account)
-        return progress
-
     @property
     def failures(self) -> tuple[Failure, ...]:
-        """The learners that have failed up to now, each with its fold, row and error."""
-        return self._account.failures
+        """The learners that have failed so far, each with its fold, row and error."""
+        return () if self._run is None else self._run.collector.failures
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """What is known of each pair of learners, as of the last reading; those that have failed are in no pair."""
-        return self._account.verdicts
+        """What is known of each pair of learners at the last reading, without learners that have failed."""
+        return () if self._run is None else self._run.collector.verdicts
 
     @property
     def _forgetting_names(self) -> tuple[str, ...]:
@@ -351,107 +233,199 @@ class Evaluation:
 
     @property
     def _names(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-        """Of the learners, the forgettings and the measures."""
+        """The names of the learners, the forgettings and the measures."""
         return tuple(self.specs), self._forgetting_names, tuple(measure.name for measure in self.measures)
 
     def results(self, progress: Iterable[Progress]) -> Results:
-        """Put together what the batches brought."""
+        """Join the progress of all batches."""
+        if self._run is None:
+            self._run = Run(self._source, self.run_spec, self._make_run_options())
+        collector, classes = self._run.collector, self._source.schema.classes
         parts = list(progress)
-        kept = [part for part in parts if len(part.rows)]
-        classes = self._feed.schema.classes
-        shape = (0, len(self.specs), self._feed.scheme.n_folds, len(self.forgettings), len(self.measures))
+        read = [part for part in parts if len(part.rows)]
+        learners, forgettings, measures = self._names
+        shape = (0, len(learners), self._source.scheme.n_folds, len(forgettings), len(measures))
         return Results(
-            np.concatenate([np.empty(0, dtype=np.int64), *(part.rows for part in kept)]),
-            np.concatenate([np.empty(shape), *(part.values for part in kept)]),
-            tuple(self.specs),
-            self._forgetting_names,
-            tuple(measure.name for measure in self.measures),
-            self._account.pairs,
-            self._account.n_done,
-            not self._ended_by,
-            self._description(),
-            self._account.feedback,
-            self._account.resources(kept),
-            self.failures,
-            tuple(alarm for part in parts for alarm in part.alarms),
-            self.verdicts,
-            labels=label_counts([(part.rows, part.labels) for part in kept], classes),
-            differences=self._account.differences,
-            confusions=confusions_of([(part.confused, part.confusions) for part in kept], self.every, classes),
+            rows=np.concatenate([np.empty(0, dtype=np.int64), *(part.rows for part in read)]),
+            values=np.concatenate([np.empty(shape), *(part.values for part in read)]),
+            learners=learners,
+            forgettings=forgettings,
+            measures=measures,
+            pairs=collector.pairs,
+            n_rows=collector.n_done,
+            complete=not self._run.ended_by,
+            description=self._describe(),
+            feedback=collector.feedback,
+            resources=collector.resources(read),
+            failures=collector.failures,
+            alarms=tuple(alarm for part in parts for alarm in part.alarms),
+            verdicts=collector.verdicts,
+            labels=join_label_counts(read, classes),
+            differences=collector.differences,
+            confusions=join_confusions(read, self.every, classes),
         )
 
-    def _plan(self) -> dict[str, object]:
-        """Say what is to be run."""
-        facts = {"stream": to_text(self.stream), "scheme": to_text(self.scheme), "n_rows": self.n_rows_known}
-        options = {"labelling": to_text(self.labelling), "detectors": list(self.detectors), "seed": self.seed}
-        return {**facts, **options, "measure_facts": {m.name: describe_measure(m) for m in self.measures}}
-
-    def _description(self) -> dict[str, object]:
-        learners = {name: {"spec": to_text(spec), "seedless": spec.seedless} for name, spec in self.specs.items()}
-        test = getattr(self.scheme, "test", "all")
-        n_rows = self.n_rows_known if self._ended_by else self._account.n_done
-        facts = getattr(self.stream, "facts", None)  # what became of the events of a live stream
-        live = {} if facts is None else {"live": dict(facts())}
+    def _describe_plan(self) -> dict[str, object]:
+        """Describe the run before it starts, for the journal."""
         return {
-            **live,
-            "stream": {"name": to_text(self.stream), "fingerprint": self.stream.fingerprint, "n_rows": n_rows},
-            "drifts": [asdict(drift) for drift in drifts_of(self.stream, self._account.n_done)],
+            "stream": to_text(self.stream),
+            "scheme": to_text(self.scheme),
+            "n_rows": self.n_rows_known,
+            "labelling": to_text(self.labelling),
+            "detectors": list(self.detectors),
+            "seed": self.seed,
+            "measure_facts": {measure.name: describe_measure(measure) for measure in self.measures},
+        }
+
+    def _describe_drifts(self) -> list[dict[str, object]]:
+        n_done = 0 if self._run is None else self._run.collector.n_done
+        return [asdict(drift) for drift in drifts_of(self.stream, n_done)]
+
+    def _describe_source(self) -> dict[str, object]:
+        """Describe what changes during a run: the drifts so far, and the state of a live source."""
+        return {"drifts": self._describe_drifts()[-1000:], "source": dict(self._stream.facts())}
+
+    def _describe(self) -> dict[str, object]:
+        """Describe the run, for the manifest."""
+        run = self._run
+        ended_by, n_done, seconds = ("", 0, 0.0) if run is None else (run.ended_by, run.collector.n_done, run.seconds)
+        learners = {name: {"spec": to_text(spec), "seedless": spec.seedless} for name, spec in self.specs.items()}
+        live: Mapping[str, object] = self._stream.facts()
+        return {
+            **({"live": dict(live)} if live else {}),
+            "stream": {
+                "name": to_text(self.stream),
+                "fingerprint": self.stream.fingerprint,
+                "n_rows": self.n_rows_known if ended_by else n_done,
+            },
+            "drifts": self._describe_drifts(),
             "learners": learners,
-            "scheme": {"name": to_text(self.scheme), "n_folds": self._feed.scheme.n_folds, "test": test},
+            "scheme": {
+                "name": to_text(self.scheme),
+                "n_folds": self._source.scheme.n_folds,
+                "test": self._source.scheme.test,
+            },
             "labelling": to_text(self.labelling),
             "score": self.score,
             "forgettings": list(self._forgetting_names),
-            "measures": {m.name: describe_measure(m) for m in self.measures},
+            "measures": {measure.name: describe_measure(measure) for measure in self.measures},
             "detectors": list(self.detectors),
             "every": self.every,
             "time_limit": self.time_limit,
             "time_budget": self.time_budget,
             "live_test": None if self.live_test is None else to_text(self.live_test),
             "seed": self.seed,
-            "seconds": self._seconds,
-            "ended_by": self._ended_by or "end of the rows",
+            "seconds": seconds,
+            "ended_by": ended_by or "end of the rows",
         }
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0913
     stream: object,
     learners: object,
     *,
+    target: str | None = None,
+    scheme: Scheme = Prequential(),
+    labelling: Labelling = AllLabels(),
+    score: Score = "first",
+    forgetting: Forgetting | Sequence[Forgetting] | None = None,
+    measures: object = "accuracy",
+    detectors: object = (),
+    every: int | None = None,
+    n_rows: int | None = None,
+    time_limit: float | None = None,
+    time_budget: float | None = None,
+    live_test: LiveTest | None = LiveTest(),
+    seed: int = 1,
+    batch_size: int | None = None,
+    resources: bool = False,
+    recorders: Sequence[Recorder] = (),
+    backend: Backend = Auto(),
+    checkpoint: Path | str | CheckpointPolicy | None = None,
+    checkpoint_every: int | None = None,
+    resume: bool = False,
+    trust_checkpoint: bool = False,
+    journal: Path | str | None = None,
     progress: bool | None = False,
     on_reading: Callable[[Reading], object] | None = None,
     on_verdict: Callable[[Verdict], object] | None = None,
-    **options: object,
 ) -> Results:
     """Evaluate learners on a stream, all in one pass.
 
-    It stands for this loop, run for every learner in every fold side by side::
+    It is equivalent to this loop, run for every learner in every fold at the same time::
 
         for x, y in stream:
             score(learner.predict(x), y)
             learner.learn(x, y)
 
-    A learner that fails is told by a `FailureWarning` and in `Results.failures`, and its readings from there on are
-    NaN, while the others go on; where all of them fail, that is an error.
+    If a learner fails, there is a `FailureWarning` and an entry in `Results.failures`, its readings from there on are
+    NaN, and the others continue; if all fail, that is an error.
 
-    Ctrl-C ends it after the batch at hand; what was measured so far is returned, marked as not complete. With
-    `checkpoint` it can go on later from where it was, also after it was killed.
+    Ctrl-C ends the run after the current batch; the results so far are returned, marked as incomplete. With
+    `checkpoint` the run can be resumed later, also after it was killed.
 
     Parameters
     ----------
     stream
         A stream, a pair of arrays (x, y), or a table of pandas, polars or Arrow with `target`.
     learners
-        A learner, several, or several by name; those of other libraries are recognised on sight.
+        A learner, a list, or a dictionary of learners by name; those of other libraries are recognised.
+    target
+        The name of the column with the labels, if the stream is a table.
+    scheme
+        Which rows are tested and learnt in which fold.
+    labelling
+        When the labels arrive that the learners may see.
+    score
+        Which prediction of a row is scored: the "first", made when it arrived; the "last", made just before its label
+        was learnt; or "labelled", the first one, but only of rows whose label arrives.
+    forgetting
+        How the past fades, or several ways. None for all rows; with `Holdout`, for the last test.
+    measures
+        What to measure: names, measures, or plain functions of a tally or of y_true and y_pred; one or several.
+    detectors
+        Drift detectors, or their names, that watch the errors of every learner in every fold: 1 for a scored prediction
+        that was wrong. Their alarms are in the results.
+    every
+        The number of rows between two readings; there is always one at the end. None for 200 readings, or one every
+        10,000 rows if the number of rows is unknown; with `Holdout`, for one after each test.
+    n_rows
+        The most rows to read.
+    time_limit
+        The most seconds to run; the run then ends after the current rows.
+    time_budget
+        The most seconds that a prediction may take; a late one is an error.
+    live_test
+        How any two learners are compared at every reading, see `streamgauge.significance.LiveTest`; None for not at
+        all.
+    seed
+        Decides the folds and, with each learner's own seed, the learners' random numbers.
+    batch_size
+        The number of rows passed to native code at once; the results do not depend on it. None for about 16 MB, or
+        64 MB if the rows are in memory and there is one learner.
+    resources
+        Whether to measure the cost of each learner: time, latency and memory. It adds some 15 ns per row and learner.
+    recorders
+        What else to record: see `streamgauge.results`.
+    backend
+        Where the cells run; the results do not depend on it.
+    checkpoint
+        A folder for checkpoints, from which a stopped or killed run can be resumed.
+    checkpoint_every
+        The number of rows between two checkpoints; None for about every 30 seconds.
+    resume
+        Whether to resume from the latest checkpoint in the folder, if there is one: the readings up to there are
+        repeated first, and the results are those of a run that was never stopped.
+    trust_checkpoint
+        Whether to load a checkpoint from elsewhere although it holds pickled learners, which may run any code.
+    journal
+        A folder into which the run writes its progress, so that the dashboard can follow it.
     progress
-        Whether to show a progress bar; None for only where standard error is a terminal.
+        Whether to show a progress bar; None to show it only if standard error is a terminal.
     on_reading
-        Called with every reading as soon as it is there.
+        Called with every reading as soon as it is taken.
     on_verdict
-        Called with the verdict on two learners as soon as it is known.
-    options
-        Those of `Evaluation`: target, scheme, labelling, score, forgetting, measures, detectors, every, n_rows,
-        time_limit, time_budget, live_test, seed, batch_size, resources, recorders, backend, checkpoint,
-        checkpoint_every, resume, trust_checkpoint, journal.
+        Called with the verdict on two learners as soon as it is reached.
 
     Examples
     --------
@@ -462,34 +436,50 @@ def evaluate(
     >>> bool(results.curve("HoeffdingTree", "accuracy")[-1, 0] > results.curve("MajorityClass", "accuracy")[-1, 0])
     True
     """
-    for option in options:
-        if option not in _known_options():
-            raise unknown_name(kind="option of an evaluation called", name=option, known=_known_options())
-    evaluation = Evaluation(stream, learners, **options)  # type: ignore[arg-type]
+    evaluation = Evaluation(
+        stream,
+        learners,
+        target=target,
+        scheme=scheme,
+        labelling=labelling,
+        score=score,
+        forgetting=forgetting,
+        measures=measures,
+        detectors=detectors,
+        every=every,
+        n_rows=n_rows,
+        time_limit=time_limit,
+        time_budget=time_budget,
+        live_test=live_test,
+        seed=seed,
+        batch_size=batch_size,
+        resources=resources,
+        recorders=recorders,
+        backend=backend,
+        checkpoint=checkpoint,
+        checkpoint_every=checkpoint_every,
+        resume=resume,
+        trust_checkpoint=trust_checkpoint,
+        journal=journal,
+    )
     if not evaluation.ends:
-        msg = "the stream never ends: say with n_rows how many rows to read, or iterate over an Evaluation"
+        msg = "the stream never ends: set n_rows, or iterate over an Evaluation"
         raise EndlessStreamError(msg)
-    kept = []
-    stop_asked = asked_to_stop(also_terminated=evaluation.checkpointing is not None)
-    with stop_asked as stopping, progress_bar(evaluation.n_rows_known, shown=progress) as advance_to:
-        for progress_now in evaluation.advance(stopping):
-            if len(progress_now.rows) or progress_now.alarms:
-                kept.append(progress_now)
-            advance_to(progress_now.n_rows, lambda: evaluation.status)
-            _tell(evaluation.readings_of(progress_now), on_reading)
-            _tell(progress_now.reached, on_verdict)
+    parts = []
+    signals = catch_stop_signals(terminate=evaluation.checkpoints is not None)
+    with signals as should_stop, progress_bar(evaluation.n_rows_known, shown=progress) as advance_to:
+        for part in evaluation.advance(should_stop):
+            if len(part.rows) or part.alarms:
+                parts.append(part)
+            advance_to(part.n_rows, lambda: evaluation.status)
+            _notify(on_reading, evaluation.readings_of(part))
+            _notify(on_verdict, part.new_verdicts)
     for failure in evaluation.failures:
         warnings.warn(f"{failure}; its readings from there on are NaN", FailureWarning, stacklevel=2)
-    return evaluation.results(kept)
+    return evaluation.results(parts)
 
 
-@cache
-def _known_options() -> Mapping[str, object]:
-    return inspect.signature(Evaluation).parameters
-
-
-def _tell(news: Iterable[Told], listener: Callable[[Told], object] | None) -> None:
-    """Call a listener with everything new."""
-    if listener is not None:
-        for one in news:
-            listener(one)
+def _notify(callback: Callable[[Item], object] | None, items: Iterable[Item]) -> None:
+    if callback is not None:
+        for item in items:
+            callback(item)

@@ -1,7 +1,7 @@
-"""Labellings: when labels arrive. They only hide and delay; what is hidden is still scored.
+"""Labellings: when labels arrive. They only hide and delay; predictions of rows with a hidden label are still scored.
 
-A label that is delayed is learnt as soon as it is there, exact to the row. Labels that arrive at the same time are
-learnt in the order of their rows.
+A delayed label is learnt as soon as it arrives, exact to the row. Labels that arrive at the same time are learnt in
+the order of their rows.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between, unknown_name
-from streamgauge.protocols import Labelling
+from streamgauge.protocols import Labelling, LabellingBase
 from streamgauge.randomness import uniform
 from streamgauge.records import NEVER, Arrivals, Batch
 
@@ -22,8 +22,8 @@ Unit = Literal["rows", "seconds", "time"]
 
 
 @dataclass(frozen=True)
-class AllLabels:
-    """Every label arrives at once after its row was tested.
+class AllLabels(LabellingBase):
+    """Every label arrives right after the test of its row.
 
     Examples
     --------
@@ -32,13 +32,13 @@ class AllLabels:
     """
 
     def arrivals(self, batch: Batch, seed: int) -> Arrivals | None:  # noqa: ARG002
-        """Hide nothing."""
+        """Return None: nothing is hidden."""
         return None
 
 
 @dataclass(frozen=True)
-class Fraction:
-    """A random fraction of the labels arrives, at once; the others never do.
+class Fraction(LabellingBase):
+    """A random fraction of the labels arrives at once; the others never arrive.
 
     Parameters
     ----------
@@ -60,27 +60,27 @@ class Fraction:
             require_between("share", share, 0.0, 1.0, open_low=False)
 
     def arrivals(self, batch: Batch, seed: int) -> Arrivals:
-        """Draw which labels arrive."""
+        """Draw the labels that arrive."""
         share: float | NDArray[np.float64]
         if isinstance(self.share, tuple):
             if batch.y.max(initial=0) >= len(self.share):
-                msg = f"share = {self.share}: it needs a share for every class, and class {batch.y.max()} has none"
+                msg = f"share = {self.share}: it needs a share for every class; class {batch.y.max()} has none"
                 raise StreamgaugeError(msg)
-            share = np.array(self.share)[batch.y]  # a row without a label has no class: whatever it gets is not used
+            share = np.array(self.share)[batch.y]  # the share of an unlabelled row is not used
         else:
             share = self.share
         seen = uniform(seed, "labelled", 0, batch.start, len(batch)) < share
-        return Arrivals(np.where(seen, _rows(batch), NEVER))
+        return Arrivals(np.where(seen, batch.rows, NEVER))
 
 
 @dataclass(frozen=True)
-class First:
-    """Only the first rows are labelled, at once; the labels of all others never arrive.
+class First(LabellingBase):
+    """Only the labels of the first rows arrive, at once.
 
     Parameters
     ----------
     rows
-        How many; with 0 no label ever arrives.
+        The number of rows; with 0 no label ever arrives.
 
     Examples
     --------
@@ -96,18 +96,18 @@ class First:
 
     def arrivals(self, batch: Batch, seed: int) -> Arrivals:  # noqa: ARG002
         """Hide all labels but the first."""
-        rows = _rows(batch)
+        rows = batch.rows
         return Arrivals(np.where(rows < self.rows, rows, NEVER))
 
 
 @dataclass(frozen=True)
-class Delayed:
-    """Every label arrives so many rows late: that of row i after row ``i + rows`` was tested.
+class Delayed(LabellingBase):
+    """Every label arrives late by a number of rows: that of row i after the test of row ``i + rows``.
 
     Parameters
     ----------
     rows
-        The delay; with 0 it is none.
+        The delay in rows; 0 for none.
     of
         Which labels arrive at all.
 
@@ -127,19 +127,19 @@ class Delayed:
 
     def arrivals(self, batch: Batch, seed: int) -> Arrivals:
         """Delay every label."""
-        return Arrivals(_later(_arriving(self.of, batch, seed), self.rows))
+        return Arrivals(_delay(_arrival_rows(self.of, batch, seed), self.rows))
 
 
 @dataclass(frozen=True)
-class DelayedAtRandom:
+class DelayedAtRandom(LabellingBase):
     """Every label arrives late by a random number of rows.
 
     Parameters
     ----------
     mean
-        The mean delay, in rows.
+        The mean delay in rows.
     shape
-        "uniform", from 0 to twice the mean, or "geometric", which has no limit.
+        "uniform", from 0 to twice the mean, or "geometric", which is unbounded.
     of
         Which labels arrive at all.
 
@@ -169,17 +169,17 @@ class DelayedAtRandom:
         else:
             stays = self.mean / (self.mean + 1.0)
             delay = np.floor(np.log1p(-drawn) / np.log(stays)) if stays > 0 else np.zeros(len(batch))
-        return Arrivals(_later(_arriving(self.of, batch, seed), delay.astype(np.int64)))
+        return Arrivals(_delay(_arrival_rows(self.of, batch, seed), delay.astype(np.int64)))
 
 
 @dataclass(frozen=True)
-class DelayedByTime:
-    """Every label arrives so many seconds after its row; rows must carry their times.
+class DelayedByTime(LabellingBase):
+    """Every label arrives a number of seconds after its row; rows must carry times.
 
     Parameters
     ----------
     seconds
-        The delay.
+        The delay in seconds.
     of
         Which labels arrive at all.
 
@@ -199,21 +199,21 @@ class DelayedByTime:
 
     def arrivals(self, batch: Batch, seed: int) -> Arrivals:
         """Delay every label by time."""
-        return Arrivals(_arriving(self.of, batch, seed), _times(batch) + self.seconds)
+        return Arrivals(_arrival_rows(self.of, batch, seed), _times(batch) + self.seconds)
 
 
 @dataclass(frozen=True, eq=False)
-class DelayedByColumn:
-    """Every label arrives late by what a column says; where it says nothing (NaN), the label never arrives.
+class DelayedByColumn(LabellingBase):
+    """Every label arrives late by the value of a column; a label with a missing value (NaN) never arrives.
 
     Parameters
     ----------
     column
-        An attribute of the stream, which the learners then do not see, for a delay is not known before the label is;
-        or an array with a value for every row of the stream.
+        An attribute of the stream, which is hidden from the learners, since the delay is not known before the label
+        arrives; or an array with a value for every row of the stream.
     unit
         What the column holds: a delay in "rows", a delay in "seconds", or the "time" at which the label arrives. The
-        last two need rows that carry their times.
+        last two need rows with times.
     of
         Which labels arrive at all.
 
@@ -227,7 +227,7 @@ class DelayedByColumn:
     column: str | NDArray[np.float64]
     unit: Unit = "rows"
     of: Labelling = AllLabels()
-    _place: int | None = None
+    _index: int | None = None
 
     def __post_init__(self) -> None:
         if self.unit not in get_args(Unit):
@@ -236,68 +236,62 @@ class DelayedByColumn:
 
     @property
     def attribute(self) -> str | None:
-        """The attribute that the learners must not see."""
+        """The attribute that is hidden from the learners."""
         return self.column if isinstance(self.column, str) else None
 
-    def told_by(self, place: int) -> "DelayedByColumn":
-        """Read the column at a place."""
-        return DelayedByColumn(self.column, self.unit, self.of, place)
+    def reading_column(self, index: int) -> "DelayedByColumn":
+        """Return the labelling that reads its column at an index."""
+        return DelayedByColumn(self.column, self.unit, self.of, index)
 
     def arrivals(self, batch: Batch, seed: int) -> Arrivals:
-        """Delay every label as the column says."""
-        values, arriving = self._values(batch), _arriving(self.of, batch, seed)
+        """Delay every label by the value of the column."""
+        values, arriving = self._values(batch), _arrival_rows(self.of, batch, seed)
         never = np.isnan(values)
         if self.unit == "rows":
             delay = np.where(never, 0.0, values)
             bad = (delay < 0) | (delay != np.floor(delay)) | (delay >= NEVER)
             if bad.any():
-                at = int(np.argmax(bad))
-                msg = f"row {batch.start + at}: a label cannot be delayed by {values[at]} rows"
+                position = int(np.argmax(bad))
+                msg = f"row {batch.start + position}: a label cannot be delayed by {values[position]} rows"
                 raise StreamgaugeError(msg)
-            return Arrivals(np.where(never, NEVER, _later(arriving, delay.astype(np.int64))))
+            return Arrivals(np.where(never, NEVER, _delay(arriving, delay.astype(np.int64))))
         times = values if self.unit == "time" else _times(batch) + values
         return Arrivals(arriving, np.where(never, np.inf, times))
 
     def _values(self, batch: Batch) -> NDArray[np.float64]:
         if not isinstance(self.column, str):
             if batch.start + len(batch) > len(self.column):
-                msg = f"the column of delays has {len(self.column)} values, too few for row {len(self.column)}"
+                msg = f"the column of delays has only {len(self.column)} values, but the stream has more rows"
                 raise StreamgaugeError(msg)
             return np.asarray(self.column[batch.start : batch.start + len(batch)], dtype=np.float64)
-        if self._place is None:
-            msg = f"where the column {self.column!r} stands is not known yet: evaluate with this labelling"
+        if self._index is None:
+            msg = f"the position of column {self.column!r} is unknown: use this labelling in an evaluation"
             raise StreamgaugeError(msg)
-        return batch.x[:, self._place]
-
-
-def _rows(batch: Batch) -> NDArray[np.int64]:
-    return np.arange(batch.start, batch.start + len(batch))
+        return batch.x[:, self._index]
 
 
 def _times(batch: Batch) -> NDArray[np.float64]:
     if batch.time is None:
-        msg = "the rows of the stream carry no times, so no label can be delayed by time; delay it by rows"
+        msg = "the stream has no times, so labels cannot be delayed by time; use Delayed(rows=...)"
         raise StreamgaugeError(msg)
     return batch.time
 
 
-def _later(rows: NDArray[np.int64], delay: int | NDArray[np.int64]) -> NDArray[np.int64]:
+def _delay(rows: NDArray[np.int64], delay: int | NDArray[np.int64]) -> NDArray[np.int64]:
     return np.where(rows == NEVER, NEVER, rows + delay)
 
 
-def _arriving(of: Labelling, batch: Batch, seed: int) -> NDArray[np.int64]:
-    """Give the rows at which labels arrive before they are delayed any further."""
-    found = of.arrivals(batch, seed)
-    if found is None or found.row is None:
-        return _rows(batch)
-    return found.row
+def _arrival_rows(of: Labelling, batch: Batch, seed: int) -> NDArray[np.int64]:
+    """Return the rows at which labels arrive before any further delay."""
+    arrivals = of.arrivals(batch, seed)
+    return batch.rows if arrivals is None or arrivals.row is None else arrivals.row
 
 
 def _require_labelling(of: object) -> None:
-    """Raise unless labels can be delayed that arrive so."""
+    """Raise unless an option is a labelling whose labels can be delayed."""
     if not isinstance(of, Labelling) or isinstance(of, type):
         msg = f"of = {of!r}: it must be a labelling"
         raise StreamgaugeError(msg)
     if isinstance(of, DelayedByTime | DelayedByColumn):
-        msg = f"of = {of!r}: labels that are delayed by time or by a column cannot be delayed once more"
+        msg = f"of = {of!r}: labels delayed by time or by a column cannot be delayed again"
         raise StreamgaugeError(msg)

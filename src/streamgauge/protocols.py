@@ -5,13 +5,16 @@ Stream --batches--> Scheme --steps--> Labelling --steps--> Learner --votes--> Tr
 Trace --> Forgetting --tallies--> Measure --readings--> Results --> significance --> report
 ```
 
-A protocol is satisfied, not inherited. Where cells run is said by a backend: see `streamgauge._engine.executor`.
+An object of your own needs to satisfy a protocol only; it need not inherit from anything. What else an object may
+offer, such as a stream that knows its own drifts, is a method with a default in the base class beside the protocol
+(`StreamBase`, `SchemeBase`, `LabellingBase`): override what you need.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol, TypeGuard, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,224 +22,233 @@ from numpy.typing import NDArray
 from streamgauge.records import Arrivals, Batch, Drift, Schema, Step, Tally, Trace
 
 __all__ = [
-    "Bound",
     "CellBatch",
-    "Chunked",
     "Detector",
     "DetectorSpec",
-    "Drifting",
     "Forgetting",
     "ForgettingState",
-    "Inserting",
     "Labelling",
+    "LabellingBase",
     "Learner",
     "LearnerSpec",
+    "LiveStreamBase",
     "Measure",
     "Recorder",
-    "Resumable",
     "Scheme",
-    "Secretive",
+    "SchemeBase",
     "Stream",
-    "Trained",
-    "Unsupervised",
-    "is_stream",
+    "StreamBase",
 ]
 
 
 class Stream(Protocol):
-    """Says what the rows are. Re-iterable: it has no cursor, and any start and size give the same rows.
-
-    A stream whose rows cannot but keep its schema may say so with an attribute ``checked = True``; the rows of any
-    other are checked as they are read. One whose rows are in memory may say ``in_memory = True``: to give many of them
-    at once then costs nothing.
-    """
+    """The rows. Re-iterable: a stream has no cursor, and any start and batch size give the same rows."""
 
     @property
     def schema(self) -> Schema:
-        """What the rows look like."""
+        """The attributes and classes of the rows."""
         ...
 
     @property
     def n_rows(self) -> int | None:
-        """How many rows there are; None where the stream never ends."""
+        """The number of rows; None if the stream never ends."""
         ...
 
     @property
     def fingerprint(self) -> str:
-        """A short text that differs where the rows do."""
+        """A short text that differs whenever the rows do."""
         ...
 
     def batches(self, size: int, start: int = 0) -> Iterator[Batch]:
-        """Give the rows from `start` on, `size` at a time."""
+        """Yield the rows from `start` on, `size` at a time."""
         ...
 
 
-@runtime_checkable
-class Drifting(Protocol):
-    """A stream that knows its own drifts, as a stream may."""
+class StreamBase:
+    """A stream with defaults for all that a stream may offer beyond `Stream`."""
 
-    def drifts_before(self, row: int | None) -> tuple[Drift, ...]:
-        """Give the drifts that begin before a row, in order; all of them where it is None."""
-        ...
+    if TYPE_CHECKING:  # a class attribute here would become the default of a dataclass field
+
+        @property
+        def schema(self) -> Schema:
+            """The attributes and classes of the rows."""
+
+        @property
+        def n_rows(self) -> int | None:
+            """The number of rows; None if the stream never ends."""
+
+        @property
+        def fingerprint(self) -> str:
+            """A short text that differs whenever the rows do."""
+
+        def batches(self, size: int, start: int = 0) -> Iterator[Batch]:
+            """Yield the rows from `start` on, `size` at a time."""
+
+    checked: bool = False
+    """Whether the rows are known to match the schema, so that they are not checked again."""
+
+    in_memory: bool = False
+    """Whether all rows are in memory, so that large batches cost nothing."""
+
+    ends: bool = False
+    """Whether the stream is known to end without counting its rows."""
+
+    @property
+    def status(self) -> str:
+        """A short text on the state of a live source, for the progress bar."""
+        return ""
+
+    def facts(self) -> Mapping[str, object]:
+        """Return counts of a live source, for the manifest."""
+        return {}
+
+    def drifts_before(self, row: int | None) -> tuple[Drift, ...]:  # noqa: ARG002
+        """Return the known drifts that begin before a row, in order; all of them if it is None."""
+        return ()
 
 
-@runtime_checkable
-class Resumable(Protocol):
-    """A stream that cannot be read again from any row, as a live one cannot, but can go on where it was.
+class LiveStreamBase(StreamBase):
+    """A stream that cannot be read again from any row, but can be resumed from a saved state.
 
-    Its `batches` has a cursor: `start` must be the row that comes next, and a batch without rows says that none came
-    for a while.
+    Its `batches` has a cursor: `start` must be the next row, and a batch without rows means that none arrived for a
+    while.
     """
 
-    def state(self) -> bytes:
-        """Give what it takes to go on behind the last batch handed out."""
-        ...
+    if TYPE_CHECKING:
 
-    def restore(self, state: bytes) -> None:
-        """Go on where a state was taken, in this process or another."""
-        ...
+        def state(self) -> bytes:
+            """Return the state after the last batch that was handed out."""
 
-    def committed(self, state: bytes) -> None:
-        """Take note that a state is safe on disk: what came before it need never be sent again."""
-        ...
+        def restore(self, state: bytes) -> None:
+            """Resume from a saved state, in this process or another."""
 
-
-def is_stream(thing: object) -> TypeGuard[Stream]:
-    """Say whether a thing is a stream, by what its class has; asks nothing of the stream, for that may cost a pass.
-
-    Examples
-    --------
-    >>> is_stream(42)
-    False
-    """
-    return all(hasattr(type(thing), part) for part in ("schema", "n_rows", "fingerprint", "batches"))
+        def committed(self, state: bytes) -> None:
+            """Acknowledge that a state is safe on disk: events before it need never be sent again."""
 
 
 @runtime_checkable
 class Scheme(Protocol):
-    """Says which rows are tested and which are learnt, per fold; runs nothing."""
+    """Which rows are tested and which are learnt, per fold. A scheme runs nothing."""
 
     @property
     def n_folds(self) -> int:
-        """How many folds there are."""
+        """The number of folds."""
         ...
 
     def step(self, batch: Batch, fold: int, seed: int) -> Step:
-        """Say what to do with each row of a batch in one fold."""
+        """Return what to do with each row of a batch in one fold."""
         ...
 
 
-@runtime_checkable
-class Bound(Protocol):
-    """A scheme that must know the stream before it starts, as a scheme may."""
+class SchemeBase:
+    """A scheme with defaults for all that a scheme may do beyond `Scheme`."""
 
-    def on(self, stream: Stream) -> "Scheme":
-        """Give the scheme for a stream."""
-        ...
+    if TYPE_CHECKING:
 
-
-@runtime_checkable
-class Chunked(Protocol):
-    """A scheme that puts off learning, as a scheme may."""
-
-    def release(self, batch: Batch) -> NDArray[np.int64] | None:
-        """Give for each row of a batch the row after whose test it may be learnt; None for its own."""
-        ...
-
-
-@runtime_checkable
-class Inserting(Protocol):
-    """A scheme that tests rows that are not the stream's at the time, as a scheme may."""
+        def step(self, batch: Batch, fold: int, seed: int) -> Step:
+            """Return what to do with each row of a batch in one fold."""
 
     @property
-    def most_rows(self) -> int:
-        """How many rows of the stream to read at once at most, so that what is put in fits into memory."""
-        ...
+    def n_folds(self) -> int:
+        """The number of folds."""
+        return 1
 
-    def inserted(self, start: int, stop: int) -> list[tuple[int, Batch]]:
-        """Give what to test between two rows: after which row of the stream, and the rows with their own positions."""
-        ...
-
-    def last(self, n_rows: int) -> Batch | None:
-        """Give what to test after the last row; None where that was done."""
-        ...
-
-
-@runtime_checkable
-class Trained(Protocol):
-    """A scheme that learns rows before it tests any, as a scheme may."""
+    @property
+    def test(self) -> str:
+        """Which rows a fold tests: ``all``, ``training`` or ``held_out``."""
+        return "all"
 
     @property
     def training(self) -> int | Stream:
-        """How many of the first rows of the stream, all of whose labels are there at once; or another stream."""
-        ...
+        """The rows learnt before the first test, with all labels: the first n of the stream, or another stream."""
+        return 0
+
+    @property
+    def period(self) -> tuple[int, int] | None:
+        """For a holdout: after how many rows it tests, and how many rows; else None."""
+        return None
+
+    @property
+    def max_batch_rows(self) -> int:
+        """The most rows of the stream to read at once, so that inserted tests fit into memory."""
+        return sys.maxsize
+
+    def bind(self, stream: Stream) -> "SchemeBase":  # noqa: ARG002
+        """Return the scheme for a stream, for a scheme that needs to know the stream."""
+        return self
+
+    def release(self, batch: Batch) -> NDArray[np.int64] | None:  # noqa: ARG002
+        """Return for each row the row after whose test it may be learnt; None for its own."""
+        return None
+
+    def inserted_tests(self, start: int, stop: int) -> list[tuple[int, Batch]]:  # noqa: ARG002
+        """Return tests of other rows between two rows: after which row of the stream, and the rows to test."""
+        return []
+
+    def final_test(self, n_rows: int) -> Batch | None:  # noqa: ARG002
+        """Return other rows to test after the last row; None if there are none."""
+        return None
 
 
 @runtime_checkable
 class Labelling(Protocol):
-    """Says when labels arrive; it can only hide or delay them."""
+    """When labels arrive. A labelling can only hide or delay them."""
 
     def arrivals(self, batch: Batch, seed: int) -> Arrivals | None:
-        """Say when the labels of the rows of a batch arrive; None where all do at once."""
+        """Return when the labels of a batch arrive; None if all arrive at once."""
         ...
 
 
-@runtime_checkable
-class Secretive(Protocol):
-    """A labelling that takes a column of the rows for itself, so that learners must not see it, as one may."""
+class LabellingBase:
+    """A labelling with defaults for all that a labelling may do beyond `Labelling`."""
+
+    if TYPE_CHECKING:
+
+        def arrivals(self, batch: Batch, seed: int) -> Arrivals | None:
+            """Return when the labels of a batch arrive; None if all arrive at once."""
 
     @property
     def attribute(self) -> str | None:
-        """The name of the column; None where it takes none."""
-        ...
+        """The column that only the labelling may read, hidden from the learners; None if there is none."""
+        return None
 
-    def told_by(self, place: int) -> Labelling:
-        """Give the labelling that reads the column at a place."""
-        ...
+    def reading_column(self, index: int) -> "LabellingBase":  # noqa: ARG002
+        """Return the labelling that reads its column at an index."""
+        return self
 
 
 class Learner(Protocol):
     """Predicts a row, then learns it."""
 
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Vote for the classes of each row, float64 [n, c], all 0 where it abstains; changes nothing."""
+        """Return votes for the classes of each row, float64 [n, c], all 0 for an abstention; changes nothing."""
         ...
 
     def learn(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
-        """Learn rows of known class, one after the other; rows of weight 0 are left out."""
+        """Learn rows of known class, one after the other; rows of weight 0 are skipped.
+
+        A learner that can also use rows without a label has a method ``learn_unlabelled(x, weight)``.
+        """
         ...
 
     def interleave(self, step: Step, *, with_votes: bool) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
-        """Predict each tested row of a step, then learn it, one row after the other; predictions and votes.
+        """Predict each tested row of a step, then learn it, row by row; return predictions and votes.
 
-        One that fails at a row may raise a `LearnerError` with what it has done before, which is then scored.
+        A learner that fails at a row may raise a `LearnerError` with the predictions before it, which are then scored.
         """
         ...
 
     @property
     def n_bytes(self) -> int:
-        """The memory it holds."""
+        """The memory of the model in bytes."""
         ...
 
     def save(self) -> bytes:
-        """Give all of its state."""
+        """Return the whole state."""
         ...
 
     def load(self, state: bytes) -> None:
-        """Take over a saved state of a learner built alike, and go on from there bit for bit."""
-        ...
-
-
-@runtime_checkable
-class Unsupervised(Protocol):
-    """A learner that can use rows without a label, as a learner may.
-
-    Its `interleave` learns them in their turn: those rows of a step whose label is hidden or unknown and whose weight
-    is above 0, after they were tested.
-    """
-
-    def learn_unlabelled(self, x: NDArray[np.float64], weight: NDArray[np.float64] | None) -> None:
-        """Learn rows whose class is not known, one after the other."""
+        """Restore the state of a learner with the same configuration, bit for bit."""
         ...
 
 
@@ -246,37 +258,40 @@ class LearnerSpec(Protocol):
 
     @property
     def seed(self) -> int:
-        """The option that makes two learners share their randomness."""
+        """Two learners with the same seed share their random numbers."""
         ...
 
     @property
     def seedless(self) -> bool:
-        """Whether its learners use no randomness at all."""
+        """Whether its learners use no random numbers at all."""
         ...
 
     def build(self, schema: Schema, seed: int) -> Learner:
-        """Build a learner that has seen nothing."""
+        """Build an untrained learner."""
         ...
 
 
 @runtime_checkable
 class Forgetting(Protocol):
-    """Says how the past fades: a frozen value that builds the state of a cell.
+    """How the past fades: a frozen value that builds the state of a cell.
 
-    Where measures need more than counts, `build` is also given the names of the statistics to keep
-    (`streamgauge.records.STATISTICS`); one that keeps counts alone need not take them.
+    If measures need more than counts, `build` also gets the names of the statistics to keep
+    (`streamgauge.records.STATISTICS`) as a second argument; a forgetting that keeps counts alone need not accept it.
     """
 
     def build(self, n_classes: int) -> "ForgettingState":
-        """Build a state that has seen nothing."""
+        """Build an empty state."""
         ...
 
 
 class ForgettingState(Protocol):
-    """Keeps a tally of one cell, in bounded memory."""
+    """The tally of one cell, in bounded memory.
+
+    Checkpoints also need ``save() -> bytes`` and ``load(bytes)``.
+    """
 
     def update(self, trace: Trace, reading_rows: Sequence[int]) -> Sequence[Tally]:
-        """Take in a trace; give the tally after the rows before each stop (ascending positions in the stream)."""
+        """Add a trace; return the tally before each of the reading rows (ascending positions in the stream)."""
         ...
 
 
@@ -284,14 +299,13 @@ class ForgettingState(Protocol):
 class Measure(Protocol):
     """A pure function of a tally.
 
-    It may also have: ``statistics``, what it needs of a tally beyond the counts; ``needs_votes = True``, where that is
-    made of votes; ``unit``, which is ``"rate"`` unless it says otherwise, and shown in percent; ``over(tallies)``, its
-    values for many tallies at once.
+    It may also have ``statistics``, what it needs beyond counts; ``needs_votes = True``; ``unit``, by default
+    ``"rate"``, which is printed in percent; and ``over(tallies)``, its values for many tallies at once.
     """
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name in results and tables."""
         ...
 
     @property
@@ -300,28 +314,28 @@ class Measure(Protocol):
         ...
 
     def __call__(self, tally: Tally) -> float:
-        """Measure a tally."""
+        """Return the value for a tally."""
         ...
 
 
 class Detector(Protocol):
-    """Tells from values, such as errors, when the stream has changed; in bounded memory."""
+    """Detects from values, such as errors, when the stream has changed; in bounded memory."""
 
     def update(self, values: NDArray[np.float64]) -> NDArray[np.uint8]:
-        """Take in values, in order; give what each showed: `STABLE`, `WARNING` or `DRIFT`."""
+        """Add values in order; return for each `STABLE`, `WARNING` or `DRIFT`."""
         ...
 
     @property
     def n_bytes(self) -> int:
-        """The memory it holds."""
+        """The memory of the detector in bytes."""
         ...
 
     def save(self) -> bytes:
-        """Give all of its state."""
+        """Return the whole state."""
         ...
 
     def load(self, state: bytes) -> None:
-        """Take over a saved state of a detector built alike, and go on from there bit for bit."""
+        """Restore the state of a detector with the same configuration, bit for bit."""
         ...
 
 
@@ -336,7 +350,7 @@ class DetectorSpec(Protocol):
 
 @dataclass(frozen=True)
 class CellBatch:
-    """What one batch brought to one cell: a learner in a fold.
+    """What one cell (a learner in a fold) did in one batch.
 
     Parameters
     ----------
@@ -347,7 +361,7 @@ class CellBatch:
     trace
         Its scored predictions.
     reading_rows, tallies
-        After how many rows of the stream the tallies were taken, and those, first by forgetting, then by stop.
+        After how many rows of the stream the tallies were taken, and the tallies [forgetting][reading row].
     """
 
     learner: str
@@ -360,7 +374,7 @@ class CellBatch:
 
 @runtime_checkable
 class Recorder(Protocol):
-    """Keeps what a run brings beyond its readings: a value that opens for the length of a run."""
+    """Records what a run does beyond its readings: a value that opens for the length of a run."""
 
     @property
     def needs_votes(self) -> bool:
@@ -370,5 +384,5 @@ class Recorder(Protocol):
     def open(
         self, stream: Stream, schema: Schema, learners: Sequence[str], forgettings: Sequence[str], /
     ) -> AbstractContextManager[Callable[[CellBatch], None]]:
-        """Open it for a run on rows of a schema; what it yields is called with every passage, in order."""
+        """Open it for a run on rows of a schema; yield a callback for every batch of every cell, in order."""
         ...

@@ -1,77 +1,113 @@
-"""What groups of cells are given, and what they give back: plain columns that can go anywhere."""
+"""What passes between the loop and its workers: the description of a run, planned batches, and their results.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+A group of cells gets a `BatchPlan` and returns a `BatchResult` of plain columns. A cell never depends on another, so
+groups can run in this process, in others or on a cluster.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge._engine.meter import Totals
 from streamgauge._engine.schedule import LabelTotals, Schedule
-from streamgauge.protocols import CellBatch
-from streamgauge.records import Alarm, Batch, Failure
+from streamgauge.protocols import CellBatch, DetectorSpec, Forgetting, LearnerSpec, Measure, SchemeBase
+from streamgauge.records import Alarm, Batch, Failure, Schema
 
-__all__ = ["BatchPlan", "BatchResult", "Clock", "RowRange", "SavedStates"]
+__all__ = [
+    "Backend",
+    "BatchPlan",
+    "BatchResult",
+    "Clock",
+    "Executor",
+    "PlanMaker",
+    "RowRange",
+    "RowsSpec",
+    "RunSpec",
+    "SavedStates",
+    "TaskRunner",
+    "run_serially",
+]
+
+Item = TypeVar("Item")
+Done = TypeVar("Done")
 
 Clock = Literal["process", "thread"]
-"""Whose CPU time is charged to a learner: that of all threads of its process, or of the calling one alone."""
+"""Whose CPU time is charged to a learner: that of all threads of its process, or of the calling thread alone."""
 
 
 @dataclass(frozen=True)
 class BatchPlan:
-    """What all groups are to do next.
+    """What all cells do next.
 
     Parameters
     ----------
     reading_rows
         After how many rows of the stream to take readings.
     n_done
-        How many rows of the stream are done then.
-    counts
-        What became of the labels until then.
-    plan
-        The rows to test and learn; None for a reading alone.
+        The number of rows of the stream that are done then.
+    label_totals
+        What happened to the labels until then.
+    schedule
+        The rows to test and learn, in order; None for a reading alone.
     batch
-        The rows of the stream about which the scheme is asked; None where there are none.
-    keeps
-        Whether all cells are to be saved when it is carried out, for a checkpoint.
-    labels
-        How classes and labels came up to each stop, as `LabelCounter` counts them.
-    confused
-        The places of the stops at which confusion matrices are kept.
+        The rows of the stream that the scheme is asked about; None if there are none.
+    saves
+        Whether all cells save their states afterwards, for a checkpoint.
+    label_counts
+        Classes and labels up to each reading row, as `LabelCounter` counts them.
+    confusion_readings
+        The indices of the reading rows at which confusion matrices are kept.
     """
 
     reading_rows: Sequence[int]
     n_done: int
-    counts: LabelTotals
-    plan: Schedule | None = None
+    label_totals: LabelTotals
+    schedule: Schedule | None = None
     batch: Batch | None = None
-    keeps: bool = False
-    labels: NDArray[np.int64] | None = None
-    confused: Sequence[int] = ()
+    saves: bool = False
+    label_counts: NDArray[np.int64] | None = None
+    confusion_readings: Sequence[int] = ()
 
     @property
-    def counts_pairs(self) -> bool:
-        """Whether it has tests by which learners are compared."""
-        return self.plan is not None and (self.batch is None or self.batch.start >= 0)
+    def has_tests(self) -> bool:
+        """Whether it tests rows, so that learners can be compared."""
+        return self.schedule is not None and (self.batch is None or self.batch.start >= 0)
+
+    @property
+    def row_range(self) -> "RowRange | None":
+        """The plan without its rows; None if its rows are not those of the stream."""
+        if self.batch is None or self.batch.start < 0:
+            return None
+        return RowRange(
+            start=self.batch.start,
+            n=len(self.batch),
+            reading_rows=self.reading_rows,
+            n_done=self.n_done,
+            saves=self.saves,
+            confusion_readings=self.confusion_readings,
+        )
 
 
 @dataclass(frozen=True)
 class RowRange:
-    """An order without its rows, for those who can make them: which rows of the stream, and what is asked of them."""
+    """A plan without its rows, for workers that can read or compute them."""
 
     start: int
     n: int
     reading_rows: Sequence[int]
     n_done: int
-    keeps: bool = False
-    confused: Sequence[int] = ()
+    saves: bool = False
+    confusion_readings: Sequence[int] = ()
 
 
 @dataclass(frozen=True)
 class SavedStates:
-    """Saved states: of cells by their places in the run, of folds by their numbers; or why they cannot be saved."""
+    """Saved states of cells by index and of folds by number, or the reason why they cannot be saved."""
 
     cells: Mapping[int, bytes]
     folds: Mapping[int, bytes]
@@ -80,42 +116,42 @@ class SavedStates:
 
 @dataclass(frozen=True)
 class BatchResult:
-    """What an order brought to the cells of a group.
+    """What a plan gave in the cells of one group.
 
     Parameters
     ----------
-    places
-        Which cells of the run these are.
+    cells
+        The indices of these cells in the run.
     folds
-        In which folds they are.
+        Their folds.
     values
-        The values at the stops, float64 [cells, forgettings, stops, measures]; NaN where a learner has failed.
+        The values at the reading rows, float64 [cells, forgettings, readings, measures]; NaN after a failure.
     n_scored
-        How many rows each of the folds has scored up to now.
+        The number of rows that each fold has scored so far.
     failures
-        The cells that have failed up to now, by place.
+        The cells that have failed so far, by index.
     alarms
-        What the detectors told.
+        The alarms of the detectors.
     correct
-        Which rows of the plan each cell got right, bool [cells, n]; None where nobody asks.
+        Which rows of the schedule each cell predicted correctly, bool [cells, n]; None if not needed.
     scored
-        Which rows of the plan each fold scored, bool [folds, n]; None for all.
+        Which rows of the schedule each fold scored, bool [folds, n]; None for all.
     costs
-        The figures of each cell's meter at the stops, float64 [cells, stops, figures]; None where there are no meters.
+        The figures of each cell's meter at the reading rows, float64 [cells, readings, figures]; None without meters.
     totals
-        What each cell's meter counted up to now.
+        What each cell's meter has counted so far.
     clock
-        Which clock told CPU time.
-    passages
-        What the order brought to each cell in full, where a recorder asks.
+        Which clock measured CPU time.
+    cell_batches
+        The rows, predictions and tallies of each cell, if a recorder needs them.
     saved
-        The states of cells and folds, where the order keeps them.
+        The states of cells and folds, if the plan saves them.
     confusions
-        The confusion matrices that are kept, float64 [cells, forgettings, kept, true, predicted], with a column more
-        for rows without a prediction; NaN where a learner has failed; None where none are kept.
+        Confusion matrices, float64 [cells, forgettings, kept, true, predicted] with one more column for rows without a
+        prediction; NaN after a failure; None if none are kept.
     """
 
-    places: tuple[int, ...]
+    cells: tuple[int, ...]
     folds: tuple[int, ...]
     values: NDArray[np.float64]
     n_scored: tuple[int, ...]
@@ -126,6 +162,171 @@ class BatchResult:
     costs: NDArray[np.float64] | None = None
     totals: tuple[Totals, ...] = ()
     clock: Clock = "thread"
-    passages: tuple[CellBatch, ...] = ()
+    cell_batches: tuple[CellBatch, ...] = ()
     saved: SavedStates | None = None
     confusions: NDArray[np.float64] | None = None
+
+
+class PlanMaker(Protocol):
+    """Makes plans of consecutive row ranges in a worker; can be saved between two."""
+
+    def plan(self, row_range: RowRange) -> BatchPlan:
+        """Return the plan of a row range, with its rows."""
+        ...
+
+    def save(self) -> bytes:
+        """Return the whole state."""
+        ...
+
+    def load(self, state: bytes) -> None:
+        """Restore a saved state."""
+        ...
+
+
+class RowsSpec(Protocol):
+    """Where the rows of a run come from: a plain description, from which workers make the rows themselves."""
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether the rows are computed, so that any machine can make them."""
+        ...
+
+    def open(self) -> PlanMaker:
+        """Start from the first row."""
+        ...
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """The cells of a run, or of a group of it, and how they are scored: a plain description.
+
+    Parameters
+    ----------
+    schema
+        The attributes and classes of the rows.
+    scheme
+        Which rows are tested and learnt.
+    learners
+        All learners of the run by name.
+    forgettings, measures, detectors
+        How cells are scored and watched.
+    seed
+        The seed of the run.
+    selected
+        The cells of the group; None for all. The index of a cell is that of its learner times the number of folds,
+        plus its fold.
+    with_votes, with_cell_batches
+        Whether traces carry votes, and whether results carry the batches of the cells for recorders.
+    metered, time_budget, clock
+        Whether and how the cost of cells is measured.
+    n_rows
+        The number of rows, if it is known.
+    rows
+        Where the rows come from, for workers that make them themselves.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, Bootstrap, Landmark, MajorityClass, NoChange
+    >>> from streamgauge.measures import accuracy
+    >>> learners = {"majority": MajorityClass(), "last": NoChange()}
+    >>> spec = RunSpec(SEA().schema, Bootstrap(2), learners, (Landmark(),), (accuracy,), {}, seed=1)
+    >>> spec.cells
+    (('majority', 0), ('majority', 1), ('last', 0), ('last', 1))
+    >>> spec.select([1, 3]).cells
+    (('majority', 1), ('last', 1))
+    """
+
+    schema: Schema
+    scheme: SchemeBase
+    learners: Mapping[str, LearnerSpec]
+    forgettings: tuple[Forgetting, ...]
+    measures: tuple[Measure, ...]
+    detectors: Mapping[str, DetectorSpec]
+    seed: int
+    selected: tuple[int, ...] | None = None
+    with_votes: bool = False
+    with_cell_batches: bool = False
+    metered: bool = False
+    time_budget: float | None = None
+    clock: Clock = "thread"
+    n_rows: int | None = None
+    rows: RowsSpec | None = None
+
+    @property
+    def n_folds(self) -> int:
+        """The number of folds."""
+        return self.scheme.n_folds
+
+    @property
+    def n_cells(self) -> int:
+        """The number of cells of the whole run."""
+        return len(self.learners) * self.n_folds
+
+    @property
+    def indices(self) -> tuple[int, ...]:
+        """The indices of the cells of the group."""
+        return tuple(range(self.n_cells)) if self.selected is None else self.selected
+
+    @property
+    def cells(self) -> tuple[tuple[str, int], ...]:
+        """The learner and fold of each cell of the group."""
+        cells = tuple(product(self.learners, range(self.n_folds)))
+        return tuple(cells[index] for index in self.indices)
+
+    def select(self, indices: Sequence[int], clock: Clock | None = None) -> "RunSpec":
+        """Return the description of a group of cells."""
+        return replace(self, selected=tuple(indices), clock=clock or self.clock)
+
+
+class TaskRunner(Protocol):
+    """Calls a function for many items that share nothing."""
+
+    def __call__(self, function: Callable[[Item], Done], items: Sequence[Item]) -> list[Done]:
+        """Return the results in the order of the items."""
+        ...
+
+
+def run_serially(function: Callable[[Item], Done], items: Sequence[Item]) -> list[Done]:
+    """Call a function for one item after the other.
+
+    Examples
+    --------
+    >>> run_serially(abs, [-1, 2])
+    [1, 2]
+    """
+    return [function(item) for item in items]
+
+
+class Executor(Protocol):
+    """Runs plans in its groups of cells, wherever these are; at most `depth` plans may be pending."""
+
+    @property
+    def depth(self) -> int:
+        """How many plans may be submitted before the first result is collected."""
+        ...
+
+    @property
+    def reads_ahead(self) -> bool:
+        """Whether rows may be read in a thread of this process while the cells run."""
+        ...
+
+    def submit(self, plan: BatchPlan) -> None:
+        """Submit a plan to all groups."""
+        ...
+
+    def collect(self) -> list[BatchResult]:
+        """Wait for the oldest pending plan; return its results, one a group."""
+        ...
+
+    def load(self, saved: SavedStates, *, trusted: bool) -> None:
+        """Restore saved states in all groups before the first plan; nothing is unpickled unless trusted."""
+        ...
+
+
+@runtime_checkable
+class Backend(Protocol):
+    """Where cells run: a value that opens an executor for the length of a run."""
+
+    def open(self, run_spec: RunSpec) -> AbstractContextManager[Executor]:
+        """Build the cells of a run."""
+        ...

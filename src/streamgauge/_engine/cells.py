@@ -1,5 +1,6 @@
-"""Folds and cells: what runs side by side in an evaluation. A cell is one learner in one fold."""
+"""Folds, cells and groups of cells. A cell is one learner in one fold; it touches only its own state."""
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
@@ -7,33 +8,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge import _native
+from streamgauge._engine.batch_plan import BatchPlan, BatchResult, RunSpec, SavedStates, TaskRunner, run_serially
 from streamgauge._engine.meter import Meter
 from streamgauge._engine.schedule import DelayBuffer, Schedule
+from streamgauge._foreign import save_part
 from streamgauge.drift import Watch
 from streamgauge.errors import LearnerError, StreamgaugeError
+from streamgauge.forgetting import NativeForgetting
 from streamgauge.learners.adapters.saved_states import noting_pickles, trusting
 from streamgauge.learners.plain_loop import as_learner_error
+from streamgauge.measures import build_state, measure_tallies, reads_baselines
 from streamgauge.protocols import CellBatch, DetectorSpec, ForgettingState, Learner
-from streamgauge.records import ABSTAINED, Alarm, Batch, Failure, Schema, Step, Tally, Trace
+from streamgauge.randomness import fold_seed
+from streamgauge.records import ABSTAINED, Alarm, Batch, Failure, Schema, Step, Tallies, Tally, Trace
 from streamgauge.records.serialise import loading, pack, pack_columns, unpack, unpack_columns
 
-__all__ = ["Cell", "Fold", "Tallies"]
+__all__ = ["Cell", "CellGroup", "Fold"]
 
-Tallies = Sequence[Sequence[Tally]]
-"""The tallies of a cell by forgetting and stop, as far as its learner got without failing."""
+CellTallies = Sequence[Sequence[Tally]]
+"""The tallies of a cell by forgetting and reading row, up to where its learner failed."""
 
 
 class Fold:
-    """What the learners of one fold share: the step at hand and the hits of the two baselines.
+    """What the learners of one fold share: the current step and the hits of the two baselines.
 
     Parameters
     ----------
     number
-        Which fold it is.
+        The number of the fold.
     schema
-        What the rows look like.
+        The attributes and classes of the rows.
     with_baselines
-        Whether anybody asks for the hits; else there are none.
+        Whether the hits of the baselines are needed.
     """
 
     def __init__(self, number: int, schema: Schema, *, with_baselines: bool = True) -> None:
@@ -42,17 +48,16 @@ class Fold:
         self._with_baselines = with_baselines
         self._baselines = _native.Baselines(schema.n_classes)
         self._no_hits = np.zeros(0, dtype=np.bool_)
-        self._test: DelayBuffer[np.bool_] = DelayBuffer(usual=True)
+        self._test: DelayBuffer[np.bool_] = DelayBuffer(default=True)
         self._weight: DelayBuffer[np.float64] = DelayBuffer(1.0)
-        nothing = Batch(0, np.empty((0, schema.n_attributes)), np.empty(0, dtype=np.int32))
         self._scored: slice | NDArray[np.intp]
-        self._do(Step(nothing))
+        self._begin(Step(Batch(0, np.empty((0, schema.n_attributes)), np.empty(0, dtype=np.int32))))
 
-    def take(self, plan: Schedule, step: Step) -> None:
-        """Take what the scheme says of the next rows, in the order of the plan, and let the baselines predict them."""
-        self._do(self._planned(plan, step))
+    def begin_step(self, schedule: Schedule, step: Step) -> None:
+        """Begin the next step: what the scheme says of the rows, in the order of the schedule."""
+        self._begin(self._arrange(schedule, step))
 
-    def _do(self, step: Step) -> None:
+    def _begin(self, step: Step) -> None:
         self.step = step
         self._scored = scored = slice(None) if step.scored is None else step.scored
         self.row = step.scored_times
@@ -69,17 +74,17 @@ class Fold:
                 self._no_hits.setflags(write=False)
             self.majority_hit = self.no_change_hit = self._no_hits[: len(self.row)]
 
-    def _planned(self, plan: Schedule, step: Step) -> Step:
-        moves = plan.moves
-        if moves is None and plan.test is None and plan.revealed is None:
+    def _arrange(self, schedule: Schedule, step: Step) -> Step:
+        moves = schedule.moves
+        if moves is None and schedule.test is None and schedule.revealed is None:
             return step
-        put_in = moves is not None and len(moves.put_in) > 0
-        test = self._test.arranged(step.test, plan, np.True_ if put_in else None)
-        weight = self._weight.arranged(step.weight, plan, np.float64(0.0) if put_in else None)
-        if plan.test is not None:
-            test = plan.test if test is None else test & plan.test
-        times = (None, None) if moves is None else (moves.row, moves.now)
-        return Step(plan.batch, test, weight, plan.revealed, *times)
+        inserts = moves is not None and len(moves.from_inserted) > 0
+        test = self._test.arrange(step.test, schedule, np.True_ if inserts else None)
+        weight = self._weight.arrange(step.weight, schedule, np.float64(0.0) if inserts else None)
+        if schedule.test is not None:
+            test = schedule.test if test is None else test & schedule.test
+        row, now = (None, None) if moves is None else (moves.row, moves.now)
+        return Step(schedule.batch, test, weight, schedule.revealed, row, now)
 
     @property
     def scored_mask(self) -> NDArray[np.bool_]:
@@ -88,35 +93,41 @@ class Fold:
         mask[self._scored] = True
         return mask
 
-    def n_scored_before(self, position: int) -> int:
-        """Count the rows of the step before a position that are scored."""
+    def count_scored_before(self, position: int) -> int:
+        """Count the scored rows of the step before a position."""
         return position if self.step.scored is None else int(np.searchsorted(self.step.scored, position))
 
-    def trace(self, predictions: NDArray[np.int32], votes: NDArray[np.float64] | None) -> Trace:
-        """Make the trace of one learner's predictions."""
-        votes = None if votes is None else votes[self._scored]
-        hits = (self.majority_hit, self.no_change_hit)
-        row = cast("NDArray[np.int64]", self.row)  # a range is written out where somebody asks for it
-        return Trace(row, self.y_true, predictions[self._scored], *hits, self.weight, votes, self.time)
+    def make_trace(self, predictions: NDArray[np.int32], votes: NDArray[np.float64] | None) -> Trace:
+        """Return the trace of one learner's predictions."""
+        return Trace(
+            row=cast("NDArray[np.int64]", self.row),  # a range, expanded when it is needed
+            y_true=self.y_true,
+            y_pred=predictions[self._scored],
+            majority_hit=self.majority_hit,
+            no_change_hit=self.no_change_hit,
+            weight=self.weight,
+            votes=None if votes is None else votes[self._scored],
+            time=self.time,
+        )
 
     def save(self) -> bytes:
-        """Give all of its state between two batches."""
-        stores = pack_columns("stores", {}, {"test": self._test.store, "weight": self._weight.store})
-        return pack("fold", {"number": self.number, "n_scored": self.n_scored}, [self._baselines.save(), stores])
+        """Return the whole state between two batches."""
+        buffers = pack_columns("buffers", {}, {"test": self._test.slots, "weight": self._weight.slots})
+        return pack("fold", {"number": self.number, "n_scored": self.n_scored}, [self._baselines.save(), buffers])
 
     def load(self, state: bytes) -> None:
-        """Take over a saved state of the same fold."""
+        """Restore a saved state of the same fold."""
         facts, parts = unpack("fold", state)
         with loading("fold"):
-            baselines, stores = parts
-            columns = unpack_columns("stores", stores)[1]
+            baselines, buffers = parts
+            columns = unpack_columns("buffers", buffers)[1]
             self._baselines.load(baselines)
-            self._test.store, self._weight.store = columns["test"], columns["weight"]
+            self._test.slots, self._weight.slots = columns["test"], columns["weight"]
             self.n_scored = facts["n_scored"]
 
 
 class Cell:
-    """One learner in one fold; it touches only its own state."""
+    """One learner in one fold, with its tallies, detectors and meter."""
 
     def __init__(
         self,
@@ -131,58 +142,60 @@ class Cell:
         self._learner, self._states = learner, states
         self.failure: Failure | None = None
         self.alarms: list[Alarm] = []
-        self._trace = fold.trace(np.empty(0, dtype=np.int32), None)
+        self._trace = fold.make_trace(np.empty(0, dtype=np.int32), None)
         self._watches = {detector: Watch(spec) for detector, spec in detectors.items()}
 
-    def advance(self, reading_rows: Sequence[int], *, with_votes: bool, counts_pairs: bool) -> Tallies:
-        """Do the step of the fold; give the tallies per forgetting and stop, up to where the learner failed.
+    def advance(self, reading_rows: Sequence[int], *, with_votes: bool, with_correct: bool) -> CellTallies:
+        """Run the step of the fold; return the tallies per forgetting and reading row, up to a failure.
 
-        Where pairs are counted, `correct` tells which predictions were right.
+        With `with_correct`, `correct` holds which predictions were correct.
         """
         step = self.fold.step
         if self.failure is not None:
-            return self._stand_still(reading_rows)
+            return self._skip(reading_rows)
         try:
             predictions, votes = self._interleave(step, reading_rows, with_votes=with_votes)
         except Exception as error:
-            return self._fail(
-                as_learner_error(0, np.empty((0, self.fold.n_classes)), error, with_votes=with_votes), reading_rows
-            )
-        if counts_pairs:
+            failure = as_learner_error(0, np.empty((0, self.fold.n_classes)), error, with_votes=with_votes)
+            return self._fail(failure, reading_rows)
+        if with_correct:
             self.correct: NDArray[np.bool_] = np.equal(predictions, step.batch.y)
-        self._trace = self.fold.trace(predictions, votes)
-        self.alarms = list(self._watched(self._trace))
+        self._trace = self.fold.make_trace(predictions, votes)
+        return self._score(reading_rows)
+
+    def _score(self, reading_rows: Sequence[int]) -> CellTallies:
+        """Show the trace to the detectors and the forgettings."""
+        self.alarms = list(self._watch(self._trace))
         return [state.update(self._trace, reading_rows) for state in self._states]
 
-    def _watched(self, trace: Trace) -> Iterator[Alarm]:
-        """Let the detectors watch the errors of a trace."""
+    def _watch(self, trace: Trace) -> Iterator[Alarm]:
         errors = (~trace.correct).astype(np.float64) if self._watches else np.empty(0)
         for detector, watch in self._watches.items():
             for kind, rows in zip(("drift", "warning"), watch.update(trace.row, errors), strict=True):
                 yield from (Alarm(row, self.name, self.fold.number, detector, kind) for row in rows)
 
-    def _fail(self, error: LearnerError, reading_rows: Sequence[int]) -> Tallies:
-        """Score what was done before the row it failed at; from then on there is nothing to tell."""
+    def _fail(self, error: LearnerError, reading_rows: Sequence[int]) -> CellTallies:
+        """Score the predictions before the row at which the learner failed."""
         step, (predictions, votes) = self.fold.step, error.done
         rows, times = step.rows, step.times
         self.failure = Failure(self.name, self.fold.number, int(rows[error.position]), str(error))
-        before = np.append(predictions, np.full(len(rows) - len(predictions), ABSTAINED, dtype=np.int32))
-        self.correct = np.equal(before, step.batch.y)
-        whole = self.fold.trace(before, None if votes is None else np.resize(votes, (len(rows), self.fold.n_classes)))
-        self._trace = whole.part(0, self.fold.n_scored_before(error.position))
-        self.alarms = list(self._watched(self._trace))
-        tallies = [state.update(self._trace, reading_rows) for state in self._states]
+        padded = np.append(predictions, np.full(len(rows) - len(predictions), ABSTAINED, dtype=np.int32))
+        self.correct = np.equal(padded, step.batch.y)
+        votes = None if votes is None else np.resize(votes, (len(rows), self.fold.n_classes))
+        n_scored = self.fold.count_scored_before(error.position)
+        self._trace = self.fold.make_trace(padded, votes).part(0, n_scored)
+        tallies = self._score(reading_rows)
         if self.meter is not None:
-            self.meter.stand_still(len(reading_rows))
-        n_told = sum(stop <= times[error.position] for stop in reading_rows)
-        return [of_stops[:n_told] for of_stops in tallies]
+            self.meter.repeat_last_note(len(reading_rows))
+        n_readings = sum(row <= times[error.position] for row in reading_rows)
+        return [by_row[:n_readings] for by_row in tallies]
 
-    def _stand_still(self, reading_rows: Sequence[int]) -> Tallies:
-        """Do nothing, for it has failed."""
+    def _skip(self, reading_rows: Sequence[int]) -> CellTallies:
+        """Return no tallies: the learner has failed before."""
         self.correct = np.zeros(len(self.fold.step.batch), dtype=np.bool_)
         self._trace, self.alarms = self._trace.part(0, 0), []
         if self.meter is not None:
-            self.meter.stand_still(len(reading_rows))
+            self.meter.repeat_last_note(len(reading_rows))
         return [() for _ in self._states]
 
     def _interleave(
@@ -191,47 +204,59 @@ class Cell:
         if self.meter is None:
             return self._learner.interleave(step, with_votes=with_votes)
         if step.now is None:
-            cuts = [stop - step.batch.start for stop in reading_rows]
+            cuts = [row - step.batch.start for row in reading_rows]
         else:
             cuts = np.searchsorted(step.now, reading_rows, side="left").tolist()
         return self.meter.interleave(step, with_votes=with_votes, cuts=cuts)
 
-    def finish(self, stop: int) -> Tallies:
-        """Give the tallies at the end."""
+    def finish(self, row: int) -> CellTallies:
+        """Return the tallies at the end of the stream."""
         if self.failure is not None:
-            return self._stand_still([stop])
+            return self._skip([row])
         self.fold.step = self.fold.step.part(0, 0)
-        nothing = slice(0, 0)
-        hits = (self.fold.majority_hit[nothing], self.fold.no_change_hit[nothing])
-        y = self.fold.y_true[nothing]
-        self._trace, self.alarms = Trace(np.empty(0, dtype=np.int64), y, y, *hits, votes=np.empty((0, 0))), []
+        no_classes, no_hits = self.fold.y_true[:0], self.fold.majority_hit[:0]
+        self._trace = Trace(
+            row=np.empty(0, dtype=np.int64),
+            y_true=no_classes,
+            y_pred=no_classes,
+            majority_hit=no_hits,
+            no_change_hit=no_hits,
+            votes=np.empty((0, 0)),
+        )
+        self.alarms = []
         if self.meter is not None:
             self.meter.note()
-        return [state.update(self._trace, [stop]) for state in self._states]
+        return [state.update(self._trace, [row]) for state in self._states]
 
-    def passage(self, reading_rows: Sequence[int], tallies: Tallies) -> CellBatch:
-        """Tell what the step at hand brought."""
-        told = reading_rows[: len(tallies[0])]
-        return CellBatch(self.name, self.fold.number, self.fold.step, self._trace, told, tallies)
+    def make_cell_batch(self, reading_rows: Sequence[int], tallies: CellTallies) -> CellBatch:
+        """Return the rows, predictions and tallies of the current step, for recorders."""
+        return CellBatch(
+            learner=self.name,
+            fold=self.fold.number,
+            step=self.fold.step,
+            trace=self._trace,
+            reading_rows=reading_rows[: len(tallies[0])],
+            tallies=tallies,
+        )
 
     @property
     def _parts(self) -> dict[str, object]:
-        """What it consists of, beside its learner."""
-        parts: dict[str, object] = {f"forgetting {place}": state for place, state in enumerate(self._states)}
+        """All state beside that of the learner."""
+        parts: dict[str, object] = {f"forgetting {index}": state for index, state in enumerate(self._states)}
         parts |= {f"detector {name}": watch for name, watch in self._watches.items()}
         return parts if self.meter is None else {**parts, "meter": self.meter}
 
     def save(self) -> bytes:
-        """Give all of its state between two batches; a learner that has failed is not saved."""
+        """Return the whole state between two batches; a learner that has failed is not saved."""
         with noting_pickles() as pickled:
-            parts = {} if self.failure is not None else {"learner": _saved(self._learner, self.name)}
-        parts |= {name: _saved(part, name) for name, part in self._parts.items()}
+            parts = {} if self.failure is not None else {"learner": save_part(self._learner, self.name)}
+        parts |= {name: save_part(part, name) for name, part in self._parts.items()}
         failure = None if self.failure is None else (self.failure.row, self.failure.error)
         facts = {"pickled": sorted(pickled), "failure": failure, "parts": list(parts)}
         return pack("cell", facts, list(parts.values()))
 
     def load(self, state: bytes, *, trusted: bool = True) -> None:
-        """Take over a saved state of a cell built alike; where it is not trusted, nothing is unpickled."""
+        """Restore the state of a cell with the same parts; nothing is unpickled unless it is trusted."""
         facts, states = unpack("cell", state)
         parts = self._parts if facts["failure"] else {"learner": self._learner, **self._parts}
         with loading("cell"), trusting(trusted):
@@ -244,14 +269,157 @@ class Cell:
                 self.failure = Failure(self.name, self.fold.number, *facts["failure"])
 
 
-def _saved(part: object, name: str) -> bytes:
-    save = getattr(part, "save", None)
-    if save is None or not hasattr(part, "load"):
-        msg = f"{name} cannot be saved, as a checkpoint needs: {type(part).__name__} has no methods save() and load()"
-        raise StreamgaugeError(msg)
-    try:
-        state = save()
-    except Exception as error:  # as of what cannot be pickled
-        msg = f"{name} cannot be saved, as a checkpoint needs: {type(error).__name__}: {error}"
-        raise StreamgaugeError(msg) from error
-    return state if isinstance(state, bytes) else bytes(state)
+class CellGroup:
+    """Cells that run in one process, with the folds that they share.
+
+    Parameters
+    ----------
+    run_spec
+        Describes them.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, Landmark, MajorityClass, Prequential
+    >>> from streamgauge._engine.schedule import LabelTotals
+    >>> from streamgauge.measures import accuracy
+    >>> from streamgauge.streams import take
+    >>> learners = {"majority": MajorityClass()}
+    >>> group = CellGroup(RunSpec(SEA().schema, Prequential(), learners, (Landmark(),), (accuracy,), {}, seed=1))
+    >>> batch = take(SEA(), 100)
+    >>> result = group.run(BatchPlan([100], 100, LabelTotals(), Schedule(batch), batch))
+    >>> result.values.shape, result.n_scored
+    ((1, 1, 1, 1), (100,))
+    """
+
+    def __init__(self, run_spec: RunSpec) -> None:
+        self.run_spec = run_spec
+        with_baselines = self._needs_baselines()
+        numbers = sorted({fold for _, fold in run_spec.cells})
+        folds = {fold: Fold(fold, run_spec.schema, with_baselines=with_baselines) for fold in numbers}
+        self._folds = list(folds.values())
+        self._cells = [self._build_cell(name, folds[fold]) for name, fold in run_spec.cells]
+
+    def _build_states(self) -> list[ForgettingState]:
+        spec = self.run_spec
+        return [build_state(forgetting, spec.schema.n_classes, spec.measures) for forgetting in spec.forgettings]
+
+    def _needs_baselines(self) -> bool:
+        """Return whether a measure, a recorder, or a forgetting that is not ours may read the hits of the baselines."""
+        spec = self.run_spec
+        native = (isinstance(state, NativeForgetting) for state in self._build_states())
+        return spec.with_cell_batches or reads_baselines(spec.measures) or not all(native)
+
+    def _build_cell(self, name: str, fold: Fold) -> Cell:
+        run_spec = self.run_spec
+        n_classes, spec = run_spec.schema.n_classes, run_spec.learners[name]
+        learner = spec.build(run_spec.schema, fold_seed(run_spec.seed, fold.number, spec.seed))
+        clock = time.process_time_ns if run_spec.clock == "process" else time.thread_time_ns
+        meter = Meter(learner, n_classes, clock, run_spec.time_budget) if run_spec.metered else None
+        return Cell(name, learner, fold, self._build_states(), meter, run_spec.detectors)
+
+    def run(self, plan: BatchPlan, run_tasks: TaskRunner = run_serially) -> BatchResult:
+        """Run a plan in all cells, and measure at its reading rows."""
+        if plan.schedule is None:
+            tallies = [cell.finish(plan.n_done) for cell in self._cells]
+        else:
+            with_correct = self._compares_learners(plan)
+            shared = len(self._cells) > len(self._folds)
+
+            def begin_step(fold: Fold) -> None:
+                self._begin_step(plan, fold)
+
+            def advance(cell: Cell) -> CellTallies:
+                if not shared:
+                    begin_step(cell.fold)
+                with_votes = self.run_spec.with_votes
+                return cell.advance(plan.reading_rows, with_votes=with_votes, with_correct=with_correct)
+
+            if shared:  # else each cell begins the step of its own fold, without waiting for the others
+                run_tasks(begin_step, self._folds)
+            tallies = run_tasks(advance, self._cells)
+        return self._make_result(plan, tallies)
+
+    def _compares_learners(self, plan: BatchPlan) -> bool:
+        return plan.has_tests and len(self.run_spec.learners) > 1
+
+    def _begin_step(self, plan: BatchPlan, fold: Fold) -> None:
+        schedule = cast("Schedule", plan.schedule)
+        if plan.batch is None:  # a test after the last row, which is no row of the scheme
+            step = Step(Batch(plan.n_done, schedule.batch.x[:0], schedule.batch.y[:0]))
+        else:
+            step = self.run_spec.scheme.step(plan.batch, fold.number, self.run_spec.seed)
+        fold.begin_step(schedule, step)
+
+    def _make_result(self, plan: BatchPlan, tallies: list[CellTallies]) -> BatchResult:
+        cells, indices = self._cells, self.run_spec.indices
+        correct = scored = None
+        if self._compares_learners(plan):
+            correct = np.stack([cell.correct for cell in cells])
+            if any(fold.step.scored is not None for fold in self._folds):
+                scored = np.stack([fold.scored_mask for fold in self._folds])
+        meters = [cell.meter for cell in cells if cell.meter is not None]
+        notes = [meter.take_notes() for meter in meters]
+        cell_batches: tuple[CellBatch, ...] = ()
+        if self.run_spec.with_cell_batches:
+            pairs = zip(cells, tallies, strict=True)
+            cell_batches = tuple(cell.make_cell_batch(plan.reading_rows, by_row) for cell, by_row in pairs)
+        return BatchResult(
+            cells=indices,
+            folds=tuple(fold.number for fold in self._folds),
+            values=self._measure(tallies, len(plan.reading_rows)),
+            n_scored=tuple(fold.n_scored for fold in self._folds),
+            failures={i: cell.failure for i, cell in zip(indices, cells, strict=True) if cell.failure is not None},
+            alarms=tuple(alarm for cell in cells for alarm in cell.alarms),
+            correct=correct,
+            scored=scored,
+            costs=np.array(notes, dtype=np.float64) if notes and plan.reading_rows else None,
+            totals=tuple(meter.totals() for meter in meters),
+            clock=self.run_spec.clock,
+            cell_batches=cell_batches,
+            saved=self._try_save() if plan.saves else None,
+            confusions=self._copy_confusions(tallies, plan.confusion_readings) if plan.confusion_readings else None,
+        )
+
+    def _copy_confusions(self, tallies: list[CellTallies], readings: Sequence[int]) -> NDArray[np.float64]:
+        """Copy the confusion matrices of some readings out of the tallies [cell][forgetting][reading]."""
+        c = self.run_spec.schema.n_classes
+        confusions = np.full((len(tallies), len(self.run_spec.forgettings), len(readings), c, c + 1), np.nan)
+        for by_forgetting, cell_matrices in zip(tallies, confusions, strict=True):
+            for by_reading, matrices in zip(by_forgetting, cell_matrices, strict=True):
+                available = [reading for reading in readings if reading < len(by_reading)]
+                if available:
+                    columns = Tallies.joined([by_reading])
+                    matrices[: len(available), :, :c] = columns.confusion[available]
+                    matrices[: len(available), :, c] = columns.abstained[available]
+        return confusions
+
+    def _try_save(self) -> SavedStates:
+        try:
+            return self.save()
+        except StreamgaugeError as error:  # whether that ends the run is for the checkpoint policy to decide
+            return SavedStates({}, {}, str(error))
+
+    def save(self) -> SavedStates:
+        """Return the states of all cells and folds between two plans."""
+        cells = {index: cell.save() for index, cell in zip(self.run_spec.indices, self._cells, strict=True)}
+        return SavedStates(cells, {fold.number: fold.save() for fold in self._folds})
+
+    def load(self, saved: SavedStates, *, trusted: bool = True) -> None:
+        """Restore the states of its cells and folds, bit for bit."""
+        for fold in self._folds:
+            fold.load(saved.folds[fold.number])
+        for index, cell in zip(self.run_spec.indices, self._cells, strict=True):
+            cell.load(saved.cells[index], trusted=trusted)
+
+    def _measure(self, tallies: list[CellTallies], n_readings: int) -> NDArray[np.float64]:
+        """Measure the tallies [cell][forgetting][reading]; return values [cell, forgetting, reading, measure]."""
+        measures = self.run_spec.measures
+        series = [by_reading for by_forgetting in tallies for by_reading in by_forgetting]
+        if all(len(by_reading) == n_readings for by_reading in series):
+            values = measure_tallies(measures, series)
+        else:  # a learner has failed
+            values = np.full((len(series), n_readings, len(measures)), np.nan)
+            for row, by_reading in zip(values, series, strict=True):
+                if len(by_reading):
+                    row[: len(by_reading)] = measure_tallies(measures, [by_reading])[0]
+        return values.reshape(len(tallies), len(self.run_spec.forgettings), *values.shape[1:])

@@ -1,4 +1,4 @@
-"""The account of a run: what its groups have brought so far, put together."""
+"""Collects the results of a run: joins those of its groups and keeps what is not kept per reading."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, astuple, dataclass
@@ -6,25 +6,48 @@ from dataclasses import asdict, astuple, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge._engine.batch_plan import BatchPlan, BatchResult
-from streamgauge._engine.meter import Totals, costs_of
-from streamgauge._engine.run_spec import RunSpec
+from streamgauge._engine.batch_plan import BatchPlan, BatchResult, RunSpec
+from streamgauge._engine.meter import Totals, build_resources
+from streamgauge._engine.planner import confusion_stride
 from streamgauge._engine.schedule import LabelTotals, Schedule
 from streamgauge.errors import StreamgaugeError
-from streamgauge.records import Alarm, Differences, Failure, Feedback, PairSums, Resources, Verdict
+from streamgauge.records import (
+    Alarm,
+    Confusions,
+    Differences,
+    Failure,
+    Feedback,
+    LabelCounts,
+    PairSums,
+    Resources,
+    Verdict,
+)
 from streamgauge.records.serialise import loading, pack, unpack
 from streamgauge.significance.live import LiveTest, PairWatch
 
-__all__ = ["Collector", "Progress"]
+__all__ = ["Collector", "Progress", "join_confusions", "join_label_counts"]
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What one batch brought: its stops, the values there as in `Results`, the figures of each cell's cost, alarms.
+    """The results of one batch.
 
-    Where it has stops, `verdicts` tells what is known of each pair of learners at the last of them.
-    `labels` has how classes and labels came up to each stop, as `LabelCounter` counts them; `confusions` the confusion
-    matrices of the stops in `confused`, [kept, learners, forgettings, true, predicted].
+    Parameters
+    ----------
+    n_rows
+        The number of rows of the stream that are done.
+    rows, values
+        The reading rows, and the values as in `Results`.
+    costs
+        The figures of each cell's meter, [readings, learners, folds, figures]; None without meters.
+    alarms
+        The alarms of the detectors.
+    verdicts
+        What is known of each pair of learners at the last reading row; empty without one.
+    labels
+        Classes and labels up to each reading row, as `LabelCounter` counts them.
+    confusion_rows, confusions
+        The reading rows with confusion matrices, and those, [kept, learners, forgettings, true, predicted].
     """
 
     n_rows: int
@@ -33,121 +56,113 @@ class Progress:
     costs: NDArray[np.float64] | None = None
     alarms: tuple[Alarm, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
+    labels: NDArray[np.int64] | None = None
+    confusion_rows: NDArray[np.int64] | None = None
+    confusions: NDArray[np.float64] | None = None
 
     @property
-    def reached(self) -> tuple[Verdict, ...]:
-        """The verdicts that became known at these stops."""
+    def new_verdicts(self) -> tuple[Verdict, ...]:
+        """The verdicts that were reached at these readings."""
         return tuple(verdict for verdict in self.verdicts if verdict.row is not None and verdict.row in self.rows)
-
-    labels: NDArray[np.int64] | None = None
-    confused: NDArray[np.int64] | None = None
-    confusions: NDArray[np.float64] | None = None
 
 
 class Collector:
-    """What a run has brought so far: counts, sums and failures; of the readings it keeps none.
+    """Counts, sums and failures of a run so far; readings are passed on and not kept.
 
     Parameters
     ----------
     run_spec
         Describes all cells of the run.
     live_test
-        How learners are compared at every stop; None for not.
+        How learners are compared at every reading; None for not at all.
     n_analyses
-        How many stops there will be, where that is known.
+        The number of readings, if it is known.
 
     Examples
     --------
     >>> from streamgauge import SEA, Landmark, MajorityClass, Prequential
-    >>> from streamgauge._engine.cell_group import CellGroup
+    >>> from streamgauge._engine.cells import CellGroup
     >>> from streamgauge.measures import accuracy
-    >>> from streamgauge._engine.schedule import Schedule
     >>> from streamgauge.streams import take
     >>> learners = {"majority": MajorityClass()}
     >>> run_spec = RunSpec(SEA().schema, Prequential(), learners, (Landmark(),), (accuracy,), {}, seed=1)
-    >>> account, batch = Collector(run_spec), take(SEA(), 100)
-    >>> order = BatchPlan([50, 100], 100, LabelTotals(n_revealed=100), Schedule(batch), batch)
-    >>> account.enter(order, [CellGroup(run_spec).run_plan(order)]).values.shape
+    >>> collector, batch = Collector(run_spec), take(SEA(), 100)
+    >>> plan = BatchPlan([50, 100], 100, LabelTotals(n_revealed=100), Schedule(batch), batch)
+    >>> collector.add(plan, [CellGroup(run_spec).run(plan)]).values.shape
     (2, 1, 1, 1, 1)
-    >>> account.feedback.n_revealed
+    >>> collector.feedback.n_revealed
     100
     """
 
     def __init__(self, run_spec: RunSpec, live_test: LiveTest | None = None, n_analyses: int | None = None) -> None:
         self._names, self._shape = list(run_spec.learners), (len(run_spec.learners), run_spec.n_folds)
+        self._empty = np.empty((0, *self._shape, len(run_spec.forgettings), len(run_spec.measures)))
         self._n_cells = run_spec.n_cells
         self._pairs = PairWatch(self._names, run_spec.n_folds, live_test, n_analyses)
         self._failures: dict[int, Failure] = {}
         self._n_scored = dict.fromkeys(range(run_spec.n_folds), 0)
         self._totals: dict[int, Totals] = {}
-        self._counts = LabelTotals()
+        self._label_totals = LabelTotals()
         self._clock = "process"
         self.n_done = 0
 
-    def enter(self, order: BatchPlan, results_of_groups: Sequence[BatchResult]) -> Progress:
-        """Take in what an order brought, group by group; give it as a whole."""
-        self.n_done, self._counts = order.n_done, order.counts
-        for of_group in results_of_groups:
-            self._failures.update(of_group.failures)
-            self._totals.update(zip(of_group.places, of_group.totals, strict=False))
-            self._n_scored.update(zip(of_group.folds, of_group.n_scored, strict=True))
-        self._clock = "process" if all(of_group.clock == "process" for of_group in results_of_groups) else "thread"
-        if order.counts_pairs and len(self._names) > 1:
-            self._count_pairs(order, results_of_groups)
-        elif order.plan is None:
-            self._pairs.look(order.n_done)
+    def add(self, plan: BatchPlan, results: Sequence[BatchResult]) -> Progress:
+        """Add the results of a plan, one a group; return them joined. No results mean that no rows arrived."""
+        if not results:
+            return Progress(self.n_done, np.empty(0, dtype=np.int64), self._empty)
+        self.n_done, self._label_totals = plan.n_done, plan.label_totals
+        for result in results:
+            self._failures.update(result.failures)
+            self._totals.update(zip(result.cells, result.totals, strict=False))
+            self._n_scored.update(zip(result.folds, result.n_scored, strict=True))
+        self._clock = "process" if all(result.clock == "process" for result in results) else "thread"
+        if plan.has_tests and len(self._names) > 1:
+            self._count_pairs(plan, results)
+        elif plan.schedule is None:
+            self._pairs.analyse(plan.n_done)
         if len(self._failures) == self._n_cells:
             raise StreamgaugeError("; ".join(map(str, self.failures[:3])))
-        rows = np.array(order.reading_rows, dtype=np.int64)
-        values = self._grid([of_group.values for of_group in results_of_groups], results_of_groups, stop_axis=3)
-        parts = [of_group.costs for of_group in results_of_groups if of_group.costs is not None]
-        costs = self._grid(parts, results_of_groups, stop_axis=2) if parts else None
-        alarms = tuple(sorted(alarm for of_group in results_of_groups for alarm in of_group.alarms))
-        verdicts = self.verdicts if order.reading_rows else ()
-        labels = (order.labels, *self._confusions(order, results_of_groups))
-        return Progress(self.n_done, rows, values, costs, alarms, verdicts, *labels)
+        costs = [result.costs for result in results if result.costs is not None]
+        confusions = [result.confusions for result in results if result.confusions is not None]
+        rows = np.array(plan.reading_rows, dtype=np.int64)
+        return Progress(
+            n_rows=self.n_done,
+            rows=rows,
+            values=self._join([result.values for result in results], results, reading_axis=3),
+            costs=self._join(costs, results, reading_axis=2) if costs else None,
+            alarms=tuple(sorted(alarm for result in results for alarm in result.alarms)),
+            verdicts=self.verdicts if plan.reading_rows else (),
+            labels=plan.label_counts,
+            confusion_rows=rows[list(plan.confusion_readings)] if confusions else None,
+            confusions=self._join(confusions, results, reading_axis=3).sum(axis=2) if confusions else None,
+        )
 
-    def _confusions(
-        self, order: BatchPlan, results_of_groups: Sequence[BatchResult]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]] | tuple[None, None]:
-        """Sum the confusion matrices over the folds."""
-        parts = [of_group.confusions for of_group in results_of_groups if of_group.confusions is not None]
-        if not parts:
-            return None, None
-        summed = self._grid(parts, results_of_groups, stop_axis=3).sum(axis=2)
-        return np.array([order.reading_rows[place] for place in order.confused], dtype=np.int64), summed
-
-    def _grid(
-        self, parts: Sequence[NDArray[np.float64]], results_of_groups: Sequence[BatchResult], stop_axis: int
+    def _join(
+        self, parts: Sequence[NDArray[np.float64]], results: Sequence[BatchResult], reading_axis: int
     ) -> NDArray[np.float64]:
-        """Put columns [cells, ...] of the groups in the order of the cells: [stops, learners, folds, ...]."""
-        whole = self._in_order(parts, results_of_groups)
-        return np.moveaxis(whole.reshape(*self._shape, *whole.shape[1:]), stop_axis, 0)
-
-    def _in_order(
-        self, parts: Sequence[NDArray[np.float64]], results_of_groups: Sequence[BatchResult]
-    ) -> NDArray[np.float64]:
+        """Join columns [cells, ...] of the groups; return [readings, learners, folds, ...]."""
         if len(parts) == 1:
-            return parts[0]
-        places = np.concatenate([of_group.places for of_group in results_of_groups])
-        return np.concatenate(parts)[np.argsort(places)]
+            whole = parts[0]
+        else:
+            whole = np.concatenate(parts)[np.argsort(np.concatenate([result.cells for result in results]))]
+        return np.moveaxis(whole.reshape(*self._shape, *whole.shape[1:]), reading_axis, 0)
 
-    def _count_pairs(self, order: BatchPlan, results_of_groups: Sequence[BatchResult]) -> None:
-        rights = [of_group.correct for of_group in results_of_groups if of_group.correct is not None]
-        n = rights[0].shape[1]
+    def _count_pairs(self, plan: BatchPlan, results: Sequence[BatchResult]) -> None:
+        columns = [result.correct for result in results if result.correct is not None]
+        n = columns[0].shape[1]
         correct = np.empty((self._n_cells, n), dtype=np.bool_)
         scored = None
-        for of_group, right in zip(results_of_groups, rights, strict=True):
-            correct[list(of_group.places)] = right
-            if of_group.scored is not None:
+        for result, column in zip(results, columns, strict=True):
+            correct[list(result.cells)] = column
+            if result.scored is not None:
                 scored = np.ones((self._shape[1], n), dtype=np.bool_) if scored is None else scored
-                scored[list(of_group.folds)] = of_group.scored
-        cuts = [] if order.plan is None else _cuts(order.plan, order.reading_rows)
-        self._pairs.update(correct.reshape(*self._shape, n), scored, cuts, order.reading_rows)
+                scored[list(result.folds)] = result.scored
+        cuts = [] if plan.schedule is None else _find_cuts(plan.schedule, plan.reading_rows)
+        self._pairs.update(correct.reshape(*self._shape, n), scored, cuts, plan.reading_rows)
 
     @property
     def failures(self) -> tuple[Failure, ...]:
-        """The learners that have failed up to now, each with its fold, row and error."""
+        """The learners that have failed so far, each with its fold, row and error."""
         return tuple(failure for _, failure in sorted(self._failures.items()))
 
     @property
@@ -157,7 +172,7 @@ class Collector:
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """What is known of each pair of learners, neither of which has failed, as of the last stop."""
+        """What is known of each pair of learners, neither of which has failed, at the last reading."""
         return self._pairs.verdicts(self._failed)
 
     @property
@@ -171,47 +186,99 @@ class Collector:
 
     @property
     def feedback(self) -> Feedback:
-        """What became of the labels."""
-        counts = self._counts
-        n_scored = np.array(list(self._n_scored.values()))
-        return Feedback(counts.n_revealed, counts.n_owed, counts.n_hidden, counts.n_unknown, n_scored)
+        """What happened to the labels."""
+        return Feedback(**asdict(self._label_totals), n_scored=np.array(list(self._n_scored.values())))
 
-    def resources(self, kept: Sequence[Progress]) -> Resources | None:
-        """Tell what the learners cost, with the figures of kept progress; None where nothing was metered."""
-        costs = [part.costs for part in kept if part.costs is not None]
+    def resources(self, parts: Sequence[Progress]) -> Resources | None:
+        """Return the cost of the learners, with the figures of past progress; None without meters."""
+        costs = [part.costs for part in parts if part.costs is not None]
         if not self._totals or not costs:
             return None
-        rows = np.concatenate([part.rows for part in kept])
-        totals = [of_cell for _, of_cell in sorted(self._totals.items())]
-        return costs_of(totals, self._shape, rows, np.concatenate(costs), self._clock)
+        rows = np.concatenate([part.rows for part in parts])
+        totals = [cell_totals for _, cell_totals in sorted(self._totals.items())]
+        return build_resources(totals, self._shape, rows, np.concatenate(costs), self._clock)
 
     def save(self) -> bytes:
-        """Give all that was entered."""
+        """Return the whole state."""
         facts = {
             "n_done": self.n_done,
-            "counts": asdict(self._counts),
+            "label_totals": asdict(self._label_totals),
             "n_scored": [int(n) for n in self._n_scored.values()],
-            "failures": {place: astuple(failure) for place, failure in self._failures.items()},
+            "failures": {index: astuple(failure) for index, failure in self._failures.items()},
             "totals": list(self._totals),
             "clock": self._clock,
         }
-        return pack("account", facts, [self._pairs.save(), *(totals.save() for totals in self._totals.values())])
+        return pack("collector", facts, [self._pairs.save(), *(totals.save() for totals in self._totals.values())])
 
     def load(self, state: bytes) -> None:
-        """Take over a saved account of a run with the same cells."""
-        facts, (pairs, *totals) = unpack("account", state)
-        with loading("account"):
+        """Restore the state of a run with the same cells."""
+        facts, (pairs, *totals) = unpack("collector", state)
+        with loading("collector"):
             self._pairs.load(pairs)
             self.n_done, self._clock = facts["n_done"], facts["clock"]
-            self._counts = LabelTotals(**facts["counts"])
+            self._label_totals = LabelTotals(**facts["label_totals"])
             self._n_scored = dict(enumerate(facts["n_scored"]))
-            self._failures = {int(place): Failure(*failure) for place, failure in facts["failures"].items()}
-            self._totals = {place: Totals.of(saved) for place, saved in zip(facts["totals"], totals, strict=True)}
+            self._failures = {int(index): Failure(*failure) for index, failure in facts["failures"].items()}
+            self._totals = {index: Totals.of(saved) for index, saved in zip(facts["totals"], totals, strict=True)}
 
 
-def _cuts(plan: Schedule, reading_rows: Sequence[int]) -> list[int]:
-    """Find before which row of a plan each stop is."""
-    if plan.moves is None:
-        return [stop - plan.batch.start for stop in reading_rows]
-    cuts: list[int] = np.searchsorted(plan.moves.now, reading_rows).tolist()
+def _find_cuts(schedule: Schedule, reading_rows: Sequence[int]) -> list[int]:
+    """Return the operation of a schedule before which each reading is."""
+    if schedule.moves is None:
+        return [row - schedule.batch.start for row in reading_rows]
+    cuts: list[int] = np.searchsorted(schedule.moves.now, reading_rows).tolist()
     return cuts
+
+
+def join_label_counts(parts: Sequence[Progress], classes: tuple[str, ...]) -> LabelCounts | None:
+    """Join the label counts at the readings of a run, each reading row once; None if there are none.
+
+    Examples
+    --------
+    >>> counts = np.array([[5, 4, 0, 0, 9], [5, 4, 0, 0, 9]])
+    >>> join_label_counts([Progress(9, np.array([9, 9]), np.empty(0), labels=counts)], ("up", "down")).rows.tolist()
+    [9]
+    """
+    known = [(part.rows, part.labels) for part in parts if part.labels is not None]
+    if not known:
+        return None
+    rows, counts = (np.concatenate(columns) for columns in zip(*known, strict=True))
+    last = _mark_last(rows)
+    counts = counts[last]
+    return LabelCounts(
+        rows=rows[last],
+        classes=classes,
+        by_class=counts[:, :-3],
+        n_unknown=counts[:, -3],
+        n_hidden=counts[:, -2],
+        n_revealed=counts[:, -1],
+    )
+
+
+def join_confusions(parts: Sequence[Progress], every: int, classes: tuple[str, ...]) -> Confusions | None:
+    """Join the evenly spaced confusion matrices of a run, and the last one; None if none were kept.
+
+    Examples
+    --------
+    >>> rows, matrices = np.array([10, 20, 25]), np.zeros((3, 1, 1, 2, 3))
+    >>> part = Progress(25, rows, np.empty(0), confusion_rows=rows, confusions=matrices)
+    >>> join_confusions([part], 10, ("up", "down")).rows.tolist()
+    [10, 20, 25]
+    """
+    known = [
+        (part.confusion_rows, part.confusions)
+        for part in parts
+        if part.confusion_rows is not None and part.confusions is not None
+    ]
+    if not known:
+        return None
+    rows, weights = (np.concatenate(columns) for columns in zip(*known, strict=True))
+    stride = confusion_stride(max(int(rows[-1]) // every, 1), len(classes)) or 1
+    even = (rows % (every * stride) == 0) & _mark_last(rows)
+    even[-1] = True
+    return Confusions(rows[even], classes, weights[even])
+
+
+def _mark_last(rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which are the last of equal rows."""
+    return np.append(np.diff(rows) > 0, [True])[: len(rows)]

@@ -1,7 +1,7 @@
-"""What a learner costs: time and memory of itself alone, whatever else runs beside it.
+"""What a learner costs: its own time and memory, whatever else runs at the same time.
 
-Whole parts of a step are timed as they run, which costs nearly nothing. How time divides into predicting and learning,
-and how long single rows take, is told by a sample of rows that are run and timed one by one.
+Whole parts of a step are timed as they run, which costs almost nothing. A sample of rows is run and timed one by one:
+it shows how time divides into predicting and learning, and the latency of single rows.
 """
 
 import sys
@@ -20,15 +20,15 @@ from streamgauge.protocols import Learner
 from streamgauge.records import ABSTAINED, UNLABELLED, Resources, Step
 from streamgauge.records.serialise import loading, pack, pack_columns, unpack, unpack_columns
 
-__all__ = ["FIGURES", "Meter", "Totals", "costs_of"]
+__all__ = ["FIGURES", "Meter", "Totals", "build_resources"]
 
 FIGURES = ("cpu_seconds", "wall_seconds", "predict_share", "n_bytes", "ram_hours")
-"""What is noted at every stop."""
+"""What is noted at every reading."""
 
 PERCENTILES = (50.0, 90.0, 99.0, 99.9, 100.0)
 SAMPLED_ROWS = 32
 SAMPLE_SPACINGS = (256, 32_768)
-"""The fewest and the most rows between two samples, which lie ever wider apart, for a look at a clock costs."""
+"""The least and the most rows between two samples; the distance grows, since reading a clock costs time."""
 
 _TIMES, _SAMPLING = ("_cpu", "_wall", "_charged", "_ram_hours"), ("_n_run", "_next_sample", "_n_samples")
 _COUNTED = (*_TIMES, *_SAMPLING, "n_predicted", "n_learnt", "n_late")
@@ -38,7 +38,7 @@ Predicted = tuple[NDArray[np.int32], NDArray[np.float64] | None]
 
 @runtime_checkable
 class _Timed(Protocol):
-    """A learner that can time its rows itself, without the cost of calls from Python."""
+    """A learner that times its rows itself, without calls from Python."""
 
     def interleave_timed(
         self, step: Step, *, with_votes: bool
@@ -47,7 +47,7 @@ class _Timed(Protocol):
 
 @dataclass(frozen=True)
 class Totals:
-    """What a meter has counted up to now: rows predicted, learnt and predicted late, and how long single rows took."""
+    """Counts of a meter: rows predicted, learnt and predicted late, and the latencies of single rows."""
 
     n_predicted: int
     n_learnt: int
@@ -57,7 +57,7 @@ class Totals:
 
     @property
     def n_timed(self) -> int:
-        """How many rows were timed one by one."""
+        """The number of rows that were timed one by one."""
         return max(self.predicting.n, self.learning.n)
 
     @property
@@ -66,30 +66,30 @@ class Totals:
         return np.array([taken.percentiles(PERCENTILES) for taken in (self.predicting, self.learning)]) / 1e9
 
     def save(self) -> bytes:
-        """Give it as bytes."""
+        """Return it as bytes."""
         counts = [self.n_predicted, self.n_learnt, self.n_late]
         return pack("totals", {"counts": counts}, [self.predicting.save(), self.learning.save()])
 
     @classmethod
     def of(cls, state: bytes) -> "Totals":
-        """Read what `save` gave."""
+        """Read what `save` returned."""
         facts, parts = unpack("totals", state)
         return cls(*facts["counts"], *map(Latencies.of, parts))
 
 
 class Meter:
-    """Runs a learner and notes what it costs.
+    """Runs a learner and measures its cost.
 
     Parameters
     ----------
     learner
         The learner.
     n_classes
-        How many classes there are.
+        The number of classes.
     clock
-        Tells CPU time in nanoseconds: `time.thread_time_ns`, or `time.process_time_ns` where nothing runs beside it.
+        Returns CPU time in nanoseconds: `time.thread_time_ns`, or `time.process_time_ns` if nothing else runs.
     budget
-        How many seconds a prediction may take; None for as long as it likes. A late one is no prediction.
+        The most seconds a prediction may take; None for no limit. A late prediction counts as none.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class Meter:
     >>> from streamgauge.learners import NaiveBayes
     >>> meter = Meter(NaiveBayes().build(MIXED, seed=1), MIXED.n_classes, thread_time_ns)
     >>> predictions, _ = meter.interleave(Step(sample_batch(MIXED, 1000)), with_votes=False, cuts=[500, 1000])
-    >>> len(predictions), len(meter.notes()), meter.n_predicted
+    >>> len(predictions), len(meter.take_notes()), meter.n_predicted
     (1000, 2, 1000)
     """
 
@@ -114,7 +114,7 @@ class Meter:
         self.n_predicted = self.n_learnt = self.n_late = 0
 
     def interleave(self, step: Step, *, with_votes: bool, cuts: Sequence[int]) -> Predicted:
-        """Predict and learn the rows of a step, and note the cost before each of the ascending places `cuts`."""
+        """Predict and learn the rows of a step; note the cost before each of the ascending positions `cuts`."""
         done: list[Predicted] = []
         start = 0
         try:
@@ -132,29 +132,29 @@ class Meter:
         return _joined(done, self._n_classes, with_votes=with_votes)
 
     def note(self) -> None:
-        """Note what it has cost up to now; what noting costs is nobody's charge."""
+        """Note the cost so far; the cost of noting is not charged."""
         n_bytes = self._learner.n_bytes
         self._ram_hours += n_bytes / 2**30 * (self._cpu - self._charged) / 3.6e12
         self._charged = self._cpu
         self._notes.append((self._cpu / 1e9, self._wall / 1e9, self._predict_share, n_bytes, self._ram_hours))
 
-    def stand_still(self, n_notes: int) -> None:
-        """Note for a learner that has failed what it had cost until then, until there are so many notes."""
+    def repeat_last_note(self, n_notes: int) -> None:
+        """Repeat the last note of a learner that has failed, up to a number of notes."""
         last = (self._cpu / 1e9, self._wall / 1e9, self._predict_share, 0, self._ram_hours)
         self._notes += [self._notes[-1] if self._notes else last] * (n_notes - len(self._notes))
 
-    def notes(self) -> list[tuple[float, ...]]:
-        """Give what was noted since it was last asked, a value for each of `FIGURES`."""
+    def take_notes(self) -> list[tuple[float, ...]]:
+        """Return the notes since the last call, each with a value for each of `FIGURES`."""
         notes, self._notes = self._notes, []
         return notes
 
     def save(self) -> bytes:
-        """Give all that was counted up to now, but for the notes that nobody has asked for yet."""
+        """Return all counts so far, without the notes that were not taken yet."""
         facts = {name: getattr(self, name) for name in _COUNTED}
         return pack("meter", facts, [latencies.save() for latencies in self._latencies])
 
     def load(self, state: bytes) -> None:
-        """Go on counting where another meter left off."""
+        """Continue counting from the saved state of another meter."""
         facts, parts = unpack("meter", state)
         with loading("meter"):
             predicting, learning = map(Latencies.of, parts)
@@ -163,12 +163,12 @@ class Meter:
         self._latencies = (predicting, learning)
 
     def totals(self) -> Totals:
-        """Give what was counted up to now."""
+        """Return the counts so far."""
         counts = (self.n_predicted, self.n_learnt, self.n_late)
         return Totals(*counts, *map(copy, self._latencies))
 
     def _run(self, step: Step, done: list[Predicted], *, with_votes: bool) -> None:
-        """Run rows, some of them timed one by one where it is time for a sample."""
+        """Run rows; time some of them one by one if a sample is due."""
         n = len(step.batch)
         if n == 0:
             return
@@ -178,7 +178,7 @@ class Meter:
         elif self._n_run <= self._next_sample:
             self._run_whole(step, done, with_votes=with_votes)
         else:
-            # Samples lie anywhere in what they stand for, for a scheme may test and learn by turns.
+            # Samples lie anywhere in the rows they represent, since a scheme may test and learn by turns.
             start = int(self._n_samples * 0.6180339887498949 % 1.0 * max(0, n - SAMPLED_ROWS + 1))
             stop = min(n, start + SAMPLED_ROWS)
             least, most = SAMPLE_SPACINGS
@@ -247,21 +247,19 @@ class Latencies:
         taken = nanoseconds[nanoseconds > 0]
         if not len(taken):
             return
-        places = np.minimum(16 * np.log2(taken), len(self._counts) - 1).astype(np.intp)
-        self._counts = self._counts + np.bincount(
-            places, minlength=len(self._counts)
-        )  # so that copies stay as they are
+        bins = np.minimum(16 * np.log2(taken), len(self._counts) - 1).astype(np.intp)
+        self._counts = self._counts + np.bincount(bins, minlength=len(self._counts))  # so that copies stay as they are
         self._sum += int(taken.sum())
         self._most = max(self._most, int(taken.max()))
         self.n += len(taken)
 
     def save(self) -> bytes:
-        """Give it as bytes."""
+        """Return it as bytes."""
         return pack_columns("latencies", {"sums": [self._sum, self._most, self.n]}, {"counts": self._counts})
 
     @classmethod
     def of(cls, state: bytes) -> "Latencies":
-        """Read what `save` gave."""
+        """Read what `save` returned."""
         facts, columns = unpack_columns("latencies", state)
         read = cls()
         read._counts = columns["counts"]
@@ -273,14 +271,14 @@ class Latencies:
         return self._sum / self.n if self.n else 0.0
 
     def percentiles(self, wanted: Sequence[float]) -> list[float]:
-        """Give percentiles in nanoseconds; NaN where nothing was timed, the greatest exactly."""
+        """Return percentiles in nanoseconds; NaN if nothing was timed, the greatest exactly."""
         if not self.n:
             return [np.nan for _ in wanted]
         reached = np.cumsum(self._counts) / self.n * 100.0
-        places = np.searchsorted(reached, np.array(wanted) - 1e-9)
+        bins = np.searchsorted(reached, np.array(wanted) - 1e-9)
         return [
-            min(float(2 ** ((place + 0.5) / 16)), float(self._most)) if p < 100 else float(self._most)
-            for place, p in zip(places, wanted, strict=True)
+            min(float(2 ** ((index + 0.5) / 16)), float(self._most)) if p < 100 else float(self._most)
+            for index, p in zip(bins, wanted, strict=True)
         ]
 
 
@@ -293,28 +291,28 @@ def _joined(done: list[Predicted], n_classes: int, *, with_votes: bool) -> Predi
     return predictions, np.concatenate([votes for _, votes in done if votes is not None]) if with_votes else None
 
 
-def costs_of(
+def build_resources(
     totals: Sequence[Totals], shape: tuple[int, int], rows: NDArray[np.int64], costs: NDArray[np.float64], clock: str
 ) -> Resources:
-    """Put together what meters noted.
+    """Build `Resources` from the notes of all meters.
 
     Parameters
     ----------
     totals
-        What the meters of all cells counted, by learner and fold.
+        The counts of the meters of all cells, by learner and fold.
     shape
-        How many learners and folds there are.
+        The numbers of learners and folds.
     rows
-        After how many rows of the stream notes were taken.
+        The reading rows of the notes.
     costs
         The notes, float64 [s, learners, folds, figures].
     clock
-        Which clock told CPU time.
+        Which clock measured CPU time.
     """
     cpu, wall, share, n_bytes, ram_hours = np.moveaxis(costs, -1, 0)
 
     def count(name: str) -> NDArray[np.int64]:
-        return np.array([getattr(of_cell, name) for of_cell in totals], dtype=np.int64).reshape(shape)
+        return np.array([getattr(cell_totals, name) for cell_totals in totals], dtype=np.int64).reshape(shape)
 
     return Resources(
         rows,
@@ -325,7 +323,7 @@ def costs_of(
         ram_hours=ram_hours,
         n_predicted=count("n_predicted"),
         n_learnt=count("n_learnt"),
-        latency=np.stack([of_cell.latency for of_cell in totals]).reshape(*shape, 2, -1),
+        latency=np.stack([cell_totals.latency for cell_totals in totals]).reshape(*shape, 2, -1),
         percentiles=PERCENTILES,
         n_timed=count("n_timed"),
         n_late=count("n_late"),
@@ -335,7 +333,7 @@ def costs_of(
 
 
 def _peak_rss() -> int | None:
-    """Give the most memory that this process ever held, in bytes; None where the system does not tell."""
+    """Return the peak memory of this process in bytes; None if the system does not provide it."""
     try:
         import resource  # noqa: PLC0415  (not on Windows)
     except ImportError:

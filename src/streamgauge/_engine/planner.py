@@ -1,36 +1,152 @@
-"""Orders: what a run does next, batch by batch."""
+"""Plans the batches of a run, here or in workers that read the rows themselves."""
 
-import time
-from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
+from numpy.typing import NDArray
 
-from streamgauge._engine.batch_plan import BatchPlan, BatchResult, RowRange
-from streamgauge._engine.executor import Executor
-from streamgauge._engine.label_counts import LabelCounter, confusion_stride
-from streamgauge._engine.run_spec import PlanMaker
-from streamgauge._engine.schedule import Scheduler, Score
+from streamgauge import _native
+from streamgauge._engine.batch_plan import BatchPlan, PlanMaker, RowRange
+from streamgauge._engine.schedule import Schedule, Scheduler, Score
 from streamgauge._engine.source import RowSource
+from streamgauge._foreign import is_stream
 from streamgauge.errors import StreamgaugeError
-from streamgauge.protocols import Labelling, Scheme, Stream, is_stream
+from streamgauge.protocols import Labelling, Scheme, Stream
+from streamgauge.records import Arrivals, Batch
 from streamgauge.streams.composed import Composed
 from streamgauge.streams.generators import native
 
-__all__ = ["Planner", "Rows", "StopCondition", "run_plans"]
+__all__ = ["LabelCounter", "Planner", "Rows", "confusion_stride"]
+
+MAX_CONFUSION_CLASSES = 20
+"""Confusion matrices are kept for at most this number of classes."""
+
+FIRST_CONFUSIONS = 128
+"""Up to this number of readings all confusion matrices are kept; of more, between this number and twice as many."""
+
+
+class Planner:
+    """Plans one batch after the other.
+
+    Parameters
+    ----------
+    source
+        Where the rows come from.
+    score
+        Which prediction of a row is scored.
+    every
+        The number of rows between two readings.
+    saves
+        Called with the number of rows done: whether a checkpoint is due. The plan then asks for the states of all
+        cells, and what later plans need is kept for `take_states`.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, Prequential
+    >>> from streamgauge.labelling import AllLabels
+    >>> source = RowSource(SEA(), Prequential(), AllLabels(), seed=1)
+    >>> planner = Planner(source, "first", every=50)
+    >>> plans = [planner.plan(batch, arrivals) for batch, arrivals in source.batches(100, 250)]
+    >>> [(plan.n_done, plan.reading_rows) for plan in plans]
+    [(100, [50, 100]), (200, [150, 200]), (250, [250])]
+    >>> planner.final_plan(250) is None
+    True
+    """
+
+    def __init__(
+        self, source: RowSource, score: Score, every: int, saves: Callable[[int], bool] = lambda _: False
+    ) -> None:
+        self._source, self._every, self._saves = source, every, saves
+        self._labels = LabelCounter(source.schema.n_classes)
+        self._scheduler = Scheduler(source.scheme, score)
+        self._states: dict[int, dict[str, bytes]] = {}
+        self._before = (0, self._scheduler.totals, self._labels.totals)  # as before the last planned batch
+
+    def plan(self, batch: Batch, arrivals: Arrivals | None) -> BatchPlan:
+        """Plan the next batch; a plan without a schedule means that no rows arrived for a while."""
+        start, stop = batch.start, batch.start + len(batch)
+        if not len(batch):
+            return BatchPlan([], max(0, start), self._scheduler.totals)
+        self._before = (max(0, start), self._scheduler.totals, self._labels.totals)
+        schedule = self._scheduler.schedule(batch, arrivals)
+        every = self._every
+        reading_rows = list(range((start // every + 1) * every, stop + 1, every)) if start >= 0 else []
+        label_counts = self._labels.count(batch, schedule, self._scheduler.hidden, reading_rows)
+        saves = stop > 0 and self._saves(stop)
+        if saves:
+            self._states[stop] = self._save()
+        return BatchPlan(
+            reading_rows=reading_rows,
+            n_done=max(0, stop),
+            label_totals=self._scheduler.totals,
+            schedule=schedule,
+            batch=batch,
+            saves=saves,
+            label_counts=label_counts,
+            confusion_readings=self._choose_confusion_readings(reading_rows),
+        )
+
+    def _choose_confusion_readings(self, reading_rows: Sequence[int]) -> list[int]:
+        """Choose the readings at which confusion matrices are kept, fewer as the run proceeds."""
+        n_classes, every = self._source.schema.n_classes, self._every
+        strides = [confusion_stride(row // every, n_classes) for row in reading_rows]
+        return [
+            index
+            for index, (row, stride) in enumerate(zip(reading_rows, strides, strict=True))
+            if stride and row // every % stride == 0
+        ]
+
+    def final_plan(self, n_done: int) -> BatchPlan | None:
+        """Return the plan after the last row: a final test and a reading of the last rows; None if there is neither."""
+        schedule = self._scheduler.schedule_final_test(n_done) if n_done else None
+        if schedule is None and n_done % self._every == 0:
+            return None
+        n_before, totals, label_counts = self._before
+        if n_done > n_before:  # else the last planned batch did not run
+            totals, label_counts = self._scheduler.totals, self._labels.totals
+        keeps_confusions = confusion_stride(1, self._source.schema.n_classes) is not None
+        return BatchPlan(
+            reading_rows=[n_done],
+            n_done=n_done,
+            label_totals=totals,
+            schedule=schedule,
+            label_counts=label_counts[None],
+            confusion_readings=[0] if keeps_confusions else [],
+        )
+
+    def _save(self) -> dict[str, bytes]:
+        states = {"scheduler": self._scheduler.save(), "labels": self._labels.totals.astype("<i8").tobytes()}
+        live = self._source.live
+        return states if live is None else {**states, "stream": live.state()}
+
+    def take_states(self, n_rows: int) -> dict[str, bytes]:
+        """Return, once, what plans after a row need: the waiting rows, and the state of a live stream."""
+        return self._states.pop(n_rows)
+
+    def load(self, states: Mapping[str, bytes]) -> None:
+        """Continue after the row at which states were saved."""
+        self._scheduler.load(states["scheduler"])
+        self._labels.totals = np.frombuffer(states["labels"], dtype="<i8").astype(np.int64)
+        if self._source.live is not None:
+            self._source.live.restore(states["stream"])
+
+    def commit(self, states: Mapping[str, bytes]) -> None:
+        """Acknowledge to a live stream that states are safe on disk."""
+        if self._source.live is not None:
+            self._source.live.committed(states["stream"])
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Where the rows of a run come from, so that a group can make them itself.
+    """Where the rows of a run come from, so that workers can read or compute them; see `RowsSpec`.
 
     Examples
     --------
     >>> from streamgauge import SEA, Prequential
     >>> from streamgauge.labelling import AllLabels
     >>> rows = Rows(SEA(), Prequential(), AllLabels(), seed=1)
-    >>> rows.is_made, len(rows.opened().order(RowRange(0, 100, [100], 100)).batch)
+    >>> rows.is_computed, len(rows.open().plan(RowRange(0, 100, [100], 100)).batch)
     (True, 100)
     """
 
@@ -41,199 +157,113 @@ class Rows:
     score: Score = "first"
 
     @property
-    def is_made(self) -> bool:
-        """Whether the rows are computed, so that they can be had anywhere."""
+    def is_computed(self) -> bool:
+        """Whether the rows are computed, so that any machine can make them."""
         return _is_computed(self.stream)
 
-    def opened(self) -> PlanMaker:
+    def open(self) -> PlanMaker:
         """Start from the first row."""
-        return _Remade(self)
+        return _RangePlanner(self)
 
 
 def _is_computed(stream: object) -> bool:
     if isinstance(stream, Composed):
         parts = [getattr(stream, field.name) for field in fields(stream)]
-        inner = [one for part in parts for one in (part if isinstance(part, tuple) else (part,)) if is_stream(one)]
-        return all(map(_is_computed, inner))
+        streams = [one for part in parts for one in (part if isinstance(part, tuple) else (part,)) if is_stream(one)]
+        return all(map(_is_computed, streams))
     return isinstance(stream, native.Generator)
 
 
-class _Remade:
-    """Makes the orders of a run again, elsewhere."""
+class _RangePlanner:
+    """Makes the plans of a run from row ranges, in a worker."""
 
     def __init__(self, rows: Rows) -> None:
-        self._feed = RowSource(rows.stream, rows.scheme, rows.labelling, rows.seed)
-        self._sequencer = Scheduler(self._feed.scheme, rows.score)
+        self._source = RowSource(rows.stream, rows.scheme, rows.labelling, rows.seed)
+        self._scheduler = Scheduler(self._source.scheme, rows.score)
 
-    def order(self, recipe: RowRange) -> BatchPlan:
-        batch, arrivals = self._feed.rows(recipe.start, recipe.n)
-        if len(batch) != recipe.n:
-            msg = f"row {recipe.start + len(batch)} is missing here: a node must see the same rows as the driver does"
+    def plan(self, row_range: RowRange) -> BatchPlan:
+        batch, arrivals = self._source.read(row_range.start, row_range.n)
+        if len(batch) != row_range.n:
+            msg = f"row {row_range.start + len(batch)} is missing here: a node must see the same rows as the driver"
             raise StreamgaugeError(msg)
-        plan = self._sequencer.plan(batch, arrivals)
-        counts = self._sequencer.counts
+        schedule = self._scheduler.schedule(batch, arrivals)
         return BatchPlan(
-            recipe.reading_rows, recipe.n_done, counts, plan, batch, recipe.keeps, confused=recipe.confused
+            reading_rows=row_range.reading_rows,
+            n_done=row_range.n_done,
+            label_totals=self._scheduler.totals,
+            schedule=schedule,
+            batch=batch,
+            saves=row_range.saves,
+            confusion_readings=row_range.confusion_readings,
         )
 
     def save(self) -> bytes:
-        return self._sequencer.save()
+        return self._scheduler.save()
 
     def load(self, state: bytes) -> None:
-        self._sequencer.load(state)
+        self._scheduler.load(state)
 
 
-class Planner:
-    """Makes orders of the rows of a feed, each planned when it is asked for.
+class LabelCounter:
+    """Counts the rows of each class, and what happened to their labels, up to each reading of a run.
 
     Parameters
     ----------
-    feed
-        Gives the rows.
-    score
-        Which prediction of a row is scored.
+    n_classes
+        The number of classes.
 
     Examples
     --------
-    >>> from streamgauge import SEA, Prequential
-    >>> from streamgauge.labelling import AllLabels
-    >>> orders = Planner(RowSource(SEA(), Prequential(), AllLabels(), seed=1))
-    >>> [(order.n_done, order.reading_rows) for order in orders.of_rows(100, 250, every=50)]
-    [(100, [50, 100]), (200, [150, 200]), (250, [250])]
-    >>> orders.last(250, every=50) is None
-    True
+    >>> from streamgauge.records import Arrivals, Batch
+    >>> counter = LabelCounter(2)
+    >>> batch = Batch(0, np.zeros((4, 1)), np.array([0, 1, 1, -1], dtype=np.int32))
+    >>> counter.count(batch, Schedule(batch), None, [2, 4]).tolist()  # two classes, unknown, hidden, revealed
+    [[1, 1, 0, 0, 2], [1, 2, 1, 0, 3]]
     """
 
-    def __init__(self, feed: RowSource, score: Score = "first") -> None:
-        self.feed = feed
-        self._labels = LabelCounter(feed.schema.n_classes)
-        self._sequencer = Scheduler(feed.scheme, score)
-        self._start = 0
-        self._kept: dict[int, dict[str, bytes]] = {}
-        self._before = (0, self._sequencer.counts, self._labels.totals)  # the last batch that was planned
+    def __init__(self, n_classes: int) -> None:
+        self.totals = np.zeros(n_classes + 3, dtype=np.int64)
+        """The counts so far, int64: rows by class, unknown, hidden, revealed."""
 
-    def of_rows(
-        self,
-        size: int,
-        n_rows: int | None,
-        every: int,
-        *,
-        ahead: bool = False,
-        keeps: Callable[[int], bool] | None = None,
-    ) -> Generator[BatchPlan]:
-        """Give the orders of up to `n_rows` rows, `size` at a time, with a stop after every so many.
+    def count(
+        self, batch: Batch, schedule: Schedule, hidden: NDArray[np.bool_] | None, reading_rows: Sequence[int]
+    ) -> NDArray[np.int64]:
+        """Count the rows of a batch; return the counts up to each of its readings, int64 [readings, n_classes + 3]."""
+        n_classes, start = len(self.totals) - 3, batch.start
+        if start < 0:
+            return np.empty((0, len(self.totals)), dtype=np.int64)
+        ends = [*reading_rows, start + len(batch)]
+        counts = np.zeros((len(ends), len(self.totals)), dtype=np.int64)
+        labels = _native.count_labels(np.ascontiguousarray(batch.y), [end - start for end in ends], n_classes)
+        by_class = labels.reshape(len(ends), n_classes + 1)
+        counts[:, :n_classes], counts[:, n_classes] = by_class[:, 1:], by_class[:, 0]
+        if hidden is not None:
+            piece = np.searchsorted(ends, batch.rows, side="right")
+            counts[:, -2] = np.bincount(piece[hidden], minlength=len(ends))
+        counts[:, -1] = self._count_revealed(counts, batch, schedule, ends)
+        so_far: NDArray[np.int64] = self.totals + np.cumsum(counts, axis=0)
+        self.totals = so_far[-1]
+        return so_far[:-1]
 
-        Where `keeps` says, after so many rows, that a checkpoint is due, the order asks for the states of all cells,
-        and what the orders behind it need is kept for `states`. One without a plan says that no rows came for a while.
-        """
-        for batch, arrivals in self.feed.batches(size, n_rows, self._start, ahead=ahead):
-            if not len(batch):
-                yield BatchPlan([], max(0, batch.start), self._sequencer.counts)
-                continue
-            self._before = (max(0, batch.start), self._sequencer.counts, self._labels.totals)
-            plan = self._sequencer.plan(batch, arrivals)
-            start, stop = batch.start, batch.start + len(batch)
-            reading_rows = list(range((start // every + 1) * every, stop + 1, every)) if start >= 0 else []
-            labels = self._labels.count(batch, plan, self._sequencer.hidden, reading_rows)
-            kept = keeps is not None and stop > 0 and keeps(stop)
-            if kept:
-                self._kept[stop] = self._states()
-            confused = self._confused(reading_rows, every)
-            yield BatchPlan(reading_rows, max(0, stop), self._sequencer.counts, plan, batch, kept, labels, confused)
-
-    def _confused(self, reading_rows: Sequence[int], every: int) -> list[int]:
-        """Choose the stops at which confusion matrices are kept, fewer as the run goes on."""
-        n_classes = self.feed.schema.n_classes
-        strides = [confusion_stride(stop // every, n_classes) for stop in reading_rows]
-        numbered = enumerate(zip(reading_rows, strides, strict=True))
-        return [place for place, (stop, stride) in numbered if stride and stop // every % stride == 0]
-
-    def _states(self) -> dict[str, bytes]:
-        states = {"sequencer": self._sequencer.save(), "labels": self._labels.totals.astype("<i8").tobytes()}
-        return states if self.feed.live is None else {**states, "stream": self.feed.live.state()}
-
-    def states(self, n_rows: int) -> dict[str, bytes]:
-        """Give what the orders behind a row need, once: the labels still owed, and where a live stream stands."""
-        return self._kept.pop(n_rows)
-
-    def load(self, n_rows: int, states: Mapping[str, bytes]) -> None:
-        """Go on behind a row, where `states` were taken."""
-        self._sequencer.load(states["sequencer"])
-        self._labels.totals = np.frombuffer(states["labels"], dtype="<i8").astype(np.int64)
-        if self.feed.live is not None:
-            self.feed.live.restore(states["stream"])
-        self._start = n_rows
-
-    def committed(self, states: Mapping[str, bytes]) -> None:
-        """Tell a live stream that states are safe on disk."""
-        if self.feed.live is not None:
-            self.feed.live.committed(states["stream"])
-
-    def last(self, n_done: int, every: int) -> BatchPlan | None:
-        """Give what is to be done after the last row: the last part of a stream has a reading, too."""
-        plan = self._sequencer.at_end(n_done) if n_done else None
-        if plan is None and n_done % every == 0:
-            return None
-        confused = [] if confusion_stride(1, self.feed.schema.n_classes) is None else [0]
-        n_before, counts, labels = self._before
-        if n_done > n_before:  # else a batch was planned that nobody ran
-            counts, labels = self._sequencer.counts, self._labels.totals
-        return BatchPlan([n_done], n_done, counts, plan, labels=labels[None], confused=confused)
+    @staticmethod
+    def _count_revealed(
+        counts: NDArray[np.int64], batch: Batch, schedule: Schedule, ends: Sequence[int]
+    ) -> NDArray[np.int64]:
+        """Count the labels that arrived before each of the ends."""
+        if schedule.revealed is None:
+            return np.asarray(counts[:, :-3].sum(axis=1))
+        piece = np.searchsorted(ends, batch.rows if schedule.moves is None else schedule.moves.now, side="right")
+        return np.bincount(piece[schedule.revealed], minlength=len(ends))
 
 
-@dataclass(frozen=True)
-class StopCondition:
-    """When a run is to end before its rows do.
+def confusion_stride(reading: int, n_classes: int) -> int | None:
+    """Return the stride of the readings, counted from 1, whose confusion matrices are kept; None for none at all.
 
-    Parameters
-    ----------
-    is_near
-        Says whether it is to end.
-    with_checkpoint
-        Whether it then goes on up to a checkpoint.
+    It doubles as the run proceeds, so that what is kept grows with the logarithm of its length.
+
+    Examples
+    --------
+    >>> [confusion_stride(reading, 2) for reading in (1, 128, 129, 1000)], confusion_stride(1, 100)
+    ([1, 1, 2, 8], None)
     """
-
-    is_near: Callable[[], bool]
-    with_checkpoint: bool
-
-
-def run_plans(
-    orders: Iterator[BatchPlan], host: Executor, feed: RowSource, ending: StopCondition, n_before: int
-) -> Iterator[tuple[BatchPlan, list[BatchResult]]]:
-    """Have orders carried out until the run is to end, as many at a time as the host wants.
-
-    Parameters
-    ----------
-    orders
-        What is to be done; one without a plan brings nothing.
-    host
-        Does it.
-    feed
-        Is told how long so many rows took.
-    ending
-        When to end.
-    n_before
-        How many rows are done already.
-    """
-    given: deque[tuple[BatchPlan, float]] = deque()
-    ended, is_kept = 0.0, not ending.with_checkpoint
-    while True:
-        while len(given) < host.depth and not (is_kept and ending.is_near()):
-            if (order := next(orders, None)) is None:
-                break
-            is_kept = order.keeps or not ending.with_checkpoint
-            given.append((order, time.perf_counter()))
-            if order.plan is None:  # nothing came for a while, and no checkpoint can be waited for
-                is_kept = True
-                break
-            host.give(order)
-        if not given:
-            return
-        order, started = given.popleft()
-        if order.plan is None:
-            yield order, []
-            continue
-        yield order, host.take()
-        started, ended = max(started, ended), time.perf_counter()
-        feed.pace(order.n_done - n_before, ended - started)
-        n_before = order.n_done
+    return None if n_classes > MAX_CONFUSION_CLASSES else 1 << ((reading - 1) // FIRST_CONFUSIONS).bit_length()

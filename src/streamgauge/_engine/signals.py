@@ -1,4 +1,4 @@
-"""A clean stop: the first Ctrl-C asks a run to end after the batch at hand, the second ends it at once."""
+"""Clean stops: the first Ctrl-C ends a run after the current batch, the second one at once."""
 
 import signal
 import threading
@@ -6,25 +6,24 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-__all__ = ["asked_to_stop"]
+__all__ = ["catch_stop_signals"]
 
 
 @contextmanager
-def asked_to_stop(*, also_terminated: bool = False) -> Iterator[Callable[[], bool]]:
-    """Catch Ctrl-C while the block runs; it yields a function that says whether it was pressed.
+def catch_stop_signals(*, terminate: bool = False) -> Iterator[Callable[[], bool]]:
+    """Catch Ctrl-C while the block runs; yield a function that returns whether it was pressed.
 
-    Outside the main thread, where no signal can be caught, it never was.
+    Outside the main thread no signal can be caught, so it always returns False.
 
     Parameters
     ----------
-    also_terminated
-        Whether to catch the signal by which a system ends a process (SIGTERM), too; when the block has ended in good
-        order, the process then ends as it was told to.
+    terminate
+        Whether to catch SIGTERM, too; the signal is raised again when the block has ended.
 
     Examples
     --------
-    >>> with asked_to_stop() as stopping:
-    ...     stopping()
+    >>> with catch_stop_signals() as should_stop:
+    ...     should_stop()
     False
     """
     if threading.current_thread() is not threading.main_thread():
@@ -32,18 +31,18 @@ def asked_to_stop(*, also_terminated: bool = False) -> Iterator[Callable[[], boo
         return
     asked = threading.Event()
 
-    def ask(_signal: int, _frame: FrameType | None) -> None:
+    def interrupt(_signal: int, _frame: FrameType | None) -> None:
         if asked.is_set():
             raise KeyboardInterrupt
         asked.set()
 
     terminated = threading.Event()
 
-    def terminate(_signal: int, _frame: FrameType | None) -> None:
+    def stop(_signal: int, _frame: FrameType | None) -> None:
         asked.set()
         terminated.set()
 
-    handlers = {signal.SIGINT: ask, **({signal.SIGTERM: terminate} if also_terminated else {})}
+    handlers = {signal.SIGINT: interrupt, **({signal.SIGTERM: stop} if terminate else {})}
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield asked.is_set

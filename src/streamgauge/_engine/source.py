@@ -1,63 +1,70 @@
-"""What the loop is fed with: the rows for training, then those of the stream, each with the arrival of its label."""
+"""The rows of a run: those for training, then those of the stream, each batch with the arrivals of its labels."""
 
+import threading
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
+from queue import Empty, Full, Queue
+from typing import Generic, TypeVar
 
 import numpy as np
 
-from streamgauge._engine.read_ahead import read_ahead
+from streamgauge._foreign import adopt_labelling, adopt_scheme, adopt_stream, close_iterator
 from streamgauge.errors import StreamgaugeError, unknown_name
-from streamgauge.protocols import Bound, Inserting, Labelling, Resumable, Scheme, Secretive, Stream, Trained
+from streamgauge.protocols import Labelling, LiveStreamBase, Scheme, SchemeBase, Stream, StreamBase
 from streamgauge.records import Arrivals, Batch, Schema
-from streamgauge.streams.composed import Cursor
+from streamgauge.streams.batching import Cursor
 
-__all__ = ["RowSource", "usual_size"]
+__all__ = ["RowSource", "default_batch_size", "read_ahead"]
+
+T = TypeVar("T")
 
 BATCH_BYTES = 16 << 20
-"""How much a batch holds: enough that what is done once a batch costs little, and that caches are not often lost to
-it; little beside what a machine has."""
+"""The size of a batch: large enough that the work per batch costs little, small enough to stay in caches."""
 
-FEWEST_ROWS, MOST_ROWS = 512, 262_144
-"""A batch has no fewer and no more rows than these."""
+MIN_ROWS, MAX_ROWS = 512, 262_144
+"""The least and the most rows of a batch by default."""
 
-TIMES_AT_HAND = 4
-"""So many times as large is a batch of rows that are in memory anyway and that one learner alone goes over: nothing is
-copied, and no second learner would find them in a cache."""
+IN_MEMORY_FACTOR = 4
+"""Batches are larger by this factor if the rows are in memory and there is one cell: nothing is copied, and no second
+cell would find the rows in a cache."""
 
-FIRST_PIECE = 4096
-"""How many rows are done before anybody knows how long they take."""
+FIRST_CHUNK = 4096
+"""The number of rows in a chunk before the speed of the run is known."""
+
+POLL_SECONDS = 0.05
+"""How often a waiting reader thread checks whether it is still needed."""
 
 
-def usual_size(schema: Schema, *, at_hand: bool = False) -> int:
-    """Say how many rows a batch has where nobody says otherwise; votes, one a class, count as the values do.
+def default_batch_size(schema: Schema, *, single_pass: bool = False) -> int:
+    """Return the number of rows of a batch; votes, one a class, count like attributes.
 
-    Rows are `at_hand` where they are in memory and one learner alone goes over them.
+    `single_pass` means that the rows are in memory and that there is only one cell.
 
     Examples
     --------
     >>> from streamgauge import SEA
-    >>> usual_size(SEA().schema), usual_size(SEA().schema, at_hand=True)
+    >>> default_batch_size(SEA().schema), default_batch_size(SEA().schema, single_pass=True)
     (262144, 1048576)
     """
-    size = min(max(BATCH_BYTES // (8 * max(schema.n_attributes, schema.n_classes)), FEWEST_ROWS), MOST_ROWS)
-    return TIMES_AT_HAND * size if at_hand else size
+    size = min(max(BATCH_BYTES // (8 * max(schema.n_attributes, schema.n_classes)), MIN_ROWS), MAX_ROWS)
+    return IN_MEMORY_FACTOR * size if single_pass else size
 
 
 class RowSource:
-    """Gives the batches of a run, as learners may see them.
+    """The batches of a run, as learners may see them.
 
     Parameters
     ----------
     stream
         The stream.
     scheme
-        What may want other rows first, or know the stream.
+        May need other rows for training, or need to know the stream.
     labelling
-        Says when labels arrive; an attribute that tells it so is left out of the rows.
+        When labels arrive; a column that it reads is removed from the rows.
     seed
-        Decides what the labelling draws.
+        The seed of the labelling's random numbers.
 
     Examples
     --------
@@ -65,119 +72,112 @@ class RowSource:
     >>> from streamgauge.schemes import Prequential
     >>> from streamgauge.streams import ArrayStream
     >>> stream = ArrayStream({"price": [1.5, 2.5], "delay": [7, 0]}, ["up", "down"])
-    >>> feed = RowSource(stream, Prequential(), DelayedByColumn("delay"), seed=1)
-    >>> batch, arrivals = next(feed.batches(10, None))
+    >>> source = RowSource(stream, Prequential(), DelayedByColumn("delay"), seed=1)
+    >>> batch, arrivals = next(source.batches(10, None))
     >>> batch.x.tolist(), arrivals.row.tolist()
     ([[1.5], [2.5]], [7, 1])
     """
 
     def __init__(self, stream: Stream, scheme: Scheme, labelling: Labelling, seed: int) -> None:
-        self._stream, self._labelling, self._seed = stream, labelling, seed
-        self._place: int | None = None
-        shown = stream
-        if isinstance(labelling, Secretive) and labelling.attribute is not None:
-            names = [attribute.name for attribute in stream.schema.attributes]
-            if labelling.attribute not in names:
-                raise unknown_name(kind="attribute", name=labelling.attribute, known=names)
-            self._place = names.index(labelling.attribute)
-            self._labelling = labelling.told_by(self._place)
-            shown = _Without(stream, self._place)
-        self.scheme: Scheme = scheme.on(shown) if isinstance(scheme, Bound) else scheme
-        self.schema: Schema = shown.schema
-        self.piece = FIRST_PIECE
+        self._stream, self._labelling, self._seed = adopt_stream(stream), adopt_labelling(labelling), seed
+        self._hidden_column: int | None = None
+        visible: StreamBase = self._stream
+        attribute = self._labelling.attribute
+        if attribute is not None:
+            names = [known.name for known in stream.schema.attributes]
+            if attribute not in names:
+                raise unknown_name(kind="attribute", name=attribute, known=names)
+            self._hidden_column = names.index(attribute)
+            self._labelling = self._labelling.reading_column(self._hidden_column)
+            visible = _WithoutColumn(self._stream, self._hidden_column)
+        self.scheme: SchemeBase = adopt_scheme(scheme).bind(visible)
+        self.schema: Schema = visible.schema
+        self.live: LiveStreamBase | None = self._stream if isinstance(self._stream, LiveStreamBase) else None
+        """The stream, if its rows cannot be read again."""
+        self._chunk_rows = FIRST_CHUNK
         self._cursor: Cursor | None = None
 
-    def rows(self, start: int, n: int) -> tuple[Batch, Arrivals | None]:
-        """Give some rows of the stream, as `batches` would; quick where they follow those given before."""
+    def read(self, start: int, n: int) -> tuple[Batch, Arrivals | None]:
+        """Return some rows of the stream, as `batches` would; fast if they follow those returned before."""
         self._cursor = self._cursor or Cursor(self._stream, n)
-        batch = self._cursor.rows(start, n)
-        shown = self._shown(batch)
-        if not getattr(self._stream, "checked", False):
-            self.schema.check(shown)
-        return shown, self._labelling.arrivals(batch, self._seed)
+        return self._prepare(self._cursor.rows(start, n))
 
     def batches(
         self, size: int, n_rows: int | None, start: int = 0, *, ahead: bool = False
     ) -> Iterator[tuple[Batch, Arrivals | None]]:
-        """Give the rows for training, which stand before row 0, and up to `n_rows` of the stream, `size` at a time.
+        """Yield the training rows, at positions below 0, then up to `n_rows` of the stream, `size` at a time.
 
-        From a later `start` on there is no training. Rows may be read `ahead`, in a thread. Batches are given in
-        pieces of no more rows than `piece` says.
+        With a later `start` there is no training. Rows may be read `ahead`, in a thread. Batches are cut into chunks
+        that take about a second each, see `adapt_chunk_rows`.
         """
         if n_rows is not None and start >= n_rows:
             return
-        scheme = self.scheme
-        if start == 0 and isinstance(scheme, Trained) and not isinstance(scheme.training, int):
-            for batch in scheme.training.batches(size):
-                shown = self._shown(Batch(-len(batch), batch.x, batch.y, batch.weight, batch.time))
-                self.schema.check(shown)
-                yield shown, None
-        size = min(size, scheme.most_rows) if isinstance(scheme, Inserting) else size
-        checked = getattr(self._stream, "checked", False)
-        for batch in self._read(size, n_rows, start, ahead=ahead):
-            shown = self._shown(batch)
-            if not checked:
-                self.schema.check(shown)
-            yield shown, self._labelling.arrivals(batch, self._seed)
+        training = self.scheme.training
+        if start == 0 and not isinstance(training, int):
+            for batch in training.batches(size):
+                visible = self._hide_column(Batch(-len(batch), batch.x, batch.y, batch.weight, batch.time))
+                self.schema.check(visible)
+                yield visible, None
+        for batch in self._read(min(size, self.scheme.max_batch_rows), n_rows, start, ahead=ahead):
+            yield self._prepare(batch)
+
+    def _prepare(self, batch: Batch) -> tuple[Batch, Arrivals | None]:
+        visible = self._hide_column(batch)
+        if not self._stream.checked:
+            self.schema.check(visible)
+        return visible, self._labelling.arrivals(batch, self._seed)
 
     def _read(self, size: int, n_rows: int | None, start: int, *, ahead: bool) -> Iterator[Batch]:
-        if isinstance(self._stream, Resumable):
-            yield from self._as_needed(self._stream, size, n_rows, start)
+        if self.live is not None:
+            yield from self._read_live(self.live, size, n_rows, start)
             return
-        read = _limited(self._stream.batches(size, start), n_rows)
-        with read_ahead(read) if ahead else nullcontext(read) as batches:
-            yield from self._pieces(batches)
+        batches = _limit_rows(self._stream.batches(size, start), n_rows)
+        with read_ahead(batches) if ahead else nullcontext(batches) as reader:
+            yield from self._cut_chunks(reader)
 
-    def _as_needed(self, stream: Stream, size: int, n_rows: int | None, done: int) -> Iterator[Batch]:
-        """Give the rows of a stream that cannot go back: none is taken from it that is not handed on at once."""
-        while n_rows is None or done < n_rows:
-            most = min(size, self.piece, size if n_rows is None else n_rows - done)
-            batch = next(stream.batches(most, done))
-            done += len(batch)
+    def _read_live(self, stream: LiveStreamBase, size: int, n_rows: int | None, start: int) -> Iterator[Batch]:
+        """Yield the rows of a stream that cannot go back: never take more from it than is passed on at once."""
+        while n_rows is None or start < n_rows:
+            limit = min(size, self._chunk_rows, size if n_rows is None else n_rows - start)
+            batch = next(stream.batches(limit, start))
+            start += len(batch)
             yield batch
 
-    def pace(self, n_rows: int, seconds: float) -> None:
-        """Let what is done at once take about a second, so that a run can be watched and stopped in time."""
-        in_a_second = int(n_rows / max(seconds, 1e-9))
+    def adapt_chunk_rows(self, n_rows: int, seconds: float) -> None:
+        """Adapt the chunk size so that one chunk takes about a second."""
+        per_second = int(n_rows / max(seconds, 1e-9))
         if seconds > 2.0:
-            self.piece = max(1, in_a_second)
-        elif seconds < 0.5 and n_rows >= self.piece:  # else it was no hindrance
-            self.piece = max(2 * self.piece, in_a_second)
+            self._chunk_rows = max(1, per_second)
+        elif seconds < 0.5 and n_rows >= self._chunk_rows:  # a smaller batch did not reach the limit
+            self._chunk_rows = max(2 * self._chunk_rows, per_second)
 
-    @property
-    def live(self) -> Resumable | None:
-        """The stream, where it is one whose rows cannot be read again."""
-        return self._stream if isinstance(self._stream, Resumable) else None
-
-    def _pieces(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+    def _cut_chunks(self, batches: Iterator[Batch]) -> Iterator[Batch]:
         for batch in batches:
             start = 0
             while start < len(batch):
-                stop = min(len(batch), start + self.piece)
-                yield batch if stop - start == len(batch) else _part(batch, start, stop)
+                stop = min(len(batch), start + self._chunk_rows)
+                yield batch if stop - start == len(batch) else _slice(batch, start, stop)
                 start = stop
 
-    def _shown(self, batch: Batch) -> Batch:
-        """Leave out the attribute that only the labelling may see."""
-        if self._place is None or batch.x.shape[1] == self.schema.n_attributes:
+    def _hide_column(self, batch: Batch) -> Batch:
+        if self._hidden_column is None or batch.x.shape[1] == self.schema.n_attributes:
             return batch
-        x = np.ascontiguousarray(np.delete(batch.x, self._place, axis=1))
-        return Batch(batch.start, x, batch.y, batch.weight, batch.time)
+        return _delete_column(batch, self._hidden_column)
 
 
 @dataclass(frozen=True)
-class _Without:
-    """A stream without one of its attributes."""
+class _WithoutColumn(StreamBase):
+    """A stream without one of its columns."""
 
-    stream: Stream
-    place: int
+    stream: StreamBase
+    index: int
 
     @cached_property
     def schema(self) -> Schema:
         schema = self.stream.schema
-        attributes = schema.attributes[: self.place] + schema.attributes[self.place + 1 :]
+        attributes = schema.attributes[: self.index] + schema.attributes[self.index + 1 :]
         if not attributes:
-            msg = f"{schema.attributes[self.place].name!r} is the only attribute, and learners need another"
+            msg = f"{schema.attributes[self.index].name!r} is the only attribute; learners need another one"
             raise StreamgaugeError(msg)
         return Schema(attributes, schema.classes)
 
@@ -187,25 +187,107 @@ class _Without:
 
     @property
     def fingerprint(self) -> str:
-        return f"{self.stream.fingerprint} without attribute {self.place}"
+        return f"{self.stream.fingerprint} without attribute {self.index}"
 
     def batches(self, size: int, start: int = 0) -> Iterator[Batch]:
         for batch in self.stream.batches(size, start):
-            x = np.ascontiguousarray(np.delete(batch.x, self.place, axis=1))
-            yield Batch(batch.start, x, batch.y, batch.weight, batch.time)
+            yield _delete_column(batch, self.index)
 
 
-def _limited(batches: Iterator[Batch], n_rows: int | None) -> Iterator[Batch]:
-    """Give the batches up to a number of rows."""
+def _delete_column(batch: Batch, index: int) -> Batch:
+    x = np.ascontiguousarray(np.delete(batch.x, index, axis=1))
+    return Batch(batch.start, x, batch.y, batch.weight, batch.time)
+
+
+def _limit_rows(batches: Iterator[Batch], n_rows: int | None) -> Iterator[Batch]:
+    """Yield batches up to a number of rows."""
     for batch in batches:
         if n_rows is None or batch.start + len(batch) < n_rows:
             yield batch
             continue
-        yield _part(batch, 0, n_rows - batch.start)
+        yield _slice(batch, 0, n_rows - batch.start)
         return
 
 
-def _part(batch: Batch, start: int, stop: int) -> Batch:
+def _slice(batch: Batch, start: int, stop: int) -> Batch:
     rows = slice(start, stop)
     weight, time = (None if column is None else column[rows] for column in (batch.weight, batch.time))
     return Batch(batch.start + start, batch.x[rows], batch.y[rows], weight, time)
+
+
+@contextmanager
+def read_ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
+    """Read items in a thread while the block runs, at most two ahead of the consumer.
+
+    Items keep their order, and an error is raised where it occurred. The thread ends with the block.
+
+    Examples
+    --------
+    >>> with read_ahead(iter([1, 2, 3])) as ahead:
+    ...     list(ahead)
+    [1, 2, 3]
+    """
+    queue: Queue[_Item[T] | _End] = Queue(maxsize=1)  # the reader holds one more
+    needed = threading.Event()
+    needed.set()
+    reader = threading.Thread(target=_fill, args=(items, queue, needed), name="streamgauge-reader", daemon=True)
+    reader.start()
+    try:
+        yield _drain(queue)
+    finally:
+        needed.clear()
+        _empty(queue)
+        reader.join()
+
+
+@dataclass(frozen=True)
+class _Item(Generic[T]):
+    value: T
+
+
+@dataclass(frozen=True)
+class _End:
+    error: BaseException | None = None
+
+
+def _fill(items: Iterator[T], queue: "Queue[_Item[T] | _End]", needed: threading.Event) -> None:
+    end = _End()
+    try:
+        for value in items:
+            if not _put(_Item(value), queue, needed):
+                break
+    except BaseException as error:
+        end = _End(error)
+    finally:
+        close_iterator(items)
+    _put(end, queue, needed)
+
+
+def _put(item: "_Item[T] | _End", queue: "Queue[_Item[T] | _End]", needed: threading.Event) -> bool:
+    while needed.is_set():
+        try:
+            queue.put(item, timeout=POLL_SECONDS)
+        except Full:
+            continue
+        return True
+    return False
+
+
+def _drain(queue: "Queue[_Item[T] | _End]") -> Iterator[T]:
+    while True:
+        item = queue.get()
+        if isinstance(item, _Item):
+            yield item.value
+        elif item.error is not None:
+            raise item.error
+        else:
+            return
+
+
+def _empty(queue: "Queue[_Item[T] | _End]") -> None:
+    """Make room, so that a waiting reader notices at once that it is not needed."""
+    try:
+        while True:
+            queue.get_nowait()
+    except Empty:
+        return

@@ -1,34 +1,33 @@
-"""Auto: native cells in threads, and where it pays those written in Python in processes."""
+"""Auto: native cells in threads, and cells written in Python in processes if that is faster."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
-from streamgauge._engine.batch_plan import BatchPlan, BatchResult, SavedStates
-from streamgauge._engine.executor import Executor
-from streamgauge._engine.run_spec import RunSpec
-from streamgauge.backends.processes import Processes, can_travel
-from streamgauge.backends.threads import Threads, n_cores
+from streamgauge._engine.batch_plan import BatchPlan, BatchResult, Executor, RunSpec, SavedStates
+from streamgauge.backends.processes import Processes, is_picklable
+from streamgauge.backends.threads import Threads, count_cores
 from streamgauge.errors import require_at_least
 from streamgauge.learners.gil import holds_gil
 
 __all__ = ["Auto"]
 
-WORTHWHILE = 50_000
-"""From so many rows on, those of all cells written in Python, processes are started: that takes a second or two."""
+MIN_ROWS = 50_000
+"""The number of rows, summed over all cells written in Python, from which starting processes pays: it takes a second or
+two."""
 
 
 @dataclass(frozen=True)
 class Auto:
-    """Run native cells in threads, and cells written in Python in processes, where two or more can run side by side.
+    """Run native cells in threads, and cells written in Python in processes if two or more can run in parallel.
 
-    Threads cannot run Python side by side. Processes take a second or two to start, so they are used only from some
-    50,000 rows on, counted over all such cells, or where `processes` are asked for; and not for what cannot be pickled.
+    Threads cannot run Python in parallel. Processes take a second or two to start, so they are used only from some
+    50,000 rows on, summed over all such cells, or if `processes` is set; and not for learners that cannot be pickled.
 
     Parameters
     ----------
     threads, processes
-        How many of each at most; None for as many as there are cores. The results do not depend on it.
+        The most threads and processes; None for one per core. The results do not depend on it.
 
     Examples
     --------
@@ -46,48 +45,48 @@ class Auto:
                 require_at_least(option, n, 1)
 
     @contextmanager
-    def host(self, run_spec: RunSpec) -> Iterator[Executor]:
-        """Build the cells where they belong, and host them for the length of a run."""
-        apart = self._apart(run_spec)
-        here = [place for place in range(run_spec.n_cells) if place not in apart]
-        with ExitStack() as opened:
-            hosts = []
-            if apart:
-                hosts.append(opened.enter_context(Processes(self.processes).host(run_spec.part(sorted(apart)))))
-            if here:
-                run_spec = run_spec.part(here) if apart else run_spec
-                hosts.append(opened.enter_context(Threads(self.threads).host(run_spec)))
-            yield hosts[0] if len(hosts) == 1 else _Several(hosts)
+    def open(self, run_spec: RunSpec) -> Iterator[Executor]:
+        """Build the cells where they belong for the length of a run."""
+        in_processes = self._choose_for_processes(run_spec)
+        in_threads = [index for index in range(run_spec.n_cells) if index not in in_processes]
+        with ExitStack() as stack:
+            executors = []
+            if in_processes:
+                selected = run_spec.select(sorted(in_processes))
+                executors.append(stack.enter_context(Processes(self.processes).open(selected)))
+            if in_threads:
+                selected = run_spec.select(in_threads) if in_processes else run_spec
+                executors.append(stack.enter_context(Threads(self.threads).open(selected)))
+            yield executors[0] if len(executors) == 1 else _JointExecutor(executors)
 
-    def _apart(self, run_spec: RunSpec) -> set[int]:
-        """Say which cells go into processes."""
-        held = {name for name, spec in run_spec.learners.items() if holds_gil(spec)}
-        places = {place for place, (name, _) in enumerate(run_spec.cells) if name in held}
-        n = self.processes or n_cores()
-        if self.processes is None:
-            long = run_spec.n_rows is None or run_spec.n_rows * len(places) >= WORTHWHILE
-            if not long or n == 1 or len(places) < 2:
-                return set()
-            return places if can_travel(replace(run_spec, source=None)) else set()
-        return places
+    def _choose_for_processes(self, run_spec: RunSpec) -> set[int]:
+        """Return the indices of the cells that run in processes."""
+        python = {name for name, spec in run_spec.learners.items() if holds_gil(spec)}
+        indices = {index for index, (name, _) in enumerate(run_spec.cells) if name in python}
+        if self.processes is not None:
+            return indices
+        is_long = run_spec.n_rows is None or run_spec.n_rows * len(indices) >= MIN_ROWS
+        if not is_long or len(indices) < 2 or count_cores() == 1:
+            return set()
+        return indices if is_picklable(replace(run_spec, rows=None)) else set()
 
 
-class _Several:
-    """Hosts of several kinds as one."""
+class _JointExecutor:
+    """Executors of several kinds as one."""
 
-    def __init__(self, hosts: Sequence[Executor]) -> None:
-        self._hosts = hosts
-        self.depth = max(host.depth for host in hosts)
-        self.reads_ahead = all(host.reads_ahead for host in hosts)
+    def __init__(self, executors: Sequence[Executor]) -> None:
+        self._executors = executors
+        self.depth = max(executor.depth for executor in executors)
+        self.reads_ahead = all(executor.reads_ahead for executor in executors)
 
-    def give(self, order: BatchPlan) -> None:
-        for host in self._hosts:
-            host.give(order)
+    def submit(self, plan: BatchPlan) -> None:
+        for executor in self._executors:
+            executor.submit(plan)
 
-    def take(self) -> list[BatchResult]:
-        # Those that work here do so when they are asked, while the others are at work already.
-        return [results_of_groups for host in reversed(self._hosts) for results_of_groups in host.take()]
+    def collect(self) -> list[BatchResult]:
+        # Threads start to work only here, while the processes are at work already.
+        return [result for executor in reversed(self._executors) for result in executor.collect()]
 
     def load(self, saved: SavedStates, *, trusted: bool) -> None:
-        for host in self._hosts:
-            host.load(saved, trusted=trusted)
+        for executor in self._executors:
+            executor.load(saved, trusted=trusted)

@@ -1,6 +1,7 @@
-"""Threads: native cells run side by side, since kernels release the GIL."""
+"""Threads: native cells run in parallel, since kernels release the GIL."""
 
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -8,27 +9,33 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import ClassVar, TypeVar
 
-from streamgauge._engine.batch_plan import BatchPlan, BatchResult, SavedStates
-from streamgauge._engine.cell_group import CellGroup
-from streamgauge._engine.executor import Executor, TaskRunner, one_by_one
-from streamgauge._engine.run_spec import RunSpec
+from streamgauge._engine.batch_plan import (
+    BatchPlan,
+    BatchResult,
+    Executor,
+    RunSpec,
+    SavedStates,
+    TaskRunner,
+    run_serially,
+)
+from streamgauge._engine.cells import CellGroup
 from streamgauge.errors import require_at_least
 from streamgauge.learners.gil import holds_gil
 
-__all__ = ["Threads", "n_cores"]
+__all__ = ["Threads", "count_cores"]
 
-Task = TypeVar("Task")
+Item = TypeVar("Item")
 Done = TypeVar("Done")
 
 
 @dataclass(frozen=True)
 class Threads:
-    """Run cells in threads of this process: a thread that is free takes the next cell that waits.
+    """Run cells in threads of this process: a free thread takes the next waiting cell.
 
     Parameters
     ----------
     n
-        How many threads; None for as many as there are cores. The results do not depend on it.
+        The number of threads; None for one per core. The results do not depend on it.
 
     Examples
     --------
@@ -45,49 +52,48 @@ class Threads:
             require_at_least("threads", self.n, 1)
 
     @contextmanager
-    def host(self, run_spec: RunSpec) -> Iterator[Executor]:
-        """Build the cells, and start the threads for the length of a run."""
-        n = self.n or n_cores()
-        # The threads that a learner starts are charged to it where nothing else can have started them.
-        lonely = len(run_spec.cells) == 1 and run_spec.metered and holds_gil(run_spec.learners[run_spec.cells[0][0]])
-        group = CellGroup(replace(run_spec, clock="process") if n == 1 or lonely else run_spec)
+    def open(self, run_spec: RunSpec) -> Iterator[Executor]:
+        """Build the cells and start the threads for the length of a run."""
+        n = self.n or count_cores()
+        # Threads that a learner starts itself are charged to it if nothing else can have started them.
+        alone = len(run_spec.cells) == 1 and run_spec.metered and holds_gil(run_spec.learners[run_spec.cells[0][0]])
+        group = CellGroup(replace(run_spec, clock="process") if n == 1 or alone else run_spec)
         if n == 1:
-            yield _Local(group, one_by_one, reads_ahead=False)
+            yield _LocalExecutor(group, run_serially, reads_ahead=False)
             return
         with ThreadPoolExecutor(n, thread_name_prefix="streamgauge") as pool:
 
-            def side_by_side(work: Callable[[Task], Done], tasks: Sequence[Task]) -> list[Done]:
-                return list(pool.map(work, tasks))
+            def run_in_pool(function: Callable[[Item], Done], items: Sequence[Item]) -> list[Done]:
+                return list(pool.map(function, items))
 
-            yield _Local(group, side_by_side, reads_ahead=not lonely)
+            yield _LocalExecutor(group, run_in_pool, reads_ahead=not alone)
 
 
-class _Local:
-    """Hosts one group in this process."""
+class _LocalExecutor:
+    """Runs plans in one group of cells in this process."""
 
     depth: ClassVar[int] = 1
 
-    def __init__(self, group: CellGroup, workers: TaskRunner, *, reads_ahead: bool) -> None:
-        self._group, self._workers, self.reads_ahead = group, workers, reads_ahead
-        self._given: deque[BatchPlan] = deque()
+    def __init__(self, group: CellGroup, run_tasks: TaskRunner, *, reads_ahead: bool) -> None:
+        self._group, self._run_tasks, self.reads_ahead = group, run_tasks, reads_ahead
+        self._pending: deque[BatchPlan] = deque()
 
-    def give(self, order: BatchPlan) -> None:
-        self._given.append(order)
+    def submit(self, plan: BatchPlan) -> None:
+        self._pending.append(plan)
 
-    def take(self) -> list[BatchResult]:
-        return [self._group.run_plan(self._given.popleft(), self._workers)]
+    def collect(self) -> list[BatchResult]:
+        return [self._group.run(self._pending.popleft(), self._run_tasks)]
 
     def load(self, saved: SavedStates, *, trusted: bool) -> None:
         self._group.load(saved, trusted=trusted)
 
 
-def n_cores() -> int:
-    """Count the cores this process may use.
+def count_cores() -> int:
+    """Return the number of cores that this process may use.
 
     Examples
     --------
-    >>> n_cores() >= 1
+    >>> count_cores() >= 1
     True
     """
-    allowed = getattr(os, "sched_getaffinity", None)  # Linux only
-    return len(allowed(0)) if allowed else os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1

@@ -1,7 +1,7 @@
-"""A worker process: builds a group of cells, carries out orders, and ends when its pipe does.
+"""A worker process: builds a group of cells, runs plans, and ends when its pipe is closed.
 
-It is run as ``python -m streamgauge.backends.worker``. Messages come through standard input and go through what was
-standard output; what learners print goes to standard error.
+It is started as ``python -m streamgauge.backends.worker``. Requests arrive on standard input, replies leave on the
+original standard output; what learners print goes to standard error.
 """
 
 import mmap
@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from streamgauge._engine.batch_plan import SavedStates
-from streamgauge._engine.cell_group import CellGroup
-from streamgauge.backends.messages import Columns, packed_answer, receive, send, unpacked
+from streamgauge._engine.cells import CellGroup
+from streamgauge.backends.messages import Columns, pack_result, receive, send, unpack_plan
 
 __all__ = ["main"]
 
 
-class _Shared:
-    """The file in which columns lie, opened once."""
+class _SharedFile:
+    """The file with the columns of plans, mapped once."""
 
     def __init__(self) -> None:
         self._path = ""
@@ -38,63 +38,63 @@ class _Shared:
         return [whole[start:stop] for start, stop in spans]
 
 
-def _error(error: BaseException) -> tuple[str, Any]:
-    """Tell of an error, as itself where it can travel."""
-    told = "".join(traceback.format_exception(error))
+def _describe_error(error: BaseException) -> tuple[str, Any]:
+    """Return the reply for an error: the error itself if it can be pickled."""
+    text = "".join(traceback.format_exception(error))
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:
-        return "error", RuntimeError(told)
-    error.add_note(f"in a worker process:\n{told}")
+        return "error", RuntimeError(text)
+    error.add_note(f"in a worker process:\n{text}")
     return "error", error
 
 
-def _serve(given: BinaryIO, answers: BinaryIO) -> None:
-    import cloudpickle  # noqa: PLC0415, F401  (what it has packed needs it to be unpacked)
+def _serve(requests: BinaryIO, replies: BinaryIO) -> None:
+    import cloudpickle  # noqa: PLC0415, F401  (needed to unpickle what it has pickled)
 
-    sys.path[:] = receive(given)
+    sys.path[:] = receive(requests)
     try:
-        group = CellGroup(pickle.loads(receive(given)))
+        group = CellGroup(pickle.loads(receive(requests)))
     except Exception as error:
-        send(answers, _error(error))
+        send(replies, _describe_error(error))
         return
-    send(answers, ("ready", None))
-    shared = [_Shared(), _Shared()]
+    send(replies, ("ready", None))
+    files = [_SharedFile(), _SharedFile()]
     while True:
-        task, *facts = receive(given)
+        request, *arguments = receive(requests)
         try:
-            answer = (task, TASKS[task](group, shared, *facts))
+            reply = (request, REQUESTS[request](group, files, *arguments))
         except Exception as error:
-            answer = _error(error)
-        send(answers, answer)
+            reply = _describe_error(error)
+        send(replies, reply)
 
 
-def _loaded(group: CellGroup, _shared: list[_Shared], saved: SavedStates, trusted: bool) -> None:  # noqa: FBT001
+def _load(group: CellGroup, _files: list[_SharedFile], saved: SavedStates, trusted: bool) -> None:  # noqa: FBT001
     group.load(saved, trusted=trusted)
 
 
-def _carried_out(group: CellGroup, shared: list[_Shared], slot: int, description: bytes, columns: Columns) -> bytes:
-    order = unpacked(description, shared[slot].read(columns))
-    return packed_answer(group.run_plan(order), order)
+def _run(group: CellGroup, files: list[_SharedFile], slot: int, description: bytes, columns: Columns) -> bytes:
+    plan = unpack_plan(description, files[slot].read(columns))
+    return pack_result(group.run(plan), plan)
 
 
-TASKS: dict[str, Callable[..., object]] = {"load": _loaded, "order": _carried_out}
+REQUESTS: dict[str, Callable[..., object]] = {"load": _load, "run": _run}
 """What a worker can do, by name."""
 
 
 def main() -> None:
-    """Serve until the pipe ends."""
-    given, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    """Serve until the pipe is closed."""
+    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     try:
-        _serve(given, answers)
+        _serve(requests, replies)
     except (EOFError, BrokenPipeError):
-        pass  # nobody wants more
+        pass  # the driver has ended
     except KeyboardInterrupt:
-        pass  # of which whoever started it knows
-    os._exit(0)  # without waiting for what learners have left running
+        pass  # the driver handles it
+    os._exit(0)  # without waiting for threads that learners have left running
 
 
 if __name__ == "__main__":

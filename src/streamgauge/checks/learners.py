@@ -117,7 +117,9 @@ def _check_interleave(spec: LearnerSpec, schema: Schema, step: Step) -> NDArray[
     shape = (len(step.batch), schema.n_classes)
     _require(votes.shape == shape, spec, f"its votes have the shape {votes.shape}, not {shape}")
     _require(bool((votes >= 0).all() and np.isfinite(votes).all()), spec, "a vote is negative or not finite")
-    _require(np.array_equal(predictions, pick_winners(votes)), spec, "a prediction is not the class with the most votes")
+    _require(
+        np.array_equal(predictions, pick_winners(votes)), spec, "a prediction is not the class with the most votes"
+    )
     untested = np.zeros(len(step.batch), dtype=np.bool_) if step.test is None else ~step.test
     _require(bool((predictions[untested] == ABSTAINED).all()), spec, "it predicted a row that was not to be tested")
     plain, plain_votes = run_row_by_row(spec.build(schema, 1), step, schema.n_classes, with_votes=True)

@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from streamgauge._engine.schedule import Score
+from streamgauge._foreign import adopt_labelling
 from streamgauge.backends import Threads
 from streamgauge.evaluation import evaluate
 from streamgauge.labelling import AllLabels
 from streamgauge.learners import Memoriser
-from streamgauge.protocols import CellBatch, Labelling, Scheme, Secretive
+from streamgauge.protocols import CellBatch, Labelling, Scheme
 from streamgauge.streams import ArrayStream
 
 __all__ = ["check_scheme", "noise"]
@@ -64,8 +65,9 @@ def noise(labelling: Labelling, n_rows: int, seed: int) -> ArrayStream:
     """
     generator = np.random.default_rng(seed)
     columns = {"a": generator.random(n_rows), "b": generator.random(n_rows)}
-    if isinstance(labelling, Secretive) and labelling.attribute is not None:
-        columns[labelling.attribute] = generator.integers(0, 30, n_rows).astype(np.float64)
+    attribute = adopt_labelling(labelling).attribute
+    if attribute is not None:
+        columns[attribute] = generator.integers(0, 30, n_rows).astype(np.float64)
     y = generator.integers(0, 2, n_rows).astype(np.int32)
     return ArrayStream(columns, y, time=np.arange(n_rows, dtype=np.float64))
 

@@ -3,10 +3,10 @@
 A fold never learns a row before it has tested it for the last time, whatever the scheme.
 """
 
+from streamgauge.schemes.chunks import Chunks
 from streamgauge.schemes.folds import Bootstrap, CrossValidation, Split
 from streamgauge.schemes.holdout import Holdout
-from streamgauge.schemes.modes import TestMode
-from streamgauge.schemes.prequential import Chunks, Prequential, WarmUp
+from streamgauge.schemes.prequential import Prequential, TestMode, WarmUp
 from streamgauge.schemes.pretrained import Pretrained, TrainThenTest
 
 __all__ = [

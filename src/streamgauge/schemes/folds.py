@@ -1,4 +1,4 @@
-"""Schemes of many folds, which tell how sure a result is.
+"""Schemes with several folds, which show how certain a result is.
 
 A fold never learns a row before it has tested it. With ``test="all"`` every fold tests every
 row, so the folds are fully crossed with the rows, as the default significance test needs. With ``test="training"`` a
@@ -18,26 +18,27 @@ from numpy.typing import NDArray
 
 from streamgauge import randomness
 from streamgauge.errors import require_at_least
+from streamgauge.protocols import SchemeBase
 from streamgauge.records import Batch, Step
-from streamgauge.schemes.modes import TestMode, check_mode
+from streamgauge.schemes.prequential import TestMode, check_test_mode
 
 __all__ = ["Bootstrap", "CrossValidation", "Split"]
 
 
 @dataclass(frozen=True)
-class _Folded:
-    """What all schemes of k folds have in common."""
+class _Folds(SchemeBase):
+    """A scheme of k folds."""
 
     k: int = 10
     test: TestMode = "all"
 
     def __post_init__(self) -> None:
         require_at_least("k", self.k, 2)
-        check_mode(self.test)
+        check_test_mode(self.test)
 
     @property
     def n_folds(self) -> int:
-        """How many folds there are."""
+        """The number of folds."""
         return self.k
 
     def _step(self, batch: Batch, weight: NDArray[np.float64]) -> Step:
@@ -48,13 +49,13 @@ class _Folded:
 
 
 @dataclass(frozen=True)
-class CrossValidation(_Folded):
+class CrossValidation(_Folds):
     """Each row is drawn for one of k folds; a fold learns all rows but those drawn for it.
 
     Parameters
     ----------
     k
-        How many folds.
+        The number of folds.
     test
         Which rows a fold tests: "all", "training" (those it learns) or "held_out" (those drawn for it).
 
@@ -68,17 +69,17 @@ class CrossValidation(_Folded):
 
     def step(self, batch: Batch, fold: int, seed: int) -> Step:
         """Learn all rows but those drawn for the fold."""
-        return self._step(batch, (_drawn_fold(batch, self.k, seed) != fold).astype(np.float64))
+        return self._step(batch, (_draw_fold(batch, self.k, seed) != fold).astype(np.float64))
 
 
 @dataclass(frozen=True)
-class Split(_Folded):
+class Split(_Folds):
     """Each row is drawn for one of k folds; a fold learns only the rows drawn for it.
 
     Parameters
     ----------
     k
-        How many folds.
+        The number of folds.
     test
         Which rows a fold tests: "all", "training" (those it learns) or "held_out" (all the others).
 
@@ -92,17 +93,17 @@ class Split(_Folded):
 
     def step(self, batch: Batch, fold: int, seed: int) -> Step:
         """Learn only the rows drawn for the fold."""
-        return self._step(batch, (_drawn_fold(batch, self.k, seed) == fold).astype(np.float64))
+        return self._step(batch, (_draw_fold(batch, self.k, seed) == fold).astype(np.float64))
 
 
 @dataclass(frozen=True)
-class Bootstrap(_Folded):
+class Bootstrap(_Folds):
     """Each of k folds learns each row with a weight drawn from Poisson(1).
 
     Parameters
     ----------
     k
-        How many folds.
+        The number of folds.
     test
         Which rows a fold tests: "all", "training" (weight above 0) or "held_out" (weight 0).
 
@@ -119,6 +120,6 @@ class Bootstrap(_Folded):
         return self._step(batch, randomness.poisson(seed, "weights", fold, batch.start, len(batch)))
 
 
-def _drawn_fold(batch: Batch, k: int, seed: int) -> NDArray[np.int64]:
-    """Say for which fold each row was drawn: at random, not in turn."""
+def _draw_fold(batch: Batch, k: int, seed: int) -> NDArray[np.int64]:
+    """Return for which fold each row was drawn: at random, not in turn."""
     return randomness.below(seed, "fold", 0, batch.start, len(batch), k)

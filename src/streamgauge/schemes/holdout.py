@@ -1,4 +1,4 @@
-"""Periodic holdout: a set of rows that is never learnt is tested again and again."""
+"""Periodic holdout: test rows that are never learnt, at regular intervals."""
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -6,34 +6,35 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge._foreign import adopt_scheme, is_stream
 from streamgauge.errors import StreamgaugeError, require_at_least
-from streamgauge.protocols import Inserting, Scheme, Stream, is_stream
+from streamgauge.protocols import Scheme, SchemeBase, Stream
 from streamgauge.records import Batch, Step
-from streamgauge.schemes.prequential import Prequential, Wrapping, require_scheme, rows_of
+from streamgauge.schemes.prequential import Prequential, WrappingScheme, require_scheme
 
 __all__ = ["Holdout"]
 
-MOST_TESTED = 65_536
-"""About how many test rows are in memory at once."""
+MAX_TEST_ROWS = 65_536
+"""The approximate number of test rows held in memory at once."""
 
 
 @dataclass(frozen=True)
-class Holdout(Wrapping):
-    """After every so many rows, test a set of rows that is never learnt; the rows between are learnt untested.
+class Holdout(WrappingScheme):
+    """Test a set of rows that is never learnt at regular intervals; learn the rows in between without testing them.
 
-    A reading is of the last test where no forgetting is asked for. The last test is after the last row.
+    Without a forgetting, a reading covers the last test. There is always a test after the last row.
 
     Parameters
     ----------
     every
-        After how many rows to test.
+        The number of rows between two tests.
     size
-        How many rows to test each time.
+        The number of rows in a test.
     source
-        A stream of test rows; None for rows cut from the stream itself.
+        A stream of test rows; None to cut them from the stream itself.
     refreshed
-        Whether each test has new rows: of another stream the next ones, of the stream itself the last of each period.
-        Otherwise all tests have the same rows: the first ones.
+        Whether each test uses new rows: the next ones of `source`, or the last ones of each period of the stream.
+        Otherwise all tests use the same rows, the first ones.
     scheme
         Which of the other rows a fold learns.
 
@@ -57,7 +58,7 @@ class Holdout(Wrapping):
     def __post_init__(self) -> None:
         require_at_least("every", self.every, 1)
         require_at_least("size", self.size, 1)
-        require_scheme(self.scheme, Inserting)
+        require_scheme(self.scheme, without="inserted_tests")
         if self.source is None and self.refreshed and self.size >= self.every:
             msg = f"size = {self.size}: of every {self.every} rows, some must be left to learn"
             raise StreamgaugeError(msg)
@@ -65,8 +66,8 @@ class Holdout(Wrapping):
             msg = f"source = {self.source!r}: it must be a stream"
             raise StreamgaugeError(msg)
 
-    def on(self, stream: Stream) -> "Holdout":
-        """Know the first rows of the stream, where those are tested; other test rows must look like the stream's."""
+    def bind(self, stream: Stream) -> "Holdout":
+        """Read the test rows from the start of the stream, or check that those of `source` have its schema."""
         if self.source is None:
             return self if self.refreshed else replace(self, source=stream, _is_cut=True)
         ours, theirs = stream.schema, self.source.schema
@@ -76,22 +77,22 @@ class Holdout(Wrapping):
         return self
 
     @property
-    def within(self) -> Scheme:
-        """The scheme that says which rows a fold learns."""
-        return self.scheme
+    def inner(self) -> SchemeBase:
+        """The scheme that chooses the rows a fold learns."""
+        return adopt_scheme(self.scheme)
 
     @property
     def period(self) -> tuple[int, int]:
-        """After how many rows it tests how many."""
+        """After how many rows it tests, and how many rows."""
         return self.every, self.size
 
     @property
-    def most_rows(self) -> int:
-        """How many rows of the stream to read at once at most."""
-        return self.every * max(1, MOST_TESTED // self.size)
+    def max_batch_rows(self) -> int:
+        """The most rows of the stream to read at once."""
+        return self.every * max(1, MAX_TEST_ROWS // self.size)
 
     def step(self, batch: Batch, fold: int, seed: int) -> Step:
-        """Learn the rows that are not held out; test those that are, where they are new."""
+        """Learn the rows that are not held out; test the held-out rows of the stream if each test uses new ones."""
         step = self.scheme.step(batch, fold, seed)
         held = self._held_out(batch)
         weight = step.weight
@@ -100,41 +101,38 @@ class Holdout(Wrapping):
         return replace(step, test=held if self.source is None else np.zeros(len(batch), dtype=np.bool_), weight=weight)
 
     def _held_out(self, batch: Batch) -> NDArray[np.bool_]:
-        rows = rows_of(batch)
         if self.source is None:
-            return rows % self.every >= self.every - self.size
-        return rows < (self.size if self._is_cut else 0)
+            return batch.rows % self.every >= self.every - self.size
+        return batch.rows < (self.size if self._is_cut else 0)
 
-    def inserted(self, start: int, stop: int) -> list[tuple[int, Batch]]:
-        """Give the test rows, and after which rows of the stream they are tested."""
+    def inserted_tests(self, start: int, stop: int) -> list[tuple[int, Batch]]:
+        """Return the test rows, and after which rows of the stream they are tested."""
         if self.source is None:
             return []
         ends = range((start // self.every + 1) * self.every, stop + 1, self.every)
-        return [(end - 1, self._test_set(end // self.every - 1)) for end in ends if self._has_come(end)]
+        return [(end - 1, self._read_test(end // self.every - 1)) for end in ends if self._is_available(end)]
 
-    def last(self, n_rows: int) -> Batch | None:
-        """Give the test rows for the end, where the last test was before it."""
-        if self.source is None or n_rows % self.every == 0 or not self._has_come(n_rows):
+    def final_test(self, n_rows: int) -> Batch | None:
+        """Return the test rows for the end of the stream, unless a test has just been made."""
+        if self.source is None or n_rows % self.every == 0 or not self._is_available(n_rows):
             return None
-        return self._test_set(n_rows // self.every)
+        return self._read_test(n_rows // self.every)
 
-    def _has_come(self, n_rows: int) -> bool:
-        """Say whether the test rows are there after so many rows of the stream."""
+    def _is_available(self, n_rows: int) -> bool:
         return not self._is_cut or n_rows >= self.size
 
-    def _test_set(self, turn: int) -> Batch:
-        """Give the test rows of a turn."""
-        return self._read(turn * self.size) if self.refreshed else self._same_rows
+    def _read_test(self, number: int) -> Batch:
+        return self._read(number * self.size) if self.refreshed else self._first_rows
 
     @cached_property
-    def _same_rows(self) -> Batch:
+    def _first_rows(self) -> Batch:
         return self._read(0)
 
     def _read(self, start: int) -> Batch:
         source = self.source
         batch = None if source is None else next(source.batches(self.size, start), None)
         if source is None or batch is None or len(batch) < self.size:
-            msg = f"{source!r} has too few rows: {self.size} are to be tested from its row {start} on"
+            msg = f"{source!r} has too few rows: a test needs {self.size} from its row {start} on"
             raise StreamgaugeError(msg)
         source.schema.check(batch)
         return batch

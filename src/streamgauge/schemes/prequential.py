@@ -1,21 +1,35 @@
-"""Schemes that say when rows are tested and learnt; how many folds there are says the scheme within."""
+"""Prequential evaluation, and schemes that change one thing of another scheme."""
 
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.errors import StreamgaugeError, require_at_least
-from streamgauge.protocols import Bound, Chunked, Inserting, Scheme, Stream, Trained
+from streamgauge._foreign import adopt_scheme, overrides
+from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
+from streamgauge.protocols import Scheme, SchemeBase, Stream
 from streamgauge.records import Batch, Step
-from streamgauge.schemes.modes import TestMode, check_mode
 
-__all__ = ["Chunks", "Prequential", "WarmUp", "Wrapping", "require_scheme", "rows_of", "testing"]
+__all__ = ["Prequential", "TestMode", "WarmUp", "WrappingScheme", "check_test_mode", "mask_tests", "require_scheme"]
+
+TestMode = Literal["all", "training", "held_out"]
+"""Which rows a fold tests: all, those it learns, or those it does not learn."""
+
+
+def check_test_mode(test: str) -> None:
+    """Raise unless a test mode is known.
+
+    Examples
+    --------
+    >>> check_test_mode("held_out")
+    """
+    if test not in get_args(TestMode):
+        raise unknown_name(kind="test mode", name=str(test), known=get_args(TestMode))
 
 
 @dataclass(frozen=True)
-class Prequential:
+class Prequential(SchemeBase):
     """Test every row, then learn it; one fold.
 
     Parameters
@@ -32,15 +46,10 @@ class Prequential:
     test: TestMode = "all"
 
     def __post_init__(self) -> None:
-        check_mode(self.test)
+        check_test_mode(self.test)
         if self.test == "held_out":
             msg = "Prequential learns every row, so test='held_out' would test none; use CrossValidation or Bootstrap"
             raise StreamgaugeError(msg)
-
-    @property
-    def n_folds(self) -> int:
-        """One."""
-        return 1
 
     def step(self, batch: Batch, fold: int, seed: int) -> Step:  # noqa: ARG002
         """Test and learn every row."""
@@ -48,119 +57,72 @@ class Prequential:
 
 
 @dataclass(frozen=True)
-class Wrapping:
-    """What the schemes share that change one thing of another; the rest is the other's."""
+class WrappingScheme(SchemeBase):
+    """A scheme that changes one thing of another; by default it passes everything on to the inner scheme."""
 
     @property
-    def within(self) -> Scheme:
-        """The other scheme."""
+    def inner(self) -> SchemeBase:
+        """The inner scheme."""
         return Prequential()
 
     @property
     def n_folds(self) -> int:
-        """How many folds there are."""
-        return self.within.n_folds
+        """The number of folds of the inner scheme."""
+        return self.inner.n_folds
 
     @property
     def test(self) -> str:
         """Which rows a fold tests."""
-        return str(getattr(self.within, "test", "all"))
+        return self.inner.test
 
     @property
     def training(self) -> int | Stream:
-        """What is learnt before any row is tested."""
-        return self.within.training if isinstance(self.within, Trained) else 0
+        """The rows learnt before the first test."""
+        return self.inner.training
 
     @property
     def period(self) -> tuple[int, int] | None:
-        """After how many rows a holdout tests how many; None where there is no holdout."""
-        return self.within.period if isinstance(self.within, Wrapping) else None
+        """For a holdout: after how many rows it tests, and how many rows; else None."""
+        return self.inner.period
 
     @property
-    def most_rows(self) -> int:
-        """How many rows of the stream to read at once at most."""
-        return self.within.most_rows if isinstance(self.within, Inserting) else 1 << 62
+    def max_batch_rows(self) -> int:
+        """The most rows of the stream to read at once."""
+        return self.inner.max_batch_rows
 
-    def on(self, stream: Stream) -> Scheme:
-        """Let the other scheme know the stream."""
-        within = self.within
-        return replace(self, scheme=within.on(stream)) if isinstance(within, Bound) else self  # type: ignore[call-arg]
+    def bind(self, stream: Stream) -> SchemeBase:
+        """Bind the inner scheme to the stream."""
+        inner = self.inner
+        bound = inner.bind(stream)
+        return self if bound is inner else replace(self, scheme=bound)  # type: ignore[call-arg]
 
     def step(self, batch: Batch, fold: int, seed: int) -> Step:
-        """Do what the other scheme does."""
-        return self.within.step(batch, fold, seed)
+        """Return the step of the inner scheme."""
+        return self.inner.step(batch, fold, seed)
 
     def release(self, batch: Batch) -> NDArray[np.int64] | None:
-        """Give for each row of a batch the row after whose test it may be learnt."""
-        return self.within.release(batch) if isinstance(self.within, Chunked) else None
+        """Return for each row the row after whose test it may be learnt."""
+        return self.inner.release(batch)
 
-    def inserted(self, start: int, stop: int) -> list[tuple[int, Batch]]:
-        """Give what to test between two rows that is not the stream's."""
-        return self.within.inserted(start, stop) if isinstance(self.within, Inserting) else []
+    def inserted_tests(self, start: int, stop: int) -> list[tuple[int, Batch]]:
+        """Return the tests of other rows between two rows."""
+        return self.inner.inserted_tests(start, stop)
 
-    def last(self, n_rows: int) -> Batch | None:
-        """Give what to test after the last row."""
-        return self.within.last(n_rows) if isinstance(self.within, Inserting) else None
-
-
-@dataclass(frozen=True)
-class Chunks(Wrapping):
-    """Test a chunk of rows, then learn all of it, and so on with the next.
-
-    Parameters
-    ----------
-    sizes
-        How many rows a chunk has; or a tuple of sizes, which chunks have in turn.
-    scheme
-        Which of these rows a fold tests and learns.
-
-    Examples
-    --------
-    >>> batch = Batch(0, np.zeros((7, 1)), np.zeros(7, dtype=np.int32))
-    >>> Chunks(3).release(batch).tolist()
-    [2, 2, 2, 5, 5, 5, 8]
-    >>> Chunks((1, 2)).release(batch).tolist()
-    [0, 2, 2, 3, 5, 5, 6]
-    """
-
-    sizes: int | tuple[int, ...] = 1000
-    scheme: Scheme = Prequential()
-
-    def __post_init__(self) -> None:
-        if self.sizes == ():
-            msg = "sizes = (): a chunk needs a size"
-            raise StreamgaugeError(msg)
-        for size in self._sizes:
-            require_at_least("sizes", size, 1)
-        require_scheme(self.scheme, Chunked)
-
-    @property
-    def _sizes(self) -> tuple[int, ...]:
-        return self.sizes if isinstance(self.sizes, tuple) else (self.sizes,)
-
-    @property
-    def within(self) -> Scheme:
-        """The scheme that says which rows a fold tests and learns."""
-        return self.scheme
-
-    def release(self, batch: Batch) -> NDArray[np.int64]:
-        """Give for each row of a batch the last of its chunk."""
-        ends = np.array(list(accumulate(self._sizes)))
-        turn, place = np.divmod(rows_of(batch), ends[-1])
-        last: NDArray[np.int64] = turn * ends[-1] + ends[np.searchsorted(ends, place, side="right")] - 1
-        return last
+    def final_test(self, n_rows: int) -> Batch | None:
+        """Return other rows to test after the last row."""
+        return self.inner.final_test(n_rows)
 
 
 @dataclass(frozen=True)
-class WarmUp(Wrapping):
-    """The first rows are learnt as ever, but not scored.
+class WarmUp(WrappingScheme):
+    """Learn the first rows as usual, but do not score them.
 
     Parameters
     ----------
     rows
-        How many.
+        The number of rows.
     scheme
-        The scheme that they are left out of.
+        The scheme whose first rows are not scored.
 
     Examples
     --------
@@ -177,44 +139,33 @@ class WarmUp(Wrapping):
         require_scheme(self.scheme)
 
     @property
-    def within(self) -> Scheme:
-        """The scheme that the rows are left out of."""
-        return self.scheme
+    def inner(self) -> SchemeBase:
+        """The scheme whose first rows are not scored."""
+        return adopt_scheme(self.scheme)
 
     def step(self, batch: Batch, fold: int, seed: int) -> Step:
-        """Test only the rows after the first."""
+        """Test only the rows after the first ones."""
         step = self.scheme.step(batch, fold, seed)
-        return step if batch.start >= self.rows else replace(step, test=testing(step) & (rows_of(batch) >= self.rows))
+        return step if batch.start >= self.rows else replace(step, test=mask_tests(step) & (batch.rows >= self.rows))
 
-    def inserted(self, start: int, stop: int) -> list[tuple[int, Batch]]:
-        """Give what to test between two rows that is not the stream's."""
-        return [(after, batch) for after, batch in super().inserted(start, stop) if after >= self.rows]
-
-
-def rows_of(batch: Batch) -> NDArray[np.int64]:
-    """Give the positions of the rows of a batch.
-
-    Examples
-    --------
-    >>> rows_of(Batch(5, np.zeros((2, 1)), np.zeros(2, dtype=np.int32))).tolist()
-    [5, 6]
-    """
-    return batch.rows
+    def inserted_tests(self, start: int, stop: int) -> list[tuple[int, Batch]]:
+        """Return the tests of other rows between two rows, after the first rows."""
+        return [(after, batch) for after, batch in super().inserted_tests(start, stop) if after >= self.rows]
 
 
-def testing(step: Step) -> NDArray[np.bool_]:
-    """Say which rows a step tests.
+def mask_tests(step: Step) -> NDArray[np.bool_]:
+    """Return which rows a step tests.
 
     Examples
     --------
-    >>> testing(Step(Batch(5, np.zeros((2, 1)), np.zeros(2, dtype=np.int32)))).tolist()
+    >>> mask_tests(Step(Batch(5, np.zeros((2, 1)), np.zeros(2, dtype=np.int32)))).tolist()
     [True, True]
     """
     return np.ones(len(step.batch), dtype=np.bool_) if step.test is None else step.test
 
 
-def require_scheme(scheme: object, *unlike: type) -> None:
-    """Raise unless an option is a scheme, and not one that does what another does around it.
+def require_scheme(scheme: object, *, without: str | None = None) -> None:
+    """Raise unless an option is a scheme, and one that wraps no other and does not have a method itself.
 
     Examples
     --------
@@ -223,6 +174,6 @@ def require_scheme(scheme: object, *unlike: type) -> None:
     if not isinstance(scheme, Scheme) or isinstance(scheme, type):
         msg = f"scheme = {scheme!r}: it must be a scheme"
         raise StreamgaugeError(msg)
-    if unlike and isinstance(scheme, Wrapping | unlike[0]):
-        msg = f"scheme = {scheme!r}: it must be one that says which rows a fold learns, such as Bootstrap(10)"
+    if without is not None and (isinstance(scheme, WrappingScheme) or overrides(scheme, without)):
+        msg = f"scheme = {scheme!r}: it must be one that chooses the rows a fold learns, such as Bootstrap(10)"
         raise StreamgaugeError(msg)

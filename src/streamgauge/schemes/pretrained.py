@@ -1,28 +1,29 @@
-"""Schemes that learn first and test later."""
+"""Schemes that train first and test later."""
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge._foreign import adopt_scheme, is_stream
 from streamgauge.errors import StreamgaugeError, require_at_least
-from streamgauge.protocols import Scheme, Stream, is_stream
+from streamgauge.protocols import Scheme, SchemeBase, Stream
 from streamgauge.records import Batch, Step
-from streamgauge.schemes.prequential import Prequential, Wrapping, require_scheme, rows_of, testing
+from streamgauge.schemes.prequential import Prequential, WrappingScheme, mask_tests, require_scheme
 
 __all__ = ["Pretrained", "TrainThenTest"]
 
 
 @dataclass(frozen=True)
-class Pretrained(Wrapping):
-    """Every fold first learns some rows with all their labels, untested; then a scheme goes on as ever.
+class Pretrained(WrappingScheme):
+    """Train every fold on some rows with all their labels, without testing them; then follow another scheme.
 
     Parameters
     ----------
     training
-        How many of the first rows of the stream; or another stream, whose rows are learnt before the first.
+        The number of first rows of the stream; or another stream, learnt before the first row.
     scheme
-        How it goes on.
+        The scheme after training.
 
     Examples
     --------
@@ -38,16 +39,16 @@ class Pretrained(Wrapping):
         check_training(self.training)
         require_scheme(self.scheme)
         if isinstance(self.scheme, Pretrained | TrainThenTest):
-            msg = f"scheme = {self.scheme!r}: it trains first, too; one of the two is enough"
+            msg = f"scheme = {self.scheme!r}: it trains first, too; use one of the two"
             raise StreamgaugeError(msg)
 
     @property
-    def within(self) -> Scheme:
-        """The scheme that goes on."""
-        return self.scheme
+    def inner(self) -> SchemeBase:
+        """The scheme after training."""
+        return adopt_scheme(self.scheme)
 
     def step(self, batch: Batch, fold: int, seed: int) -> Step:
-        """Learn the rows for training, and do with the others what the scheme does."""
+        """Learn the training rows; follow the inner scheme for the others."""
         first = is_training(batch, self.training)
         if not first.any():
             return self.scheme.step(batch, fold, seed)
@@ -55,22 +56,22 @@ class Pretrained(Wrapping):
             return Step(batch, test=~first)
         step = self.scheme.step(batch, fold, seed)
         weight = None if step.weight is None else np.where(first, 1.0, step.weight)
-        return replace(step, test=testing(step) & ~first, weight=weight)
+        return replace(step, test=mask_tests(step) & ~first, weight=weight)
 
     def release(self, batch: Batch) -> NDArray[np.int64] | None:
-        """Let the rows for training be learnt at once."""
-        found = super().release(batch)
-        return None if found is None else np.where(is_training(batch, self.training), rows_of(batch), found)
+        """Return for each row the row after whose test it may be learnt; training rows are learnt at once."""
+        release = super().release(batch)
+        return None if release is None else np.where(is_training(batch, self.training), batch.rows, release)
 
 
 @dataclass(frozen=True)
-class TrainThenTest:
-    """Learn some rows, then test all others and learn no more.
+class TrainThenTest(SchemeBase):
+    """Learn some rows, then test all others without learning them.
 
     Parameters
     ----------
     training
-        How many of the first rows of the stream to learn; or another stream to learn.
+        The number of first rows of the stream to learn; or another stream to learn.
 
     Examples
     --------
@@ -85,30 +86,25 @@ class TrainThenTest:
     def __post_init__(self) -> None:
         check_training(self.training)
 
-    @property
-    def n_folds(self) -> int:
-        """One."""
-        return 1
-
     def step(self, batch: Batch, fold: int, seed: int) -> Step:  # noqa: ARG002
-        """Learn the rows for training and test the others."""
+        """Learn the training rows and test the others."""
         first = is_training(batch, self.training)
         return Step(batch, test=~first, weight=first.astype(np.float64))
 
 
 def is_training(batch: Batch, training: int | Stream) -> NDArray[np.bool_]:
-    """Say which rows of a batch are for training; those of another stream stand before row 0.
+    """Return which rows of a batch are for training; those of another stream have positions below 0.
 
     Examples
     --------
     >>> is_training(Batch(1, np.zeros((2, 1)), np.zeros(2, dtype=np.int32)), 2).tolist()
     [True, False]
     """
-    return rows_of(batch) < (training if isinstance(training, int) else 0)
+    return batch.rows < (training if isinstance(training, int) else 0)
 
 
 def check_training(training: object) -> None:
-    """Raise unless an option says what to train on.
+    """Raise unless an option is a number of training rows or a stream that ends.
 
     Examples
     --------
@@ -116,7 +112,7 @@ def check_training(training: object) -> None:
     """
     if is_stream(training) and not isinstance(training, type):
         if training.n_rows is None:
-            msg = f"training = {training!r}: it never ends; give it a number of rows"
+            msg = f"training = {training!r}: it never ends; set its n_rows"
             raise StreamgaugeError(msg)
         return
     if not isinstance(training, int):

@@ -1,21 +1,6 @@
-"""Checkpoints: what a run needs to go on after it was killed, in files that are whole or not there at all."""
+"""Checkpoints: what a run needs to resume after it was stopped or killed, in files that are complete or absent."""
 
 from streamgauge._engine.checkpoint.folder import Folder
-from streamgauge._engine.checkpoint.policy import (
-    BestEffort,
-    CheckpointPolicy,
-    ResumePoint,
-    checkpointing_of,
-    opened_recorders,
-    same_run,
-)
+from streamgauge._engine.checkpoint.policy import BestEffort, CheckpointPolicy
 
-__all__ = [
-    "BestEffort",
-    "CheckpointPolicy",
-    "Folder",
-    "ResumePoint",
-    "checkpointing_of",
-    "opened_recorders",
-    "same_run",
-]
+__all__ = ["BestEffort", "CheckpointPolicy", "Folder"]

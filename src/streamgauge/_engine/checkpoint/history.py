@@ -1,4 +1,4 @@
-"""What a run has read so far: an append-only file beside the checkpoints, so that their cost does not grow."""
+"""The progress of a run: an append-only file beside the checkpoints, so that their cost does not grow."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from streamgauge.records.serialise import pack_columns, unpack_columns
 
 __all__ = ["ProgressHistory"]
 
-COLUMNS = ("rows", "values", "costs", "labels", "confused", "confusions")
+COLUMNS = ("rows", "values", "costs", "labels", "confusion_rows", "confusions")
 
 
 class ProgressHistory:
@@ -21,15 +21,15 @@ class ProgressHistory:
     Parameters
     ----------
     path
-        The file; it is made with the first reading.
+        The file; it is created with the first reading.
 
     Examples
     --------
     >>> import tempfile
     >>> import numpy as np
-    >>> log = ProgressHistory(Path(tempfile.mkdtemp()) / "progress.log")
-    >>> size = log.append([Progress(100, np.array([50, 100]), np.zeros((2, 1, 1, 1, 1)))])
-    >>> [progress.rows.tolist() for progress in log.read(size)]
+    >>> history = ProgressHistory(Path(tempfile.mkdtemp()) / "progress.log")
+    >>> size = history.append([Progress(100, np.array([50, 100]), np.zeros((2, 1, 1, 1, 1)))])
+    >>> [progress.rows.tolist() for progress in history.read(size)]
     [[50, 100]]
     """
 
@@ -37,9 +37,9 @@ class ProgressHistory:
         self._path = path
         self.n_bytes = 0
 
-    def append(self, told: Sequence[Progress]) -> int:
-        """Append what batches brought, safely; gives how many bytes there are then."""
-        records = b"".join(_record(progress) for progress in told if len(progress.rows) or progress.alarms)
+    def append(self, parts: Sequence[Progress]) -> int:
+        """Append the progress of some batches durably; return the length of the file in bytes."""
+        records = b"".join(_to_record(progress) for progress in parts if len(progress.rows) or progress.alarms)
         if records:
             with self._path.open("ab") as file:
                 file.write(records)
@@ -49,7 +49,7 @@ class ProgressHistory:
         return self.n_bytes
 
     def read(self, n_bytes: int) -> Iterator[Progress]:
-        """Give what the first so many bytes tell; raises where they are damaged or missing."""
+        """Yield the progress in the first `n_bytes`; raise if they are damaged or missing."""
         if not n_bytes:
             return
         left = n_bytes
@@ -61,7 +61,7 @@ class ProgressHistory:
                     if size == 0 or left < 0:
                         raise _damaged(self._path)
                     try:
-                        progress = _progress(file.read(size))
+                        progress = _from_record(file.read(size))
                     except StreamgaugeError:
                         raise _damaged(self._path) from None
                     yield progress
@@ -70,12 +70,12 @@ class ProgressHistory:
             raise StreamgaugeError(msg) from None
 
     def check(self, n_bytes: int) -> None:
-        """Raise where the first so many bytes are damaged or missing."""
+        """Raise if the first `n_bytes` are damaged or missing."""
         for _ in self.read(n_bytes):
             pass
 
-    def cut(self, n_bytes: int) -> None:
-        """Go on after the first so many bytes; what was written behind them is of no checkpoint."""
+    def truncate(self, n_bytes: int) -> None:
+        """Continue after the first `n_bytes`; what was written after them belongs to no checkpoint."""
         if n_bytes:
             os.truncate(self._path, n_bytes)
         else:
@@ -87,14 +87,14 @@ def _damaged(path: Path) -> StreamgaugeError:
     return StreamgaugeError(f"the readings before it, in {path.name}, are damaged")
 
 
-def _record(progress: Progress) -> bytes:
+def _to_record(progress: Progress) -> bytes:
     facts = {"n_rows": progress.n_rows, "alarms": [astuple(alarm) for alarm in progress.alarms]}
     columns = {name: getattr(progress, name) for name in COLUMNS}
     state = pack_columns("progress", facts, columns)
     return len(state).to_bytes(8, "little") + state
 
 
-def _progress(state: bytes) -> Progress:
+def _from_record(state: bytes) -> Progress:
     facts, columns = unpack_columns("progress", state)
     alarms = tuple(Alarm(*alarm) for alarm in facts["alarms"])
     return Progress(facts["n_rows"], alarms=alarms, **{name: columns[name] for name in COLUMNS})

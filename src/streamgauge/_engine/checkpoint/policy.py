@@ -1,52 +1,51 @@
-"""When a run writes its checkpoints, what goes into them, and how it goes on from one."""
+"""When a run writes its checkpoints, what they hold, and how it resumes from one."""
 
 import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from streamgauge._engine.batch_plan import BatchResult, SavedStates
+from streamgauge._engine.batch_plan import BatchResult, Executor, SavedStates
 from streamgauge._engine.checkpoint.container import Checkpoint
 from streamgauge._engine.checkpoint.folder import Folder
 from streamgauge._engine.checkpoint.history import ProgressHistory
-from streamgauge._engine.checkpoint.recorder_log import Facts, RecorderLog
+from streamgauge._engine.checkpoint.recorder_log import RecorderContext, RecorderLog
 from streamgauge._engine.collector import Collector, Progress
-from streamgauge._engine.executor import Executor
 from streamgauge._engine.planner import Planner
 from streamgauge._format.text import to_text
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.protocols import CellBatch, DetectorSpec, Recorder
 from streamgauge.records.serialise import unpack
 
-__all__ = ["BestEffort", "CheckpointPolicy", "ResumePoint", "checkpointing_of", "opened_recorders", "same_run"]
+__all__ = ["BestEffort", "CheckpointPolicy", "ResumePoint", "as_policy", "identify_run", "open_recorders"]
 
-SECONDS = 30.0
-"""How often a checkpoint is written where nobody says after how many rows."""
+DEFAULT_SECONDS = 30.0
+"""The time between two checkpoints, unless a number of rows is given."""
 
 
 @dataclass(frozen=True)
 class ResumePoint:
-    """What a run goes on from.
+    """The state from which a run resumes.
 
     Parameters
     ----------
     n_rows
-        How many rows of the stream are done.
+        The number of rows of the stream that are done.
     seconds
-        How long the run took up to there.
+        The duration of the run up to there.
     saved
         The states of cells and folds.
     parts
         Further states by name.
-    spooled
-        How many bytes recorders are to be told of.
-    told
-        What the run told up to there.
+    n_recorded
+        The length of the recorder log in bytes.
+    history
+        The progress up to there.
     trusted
         Whether pickles among the states may be loaded.
     """
@@ -55,51 +54,50 @@ class ResumePoint:
     seconds: float
     saved: SavedStates
     parts: Mapping[str, bytes]
-    spooled: int
-    told: Iterator[Progress]
+    n_recorded: int
+    history: Iterator[Progress]
     trusted: bool
 
-    def load(self, host: Executor, orders: Planner, account: Collector) -> None:
-        """Let a run that was built alike take over all states."""
-        host.load(self.saved, trusted=self.trusted)
-        orders.load(self.n_rows, self.parts)
-        account.load(self.parts["account"])
+    def load(self, executor: Executor, planner: Planner, collector: Collector) -> None:
+        """Restore all states of a run with the same options."""
+        executor.load(self.saved, trusted=self.trusted)
+        planner.load(self.parts)
+        collector.load(self.parts["collector"])
 
 
 @dataclass(frozen=True)
 class BestEffort:
-    """Of checkpoints that nobody asked for: they only serve a run that is killed, and so never end one.
+    """Best-effort checkpoints: a failure is reported, ends the checkpoints and never aborts the run.
 
-    Where one cannot be written, there are no more of them. There is none of the end.
+    There is no checkpoint at the end.
 
     Parameters
     ----------
-    run
-        What the run is, in plain words: what must be the same for it to go on.
-    tell
-        Told why there are no more of them.
+    identity
+        What must be the same for the run to resume.
+    report
+        Called with the reason when there are no more checkpoints.
     """
 
-    run: Mapping[str, Any]
-    tell: Callable[[str], object]
+    identity: Mapping[str, Any]
+    report: Callable[[str], object]
 
 
 class CheckpointPolicy:
-    """Keeps the checkpoints of a run.
+    """Writes the checkpoints of a run into a folder.
 
     Parameters
     ----------
     folder
-        Where they go.
+        The folder.
     every
-        A checkpoint is written after so many rows, or at the end of the batch then at hand; None for one about every
-        30 seconds.
+        The number of rows between two checkpoints; None for about every 30 seconds.
     resume
-        Whether to go on from the newest one in the folder.
+        Whether to resume from the latest checkpoint, if there is one.
     trust
         Whether to load pickles from a checkpoint that was written elsewhere.
-    aside
-        Says that nobody asked for them; None where somebody did.
+    best_effort
+        Makes failures harmless; None if the checkpoints were asked for.
     """
 
     def __init__(
@@ -109,178 +107,182 @@ class CheckpointPolicy:
         *,
         resume: bool,
         trust: bool = False,
-        aside: BestEffort | None = None,
+        best_effort: BestEffort | None = None,
     ) -> None:
         if every is not None:
             require_at_least("checkpoint_every", every, 1)
         self._folder = Folder(folder)
-        self._every, self._resume, self._trust, self._aside = every, resume, trust, aside
-        self._given_up = False
-        self._log = ProgressHistory(self._folder.path / "progress.log")
-        self._spool = RecorderLog(self._folder.path / "passages.log")
-        self._told: list[Progress] = []
+        self._every, self._resume, self._trust, self._best_effort = every, resume, trust, best_effort
+        self._disabled = False
+        self._history = ProgressHistory(self._folder.path / "progress.log")
+        self._recorder_log = RecorderLog(self._folder.path / "recorder.log")
+        self._unsaved: list[Progress] = []
         self._row, self._time = 0, time.monotonic()
 
     @contextmanager
-    def opened(self, run: Callable[[], Mapping[str, Any]]) -> Iterator[ResumePoint | None]:
-        """Hold the folder for the length of a run; it yields what to go on from, or None for the start.
-
-        Parameters
-        ----------
-        run
-            Says what the run is; asked once, where that was not said before.
-        """
+    def open(self, identity: Callable[[], Mapping[str, Any]]) -> Iterator[ResumePoint | None]:
+        """Lock the folder for the length of a run; yield the point to resume from, or None for the start."""
         with self._folder.locked():
-            self._run = dict(run() if self._aside is None else self._aside.run)
-            self._told, self._given_up = [], False
-            restored = self._restored()
-            self._row, self._time = 0 if restored is None else restored.n_rows, time.monotonic()
-            yield restored
+            self._identity = dict(identity() if self._best_effort is None else self._best_effort.identity)
+            self._unsaved, self._disabled = [], False
+            point = self._find_resume_point()
+            self._row, self._time = 0 if point is None else point.n_rows, time.monotonic()
+            yield point
 
-    def _restored(self) -> ResumePoint | None:
-        found = self._folder.newest_first()
-        if found and not self._resume:
-            msg = f"{self._folder.path} holds checkpoints of an earlier run: resume it, or give another folder"
+    def _find_resume_point(self) -> ResumePoint | None:
+        paths = self._folder.newest_first()
+        if paths and not self._resume:
+            msg = f"{self._folder.path} holds checkpoints of an earlier run: resume it, or use another folder"
             raise StreamgaugeError(msg)
-        checkpoint = self._folder.newest(self._run, lambda checkpoint: self._log.check(checkpoint.facts["log"]))
-        self._log.cut(0 if checkpoint is None else checkpoint.facts["log"])
+        checkpoint = self._folder.newest(self._identity, lambda found: self._history.check(found.facts["history"]))
+        self._history.truncate(0 if checkpoint is None else checkpoint.facts["history"])
         if checkpoint is None:
             return None
-        for later in found:  # of which nothing can be used, and whose place others will take
-            if later.name > self._folder.name_of(checkpoint.n_rows):
-                later.unlink()
+        for path in paths:  # later ones that cannot be used
+            if path.name > self._folder.name_of(checkpoint.n_rows):
+                path.unlink()
         parts = dict(checkpoint.parts)
-        cells, folds = (_numbered(parts, kind) for kind in ("cell", "fold"))
-        facts, told = checkpoint.facts, self._log.read(checkpoint.facts["log"])
-        states = (SavedStates(cells, folds), parts, facts["spooled"])
-        return ResumePoint(checkpoint.n_rows, facts["seconds"], *states, told, checkpoint.own or self._trust)
+        cells, folds = (_take_numbered(parts, kind) for kind in ("cell", "fold"))
+        return ResumePoint(
+            n_rows=checkpoint.n_rows,
+            seconds=checkpoint.facts["seconds"],
+            saved=SavedStates(cells, folds),
+            parts=parts,
+            n_recorded=checkpoint.facts["recorded"],
+            history=self._history.read(checkpoint.facts["history"]),
+            trusted=checkpoint.own or self._trust,
+        )
 
     def is_due(self, n_rows: int, n_last: int | None = None) -> bool:
-        """Say whether a checkpoint is due after so many rows, or as the last; one that was due is no longer."""
-        if self._given_up:
+        """Return, once, whether a checkpoint is due after a number of rows, or at the last row."""
+        if self._disabled:
             return False
-        if n_rows == n_last and self._aside is None:
+        if n_rows == n_last and self._best_effort is None:
             return True
-        due = time.monotonic() - self._time >= SECONDS if self._every is None else n_rows - self._row >= self._every
+        if self._every is None:
+            due = time.monotonic() - self._time >= DEFAULT_SECONDS
+        else:
+            due = n_rows - self._row >= self._every
         if due:
             self._row, self._time = n_rows, time.monotonic()
         return due
 
     @property
-    def most_rows(self) -> int:
-        """How many rows may go into a batch, so that a checkpoint is in time."""
+    def max_batch_rows(self) -> int:
+        """The most rows of a batch, so that checkpoints are on time."""
         return self._every or sys.maxsize
 
-    def tell(self, progress: Progress) -> None:
-        """Take note of what a batch brought, for the next checkpoint."""
-        if not self._given_up:
-            self._told.append(progress)
+    def add(self, progress: Progress) -> None:
+        """Keep the progress of a batch for the next checkpoint."""
+        if not self._disabled:
+            self._unsaved.append(progress)
 
-    def taking(
-        self, recorders: Sequence[Recorder], facts: Facts, restored: ResumePoint | None
-    ) -> AbstractContextManager[Callable[[CellBatch], None]]:
-        """Open what takes the passages for the recorders until the run ends."""
-        return self._spool.opened(0 if restored is None else restored.spooled, recorders, facts)
+    @contextmanager
+    def open_recorders(
+        self, recorders: Sequence[Recorder], context: RecorderContext, resume_point: ResumePoint | None
+    ) -> Iterator[Callable[[CellBatch], None]]:
+        """Log what recorders need until the run ends; they get it then."""
+        n_bytes = 0 if resume_point is None else resume_point.n_recorded
+        with self._recorder_log.open(n_bytes, recorders, context) as callback:
+            yield callback
 
-    def write(
-        self, seconds: float, results_of_groups: Sequence[BatchResult], orders: Planner, account: Collector
-    ) -> None:
-        """Write a checkpoint of what was told up to now and of all states; then a live stream may forget the rows."""
-        states = orders.states(account.n_done)
-        if self._given_up:  # what was told since the last one is lost to it
+    def write(self, seconds: float, results: Sequence[BatchResult], planner: Planner, collector: Collector) -> None:
+        """Write a checkpoint of the progress and all states; afterwards a live stream may forget its rows."""
+        states = planner.take_states(collector.n_done)
+        if self._disabled:  # the progress since the last one is not in the log
             return
         try:
-            self._write(account.n_done, seconds, results_of_groups, {**states, "account": account.save()})
+            self._write(collector.n_done, seconds, results, {**states, "collector": collector.save()})
         except StreamgaugeError as error:
-            if self._aside is None:
+            if self._best_effort is None:
                 raise
-            self._aside.tell(str(error))
-            self._given_up, self._told = True, []
+            self._best_effort.report(str(error))
+            self._disabled, self._unsaved = True, []
             return
-        orders.committed(states)
+        planner.commit(states)
 
-    def _write(
-        self, n_rows: int, seconds: float, results_of_groups: Sequence[BatchResult], parts: Mapping[str, bytes]
-    ) -> None:
-        saved = [of_group.saved for of_group in results_of_groups if of_group.saved is not None]
-        for of_group in saved:
-            if of_group.refusal:
-                raise StreamgaugeError(of_group.refusal)
-        cells = dict(chain.from_iterable(of_group.cells.items() for of_group in saved))
-        folds = dict(chain.from_iterable(of_group.folds.items() for of_group in saved))
-        states = {f"cell {place}": state for place, state in sorted(cells.items())}
-        states |= {f"fold {number}": state for number, state in sorted(folds.items())}
+    def _write(self, n_rows: int, seconds: float, results: Sequence[BatchResult], parts: Mapping[str, bytes]) -> None:
+        saved = [result.saved for result in results if result.saved is not None]
+        for states in saved:
+            if states.refusal:
+                raise StreamgaugeError(states.refusal)
+        cells = dict(chain.from_iterable(states.cells.items() for states in saved))
+        folds = dict(chain.from_iterable(states.folds.items() for states in saved))
+        numbered = {f"cell {index}": state for index, state in sorted(cells.items())}
+        numbered |= {f"fold {number}": state for number, state in sorted(folds.items())}
         try:
-            n_bytes, spooled = self._log.append(self._told), self._spool.save()
+            n_history, n_recorded = self._history.append(self._unsaved), self._recorder_log.flush()
         except OSError as error:
             raise self._folder.failed(error) from None
         pickled = sorted({kind for state in cells.values() for kind in unpack("cell", state)[0]["pickled"]})
-        facts = {"seconds": seconds, "log": n_bytes, "spooled": spooled, "pickled": pickled}
-        self._folder.write(Checkpoint(n_rows, self._run, facts, {**states, **parts}), marked=bool(pickled))
-        self._told = []
+        facts = {"seconds": seconds, "history": n_history, "recorded": n_recorded, "pickled": pickled}
+        checkpoint = Checkpoint(n_rows, self._identity, facts, {**numbered, **parts})
+        self._folder.write(checkpoint, marked=bool(pickled))
+        self._unsaved = []
 
 
-def checkpointing_of(
+def as_policy(
     folder: Path | str | CheckpointPolicy | None, every: int | None, *, resume: bool, trust: bool
 ) -> CheckpointPolicy | None:
-    """Keep checkpoints where there is a folder for them; raise where an option needs one.
+    """Return the policy for a folder; raise if an option needs a folder and there is none.
 
     Examples
     --------
-    >>> checkpointing_of(None, None, resume=True, trust=False)
+    >>> as_policy(None, None, resume=True, trust=False)
     Traceback (most recent call last):
     ...
-    streamgauge.errors.StreamgaugeError: resume: from where? Give the folder of the checkpoints (checkpoint)
+    streamgauge.errors.StreamgaugeError: resume needs checkpoint, the folder of the checkpoints
     """
     if isinstance(folder, CheckpointPolicy):
         return folder
     if folder is not None:
         return CheckpointPolicy(folder, every, resume=resume, trust=trust)
-    if resume:
-        msg = "resume: from where? Give the folder of the checkpoints (checkpoint)"
-        raise StreamgaugeError(msg)
-    if every is not None:
-        msg = "checkpoint_every: where do they go? Give a folder for the checkpoints (checkpoint)"
-        raise StreamgaugeError(msg)
+    for option, given in (("resume", resume), ("checkpoint_every", every is not None)):
+        if given:
+            msg = f"{option} needs checkpoint, the folder of the checkpoints"
+            raise StreamgaugeError(msg)
     return None
 
 
 _MAY_DIFFER = {"drifts", "live", "time_limit", "seconds", "ended_by"}
 
 
-def same_run(
+def identify_run(
     description: Mapping[str, Any], detectors: Mapping[str, DetectorSpec], recorders: Sequence[Recorder]
 ) -> dict[str, Any]:
-    """Tell of the description of a run what must be the same for it to go on from a checkpoint.
+    """Return the part of a run's description that must be the same for it to resume from a checkpoint.
 
-    How many rows are read may differ, so that a run can be prolonged, and so may all that cannot change a reading.
+    The number of rows may differ, so that a run can be prolonged, and so may all that cannot change a reading.
 
     Examples
     --------
-    >>> same_run({"stream": {"name": "SEA()", "n_rows": 100}, "seed": 1, "seconds": 2.5}, {}, ())
+    >>> identify_run({"stream": {"name": "SEA()", "n_rows": 100}, "seed": 1, "seconds": 2.5}, {}, ())
     {'stream': {'name': 'SEA()'}, 'seed': 1, 'detectors': {}, 'recorders': []}
     """
-    told = {name: value for name, value in description.items() if name not in _MAY_DIFFER}
-    told["stream"] = {name: value for name, value in description["stream"].items() if name != "n_rows"}
-    told["detectors"] = {name: to_text(detector) for name, detector in detectors.items()}
-    told["recorders"] = [to_text(recorder) for recorder in recorders]
-    plain: dict[str, Any] = json.loads(json.dumps(told))
-    return plain
+    identity = {name: value for name, value in description.items() if name not in _MAY_DIFFER}
+    identity["stream"] = {name: value for name, value in description["stream"].items() if name != "n_rows"}
+    identity["detectors"] = {name: to_text(detector) for name, detector in detectors.items()}
+    identity["recorders"] = [to_text(recorder) for recorder in recorders]
+    as_json: dict[str, Any] = json.loads(json.dumps(identity))
+    return as_json
 
 
 @contextmanager
-def opened_recorders(
-    recorders: Sequence[Recorder], facts: Facts, checkpointing: CheckpointPolicy | None, restored: ResumePoint | None
+def open_recorders(
+    recorders: Sequence[Recorder],
+    context: RecorderContext,
+    policy: CheckpointPolicy | None,
+    resume_point: ResumePoint | None,
 ) -> Iterator[list[Callable[[CellBatch], None]]]:
-    """Open the recorders of a run; with checkpoints they are told at its end what is kept for them until then."""
-    with ExitStack() as opened:
-        if checkpointing is None or not recorders:
-            yield [opened.enter_context(recorder.open(*facts)) for recorder in recorders]
+    """Open the recorders of a run; with checkpoints they run at its end, from a log."""
+    with ExitStack() as stack:
+        if policy is None or not recorders:
+            yield [stack.enter_context(recorder.open(*context)) for recorder in recorders]
         else:
-            yield [opened.enter_context(checkpointing.taking(recorders, facts, restored))]
+            yield [stack.enter_context(policy.open_recorders(recorders, context, resume_point))]
 
 
-def _numbered(parts: dict[str, bytes], kind: str) -> dict[int, bytes]:
-    """Take the parts of a kind out, by their numbers."""
+def _take_numbered(parts: dict[str, bytes], kind: str) -> dict[int, bytes]:
+    """Remove the parts of a kind; return them by number."""
     names = [name for name in parts if name.startswith(f"{kind} ")]
     return {int(name.split()[1]): parts.pop(name) for name in names}

@@ -1,7 +1,7 @@
-"""What recorders are to be told, kept in a file until the run ends, so that a run that is killed loses none of it.
+"""A log of what recorders need, so that a killed run loses none of it.
 
-A file such as a Parquet table cannot be gone on with once its writer is gone. So with checkpoints passages are kept as
-they come, and recorders are told all of them at the end; any recorder will do.
+A file such as a Parquet table cannot be continued by another process. So with checkpoints the batches of all cells are
+logged, and recorders get them at the end of the run.
 """
 
 import os
@@ -16,14 +16,14 @@ from streamgauge.protocols import CellBatch, Recorder, Stream
 from streamgauge.records import Batch, Schema, Step, Tallies, Trace
 from streamgauge.records.serialise import pack_columns, unpack_columns
 
-__all__ = ["Facts", "RecorderLog"]
+__all__ = ["RecorderContext", "RecorderLog"]
 
-Facts = tuple[Stream, Schema, Sequence[str], Sequence[str]]
+RecorderContext = tuple[Stream, Schema, Sequence[str], Sequence[str]]
 """What a recorder is opened with: stream, schema, the names of learners and of forgettings."""
 
 
 class RecorderLog:
-    """Takes passages, and tells them to recorders when the run ends.
+    """Logs the batches of all cells, and replays them to recorders when the run ends.
 
     Parameters
     ----------
@@ -34,95 +34,105 @@ class RecorderLog:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file: BinaryIO | None = None
-        self._before: dict[str, Any] = {}
+        self._previous: dict[str, Any] = {}
 
     @contextmanager
-    def opened(
-        self, n_bytes: int, recorders: Sequence[Recorder], facts: Facts
+    def open(
+        self, n_bytes: int, recorders: Sequence[Recorder], context: RecorderContext
     ) -> Iterator[Callable[[CellBatch], None]]:
-        """Go on after the first so many bytes; the recorders are told all passages when the block ends well."""
+        """Continue after the first `n_bytes`; when the block ends without an error, replay the log to the recorders."""
         try:
             if n_bytes and (not self._path.exists() or self._path.stat().st_size < n_bytes):
-                msg = f"{self._path} is missing or too short: it holds what the recorders are to be told"
+                msg = f"{self._path} is missing or too short: the recorders need it"
                 raise StreamgaugeError(msg)
             with self._path.open("r+b" if n_bytes else "wb") as self._file:
                 self._file.truncate(n_bytes)
                 self._file.seek(n_bytes)
-                self._before = {}
-                yield self
+                self._previous = {}
+                yield self.append
                 self._file.flush()
         except OSError as error:
             msg = f"cannot write {self._path}: {error.strerror or error}"
             raise StreamgaugeError(msg) from None
-        with ExitStack() as opened:
-            takers = [opened.enter_context(recorder.open(*facts)) for recorder in recorders]
-            for passage in self.passages():
-                for take in takers:
-                    take(passage)
+        with ExitStack() as stack:
+            callbacks = [stack.enter_context(recorder.open(*context)) for recorder in recorders]
+            for cell_batch in self.read():
+                for callback in callbacks:
+                    callback(cell_batch)
 
-    def __call__(self, passage: CellBatch) -> None:
-        """Take a passage."""
-        if self._file is not None:
-            columns = _columns_of(passage)
-            # The cells of a batch have the rows in common, which are written once.
-            same = [name for name, column in columns.items() if name in self._before and self._before[name] is column]
-            new = {name: column for name, column in columns.items() if name not in same}
-            told = {
-                "learner": passage.learner,
-                "fold": passage.fold,
-                "stops": [int(stop) for stop in passage.reading_rows],
-            }
-            about = {**told, "start": passage.step.batch.start, "n_tallies": len(passage.tallies), "same": same}
-            record = pack_columns("passage", about, new)
-            self._file.write(len(record).to_bytes(8, "little") + record)
-            self._before = columns
+    def append(self, cell_batch: CellBatch) -> None:
+        """Append the batch of a cell."""
+        if self._file is None:
+            return
+        columns = _to_columns(cell_batch)
+        # The cells of a batch share its rows, which are written once.
+        same = [name for name, column in columns.items() if self._previous.get(name, self) is column]
+        facts = {
+            "learner": cell_batch.learner,
+            "fold": cell_batch.fold,
+            "reading_rows": [int(row) for row in cell_batch.reading_rows],
+            "start": cell_batch.step.batch.start,
+            "n_tallies": len(cell_batch.tallies),
+            "same": same,
+        }
+        new = {name: column for name, column in columns.items() if name not in same}
+        record = pack_columns("cell_batch", facts, new)
+        self._file.write(len(record).to_bytes(8, "little") + record)
+        self._previous = columns
 
-    def save(self) -> int:
-        """Make safe what was taken; gives how many bytes that is."""
+    def flush(self) -> int:
+        """Make the log durable; return its length in bytes."""
         if self._file is None:
             return 0
         self._file.flush()
         os.fsync(self._file.fileno())
         return self._file.tell()
 
-    def passages(self) -> Iterator[CellBatch]:
-        """Give all passages again."""
-        before: dict[str, Any] = {}
+    def read(self) -> Iterator[CellBatch]:
+        """Yield all logged batches."""
+        previous: dict[str, Any] = {}
         with self._path.open("rb") as file:
             while size := file.read(8):
-                about, columns = unpack_columns("passage", file.read(int.from_bytes(size, "little")))
-                before = {**{name: before[name] for name in about["same"]}, **columns}
-                yield _passage(about, before)
+                facts, columns = unpack_columns("cell_batch", file.read(int.from_bytes(size, "little")))
+                previous = {**{name: previous[name] for name in facts["same"]}, **columns}
+                yield _from_columns(facts, previous)
 
 
-_COLUMNS = {"batch": Batch, "step": Step, "trace": Trace}
+_RECORDS = {"batch": Batch, "step": Step, "trace": Trace}
 
 
-def _names_of(kind: type) -> list[str]:
-    return [field.name for field in fields(kind) if field.name not in {"start", "batch"}]
+def _list_columns(record: type) -> list[str]:
+    return [field.name for field in fields(record) if field.name not in {"start", "batch"}]
 
 
-def _columns_of(passage: CellBatch) -> dict[str, Any]:
-    """Give all columns of a passage by name."""
-    whole = {"batch": passage.step.batch, "step": passage.step, "trace": passage.trace}
+def _to_columns(cell_batch: CellBatch) -> dict[str, Any]:
+    """Return all columns of the batch of a cell by name."""
+    records = {"batch": cell_batch.step.batch, "step": cell_batch.step, "trace": cell_batch.trace}
     columns = {
-        f"{part} {name}": getattr(whole[part], name) for part, kind in _COLUMNS.items() for name in _names_of(kind)
+        f"{part} {name}": getattr(records[part], name)
+        for part, record in _RECORDS.items()
+        for name in _list_columns(record)
     }
-    for place, tallies in enumerate(passage.tallies):
+    for index, tallies in enumerate(cell_batch.tallies):
         if len(tallies):
             stacked = tallies if isinstance(tallies, Tallies) else Tallies.stacked(tallies)
-            columns |= {f"tallies {place} {name}": getattr(stacked, name) for name in _names_of(Tallies)}
+            columns |= {f"tallies {index} {name}": getattr(stacked, name) for name in _list_columns(Tallies)}
     return columns
 
 
-def _passage(about: dict[str, Any], columns: dict[str, Any]) -> CellBatch:
-    def built(kind: type, part: str) -> Any:  # noqa: ANN401
-        return {name: columns[f"{part} {name}"] for name in _names_of(kind)}
+def _from_columns(facts: dict[str, Any], columns: dict[str, Any]) -> CellBatch:
+    def select(record: type, part: str) -> Any:  # noqa: ANN401
+        return {name: columns[f"{part} {name}"] for name in _list_columns(record)}
 
-    batch = Batch(about["start"], **built(Batch, "batch"))
-    step, trace = Step(batch, **built(Step, "step")), Trace(**built(Trace, "trace"))
-    tallies = [
-        Tallies(**built(Tallies, f"tallies {place}")) if f"tallies {place} confusion" in columns else ()
-        for place in range(about["n_tallies"])
-    ]
-    return CellBatch(about["learner"], about["fold"], step, trace, about["stops"], tallies)
+    batch = Batch(facts["start"], **select(Batch, "batch"))
+    return CellBatch(
+        learner=facts["learner"],
+        fold=facts["fold"],
+        step=Step(batch, **select(Step, "step")),
+        trace=Trace(**select(Trace, "trace")),
+        reading_rows=facts["reading_rows"],
+        tallies=[
+            Tallies(**select(Tallies, f"tallies {index}")) if f"tallies {index} confusion" in columns else ()
+            for index in range(facts["n_tallies"])
+        ],
+    )

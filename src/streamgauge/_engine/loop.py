@@ -1,0 +1,171 @@
+"""The one loop: all cells of a run advance batch by batch."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from typing import Any
+
+from streamgauge._engine.batch_plan import Backend, BatchPlan, BatchResult, Executor, RunSpec
+from streamgauge._engine.checkpoint.policy import CheckpointPolicy, open_recorders
+from streamgauge._engine.checkpoint.recorder_log import RecorderContext
+from streamgauge._engine.collector import Collector, Progress
+from streamgauge._engine.planner import Planner
+from streamgauge._engine.schedule import Score
+from streamgauge._engine.source import RowSource
+from streamgauge.protocols import CellBatch, Recorder
+from streamgauge.significance.live import LiveTest
+
+__all__ = ["Run", "RunOptions"]
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a run is carried out.
+
+    Parameters
+    ----------
+    score
+        Which prediction of a row is scored.
+    every
+        The number of rows between two readings.
+    n_rows
+        The most rows to read; None for all.
+    batch_size
+        The number of rows of a batch.
+    time_limit
+        The run ends after this number of seconds; None for no limit.
+    live_test, n_analyses
+        How learners are compared at every reading, and the number of readings if it is known.
+    backend
+        Where the cells run.
+    recorders, recorder_context
+        What else to record, and what recorders are opened with.
+    checkpoints
+        When checkpoints are written and where; None for none.
+    identity
+        Returns what must be the same for a run to resume from a checkpoint.
+    """
+
+    score: Score
+    every: int
+    n_rows: int | None
+    batch_size: int
+    time_limit: float | None
+    live_test: LiveTest | None
+    n_analyses: int | None
+    backend: Backend
+    recorders: Sequence[Recorder]
+    recorder_context: RecorderContext
+    checkpoints: CheckpointPolicy | None
+    identity: Callable[[], Mapping[str, Any]]
+
+
+class Run:
+    """One run over the rows of a source. Iterate over `advance` once."""
+
+    def __init__(self, source: RowSource, run_spec: RunSpec, options: RunOptions) -> None:
+        self._source, self._run_spec, self._options = source, run_spec, options
+        self._planner = Planner(source, options.score, options.every, self._is_checkpoint_due)
+        self.collector = Collector(run_spec, options.live_test, options.n_analyses)
+        self.seconds = 0.0
+        self.ended_by = ""
+        """Why the run ended before its rows did; empty if it did not."""
+
+    def advance(self, should_stop: Callable[[], bool]) -> Iterator[Progress]:
+        """Run from the start, or from a checkpoint, until the rows end or `should_stop` returns True."""
+        options, collector = self._options, self.collector
+        began, seconds_before = time.perf_counter(), 0.0
+        with ExitStack() as stack:
+            checkpoints = options.checkpoints
+            resume_point = None if checkpoints is None else stack.enter_context(checkpoints.open(options.identity))
+            executor = stack.enter_context(options.backend.open(self._run_spec))
+            opening = open_recorders(options.recorders, options.recorder_context, checkpoints, resume_point)
+            callbacks = stack.enter_context(opening)
+            if resume_point is not None:
+                resume_point.load(executor, self._planner, collector)
+                self.seconds = seconds_before = resume_point.seconds
+                yield from resume_point.history
+            plans = stack.enter_context(closing(self._plan_batches(executor)))
+            for plan, results in self._run_plans(plans, executor):
+                yield self._collect(plan, results, callbacks)
+                elapsed = time.perf_counter() - began
+                self.seconds = seconds_before + elapsed
+                self.ended_by = self.ended_by or self._find_reason_to_stop(should_stop, elapsed)
+            if self.ended_by and self._source.live is None and next(plans, None) is None:
+                self.ended_by = ""  # those were the last rows
+            final_plan = self._planner.final_plan(collector.n_done)
+            if final_plan is not None:
+                executor.submit(final_plan)
+                yield self._collect(final_plan, executor.collect(), callbacks)
+
+    def _plan_batches(self, executor: Executor) -> Generator[BatchPlan]:
+        options, start = self._options, self.collector.n_done
+        size = options.batch_size
+        if options.checkpoints is not None:
+            size = min(size, options.checkpoints.max_batch_rows)
+        for batch, arrivals in self._source.batches(size, options.n_rows, start, ahead=executor.reads_ahead):
+            yield self._planner.plan(batch, arrivals)
+
+    def _run_plans(
+        self, plans: Iterator[BatchPlan], executor: Executor
+    ) -> Iterator[tuple[BatchPlan, list[BatchResult]]]:
+        """Run plans until the run is to end, as many at a time as the executor takes.
+
+        A run with checkpoints continues up to its next checkpoint.
+        """
+        pending: deque[tuple[BatchPlan, float]] = deque()
+        n_before, finished = self.collector.n_done, 0.0
+        may_end = with_no_checkpoint = self._options.checkpoints is None
+        while True:
+            while len(pending) < executor.depth and not (may_end and self.ended_by):
+                plan = next(plans, None)
+                if plan is None:
+                    break
+                pending.append((plan, time.perf_counter()))
+                if plan.schedule is None:  # no rows arrived for a while, so no checkpoint will come
+                    may_end = True
+                    break
+                may_end = plan.saves or with_no_checkpoint
+                executor.submit(plan)
+            if not pending:
+                return
+            plan, submitted = pending.popleft()
+            if plan.schedule is None:
+                yield plan, []
+                continue
+            yield plan, executor.collect()
+            started, finished = max(submitted, finished), time.perf_counter()
+            self._source.adapt_chunk_rows(plan.n_done - n_before, finished - started)
+            n_before = plan.n_done
+
+    def _find_reason_to_stop(self, should_stop: Callable[[], bool], elapsed: float) -> str:
+        if should_stop():
+            return "interrupt"
+        limit = self._options.time_limit
+        return "time limit" if limit is not None and elapsed >= limit else ""
+
+    def _is_checkpoint_due(self, n_rows: int) -> bool:
+        """Return whether a checkpoint is due after a number of rows; called in the order of the rows."""
+        checkpoints = self._options.checkpoints
+        if checkpoints is None:
+            return False
+        return checkpoints.is_due(n_rows, self._run_spec.n_rows) or bool(self.ended_by)
+
+    def _collect(
+        self, plan: BatchPlan, results: Sequence[BatchResult], callbacks: Sequence[Callable[[CellBatch], None]]
+    ) -> Progress:
+        """Pass the results of a plan to the recorders, the collector and the checkpoint."""
+        if callbacks:
+            pairs = [pair for result in results for pair in zip(result.cells, result.cell_batches, strict=False)]
+            for _, cell_batch in sorted(pairs, key=lambda pair: pair[0]):
+                for callback in callbacks:
+                    callback(cell_batch)
+        progress = self.collector.add(plan, results)
+        checkpoints = self._options.checkpoints
+        if checkpoints is not None:
+            checkpoints.add(progress)
+            if plan.saves:
+                checkpoints.write(self.seconds, results, self._planner, self.collector)
+        return progress

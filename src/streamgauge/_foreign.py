@@ -1,0 +1,244 @@
+"""Objects of users and of other libraries, wrapped once: the only module that asks what an object can do.
+
+Everything behind it works with the base classes of `streamgauge.protocols`, which have a default for all that is
+optional. (Learners of other libraries have their adapters in `streamgauge.learners.adapters`.)
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge.errors import StreamgaugeError
+from streamgauge.protocols import (
+    Labelling,
+    LabellingBase,
+    LiveStreamBase,
+    Measure,
+    Recorder,
+    Scheme,
+    SchemeBase,
+    Stream,
+    StreamBase,
+)
+from streamgauge.records import Arrivals, Batch, Drift, Schema, Step
+
+__all__ = [
+    "adopt_labelling",
+    "adopt_scheme",
+    "adopt_stream",
+    "close_iterator",
+    "is_frame",
+    "is_series",
+    "is_stream",
+    "name_callable",
+    "needs_votes",
+    "overrides",
+    "save_part",
+]
+
+
+def is_stream(thing: object) -> TypeGuard[Stream]:
+    """Return whether a thing, or the instances of a class, are streams; reads nothing, since that may cost a pass.
+
+    Examples
+    --------
+    >>> is_stream(42)
+    False
+    """
+    kind = thing if isinstance(thing, type) else type(thing)
+    return all(hasattr(kind, member) for member in ("schema", "n_rows", "fingerprint", "batches"))
+
+
+def is_frame(thing: object) -> bool:
+    """Return whether a thing is a table of pandas, polars or Arrow."""
+    return hasattr(thing, "__arrow_c_stream__") and (hasattr(thing, "columns") or hasattr(thing, "column_names"))
+
+
+def is_series(thing: object) -> bool:
+    """Return whether a thing is a column of pandas or polars."""
+    return hasattr(thing, "to_frame")
+
+
+def name_callable(function: object) -> str:
+    """Return the name of a function, or the class of another callable.
+
+    Examples
+    --------
+    >>> name_callable(abs), name_callable(Schema((), ("a", "b")))
+    ('abs', 'Schema')
+    """
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def close_iterator(iterator: Iterator[Any]) -> None:
+    """Close an iterator, if it is a generator."""
+    close = getattr(iterator, "close", None)
+    if close is not None:
+        close()
+
+
+def needs_votes(part: Measure | Recorder) -> bool:
+    """Return whether a measure or recorder needs the votes of predictions; one without this attribute does not."""
+    return bool(getattr(part, "needs_votes", False))
+
+
+def adopt_stream(stream: Stream) -> StreamBase:
+    """Return a stream with all defaults; one of ours as it is.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA
+    >>> adopt_stream(SEA()).ends
+    False
+    """
+    if isinstance(stream, StreamBase):
+        return stream
+    live = all(hasattr(stream, member) for member in ("state", "restore", "committed"))
+    return _ForeignLiveStream(stream) if live else _ForeignStream(stream)
+
+
+class _ForeignStream(StreamBase):
+    """A stream that does not inherit from `StreamBase`."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream: Any = stream
+        self.checked = bool(getattr(stream, "checked", False))
+        self.in_memory = bool(getattr(stream, "in_memory", False))
+        self.ends = bool(getattr(stream, "ends", False))
+
+    def __repr__(self) -> str:
+        return repr(self._stream)
+
+    @property
+    def schema(self) -> Schema:
+        return self._stream.schema  # type: ignore[no-any-return]
+
+    @property
+    def n_rows(self) -> int | None:
+        return self._stream.n_rows  # type: ignore[no-any-return]
+
+    @property
+    def fingerprint(self) -> str:
+        return self._stream.fingerprint  # type: ignore[no-any-return]
+
+    def batches(self, size: int, start: int = 0) -> Iterator[Batch]:
+        return self._stream.batches(size, start)  # type: ignore[no-any-return]
+
+    @property
+    def status(self) -> str:
+        return str(getattr(self._stream, "status", ""))
+
+    def facts(self) -> Mapping[str, object]:
+        facts: Mapping[str, object] = getattr(self._stream, "facts", dict)()
+        return facts
+
+    def drifts_before(self, row: int | None) -> tuple[Drift, ...]:
+        drifts = getattr(self._stream, "drifts_before", None)
+        return () if drifts is None else drifts(row)
+
+
+class _ForeignLiveStream(_ForeignStream, LiveStreamBase):
+    """A live stream that does not inherit from `LiveStreamBase`."""
+
+    def state(self) -> bytes:
+        return self._stream.state()  # type: ignore[no-any-return]
+
+    def restore(self, state: bytes) -> None:
+        self._stream.restore(state)
+
+    def committed(self, state: bytes) -> None:
+        self._stream.committed(state)
+
+
+def adopt_scheme(scheme: Scheme) -> SchemeBase:
+    """Return a scheme with all defaults; one of ours as it is."""
+    return scheme if isinstance(scheme, SchemeBase) else _ForeignScheme(scheme)
+
+
+class _ForeignScheme(SchemeBase):
+    """A scheme that does not inherit from `SchemeBase`."""
+
+    def __init__(self, scheme: Scheme) -> None:
+        self._scheme: Any = scheme
+
+    @property
+    def n_folds(self) -> int:
+        return self._scheme.n_folds  # type: ignore[no-any-return]
+
+    def step(self, batch: Batch, fold: int, seed: int) -> Step:
+        return self._scheme.step(batch, fold, seed)  # type: ignore[no-any-return]
+
+    @property
+    def test(self) -> str:
+        return str(getattr(self._scheme, "test", super().test))
+
+    @property
+    def training(self) -> int | Stream:
+        return getattr(self._scheme, "training", super().training)
+
+    @property
+    def period(self) -> tuple[int, int] | None:
+        return getattr(self._scheme, "period", super().period)
+
+    @property
+    def max_batch_rows(self) -> int:
+        return getattr(self._scheme, "max_batch_rows", super().max_batch_rows)
+
+    def bind(self, stream: Stream) -> SchemeBase:
+        bind = getattr(self._scheme, "bind", None)
+        return self if bind is None else adopt_scheme(bind(stream))
+
+    def release(self, batch: Batch) -> NDArray[np.int64] | None:
+        release = getattr(self._scheme, "release", super().release)
+        return release(batch)
+
+    def inserted_tests(self, start: int, stop: int) -> list[tuple[int, Batch]]:
+        inserted = getattr(self._scheme, "inserted_tests", super().inserted_tests)
+        return inserted(start, stop)
+
+    def final_test(self, n_rows: int) -> Batch | None:
+        final = getattr(self._scheme, "final_test", super().final_test)
+        return final(n_rows)
+
+
+def overrides(scheme: Scheme, method: str) -> bool:
+    """Return whether a scheme has a method that is not the default of `SchemeBase`."""
+    return getattr(type(scheme), method, None) not in {None, getattr(SchemeBase, method)}
+
+
+def adopt_labelling(labelling: Labelling) -> LabellingBase:
+    """Return a labelling with all defaults; one of ours as it is."""
+    return labelling if isinstance(labelling, LabellingBase) else _ForeignLabelling(labelling)
+
+
+class _ForeignLabelling(LabellingBase):
+    """A labelling that does not inherit from `LabellingBase`."""
+
+    def __init__(self, labelling: Labelling) -> None:
+        self._labelling: Any = labelling
+
+    def arrivals(self, batch: Batch, seed: int) -> Arrivals | None:
+        return self._labelling.arrivals(batch, seed)  # type: ignore[no-any-return]
+
+    @property
+    def attribute(self) -> str | None:
+        return getattr(self._labelling, "attribute", None)
+
+    def reading_column(self, index: int) -> LabellingBase:
+        return adopt_labelling(self._labelling.reading_column(index))
+
+
+def save_part(part: object, name: str) -> bytes:
+    """Return the saved state of a part of a cell; the error names the part if it cannot be saved."""
+    save = getattr(part, "save", None)
+    if save is None or not hasattr(part, "load"):
+        msg = f"a checkpoint cannot save {name}: {type(part).__name__} has no methods save() and load()"
+        raise StreamgaugeError(msg)
+    try:
+        state = save()
+    except Exception as error:  # such as an object that cannot be pickled
+        msg = f"a checkpoint cannot save {name}: {type(error).__name__}: {error}"
+        raise StreamgaugeError(msg) from error
+    return state if isinstance(state, bytes) else bytes(state)
