@@ -10,7 +10,7 @@ import numpy as np
 import streamgauge as sg
 from streamgauge import plots, streams
 from streamgauge._format.palette import COLOURS
-from streamgauge.experiments import read, ready_path, run
+from streamgauge.experiments import get_ready_path, read, run
 from streamgauge.learners import AdaptiveRandomForest, HoeffdingAdaptiveTree
 from streamgauge.plots import Figure
 from streamgauge.plots.figure import blank
@@ -67,7 +67,7 @@ def calibration() -> Figure:
 def experiment() -> Figure:
     """Show what the ready-made quick experiment finds in 5,000 rows of each stream."""
     with tempfile.TemporaryDirectory() as folder:
-        run(read(ready_path("quick"), rows=5000), folder, n_jobs=1)
+        run(read(get_ready_path("quick"), rows=5000), folder, n_jobs=1)
         table = sg.Store(folder).table().to_pandas()
     means = table[table["measure"] == "accuracy"].groupby(["stream", "learner"])["mean"].mean().unstack()
     with blank((7.5, 3.6)) as figure:

@@ -134,7 +134,7 @@ def _choose_stream(source: str | None, stream: str | None) -> str:
 
 def _find_drifts(values: object, rows: tuple[int, ...], n_rows: int) -> "tuple[Drift, ...]":
     """Return the true drifts given on the command line, or else those the stream knows."""
-    from streamgauge.protocols import is_stream  # noqa: PLC0415
+    from streamgauge._foreign import is_stream  # noqa: PLC0415
     from streamgauge.records import Drift  # noqa: PLC0415
     from streamgauge.streams import drifts_of  # noqa: PLC0415
 

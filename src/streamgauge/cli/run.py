@@ -72,7 +72,7 @@ def command(  # noqa: PLR0913
       streamgauge run --ready quick
       streamgauge run --list
     """
-    from streamgauge.experiments import READY, out_of, read, ready_path, run  # noqa: PLC0415
+    from streamgauge.experiments import READY, get_ready_path, read, read_out_folder, run  # noqa: PLC0415
 
     if listing:
         _list_ready(as_json=as_json)
@@ -80,13 +80,13 @@ def command(  # noqa: PLR0913
     if (file is None) == (ready is None):
         msg = "give an experiment: either a TOML file or --ready NAME; 'streamgauge run --list' lists the names"
         raise StreamgaugeError(msg)
-    path = ready_path(ready) if ready is not None else Path(str(file))
+    path = get_ready_path(ready) if ready is not None else Path(str(file))
     near = None if path.exists() or path.suffix else nearest(str(path), READY)
     if near is not None:
         msg = f"there is no file {path}; did you mean --ready {near}?"
         raise StreamgaugeError(msg)
     experiment = read(path, rows=rows)
-    folder = out or out_of(path) or Path("results") / experiment.name
+    folder = out or read_out_folder(path) or Path("results") / experiment.name
     if check:
         _list_missing(experiment, folder, as_json=as_json)
         return 0
@@ -119,9 +119,9 @@ def _list_ready(*, as_json: bool) -> None:
 
 
 def _list_missing(experiment: "Experiment", folder: Path, *, as_json: bool) -> None:
-    from streamgauge.experiments import missing  # noqa: PLC0415
+    from streamgauge.experiments import find_missing  # noqa: PLC0415
 
-    runs = missing(experiment, folder)
+    runs = find_missing(experiment, folder)
     n_missing = sum(len(learners) for _, learners in runs)
     if as_json:
         rows = [{"run": str(condition), "learners": learners} for condition, learners in runs]

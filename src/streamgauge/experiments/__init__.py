@@ -1,11 +1,11 @@
-"""Experiments: streams x learners x schemes x labellings x seeds, from one file, run as far as results are missing."""
+"""Experiments: streams x learners x schemes x labellings x seeds from one file; only missing runs are run."""
 
 from streamgauge.experiments.experiment import Experiment
 from streamgauge.experiments.jobs import Event
-from streamgauge.experiments.ready import READY, ready_path
-from streamgauge.experiments.run import ExperimentOutcome, missing, run
+from streamgauge.experiments.ready import READY, get_ready_path
+from streamgauge.experiments.run import ExperimentOutcome, find_missing, run
 from streamgauge.experiments.stream_sources import Sample, Source
-from streamgauge.experiments.toml_reader import out_of, read
+from streamgauge.experiments.toml_reader import read, read_out_folder
 
 __all__ = [
     "READY",
@@ -14,9 +14,9 @@ __all__ = [
     "ExperimentOutcome",
     "Sample",
     "Source",
-    "missing",
-    "out_of",
+    "find_missing",
+    "get_ready_path",
     "read",
-    "ready_path",
+    "read_out_folder",
     "run",
 ]

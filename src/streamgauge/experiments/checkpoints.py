@@ -1,4 +1,4 @@
-"""The checkpoints of the runs of an experiment, each beside the place of its results until these are there."""
+"""Checkpoints of the runs of an experiment, in the folder of the run until its results are saved."""
 
 import shutil
 from collections.abc import Callable
@@ -7,7 +7,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 from streamgauge._engine.checkpoint import BestEffort, CheckpointPolicy, Folder
-from streamgauge.protocols import Resumable, Stream
+from streamgauge._foreign import adopt_stream
+from streamgauge.protocols import LiveStreamBase, Stream
 
 __all__ = ["RunCheckpoints"]
 
@@ -21,20 +22,20 @@ class RunCheckpoints:
     Parameters
     ----------
     folder
-        The folder of the run.
+        Folder of the run.
     run
-        Its name, which says what is done.
+        Name of the run, a digest of what it does.
     every
-        A checkpoint is written after so many rows; None for about every 30 seconds, 0 for never.
+        Rows between checkpoints; None for about every 30 seconds, 0 for none.
     since
-        Take only what was written after this moment, in seconds of `time.time`; None for all.
+        Ignore checkpoints written before this time, in seconds of `time.time`; None ignores none.
 
     Examples
     --------
     >>> import tempfile
     >>> from streamgauge import SEA
-    >>> kept = RunCheckpoints(Path(tempfile.mkdtemp()), "1f")
-    >>> kept.is_there, kept.checkpointing(SEA(), print) is None
+    >>> checkpoints = RunCheckpoints(Path(tempfile.mkdtemp()), "1f")
+    >>> checkpoints.exist, checkpoints.make_policy(SEA(), print) is None
     (False, False)
     """
 
@@ -44,33 +45,33 @@ class RunCheckpoints:
     since: float | None = None
 
     @property
-    def is_there(self) -> bool:
-        """Whether an earlier try has left a checkpoint to go on from."""
-        newest = self._found.newest_first()[:1]
+    def exist(self) -> bool:
+        """Whether an earlier attempt left a checkpoint to resume from."""
+        newest = self._folder.newest_first()[:1]
         return self.every != 0 and any(self.since is None or path.stat().st_mtime >= self.since for path in newest)
 
-    def checkpointing(self, stream: Stream, tell: Callable[[str], object]) -> CheckpointPolicy | None:
-        """Say how checkpoints are kept; not at all of a live stream, which would forget rows with each of them.
+    def make_policy(self, stream: Stream, warn: Callable[[str], object]) -> CheckpointPolicy | None:
+        """Return how checkpoints are written; None for a live stream, which drops its rows at each checkpoint.
 
         Parameters
         ----------
         stream
-            Where the rows come from.
-        tell
-            Told why a run that is killed could not go on.
+            The stream of the run.
+        warn
+            Called with the reason if the run could not be resumed after a kill.
         """
-        if self.every == 0 or isinstance(stream, Resumable):
+        if self.every == 0 or isinstance(adopt_stream(stream), LiveStreamBase):
             return None
-        if not self.is_there:
+        if not self.exist:
             self.drop()
         # Paths are left out: a sample is drawn into another folder each time.
         run = {"run": self.run, "version": version("streamgauge")}
-        return CheckpointPolicy(self._found.path, self.every, resume=True, aside=BestEffort(run, tell))
+        return CheckpointPolicy(self._folder.path, self.every, resume=True, best_effort=BestEffort(run, warn))
 
     def drop(self) -> None:
-        """Remove them all."""
-        shutil.rmtree(self._found.path, ignore_errors=True)
+        """Remove all checkpoints."""
+        shutil.rmtree(self._folder.path, ignore_errors=True)
 
     @property
-    def _found(self) -> Folder:
+    def _folder(self) -> Folder:
         return Folder(self.folder / NAME)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
+from streamgauge._foreign import adopt_scheme
 from streamgauge._format.text import to_text
 from streamgauge.drift import name_detectors
 from streamgauge.errors import StreamgaugeError, require_at_least
@@ -15,49 +16,56 @@ from streamgauge.measures import measure
 from streamgauge.names import FAMILIES, make
 from streamgauge.protocols import DetectorSpec, Forgetting, LearnerSpec, Scheme
 from streamgauge.schemes.prequential import require_scheme
-from streamgauge.store import Asked, Condition
+from streamgauge.store import Condition, Request
 
-__all__ = ["Experiment", "Job"]
+__all__ = ["MAKERS", "Experiment", "Job"]
 
 
-def _learner(thing: object) -> LearnerSpec:
+def _make_learner(thing: object) -> LearnerSpec:
     known, within = FAMILIES["learners"](), FAMILIES["detectors"]()
     return as_spec(make("learner", thing, known, within=within) if isinstance(thing, str) else thing)
 
 
-def _scheme(thing: object) -> Scheme:
+def _make_scheme(thing: object) -> Scheme:
     known = {**FAMILIES["streams"](), **FAMILIES["schemes"]()}
-    found: Any = make("scheme", thing, known) if isinstance(thing, str) else thing
-    require_scheme(found)
-    scheme: Scheme = found
+    scheme: Scheme = make("scheme", thing, known) if isinstance(thing, str) else thing  # type: ignore[assignment]
+    require_scheme(scheme)
     return scheme
 
 
-def _made(kind: str, family: str) -> Any:  # noqa: ANN401
-    return lambda thing: make(kind, thing, FAMILIES[family]()) if isinstance(thing, str) else thing
+def _make_labelling(thing: object) -> Any:  # noqa: ANN401
+    return make("labelling", thing, FAMILIES["labellings"]()) if isinstance(thing, str) else thing
 
 
-MADE: dict[str, Any] = {
-    "learners": _learner,
-    "schemes": _scheme,
-    "labellings": _made("labelling", "labellings"),
-    "forgettings": _made("forgetting", "forgettings"),
-    "detectors": _made("detector", "detectors"),
+def _make_forgetting(thing: object) -> Any:  # noqa: ANN401
+    return make("forgetting", thing, FAMILIES["forgettings"]()) if isinstance(thing, str) else thing
+
+
+def _make_detector(thing: object) -> Any:  # noqa: ANN401
+    return make("detector", thing, FAMILIES["detectors"]()) if isinstance(thing, str) else thing
+
+
+MAKERS: dict[str, Any] = {
+    "learners": _make_learner,
+    "schemes": _make_scheme,
+    "labellings": _make_labelling,
+    "forgettings": _make_forgetting,
+    "detectors": _make_detector,
     "measures": measure,
 }
-"""Per part of an experiment, what makes an object of a text."""
+"""Functions that turn the text of each part of an experiment into an object; objects pass through."""
 
 
 @dataclass(frozen=True)
 class Job:
     """One run of an experiment: all learners on one stream under one scheme, one labelling and one seed.
 
-    Its fingerprint is that of the rows, where it is known already.
+    The fingerprint is that of the rows; empty if not known yet.
 
     Examples
     --------
     >>> experiment = Experiment("small", streams={"sea": Source("SEA", rows=100)}, learners={"last": "NoChange"})
-    >>> [str(job.condition()) for job in experiment.jobs()]
+    >>> [str(job.make_condition()) for job in experiment.list_jobs()]
     ['sea, seed 1']
     """
 
@@ -69,39 +77,32 @@ class Job:
     seed: int
     fingerprint: str = ""
 
-    def condition(self) -> Condition:
-        """Say under which condition the learners are evaluated; looks at the rows of a file."""
+    def make_condition(self) -> Condition:
+        """Return the condition of the evaluation; reads the rows of a file unless the fingerprint is known."""
         own = self.experiment
-        rows = own.rows if self.source.rows is None else self.source.rows
+        is_sample = isinstance(self.source, Sample)
         return Condition(
             stream=self.name,
-            fingerprint=self.fingerprint or self.source.fingerprint(self.seed),
-            scheme=to_text(MADE["schemes"](self.scheme)),
-            labelling=self._labelling_name,
+            fingerprint=self.fingerprint or self.source.compute_fingerprint(self.seed),
+            scheme=to_text(_make_scheme(self.scheme)),
+            labelling=self.source.labelling_name if is_sample else to_text(_make_labelling(self.labelling)),
             score=own.score,
             seed=self.seed,
-            rows=rows,
+            rows=own.rows if self.source.rows is None else self.source.rows,
             every=own.every,
             time_budget=own.time_budget,
-            sample=self.source.sampled,
+            sample=self.source.sampling,
         )
 
-    @property
-    def _labelling_name(self) -> str:
-        if isinstance(self.source, Sample):
-            return self.source.labelling_name
-        return to_text(MADE["labellings"](self.labelling))
+    def describe_learners(self) -> dict[str, str]:
+        """Return the learners by name, each as a text of everything that decides what it does."""
+        return {name: f"{to_text(spec)} seed {spec.seed}" for name, spec in self.experiment.make_learners().items()}
 
-    def learners(self) -> dict[str, str]:
-        """Give per name of a learner all that decides what it does, as a text."""
-        return {name: f"{to_text(spec)} seed {spec.seed}" for name, spec in self.experiment.specs().items()}
-
-    def asked(self) -> Asked:
-        """Say what the results must hold."""
-        return self.experiment.asked(MADE["schemes"](self.scheme))
+    def make_request(self) -> Request:
+        """Return what the results must hold."""
+        return self.experiment.make_request(_make_scheme(self.scheme))
 
     def __str__(self) -> str:
-        """Name it for people."""
         return f"{self.name}, seed {self.seed}"
 
 
@@ -109,27 +110,27 @@ class Job:
 class Experiment:
     """Many evaluations: every learner on every stream, under every scheme and labelling, with every seed.
 
-    Objects are given as they are, or as the texts that the command line takes.
+    All parts are given as objects, or as text in the syntax of the command line.
 
     Parameters
     ----------
     name
-        What it is called.
+        Name of the experiment.
     streams
-        The streams by name.
+        Streams by name.
     learners
-        The learners by name.
+        Learners by name.
     samples
-        Samples of files; they bring their own labelling.
+        Samples of files; each has its own labelling.
     schemes, labellings, seeds
-        What each learner is evaluated with on each stream.
+        Schemes, labellings and seeds of the evaluations.
     forgettings, measures, detectors
-        As for `Evaluation`; no forgetting stands for a landmark, or with `Holdout` for the last test.
+        As for `Evaluation`; the default forgetting is a landmark, and with `Holdout` the last test.
     score, rows, every, time_budget, resources
         As for `Evaluation`; `rows` is its `n_rows`.
     checkpoint_every
-        A run writes a checkpoint after so many rows, to go on from where it is killed; None for about every 30
-        seconds, 0 for never.
+        Rows between the checkpoints of a run, from which it resumes after a kill; None for about every 30 seconds, 0
+        for none.
 
     Examples
     --------
@@ -161,9 +162,10 @@ class Experiment:
     checkpoint_every: int | None = None
 
     def __post_init__(self) -> None:
-        for option, least in (("rows", 1), ("every", 1), ("checkpoint_every", 0)):
-            if getattr(self, option) is not None:
-                require_at_least(option, getattr(self, option), least)
+        limits = (("rows", self.rows, 1), ("every", self.every, 1), ("checkpoint_every", self.checkpoint_every, 0))
+        for option, value, least in limits:
+            if value is not None:
+                require_at_least(option, value, least)
         for seed in self.seeds:
             require_at_least("seed", seed, 0)
         for part, things in (("stream", (*self.streams, *self.samples)), ("learner", self.learners)):
@@ -171,40 +173,39 @@ class Experiment:
                 msg = f"the experiment has no {part}"
                 raise StreamgaugeError(msg)
 
-    def jobs(self) -> Iterator[Job]:
-        """Give all runs."""
+    def list_jobs(self) -> Iterator[Job]:
+        """Yield all runs."""
         grid = product(self.streams.items(), self.schemes, self.labellings, self.seeds)
         for (name, source), scheme, labelling, seed in grid:
-            yield Job(self, name, source, scheme, labelling, seed)
+            yield Job(experiment=self, name=name, source=source, scheme=scheme, labelling=labelling, seed=seed)
         for sample, scheme, seed in product(self.samples, self.schemes, self.seeds):
-            yield Job(self, sample.stream_name, sample, scheme, None, seed)
+            yield Job(experiment=self, name=sample.stream_name, source=sample, scheme=scheme, labelling=None, seed=seed)
 
     @property
     def n_cells(self) -> int:
-        """How many evaluations of a learner there are."""
+        """Number of evaluations of a learner."""
         n_conditions = len(self.streams) * len(self.labellings) + len(self.samples)
         return n_conditions * len(self.schemes) * len(self.seeds) * len(self.learners)
 
-    def specs(self) -> dict[str, LearnerSpec]:
-        """Make the learners."""
-        return {name: _learner(thing) for name, thing in self.learners.items()}
+    def make_learners(self) -> dict[str, LearnerSpec]:
+        """Return the learners by name."""
+        return {name: _make_learner(thing) for name, thing in self.learners.items()}
 
-    def made_forgettings(self, scheme: Scheme) -> tuple[Forgetting, ...]:
-        """Make the forgettings; by default the usual one of a scheme."""
-        made: tuple[Forgetting, ...] = tuple(map(MADE["forgettings"], self.forgettings))
-        period = getattr(scheme, "period", None)  # of a holdout, and the size of its tests
-        return made or ((Landmark(),) if period is None else (Window(period[1]),))
+    def make_forgettings(self, scheme: Scheme) -> tuple[Forgetting, ...]:
+        """Return the forgettings; if none is given, the default of a scheme."""
+        forgettings: tuple[Forgetting, ...] = tuple(map(_make_forgetting, self.forgettings))
+        period = adopt_scheme(scheme).period  # rows between the tests of a holdout, and rows of a test
+        return forgettings or ((Landmark(),) if period is None else (Window(period[1]),))
 
-    def made_detectors(self) -> dict[str, DetectorSpec]:
-        """Make the detectors."""
-        made = [MADE["detectors"](thing) for thing in self.detectors]
-        return name_detectors(made)
+    def make_detectors(self) -> dict[str, DetectorSpec]:
+        """Return the detectors by name."""
+        return name_detectors([_make_detector(thing) for thing in self.detectors])
 
-    def asked(self, scheme: Scheme) -> Asked:
-        """Say what the results of a run must hold."""
-        return Asked(
-            tuple(MADE["measures"](thing).name for thing in self.measures),
-            tuple(to_text(one) for one in self.made_forgettings(scheme)),
-            tuple(self.made_detectors()),
-            self.resources,
+    def make_request(self, scheme: Scheme) -> Request:
+        """Return what the results of a run must hold."""
+        return Request(
+            measures=tuple(measure(thing).name for thing in self.measures),  # type: ignore[arg-type]
+            forgettings=tuple(to_text(forgetting) for forgetting in self.make_forgettings(scheme)),
+            detectors=tuple(self.make_detectors()),
+            resources=self.resources,
         )

@@ -1,9 +1,10 @@
-"""One run of an experiment: claimed, evaluated and kept."""
+"""One run of an experiment: claim it, evaluate its learners, save the results."""
 
 import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 from streamgauge._engine.journal import format as files
@@ -11,41 +12,41 @@ from streamgauge.backends import Threads
 from streamgauge.errors import CheckpointWarning, FailureWarning, StreamgaugeError
 from streamgauge.evaluation import evaluate
 from streamgauge.experiments.checkpoints import RunCheckpoints
-from streamgauge.experiments.experiment import MADE, Job
-from streamgauge.experiments.stream_sources import Opened
+from streamgauge.experiments.experiment import MAKERS, Job
+from streamgauge.experiments.stream_sources import OpenedStream
 from streamgauge.records import Reading
 from streamgauge.results import Results
 from streamgauge.store import Claim, Store
-from streamgauge.streams.true_drifts import min_limit
+from streamgauge.streams.batching import min_limit
 
-__all__ = ["Event", "Settings", "perform"]
+__all__ = ["Event", "Settings", "run_job"]
 
 Kind = Literal["started", "advanced", "finished", "failed", "stopped", "done", "busy", "noted"]
 
 
 @dataclass(frozen=True)
 class Event:
-    """What became of a job.
+    """Progress of a job.
 
     Parameters
     ----------
     kind
-        It started, advanced, finished, failed or was stopped; it was done before; others are busy with it; or there
-        is something to be noted.
-    place
-        Which job of the experiment.
+        The job started, advanced, finished, failed or was stopped; was done before; is busy in another process; or
+        has a note.
+    index
+        Index of the job in the experiment.
     label
-        What it is, for people.
+        Description of the job.
     n_rows
-        How many rows are done; when it starts, how many there will be, or 0.
+        Rows done; for a started job the total, or 0 if unknown.
     n_learners, n_failed
-        How many learners it evaluates, and how many of them failed.
+        Number of learners it evaluates, and how many of them failed.
     text
-        Why it failed, or what is to be noted.
+        Reason of a failure, or the note.
     """
 
     kind: Kind
-    place: int
+    index: int
     label: str = ""
     n_rows: int = 0
     n_learners: int = 0
@@ -55,7 +56,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Settings:
-    """How jobs are done: where results go, in how many threads, what counts as done, how often it is kept."""
+    """Settings of all jobs: folder of the store, threads per job, what counts as done, rows between checkpoints."""
 
     folder: str
     threads: int = 1
@@ -64,8 +65,8 @@ class Settings:
     checkpoint_every: int | None = None
 
 
-def perform(place: int, job: Job, settings: Settings, report: Callable[[Event], None]) -> None:
-    """Do what is missing of a job, and report what becomes of it.
+def run_job(index: int, job: Job, settings: Settings, report: Callable[[Event], None]) -> None:
+    """Run the missing part of a job, and report its progress.
 
     Examples
     --------
@@ -73,11 +74,11 @@ def perform(place: int, job: Job, settings: Settings, report: Callable[[Event], 
     >>> from streamgauge.experiments.experiment import Experiment
     >>> from streamgauge.experiments.stream_sources import Source
     >>> experiment = Experiment("small", {"sea": Source("SEA", rows=100)}, {"last": "NoChange"})
-    >>> (job,) = experiment.jobs()
+    >>> (job,) = experiment.list_jobs()
     >>> settings = Settings(tempfile.mkdtemp())
     >>> _ = Store(settings.folder, new=True)
     >>> for _ in range(2):
-    ...     perform(0, job, settings, lambda event: event.kind == "advanced" or print(event.kind))
+    ...     run_job(0, job, settings, lambda event: event.kind == "advanced" or print(event.kind))
     started
     finished
     done
@@ -85,153 +86,163 @@ def perform(place: int, job: Job, settings: Settings, report: Callable[[Event], 
     store = Store(settings.folder)
     n_learners = len(job.experiment.learners)
     try:
-        claim = _claimed(job, settings, store)
+        claim = store.claim(
+            job.make_condition(),
+            job.describe_learners(),
+            job.make_request(),
+            experiment=job.experiment.name,
+            since=settings.since,
+            together=settings.together,
+        )
     except (StreamgaugeError, OSError) as error:
-        report(Event("failed", place, str(job), n_learners=n_learners, n_failed=n_learners, text=str(error)))
+        report(Event("failed", index, label=str(job), n_learners=n_learners, n_failed=n_learners, text=str(error)))
         return
     if isinstance(claim, str):
-        report(Event("done" if claim == "done" else "busy", place, str(job), n_learners=n_learners))
+        report(Event("done" if claim == "done" else "busy", index, label=str(job), n_learners=n_learners))
     else:
-        _Work(place, job, settings, store, claim, report).do()
-
-
-def _claimed(job: Job, settings: Settings, store: Store) -> Claim | str:
-    return store.claim(
-        job.condition(),
-        job.learners(),
-        job.asked(),
-        experiment=job.experiment.name,
-        since=settings.since,
-        together=settings.together,
-    )
+        _ClaimedJob(index=index, job=job, settings=settings, store=store, claim=claim, report=report).run()
 
 
 @dataclass(frozen=True)
-class _Work:
-    """A job that is claimed."""
+class _ClaimedJob:
+    """A job that this process has claimed."""
 
-    place: int
+    index: int
     job: Job
     settings: Settings
     store: Store
     claim: Claim
     report: Callable[[Event], None]
 
-    def do(self) -> None:
-        """Evaluate, and keep what was found or why it failed."""
+    def run(self) -> None:
+        """Evaluate the learners, and save the results or the reason of a failure."""
         n_learners = len(self.claim.learners)
         try:
-            self._name()
-            with self.job.source.opened(self.job.seed) as opened:
-                self.tell("started", min_limit(self.claim.condition.rows, opened.stream.n_rows) or 0)
-                results = self._gone_on(opened)
-        except Exception as error:  # whatever is wrong with one run, the others go on
-            reason = _reason(error)
-            self.kept.drop()  # what failed is tried again from its first row
+            self._write_description()
+            with self.job.source.open(self.job.seed) as opened:
+                self.report_event("started", min_limit(self.claim.condition.rows, opened.stream.n_rows) or 0)
+                results = self._evaluate_or_resume(opened)
+        except Exception as error:  # one failed run must not end the others
+            reason = _format_error(error)
+            self._checkpoints.drop()  # a failed run is retried from its first row
             self.store.fail(self.claim, reason)
-            self.tell("failed", n_failed=n_learners, text=reason)
+            self.report_event("failed", n_failed=n_learners, text=reason)
             return
         except BaseException:
             self.store.release(self.claim)
             raise
         if not results.complete:
             self.store.release(self.claim)
-            self.tell("stopped")
+            self.report_event("stopped")
             return
         self.store.finish(self.claim, results)
-        self.kept.drop()
+        self._checkpoints.drop()
         failed = {failure.learner: str(failure) for failure in results.failures}
-        self.tell("finished", results.n_rows, n_failed=len(failed), text="; ".join(failed.values()))
+        self.report_event("finished", results.n_rows, n_failed=len(failed), text="; ".join(failed.values()))
 
-    def tell(self, kind: Kind, n_rows: int = 0, n_failed: int = 0, text: str = "") -> None:
-        label, n_learners = str(self.claim.condition), len(self.claim.learners)
-        self.report(Event(kind, self.place, label, n_rows, n_learners, n_failed, text))
-
-    def _name(self) -> None:
-        """Say in the folder of the run what it is of, for those who watch it."""
-        folder, claim = self.store.folder_of(self.claim.run), self.claim
-        folder.mkdir(parents=True, exist_ok=True)
-        named = {"experiment": claim.experiment, "title": str(claim.condition), "learners": list(claim.learners)}
-        files.write_json(folder / files.RUN, named)
+    def report_event(self, kind: Kind, n_rows: int = 0, n_failed: int = 0, text: str = "") -> None:
+        self.report(
+            Event(
+                kind=kind,
+                index=self.index,
+                label=str(self.claim.condition),
+                n_rows=n_rows,
+                n_learners=len(self.claim.learners),
+                n_failed=n_failed,
+                text=text,
+            )
+        )
 
     @property
-    def kept(self) -> RunCheckpoints:
-        """Its checkpoints."""
-        folder, run = self.store.folder_of(self.claim.run), self.claim.run
-        return RunCheckpoints(folder, run, self.settings.checkpoint_every, self.settings.since)
+    def _folder(self) -> Path:
+        return self.store.get_folder(self.claim.run)
 
-    def _gone_on(self, opened: Opened) -> Results:
-        """Evaluate, from a checkpoint where there is one; where that goes wrong, from the first row."""
-        if self.kept.is_there:
+    def _write_description(self) -> None:
+        """Write what the run is to its folder, for those who watch it."""
+        claim = self.claim
+        self._folder.mkdir(parents=True, exist_ok=True)
+        facts = {"experiment": claim.experiment, "title": str(claim.condition), "learners": list(claim.learners)}
+        files.write_json(self._folder / files.RUN, facts)
+
+    @property
+    def _checkpoints(self) -> RunCheckpoints:
+        return RunCheckpoints(self._folder, self.claim.run, self.settings.checkpoint_every, self.settings.since)
+
+    def _evaluate_or_resume(self, opened: OpenedStream) -> Results:
+        """Resume from a checkpoint if there is one; if that fails, start from the first row."""
+        if self._checkpoints.exist:
             try:
-                return self._evaluated(opened)
-            except Exception as error:  # as of a checkpoint from elsewhere, or of another version
-                self.tell("noted", text=f"it begins anew: {_reason(error)}")
-                self.kept.drop()
-        return self._evaluated(opened)
+                return self._evaluate(opened)
+            except Exception as error:  # such as a checkpoint of another version
+                self.report_event("noted", text=f"it starts from the first row: {_format_error(error)}")
+                self._checkpoints.drop()
+        return self._evaluate(opened)
 
-    def _evaluated(self, opened: Opened) -> Results:
+    def _evaluate(self, opened: OpenedStream) -> Results:
         experiment, condition = self.job.experiment, self.claim.condition
-        scheme = MADE["schemes"](self.job.scheme)
-        specs = experiment.specs()
+        scheme = MAKERS["schemes"](self.job.scheme)
+        learners = experiment.make_learners()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FailureWarning)  # the results say it, too
-            warnings.simplefilter("ignore", CheckpointWarning)  # the one before it is as good
+            warnings.simplefilter("ignore", FailureWarning)  # failures are part of the results
+            warnings.simplefilter("ignore", CheckpointWarning)  # the checkpoint before it is as good
             results = evaluate(
                 opened.stream,
-                {name: specs[name] for name in self.claim.learners},
-                scheme=opened.scheme(scheme),
-                labelling=opened.labelling or MADE["labellings"](self.job.labelling or "AllLabels"),
+                {name: learners[name] for name in self.claim.learners},
+                scheme=opened.add_training(scheme),
+                labelling=opened.labelling or MAKERS["labellings"](self.job.labelling or "AllLabels"),
                 score=experiment.score,
-                forgetting=experiment.made_forgettings(scheme),
+                forgetting=experiment.make_forgettings(scheme),
                 measures=tuple(experiment.measures),
-                detectors=experiment.made_detectors(),
+                detectors=experiment.make_detectors(),
                 every=condition.every,
                 n_rows=condition.rows,
                 time_budget=condition.time_budget,
                 seed=condition.seed,
                 resources=experiment.resources,
                 backend=Threads(self.settings.threads),
-                checkpoint=self.kept.checkpointing(opened.stream, self._cannot_go_on),
-                journal=self.store.folder_of(self.claim.run),
-                on_reading=_Watch(self),
+                checkpoint=self._checkpoints.make_policy(opened.stream, self._warn),
+                journal=self._folder,
+                on_reading=_ProgressReporter(self),
             )
-        return replace(results, description=self._description(results, opened))
+        return replace(results, description=self._describe(results, opened))
 
-    def _cannot_go_on(self, reason: str) -> None:
-        self.tell("noted", text=f"if it is killed, it begins anew: {reason}")
+    def _warn(self, reason: str) -> None:
+        self.report_event("noted", text=f"if it is killed, it starts from the first row: {reason}")
 
-    def _description(self, results: Results, opened: Opened) -> dict[str, object]:
-        """Name stream, scheme and labelling as the experiment does."""
-        told, condition = dict(results.description), self.claim.condition
-        stream, scheme = told["stream"], told["scheme"]
+    def _describe(self, results: Results, opened: OpenedStream) -> dict[str, object]:
+        """Return the description of the results with stream, scheme and labelling named as in the experiment."""
+        description, condition = dict(results.description), self.claim.condition
         training = "" if opened.training is None else "Pretrained on a training set: "
-        names = (condition.stream, f"{training}{condition.scheme}")
-        for facts, name in zip((stream, scheme), names, strict=True):
+        for part, name in (("stream", condition.stream), ("scheme", f"{training}{condition.scheme}")):
+            facts = description[part]
             if isinstance(facts, dict):
                 facts["name"] = name
-        told["labelling"] = condition.labelling
-        return {**told, "experiment": self.claim.experiment, "condition": condition.key, "sample": condition.sample}
+        return {
+            **description,
+            "labelling": condition.labelling,
+            "experiment": self.claim.experiment,
+            "condition": condition.key,
+            "sample": condition.sample,
+        }
 
 
-def _reason(error: Exception) -> str:
+def _format_error(error: Exception) -> str:
     return str(error) if isinstance(error, StreamgaugeError) else f"{type(error).__name__}: {error}"
 
 
-class _Watch:
-    """Tells every now and then how far a run is, to its owner and to the catalogue."""
+class _ProgressReporter:
+    """Callback for readings that reports the rows done to the owner of the job and to the catalogue."""
 
-    def __init__(self, work: _Work) -> None:
-        self._work, self._row, self._told, self._noted = work, 0, 0.0, time.monotonic()
+    def __init__(self, job: _ClaimedJob) -> None:
+        self._job, self._row, self._reported, self._noted = job, 0, 0.0, time.monotonic()
 
     def __call__(self, reading: Reading) -> None:
-        """Take notice of a reading."""
         if reading.row == self._row:
             return
         self._row, now = reading.row, time.monotonic()
-        if now - self._told > 0.1:
-            self._told = now
-            self._work.tell("advanced", reading.row)
+        if now - self._reported > 0.1:
+            self._reported = now
+            self._job.report_event("advanced", reading.row)
         if now - self._noted > 5.0:
             self._noted = now
-            self._work.store.note_progress(self._work.claim, reading.row)
+            self._job.store.note_progress(self._job.claim, reading.row)

@@ -1,42 +1,43 @@
-"""Running what is missing of an experiment."""
+"""Running the missing part of an experiment."""
 
 import os
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from streamgauge._engine.signals import asked_to_stop
+from streamgauge._engine.signals import catch_stop_signals
 from streamgauge.errors import StreamgaugeError, require_at_least
-from streamgauge.experiments.display import shown_progress
+from streamgauge.experiments.display import show_progress
 from streamgauge.experiments.experiment import Experiment, Job
 from streamgauge.experiments.jobs import Event, Settings
-from streamgauge.experiments.toml_reader import out_of, read
-from streamgauge.experiments.workers import here, in_processes
+from streamgauge.experiments.toml_reader import read, read_out_folder
+from streamgauge.experiments.workers import run_here, run_in_processes
 from streamgauge.store import Condition, Store, is_store
 
-__all__ = ["ExperimentOutcome", "missing", "run"]
+__all__ = ["ExperimentOutcome", "find_missing", "run"]
 
 PATIENCE = 1.0
-"""So many seconds pass before a look whether others are done with what they have claimed."""
+"""Seconds between two checks whether other processes have finished what they claimed."""
 
 
 @dataclass
 class ExperimentOutcome:
-    """What became of an experiment.
+    """The outcome of running an experiment.
 
     Parameters
     ----------
     folder
-        Where the results are.
+        Folder of the results.
     n_cells
-        How many evaluations of a learner the experiment has.
+        Number of evaluations of a learner in the experiment.
     n_done
-        How many of them were there before, or were done by others meanwhile.
+        How many of them were done before, or by other processes meanwhile.
     n_finished, n_failed
-        How many were done now, and how many failed.
+        How many finished now, and how many failed.
     failures
-        Why, one text a run.
+        Reasons of the failures, one text per run.
     interrupted
         Whether it was stopped before its end.
 
@@ -56,11 +57,11 @@ class ExperimentOutcome:
 
     @property
     def complete(self) -> bool:
-        """Whether everything that was asked for is there."""
+        """Whether all evaluations are done."""
         return self.n_done + self.n_finished == self.n_cells
 
     def note(self, event: Event) -> None:
-        """Count what became of a job."""
+        """Count the evaluations of a job that ended."""
         if event.kind == "finished":
             self.n_finished += event.n_learners - event.n_failed
         if event.n_failed:
@@ -80,33 +81,33 @@ def run(
     progress: bool | None = False,
     on_event: Callable[[Event], object] | None = None,
 ) -> ExperimentOutcome:
-    """Run what is missing of an experiment; what is in the folder already is not run again.
+    """Run the missing part of an experiment; results that are in the folder are not computed again.
 
     Several processes may run experiments on one folder: each does what no other has claimed, and waits at the end for
-    what others are at. What a process leaves undone when it dies is done by the next.
+    the others. Work that a process leaves unfinished when it dies is done by the next.
 
-    Ctrl-C ends it after the batches at hand. Runs that were not finished, also those that were killed, go on from their
-    last checkpoint the next time, and their results are those of runs that were never stopped.
+    Ctrl-C stops after the current batches. Unfinished runs, also those that were killed, resume from their latest
+    checkpoint the next time, with the same results as without a stop.
 
     Parameters
     ----------
     experiment
-        What to run, or the TOML file that says it.
+        The experiment, or its TOML file.
     folder
-        The folder of the `Store` that the results go into; made where it is missing. None for that which the file
-        names, or else ``results/NAME``.
+        Folder of the `Store` for the results, created if missing. None for the folder named in the file, or else
+        ``results/NAME``.
     n_jobs
-        How many runs side by side, each in a process of its own; None for as many as there are cores. With 1, runs are
-        done in this process, and in as many threads as there are cores.
+        Number of runs in parallel, each in its own process; None for one per core. With 1, runs are done in this
+        process, with one thread per core.
     again
-        Whether to run what is there already, too.
+        Whether to repeat finished runs.
     together
-        Whether all learners of a run are to be evaluated in one pass, so that each pair can be compared row by row:
-        where one is missing, the others are run again.
+        Whether to evaluate all learners of a run in one pass, so that each pair can be compared row by row: if one is
+        missing, the others are run again.
     checkpoint_every
-        A run writes a checkpoint after so many rows; 0 for never, None for as often as the experiment says.
+        Rows between the checkpoints of a run; 0 for none, None for the setting of the experiment.
     progress
-        Whether to show how far it is; None for bars where standard error is a terminal, and lines where it is not.
+        Whether to show progress; None shows bars on a terminal, and lines elsewhere.
     on_event
         Called with every `Event`.
 
@@ -125,129 +126,146 @@ def run(
         require_at_least("n_jobs", n_jobs, 1)
     if checkpoint_every is not None:
         require_at_least("checkpoint_every", checkpoint_every, 0)
-    experiment, folder = _found(experiment, folder)
-    every = experiment.checkpoint_every if checkpoint_every is None else checkpoint_every
+    experiment, folder = _resolve(experiment, folder)
+    n_learners = len(experiment.learners)
     store = Store(folder, new=True)
     since = time.time() if again else None
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = _count_cores()
     outcome = ExperimentOutcome(folder, n_cells=experiment.n_cells)
-    with shown_progress(experiment, shown=progress) as show, asked_to_stop() as stopping:
-        tell = (show, on_event or _ignore)
+    with show_progress(experiment, shown=progress) as show, catch_stop_signals() as stopping:
+        listeners: tuple[Callable[[Event], object], ...] = (show,) if on_event is None else (show, on_event)
         jobs = []
-        for place, job in enumerate(_fingerprinted(experiment.jobs())):
+        for index, job in enumerate(_add_fingerprints(experiment.list_jobs())):
             if _is_missing(job, store, since):
-                jobs.append((place, job))
-            else:
-                outcome.n_done += len(experiment.learners)
-                for listener in tell:
-                    listener(Event("done", place, str(job), n_learners=len(experiment.learners)))
+                jobs.append((index, job))
+                continue
+            outcome.n_done += n_learners
+            for listener in listeners:
+                listener(Event("done", index, str(job), n_learners=n_learners))
         n = min(n_jobs or cores, max(1, len(jobs)))
-        settings = Settings(str(folder), max(1, cores // n), since, together, every)
-        rounds = _Rounds(experiment, settings, n, outcome, tell, stopping)
+        settings = Settings(
+            folder=str(folder),
+            threads=max(1, cores // n),
+            since=since,
+            together=together,
+            checkpoint_every=experiment.checkpoint_every if checkpoint_every is None else checkpoint_every,
+        )
+        runner = _Runner(
+            n_learners=n_learners,
+            settings=settings,
+            n_jobs=n,
+            outcome=outcome,
+            listeners=listeners,
+            stopping=stopping,
+        )
         while jobs and not outcome.interrupted:
-            jobs = rounds.go(jobs)
+            jobs = runner.run(jobs)
     return outcome
 
 
-def _found(experiment: Experiment | Path | str, folder: Path | str | None) -> tuple[Experiment, Path]:
-    """Give an experiment and the folder of its results."""
+def _resolve(experiment: Experiment | Path | str, folder: Path | str | None) -> tuple[Experiment, Path]:
+    """Return an experiment and the folder of its results."""
     if not isinstance(experiment, Experiment):
-        folder = folder or out_of(experiment)
+        folder = folder or read_out_folder(experiment)
         experiment = read(experiment)
     return experiment, Path(folder or Path("results") / experiment.name)
 
 
-def missing(experiment: Experiment, folder: Path | str) -> list[tuple[Condition, list[str]]]:
-    """Say what `run` would run: conditions, each with the learners whose evaluation is not in the folder.
+def _count_cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def find_missing(experiment: Experiment, folder: Path | str) -> list[tuple[Condition, list[str]]]:
+    """Return what `run` would run: conditions, each with the learners whose evaluation is not in the folder.
 
     Examples
     --------
     >>> from streamgauge.experiments import Experiment, Source
     >>> experiment = Experiment("small", {"sea": Source("SEA", rows=1000)}, {"last": "NoChange"})
-    >>> [(str(condition), learners) for condition, learners in missing(experiment, "no such folder")]
+    >>> [(str(condition), learners) for condition, learners in find_missing(experiment, "no such folder")]
     [('sea, seed 1', ['last'])]
     """
     store = Store(folder) if is_store(folder) else None
-    found = []
-    for job in _fingerprinted(experiment.jobs()):
-        condition, learners = job.condition(), job.learners()
-        left = list(learners) if store is None else store.missing(condition, learners, job.asked())
-        if left:
-            found.append((condition, left))
-    return found
+    missing = []
+    for job in _add_fingerprints(experiment.list_jobs()):
+        condition, learners = job.make_condition(), job.describe_learners()
+        names = list(learners) if store is None else store.find_missing(condition, learners, job.make_request())
+        if names:
+            missing.append((condition, names))
+    return missing
 
 
-def _fingerprinted(jobs: Iterable[Job]) -> Iterator[Job]:
-    """Look once at the rows of each stream; what cannot be opened fails when its turn comes."""
-    known: dict[tuple[str, int], str] = {}
+def _add_fingerprints(jobs: Iterable[Job]) -> Iterator[Job]:
+    """Compute each fingerprint once; a stream that cannot be opened has none, and fails when its job runs."""
+    fingerprints: dict[tuple[str, int], str] = {}
     for job in jobs:
-        place = (job.name, job.seed)
-        if place not in known:
+        key = (job.name, job.seed)
+        if key not in fingerprints:
             try:
-                known[place] = job.source.fingerprint(job.seed)
+                fingerprints[key] = job.source.compute_fingerprint(job.seed)
             except (StreamgaugeError, OSError):
-                known[place] = ""
-        yield replace(job, fingerprint=known[place])
+                fingerprints[key] = ""
+        yield replace(job, fingerprint=fingerprints[key])
 
 
 def _is_missing(job: Job, store: Store, since: float | None) -> bool:
-    return not job.fingerprint or bool(store.missing(job.condition(), job.learners(), job.asked(), since))
+    if not job.fingerprint:
+        return True
+    return bool(store.find_missing(job.make_condition(), job.describe_learners(), job.make_request(), since))
 
 
-def _ignore(_event: Event) -> None:
-    """Do nothing."""
-
-
-class _Rounds:
-    """Goes over the jobs until each is settled: those that others are at are looked at again."""
+class _Runner:
+    """Runs jobs until all are settled: those that other processes have claimed are tried again."""
 
     def __init__(
         self,
-        experiment: Experiment,
+        *,
+        n_learners: int,
         settings: Settings,
         n_jobs: int,
         outcome: ExperimentOutcome,
         listeners: Sequence[Callable[[Event], object]],
         stopping: Callable[[], bool],
     ) -> None:
-        self._n_learners, self._settings, self._n_jobs = len(experiment.learners), settings, n_jobs
+        self._n_learners, self._settings, self._n_jobs = n_learners, settings, n_jobs
         self._outcome, self._listeners, self._stopping = outcome, listeners, stopping
-        self._n_by_us: dict[int, int] = {}
-        self._again: set[int] = set()
+        self._n_evaluated: dict[int, int] = {}
+        self._unsettled: set[int] = set()
         self._busy: set[int] = set()
 
-    def go(self, jobs: list[tuple[int, Job]]) -> list[tuple[int, Job]]:
-        """Do jobs; give those that are not settled yet, after a pause where others are at them."""
-        self._again, self._busy = set(), set()
+    def run(self, jobs: list[tuple[int, Job]]) -> list[tuple[int, Job]]:
+        """Run jobs; return those that are not settled yet, after a pause if other processes are busy with them."""
+        self._unsettled, self._busy = set(), set()
         if self._n_jobs == 1:
-            here(jobs, self._settings, self._take, self._stopping)
+            run_here(jobs, self._settings, self._receive, self._stopping)
         else:
-            in_processes(jobs, self._settings, self._take, self._stopping, self._n_jobs)
+            run_in_processes(jobs, self._settings, self._receive, self._stopping, self._n_jobs)
         waited = 0.0
         while self._busy and waited < PATIENCE and not self._stopping():
             time.sleep(0.1)
             waited += 0.1
         self._outcome.interrupted = self._outcome.interrupted or self._stopping()
-        return [(place, job) for place, job in jobs if place in self._again]
+        return [(index, job) for index, job in jobs if index in self._unsettled]
 
-    def _take(self, event: Event) -> None:
-        """Count what became of a job, and tell it."""
+    def _receive(self, event: Event) -> None:
+        """Count the evaluations of a job, and pass the event on."""
         if event.kind == "busy":
-            self._busy.add(event.place)
-            self._again.add(event.place)
+            self._busy.add(event.index)
+            self._unsettled.add(event.index)
         elif event.kind in ("finished", "failed"):
             self._settle(event)
         elif event.kind == "done":
-            self._outcome.n_done += self._n_learners - self._n_by_us.get(event.place, 0)
+            self._outcome.n_done += self._n_learners - self._n_evaluated.get(event.index, 0)
         self._outcome.note(event)
-        for tell in self._listeners:
-            tell(event)
+        for listener in self._listeners:
+            listener(event)
 
     def _settle(self, event: Event) -> None:
-        """See to the learners that were not ours to evaluate: they are done, or others are at them."""
-        self._n_by_us[event.place] = self._n_by_us.get(event.place, 0) + event.n_learners
-        n_left = self._n_learners - self._n_by_us[event.place]
+        """Account for the learners that were not evaluated here: they are done, or other processes have them."""
+        self._n_evaluated[event.index] = self._n_evaluated.get(event.index, 0) + event.n_learners
+        n_left = self._n_learners - self._n_evaluated[event.index]
         if n_left and not event.n_failed:
-            self._again.add(event.place)
+            self._unsettled.add(event.index)
         else:
             self._outcome.n_done += n_left

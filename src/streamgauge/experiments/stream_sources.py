@@ -1,4 +1,4 @@
-"""Where the rows of an experiment come from: streams as a file or a program names them, and samples of files."""
+"""Sources of the rows of an experiment: streams given as text or objects, and samples of files."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import ModuleType
 from typing import Any
 
+from streamgauge._foreign import adopt_stream
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.names import find_labelled_stream
 from streamgauge.protocols import Labelling, Scheme, Stream
@@ -17,32 +17,32 @@ from streamgauge.schemes import Pretrained
 from streamgauge.streams import DATASETS, Balance, File, as_stream, open_test, sample
 from streamgauge.streams import load as load_dataset
 
-__all__ = ["Opened", "Sample", "Source", "imported"]
+__all__ = ["OpenedStream", "Sample", "Source", "import_object"]
 
 SEED = "{seed}"
-"""Stands in the text of a stream for the seed of the run."""
+"""Placeholder for the seed of the run in the text of a stream."""
 
 
 @dataclass(frozen=True)
-class Opened:
-    """A stream that is ready to be evaluated on.
+class OpenedStream:
+    """A stream that is ready for an evaluation.
 
     Parameters
     ----------
     stream
-        Its rows.
+        The stream.
     labelling
-        The labelling that comes with it; None for that of the experiment.
+        The labelling of a sample; None for that of the experiment.
     training
-        What is learnt before the first row; None for nothing.
+        Rows to learn before the first row; None for none.
     """
 
     stream: Stream
     labelling: Labelling | None = None
     training: Stream | None = None
 
-    def scheme(self, scheme: Scheme) -> Scheme:
-        """Let a scheme begin with the training set, where there is one."""
+    def add_training(self, scheme: Scheme) -> Scheme:
+        """Return a scheme that starts with the training set, if there is one."""
         return scheme if self.training is None else Pretrained(self.training, scheme)
 
 
@@ -53,17 +53,18 @@ class Source:
     Parameters
     ----------
     what
-        A stream, or the text that names one as the command line takes it; ``{seed}`` in it is the seed of the run.
+        A stream, or text in the syntax of the command line; ``{seed}`` in it is the seed of the run.
     rows
-        How many rows to read of it; None for as many as the experiment says.
+        Number of rows to read; None for the setting of the experiment.
     reading
-        How a file is read, as the options of `File`; `what` is then its path.
+        Options of `File`; `what` is then the path of the file.
     folder
-        The folder that paths start from; None for the current one.
+        Folder that relative paths start from; None for the current one.
 
     Examples
     --------
-    >>> Source("SEA(seed={seed})").fingerprint(seed=2) == Source("SEA(seed=2)").fingerprint(seed=1)
+    >>> first, second = Source("SEA(seed={seed})"), Source("SEA(seed=2)")
+    >>> first.compute_fingerprint(seed=2) == second.compute_fingerprint(seed=1)
     True
     """
 
@@ -73,78 +74,71 @@ class Source:
     folder: Path | None = None
 
     @property
-    def sampled(self) -> dict[str, Any]:
-        """How it is drawn: it is not."""
+    def sampling(self) -> dict[str, Any]:
+        """How the rows are sampled: not at all."""
         return {}
 
-    def fingerprint(self, seed: int) -> str:
-        """Give that of the rows."""
-        return self._found(seed).stream.fingerprint
+    def compute_fingerprint(self, seed: int) -> str:
+        """Return the fingerprint of the rows."""
+        return self._find(seed).stream.fingerprint
 
     @contextmanager
-    def opened(self, seed: int) -> Iterator[Opened]:
-        """Open it for the length of a run."""
-        yield self._found(seed)
+    def open(self, seed: int) -> Iterator[OpenedStream]:
+        """Open the stream for the length of a run."""
+        yield self._find(seed)
 
     def check(self, seed: int, limited: bool) -> None:  # noqa: FBT001
-        """Raise where it cannot be, or never ends and is not limited; a real stream need not be here yet."""
-        if self._is_real:
+        """Raise if the stream does not exist, or never ends and is not limited; data sets may be downloaded later."""
+        if isinstance(self.what, str) and self.what in DATASETS:
             return
-        stream = self._found(seed).stream
+        stream = self._find(seed).stream
         if isinstance(stream, File) and not Path(stream.path).is_file():
             msg = f"there is no file {stream.path}"
             raise StreamgaugeError(msg)
-        ends = limited or self.rows is not None or getattr(stream, "ends", False)
+        ends = limited or self.rows is not None or adopt_stream(stream).ends
         if not ends and stream.n_rows is None:
-            msg = f"{self.what} never ends: say with rows how many rows to read"
+            msg = f"{self.what} never ends: set the number of rows to read with rows"
             raise StreamgaugeError(msg)
 
-    @property
-    def _is_real(self) -> bool:
-        return isinstance(self.what, str) and self.what in DATASETS
-
-    def _found(self, seed: int) -> Opened:
+    def _find(self, seed: int) -> OpenedStream:
         if not isinstance(self.what, str):
-            return Opened(as_stream(self.what))
+            return OpenedStream(as_stream(self.what))
         text = self.what.replace(SEED, str(seed))
         if self.reading:
-            return Opened(_file(text, self.reading, self.folder))
-        stream, labelling = find_labelled_stream(self._in_folder(text))
+            return OpenedStream(_open_file(text, self.reading, self.folder))
+        path = _add_folder(text, self.folder)
+        is_path = "(" not in text and Path(path).exists()
+        stream, labelling = find_labelled_stream(path if is_path else text)
         if isinstance(stream, File) and text not in DATASETS:
-            stream = replace(stream, path=_placed(str(stream.path), self.folder))
-        return Opened(stream, labelling)
-
-    def _in_folder(self, text: str) -> str:
-        """Give a text that names a path as that path; others as they are."""
-        here = _placed(text, self.folder)
-        return here if "(" not in text and Path(here).exists() else text
+            stream = replace(stream, path=_add_folder(str(stream.path), self.folder))
+        return OpenedStream(stream, labelling)
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One sample of a file: a training set that is learnt first, and a test set with a part of its labels.
+    """A sample of a file: a training set that is learnt first, and a test set with a part of its labels.
 
     Parameters
     ----------
     name
-        What the rows of the file are called.
+        Name of the rows of the file.
     file
-        The file, by its path or the name of a real stream.
+        The file, by its path or the name of a data set.
     reading
-        How it is read, as the options of `File`.
+        Options of `File`.
     training_positives, training_balance, test_balance, positive
         As for `Balance`.
     labelled
-        The fraction of the test rows whose label is shown.
+        Fraction of the test rows whose label is shown.
     folder
-        The folder that paths start from; None for the current one.
+        Folder that relative paths start from; None for the current one.
     rows
-        How many rows to read of the test set at most; None for all.
+        Largest number of rows to read of the test set; None for all.
 
     Examples
     --------
-    >>> one = Sample("skin", "skin.arff", training_positives=100, test_balance=0.1, labelled=0.05)
-    >>> one.stream_name, one.labelling_name
+    >>> skin = Sample("skin", "skin.arff", training_positives=100, test_balance=0.1, labelled=0.05)
+    >>> skin.stream_name, skin.labelling_name
     ('skin, balance 0.1', 'labelled 0.05')
     """
 
@@ -161,28 +155,28 @@ class Sample:
 
     @property
     def stream_name(self) -> str:
-        """Its name, with what sets its rows apart from other samples of the file."""
+        """Name of the sample, with what distinguishes it from other samples of the file."""
         balance = "" if self.test_balance is None else f", balance {self.test_balance:g}"
         training = "" if self.training_balance is None else f", training balance {self.training_balance:g}"
         return f"{self.name}{balance}{training}"
 
     @property
     def labelling_name(self) -> str:
-        """How many of its labels are shown."""
+        """The fraction of labels that are shown, as text."""
         return f"labelled {self.labelled:g}"
 
     @property
-    def sampled(self) -> dict[str, Any]:
-        """How it is drawn."""
+    def sampling(self) -> dict[str, Any]:
+        """How the rows are sampled."""
         return {name: value for name, value in asdict(self).items() if name not in ("name", "file", "folder", "rows")}
 
-    def fingerprint(self, seed: int) -> str:  # noqa: ARG002  (the seed is a part of the condition anyway)
-        """Give that of the file; what is drawn of it is in `sampled`."""
+    def compute_fingerprint(self, seed: int) -> str:  # noqa: ARG002  (the seed is part of the condition anyway)
+        """Return the fingerprint of the file."""
         return self._source.fingerprint
 
     def check(self) -> None:
-        """Raise where it cannot be."""
-        _ = self._wanted
+        """Raise if the sample cannot be drawn."""
+        _ = self._balance
         if not 0.0 <= self.labelled <= 1.0:
             msg = f"labelled = {self.labelled!r}: it must be a number in [0, 1]"
             raise StreamgaugeError(msg)
@@ -191,51 +185,51 @@ class Sample:
             raise StreamgaugeError(msg)
 
     @contextmanager
-    def opened(self, seed: int) -> Iterator[Opened]:
-        """Draw it for the length of a run; it is drawn again, the same, whenever it is needed."""
+    def open(self, seed: int) -> Iterator[OpenedStream]:
+        """Draw the sample for the length of a run; every draw gives the same rows."""
         with TemporaryDirectory(prefix="streamgauge-sample-") as folder:
-            # ARFF, for it says which values there are, whichever of them are drawn.
-            drawn = sample(self._source, folder, self._wanted, labelled=self.labelled, seed=seed, suffix="arff")
+            # ARFF declares all values, whichever of them are drawn.
+            drawn = sample(self._source, folder, self._balance, labelled=self.labelled, seed=seed, suffix="arff")
             training = None if drawn.training is None else File(drawn.training)
-            yield Opened(*open_test(folder), training)
+            yield OpenedStream(*open_test(folder), training)
 
     @property
-    def _wanted(self) -> Balance:
+    def _balance(self) -> Balance:
         return Balance(self.training_positives, self.training_balance, self.test_balance, self.positive)
 
     @property
     def _source(self) -> File:
-        return _file(self.file, self.reading, self.folder)
+        return _open_file(self.file, self.reading, self.folder)
 
 
-def _file(text: str, reading: Mapping[str, Any], folder: Path | None) -> File:
-    """Open a file by its path, or that of a real stream by its name."""
+def _open_file(text: str, reading: Mapping[str, Any], folder: Path | None) -> File:
+    """Open a file by its path, or the file of a data set by its name."""
     options: Any = {name: tuple(value) if isinstance(value, list) else value for name, value in reading.items()}
-    path = _placed(text, folder)
+    path = _add_folder(text, folder)
     if text in DATASETS and not Path(path).exists():
         return load_dataset(text, **options)
     return File(path, **options)
 
 
-def _placed(path: str, folder: Path | None) -> str:
+def _add_folder(path: str, folder: Path | None) -> str:
     return path if folder is None else str(folder / path)
 
 
-def imported(text: str, folder: Path | None = None) -> object:
-    """Import an object of a Python module, as ``module:name``; what is made by a function without arguments is made.
+def import_object(text: str, folder: Path | None = None) -> object:
+    """Import an object of a Python module as ``module:name``; a class, or a function that builds a learner, is called.
 
     Parameters
     ----------
     text
         The module and the name in it.
     folder
-        A folder in which modules are looked for first.
+        Folder that is searched for modules first.
 
     Examples
     --------
-    >>> imported("streamgauge:NoChange")
+    >>> import_object("streamgauge:NoChange")
     NoChange(seed=1)
-    >>> imported("streamgauge:NoChang")
+    >>> import_object("streamgauge:NoChang")
     Traceback (most recent call last):
     ...
     streamgauge.errors.StreamgaugeError: there is no name in streamgauge 'NoChang'; did you mean NoChange?
@@ -252,10 +246,7 @@ def imported(text: str, folder: Path | None = None) -> object:
         msg = f"cannot import {module_name}: {error}"
         raise StreamgaugeError(msg) from None
     if not hasattr(module, name):
-        raise unknown_name(kind=f"name in {module_name}", name=name, known=_public(module))
-    found = getattr(module, name)
-    return found() if callable(found) and (isinstance(found, type) or not hasattr(found, "predict")) else found
-
-
-def _public(module: ModuleType) -> list[str]:
-    return [name for name in vars(module) if not name.startswith("_")]
+        known = [name for name in vars(module) if not name.startswith("_")]
+        raise unknown_name(kind=f"name in {module_name}", name=name, known=known)
+    thing = getattr(module, name)
+    return thing() if callable(thing) and (isinstance(thing, type) or not hasattr(thing, "predict")) else thing

@@ -1,147 +1,148 @@
-"""Where each value of a TOML file stands, which Python's own reader does not tell."""
+"""The line of each value in a TOML file, which Python's own parser does not keep."""
 
 import tomllib
 from collections.abc import Callable
 
-__all__ = ["Path", "lines_of"]
+__all__ = ["KeyPath", "find_lines"]
 
-Path = tuple[str | int, ...]
-"""The way to a value: keys of tables and places in arrays."""
+KeyPath = tuple[str | int, ...]
+"""The path to a value: keys of tables and indices of arrays."""
 
 _QUOTES = ("'", '"')
 
 
-def lines_of(text: str) -> dict[Path, int]:
-    r"""Give the line, from 1, of every key and every value of an array in a valid TOML text.
+def find_lines(text: str) -> dict[KeyPath, int]:
+    r"""Return the line, from 1, of every key and every array element in a valid TOML text.
 
     Examples
     --------
-    >>> lines_of('seeds = [\n  1,\n  2,\n]\n[learners]\ntree = "HoeffdingTree"')[("seeds", 1)]
+    >>> find_lines('seeds = [\n  1,\n  2,\n]\n[learners]\ntree = "HoeffdingTree"')[("seeds", 1)]
     3
-    >>> lines_of('[[samples]]\nfile = "a.csv"\n[[samples]]\nfile = "b.csv"')[("samples", 1, "file")]
+    >>> find_lines('[[samples]]\nfile = "a.csv"\n[[samples]]\nfile = "b.csv"')[("samples", 1, "file")]
     4
     """
     return _Scanner(text).scan()
 
 
 class _Scanner:
-    """Walks over a text that is known to be valid, so that it need not look for mistakes."""
+    """Scans a text that is known to be valid TOML, and therefore checks nothing."""
 
     def __init__(self, text: str) -> None:
         self._text = text.replace("\r\n", "\n")
-        self._at = 0
-        self._lines: dict[Path, int] = {}
-        self._tables: dict[Path, int] = {}
+        self._position = 0
+        self._lines: dict[KeyPath, int] = {}
+        self._last_indices: dict[KeyPath, int] = {}
 
-    def scan(self) -> dict[Path, int]:
-        """Walk from the start to the end."""
-        table: Path = ()
+    def scan(self) -> dict[KeyPath, int]:
+        table: KeyPath = ()
         self._skip()
-        while self._at < len(self._text):
-            table = self._header() if self._now == "[" else table
-            if self._now and self._now != "[":
-                self._pair(table)
+        while self._position < len(self._text):
+            table = self._scan_header() if self._character == "[" else table
+            if self._character and self._character != "[":
+                self._scan_pair(table)
             self._skip()
         return self._lines
 
     @property
-    def _now(self) -> str:
-        return self._text[self._at : self._at + 1]
+    def _character(self) -> str:
+        return self._text[self._position : self._position + 1]
 
     def _skip(self, blanks: str = " \t\n,") -> None:
-        """Go on to where something stands; commas mean nothing here."""
-        while self._now and (self._now in blanks or self._now == "#"):
-            if self._now == "#":
-                end = self._text.find("\n", self._at)
-                self._at = len(self._text) if end < 0 else end
+        """Skip blanks, commas and comments."""
+        while self._character and (self._character in blanks or self._character == "#"):
+            if self._character == "#":
+                end = self._text.find("\n", self._position)
+                self._position = len(self._text) if end < 0 else end
             else:
-                self._at += 1
+                self._position += 1
 
-    def _note(self, path: Path, at: int) -> None:
-        self._lines.setdefault(path, self._text.count("\n", 0, at) + 1)
+    def _note(self, path: KeyPath, position: int) -> None:
+        self._lines.setdefault(path, self._text.count("\n", 0, position) + 1)
 
-    def _header(self) -> Path:
-        at, repeated = self._at, self._text.startswith("[[", self._at)
-        self._at += 2 if repeated else 1
-        path: Path = ()
-        *parents, last = self._keys()
+    def _scan_header(self) -> KeyPath:
+        """Scan ``[table]`` or ``[[array of tables]]``; return the path of the table."""
+        start, is_array = self._position, self._text.startswith("[[", self._position)
+        self._position += 2 if is_array else 1
+        path: KeyPath = ()
+        *parents, last = self._scan_keys()
         for key in parents:
-            path = self._newest((*path, key))
+            path = self._add_index((*path, key))
         path = (*path, last)
-        if repeated:
-            self._tables[path] = self._tables.get(path, -1) + 1
-            path = self._newest(path)
-        self._note(path, at)
-        self._at += 2 if repeated else 1
+        if is_array:
+            self._last_indices[path] = self._last_indices.get(path, -1) + 1
+            path = self._add_index(path)
+        self._note(path, start)
+        self._position += 2 if is_array else 1
         self._skip()
         return path
 
-    def _newest(self, path: Path) -> Path:
-        """Give the path of the last table of an array of tables; other paths as they are."""
-        return (*path, self._tables[path]) if path in self._tables else path
+    def _add_index(self, path: KeyPath) -> KeyPath:
+        """Return the path of the last table of an array of tables; other paths are returned unchanged."""
+        return (*path, self._last_indices[path]) if path in self._last_indices else path
 
-    def _pair(self, table: Path) -> None:
-        at, path = self._at, table
-        for key in self._keys():
+    def _scan_pair(self, table: KeyPath) -> None:
+        start, path = self._position, table
+        for key in self._scan_keys():
             path = (*path, key)
-            self._note(path, at)
-        self._at += 1  # the sign of equality
+            self._note(path, start)
+        self._position += 1  # the equals sign
         self._skip(" \t")
-        self._value(path)
+        self._scan_value(path)
 
-    def _keys(self) -> list[str]:
+    def _scan_keys(self) -> list[str]:
         keys = []
         while True:
             self._skip(" \t")
-            keys.append(self._string() if self._now in _QUOTES else self._bare(lambda c: c.isalnum() or c in "-_"))
+            is_quoted = self._character in _QUOTES
+            keys.append(self._scan_string() if is_quoted else self._scan_while(lambda c: c.isalnum() or c in "-_"))
             self._skip(" \t")
-            if self._now != ".":
+            if self._character != ".":
                 return keys
-            self._at += 1
+            self._position += 1
 
-    def _value(self, path: Path) -> None:
-        if self._now in _QUOTES:
-            self._string()
-        elif self._now == "[":
-            self._array(path)
-        elif self._now == "{":
-            self._inline_table(path)
+    def _scan_value(self, path: KeyPath) -> None:
+        if self._character in _QUOTES:
+            self._scan_string()
+        elif self._character == "[":
+            self._scan_array(path)
+        elif self._character == "{":
+            self._scan_inline_table(path)
         else:
-            self._bare(lambda c: c not in ",]}#\n")
+            self._scan_while(lambda c: c not in ",]}#\n")
 
-    def _array(self, path: Path) -> None:
-        self._at += 1
+    def _scan_array(self, path: KeyPath) -> None:
+        self._position += 1
         self._skip()
-        place = 0
-        while self._now != "]":
-            self._note((*path, place), self._at)
-            self._value((*path, place))
+        index = 0
+        while self._character != "]":
+            self._note((*path, index), self._position)
+            self._scan_value((*path, index))
             self._skip()
-            place += 1
-        self._at += 1
+            index += 1
+        self._position += 1
 
-    def _inline_table(self, path: Path) -> None:
-        self._at += 1
+    def _scan_inline_table(self, path: KeyPath) -> None:
+        self._position += 1
         self._skip()
-        while self._now != "}":
-            self._pair(path)
+        while self._character != "}":
+            self._scan_pair(path)
             self._skip()
-        self._at += 1
+        self._position += 1
 
-    def _bare(self, belongs: Callable[[str], bool]) -> str:
-        start = self._at
-        while self._now and belongs(self._now):
-            self._at += 1
-        return self._text[start : self._at]
+    def _scan_while(self, belongs: Callable[[str], bool]) -> str:
+        start = self._position
+        while self._character and belongs(self._character):
+            self._position += 1
+        return self._text[start : self._position]
 
-    def _string(self) -> str:
-        start, quote = self._at, self._now
-        mark = quote * 3 if self._text.startswith(quote * 3, self._at) else quote
-        self._at += len(mark)
-        while not self._text.startswith(mark, self._at):
-            self._at += 2 if quote == '"' and self._now == "\\" else 1
-        self._at += len(mark)
-        while len(mark) == 3 and self._now == quote:  # up to two quotes may end the text itself
-            self._at += 1
-        value: str = tomllib.loads(f"it = {self._text[start : self._at]}")["it"]
+    def _scan_string(self) -> str:
+        start, quote = self._position, self._character
+        mark = quote * 3 if self._text.startswith(quote * 3, self._position) else quote
+        self._position += len(mark)
+        while not self._text.startswith(mark, self._position):
+            self._position += 2 if quote == '"' and self._character == "\\" else 1
+        self._position += len(mark)
+        while len(mark) == 3 and self._character == quote:  # the text itself may end in up to two quotes
+            self._position += 1
+        value: str = tomllib.loads(f"key = {self._text[start : self._position]}")["key"]
         return value

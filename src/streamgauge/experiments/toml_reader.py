@@ -1,4 +1,4 @@
-"""An experiment from a TOML file, checked before anything runs; what is wrong is told with its line."""
+"""Experiments from TOML files, checked before anything runs; errors name their line."""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from streamgauge.errors import unknown_name
-from streamgauge.experiments.experiment import MADE, Experiment
-from streamgauge.experiments.stream_sources import Sample, Source, imported
-from streamgauge.experiments.toml_positions import Path as Place
+from streamgauge.experiments.experiment import MAKERS, Experiment
+from streamgauge.experiments.stream_sources import Sample, Source, import_object
+from streamgauge.experiments.toml_positions import KeyPath
 from streamgauge.experiments.toml_tables import Document, Table, read_document
 from streamgauge.streams import File
 
-__all__ = ["out_of", "read"]
+__all__ = ["read", "read_out_folder"]
 
 KEYS = (
     *("name", "out", "streams", "learners", "samples", "schemes", "labellings", "seeds", "forgettings", "measures"),
@@ -23,7 +23,7 @@ SAMPLE_KEYS = (
     *("name", "file", "positive", "training_positives", "training_balance", "test_balance", "labelled", "rows"),
 )
 READING = tuple(field.name for field in fields(File) if field.name not in ("path", "declared"))
-"""How a file is read."""
+"""Options of reading a file."""
 
 
 def read(path: Path | str, *, rows: int | None = None) -> Experiment:
@@ -34,7 +34,7 @@ def read(path: Path | str, *, rows: int | None = None) -> Experiment:
     path
         The file.
     rows
-        How many rows to read of each stream at most, whatever the file says; None to leave it to the file.
+        Largest number of rows to read of each stream, whatever the file says; None for the setting of the file.
 
     Examples
     --------
@@ -52,190 +52,190 @@ def read(path: Path | str, *, rows: int | None = None) -> Experiment:
     path = Path(path)
     document = read_document(path)
     root = document.root
-    root.allow("key of an experiment", KEYS)
+    root.check_keys("key of an experiment", KEYS)
     folder = path.resolve().parent
-    seeds = _seeds(root)
-    limit = rows if rows is not None else root.number("rows")
+    seeds = _read_seeds(root)
     parts: dict[str, Any] = {
-        "name": root.text("name") or path.stem,
-        "streams": _streams(root, folder, seeds[0], rows),
-        "samples": _samples(root, folder, rows),
-        "learners": _learners(root, folder),
+        "name": root.read_text("name") or path.stem,
+        "streams": _read_streams(root, folder, seeds[0], rows),
+        "samples": _read_samples(root, folder, rows),
+        "learners": _read_learners(root, folder),
         **{
-            part: found
+            part: texts
             for part in ("schemes", "labellings", "forgettings", "measures", "detectors")
-            if (found := _texts(root, part))
+            if (texts := _read_texts(root, part))
         },
         "seeds": seeds,
-        "score": _score(root),
-        "rows": limit,
-        "every": root.number("every"),
-        "time_budget": root.real("time_budget"),
-        "resources": root.flag("resources") is not False,
-        "checkpoint_every": root.number("checkpoint_every"),
+        "score": _read_score(root),
+        "rows": rows if rows is not None else root.read_integer("rows"),
+        "every": root.read_integer("every"),
+        "time_budget": root.read_float("time_budget"),
+        "resources": root.read_flag("resources") is not False,
+        "checkpoint_every": root.read_integer("checkpoint_every"),
     }
-    _require_work(root, parts)
-    document.require_faultless()
+    _check_parts(root, parts)
+    document.raise_errors()
     return Experiment(**parts)
 
 
-def out_of(path: Path | str) -> Path | None:
-    r"""Give the folder for results that a file names; None where it names none.
+def read_out_folder(path: Path | str) -> Path | None:
+    r"""Return the folder for results that a file names; None if it names none.
 
     Examples
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "small.toml"
     >>> _ = path.write_text('out = "found"\n')
-    >>> out_of(path).name
+    >>> read_out_folder(path).name
     'found'
     """
-    out = read_document(path).root.text("out")
+    out = read_document(path).root.read_text("out")
     return None if out is None else Path(path).resolve().parent / out
 
 
-def _require_work(root: Table, parts: Mapping[str, Any]) -> None:
+def _check_parts(root: Table, parts: Mapping[str, Any]) -> None:
     if not root.data.get("streams") and not root.data.get("samples"):
-        root.document.fault((), 'there is no stream: say streams = ["SEA"], or give [[samples]] of a file')
+        root.document.add_error((), 'there is no stream: write streams = ["SEA"], or [[samples]] of a file')
     if not root.data.get("learners"):
-        root.document.fault((), 'there is no learner: say learners = ["HoeffdingTree"]')
+        root.document.add_error((), 'there is no learner: write learners = ["HoeffdingTree"]')
     for key, least in (("rows", 1), ("every", 1), ("checkpoint_every", 0)):
         if parts[key] is not None and parts[key] < least:
-            root.fault(key, f"{key} = {parts[key]}: it must be a whole number of at least {least}")
+            root.add_error(key, f"{key} = {parts[key]}: it must be a whole number of at least {least}")
 
 
-def _seeds(root: Table) -> tuple[int, ...]:
+def _read_seeds(root: Table) -> tuple[int, ...]:
     seeds = []
-    for place, value in root.several("seeds"):
+    for path, value in root.list_values("seeds"):
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            root.document.fault(place, f"seeds: {value!r} is not a whole number of at least 0")
+            root.document.add_error(path, f"seeds: {value!r} is not a whole number of at least 0")
         elif value in seeds:
-            root.document.fault(place, f"seeds: {value} stands there twice")
+            root.document.add_error(path, f"seeds: {value} is listed twice")
         else:
             seeds.append(value)
     return tuple(seeds) or (1,)
 
 
-def _score(root: Table) -> str:
-    score, known = root.text("score") or "first", ("first", "last", "labelled")
+def _read_score(root: Table) -> str:
+    score, known = root.read_text("score") or "first", ("first", "last", "labelled")
     if score not in known:
-        root.fault("score", str(unknown_name("score", score, known)))
+        root.add_error("score", str(unknown_name("score", score, known)))
     return score
 
 
-def _texts(root: Table, part: str) -> tuple[str, ...]:
-    """Read the texts of a part, each of which must make what it stands for."""
+def _read_texts(root: Table, part: str) -> tuple[str, ...]:
+    """Read the texts of a part, and check that each names an object."""
     texts: list[str] = []
-    for place, value in root.several(part):
+    for path, value in root.list_values(part):
         if not isinstance(value, str):
-            root.document.fault(place, f"{part}: {value!r} is not a text")
+            root.document.add_error(path, f"{part}: {value!r} is not a text")
             continue
-        root.document.trying(place, MADE[part], value)
+        root.document.attempt(path, MAKERS[part], value)
         if value in texts:
-            root.document.fault(place, f"{part}: {value} stands there twice")
+            root.document.add_error(path, f"{part}: {value} is listed twice")
         texts.append(value)
     return tuple(texts)
 
 
-def _named(root: Table, part: str) -> list[tuple[str, Place, Any]]:
-    """Read a part whose values have names: a table, or an array whose texts are their own names."""
-    found = root.data.get(part, [])
-    if isinstance(found, dict):
-        return [(name, (part, name), value) for name, value in found.items()]
-    named: list[tuple[str, Place, Any]] = []
-    for place, value in root.several(part):
+def _read_named(root: Table, part: str) -> list[tuple[str, KeyPath, Any]]:
+    """Read a part whose values have names: a table, or an array of texts that are their own names."""
+    data = root.data.get(part, [])
+    if isinstance(data, dict):
+        return [(name, (part, name), value) for name, value in data.items()]
+    named: list[tuple[str, KeyPath, Any]] = []
+    for path, value in root.list_values(part):
         if not isinstance(value, str):
-            root.document.fault(place, f"{part}: {value!r} has no name; write it into a table [{part}] as name = ...")
+            reason = f"{part}: {value!r} has no name; write it into a table [{part}] as name = ..."
+            root.document.add_error(path, reason)
         elif value in (name for name, _, _ in named):
-            root.document.fault(place, f"{part}: {value} stands there twice")
+            root.document.add_error(path, f"{part}: {value} is listed twice")
         else:
-            named.append((value, place, value))
+            named.append((value, path, value))
     return named
 
 
-def _learners(root: Table, folder: Path) -> dict[str, object]:
+def _read_learners(root: Table, folder: Path) -> dict[str, object]:
     learners: dict[str, object] = {}
-    for name, place, value in _named(root, "learners"):
-        thing = _imported(root.document, place, value, folder, ()) if isinstance(value, dict) else value
-        if thing is not None:
-            root.document.trying(place, MADE["learners"], thing)
-        learners[name] = thing
+    for name, path, value in _read_named(root, "learners"):
+        learner = _import(Table(root.document, path, value), folder) if isinstance(value, dict) else value
+        if learner is not None:
+            root.document.attempt(path, MAKERS["learners"], learner)
+        learners[name] = learner
     return learners
 
 
-def _imported(document: Document, place: Place, value: dict[str, Any], folder: Path, beside: tuple[str, ...]) -> object:
-    """Import what a table such as ``{python = "module:name"}`` names."""
-    table = Table(document, place, value)
-    table.allow("key here called", ("python", *beside))
-    text = table.text("python")
+def _import(table: Table, folder: Path, *other_keys: str) -> object:
+    """Import the object that a table such as ``{python = "module:name"}`` names."""
+    table.check_keys("key here called", ("python", *other_keys))
+    text = table.read_text("python")
     if text is None:
-        document.fault(place, 'write a text, or {python = "module:name"}')
+        table.document.add_error(table.path, 'write a text, or {python = "module:name"}')
         return None
-    return document.trying((*place, "python"), imported, text, folder)
+    return table.document.attempt((*table.path, "python"), import_object, text, folder)
 
 
-def _streams(root: Table, folder: Path, seed: int, rows: int | None) -> dict[str, Source]:
+def _read_streams(root: Table, folder: Path, seed: int, rows: int | None) -> dict[str, Source]:
     limited = rows is not None or "rows" in root.data
     sources: dict[str, Source] = {}
-    for name, place, value in _named(root, "streams"):
-        source = _source(root.document, place, value, folder)
+    for name, path, value in _read_named(root, "streams"):
+        source = _read_source(root.document, path, value, folder)
         if source is None:
             continue
         sources[name] = source
-        root.document.trying(place, source.check, seed, limited)
+        root.document.attempt(path, source.check, seed, limited)
     return sources
 
 
-def _source(document: Document, place: Place, value: object, folder: Path) -> Source | None:
+def _read_source(document: Document, path: KeyPath, value: object, folder: Path) -> Source | None:
     if isinstance(value, str):
         return Source(value, folder=folder)
     if not isinstance(value, dict):
-        document.fault(place, f"{value!r} is not a stream: write a text, or a table such as {{file = ..., rows = ...}}")
+        reason = f"{value!r} is not a stream: write a text, or a table such as {{file = ..., rows = ...}}"
+        document.add_error(path, reason)
         return None
-    table = Table(document, place, value)
+    table = Table(document, path, value)
     if "python" in value:
-        thing = _imported(document, place, value, folder, ("rows",))
-        return None if thing is None else Source(thing, rows=table.number("rows"))
-    if not table.allow("key of a stream", ("stream", "file", "python", "rows", *READING)):
+        stream = _import(table, folder, "rows")
+        return None if stream is None else Source(stream, rows=table.read_integer("rows"))
+    if not table.check_keys("key of a stream", ("stream", "file", "python", "rows", *READING)):
         return None
     reading = {key: value[key] for key in READING if key in value}
-    file, text = table.text("file"), table.text("stream")
+    file, text = table.read_text("file"), table.read_text("stream")
     if (file is None) == (text is None) or (reading and file is None):
-        document.fault(place, "a stream is a file, which may have options of reading it, or a text called stream")
+        document.add_error(path, "a stream needs either file, with options of reading it, or stream, a text")
         return None
-    return Source(file if text is None else text, table.number("rows"), reading, folder)
+    return Source(file if text is None else text, table.read_integer("rows"), reading, folder)
 
 
-def _samples(root: Table, folder: Path, rows: int | None) -> tuple[Sample, ...]:
-    found = root.data.get("samples", [])
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-        root.fault("samples", "samples are written as [[samples]], each with a file and the balances to draw")
+def _read_samples(root: Table, folder: Path, rows: int | None) -> tuple[Sample, ...]:
+    tables = root.data.get("samples", [])
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        root.add_error("samples", "samples are written as [[samples]], each with a file and the balances to draw")
         return ()
     samples: list[Sample] = []
-    for i in range(len(found)):
-        samples += _grid(root.table("samples").table(i), folder, rows)
+    for i in range(len(tables)):
+        samples += _read_sample_grid(root.get_table("samples").get_table(i), folder, rows)
     return tuple(samples)
 
 
-def _grid(table: Table, folder: Path, rows: int | None) -> list[Sample]:
-    """Give the samples of all combinations of balances and labelled fractions."""
-    table.allow("key of a sample", (*SAMPLE_KEYS, *READING))
-    file = table.text("file")
+def _read_sample_grid(table: Table, folder: Path, rows: int | None) -> list[Sample]:
+    """Return the samples of all combinations of balances and labelled fractions."""
+    table.check_keys("key of a sample", (*SAMPLE_KEYS, *READING))
+    file = table.read_text("file")
     if file is None:
-        table.document.fault(table.place, "a sample needs a file to be drawn from")
+        table.document.add_error(table.path, "a sample needs file, the file it is drawn from")
         return []
     fixed: dict[str, Any] = {
-        "name": table.text("name") or Path(file).name.partition(".")[0],
+        "name": table.read_text("name") or Path(file).name.partition(".")[0],
         "file": file,
         "reading": {key: table.data[key] for key in READING if key in table.data},
-        "training_positives": table.number("training_positives") or 0,
-        "positive": table.text("positive"),
+        "training_positives": table.read_integer("training_positives") or 0,
+        "positive": table.read_text("positive"),
         "folder": folder,
-        "rows": rows if rows is not None else table.number("rows"),
+        "rows": rows if rows is not None else table.read_integer("rows"),
     }
-    axes = {key: table.numbers(key) for key in ("training_balance", "test_balance", "labelled")}
-    filled: dict[str, list[Any]] = {key: numbers for key, numbers in axes.items() if key in table.data}
-    samples = [Sample(**fixed, **dict(zip(filled, point, strict=True))) for point in product(*filled.values())]
+    axes = {key: table.read_numbers(key) for key in ("training_balance", "test_balance", "labelled")}
+    given = {key: numbers for key, numbers in axes.items() if key in table.data}
+    samples = [Sample(**fixed, **dict(zip(given, point, strict=True))) for point in product(*given.values())]
     for sample in samples:
-        table.document.trying(table.place, sample.check)
+        table.document.attempt(table.path, sample.check)
     return samples

@@ -1,4 +1,4 @@
-"""Jobs side by side in processes, each of which does one job at a time; one that dies takes nothing else with it."""
+"""Jobs in parallel processes, one job at a time in each; a process that dies does not affect the others."""
 
 import multiprocessing
 import signal
@@ -9,18 +9,18 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
 from streamgauge.experiments.experiment import Job
-from streamgauge.experiments.jobs import Event, Settings, perform
+from streamgauge.experiments.jobs import Event, Settings, run_job
 
-__all__ = ["here", "in_processes"]
+__all__ = ["run_here", "run_in_processes"]
 
 FINAL = ("finished", "failed", "stopped", "done", "busy")
-"""The events after which a job is over."""
+"""The kinds of events that end a job."""
 
 
-def here(
+def run_here(
     jobs: Sequence[tuple[int, Job]], settings: Settings, report: Callable[[Event], None], stopping: Callable[[], bool]
 ) -> None:
-    """Do jobs in this process, one after the other."""
+    """Run jobs in this process, one after the other."""
     stopped = False
 
     def note(event: Event) -> None:
@@ -28,89 +28,90 @@ def here(
         stopped = stopped or event.kind == "stopped"
         report(event)
 
-    for place, job in jobs:
+    for index, job in jobs:
         if stopped or stopping():
             return
-        perform(place, job, settings, note)
+        run_job(index, job, settings, note)
 
 
-def in_processes(
+def run_in_processes(
     jobs: Sequence[tuple[int, Job]],
     settings: Settings,
     report: Callable[[Event], None],
     stopping: Callable[[], bool],
     n: int,
 ) -> None:
-    """Do jobs in `n` processes; a job whose process dies is tried once more, in a new one."""
+    """Run jobs in `n` processes; a job whose process dies is retried once, in a new process."""
     pool = _Pool(list(reversed(jobs)), settings, report)
     try:
         for _ in range(min(n, len(jobs))):
-            pool.add()
-        while pool.is_at_work:
+            pool.add_worker()
+        while pool.is_working:
             if stopping():
-                pool.todo.clear()
-            pool.listen(trying_again=not stopping())
+                pool.queue.clear()
+            pool.receive(retrying=not stopping())
     finally:
         for worker in pool.workers:
-            worker.end()
+            worker.stop()
 
 
 class _Pool:
-    """Processes and the jobs that are left for them."""
+    """Worker processes and the queue of their jobs."""
 
-    def __init__(self, todo: list[tuple[int, Job]], settings: Settings, report: Callable[[Event], None]) -> None:
-        self.todo, self._settings, self._report = todo, settings, report
+    def __init__(self, queue: list[tuple[int, Job]], settings: Settings, report: Callable[[Event], None]) -> None:
+        self.queue, self._settings, self._report = queue, settings, report
         self.workers: list[_Worker] = []
-        self._tried = dict.fromkeys((place for place, _ in todo), 0)
+        self._n_attempts = dict.fromkeys((index for index, _ in queue), 0)
 
     @property
-    def is_at_work(self) -> bool:
+    def is_working(self) -> bool:
         return any(worker.job for worker in self.workers)
 
-    def add(self) -> None:
-        """Start a process and give it a job, where there is one left."""
-        if self.todo:
+    def add_worker(self) -> None:
+        """Start a worker with a job of the queue, if there is one."""
+        if self.queue:
             self.workers.append(_Worker.start(self._settings))
-            self._give(self.workers[-1])
+            self._assign(self.workers[-1])
 
-    def listen(self, *, trying_again: bool) -> None:
-        """Hear what the processes have to say; returns after a while where that is nothing."""
-        speaking = {worker.connection: worker for worker in self.workers if worker.job}
-        for connection in wait(list(speaking), timeout=0.5):
-            worker = speaking[connection]  # type: ignore[index]
-            event = worker.heard()
+    def receive(self, *, retrying: bool) -> None:
+        """Report the events of the workers; returns after half a second without any."""
+        active = {worker.connection: worker for worker in self.workers if worker.job}
+        for connection in wait(list(active), timeout=0.5):
+            worker = active[connection]  # type: ignore[index]
+            event = worker.receive()
             if event is None:
-                self._bury(worker, trying_again=trying_again)
+                self._replace(worker, retrying=retrying)
                 continue
             self._report(event)
             if event.kind in FINAL:
                 worker.job = None
-                self._give(worker)
+                self._assign(worker)
 
-    def _give(self, worker: "_Worker") -> None:
-        if self.todo:
-            worker.job = self.todo.pop()
-            self._tried[worker.job[0]] += 1
+    def _assign(self, worker: "_Worker") -> None:
+        if self.queue:
+            worker.job = self.queue.pop()
+            self._n_attempts[worker.job[0]] += 1
             worker.connection.send(worker.job)
 
-    def _bury(self, worker: "_Worker", *, trying_again: bool) -> None:
-        """Put another in the place of a process that died, and see to its job."""
+    def _replace(self, worker: "_Worker", *, retrying: bool) -> None:
+        """Replace a worker that died, and retry its job or report its end."""
         self.workers.remove(worker)
         if worker.job is not None:
-            place, job = worker.job
-            if not trying_again:
-                self._report(Event("stopped", place, str(job)))
-            elif self._tried[place] < 2:
-                self.todo.append(worker.job)
+            index, job = worker.job
+            n = len(job.experiment.learners)
+            if not retrying:
+                self._report(Event("stopped", index, label=str(job)))
+            elif self._n_attempts[index] < 2:
+                self.queue.append(worker.job)
             else:
-                n = len(job.experiment.learners)
-                self._report(Event("failed", place, str(job), 0, n, n, f"its process died twice, {worker.last_word}"))
-        self.add()
+                reason = f"its process died twice, {worker.describe_exit()}"
+                self._report(Event("failed", index, label=str(job), n_learners=n, n_failed=n, text=reason))
+        self.add_worker()
 
 
 @dataclass
 class _Worker:
-    """A process that does jobs."""
+    """A process that runs jobs."""
 
     process: BaseProcess
     connection: Connection
@@ -118,15 +119,15 @@ class _Worker:
 
     @classmethod
     def start(cls, settings: Settings) -> "_Worker":
-        context = multiprocessing.get_context("spawn")  # a fork would copy threads that are at work
+        context = multiprocessing.get_context("spawn")  # a fork would copy running threads
         ours, theirs = context.Pipe()
         process = context.Process(target=_work, args=(theirs, settings), daemon=True)
         process.start()
         theirs.close()
         return cls(process, ours)
 
-    def heard(self) -> Event | None:
-        """Take what it says; None where it is dead."""
+    def receive(self) -> Event | None:
+        """Return the next event; None if the process is dead."""
         try:
             event: Event = self.connection.recv()
         except (EOFError, ConnectionError):
@@ -134,14 +135,13 @@ class _Worker:
             return None
         return event
 
-    @property
-    def last_word(self) -> str:
-        """Say how it died."""
+    def describe_exit(self) -> str:
+        """Return how the process died."""
         code = self.process.exitcode
         return f"by {signal.Signals(-code).name}" if code is not None and code < 0 else f"with status {code}"
 
-    def end(self) -> None:
-        """Let it end; it is killed where it does not."""
+    def stop(self) -> None:
+        """Close the connection, so that the process ends; terminate it if it does not."""
         self.connection.close()
         self.process.join(timeout=0.0 if self.job else 2.0)
         if self.process.is_alive():
@@ -150,15 +150,15 @@ class _Worker:
 
 
 def _work(connection: Connection, settings: Settings) -> None:
-    """Do jobs until nobody gives any more."""
+    """Run jobs until the connection is closed."""
 
     def report(event: Event) -> None:
         try:
             connection.send(event)
-        except OSError:  # nobody listens any more
+        except OSError:  # the parent is gone
             raise SystemExit(0) from None
 
     with suppress(EOFError, KeyboardInterrupt, ConnectionError):
         while True:
-            place, job = connection.recv()
-            perform(place, job, settings, report)
+            index, job = connection.recv()
+            run_job(index, job, settings, report)

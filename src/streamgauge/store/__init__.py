@@ -1,8 +1,8 @@
-"""The store of many runs: a folder with a catalogue (SQLite) and a folder per run, which any tool can read."""
+"""The store of many runs: a folder with an SQLite catalogue and one folder per run, in formats that any tool reads."""
 
-from streamgauge.store.conditions import Asked, Condition
-from streamgauge.store.export import export, latex_table
+from streamgauge.store.conditions import Condition, Request
+from streamgauge.store.export import build_latex_table, export
 from streamgauge.store.filters import Filter
 from streamgauge.store.store import CATALOGUE, Claim, Store, is_store
 
-__all__ = ["CATALOGUE", "Asked", "Claim", "Condition", "Filter", "Store", "export", "is_store", "latex_table"]
+__all__ = ["CATALOGUE", "Claim", "Condition", "Filter", "Request", "Store", "build_latex_table", "export", "is_store"]

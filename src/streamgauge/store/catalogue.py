@@ -1,4 +1,4 @@
-"""The catalogue of a store: an SQLite file in WAL mode, so that many processes can work on it at once."""
+"""The catalogue of a store: an SQLite file in WAL mode, which many processes can use at once."""
 
 import os
 import sqlite3
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from streamgauge.errors import StreamgaugeError
 
-__all__ = ["connected", "create", "writing"]
+__all__ = ["connect", "create", "write"]
 
 FORMAT = 1
 
@@ -16,10 +16,10 @@ TABLES = """
 create table runs (
   run text primary key,      -- the folder is runs/run=RUN
   experiment text not null,
-  condition text not null,   -- the same for runs whose learners can be compared
+  condition text not null,   -- equal for runs whose learners can be compared
   stream text not null, fingerprint text not null, scheme text not null, labelling text not null, score text not null,
   seed integer not null, rows integer, every integer, time_budget real,
-  test_balance real, labelled real, sample text not null,  -- of a sample, how it is drawn
+  test_balance real, labelled real, sample text not null,  -- how a sample was drawn; empty for other streams
   asked text not null,       -- measures, forgettings and so on, as JSON
   n_rows integer, n_folds integer, seconds real,
   status text not null,      -- finished or failed
@@ -37,7 +37,7 @@ create table finals (        -- the last readings: mean and standard deviation o
   primary key (run, learner, measure, forgetting),
   foreign key (run, learner) references cells on delete cascade
 ) strict;
-create table claims (        -- what is being worked on
+create table claims (        -- evaluations in progress
   cell text primary key, run text not null, label text not null,
   host text not null, pid integer not null, born integer not null, last_sign real not null,
   n_rows integer not null
@@ -47,14 +47,14 @@ create index runs_of_condition on runs (condition);
 
 
 def create(path: Path) -> None:
-    """Make the catalogue where it is missing; it appears whole, and of two processes that do so at once one wins."""
+    """Create the catalogue if it is missing. It appears atomically; if two processes create it, one of them wins."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary.unlink(missing_ok=True)
-        with _opened(temporary) as catalogue:
+        with _open(temporary) as catalogue:
             catalogue.execute("pragma journal_mode = wal")
-            with writing(catalogue):
+            with write(catalogue):
                 for statement in TABLES.split(";\n"):
                     catalogue.execute(statement)
                 catalogue.execute(f"pragma user_version = {FORMAT}")
@@ -62,26 +62,26 @@ def create(path: Path) -> None:
             path.hardlink_to(temporary)
         temporary.unlink()
     except OSError as error:
-        msg = f"cannot make a store in {path.parent}: {error.strerror or error}"
+        msg = f"cannot create a store in {path.parent}: {error.strerror or error}"
         raise StreamgaugeError(msg) from None
 
 
 @contextmanager
-def connected(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open the catalogue for a moment; what is wrong with it is told with its path."""
+def connect(path: Path) -> Iterator[sqlite3.Connection]:
+    """Connect to the catalogue for the length of a block; errors name its path."""
     if not path.is_file():
-        msg = f"{path.parent} holds no store of results: there is no {path.name} in it"
+        msg = f"{path.parent} is not a store of results: it has no {path.name}"
         raise StreamgaugeError(msg)
-    with _opened(path) as catalogue:
-        found = catalogue.execute("pragma user_version").fetchone()[0]
-        if found != FORMAT:
-            msg = f"{path} has format {found}, and this version reads format {FORMAT}"
+    with _open(path) as catalogue:
+        version = catalogue.execute("pragma user_version").fetchone()[0]
+        if version != FORMAT:
+            msg = f"{path} has format {version}, but this version of streamgauge reads format {FORMAT}"
             raise StreamgaugeError(msg)
         yield catalogue
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+def _open(path: Path) -> Iterator[sqlite3.Connection]:
     try:
         catalogue = sqlite3.connect(path, timeout=60.0, isolation_level=None)
         try:
@@ -96,8 +96,8 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 @contextmanager
-def writing(catalogue: sqlite3.Connection) -> Iterator[None]:
-    """Do all of a block or nothing, while nobody else writes."""
+def write(catalogue: sqlite3.Connection) -> Iterator[None]:
+    """Run a block as one exclusive transaction."""
     catalogue.execute("begin immediate")
     try:
         yield

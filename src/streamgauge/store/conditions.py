@@ -1,19 +1,19 @@
-"""What a run is of: the condition its learners share, and what was asked for of them."""
+"""The identity of a run: the condition its learners share, and what its results must hold."""
 
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-__all__ = ["Asked", "Condition", "digest"]
+__all__ = ["Condition", "Request", "compute_digest"]
 
 
-def digest(*parts: object) -> str:
-    """Give a short text that differs where the parts do.
+def compute_digest(*parts: object) -> str:
+    """Return a short digest that differs if the parts do.
 
     Examples
     --------
-    >>> digest("a", 1) == digest("a", 1), digest("a", 1) == digest("a", 2)
+    >>> compute_digest("a", 1) == compute_digest("a", 1), compute_digest("a", 1) == compute_digest("a", 2)
     (True, False)
     """
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
@@ -21,25 +21,25 @@ def digest(*parts: object) -> str:
 
 @dataclass(frozen=True)
 class Condition:
-    """Under which a learner is evaluated; two evaluations of one learner under one condition give the same numbers.
+    """The condition of an evaluation: one learner evaluated twice under one condition gives the same numbers.
 
     Parameters
     ----------
     stream
-        What the stream is called.
+        Name of the stream.
     fingerprint
-        That of its rows; of a sample, that of the file it is drawn from.
+        Fingerprint of its rows; for a sample, that of the file it is drawn from.
     scheme, labelling
-        As they are written with their options.
+        Scheme and labelling as text, with their options.
     score, seed, rows, every, time_budget
         As for `Evaluation`; `rows` is its `n_rows`.
     sample
-        Of a sample, how it is drawn; else nothing.
+        How a sample is drawn; empty for other streams.
 
     Examples
     --------
-    >>> one = Condition("SEA", "sea-1", "Prequential()", "AllLabels()", seed=1)
-    >>> one.key == Condition("SEA", "sea-1", "Prequential()", "AllLabels()", seed=2).key
+    >>> condition = Condition("SEA", "sea-1", "Prequential()", "AllLabels()", seed=1)
+    >>> condition.key == Condition("SEA", "sea-1", "Prequential()", "AllLabels()", seed=2).key
     False
     """
 
@@ -56,23 +56,23 @@ class Condition:
 
     @property
     def key(self) -> str:
-        """A short text that differs where a condition does."""
-        return digest(asdict(self))
+        """A digest of the condition."""
+        return compute_digest(asdict(self))
 
     def __str__(self) -> str:
-        """Name what sets a condition apart from others."""
+        """Return the parts that distinguish the condition; the usual scheme and labelling are left out."""
         usual = {"Prequential(test='all')", "AllLabels()"}
-        said = (self.stream, self.scheme, self.labelling, f"seed {self.seed}")
-        return ", ".join(part for part in said if part and part not in usual)
+        parts = (self.stream, self.scheme, self.labelling, f"seed {self.seed}")
+        return ", ".join(part for part in parts if part and part not in usual)
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What was asked for of every learner of a run, and what its results therefore hold.
+class Request:
+    """What the results of every learner of a run must hold.
 
     Examples
     --------
-    >>> Asked(("accuracy", "kappa"), ("Landmark()",)).covers(Asked(("kappa",), ("Landmark()",)))
+    >>> Request(("accuracy", "kappa"), ("Landmark()",)).covers(Request(("kappa",), ("Landmark()",)))
     True
     """
 
@@ -81,21 +81,23 @@ class Asked:
     detectors: tuple[str, ...] = ()
     resources: bool = False
 
-    def covers(self, other: "Asked") -> bool:
-        """Say whether results that hold this hold all of another, too."""
-        names = ("measures", "forgettings", "detectors")
-        held = all(set(getattr(self, name)) >= set(getattr(other, name)) for name in names)
-        return held and self.resources >= other.resources
+    def covers(self, other: "Request") -> bool:
+        """Return whether results of this request hold everything that another one needs."""
+        return (
+            set(self.measures) >= set(other.measures)
+            and set(self.forgettings) >= set(other.forgettings)
+            and set(self.detectors) >= set(other.detectors)
+            and self.resources >= other.resources
+        )
 
     @classmethod
-    def from_text(cls, text: str) -> "Asked":
-        """Read what `as_text` wrote."""
+    def from_json(cls, text: str) -> "Request":
+        """Parse the text of `to_json`."""
         facts: dict[str, Any] = json.loads(text)
         for name in ("measures", "forgettings", "detectors"):
             facts[name] = tuple(facts[name])
         return cls(**facts)
 
-    @property
-    def as_text(self) -> str:
-        """What was asked for, as JSON."""
+    def to_json(self) -> str:
+        """Return the request as JSON."""
         return json.dumps(asdict(self))

@@ -1,4 +1,4 @@
-"""Which runs are meant: by stream, learner, scheme and so on."""
+"""Selection of runs by stream, learner, scheme and so on."""
 
 from dataclasses import dataclass, fields
 from fnmatch import fnmatchcase
@@ -10,10 +10,10 @@ __all__ = ["Filter"]
 
 @dataclass(frozen=True)
 class Filter:
-    """Says which rows of the catalogue are meant; a field left empty means all.
+    """A selection of rows of the catalogue; an empty field selects all.
 
-    A text fits the whole name, the name before its options (``Bootstrap`` fits ``Bootstrap(k=10)``), or is a pattern
-    such as ``skin*``. Several texts of one field mean any of them.
+    A text matches the whole name, the name without its options (``Bootstrap`` matches ``Bootstrap(k=10)``), or is a
+    pattern such as ``skin*``. Several texts in one field select any of them.
 
     Examples
     --------
@@ -35,21 +35,24 @@ class Filter:
     status: tuple[str, ...] = ()
 
     def fits(self, row: dict[str, object]) -> bool:
-        """Say whether a row is meant; what a row does not have is not asked of it."""
+        """Return whether a row is selected; fields that the row does not have are ignored."""
         return all(
-            any(_fits(str(row[one.name]), text) for text in getattr(self, one.name))
-            for one in fields(self)
-            if getattr(self, one.name) and one.name in row
+            any(_matches(str(row[axis]), text) for text in texts)
+            for axis, texts in self._texts().items()
+            if texts and axis in row
         )
 
     def check(self, rows: list[dict[str, object]]) -> None:
-        """Raise where a text fits nothing at all, with the nearest name that would."""
-        for one in fields(self):
-            known = {str(row[one.name]) for row in rows if one.name in row}
-            for text in getattr(self, one.name):
-                if known and not any(_fits(name, text) for name in known):
-                    raise unknown_name(kind=f"{one.name} among these results called", name=text, known=known)
+        """Raise if a text matches no row at all; the error suggests the nearest name."""
+        for axis, texts in self._texts().items():
+            known = {str(row[axis]) for row in rows if axis in row}
+            for text in texts:
+                if known and not any(_matches(name, text) for name in known):
+                    raise unknown_name(kind=f"{axis} among these results called", name=text, known=known)
+
+    def _texts(self) -> dict[str, tuple[str, ...]]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
-def _fits(name: str, text: str) -> bool:
+def _matches(name: str, text: str) -> bool:
     return text in (name, name.partition("(")[0]) or fnmatchcase(name, text)

@@ -1,4 +1,4 @@
-"""Who works on what: a process by its machine, its number and its birth, and whether it still lives."""
+"""The process that owns a claim: its machine, process id and start time, and whether it still lives."""
 
 import os
 import platform
@@ -9,7 +9,7 @@ from pathlib import Path
 __all__ = ["Owner"]
 
 SILENCE = 600.0
-"""After so many seconds without a sign of life a process of another machine counts as dead."""
+"""Seconds without a sign of life after which a process on another machine counts as dead."""
 
 
 @dataclass(frozen=True)
@@ -19,11 +19,11 @@ class Owner:
     Parameters
     ----------
     host
-        The name of its machine.
+        Name of its machine.
     pid
-        Its number there.
+        Its process id.
     born
-        When it began, as its machine counts, so that a later process of the same number is not taken for it.
+        Its start time in clock ticks of the machine; distinguishes it from a later process with the same id.
 
     Examples
     --------
@@ -37,11 +37,11 @@ class Owner:
 
     @classmethod
     def here(cls) -> "Owner":
-        """Give this process."""
-        return cls(platform.node(), os.getpid(), _birth(os.getpid()))
+        """Return this process."""
+        return cls(platform.node(), os.getpid(), _find_start_time(os.getpid()))
 
     def is_alive(self, last_sign: float) -> bool:
-        """Say whether the process lives; of another machine, whether it gave a sign in the last minutes."""
+        """Return whether the process lives; on another machine, whether it gave a sign of life recently."""
         if self.host != platform.node():
             return time.time() - last_sign < SILENCE
         try:
@@ -49,12 +49,12 @@ class Owner:
         except ProcessLookupError:
             return False
         except PermissionError:
-            pass  # it lives, and is somebody else's
-        return _birth(self.pid) == self.born
+            pass  # it lives, and belongs to another user
+        return _find_start_time(self.pid) == self.born
 
 
-def _birth(pid: int) -> int:
-    """Look up when a process of this machine began; 0 where the system does not tell, -1 where it is only a corpse."""
+def _find_start_time(pid: int) -> int:
+    """Return the start time of a process of this machine; 0 if the system does not give it, -1 for a zombie."""
     try:
         after_name = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
     except OSError:

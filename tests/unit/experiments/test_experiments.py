@@ -14,8 +14,18 @@ from hypothesis import strategies as st
 
 import streamgauge as sg
 from streamgauge.errors import StreamgaugeError
-from streamgauge.experiments import READY, Experiment, Sample, Source, missing, out_of, read, ready_path, run
-from streamgauge.experiments.toml_positions import lines_of
+from streamgauge.experiments import (
+    READY,
+    Experiment,
+    Sample,
+    Source,
+    find_missing,
+    get_ready_path,
+    read,
+    read_out_folder,
+    run,
+)
+from streamgauge.experiments.toml_positions import find_lines
 from streamgauge.labelling import Fraction
 from streamgauge.schemes import Pretrained
 from streamgauge.store import Filter, Store
@@ -54,7 +64,7 @@ def changed(tmp_path: Path, **edits: str) -> Experiment:
 
 def test_an_experiment_is_all_combinations(tmp_path):
     experiment = changed(tmp_path, schemes='schemes = ["Bootstrap(2)", "Prequential"]')
-    jobs = list(experiment.jobs())
+    jobs = list(experiment.list_jobs())
     assert len(jobs) == 2 * 2 * 2
     assert experiment.n_cells == 16
     assert len({job.condition().key for job in jobs}) == len(jobs)
@@ -62,13 +72,13 @@ def test_an_experiment_is_all_combinations(tmp_path):
 
 @pytest.mark.parametrize("name", READY)
 def test_every_ready_made_experiment_can_be_read(name):
-    experiment = read(ready_path(name))
+    experiment = read(get_ready_path(name))
     assert experiment.name == name
     assert len(experiment.learners) >= 2
 
 
 def test_the_ready_made_quick_benchmark_can_be_ranked(tmp_path):
-    outcome = run(read(ready_path("quick"), rows=300), tmp_path, n_jobs=1)
+    outcome = run(read(get_ready_path("quick"), rows=300), tmp_path, n_jobs=1)
     assert outcome.complete
     from streamgauge.significance import rank  # noqa: PLC0415
 
@@ -90,7 +100,7 @@ def test_paths_start_at_the_folder_of_the_file(tmp_path, monkeypatch):
         table = { file = "data/rows.csv", drop = ["a"], rows = 10 }
         """,
     )
-    assert out_of(path) == tmp_path / "found"
+    assert read_out_folder(path) == tmp_path / "found"
     outcome = run(read(path), tmp_path / "found", n_jobs=1)
     assert outcome.n_finished == 3, outcome.failures
     rows = {row["stream"]: row["n_rows"] for row in Store(tmp_path / "found").finals()}
@@ -144,13 +154,13 @@ def test_the_line_of_every_key_is_known(pairs, n_blank):
         text += "# a comment = [\n[[table]]\n"
         expected["table", i, key.strip("'").split(".")[0]] = text.count("\n") + 1
         text += f"{key} = {value}\n\n"
-    found = lines_of(text)
+    found = find_lines(text)
     assert {place: found[place] for place in expected} == expected
-    assert found == lines_of(text.replace("\n", "\r\n"))
+    assert found == find_lines(text.replace("\n", "\r\n"))
 
 
 def test_the_line_of_each_value_of_an_array_is_known():
-    found = lines_of('a = [\n "x",\n\n "y", ["z",\n "w"]]\n[b.c]\nd = {e = [1,\n 2]}')
+    found = find_lines('a = [\n "x",\n\n "y", ["z",\n "w"]]\n[b.c]\nd = {e = [1,\n 2]}')
     assert [found["a", i] for i in range(3)] == [2, 4, 4]
     assert found["a", 2, 1] == 5
     assert (found["b", "c"], found["b", "c", "d", "e", 1]) == (6, 8)
@@ -161,13 +171,13 @@ FAULTS = [
     ('learners = ["HoeffdingTree(grace=1)"]', "did you mean grace_period?"),
     ('learners = ["HoeffdingTree(grace_period=0)"]', "grace_period"),
     ("learners = [\n\n  3,\n]", "3 has no name", 2),
-    ('learners = ["NoChange", "NoChange"]', "stands there twice"),
+    ('learners = ["NoChange", "NoChange"]', "is listed twice"),
     ("learners = []", "there is no learner"),
     ('schemes = ["Bootstrp(2)"]', "did you mean Bootstrap?"),
     ('schemes = ["SEA"]', "it must be a scheme"),
     ('measures = ["accurac"]', "did you mean accuracy?"),
     ("seeds = [1, -2]", "-2 is not a whole number"),
-    ("seeds = [1, 1]", "stands there twice"),
+    ("seeds = [1, 1]", "is listed twice"),
     ('rows = "many"', "it must be a whole number"),
     ("rows = 0", "at least 1"),
     ('name = "small"\nlearner = ["NoChange"]', "did you mean learners?", 1),
@@ -210,7 +220,7 @@ def test_all_faults_are_told_at_once(tmp_path):
 
 
 def test_what_is_not_toml_is_told_with_its_line(tmp_path):
-    with pytest.raises(StreamgaugeError, match=r"experiment.toml:2: it is not TOML"):
+    with pytest.raises(StreamgaugeError, match=r"experiment.toml:2: this is not valid TOML"):
         read(written(tmp_path, 'name = "a"\nrows = = 3\n'))
     with pytest.raises(StreamgaugeError, match=r"cannot read .*none.toml: No such file"):
         read(tmp_path / "none.toml")
@@ -242,7 +252,7 @@ def test_what_is_finished_is_not_run_again(tmp_path):
     again = run(experiment, tmp_path / "found", n_jobs=1)
     assert (again.n_finished, again.n_done, again.complete) == (0, 8, True)
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "found" / "runs").rglob("*")} == before
-    assert missing(experiment, tmp_path / "found") == []
+    assert find_missing(experiment, tmp_path / "found") == []
     assert run(experiment, tmp_path / "found", n_jobs=1, again=True).n_finished == 8
 
 
@@ -265,7 +275,7 @@ def test_what_is_finished_is_not_run_again(tmp_path):
 def test_after_a_change_only_what_changed_is_run(tmp_path, edits, n_run):
     run(changed(tmp_path), tmp_path / "found", n_jobs=1)
     experiment = changed(tmp_path, **edits)
-    assert sum(len(learners) for _, learners in missing(experiment, tmp_path / "found")) == n_run
+    assert sum(len(learners) for _, learners in find_missing(experiment, tmp_path / "found")) == n_run
     outcome = run(experiment, tmp_path / "found", n_jobs=1)
     assert (outcome.n_finished, outcome.complete) == (n_run, True)
 
@@ -312,7 +322,7 @@ def test_a_learner_that_fails_is_told_and_tried_again_while_the_others_go_on(tmp
     assert "too hot" in outcome.failures[0]
     store = Store(tmp_path / "found")
     assert {row["learner"] for row in store.finals()} == {"last"}
-    assert [learners for _, learners in missing(experiment, tmp_path / "found")] == [["broken"]]
+    assert [learners for _, learners in find_missing(experiment, tmp_path / "found")] == [["broken"]]
     again = run(experiment, tmp_path / "found", n_jobs=1)
     assert (again.n_done, again.n_failed) == (1, 1)
     assert [found.learners for found in store.results()] == [("last",)]
@@ -382,7 +392,7 @@ def test_two_at_once_on_one_folder_share_the_work(tmp_path):
     assert [process.returncode for process in both] == [0, 0], said
     n_finished = [error.count("finished:") for _, error in said]
     assert sum(n_finished) == 8  # runs, none of them twice
-    assert missing(read(path), tmp_path / "found") == []
+    assert find_missing(read(path), tmp_path / "found") == []
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):

@@ -17,12 +17,12 @@ import pytest
 
 import streamgauge as sg
 from streamgauge.errors import StreamgaugeError
-from streamgauge.store import CATALOGUE, Asked, Claim, Condition, Filter, Store, export, is_store, latex_table
-from streamgauge.store.merging import merged, only
+from streamgauge.store import CATALOGUE, Claim, Condition, Filter, Request, Store, build_latex_table, export, is_store
+from streamgauge.store.merging import merge_runs, select_learners
 from streamgauge.store.owners import SILENCE, Owner
 
 CONDITION = Condition("sea", "sea-1", "Bootstrap(k=2)", "AllLabels()")
-ASKED = Asked(("accuracy", "error"), ("Landmark()",))
+REQUEST = Request(("accuracy", "error"), ("Landmark()",))
 LEARNERS = {"bayes": "NaiveBayes()", "last": "NoChange()"}
 
 
@@ -40,7 +40,7 @@ def store(tmp_path):
 
 
 def claimed(store, condition=CONDITION, learners=LEARNERS, **options):
-    claim = store.claim(condition, learners, ASKED, **options)
+    claim = store.claim(condition, learners, REQUEST, **options)
     assert isinstance(claim, Claim)
     return claim
 
@@ -57,16 +57,16 @@ def filled(store, results):
 
 def test_a_run_is_claimed_once_and_done_once(store, results):
     claim = claimed(store)
-    assert store.claim(CONDITION, LEARNERS, ASKED) == "busy"
-    assert store.missing(CONDITION, LEARNERS, ASKED) == list(LEARNERS)
+    assert store.claim(CONDITION, LEARNERS, REQUEST) == "busy"
+    assert store.find_missing(CONDITION, LEARNERS, REQUEST) == list(LEARNERS)
     store.finish(claim, results)
-    assert store.claim(CONDITION, LEARNERS, ASKED) == "done"
-    assert store.missing(CONDITION, LEARNERS, ASKED) == []
+    assert store.claim(CONDITION, LEARNERS, REQUEST) == "done"
+    assert store.find_missing(CONDITION, LEARNERS, REQUEST) == []
 
 
 def test_of_many_at_once_one_gets_a_claim(store):
     with ThreadPoolExecutor(8) as pool:
-        asked = [pool.submit(Store(store.folder).claim, CONDITION, LEARNERS, ASKED) for _ in range(40)]
+        asked = [pool.submit(Store(store.folder).claim, CONDITION, LEARNERS, REQUEST) for _ in range(40)]
     assert sum(isinstance(one.result(), Claim) for one in asked) == 1
 
 
@@ -74,29 +74,29 @@ def test_a_claim_leaves_to_others_what_they_have(store):
     first = claimed(store, learners={"bayes": "NaiveBayes()"})
     second = claimed(store)
     assert list(second.learners) == ["last"]
-    assert store.claim(CONDITION, LEARNERS, ASKED) == "busy"
+    assert store.claim(CONDITION, LEARNERS, REQUEST) == "busy"
     store.release(second)
-    assert store.claim(CONDITION, LEARNERS, ASKED, together=True) == "busy"  # bayes is taken
+    assert store.claim(CONDITION, LEARNERS, REQUEST, together=True) == "busy"  # bayes is taken
     store.release(first)
     assert list(claimed(store, together=True).learners) == list(LEARNERS)
 
 
 def test_what_is_claimed_depends_on_learner_condition_and_what_is_asked(store, results):
     store.finish(claimed(store), results)
-    assert store.claim(CONDITION, LEARNERS, Asked(("error",), ("Landmark()",))) == "done"
-    more = Asked(("accuracy", "kappa"), ("Landmark()",))
-    assert store.missing(CONDITION, LEARNERS, more) == list(LEARNERS)
-    assert store.missing(CONDITION, {"bayes": "NaiveBayes(other)"}, ASKED) == ["bayes"]
-    assert store.missing(replace(CONDITION, fingerprint="sea-2"), LEARNERS, ASKED) == list(LEARNERS)
-    assert store.missing(CONDITION, LEARNERS, ASKED, since=time.time() + 60) == list(LEARNERS)
+    assert store.claim(CONDITION, LEARNERS, Request(("error",), ("Landmark()",))) == "done"
+    more = Request(("accuracy", "kappa"), ("Landmark()",))
+    assert store.find_missing(CONDITION, LEARNERS, more) == list(LEARNERS)
+    assert store.find_missing(CONDITION, {"bayes": "NaiveBayes(other)"}, REQUEST) == ["bayes"]
+    assert store.find_missing(replace(CONDITION, fingerprint="sea-2"), LEARNERS, REQUEST) == list(LEARNERS)
+    assert store.find_missing(CONDITION, LEARNERS, REQUEST, since=time.time() + 60) == list(LEARNERS)
 
 
 def test_the_claims_of_a_process_that_died_are_void(store):
     code = (
         "import os, sys\n"
-        "from streamgauge.store import Asked, Condition, Store\n"
+        "from streamgauge.store import Condition, Request, Store\n"
         "store = Store(sys.argv[1])\n"
-        "asked = Asked(('accuracy', 'error'), ('Landmark()',))\n"
+        "asked = Request(('accuracy', 'error'), ('Landmark()',))\n"
         "store.claim(Condition('sea', 'sea-1', 'Bootstrap(k=2)', 'AllLabels()'), {'last': 'NoChange()'}, asked)\n"
         "assert len(store.running()) == 1\n"
         "os._exit(0)\n"
@@ -131,7 +131,7 @@ def test_a_run_that_failed_is_missing_and_its_reason_is_kept(store):
     (run,) = store.runs(Filter(status=("failed",)))
     assert [cell["error"] for cell in run["learners"]] == ["too hot", "too hot"]
     assert store.finals() == []
-    assert store.missing(CONDITION, LEARNERS, ASKED) == list(LEARNERS)
+    assert store.find_missing(CONDITION, LEARNERS, REQUEST) == list(LEARNERS)
 
 
 # What is there
@@ -142,7 +142,7 @@ def test_a_run_is_kept_as_it_was_found(store, results):
     store.finish(claim, results)
     found = store.load(claim.run)
     np.testing.assert_array_equal(found.values, results.values)
-    manifest = json.loads((store.folder_of(claim.run) / "manifest.json").read_text())
+    manifest = json.loads((store.get_folder(claim.run) / "manifest.json").read_text())
     assert {"versions", "machine", "description"} <= set(manifest)
     assert not list((store.folder / "runs").glob(".*"))
     with pytest.raises(StreamgaugeError, match="there is no run"):
@@ -168,7 +168,7 @@ def test_a_filter_that_fits_nothing_names_the_nearest(filled):
 
 def test_results_of_one_condition_are_put_together(store, results):
     for name, spec in LEARNERS.items():
-        store.finish(claimed(store, learners={name: spec}), only(results, [name]))
+        store.finish(claimed(store, learners={name: spec}), select_learners(results, [name]))
     (found,) = store.results(Filter(learner=("last",)))
     assert found.learners == ("last",)
     assert found.pairs == ()
@@ -177,7 +177,7 @@ def test_results_of_one_condition_are_put_together(store, results):
 def test_runs_that_have_nothing_in_common_are_not_put_together(results):
     other = sg.evaluate(sg.SEA(n_rows=600), {"more": sg.NoChange()}, scheme=sg.Bootstrap(2), every=300)
     with pytest.raises(StreamgaugeError, match="cannot be put together"):
-        merged([results, other])
+        merge_runs([results, other])
 
 
 @pytest.mark.parametrize("content", [b"", b"nonsense" * 500])
@@ -250,6 +250,6 @@ def test_readings_are_exported(filled, tmp_path):
 def test_a_latex_table_tells_apart_what_differs_and_escapes_names():
     row = {"stream": "s_1", "scheme": "a", "measure": "kappa", "forgetting": "f", "greater_is_better": 1}
     rows = [{**row, "labelling": one, "learner": "50 %", "mean": None} for one in ("x", "y")]
-    text = latex_table(rows)
+    text = build_latex_table(rows)
     assert r"50 \%" in text
     assert r"s\_1, x & -- \\" in text
