@@ -274,9 +274,8 @@ def one_machine() -> Iterator[None]:
 
 def _java(arguments: list[str], given: str = "") -> str:
     if _machines and not arguments[0].startswith("-"):
-        status, output, errors = _machines[-1].run(
-            arguments[0].removesuffix(".java").rpartition("/")[2], arguments[1:], given
-        )
+        program = arguments[0].removesuffix(".java").rpartition("/")[2]
+        status, output, errors = _machines[-1].run(program, arguments[1:], given)
     else:
         command = ["java", "-cp", str(jar()), *arguments]
         done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)

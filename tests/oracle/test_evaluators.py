@@ -27,16 +27,12 @@ from streamgauge.records import Attribute, Schema, Trace
 from streamgauge.streams import ArrayStream
 
 Codes = NDArray[np.int32]
-
 EVERY, WIDTH = 25, 50
-
 BASIC, WINDOW = "BasicClassificationPerformanceEvaluator", "WindowClassificationPerformanceEvaluator"
-
 ALL = "-o -p -r -f"
-
 CORRECT, KAPPA, TEMPORAL, AGAINST_MAJORITY = list(MEASURES)[:4]
 
-needs_moa = pytest.mark.skipif(moa.why_not_compiled() is not None, reason=str(moa.why_not_compiled()))
+needs_moa = pytest.mark.usefixtures("moa_programs")
 
 
 class Replay:

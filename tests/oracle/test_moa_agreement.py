@@ -18,19 +18,19 @@ it nor goes on below, and is 0.06 less accurate for it on the rows used here.
 """
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from peers import arff, moa
+from peers import moa
 from streamgauge.learners import ExtremelyFastDecisionTree, HoeffdingAdaptiveTree, HoeffdingTree, NaiveBayes
 from streamgauge.protocols import LearnerSpec, Stream
 from streamgauge.records import Attribute, Batch, Schema, Step
-from streamgauge.streams import SEA, Hyperplane, RandomRBF
+from streamgauge.streams import SEA, File, Hyperplane, RandomRBF
 
-ELECTRICITY = Path(__file__).parents[3] / "shared" / "data" / "electricity.arff"
+pytestmark = pytest.mark.usefixtures("moa")
+
 TREE, BAYES = "trees.HoeffdingTree", "bayes.NaiveBayes"
 GINI, POOR = f"{TREE} -s GiniSplitCriterion", f"{TREE} -l MC -r"
 FAST, ADAPTIVE = "trees.EFDT", "trees.HoeffdingAdaptiveTree"
@@ -49,12 +49,6 @@ Rows = tuple[Schema, NDArray[np.float64], NDArray[np.int32]]
 def rows_of(stream: Stream, n_rows: int = 200_000) -> Rows:
     batch = next(stream.batches(n_rows))
     return stream.schema, batch.x, batch.y
-
-
-def electricity() -> Rows:
-    if not ELECTRICITY.exists():
-        pytest.skip(f"{ELECTRICITY} is not there")
-    return arff.read(ELECTRICITY)
 
 
 def nominal(missing: float = 0.0) -> Rows:
@@ -78,15 +72,14 @@ STREAMS: dict[str, Callable[[], Rows]] = {
     "SEA": lambda: rows_of(SEA()),
     "short SEA": lambda: rows_of(SEA(), 50_000),
     "hyperplane": lambda: rows_of(Hyperplane()),
-    "electricity": electricity,
     "nominal": nominal,
     "nominal with missing values": lambda: nominal(missing=0.2),
 }
 
 
-def need(reason: str | None) -> None:
-    if reason is not None:
-        pytest.skip(reason)
+@pytest.fixture
+def rows(stream: str, real_stream: Callable[[str], File]) -> Rows:
+    return rows_of(real_stream(stream)) if stream == "electricity" else STREAMS[stream]()
 
 
 def predictions_of(learner: str, rows: Rows, weight: NDArray[np.float64] | None = None) -> NDArray[np.int32]:
@@ -109,9 +102,7 @@ def predictions_of(learner: str, rows: Rows, weight: NDArray[np.float64] | None 
         (BAYES, "nominal with missing values", 0.0005),
     ],
 )
-def test_a_learner_is_as_accurate_as_moas(learner: str, stream: str, at_most: float) -> None:
-    need(moa.why_absent())
-    rows = STREAMS[stream]()
+def test_a_learner_is_as_accurate_as_moas(learner: str, rows: Rows, at_most: float) -> None:
     theirs = moa.prequential(learner, *rows)
     ours = predictions_of(learner, rows)
     accuracy, differing = np.mean(ours == rows[2]), np.mean(ours != theirs.predictions)
@@ -125,7 +116,6 @@ def test_a_learner_is_as_accurate_as_moas(learner: str, stream: str, at_most: fl
 )
 def test_a_tree_is_as_accurate_as_moas(learner: str, at_most: float) -> None:
     """The wide comparison is a benchmark, `fidelity`."""
-    need(moa.why_absent())
     rows = STREAMS["short SEA"]()
     theirs = moa.prequential(learner, *rows).accuracy
     assert np.mean(predictions_of(learner, rows) == rows[2]) == pytest.approx(theirs, abs=at_most)
@@ -139,9 +129,9 @@ def test_a_tree_is_as_accurate_as_moas(learner: str, at_most: float) -> None:
         (BAYES, "nominal", 0.0003),
     ],
 )
-def test_a_learner_of_weighted_rows_is_as_accurate_as_moas(learner: str, stream: str, at_most: float) -> None:
-    need(moa.why_not_compiled())
-    schema, x, y = STREAMS[stream]()
+@pytest.mark.usefixtures("moa_programs")
+def test_a_learner_of_weighted_rows_is_as_accurate_as_moas(learner: str, rows: Rows, at_most: float) -> None:
+    schema, x, y = rows
     rng = np.random.default_rng(3)
     weight = rng.exponential(size=len(y)) * (rng.random(len(y)) < 0.8)
     theirs = moa.weighted_predictions(learner, schema, x, y, weight)

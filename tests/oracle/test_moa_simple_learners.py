@@ -10,20 +10,21 @@
 """
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from peers import arff, moa
+from peers import moa
 from streamgauge.learners import KNearestNeighbours, Perceptron
 from streamgauge.protocols import LearnerSpec, Stream
 from streamgauge.records import Batch, Schema, Step
-from streamgauge.streams import LED, SEA, Hyperplane, RandomRBF, Waveform, take
+from streamgauge.streams import LED, SEA, File, Hyperplane, RandomRBF, Waveform, take
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
+pytestmark = pytest.mark.usefixtures("moa")
 Rows = tuple[Schema, NDArray[np.float64], NDArray[np.int32]]
+RealStreams = Callable[[str], File]
+RowsOf = Callable[[RealStreams], Rows]
 
 
 def rows_of(stream: Stream, n_rows: int) -> Rows:
@@ -31,26 +32,16 @@ def rows_of(stream: Stream, n_rows: int) -> Rows:
     return stream.schema, batch.x, batch.y
 
 
-def real(name: str, n_rows: int) -> Rows:
-    path = DATA / f"{name}.arff"
-    if not path.exists():
-        pytest.skip(f"{path} is not there")
-    schema, x, y = arff.read(path)
-    return schema, x[:n_rows], y[:n_rows]
-
-
-def with_gaps(n_rows: int) -> Rows:
-    """Give nominal values and numbers, of which a tenth is missing; nobody's distance is undefined."""
-    schema, x, y = real("electricity", n_rows)
+def with_gaps(stream: Stream, n_rows: int) -> Rows:
+    """Return rows of which a tenth of the values is missing after the first hundred; every distance is defined."""
+    schema, x, y = rows_of(stream, n_rows)
     x = x.copy()
     x[100:][np.random.default_rng(1).random((n_rows - 100, x.shape[1])) < 0.1] = np.nan
     return schema, x, y
 
 
 def accuracies(spec: LearnerSpec, learner: str, rows: Rows, n_seeds: int = 1) -> tuple[float, float, float]:
-    """Give our accuracy, MOA's, and the share of predictions that differ at the first seed."""
-    if reason := moa.why_absent():
-        pytest.skip(reason)
+    """Return our accuracy, MOA's, and the share of predictions that differ at the first seed."""
     schema, x, y = rows
     theirs = moa.prequential(learner, schema, x, y)
     ours = [
@@ -63,41 +54,47 @@ def accuracies(spec: LearnerSpec, learner: str, rows: Rows, n_seeds: int = 1) ->
 @pytest.mark.parametrize(
     "rows",
     [
-        lambda: rows_of(RandomRBF(n_classes=4), 3_000),
-        lambda: rows_of(SEA(), 3_000),
-        lambda: rows_of(LED(), 3_000),
-        lambda: real("electricity", 3_000),
-        lambda: with_gaps(3_000),
+        lambda _: rows_of(RandomRBF(n_classes=4), 3_000),
+        lambda _: rows_of(SEA(), 3_000),
+        lambda _: rows_of(LED(), 3_000),
+        lambda real: rows_of(real("electricity"), 3_000),
+        lambda real: with_gaps(real("electricity"), 3_000),
     ],
     ids=["RBF", "SEA", "LED", "electricity", "gaps"],
 )
-def test_neighbours_predict_what_moas_do(rows: Callable[[], Rows]) -> None:
-    ours, theirs, differing = accuracies(KNearestNeighbours(k=7, window=500), "lazy.kNN -k 7 -w 500", rows())
+def test_neighbours_predict_what_moas_do(rows: RowsOf, real_stream: RealStreams) -> None:
+    ours, theirs, differing = accuracies(KNearestNeighbours(k=7, window=500), "lazy.kNN -k 7 -w 500", rows(real_stream))
     assert abs(ours - theirs) <= 0.002
     assert differing <= 0.003, f"{differing:.6f} of the predictions differ"
 
 
 @pytest.mark.parametrize(
     "rows",
-    [lambda: rows_of(RandomRBF(), 50_000), lambda: rows_of(Hyperplane(), 50_000)],
+    [lambda _: rows_of(RandomRBF(), 50_000), lambda _: rows_of(Hyperplane(), 50_000)],
     ids=["RBF", "hyperplane"],
 )
-def test_a_perceptron_of_numbers_as_they_come_is_as_accurate_as_moas(rows: Callable[[], Rows]) -> None:
-    ours, theirs, _ = accuracies(Perceptron(standardise=False), "functions.Perceptron", rows(), n_seeds=5)
+def test_a_perceptron_of_numbers_as_they_come_is_as_accurate_as_moas(rows: RowsOf, real_stream: RealStreams) -> None:
+    ours, theirs, _ = accuracies(Perceptron(standardise=False), "functions.Perceptron", rows(real_stream), n_seeds=5)
     assert abs(ours - theirs) <= 0.005
 
 
-def test_a_perceptron_with_a_weight_per_nominal_value_is_no_less_accurate_than_moas() -> None:
-    rows = real("electricity", 45_000)
+def test_a_perceptron_with_a_weight_per_nominal_value_is_no_less_accurate_than_moas(
+    real_stream: RealStreams,
+) -> None:
+    rows = rows_of(real_stream("electricity"), 45_000)
     ours, theirs, _ = accuracies(Perceptron(standardise=False), "functions.Perceptron", rows, n_seeds=5)
     assert theirs - 0.005 <= ours <= theirs + 0.02
 
 
 @pytest.mark.parametrize(
     "rows",
-    [lambda: rows_of(SEA(), 20_000), lambda: rows_of(Waveform(), 20_000), lambda: real("electricity", 20_000)],
+    [
+        lambda _: rows_of(SEA(), 20_000),
+        lambda _: rows_of(Waveform(), 20_000),
+        lambda real: rows_of(real("electricity"), 20_000),
+    ],
     ids=["SEA", "Waveform", "electricity"],
 )
-def test_a_perceptron_is_more_accurate_than_moas_where_that_saturates(rows: Callable[[], Rows]) -> None:
-    ours, theirs, _ = accuracies(Perceptron(), "functions.Perceptron", rows())
+def test_a_perceptron_is_more_accurate_than_moas_where_that_saturates(rows: RowsOf, real_stream: RealStreams) -> None:
+    ours, theirs, _ = accuracies(Perceptron(), "functions.Perceptron", rows(real_stream))
     assert ours > theirs + 0.02

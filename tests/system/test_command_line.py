@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from streamgauge.errors import StreamgaugeError
 from streamgauge.names import FAMILIES, make
 
 RUN = ["--stream", "SEA", "--rows", "2000", "--learner", "NaiveBayes", "--learner", "MajorityClass"]
@@ -108,11 +107,6 @@ def test_a_stream_may_be_a_file(tmp_path):
     done = streamgauge("evaluate", "--stream", str(tmp_path / "none.csv"), "--learner", "NoChange")
     assert done.returncode == 2
     assert "none.csv" in done.stderr
-
-
-def test_options_are_literals_and_nothing_is_executed():
-    with pytest.raises(StreamgaugeError, match="cannot read the option"):
-        make("learner", "HoeffdingTree(grace_period=1 + x)", FAMILIES["learners"]())
 
 
 def test_schemes_labellings_and_records_are_asked_for_by_name(tmp_path):

@@ -1,8 +1,6 @@
 """The page of the dashboard in a real browser; what it looked like is kept in the folder test-pictures."""
 
-import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -21,7 +19,7 @@ pytest.importorskip("uvicorn", reason="the extra serve is not installed")
 pytest.importorskip("websockets", reason="the extra serve is not installed")
 pytest.importorskip("playwright", reason="Playwright, which drives a browser, is not installed")
 
-from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from streamgauge import (
     SEA,
@@ -44,24 +42,6 @@ PICTURES = Path(__file__).parents[2] / "test-pictures"
 HOSTILE = "<img src=x onerror=alert(1)>"
 NAME = "e => e.getAttribute('aria-label') || e.textContent || e.title || e.labels?.[0]?.textContent || ''"
 WAIT = 60_000  # milliseconds; a loaded machine is slow
-
-
-def chromium() -> str | None:
-    """Find a Chromium of the machine, or the one of Playwright."""
-    found = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"))
-    return os.environ.get("CHROMIUM") or next(filter(None, found), None)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    arguments = ["--no-sandbox", "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"]
-    with sync_playwright() as playwright:
-        try:
-            started = playwright.chromium.launch(executable_path=chromium(), args=arguments)
-        except Error as error:
-            pytest.skip(f"no Chromium can be started: install chromium, or name one in CHROMIUM ({error.message[:80]})")
-        yield started
-        started.close()
 
 
 @contextmanager

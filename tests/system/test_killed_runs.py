@@ -5,10 +5,14 @@ import random
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 from pathlib import Path
 
 import pytest
+
+from streamgauge._engine.journal import JournalView
+from streamgauge.store import Claim, Condition, Request, Store
 
 RUN = ["evaluate", "--stream", "SEA(noise=0.1)", "--rows", "400000", "--learner", "HoeffdingTree", "--learner"]
 RUN += ["NaiveBayes", "--scheme", "Bootstrap(3)", "--forgetting", "AdwinWindow", "--forgetting", "Window(1000)"]
@@ -86,3 +90,47 @@ def test_mistakes_are_told_in_one_line(tmp_path: Path) -> None:
     assert errors.startswith("Error: --checkpoint")
     assert "is a file: give the name of a folder" in errors
     assert len(errors.splitlines()) == 1
+
+
+def test_a_run_that_was_killed_is_dead(tmp_path: Path) -> None:
+    script = """
+        import os, sys
+        from streamgauge import SEA, Evaluation, NaiveBayes
+        for progress in Evaluation(SEA(), NaiveBayes(), every=1000, batch_size=1000, journal=sys.argv[1]).advance():
+            if progress.n_rows == 5000:
+                os._exit(9)
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(script), str(tmp_path)], check=False)
+    view = JournalView(tmp_path)
+    assert view.state == "died"
+    assert view.layout.rows(view.records()[1]).tolist() == [1_000, 2_000, 3_000, 4_000, 5_000]
+
+
+CONDITION = Condition("sea", "sea-1", "Bootstrap(k=2)", "AllLabels()")
+REQUEST = Request(("accuracy", "error"), ("Landmark()",))
+LEARNERS = {"bayes": "NaiveBayes()", "last": "NoChange()"}
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path, new=True)
+
+
+def claimed(store, condition=CONDITION, learners=LEARNERS, **options):
+    claim = store.claim(condition, learners, REQUEST, **options)
+    assert isinstance(claim, Claim)
+    return claim
+
+
+def test_the_claims_of_a_process_that_died_are_void(store):
+    code = (
+        "import os, sys\n"
+        "from streamgauge.store import Condition, Request, Store\n"
+        "store = Store(sys.argv[1])\n"
+        "asked = Request(('accuracy', 'error'), ('Landmark()',))\n"
+        "store.claim(Condition('sea', 'sea-1', 'Bootstrap(k=2)', 'AllLabels()'), {'last': 'NoChange()'}, asked)\n"
+        "assert len(store.running()) == 1\n"
+        "os._exit(0)\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(store.folder)], check=True, timeout=60)
+    assert list(claimed(store).learners) == list(LEARNERS)

@@ -18,7 +18,6 @@ from streamgauge.streams import ArrayStream, take
 FORGETTINGS = (sg.Landmark(), sg.Window(500), sg.Fading(0.99), sg.AdwinWindow())
 
 MEASURES = ("accuracy", "kappa", "kappa_m", "kappa_temporal")
-
 LEARNERS = (sg.HoeffdingTree(), sg.NaiveBayes(), sg.MajorityClass(), sg.NoChange())
 
 

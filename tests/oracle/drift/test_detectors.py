@@ -133,7 +133,7 @@ MOA_DETECTORS: list[tuple[str, DetectorSpec]] = [
 ]
 
 
-@pytest.mark.skipif(moa.why_not_compiled() is not None, reason=moa.why_not_compiled() or "")
+@pytest.mark.usefixtures("moa_programs")
 def test_detectors_signal_as_moas_do() -> None:
     for seed in range(3):
         values = errors(seed, 20_000, 2_500)

@@ -14,7 +14,6 @@ from streamgauge.records import Batch, Step
 from streamgauge.streams import LED, SEA, Hyperplane, RandomRBF
 
 STREAMS: dict[str, Stream] = {"RBF": RandomRBF(), "SEA": SEA(), "hyperplane": Hyperplane(), "LED": LED()}
-
 AGAINST_MOA: list[tuple[LearnerSpec, str]] = [
     (OzaBag(), "meta.OzaBag"),
     (LeveragingBagging(), "meta.LeveragingBag"),
@@ -22,15 +21,13 @@ AGAINST_MOA: list[tuple[LearnerSpec, str]] = [
 ]
 
 
+@pytest.mark.usefixtures("moa")
 @pytest.mark.parametrize(
     ("pair", "stream"),
     [(AGAINST_MOA[0], "RBF"), (AGAINST_MOA[1], "hyperplane"), (AGAINST_MOA[2], "SEA")],
     ids=lambda value: value if isinstance(value, str) else type(value[0]).__name__,
 )
 def test_an_ensemble_is_as_accurate_as_moas(pair: tuple[LearnerSpec, str], stream: str):
-    reason = moa.why_absent()
-    if reason is not None:
-        pytest.skip(reason)
     spec, theirs = pair
     rows = next(STREAMS[stream].batches(20_000))
     expected = moa.prequential(theirs, STREAMS[stream].schema, rows.x, rows.y).accuracy

@@ -1,16 +1,16 @@
 """AdaptiveRandomForest against MOA, and on a real stream."""
 
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from peers import arff, moa
+from peers import moa
 from streamgauge.learners import AdaptiveRandomForest, HoeffdingTree, StreamingRandomPatches
 from streamgauge.protocols import LearnerSpec, Stream
 from streamgauge.records import Batch, Schema, Step
-from streamgauge.streams import SEA, Hyperplane
+from streamgauge.streams import SEA, File, Hyperplane
 
 Rows = tuple[Schema, NDArray[np.float64], NDArray[np.int32]]
 
@@ -32,7 +32,7 @@ def accuracy(spec: LearnerSpec, rows: Rows, seed: int = 1, *, start: int = 0) ->
 MOA_FOREST = "meta.AdaptiveRandomForest -s 5 -o (Specified m (integer value)) -m {m}"
 
 
-@pytest.mark.skipif(moa.why_absent() is not None, reason=str(moa.why_absent()))
+@pytest.mark.usefixtures("moa")
 @pytest.mark.parametrize("stream", [SEA(), Hyperplane()], ids=["SEA", "hyperplane"])
 def test_a_forest_is_as_accurate_as_that_of_moa_which_observes_one_attribute_fewer_than_it_draws(stream: Stream):
     rows, m = rows_of(stream, 5_000), 2
@@ -41,13 +41,8 @@ def test_a_forest_is_as_accurate_as_that_of_moa_which_observes_one_attribute_few
     assert ours > theirs - 0.02
 
 
-ELECTRICITY = Path(__file__).parents[4] / "shared" / "data" / "electricity.arff"
-
-
-@pytest.mark.skipif(not ELECTRICITY.exists(), reason=f"{ELECTRICITY} is not there")
-def test_the_renewed_beat_a_single_tree_on_a_real_stream():
-    schema, x, y = arff.read(ELECTRICITY)
-    rows = schema, x, y
+def test_adaptive_forests_beat_a_single_tree_on_a_real_stream(real_stream: Callable[[str], File]):
+    rows = rows_of(real_stream("electricity"), 45_312)
     tree = accuracy(HoeffdingTree(), rows)
     assert accuracy(AdaptiveRandomForest(), rows) > tree + 0.05
     assert accuracy(StreamingRandomPatches(), rows) > tree + 0.05

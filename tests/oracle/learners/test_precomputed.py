@@ -12,7 +12,6 @@ from streamgauge.records import Attribute, Schema
 from streamgauge.streams import GrowingFile
 
 CLASSES = ("no", "yes", "perhaps")
-
 VOTES = tuple(Attribute(f"votes.{name}", missing=True) for name in CLASSES)
 
 

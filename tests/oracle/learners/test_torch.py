@@ -9,7 +9,6 @@ from streamgauge.records import Step
 from streamgauge.streams import take
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install torch")
-
 nn = torch.nn
 
 

@@ -22,7 +22,6 @@ from streamgauge.significance import (
 from tests.support.accuracy_table import TABLE
 
 NAMES = ["a", "b", "c", "d"]
-
 TABLES = st.tuples(st.integers(3, 9), st.integers(3, 5)).flatmap(
     lambda shape: st.lists(
         st.lists(st.integers(0, 6), min_size=shape[1], max_size=shape[1]), min_size=shape[0], max_size=shape[0]

@@ -24,7 +24,6 @@ from streamgauge.streams import (
 POKER_FILE = Path(__file__).parents[4] / "shared" / "data" / "poker-hand-25k.csv"
 
 UNLIKELY = 1e-4
-
 N = 20_000
 
 
@@ -179,7 +178,7 @@ def test_ucis_hands_have_our_labels_and_our_frequencies():
     assert stats.chi2_contingency([counts, np.bincount(y, minlength=10)[:8]]).pvalue > UNLIKELY
 
 
-@pytest.mark.skipif(moa.why_absent() is not None, reason=str(moa.why_absent()))
+@pytest.mark.usefixtures("moa")
 @pytest.mark.parametrize(
     ("task", "stream", "left_out"),
     [
@@ -209,7 +208,7 @@ def test_rows_are_distributed_as_moas(task, stream, left_out):
                 assert stats.chi2_contingency(table[:, table.sum(axis=0) > 0]).pvalue > unlikely, (j, code)
 
 
-@pytest.mark.skipif(moa.why_absent() is not None, reason=str(moa.why_absent()))
+@pytest.mark.usefixtures("moa")
 def test_moas_applicants_follow_the_same_rules():
     for concept in (4, 5, 10):
         _, x, y = moa.generated_rows(f"generators.AgrawalGenerator -f {concept} -p 0", 2_000)

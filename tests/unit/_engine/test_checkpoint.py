@@ -1,9 +1,7 @@
 """Checkpoints: a run that is stopped or killed at any moment goes on as if nothing had happened."""
 
 import errno
-import multiprocessing
 import os
-import signal
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -402,34 +400,6 @@ def test_a_full_disk_is_told_and_the_last_good_checkpoint_stays(
     assert not list(tmp_path.glob(".*.tmp"))
     assert len(files_of(tmp_path)) >= 2
     assert facts(resumed(tmp_path)) == facts(whole)
-
-
-def _in_small_files(folder: Path, told: Any) -> None:
-    import resource  # noqa: PLC0415
-
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (12_000, 12_000))
-    try:
-        resumed(folder, checkpoint_every=100, every=1)
-    except StreamgaugeError as error:
-        told.put(str(error))
-    else:
-        told.put("nothing")
-
-
-@pytest.mark.skipif(os.name != "posix", reason="limits of files are POSIX")
-def test_a_file_that_may_not_grow_is_told_by_the_system_itself(tmp_path: Path) -> None:
-    told: Any = multiprocessing.get_context("fork").Queue()
-    process = multiprocessing.get_context("fork").Process(target=_in_small_files, args=(tmp_path, told))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # a fork beside threads
-        process.start()
-    message = told.get(timeout=60)
-    process.join()
-    assert "cannot write a checkpoint into" in message
-    assert "File too large" in message
-    assert files_of(tmp_path)
-    assert facts(resumed(tmp_path, every=1)) == facts(evaluate(SEA(n_rows=N), NaiveBayes(), every=1))
 
 
 def test_a_folder_that_cannot_be_written_is_told_at_the_start(tmp_path: Path) -> None:

@@ -1,9 +1,6 @@
 """The journal of a run: what others can follow while it runs, and what remains of it after a crash."""
 
 import json
-import subprocess
-import sys
-import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -154,20 +151,6 @@ def test_an_event_that_a_crash_cut_off_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "journal" / files.EVENTS
     path.write_bytes(path.read_bytes()[:-3])
     assert [event["row"] for event in JournalView(tmp_path).events()[1]] == [5]
-
-
-def test_a_run_that_was_killed_is_dead(tmp_path: Path) -> None:
-    script = """
-        import os, sys
-        from streamgauge import SEA, Evaluation, NaiveBayes
-        for progress in Evaluation(SEA(), NaiveBayes(), every=1000, batch_size=1000, journal=sys.argv[1]).advance():
-            if progress.n_rows == 5000:
-                os._exit(9)
-    """
-    subprocess.run([sys.executable, "-c", textwrap.dedent(script), str(tmp_path)], check=False)
-    view = JournalView(tmp_path)
-    assert view.state == "died"
-    assert view.layout.rows(view.records()[1]).tolist() == [1_000, 2_000, 3_000, 4_000, 5_000]
 
 
 def test_a_long_run_keeps_to_its_space_and_loses_no_extreme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,9 +5,9 @@ import time
 
 import numpy as np
 import pytest
-from streamgauge._engine.read_ahead import read_ahead
 
 import streamgauge as sg
+from streamgauge._engine.source import read_ahead
 from streamgauge.streams import ArrayStream
 
 

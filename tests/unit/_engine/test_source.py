@@ -12,7 +12,7 @@ from streamgauge._engine.source import (
     MOST_ROWS,
     TIMES_AT_HAND,
     RowSource,
-    usual_size,
+    default_batch_size,
 )
 from streamgauge.evaluation import Evaluation
 from streamgauge.labelling import AllLabels
@@ -53,7 +53,7 @@ def test_a_very_slow_run_goes_on_with_fewer_rows():
 @pytest.mark.parametrize(("n_attributes", "rows"), [(1, MOST_ROWS), (100, BATCH_BYTES // 800), (10**5, FEWEST_ROWS)])
 def test_a_batch_holds_about_as_many_bytes_whatever_the_rows(n_attributes, rows):
     schema = Schema(tuple(Attribute(f"a{i}") for i in range(n_attributes)), ("no", "yes"))
-    assert usual_size(schema) == rows
+    assert default_batch_size(schema) == rows
 
 
 def test_one_learner_alone_gets_more_rows_at_once_where_they_are_in_memory_anyway():
@@ -61,8 +61,8 @@ def test_one_learner_alone_gets_more_rows_at_once_where_they_are_in_memory_anywa
         return Evaluation(stream, learners, scheme=scheme).batch_size
 
     rows = ArrayStream([[0.5, 1.0], [0.2, 3.0]], ["up", "down"])
-    alone, usual = [NaiveBayes()], usual_size(rows.schema)
+    alone, usual = [NaiveBayes()], default_batch_size(rows.schema)
     assert size(rows, alone, Prequential()) == TIMES_AT_HAND * usual
     assert size(rows, [NaiveBayes(), HoeffdingTree()], Prequential()) == usual
     assert size(rows, alone, CrossValidation(3)) == usual
-    assert size(SEA(), alone, Prequential()) == usual_size(SEA().schema)
+    assert size(SEA(), alone, Prequential()) == default_batch_size(SEA().schema)

@@ -57,9 +57,6 @@ def store(tmp_path_factory):
     return folder / "found"
 
 
-# Alike
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_with_examples(name):
     text = command(name).help or ""
@@ -92,31 +89,11 @@ def test_quiet_prints_results_alone_and_verbose_more(store):
         invoke(*arguments, "--quiet", "--verbose")
 
 
-def test_a_command_that_does_not_exist_is_met_with_the_nearest():
-    done = streamgauge("evaluat")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "Error: there is no command 'evaluat'; did you mean evaluate?\n"
-
-
 def test_the_exit_status_tells_what_failed_and_what_was_stopped():
     results = sg.evaluate(sg.SEA(n_rows=100), sg.NoChange())
     assert get_exit_status(results) == 0
     assert get_exit_status(replace(results, failures=(Failure("mine", 0, 3, "too hot"),))) == 1
     assert get_exit_status(replace(results, description={"ended_by": "interrupt"})) == 130
-
-
-def test_no_colours_where_none_are_wanted(store):
-    script = f"script -qec '{BIN} results {store} --measure accuracy --scheme Bootstrap' /dev/null"
-    if subprocess.run(["which", "script"], capture_output=True, check=False).returncode:
-        pytest.skip("there is no script(1) to act as a terminal")
-    plain = subprocess.run(
-        script, shell=True, capture_output=True, text=True, check=False, env={**os.environ, "NO_COLOR": "1"}
-    )
-    assert not re.search(r"\x1b\[(3\d|4\d|9\d)", plain.stdout)  # bold may be, colours not
-    assert "0." in plain.stdout
-
-
-# Experiments
 
 
 def test_run_checks_without_running(store):
@@ -136,13 +113,6 @@ def test_run_lists_what_is_ready_made_and_names_the_nearest():
         invoke("run", "--ready", "quik")
     with pytest.raises(StreamgaugeError, match="give an experiment"):
         invoke("run")
-
-
-def test_run_tells_every_fault_of_a_file_on_a_line(tmp_path):
-    (tmp_path / "bad.toml").write_text('rows = 10\nstreams = ["SEA"]\nlearners = ["Hoeffding", "NoChang"]\n')
-    done = streamgauge("run", str(tmp_path / "bad.toml"))
-    assert done.returncode == 2
-    assert [line.rpartition("bad.toml:")[2].split(":")[0] for line in done.stderr.splitlines()] == ["3", "3"]
 
 
 def test_a_run_that_fails_gives_status_1_and_its_reason(tmp_path, monkeypatch):
@@ -190,7 +160,9 @@ def test_a_store_can_be_reported_and_drawn(store, tmp_path):
     only = [*chosen, "--stream", "SEA", "--forgetting", "Landmark"]
     invoke("plot", "curves", str(store), *only, "--out", str(tmp_path / "curves.svg"))
     assert (tmp_path / "curves.svg").is_file()
-    with pytest.raises(StreamgaugeError, match="curves takes one run, not 3: name one folder, or choose one run of a store with --str"):
+    with pytest.raises(
+        StreamgaugeError, match="curves takes one run, not 3: name one folder, or choose one run of a store with --str"
+    ):
         invoke("plot", "curves", str(store), *chosen, "--out", str(tmp_path / "curves.svg"))
     with pytest.raises(StreamgaugeError, match=r"choose one: --measure, or Filter\(measure=...\)"):
         invoke("results", str(store), "--export", str(tmp_path / "table.tex"))
@@ -243,9 +215,6 @@ def test_mistakes_are_told_in_the_words_of_the_command_line(arguments, reason):
         invoke(*arguments, "--stream", "SEA", "--rows", "100")
 
 
-# Papers
-
-
 def test_reproduce_finds_the_papers_of_its_checkout(monkeypatch):
     monkeypatch.setattr(sys, "path", [path for path in sys.path if not (Path(path) / "papers").is_dir()])
     for name in [name for name in sys.modules if name.partition(".")[0] == "papers"]:
@@ -261,16 +230,15 @@ def test_reproduce_without_the_papers_says_how_to_get_them(monkeypatch, tmp_path
         invoke("reproduce", "--list")
 
 
-# Doctor
-
-
 def test_doctor_knows_every_extra():
     project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"]
     assert set(doctor.EXTRAS) == set(project["optional-dependencies"])
 
 
 def test_doctor_says_what_is_installed_and_what_is_not(monkeypatch):
-    versions = {name: doctor._find_version(name) for name in ("click", "cloudpickle", "numpy", "pyarrow", "rich", "scipy")}
+    versions = {
+        name: doctor._find_version(name) for name in ("click", "cloudpickle", "numpy", "pyarrow", "rich", "scipy")
+    }
     monkeypatch.setattr(doctor, "_find_version", versions.get)
     out, _, status = invoke("doctor")
     assert status == 0
@@ -324,55 +292,10 @@ def test_a_text_or_class_in_place_of_an_object_is_told_with_the_object(part, hin
         sg.evaluate(**{"stream": sg.SEA(n_rows=10), "learners": sg.NoChange(), **part})
 
 
-# Completion
-
-
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_prints_what_a_shell_needs(shell):
     out, _, _ = invoke("completion", shell)
     assert "_STREAMGAUGE_COMPLETE" in out
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        ("streamgauge ev", "evaluate"),
-        ("streamgauge evaluate --learner Hoeffding", "HoeffdingTree"),
-        ("streamgauge evaluate --stream elec", "electricity"),
-        ("streamgauge run --ready qu", "quick"),
-        ("streamgauge list mea", "measures"),
-        ("streamgauge results --exp", "--export"),
-    ],
-)
-def test_commands_options_and_names_are_completed(words, expected):
-    count = str(len(words.split()) - 1)
-    done = streamgauge(_STREAMGAUGE_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=count)
-    assert done.returncode == 0, done.stderr
-    assert f"plain,{expected}" in done.stdout.splitlines()
-
-
-# What is imported, and what is public
-
-HEAVY = {"matplotlib", "ray", "sklearn", "pandas", "polars", "scipy", "pyarrow", "pydantic", "rich", "torch", "river"}
-LAZY = {"numpy", "click", "importlib.metadata"} | {f"streamgauge.{name}" for name in ("learners", "streams", "records")}
-HELP = "from streamgauge.cli.main import cli; cli(['--help'], standalone_mode=False)"
-
-
-@pytest.mark.parametrize(
-    ("code", "absent"),
-    [
-        ("import streamgauge", HEAVY | LAZY),
-        (HELP, HEAVY | LAZY - {"click"}),
-        ("from streamgauge import *", HEAVY | {"jpype", "starlette", "streamgauge.plots", "streamgauge.cli"}),
-        ("import streamgauge.experiments, streamgauge.store", HEAVY),
-    ],
-)
-def test_nothing_heavy_is_imported_before_it_is_needed(code, absent):
-    told = f"{code}\nimport sys\nprint('modules:', *sys.modules)"
-    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True, timeout=60)
-    modules = set(done.stdout.rpartition("modules:")[2].split())
-    assert "streamgauge" in modules
-    assert not absent & modules
 
 
 def test_what_is_imported_late_is_what_type_checkers_and_editors_see():
@@ -386,22 +309,6 @@ def test_what_is_imported_late_is_what_type_checkers_and_editors_see():
         assert getattr(sg, name) is getattr(import_module(str(seen[name])), name)
     assert set(seen) == families | set(sg.__all__)
     assert {name for name in dir(sg) if not name.startswith("__")} == set(seen)
-
-
-def test_a_function_stays_itself_whatever_is_imported_in_between():
-    code = (
-        "import streamgauge as sg, streamgauge.evaluation, streamgauge.experiments.run, streamgauge.significance\n"
-        "print(*{type(getattr(sg, name)).__name__ for name in ('evaluate', 'run', 'compare', 'rank', 'load', 'save')})"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    assert done.stdout == "function\n"
-
-
-def test_a_name_the_package_does_not_have_is_told_with_the_nearest_one():
-    done = subprocess.run(
-        [sys.executable, "-c", "import streamgauge as sg; sg.evaluates"], stderr=-1, text=True, check=False
-    )
-    assert done.stderr.endswith("no attribute 'evaluates'; did you mean evaluate?\n")
 
 
 def test_there_are_about_25_public_names_and_all_are_there():

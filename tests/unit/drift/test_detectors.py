@@ -38,7 +38,7 @@ EVERY = [detector() for detector in DETECTORS.values() if detector is not OfMean
 
 
 @pytest.mark.parametrize(
-    "detector", [*EVERY, OfMean(Cusum(threshold=2.0)), OfMean(KSWIN()), OfMean(Cusum(threshold=2.0), anew=False)]
+    "detector", [*EVERY, OfMean(Cusum(threshold=2.0)), OfMean(KSWIN()), OfMean(Cusum(threshold=2.0), restart=False)]
 )
 def test_every_detector_keeps_its_contract(detector: DetectorSpec) -> None:
     check_detector(detector)
@@ -88,30 +88,30 @@ def test_page_hinkley_is_its_formula(values: list[float], delta: float, factor: 
     values=st.lists(st.integers(0, 3), min_size=40, max_size=300),
     threshold=st.sampled_from((0.5, 2.5)),
     factor=st.sampled_from((0.99, 1.0)),
-    anew=st.booleans(),
+    restart=st.booleans(),
 )
-@example(values=errors(3).astype(int).tolist(), threshold=2.5, factor=1.0, anew=True)
-@example(values=errors(3).astype(int).tolist(), threshold=2.5, factor=1.0, anew=False)
+@example(values=errors(3).astype(int).tolist(), threshold=2.5, factor=1.0, restart=True)
+@example(values=errors(3).astype(int).tolist(), threshold=2.5, factor=1.0, restart=False)
 def test_a_detector_of_the_mean_watches_that_since_its_last_alarm_or_that_of_all(
-    values: list[int], threshold: float, factor: float, anew: bool
+    values: list[int], threshold: float, factor: float, restart: bool
 ) -> None:
     inner = PageHinkley(0.001, threshold, factor, 5, "up")
     expected, start = [], 0
     while start < len(values):
-        first = start if anew else 0
+        first = start if restart else 0
         means = np.cumsum(values[first:]) / np.arange(1, len(values) - first + 1)
         drifts = np.flatnonzero(inner.build().update(means[start - first :]) == DRIFT)
         if not len(drifts):
             break
         expected.append(start + int(drifts[0]))
         start += int(drifts[0]) + 1
-    assert detect(values, OfMean(inner, anew)).alarms.tolist() == expected
+    assert detect(values, OfMean(inner, restart)).alarms.tolist() == expected
 
 
 def test_a_mean_that_goes_on_takes_no_state_of_one_that_starts_anew() -> None:
     inner = PageHinkley(0.001, 2.5, 1.0, direction="up")
     values = errors(3)
-    one, other = OfMean(inner).build(), OfMean(inner, anew=False).build()
+    one, other = OfMean(inner).build(), OfMean(inner, restart=False).build()
     assert (one.update(values) == DRIFT).sum() > 1
     assert (other.update(values) == DRIFT).sum() > 1
     kept = other.save()
@@ -146,7 +146,7 @@ def test_stepd_is_silent_at_tiny_error_rates_where_moa_is_not() -> None:
         ("FHDDM", {"width": 0}, "width = 0: it must be at least 1"),
         ("OfMean", {"detector": 5}, "5 is not a detector"),
         ("OfMean", {"detector": EDDM()}, "nothing but 0 and 1"),
-        ("OfMean", {"detector": Cusum(), "anew": "no"}, "anew = 'no': it must be True or False"),
+        ("OfMean", {"detector": Cusum(), "restart": "no"}, "restart = 'no': it must be True or False"),
     ],
 )
 def test_options_outside_their_range_are_refused_at_once(name: str, options: dict[str, Any], complaint: str) -> None:

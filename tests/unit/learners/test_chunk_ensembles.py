@@ -27,9 +27,7 @@ from streamgauge.protocols import LearnerSpec
 from streamgauge.records import Attribute, Batch, Schema, Step
 
 TWO_CLASSES = Schema(MIXED.attributes, ("apple", "pear"))
-
 SMALL: dict[str, Any] = {"chunk_size": 30, "n_members": 3}
-
 ANY_CLASSES: list[LearnerSpec] = [
     SEAEnsemble(**SMALL),
     SEAEnsemble(RandomGuess(), **SMALL),
@@ -40,7 +38,6 @@ ANY_CLASSES: list[LearnerSpec] = [
     WeightedAgeingEnsemble(weighting="bell_curve", ageing="gaussian", **SMALL),
     SEAEnsemble(SEAEnsemble(chunk_size=7), **SMALL),
 ]
-
 UNEQUAL: list[LearnerSpec] = [LearnppNIE(**SMALL), LearnppCDS(**SMALL), LearnppCDS(RandomGuess(), **SMALL)]
 
 

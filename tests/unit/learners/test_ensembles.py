@@ -38,9 +38,7 @@ from streamgauge.records import DRIFT, WARNING, Attribute, Schema, Step
 from streamgauge.streams import SEA, RandomRBF, Sudden
 
 EAGER = HoeffdingTree(grace_period=20, tie_threshold=0.5)
-
 BASES: list[LearnerSpec] = [EAGER, NaiveBayes(), MajorityClass(), NoChange()]
-
 PLAIN = Schema((Attribute("a"), Attribute("b")), ("x", "y", "z"))
 
 

@@ -36,7 +36,6 @@ SPECS: list[LearnerSpec] = [
     StreamingRandomPatches(2, HoeffdingTree(grace_period=10), "resampling", drift_delta=0.9),
     StreamingRandomPatches(2, AdaptiveRandomForest(2), subspace=2),
 ]
-
 """Some with windows so nervous that they warn and renew within a few hundred rows."""
 
 

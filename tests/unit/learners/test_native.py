@@ -42,7 +42,6 @@ NATIVE: list[LearnerSpec] = [
     Perceptron(),
     RandomGuess(),
 ]
-
 SPECS: list[LearnerSpec] = [
     *NATIVE,
     KNearestNeighbours(k=3, window=40),
@@ -58,14 +57,12 @@ SPECS: list[LearnerSpec] = [
     HoeffdingAdaptiveTree(grace_period=20, tie_threshold=0.5, delta=0.5),
     ExtremelyFastDecisionTree(grace_period=20, tie_threshold=0.5, revision_period=10),
 ]
-
 CHECKED_ELSEWHERE = {
     *("DriftReset", "LeveragingBagging", "OneVsRest", "OzaBag", "OzaBoost"),
     *("AdaptiveRandomForest", "StreamingRandomPatches"),
     *("AccuracyUpdatedEnsemble", "AccuracyWeightedEnsemble", "SEAEnsemble", "WeightedAgeingEnsemble"),
     *("LearnppCDS", "LearnppNIE", "PretrainedModel", "Precomputed"),
 }
-
 """Learners made of learners, or of none: see test_ensembles.py, test_forests.py, test_chunk_ensembles.py and so on."""
 
 

@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from streamgauge._engine.executor import Backend
 
 from papers import REPRODUCTIONS, Finding, Reproduction, Table, names_of, pieces, reports, reproduce
 from papers.findings import Experiment, Piece
 from papers.gama_2009.page_hinkley import EVERYTHING, FADINGS, SINCE_ALARM, find_delays
 from papers.published import published
-from streamgauge.backends import Threads
+from streamgauge.backends import Backend, Threads
 from streamgauge.cli.main import cli
 from streamgauge.errors import StreamgaugeError
 

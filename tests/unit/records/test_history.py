@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import streamgauge as sg
-from streamgauge._engine.label_counts import FEW_STOPS
+from streamgauge._engine.planner import FIRST_CONFUSIONS
 from streamgauge.labelling import AllLabels, Delayed, First, Fraction
 from streamgauge.protocols import Labelling
 from streamgauge.records import UNLABELLED
@@ -78,7 +78,7 @@ def test_confusions_of_many_stops_are_few_and_even() -> None:
     results = sg.evaluate(sg.SEA(n_rows=3003), sg.NoChange(), every=3)
     kept = results.confusions
     assert kept is not None
-    assert FEW_STOPS / 2 <= len(kept.rows) <= 2 * FEW_STOPS + 1
+    assert FIRST_CONFUSIONS / 2 <= len(kept.rows) <= 2 * FIRST_CONFUSIONS + 1
     assert len(set(np.diff(kept.rows).tolist())) == 1
     assert kept.rows[-1] > 3003 - 8 * 3
 

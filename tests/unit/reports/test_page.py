@@ -6,9 +6,7 @@ import io
 import json
 import math
 import re
-import shutil
 import statistics
-import subprocess
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -31,19 +29,6 @@ from streamgauge.streams import SEA, Gradual
 from tests.support.report_examples import WARNING, Verdict, example_results, example_verdicts
 
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">&amp;[red]"
-
-# What Chromium needs to run in a container, and to leave the network alone.
-CHROMIUM = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
-    "--virtual-time-budget=3000",
-]
 
 
 class Page(HTMLParser):
@@ -331,47 +316,6 @@ def test_a_curve_is_the_mean_over_folds_between_its_extremes(results: Results) -
     ]
     assert curve.mean[-1] == pytest.approx(statistics.mean(of_panel))
     assert (curve.low[-1], curve.high[-1]) == (min(of_panel), max(of_panel))
-
-
-@pytest.fixture(scope="module")
-def chromium() -> str:
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if found is None:
-        pytest.skip("no Chromium on this machine: install one to test the page in a real browser")
-    return found
-
-
-def dom_after_scripts(chromium: str, path: Path) -> str:
-    profile = path.parent / f"profile-{path.stem}"
-    command = [chromium, *CHROMIUM, f"--user-data-dir={profile}", "--dump-dom", path.as_uri()]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
-
-
-def test_a_browser_draws_every_chart_and_runs_no_name(chromium: str, tmp_path: Path) -> None:
-    results = example_results(["tree", HOSTILE], n_folds=3, n_points=50)
-    dom = dom_after_scripts(chromium, write_page(results, tmp_path / "report.html", example_verdicts(results)))
-    assert dom.count("<canvas") == 4
-    assert dom.count("at the last row, 250,000") == 4
-    title = re.search(r"<title>(.*?)</title>", dom, flags=re.DOTALL)
-    assert title is not None
-    assert title[1].startswith("tree and ")
-
-
-def test_the_curves_of_a_browser_are_not_blank(chromium: str, tmp_path: Path) -> None:
-    html = page_html(example_results(n_folds=3, n_points=50))
-    # The page's own policy would rightly refuse this probe, so it goes.
-    probe = """<script>
-    document.title = [...document.querySelectorAll("canvas")].map((canvas) => {
-      const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
-      return new Set(new Uint32Array(pixels.buffer)).size;
-    }).join(" ");
-    </script></body>"""
-    html = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", html).replace("</body>", probe)
-    path = tmp_path / "probed.html"
-    path.write_text(html, encoding="utf-8")
-    title = re.search(r"<title>([\d ]+)</title>", dom_after_scripts(chromium, path))
-    assert title is not None
-    assert [int(colours) > 20 for colours in title[1].split()] == [True] * 4
 
 
 def test_true_drifts_travel_from_the_stream_to_the_page() -> None:

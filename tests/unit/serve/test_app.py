@@ -5,9 +5,6 @@ import io
 import json
 import re
 import sqlite3
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -51,7 +48,6 @@ ORIGIN = {"origin": HOME}
 LIVE = "ws://127.0.0.1:8765/api/live"
 LAYOUT = Layout(("tree", "bayes"), ("Landmark()",), ("accuracy",), n_folds=1, with_costs=False)
 ACCURACY = {"kind": "measure", "name": "accuracy", "under": "Landmark()"}
-
 
 VERDICT = Verdict("tree", "bayes", "first", 20, 0.03, (0.01, 0.05), 0.01, 0.05, 1, "equal", "two_way_sequence")
 
@@ -509,40 +505,9 @@ def test_a_run_gets_a_plain_name_in_the_folder(tmp_path: Path, name: str) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_page_starts_and_stops_a_run(tmp_path: Path) -> None:
-    wanted = {"stream": "SEA", "learners": ["NaiveBayes"], "rows": 10**12, "every": 10_000, "name": "mine"}
-    app = create_app(Library(tmp_path))
-    with TestClient(app, base_url=HOME) as page:
-        assert page.post("/api/start", json={**wanted, "learners": ["NaivBayes"]}, headers=ORIGIN).status_code == 400
-        answer = page.post("/api/start", json=wanted, headers=ORIGIN)
-        assert answer.json() == {"id": "mine"}
-        again = page.post("/api/start", json=wanted, headers=ORIGIN)
-        assert "already a run" in again.text
-        until(lambda: page.get("/api/run", params={"id": "mine"}).status_code == 200 and summary(page)["n_rows"] > 0)
-        assert page.post("/api/stop", json={"id": "mine"}, headers=ORIGIN).status_code == 202
-        until(lambda: summary(page)["state"] == "cut short")
-        until((tmp_path / "mine" / "manifest.json").is_file)
-        late = page.post("/api/stop", json={"id": "mine"}, headers=ORIGIN)
-        assert "cannot be stopped" in late.text
-        until(lambda: not app.state.jobs.going_on)
-        assert app.state.jobs.failures() == {}
-
-
 def heard_out(socket: Any) -> None:
     while True:
         socket.receive_json()
-
-
-def summary(page: TestClient) -> dict[str, Any]:
-    found: dict[str, Any] = page.get("/api/run", params={"id": "mine"}).json()
-    return found
-
-
-def until(done: Any, seconds: float = 60.0) -> None:
-    end = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < end, "it took too long"
-        time.sleep(0.05)
 
 
 def test_a_page_of_a_read_only_server_starts_nothing(folder: Path) -> None:
@@ -568,25 +533,3 @@ def test_saved_results_in_memory_keep_to_their_space(folder: Path, monkeypatch: 
     for name in ("a", "b", "b", "a"):
         cache.saved(folder / name)
     assert [path.name for path in loaded] == ["a", "b", "a"]
-
-
-def test_serve_says_its_address_and_ends_with_its_parent(tmp_path: Path) -> None:
-    script = (
-        "import subprocess, sys, os\n"
-        "code = 'from streamgauge.cli.main import main; main()'\n"
-        "command = [sys.executable, '-c', code, 'serve', sys.argv[1], '--port', '0', '--parent', str(os.getpid())]\n"
-        "server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)\n"
-        "print(server.pid, server.stdout.readline().split()[0], flush=True)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True)
-    pid, address = done.stdout.split()
-    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address)
-    until(lambda: not Path(f"/proc/{pid}").exists() or "Z" in Path(f"/proc/{pid}/stat").read_text().split()[2])
-
-
-def test_mistakes_of_serve_are_told_in_one_line(tmp_path: Path) -> None:
-    command = [str(Path(sys.executable).parent / "streamgauge"), "serve", str(tmp_path / "none")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "is no folder" in done.stderr
-    assert len(done.stderr.splitlines()) == 1

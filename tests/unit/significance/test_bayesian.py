@@ -8,7 +8,6 @@ from streamgauge.significance import bayesian_sign, corrected_t, correlated_t, s
 from tests.support.accuracy_table import TABLE
 
 TABLE_1 = np.array([0.07, -0.01, -0.02, 1.37, 0.60, 1.42, 2.18, 1.04, 2.39, 0.03]) / 100
-
 """Differences of ten folds: Bifet et al. 2015, table 1."""
 
 OVER_STREAMS = TABLE[:, 3] - TABLE[:, 0]

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from streamgauge.significance.fold_tests import all_flips
 
 import streamgauge as sg
 from streamgauge.errors import StreamgaugeError
@@ -21,15 +20,14 @@ from streamgauge.significance import (
     sign_flip,
     wilcoxon,
 )
+from streamgauge.significance.fold_tests import all_flips
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "paper" / "fold_accuracies.csv"
 
 TABLE_1 = [0.07, -0.01, -0.02, 1.37, 0.60, 1.42, 2.18, 1.04, 2.39, 0.03]
-
 """Differences of ten folds, in percent: Bifet et al. 2015, table 1."""
 
 WITH_ZEROS_AND_TIES = [0, 0, 1, 1, -2, 3, 4, 5, 5, -6]
-
 WHOLE = st.lists(st.integers(-9, 9), min_size=2, max_size=9)
 
 

@@ -12,7 +12,6 @@ from streamgauge.errors import StreamgaugeError
 from streamgauge.significance import diebold_mariano, mcnemar, mcnemar_curve, q_statistic
 
 GAINS = np.array([1, 0, -1, 1, 1, 0, 0, 1, -1, 1, 0, 1], dtype=float)
-
 """The loss of the second model less that of the first."""
 
 LOSSES = st.lists(st.sampled_from([0.0, 0.1, 0.7, 1.0, 3.0]), min_size=3, max_size=30)

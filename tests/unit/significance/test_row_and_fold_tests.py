@@ -29,7 +29,6 @@ from streamgauge.significance import (
 PUBLISHED = Path(__file__).parents[4] / "shared" / "paper" / "fold_accuracies.csv"
 
 TABLE_1 = [0.07, -0.01, -0.02, 1.37, 0.60, 1.42, 2.18, 1.04, 2.39, 0.03]
-
 """Differences of ten folds, in percent: Bifet et al. 2015, table 1."""
 
 TWO_WAY_EXAMPLE = np.array(
@@ -276,7 +275,6 @@ def rates(runs: list[NDArray[np.int_]]) -> NDArray[np.float64]:
 
 
 N_RUNS = 400
-
 HOLDS = 0.05 + 3 * math.sqrt(0.05 * 0.95 / N_RUNS)
 
 

@@ -3,8 +3,6 @@
 import json
 import os
 import sqlite3
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -52,9 +50,6 @@ def filled(store, results):
     return store
 
 
-# Claims
-
-
 def test_a_run_is_claimed_once_and_done_once(store, results):
     claim = claimed(store)
     assert store.claim(CONDITION, LEARNERS, REQUEST) == "busy"
@@ -91,20 +86,6 @@ def test_what_is_claimed_depends_on_learner_condition_and_what_is_asked(store, r
     assert store.find_missing(CONDITION, LEARNERS, REQUEST, since=time.time() + 60) == list(LEARNERS)
 
 
-def test_the_claims_of_a_process_that_died_are_void(store):
-    code = (
-        "import os, sys\n"
-        "from streamgauge.store import Condition, Request, Store\n"
-        "store = Store(sys.argv[1])\n"
-        "asked = Request(('accuracy', 'error'), ('Landmark()',))\n"
-        "store.claim(Condition('sea', 'sea-1', 'Bootstrap(k=2)', 'AllLabels()'), {'last': 'NoChange()'}, asked)\n"
-        "assert len(store.running()) == 1\n"
-        "os._exit(0)\n"
-    )
-    subprocess.run([sys.executable, "-c", code, str(store.folder)], check=True, timeout=60)
-    assert list(claimed(store).learners) == list(LEARNERS)
-
-
 def test_a_later_process_of_the_same_number_is_not_taken_for_the_owner():
     here = Owner.here()
     assert here.is_alive(0.0)
@@ -132,9 +113,6 @@ def test_a_run_that_failed_is_missing_and_its_reason_is_kept(store):
     assert [cell["error"] for cell in run["learners"]] == ["too hot", "too hot"]
     assert store.finals() == []
     assert store.find_missing(CONDITION, LEARNERS, REQUEST) == list(LEARNERS)
-
-
-# What is there
 
 
 def test_a_run_is_kept_as_it_was_found(store, results):
@@ -200,9 +178,6 @@ def test_the_catalogue_is_in_wal_mode(store):
     with sqlite3.connect(store.folder / CATALOGUE) as catalogue:
         assert catalogue.execute("pragma journal_mode").fetchone() == ("wal",)
     catalogue.close()
-
-
-# Other tools
 
 
 def test_pandas_and_polars_read_all_runs_at_once(filled, results):

@@ -42,7 +42,6 @@ from streamgauge.streams import (
 from streamgauge.streams.paper_streams import PAPER_STREAMS
 
 UNLIKELY = 1e-4
-
 LOW, HIGH = SEA(thresholds=(0.0,), noise=0.0), SEA(thresholds=(20.0,), noise=0.0, seed=2)  # always 1, always 0
 
 

@@ -148,7 +148,7 @@ def test_a_missing_file_and_a_strange_answer_are_told(openml, tmp_path):
     with pytest.raises(StreamgaugeError, match=r"OpenML does not answer .*404"):
         query_openml(152)
     openml.description = {"md5_checksum": None}
-    with pytest.raises(StreamgaugeError, match="gives no file and checksum for data set 151"):
+    with pytest.raises(StreamgaugeError, match="has no file and checksum for data set 151"):
         query_openml(151)
     openml.description = {"url": "file:///etc/passwd"}
     with pytest.raises(StreamgaugeError, match="is not a web address"):
@@ -159,9 +159,9 @@ def test_without_a_network_it_says_what_to_put_where(monkeypatch, tmp_path):
     monkeypatch.setenv("STREAMGAUGE_CACHE", str(tmp_path))
     monkeypatch.setenv("STREAMGAUGE_OPENML", "http://127.0.0.1:9")
     monkeypatch.delenv("STREAMGAUGE_DATA", raising=False)
-    with pytest.raises(StreamgaugeError, match=r"electricity.arff .* into a folder and set STREAMGAUGE_DATA"):
+    with pytest.raises(StreamgaugeError, match=r"electricity.arff .* in a folder and set STREAMGAUGE_DATA"):
         load("electricity")
-    with pytest.raises(StreamgaugeError, match=r"not downloaded by itself. Get it from https"):
+    with pytest.raises(StreamgaugeError, match=r"no automatic download. Download it from https"):
         load("gmsc")
     monkeypatch.setenv("STREAMGAUGE_DATA", str(tmp_path / "data"))
     with pytest.raises(StreamgaugeError, match="not a folder"):

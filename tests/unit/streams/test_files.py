@@ -5,8 +5,6 @@ import gzip
 import io
 import lzma
 import pickle
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -255,16 +253,6 @@ def test_text_columns_are_refused_or_dropped(tmp_path):
     assert File(path, drop_text=True).schema.n_attributes == 1
 
 
-def test_standard_input_can_be_read_more_than_once():
-    code = (
-        "from streamgauge.streams import File; s = File('-'); "
-        "print(s.n_rows, [[b.y.tolist() for b in s.batches(2)] for _ in range(2)], File('-').schema.classes)"
-    )
-    text = gzip.compress(b"a,c\n1,x\n2,y\n3,x\n")
-    done = subprocess.run([sys.executable, "-c", code], input=text, capture_output=True, check=True)
-    assert done.stdout.decode().strip() == "3 [[[0, 1], [0]], [[0, 1], [0]]] ('x', 'y')"
-
-
 def test_the_content_tells_the_format_where_the_name_does_not(tmp_path):
     arff_rows = "\n" * 5_000 + "% note\n\n@RELATION r\n@attribute a real\n@attribute c {x,y}\n@data\n1,x\n2,y\n"
     table = pa.table({"a": [1.0, 2.0], "c": ["x", "y"]})
@@ -310,7 +298,6 @@ def test_reading_from_a_late_row_on_goes_by_known_places(tmp_path):
 
 
 names = st.text(st.characters(blacklist_characters="\n\r\0", blacklist_categories=["Cs"]), min_size=1, max_size=12)
-
 tables = st.integers(1, 4).flatmap(
     lambda d: st.lists(
         st.tuples(*[st.floats(allow_nan=True, allow_infinity=False)] * d, names), min_size=1, max_size=30

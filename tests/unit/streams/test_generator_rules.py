@@ -30,7 +30,6 @@ from streamgauge.streams import (
 from tests.unit.streams.test_generators import GENERATORS as MOVING
 
 UNLIKELY = 1e-4
-
 N = 20_000
 
 GENERATORS = [

@@ -16,7 +16,7 @@ from streamgauge import NoChange, _native, evaluate, save
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import NEVER, Batch
 from streamgauge.streams import Balance, Distribution, File, convert, open_test, read_index, repeat, sample
-from streamgauge.streams.sampling.class_counts import plan
+from streamgauge.streams.sampling.sample_plan import plan_sample
 
 HEADER = "@relation D\n@attribute a numeric\n@attribute 'b c' {x,'y z'}\n@attribute class {0,1}\n@data\n"
 
@@ -38,7 +38,7 @@ def numbers(path, **options):
 
 
 def test_the_example_of_the_manual():
-    found = plan(Balance(50, 0.5, 0.4), {"-": 1000, "+": 500}, labelled=1.0)
+    found = plan_sample(Balance(50, 0.5, 0.4), {"-": 1000, "+": 500}, labelled=1.0)
     assert [(group.training, group.test) for group in found.groups] == [(50, 360), (100, 900)]
     assert found.labelled == 1260
 
@@ -65,7 +65,7 @@ def manual_counts(positives, negatives, training, training_balance, test_balance
 def test_counts_follow_the_formulas_of_the_manual(positives, negatives, training, training_balance, test_balance):
     balances = Fraction(repr(training_balance)), Fraction(repr(test_balance))
     try:
-        found = plan(
+        found = plan_sample(
             Balance(training, training_balance, test_balance, positive="+"),
             {"+": positives, "-": negatives},
             labelled=0.5,
@@ -90,7 +90,7 @@ def test_a_distribution_is_met_as_nearly_as_whole_rows_allow(counts, n_training,
     wanted = {name: float(share) for name, share in zip(classes, shares, strict=False)}
     assume(n_training < sum(counts))
     try:
-        found = plan(Distribution(n_training, test=wanted), classes, labelled=1.0)
+        found = plan_sample(Distribution(n_training, test=wanted), classes, labelled=1.0)
     except StreamgaugeError:
         return
     assert found.n_training == n_training
@@ -104,7 +104,7 @@ def test_a_distribution_is_met_as_nearly_as_whole_rows_allow(counts, n_training,
 @pytest.mark.parametrize(
     ("wanted", "told"),
     [
-        (Balance(600), "600 training positives are asked for, but the input has 500"),
+        (Balance(600), "600 training positives requested, but the input has 500"),
         (
             Balance(50, 0.01),
             "need 5,000 negatives, but the input has 1,000: take at most 10 positives, .* at least 0.05",
@@ -119,7 +119,7 @@ def test_a_distribution_is_met_as_nearly_as_whole_rows_allow(counts, n_training,
 )
 def test_what_cannot_be_had_is_told_with_what_can(wanted, told):
     with pytest.raises(StreamgaugeError, match=told):
-        plan(wanted, {"0": 1000, "1": 500}, labelled=1.0)
+        plan_sample(wanted, {"0": 1000, "1": 500}, labelled=1.0)
 
 
 @pytest.mark.parametrize(
@@ -131,8 +131,8 @@ def test_what_cannot_be_had_is_told_with_what_can(wanted, told):
         (lambda: Distribution(0, {"a": 1.0}), "without training rows"),
         (lambda: Distribution(1, {"a": 0.0}), "all 0"),
         (lambda: Distribution(0, test={"a": 0.5, "b": 0.6}), "the test shares add up to 1.1, more than 1"),
-        (lambda: plan(Balance(1), {"0": 9, "1": 9}, labelled=1.5), "labelled"),
-        (lambda: plan(Balance(1), {"0": 9, "1": 9, "2": 9}, labelled=1.0), "name the positive one"),
+        (lambda: plan_sample(Balance(1), {"0": 9, "1": 9}, labelled=1.5), "labelled"),
+        (lambda: plan_sample(Balance(1), {"0": 9, "1": 9, "2": 9}, labelled=1.0), "name the positive one"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(make, told):

@@ -48,8 +48,8 @@ def test_every_order_is_equally_likely(tmp_path):
 
 def test_files_larger_than_memory_are_shuffled_in_parts(tmp_path, monkeypatch):
     module = sys.modules["streamgauge.streams.shuffle"]
-    monkeypatch.setattr(module, "_IN_MEMORY", 100)
-    monkeypatch.setattr(module, "_SPOOLED", 50)
+    monkeypatch.setattr(module, "_MAX_BYTES_IN_MEMORY", 100)
+    monkeypatch.setattr(module, "_MAX_BYTES_SPOOLED", 50)
     rows = [f"{i},{i % 3}" for i in range(5000)]
     (tmp_path / "a.csv").write_text("\n".join(["a,class", *rows]))
     assert shuffle(tmp_path / "a.csv", tmp_path / "b.csv.gz", seed=1) == 5000

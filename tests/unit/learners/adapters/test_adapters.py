@@ -1,9 +1,6 @@
 """Learners of others on the same terms: recognised on sight, and failing alone."""
 
-import json
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -156,33 +153,6 @@ def test_an_evaluation_tells_failures_as_it_goes():
     assert [failure.row for failure in evaluation.failures] == [150]
 
 
-def test_the_command_line_tells_failures_and_goes_on_unless_all_fail(tmp_path):
-    rows = tmp_path / "rows.csv"
-    rows.write_text("a,b,class\n" + "1,?,x\n2,3,y\n" * 30)
-    program = (
-        "import sys; from streamgauge.cli.main import main; from streamgauge import learners; import numpy as np\n"
-        "from dataclasses import dataclass\n"
-        "from tests.unit.learners.adapters.test_adapters import Majority\n"
-        "@dataclass(frozen=True)\n"
-        "class Bad(learners.PythonLearner):\n    learner: object = Majority(20)\n"
-        "learners.Bad = Bad; learners.__all__.append('Bad'); main()"
-    )
-    asked = ["evaluate", "--stream", str(rows), "--learner", "Bad"]
-    for more, status in (([], 2), (["--learner", "NaiveBayes"], 1)):
-        done = subprocess.run(
-            [sys.executable, "-c", program, *asked, *more], capture_output=True, text=True, check=False
-        )
-        assert done.returncode == status, done.stderr
-        assert "failed in fold 0 at row 20: ArithmeticError: too hot" in " ".join((done.stdout + done.stderr).split())
-    done = subprocess.run(
-        [sys.executable, "-c", program, *asked, "--learner", "NaiveBayes", "--json"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert json.loads(done.stdout)["failures"][0]["row"] == 20
-
-
 def test_an_interleave_that_fails_has_done_the_rows_before():
     learner = as_spec(Majority(7)).build(sg.SEA().schema, 1)
     batch = take(sg.SEA(), 20)
@@ -199,12 +169,3 @@ def test_sizes_count_what_is_held_once():
     assert size_of([held, held]) < 84_000
     assert size_of(Majority()) < 3_000
     assert size_of(np.random.RandomState(1)) > len(pickle.dumps(np.random.RandomState(1))) / 2
-
-
-def test_importing_streamgauge_imports_no_library_of_an_adapter():
-    program = (
-        "import sys, streamgauge, streamgauge.learners\n"
-        "found = {'sklearn', 'river', 'jpype', 'vowpalwabbit', 'strlearn', 'torch'} & set(sys.modules)\n"
-        "sys.exit(', '.join(found) or 0)"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True)

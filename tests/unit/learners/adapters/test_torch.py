@@ -15,7 +15,6 @@ from streamgauge.streams import take
 from tests.support.learner_checks import NUMERIC, accuracy_of, is_seeded_apart, keeps_its_contract
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install torch")
-
 nn = torch.nn
 
 

@@ -18,7 +18,7 @@ from streamgauge.records import Attribute, Schema
 from streamgauge.streams.live import Kafka
 from streamgauge.streams.live.decoding import Columns, Decoder, Format
 from streamgauge.streams.live.events import Events
-from streamgauge.streams.live.schemas import schema_of
+from streamgauge.streams.live.schemas import as_schema
 from tests.support.live_examples import SCHEMA, as_csv, as_json, rows
 
 AVRO = {
@@ -67,7 +67,7 @@ def test_whatever_comes_is_a_row_or_a_fault(values: list[bytes]) -> None:
     avro = Format("avro", avro=json.dumps(AVRO))
     for form in (Format(), Format("csv", ("price", "day", "class")), avro):
         columns = decoded(values, form)
-        found = sorted([*columns.event.tolist(), *(event for event, _ in columns.faults)])
+        found = sorted([*columns.event_index.tolist(), *(event for event, _ in columns.faults)])
         assert found == list(range(len(values)))
         assert np.isfinite(columns.x[~np.isnan(columns.x)]).all()
 
@@ -126,7 +126,7 @@ def test_records_of_a_registry_name_one_schema() -> None:
     columns = decoded(framed, Format("avro", avro=json.dumps(schema), framed=True))
     assert columns.x[:, 0].tolist() == [1.5]
     assert [event for event, _ in columns.faults] == [1, 2, 3]
-    assert columns.faults[1][1] == "it names the schema 8, where events before it name 7"
+    assert columns.faults[1][1] == "it has the schema 8, but earlier events have 7"
 
 
 def test_what_lies_inside_an_object_or_a_list_has_a_name_with_points() -> None:
@@ -177,7 +177,7 @@ def test_many_faults_take_time_in_proportion() -> None:
 
 @pytest.mark.parametrize("classes", [[True, False], [0.0, 1.0, 1e21, 2.5e-7, -0.5], [0, 1], ["0", "x"]])
 def test_classes_are_named_as_events_name_them(classes: list[object]) -> None:
-    schema = schema_of({"attributes": {"price": classes}, "classes": classes})
+    schema = as_schema({"attributes": {"price": classes}, "classes": classes})
     columns = decoded([json.dumps({"price": name, "class": name}).encode() for name in classes], schema=schema)
     assert columns.faults == []
     assert columns.y.tolist() == columns.x[:, 0].tolist() == list(range(len(classes)))
@@ -199,17 +199,17 @@ def test_a_key_must_be_there_and_short() -> None:
 
 def test_options_that_cannot_be_are_told_at_once() -> None:
     for options, told in (
-        ({"schema": None}, "what do the rows look like"),
+        ({"schema": None}, "a live stream needs schema"),
         ({"schema": {"attributes": {"a": "x"}, "classes": ["b"]}}, "attribute 'a' of the schema"),
-        ({"schema": {"attributes": {"a": None}}}, "a schema is written as"),
+        ({"schema": {"attributes": {"a": None}}}, "a schema has attributes and classes"),
         ({"schema": SCHEMA, "format": "jsn"}, "did you mean json"),
-        ({"schema": SCHEMA, "format": "avro"}, "give avro_schema"),
+        ({"schema": SCHEMA, "format": "avro"}, "Avro events need avro_schema"),
         ({"schema": SCHEMA, "format": "avro", "avro_schema": "/nowhere.avsc"}, "cannot read the Avro schema"),
         ({"schema": SCHEMA, "format": "avro", "avro_schema": '"int"'}, "Avro schema of a record"),
         ({"schema": SCHEMA, "format": "csv", "columns": ("price",)}, "a CSV line"),
-        ({"schema": SCHEMA, "target": "day"}, "'day' has two uses"),
+        ({"schema": SCHEMA, "target": "day"}, "'day' is used twice"),
         ({"schema": SCHEMA, "patience": 0}, "patience"),
-        ({"schema": SCHEMA, "begin": "now"}, "place to begin"),
+        ({"schema": SCHEMA, "begin": "now"}, "start position"),
     ):
         with pytest.raises(StreamgaugeError, match=told):
             Kafka("rows", **options)

@@ -35,7 +35,9 @@ class Script:
         block = self.events[self.at : min(edge, self.at + limit)]
         self.at += len(block)
         times = np.array([moment for _, moment in block], dtype=np.float64)
-        return Events([value for value, _ in block], times, watermark=times.max(initial=-np.inf)) if block else NO_EVENTS
+        return (
+            Events([value for value, _ in block], times, watermark=times.max(initial=-np.inf)) if block else NO_EVENTS
+        )
 
     @property
     def position(self) -> Position:
@@ -56,7 +58,7 @@ class Scripted(LiveStream):
 
     scripts: list[list[list[tuple[bytes, float]]]]
 
-    def _sources(self, positions: list[Position | None]) -> list[EventSource]:
+    def _open_sources(self, positions: list[Position | None]) -> list[EventSource]:
         return [Script(blocks, position) for blocks, position in zip(self.scripts, positions, strict=False)]
 
 
@@ -147,11 +149,11 @@ def test_no_more_wait_than_may_and_neither_side_can_block_the_other() -> None:
     np.testing.assert_array_equal(batch.x, x)
     known = batch.y != UNLABELLED
     np.testing.assert_array_equal(batch.y[known], y[known])
-    join = stream._reading._join
+    join = stream._reader._join
     assert join is not None
     assert len(join._early) <= limit
     assert len(join._rows.y) <= limit
-    assert sum(map(len, join._done.kept)) <= 2 * limit
+    assert sum(map(len, join._labelled.save())) <= 2 * limit
 
 
 def test_a_row_whose_key_came_before_is_told_without_labels_of_their_own_too() -> None:
@@ -224,7 +226,7 @@ def test_recent_keys_are_at_least_as_many_as_asked_for_and_no_more_than_twice() 
     for i in range(1000):
         keys.add([str(i).encode()])
         assert all(str(j).encode() in keys for j in range(max(0, i - 9), i + 1))
-        assert sum(map(len, keys.kept)) <= 20
+        assert sum(map(len, keys.save())) <= 20
 
 
 def test_a_join_without_rows_gives_none() -> None:

@@ -1,0 +1,121 @@
+"""What tests share: one JVM, Redis, Kafka and browser a session, and real streams where they can be found.
+
+Where something is not installed, the tests that need it are skipped with one reason. Tests that share a server run in
+one worker of pytest-xdist (``--dist loadgroup``), so that it is started once.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from peers import moa as moa_peer
+from peers.brokers import KafkaBroker, RedisServer, why_no_kafka, why_no_redis
+from peers.mock_kafka import MockCluster, mock_cluster, why_no_mock_cluster
+from streamgauge.errors import StreamgaugeError
+from streamgauge.streams import File, load
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+GROUPS = {
+    "browser": "browser",
+    "kafka_broker": "brokers",
+    "mock_kafka": "brokers",
+    "moa": "moa",
+    "moa_programs": "moa",
+    "redis_server": "brokers",
+}
+"""The worker group of the tests that use a fixture."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put tests that share a server into one group."""
+    for item in items:
+        groups = {GROUPS[name] for name in getattr(item, "fixturenames", ()) if name in GROUPS}
+        if groups and item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group("-".join(sorted(groups))))
+
+
+def _skip_because(reason: str | None) -> None:
+    if reason is not None:
+        pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def moa() -> Iterator[None]:
+    """Let `peers.moa` run everything in one Java virtual machine, where there is a JDK."""
+    _skip_because(moa_peer.why_absent())
+    if moa_peer.why_not_compiled() is None:
+        with moa_peer.one_machine():
+            yield
+    else:
+        yield
+
+
+@pytest.fixture(scope="session")
+def moa_programs(moa: None) -> None:  # noqa: ARG001
+    """Skip where no program around MOA can be compiled."""
+    _skip_because(moa_peer.why_not_compiled())
+
+
+@pytest.fixture(scope="session")
+def redis_server() -> Iterator[RedisServer]:
+    """A Redis server; a test that kills it starts it again."""
+    _skip_because(why_no_redis())
+    server = RedisServer()
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def kafka_broker() -> Iterator[KafkaBroker]:
+    """A Kafka broker of one node; a test that kills it starts it again."""
+    _skip_because(why_no_kafka())
+    broker = KafkaBroker()
+    broker.start()
+    yield broker
+    broker.stop()
+
+
+@pytest.fixture(scope="session")
+def mock_kafka() -> Iterator[MockCluster]:
+    """A mock cluster of three brokers in this process; a test that takes them down takes them up again."""
+    _skip_because(why_no_mock_cluster())
+    with mock_cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator["Browser"]:
+    """A headless Chromium that resolves no name."""
+    pytest.importorskip("playwright", reason="Playwright, which drives a browser, is not installed")
+    from playwright.sync_api import Error, sync_playwright  # noqa: PLC0415
+
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    installed = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    arguments = ["--no-sandbox", "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"]
+    with sync_playwright() as playwright:
+        try:
+            started = playwright.chromium.launch(executable_path=installed, args=arguments)
+        except Error as error:
+            pytest.skip(f"no Chromium can be started: install chromium, or name one in CHROMIUM ({error.message[:80]})")
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def real_stream() -> Callable[[str], File]:
+    """Return a function that opens a real stream of the registry; the test is skipped where it is absent."""
+
+    def open_stream(name: str) -> File:
+        try:
+            return load(name, offline=True)
+        except StreamgaugeError:
+            pytest.skip("real streams are absent: set STREAMGAUGE_DATA to a folder of them, or download them once")
+
+    return open_stream

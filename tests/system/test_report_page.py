@@ -1,0 +1,52 @@
+"""The report page in a real browser."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("playwright", reason="Playwright, which drives a browser, is not installed")
+
+from playwright.sync_api import Browser
+
+from streamgauge.reports import page_html, write_page
+from tests.support.report_examples import example_results, example_verdicts
+
+HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">&amp;[red]"
+
+
+def run_scripts(browser: Browser, path: Path) -> str:
+    """Return the page as its scripts have left it."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(path.as_uri())
+    content = page.content()
+    context.close()
+    return content
+
+
+def test_a_browser_draws_every_chart_and_runs_no_name(browser: Browser, tmp_path: Path) -> None:
+    results = example_results(["tree", HOSTILE], n_folds=3, n_points=50)
+    dom = run_scripts(browser, write_page(results, tmp_path / "report.html", example_verdicts(results)))
+    assert dom.count("<canvas") == 4
+    assert dom.count("at the last row, 250,000") == 4
+    title = re.search(r"<title>(.*?)</title>", dom, flags=re.DOTALL)
+    assert title is not None
+    assert title[1].startswith("tree and ")
+
+
+def test_the_curves_of_a_browser_are_not_blank(browser: Browser, tmp_path: Path) -> None:
+    html = page_html(example_results(n_folds=3, n_points=50))
+    # The page's own policy would rightly refuse this probe, so it goes.
+    probe = """<script>
+    document.title = [...document.querySelectorAll("canvas")].map((canvas) => {
+      const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+      return new Set(new Uint32Array(pixels.buffer)).size;
+    }).join(" ");
+    </script></body>"""
+    html = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", html).replace("</body>", probe)
+    path = tmp_path / "probed.html"
+    path.write_text(html, encoding="utf-8")
+    title = re.search(r"<title>([\d ]+)</title>", run_scripts(browser, path))
+    assert title is not None
+    assert [int(colours) > 20 for colours in title[1].split()] == [True] * 4

@@ -1,0 +1,110 @@
+"""The dashboard's server as a process, and the runs that it starts."""
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra serve is not installed")
+pytest.importorskip("httpx2", reason="the test client of starlette needs httpx2")
+
+from starlette.testclient import TestClient
+
+from streamgauge import (
+    SEA,
+    Bootstrap,
+    Landmark,
+    MajorityClass,
+    NaiveBayes,
+    Window,
+    evaluate,
+    save,
+)
+from streamgauge.serve import Library
+from streamgauge.serve.app import create_app
+
+HOME = "http://127.0.0.1:8765"
+ORIGIN = {"origin": HOME}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a results folder with a run that was saved and one that left only its journal."""
+    root = tmp_path_factory.mktemp("results")
+    options: dict[str, Any] = {
+        "scheme": Bootstrap(3),
+        "forgetting": [Landmark(), Window(500)],
+        "measures": ("accuracy", "kappa"),
+        "every": 100,
+        "resources": True,
+        "detectors": ["DDM"],
+    }
+    learners = {"<img src=x onerror=alert(1)>": NaiveBayes(), "=majority": MajorityClass()}
+    saved = evaluate(SEA(n_rows=5_000, noise=0.1), learners, journal=root / "saved", **options)
+    save(saved, root / "saved")
+    evaluate(SEA(n_rows=3_000), NaiveBayes(), every=100, journal=root / "deep" / "er" / "journalled")
+    return root
+
+
+@pytest.fixture
+def page(folder: Path) -> Iterator[TestClient]:
+    with TestClient(create_app(Library(folder)), base_url=HOME) as client:
+        yield client
+
+
+def test_a_page_starts_and_stops_a_run(tmp_path: Path) -> None:
+    wanted = {"stream": "SEA", "learners": ["NaiveBayes"], "rows": 10**12, "every": 10_000, "name": "mine"}
+    app = create_app(Library(tmp_path))
+    with TestClient(app, base_url=HOME) as page:
+        assert page.post("/api/start", json={**wanted, "learners": ["NaivBayes"]}, headers=ORIGIN).status_code == 400
+        answer = page.post("/api/start", json=wanted, headers=ORIGIN)
+        assert answer.json() == {"id": "mine"}
+        again = page.post("/api/start", json=wanted, headers=ORIGIN)
+        assert "already a run" in again.text
+        until(lambda: page.get("/api/run", params={"id": "mine"}).status_code == 200 and summary(page)["n_rows"] > 0)
+        assert page.post("/api/stop", json={"id": "mine"}, headers=ORIGIN).status_code == 202
+        until(lambda: summary(page)["state"] == "cut short")
+        until((tmp_path / "mine" / "manifest.json").is_file)
+        late = page.post("/api/stop", json={"id": "mine"}, headers=ORIGIN)
+        assert "cannot be stopped" in late.text
+        until(lambda: not app.state.jobs.going_on)
+        assert app.state.jobs.failures() == {}
+
+
+def summary(page: TestClient) -> dict[str, Any]:
+    found: dict[str, Any] = page.get("/api/run", params={"id": "mine"}).json()
+    return found
+
+
+def until(done: Any, seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < end, "it took too long"
+        time.sleep(0.05)
+
+
+def test_serve_says_its_address_and_ends_with_its_parent(tmp_path: Path) -> None:
+    script = (
+        "import subprocess, sys, os\n"
+        "code = 'from streamgauge.cli.main import main; main()'\n"
+        "command = [sys.executable, '-c', code, 'serve', sys.argv[1], '--port', '0', '--parent', str(os.getpid())]\n"
+        "server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)\n"
+        "print(server.pid, server.stdout.readline().split()[0], flush=True)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True)
+    pid, address = done.stdout.split()
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address)
+    until(lambda: not Path(f"/proc/{pid}").exists() or "Z" in Path(f"/proc/{pid}/stat").read_text().split()[2])
+
+
+def test_mistakes_of_serve_are_told_in_one_line(tmp_path: Path) -> None:
+    command = [str(Path(sys.executable).parent / "streamgauge"), "serve", str(tmp_path / "none")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "is no folder" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
