@@ -23,7 +23,7 @@ from streamgauge.streams.generators import (
 )
 from streamgauge.streams.joined import Joined
 from streamgauge.streams.live import GrowingFile, HttpPush, Kafka, Redis, Socket
-from streamgauge.streams.paper_streams import named
+from streamgauge.streams.paper_streams import paper_stream
 from streamgauge.streams.sampling import Balance, Distribution, open_test, read_index, repeat, sample
 from streamgauge.streams.shuffle import shuffle
 from streamgauge.streams.transforms import Covered, Imbalanced, Noisy, Relabelled, Shifted, Swapped
@@ -73,8 +73,8 @@ __all__ = [
     "drifts_of",
     "in_memory",
     "load",
-    "named",
     "open_test",
+    "paper_stream",
     "read_index",
     "repeat",
     "sample",

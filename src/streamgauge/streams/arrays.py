@@ -1,18 +1,20 @@
-"""Streams of rows in memory: NumPy arrays and DataFrames."""
+"""Streams over rows in memory: NumPy arrays and DataFrames."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge._foreign import is_frame, is_stream
 from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
-from streamgauge.protocols import Stream, is_stream
+from streamgauge.protocols import Stream, StreamBase
 from streamgauge.records import Attribute, Batch, Schema
-from streamgauge.streams.columns import Column, columns_of, is_frame
-from streamgauge.streams.spans import spans
+from streamgauge.streams.batching import slice_batch, split_rows
+from streamgauge.streams.columns import Column, read_columns
 
 __all__ = ["ArrayStream", "as_stream", "in_memory", "take"]
 
@@ -20,29 +22,29 @@ T = TypeVar("T", bound=np.generic)
 Values = NDArray[np.float64]
 
 
-class ArrayStream:
-    """Rows in memory.
+class ArrayStream(StreamBase):
+    """A stream over rows in memory.
 
-    Texts, categories and truth values become the codes of nominal attributes, and labels those of classes: categories
-    in their order, other values sorted. NaN and None are missing values, or labels that are not known. The arrays are
-    not copied where they already have the right type, so they must not change afterwards.
+    Strings, categories and booleans become codes of nominal attributes; labels become class codes. Categories keep
+    their order, other values are sorted. NaN and None mean a missing value or an unknown label. Arrays that already
+    have the right type are not copied and must not be modified afterwards.
 
     Parameters
     ----------
     x
-        The values: an array [n, d], a DataFrame of pandas, polars or pyarrow, or a dictionary of columns.
+        Values: an array [n, d], a DataFrame (pandas, polars or pyarrow), or a dictionary of columns.
     y
-        The labels: a value per row, of any type but numbers that are not whole.
+        Labels, one per row: strings, categories, booleans or whole numbers.
     schema
-        What the rows look like; None to see it from the values. With it, the columns of a DataFrame are found by
-        name and hold the names of nominal values, while an array holds their codes. A label is the name of a class;
-        a whole number is its code where no class is named by a whole number.
+        Schema of the rows; None to infer it from the values. With a schema, the columns of a DataFrame are looked up
+        by name and hold the names of nominal values, while an array holds their codes. A label is the name of a class;
+        a whole number is a class code unless a class is named by a whole number.
     weight
-        Instance weights; None means 1 for all.
+        Instance weights; None for 1 everywhere.
     time
-        When each row arrived: seconds, or dates and times; None where rows carry no time.
+        Arrival time of each row, in seconds or as dates and times; None if the rows have none.
     name
-        What to call the stream.
+        Name of the stream.
 
     Examples
     --------
@@ -51,8 +53,8 @@ class ArrayStream:
     (('down', 'up'), [1, 0, -1])
     """
 
-    checked: ClassVar[bool] = True
-    in_memory: ClassVar[bool] = True
+    checked = True
+    in_memory = True
 
     def __init__(
         self,
@@ -64,18 +66,19 @@ class ArrayStream:
         time: object = None,
         name: str | None = None,
     ) -> None:
-        values, attributes = _values_of(x, schema)
-        labels, classes = Column.of("y", y).codes(schema.classes if schema else None)
+        values, attributes = _read_values(x, schema)
+        labels, classes = Column.from_values("y", y).to_codes(schema.classes if schema else None)
         if not classes:
-            msg = "no row has a label, and no schema says which classes there are"
+            msg = "no row has a label: pass a schema to declare the classes"
             raise StreamgaugeError(msg)
-        weights = None if weight is None else Column.of("weight", weight).numbers()
-        times = None if time is None else Column.of("time", time).seconds()
-        for what, column in (("y", labels), ("weight", weights), ("time", times)):
+        weights = None if weight is None else Column.from_values("weight", weight).to_numbers()
+        times = None if time is None else Column.from_values("time", time).to_seconds()
+        for argument, column in (("y", labels), ("weight", weights), ("time", times)):
             if column is not None and len(column) != len(values):
-                msg = f"{what} has {len(column)} values where x has {len(values)} rows"
+                msg = f"{argument} has {len(column)} values, but x has {len(values)} rows"
                 raise StreamgaugeError(msg)
-        self._keep(schema or Schema(attributes, classes), Batch(0, values, labels, weights, times), name)
+        rows = Batch(start=0, x=values, y=labels, weight=weights, time=times)
+        self._set_rows(schema or Schema(attributes, classes), rows, name)
 
     @classmethod
     def from_frame(
@@ -88,7 +91,7 @@ class ArrayStream:
         time: str | None = None,
         name: str | None = None,
     ) -> "ArrayStream":
-        """Make a stream of a DataFrame that holds the labels, and perhaps weights and times, in named columns.
+        """Build a stream from a DataFrame with a label column and optional weight and time columns.
 
         Examples
         --------
@@ -97,14 +100,19 @@ class ArrayStream:
         >>> ArrayStream.from_frame(frame, "move").schema.attributes[0]
         Attribute(name='day', values=('mo', 'tu'), missing=False)
         """
-        columns = columns_of(frame)
-        taken = {what: columns.pop(_known(what, columns)) for what in (target, weight, time) if what is not None}
-        weights, times = (taken[what] if what is not None else None for what in (weight, time))
-        return cls(columns, taken[target], schema=schema, weight=weights, time=times, name=name)
+        columns = read_columns(frame)
+        special: dict[str | None, Column] = {}
+        for column in (target, weight, time):
+            if column is not None:
+                _require_column(column, columns)
+                special[column] = columns.pop(column)
+        return cls(
+            columns, special[target], schema=schema, weight=special.get(weight), time=special.get(time), name=name
+        )
 
     @classmethod
     def from_batch(cls, batch: Batch, schema: Schema, *, name: str | None = None) -> "ArrayStream":
-        """Make a stream of the rows of a batch, counted from 0.
+        """Build a stream from the rows of a batch, renumbered from 0.
 
         Examples
         --------
@@ -113,14 +121,19 @@ class ArrayStream:
         0
         """
         stream = cls.__new__(cls)
-        stream._keep(schema, Batch(0, batch.x, batch.y, batch.weight, batch.time), name)
+        stream._set_rows(schema, batch, name)
         return stream
 
-    def _keep(self, schema: Schema, rows: Batch, name: str | None) -> None:
-        _check(schema, rows)
-        weight = None if rows.weight is None else _read_only(rows.weight)
-        time = None if rows.time is None else _read_only(rows.time)
-        self._rows = Batch(0, _read_only(rows.x), _read_only(rows.y), weight, time)
+    def _set_rows(self, schema: Schema, rows: Batch, name: str | None) -> None:
+        rows = replace(rows, start=0)
+        _check_rows(schema, rows)
+        self._rows = Batch(
+            start=0,
+            x=_freeze(rows.x),
+            y=_freeze(rows.y),
+            weight=None if rows.weight is None else _freeze(rows.weight),
+            time=None if rows.time is None else _freeze(rows.time),
+        )
         self._schema, self.name = schema, name
 
     def __repr__(self) -> str:
@@ -129,12 +142,12 @@ class ArrayStream:
 
     @property
     def schema(self) -> Schema:
-        """What the rows look like."""
+        """Schema of the rows."""
         return self._schema
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return len(self._rows)
 
     @property
@@ -149,58 +162,53 @@ class ArrayStream:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of the schema and of every value."""
+        """Hash of the schema and of every value."""
         digest = sha256(repr(self.schema).encode())
         for column in (self._rows.x, self._rows.y, self._rows.weight, self._rows.time):
             digest.update(b"none" if column is None else column.data)
         return f"sha256:{digest.hexdigest()[:16]}"
 
     def batches(self, size: int, start: int = 0) -> Iterator[Batch]:
-        """Give the rows from `start` on, `size` at a time, without copying them."""
-        return (self._part(first, first + n) for first, n in spans(self.n_rows, size, start))
-
-    def _part(self, start: int, stop: int) -> Batch:
-        rows, part = self._rows, slice(start, stop)
-        weight = None if rows.weight is None else rows.weight[part]
-        time = None if rows.time is None else rows.time[part]
-        return Batch(start, rows.x[part], rows.y[part], weight, time)
+        """Return an iterator over the rows from `start` on, `size` at a time, without copying."""
+        return (slice_batch(self._rows, first, first + n) for first, n in split_rows(self.n_rows, size, start))
 
 
-def _read_only(column: NDArray[T]) -> NDArray[T]:
+def _freeze(column: NDArray[T]) -> NDArray[T]:
+    """Return a contiguous read-only view."""
     view = np.ascontiguousarray(column).view()
     view.setflags(write=False)
     return view
 
 
-def _known(name: str, columns: dict[str, Column]) -> str:
+def _require_column(name: str, columns: dict[str, Column]) -> None:
     if name not in columns:
         error = unknown_name("column", name, columns)
         raise error
-    return name
 
 
-def _values_of(x: object, schema: Schema | None) -> tuple[Values, tuple[Attribute, ...]]:
-    """Give the values of rows as numbers and codes, and what their attributes are."""
+def _read_values(x: object, schema: Schema | None) -> tuple[Values, tuple[Attribute, ...]]:
+    """Return the values of rows as numbers and codes, and their attributes."""
     if is_frame(x):
-        return _values_of_columns(columns_of(x), schema)
+        return _stack_columns(read_columns(x), schema)
     if isinstance(x, dict):
-        return _values_of_columns({str(name): Column.of(str(name), values) for name, values in x.items()}, schema)
-    array = _array_of(x)
+        columns = {str(name): Column.from_values(str(name), values) for name, values in x.items()}
+        return _stack_columns(columns, schema)
+    array = _as_matrix(x)
     if schema is not None and array.shape[1] != schema.n_attributes:
-        msg = f"rows have {array.shape[1]} values where the schema has {schema.n_attributes} attributes"
+        msg = f"x has {array.shape[1]} columns, but the schema has {schema.n_attributes} attributes"
         raise StreamgaugeError(msg)
     names = [a.name for a in schema.attributes] if schema else [f"a{j + 1}" for j in range(array.shape[1])]
     if array.dtype.kind not in "iuf":
-        return _values_of_columns({name: Column.of(name, array[:, j]) for j, name in enumerate(names)}, schema)
+        return _stack_columns({name: Column.from_values(name, array[:, j]) for j, name in enumerate(names)}, schema)
     values = np.ascontiguousarray(array, dtype=np.float64)
     missing = np.logical_or.reduce(np.isnan(values), axis=0)
-    return values, tuple(Attribute(name, None, bool(lacks)) for name, lacks in zip(names, missing, strict=True))
+    return values, tuple(Attribute(name, None, bool(any_nan)) for name, any_nan in zip(names, missing, strict=True))
 
 
-def _array_of(x: object) -> NDArray[Any]:
+def _as_matrix(x: object) -> NDArray[Any]:
     try:
         array = np.asarray(x)
-        # NumPy turns numbers beside texts into texts; as objects they stay what they are.
+        # NumPy converts a mix of numbers and strings to strings; dtype object keeps the numbers.
         array = np.asarray(x, dtype=object) if array.dtype.kind in "US" and not isinstance(x, np.ndarray) else array
     except ValueError as error:
         msg = f"x is not a table: {error}"
@@ -211,42 +219,44 @@ def _array_of(x: object) -> NDArray[Any]:
     return array
 
 
-def _values_of_columns(columns: dict[str, Column], schema: Schema | None) -> tuple[Values, tuple[Attribute, ...]]:
+def _stack_columns(columns: dict[str, Column], schema: Schema | None) -> tuple[Values, tuple[Attribute, ...]]:
     if schema is None:
-        read = [_read(column, None) for column in columns.values()]
+        parsed = [_read_column(column, None) for column in columns.values()]
     else:
-        read = [_read(columns[_known(a.name, columns)], a) for a in schema.attributes]
-    lengths = {attribute.name: len(values) for values, attribute in read}
+        for attribute in schema.attributes:
+            _require_column(attribute.name, columns)
+        parsed = [_read_column(columns[attribute.name], attribute) for attribute in schema.attributes]
+    lengths = {attribute.name: len(values) for values, attribute in parsed}
     if len(set(lengths.values())) > 1:
         msg = f"the columns differ in length: {', '.join(f'{name} has {n}' for name, n in lengths.items())}"
         raise StreamgaugeError(msg)
-    values = np.empty((max(lengths.values(), default=0), len(read)))
-    for j, (column, _) in enumerate(read):
+    values = np.empty((max(lengths.values(), default=0), len(parsed)))
+    for j, (column, _) in enumerate(parsed):
         values[:, j] = column
-    return values, tuple(attribute for _, attribute in read)
+    return values, tuple(attribute for _, attribute in parsed)
 
 
-def _read(column: Column, attribute: Attribute | None) -> tuple[Values, Attribute]:
-    """Give the values of a column, and what it is: as told, or else as seen."""
+def _read_column(column: Column, attribute: Attribute | None) -> tuple[Values, Attribute]:
+    """Return the values of a column and its attribute: the given one, else the inferred one."""
     names = None
     if attribute.is_nominal if attribute else column.is_nominal:
-        codes, names = column.codes(attribute.values if attribute else None)
+        codes, names = column.to_codes(attribute.values if attribute else None)
         values = np.where(codes < 0, np.nan, codes)
     else:
-        values = column.numbers()
+        values = column.to_numbers()
     return values, attribute or Attribute(column.name, names, missing=bool(np.isnan(values).any()))
 
 
-def _check(schema: Schema, rows: Batch) -> None:
-    """Raise unless the rows are what the schema allows; the text names row and column."""
+def _check_rows(schema: Schema, rows: Batch) -> None:
+    """Raise an error that names row and column unless the schema allows all rows."""
     faults = (
         (np.isinf(rows.x), "is infinite"),
         (np.isnan(rows.x) & ~schema.missing, "is missing, which the schema does not allow"),
     )
-    for at_fault, what in faults:
-        if at_fault.any():
-            row, j = divmod(int(np.argmax(at_fault)), schema.n_attributes)
-            msg = f"row {row}, column {schema.attributes[j].name!r}: the value {what}"
+    for faulty, fault in faults:
+        if faulty.any():
+            row, j = divmod(int(np.argmax(faulty)), schema.n_attributes)
+            msg = f"row {row}, column {schema.attributes[j].name!r}: the value {fault}"
             raise StreamgaugeError(msg)
     if rows.time is not None and not np.isfinite(rows.time).all():
         msg = f"row {int(np.argmin(np.isfinite(rows.time)))}: the time is missing or infinite"
@@ -255,7 +265,7 @@ def _check(schema: Schema, rows: Batch) -> None:
 
 
 def as_stream(thing: object, *, target: str | None = None) -> Stream:
-    """Make a stream of a stream, of a pair ``(x, y)``, or of a DataFrame and the name of its `target` column.
+    """Convert a pair ``(x, y)``, or a DataFrame with a `target` column, to a stream; a stream is returned unchanged.
 
     Examples
     --------
@@ -264,7 +274,7 @@ def as_stream(thing: object, *, target: str | None = None) -> Stream:
     """
     if target is not None:
         if is_stream(thing) or not (is_frame(thing) or isinstance(thing, dict)):
-            msg = f"target={target!r} names a column of a DataFrame; {type(thing).__name__!r} has no such columns"
+            msg = f"target={target!r} names a column of a DataFrame, but {type(thing).__name__!r} is not a DataFrame"
             raise StreamgaugeError(msg)
         return ArrayStream.from_frame(thing, target)
     if isinstance(thing, tuple) and len(thing) == 2:
@@ -272,14 +282,14 @@ def as_stream(thing: object, *, target: str | None = None) -> Stream:
     if is_stream(thing):
         return thing
     if is_frame(thing):
-        msg = "a DataFrame needs the name of the column that holds the labels: target=..."
+        msg = "a DataFrame needs the name of its label column: target=..."
         raise StreamgaugeError(msg)
-    msg = f"{type(thing).__name__!r} is no stream; give a stream, (x, y), or a DataFrame with target=..."
+    msg = f"{type(thing).__name__!r} is not a stream; pass a stream, (x, y), or a DataFrame with target=..."
     raise StreamgaugeError(msg)
 
 
 def take(stream: Stream, n: int, start: int = 0) -> Batch:
-    """Give `n` rows of a stream from row `start` on as one batch; raise where there are fewer.
+    """Return `n` rows of a stream from row `start` on as one batch; raise if there are fewer.
 
     Examples
     --------
@@ -289,15 +299,15 @@ def take(stream: Stream, n: int, start: int = 0) -> Batch:
     """
     require_at_least("n", n, 1)
     batch = next(stream.batches(n, start), None)
-    found = 0 if batch is None else len(batch)
-    if batch is None or found < n:
-        msg = f"the stream has only {found} rows from row {start} on, not {n}"
+    n_read = 0 if batch is None else len(batch)
+    if batch is None or n_read < n:
+        msg = f"the stream has only {n_read} rows from row {start} on, not {n}"
         raise StreamgaugeError(msg)
     return batch
 
 
 def in_memory(stream: Stream, n: int, start: int = 0) -> ArrayStream:
-    """Bring `n` rows of a stream into memory, from row `start` on; they are counted from 0 again.
+    """Load `n` rows of a stream into memory, from row `start` on, renumbered from 0.
 
     Examples
     --------

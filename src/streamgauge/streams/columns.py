@@ -1,39 +1,40 @@
-"""Columns of any origin as numbers or codes.
+"""Columns of NumPy, pandas, polars or pyarrow, converted to numbers or codes.
 
-NumPy, pandas, polars and pyarrow all come in through Arrow, so none of the optional ones is imported here.
+All of them are read through Arrow, so no optional library is imported here.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge._foreign import is_series
 from streamgauge._optional import LazyModule
 from streamgauge.errors import StreamgaugeError
 
-__all__ = ["Column", "columns_of", "is_frame"]
+__all__ = ["Column", "read_columns"]
 
 pa = LazyModule("pyarrow")
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table, in Arrow's form.
+    """A column of a table as an Arrow array.
 
     Parameters
     ----------
     name
-        What it is called.
+        Name of the column.
     values
-        Its values.
+        Its values, a ``pyarrow.ChunkedArray``.
     in_order
-        Whether the order of its categories, where it has any, means something.
+        Whether the order of its categories, if it has any, is meaningful.
 
     Examples
     --------
-    >>> codes, names = Column.of("size", ["small", "large", None]).codes()
+    >>> codes, names = Column.from_values("size", ["small", "large", None]).to_codes()
     >>> codes.tolist(), names
     ([1, 0, -1], ('large', 'small'))
     """
@@ -43,57 +44,55 @@ class Column:
     in_order: bool = True
 
     @classmethod
-    def of(cls, name: str, values: object) -> "Column":
-        """Make a column of anything that holds a value per row."""
+    def from_values(cls, name: str, values: Any) -> "Column":  # noqa: ANN401
+        """Build a column from any object that holds one value per row."""
         if isinstance(values, Column):
             return values
-        if hasattr(values, "to_frame"):  # a series of pandas or polars
-            return next(iter(columns_of(values.to_frame()).values()))._named(name)
+        if is_series(values):
+            column = next(iter(read_columns(values.to_frame()).values()))
+            return replace(column, name=name)
         try:
             return cls(name, pa.chunked_array([pa.array(values, from_pandas=True)]))
         except (pa.ArrowException, TypeError, ValueError) as error:
-            msg = f"{name} is not a column of numbers, texts or truth values: {_first_line(error)}"
+            msg = f"{name} is not a column of numbers, strings or booleans: {_first_line(error)}"
             raise StreamgaugeError(msg) from None
-
-    def _named(self, name: str) -> "Column":
-        return Column(name, self.values, self.in_order)
 
     def __len__(self) -> int:
         return len(self.values)
 
     @property
     def is_nominal(self) -> bool:
-        """Whether it holds texts, categories or truth values rather than numbers."""
+        """Whether it holds strings, categories or booleans rather than numbers."""
         kind = self.values.type
         return bool(pa.types.is_dictionary(kind) or pa.types.is_boolean(kind) or _is_text(kind))
 
-    def numbers(self) -> NDArray[np.float64]:
-        """Give its numbers, NaN where one is missing."""
+    def to_numbers(self) -> NDArray[np.float64]:
+        """Return the values as floats; NaN means missing."""
         kind = self.values.type
         is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
         if not (is_number or pa.types.is_boolean(kind) or pa.types.is_null(kind)):
             is_time = pa.types.is_temporal(kind)
-            hint = ": convert it to seconds, or leave the column out of the table" if is_time else ""
-            msg = f"column {self.name!r} holds values of type {kind} where numbers are needed{hint}"
+            hint = ": convert it to seconds or drop the column" if is_time else ""
+            msg = f"column {self.name!r} has type {kind}, but numbers are needed{hint}"
             raise StreamgaugeError(msg)
         numbers: NDArray[np.float64] = self.values.cast(pa.float64(), safe=False).to_numpy()
         return numbers
 
-    def seconds(self) -> NDArray[np.float64]:
-        """Give its times in seconds: numbers as they are, dates and times since 1970."""
+    def to_seconds(self) -> NDArray[np.float64]:
+        """Return times in seconds: numbers unchanged, dates and times since 1970."""
         kind = self.values.type
         if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
             microseconds = self.values.cast(pa.timestamp("us"), safe=False).cast(pa.int64())
-            return Column(self.name, microseconds).numbers() / 1e6
-        return self.numbers()
+            return Column(self.name, microseconds).to_numbers() / 1e6
+        return self.to_numbers()
 
-    def codes(self, names: Sequence[str] | None = None) -> tuple[NDArray[np.int32], tuple[str, ...]]:
-        """Give a code per row, -1 where the value is missing, and the names of the codes.
+    def to_codes(self, names: Sequence[str] | None = None) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+        """Return a code per row, -1 for a missing value, and the names of the codes.
 
-        Without `names`, categories keep their order, other values are sorted. With `names` a value is looked up
-        among them; a whole number is then a name where any of the names is a whole number, and else a code.
+        Without `names`, categories keep their order and other values are sorted. With `names`, each value is looked up
+        among them; a whole number is then a code unless one of the names is a whole number.
         """
-        positions, values = self._distinct()
+        positions, values = self._encode()
         texts = [str(value) for value in values]
         if names is None:
             return positions, tuple(texts)
@@ -109,9 +108,9 @@ class Column:
             raise StreamgaugeError(msg)
         return codes, tuple(names)
 
-    def _distinct(self) -> tuple[NDArray[np.int32], list[Any]]:
-        """Give per row the position of its value in a list of the distinct ones, -1 where it is missing."""
-        values, in_order = self._whole_numbers(), self.in_order
+    def _encode(self) -> tuple[NDArray[np.int32], list[Any]]:
+        """Return per row the index of its value in the list of distinct values, -1 if missing, and that list."""
+        values, in_order = self._as_discrete(), self.in_order
         if pa.types.is_null(values.type):
             return np.full(len(values), -1, dtype=np.int32), []
         if not pa.types.is_dictionary(values.type):
@@ -127,26 +126,25 @@ class Column:
             return ranks[positions.astype(np.int64)].astype(np.int32), [distinct[i] for i in order]
         return positions.astype(np.int32), distinct
 
-    def _whole_numbers(self) -> Any:  # noqa: ANN401
-        """Give the values in a type that can be told apart: whole numbers for floats, plain texts for others."""
+    def _as_discrete(self) -> Any:  # noqa: ANN401
+        """Return the values in a type with a finite number of values: integers for floats, strings for other text."""
         kind = self.values.type
         if _is_text(kind):
             return self.values.cast(pa.large_string())
         if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-            numbers = self.numbers()
+            numbers = self.to_numbers()
             present = ~np.isnan(numbers)
-            broken = present & ((numbers != np.round(numbers)) | np.isinf(numbers))
-            if broken.any():
-                row = int(np.argmax(broken))
-                msg = f"row {row} of {self.name!r}: {numbers[row]} is not a whole number, a text or a truth value"
+            fractional = present & ((numbers != np.round(numbers)) | np.isinf(numbers))
+            if fractional.any():
+                row = int(np.argmax(fractional))
+                msg = f"row {row} of {self.name!r}: {numbers[row]} is not a whole number, a string or a boolean"
                 raise StreamgaugeError(msg)
             whole = pa.array(np.where(present, numbers, 0.0).astype(np.int64), mask=~present)
             return pa.chunked_array([whole])
-        if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_dictionary(kind):
+        checks = (pa.types.is_integer, pa.types.is_boolean, pa.types.is_dictionary, pa.types.is_null)
+        if any(is_kind(kind) for is_kind in checks):
             return self.values
-        if pa.types.is_null(kind):
-            return self.values
-        msg = f"column {self.name!r} holds values of type {kind}; it needs texts, categories or whole numbers"
+        msg = f"column {self.name!r} has type {kind}; it needs strings, categories or whole numbers"
         raise StreamgaugeError(msg)
 
 
@@ -162,33 +160,22 @@ def _first_line(error: Exception) -> str:
     return str(error).splitlines()[0]
 
 
-def is_frame(thing: object) -> bool:
-    """Say whether a thing is a table: a DataFrame of pandas or polars, a table of pyarrow.
+def read_columns(frame: object) -> dict[str, Column]:
+    """Return the columns of a table by name, without the index of a pandas DataFrame.
 
     Examples
     --------
-    >>> is_frame(pa.table({"a": [1]})), is_frame(np.zeros((1, 1)))
-    (True, False)
-    """
-    return hasattr(thing, "__arrow_c_stream__") and (hasattr(thing, "columns") or hasattr(thing, "column_names"))
-
-
-def columns_of(frame: object) -> dict[str, Column]:
-    """Give the columns of a table by name; the index of a pandas DataFrame is none of them.
-
-    Examples
-    --------
-    >>> list(columns_of(pa.table({"a": [1], "b": ["x"]})))
+    >>> list(read_columns(pa.table({"a": [1], "b": ["x"]})))
     ['a', 'b']
     """
     try:
         table = pa.table(frame)
     except (pa.ArrowException, TypeError, ValueError) as error:
-        msg = f"the frame cannot be read: {_first_line(error)}"
+        msg = f"cannot read the DataFrame: {_first_line(error)}"
         raise StreamgaugeError(msg) from None
     repeated = [name for name in table.column_names if table.column_names.count(name) > 1]
     if repeated:
-        msg = f"two columns of the frame have the same name: {repeated[0]!r}"
+        msg = f"two columns of the DataFrame have the same name: {repeated[0]!r}"
         raise StreamgaugeError(msg)
     index = (table.schema.pandas_metadata or {}).get("index_columns", [])
     return {
@@ -199,5 +186,5 @@ def columns_of(frame: object) -> dict[str, Column]:
 
 
 def _is_unordered(field: Any) -> bool:  # noqa: ANN401
-    # The categories of polars' Categorical come in the order in which the process first saw them.
+    # The categories of polars' Categorical are in the order in which the process first saw them.
     return any(key.startswith(b"_PL_CATEGORICAL") for key in field.metadata or {})

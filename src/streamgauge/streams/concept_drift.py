@@ -1,13 +1,13 @@
-"""Changes of concept: streams joined so that one takes over from another.
+"""Concept drift: streams in which one concept replaces another.
 
-Every stream is read at the position of the row in the whole, so nothing shifts when changes are nested: a change at row
-5,000 of a change is at row 5,000. Before its window there is only the old concept, after it only the new. The true
-drifts travel with the stream: see ``drifts_of``.
+Every concept is read at the position of the row in the whole stream, so nothing shifts when drifts are nested: a drift
+at row 5,000 of a nested stream is at row 5,000. Before its window all rows are of the old concept, after it all are of
+the new one. The stream knows its true drifts: see ``drifts_of``.
 """
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,33 +17,26 @@ from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
 from streamgauge.protocols import Stream
 from streamgauge.randomness import uniform
 from streamgauge.records import Batch, Drift, Schema
-from streamgauge.streams.candidates import find
-from streamgauge.streams.composed import (
-    Composed,
-    Cursor,
-    choose,
-    common_schema,
-    require_stream,
-    require_streams,
-    with_columns,
-)
-from streamgauge.streams.true_drifts import drifts_of, periodic, sooner
+from streamgauge.streams.batching import Cursor, choose_rows, min_limit
+from streamgauge.streams.composed import Composed, merge_schemas, require_stream, require_streams
+from streamgauge.streams.rows_of_class import find_rows_of_class
+from streamgauge.streams.true_drifts import drifts_of, list_periodic_drifts
 
 __all__ = ["Gradual", "Incremental", "Recurring", "Shape", "Sudden"]
 
 Column = NDArray[np.float64]
 Shape = str | Callable[[Column], Column]
-"""How the new concept grows: ``sigmoid``, ``linear``, or a function from the share of the window that has passed, in
-(0, 1), to the share of the new concept, in [0, 1]."""
+"""Transition of a drift: ``sigmoid``, ``linear``, or a function from the elapsed share of the window, in (0, 1), to the
+share of the new concept, in [0, 1]."""
 
 
-def _sigmoid(passed: Column) -> Column:
-    """Give 1 / (1 + exp(6 - 12 passed)): what MOA's sigmoid of width w does within 3 w rows around its position.
+def _sigmoid(elapsed: Column) -> Column:
+    """Return 1 / (1 + exp(6 - 12 elapsed)): MOA's sigmoid of width w within 3 w rows around its position.
 
-    NumPy's exponential differs between machines in the last bit. Sums and products do not, so here the exponential
-    is the 64th power of a short series.
+    NumPy's exponential differs between machines in the last bit. Sums and products do not, so the exponential is
+    computed as the 64th power of a short series.
     """
-    z = (6.0 - 12.0 * passed) / 64.0
+    z = (6.0 - 12.0 * elapsed) / 64.0
     power = np.ones_like(z)
     for k in range(10, 0, -1):
         power = 1.0 + power * z / k
@@ -52,7 +45,7 @@ def _sigmoid(passed: Column) -> Column:
     return 1.0 / (1.0 + power)
 
 
-SHAPES: dict[str, Callable[[Column], Column]] = {"sigmoid": _sigmoid, "linear": lambda passed: passed}
+SHAPES: dict[str, Callable[[Column], Column]] = {"sigmoid": _sigmoid, "linear": lambda elapsed: elapsed}
 
 
 def _require_shape(shape: Shape) -> None:
@@ -65,84 +58,85 @@ def _require_shape(shape: Shape) -> None:
         raise StreamgaugeError(msg)
 
 
-def _grown(shape: Shape, passed: Column) -> Column:
-    """Give the share of the new concept when a share of the window has passed."""
+def _evaluate_shape(shape: Shape, elapsed: Column) -> Column:
+    """Return the share of the new concept for an elapsed share of the window."""
     if isinstance(shape, str):
-        return SHAPES[shape](passed)
-    share = np.asarray(shape(passed), dtype=np.float64)
-    if share.shape != passed.shape or not ((share >= 0.0) & (share <= 1.0)).all():
-        msg = "the function given as shape must turn an array into one of the same length, with values in [0, 1]"
+        return SHAPES[shape](elapsed)
+    share = np.asarray(shape(elapsed), dtype=np.float64)
+    if share.shape != elapsed.shape or not ((share >= 0.0) & (share <= 1.0)).all():
+        msg = "the function passed as shape must map an array to one of the same length with values in [0, 1]"
         raise StreamgaugeError(msg)
     return share
 
 
 @dataclass(frozen=True)
-class _States:
-    """Between which two concepts each row is, and the share of the second."""
+class _Transition:
+    """For each row the indices of the old and the new concept, and the share of the new one."""
 
     old: NDArray[np.intp]
     new: NDArray[np.intp]
     share: Column
 
+    @property
+    def mixed(self) -> NDArray[np.bool_]:
+        return (self.share > 0.0) & (self.share < 1.0)
 
-class _Changing(Composed):
-    """Concepts that take over from each other."""
+
+class _DriftingStream(Composed):
+    """A stream of concepts that replace each other."""
 
     @cached_property
     def schema(self) -> Schema:
-        """The schema that the concepts share."""
-        return common_schema(self._streams())
+        """Schema of all concepts."""
+        return merge_schemas(self._streams())
 
     @property
     @abstractmethod
     def _kind(self) -> str:
-        """Which kind of drift it is."""
+        """Kind of the drift."""
 
     @abstractmethod
-    def _states(self, first: int, n: int) -> _States:
-        """Say where each row stands."""
+    def _transition(self, first: int, n: int) -> _Transition:
+        """Return the concepts of each row."""
 
     @abstractmethod
-    def _draws(self, first: int, n: int) -> Column:
+    def _draw_uniform(self, first: int, n: int) -> Column:
         """Draw a uniform number for each row."""
 
     def _batch(self, cursors: Sequence[Cursor], first: int, n: int) -> Batch:
-        states = self._states(first, n)
-        between = (states.share > 0.0) & (states.share < 1.0)
-        if not between.any():
-            return choose(cursors, np.where(states.share >= 1.0, states.new, states.old), first)
-        takes_new = self._draws(first, n) < states.share
-        if self._kind != "incremental":
-            return choose(cursors, np.where(takes_new, states.new, states.old), first)
-        return self._blended(cursors, first, states, takes_new)
+        transition = self._transition(first, n)
+        mixed = transition.mixed.any()
+        takes_new = (self._draw_uniform(first, n) < transition.share) if mixed else transition.share >= 1.0
+        batch = choose_rows(cursors, np.where(takes_new, transition.new, transition.old), first)
+        return self._blend(batch, transition, takes_new) if mixed and self._kind == "incremental" else batch
 
-    def _blended(self, cursors: Sequence[Cursor], first: int, states: _States, takes_new: NDArray[np.bool_]) -> Batch:
-        """Give each row the class of one concept, and the weighted mean of rows of that class of both."""
-        n = len(takes_new)
+    def _blend(self, batch: Batch, transition: _Transition, takes_new: NDArray[np.bool_]) -> Batch:
+        """Replace numeric values within the window by the weighted mean of rows of the same class of both concepts."""
+        first, n = batch.start, len(batch)
         streams = self._streams()
-        batch = choose(cursors, np.where(takes_new, states.new, states.old), first)
-        between = np.flatnonzero((states.share > 0.0) & (states.share < 1.0))
+        mixed = np.flatnonzero(transition.mixed)
         x = batch.x.copy()
         numeric = self.schema.n_values == 0
-        partners = np.where(takes_new, states.old, states.new)
-        own_share = np.where(takes_new, states.share, 1.0 - states.share)
-        for k in np.unique(partners[between]):
-            rows = between[partners[between] == k]
-            # A cursor of its own, so that those of the stream go on where they stopped.
+        partners = np.where(takes_new, transition.old, transition.new)
+        own_share = np.where(takes_new, transition.share, 1.0 - transition.share)
+        for k in np.unique(partners[mixed]):
+            rows = mixed[partners[mixed] == k]
+            # Read past the cursors, which must continue where they stopped.
             partner = next(streams[k].batches(n, first))
             values = partner.x[rows]
-            other = np.flatnonzero(partner.y[rows] != batch.y[rows])
-            if len(other):
-                values[other] = find(streams[k], first + rows[other].astype(np.int64), batch.y[rows[other]])
+            differs = np.flatnonzero(partner.y[rows] != batch.y[rows])
+            if len(differs):
+                positions = first + rows[differs].astype(np.int64)
+                values[differs] = find_rows_of_class(streams[k], positions, batch.y[rows[differs]])
             share = own_share[rows, None]
             mean = share * x[rows] + (1.0 - share) * values
             x[rows] = np.where(numeric, mean, x[rows])
-        return with_columns(batch, x=x)
+        return replace(batch, x=x)
 
 
 @dataclass(frozen=True)
-class _Change(_Changing):
-    """One concept that takes over from another."""
+class _SingleDrift(_DriftingStream):
+    """One concept that replaces another."""
 
     before: Stream
     after: Stream
@@ -152,12 +146,10 @@ class _Change(_Changing):
         require_stream("before", self.before)
         require_stream("after", self.after)
         require_at_least("position", self.position, 0)
-        common_schema(self._streams())
+        merge_schemas(self._streams())
         for name, stream in (("before", self.before), ("after", self.after)):
             if stream.n_rows is not None and stream.n_rows < self._drift.stop:
-                msg = (
-                    f"the stream {name} the change has {stream.n_rows} rows, but is wanted up to row {self._drift.stop}"
-                )
+                msg = f"the stream {name} the drift has {stream.n_rows} rows, but is read up to row {self._drift.stop}"
                 raise StreamgaugeError(msg)
 
     def _streams(self) -> tuple[Stream, ...]:
@@ -169,33 +161,33 @@ class _Change(_Changing):
 
     @property
     def n_rows(self) -> int | None:
-        """As many as the new concept has."""
+        """Number of rows of the new concept."""
         return self.after.n_rows
 
     def drifts_before(self, row: int | None) -> tuple[Drift, ...]:
-        """Give this change, and those of its concepts that show."""
+        """Return this drift and the visible drifts of both concepts that begin before a row."""
         own = self._drift
-        early = drifts_of(self.before, sooner(own.stop, row))
-        late = tuple(drift for drift in drifts_of(self.after, sooner(self.n_rows, row)) if drift.stop > own.position)
+        early = drifts_of(self.before, min_limit(own.stop, row))
+        late = tuple(drift for drift in drifts_of(self.after, min_limit(self.n_rows, row)) if drift.stop > own.position)
         return tuple(sorted((*early, *late, *(() if row is not None and own.position >= row else (own,)))))
 
-    def _states(self, first: int, n: int) -> _States:
-        return _States(np.zeros(n, dtype=np.intp), np.ones(n, dtype=np.intp), self._share(first, n))
+    def _transition(self, first: int, n: int) -> _Transition:
+        return _Transition(np.zeros(n, dtype=np.intp), np.ones(n, dtype=np.intp), self._share(first, n))
 
     def _share(self, first: int, n: int) -> Column:
         return np.where(np.arange(first, first + n) >= self.position, 1.0, 0.0)
 
 
 @dataclass(frozen=True)
-class Sudden(_Change):
-    """One concept until a row, and another from it on.
+class Sudden(_SingleDrift):
+    """One concept before a row, another from that row on.
 
     Parameters
     ----------
     before, after
-        The concepts; both are read at the position of the row in the whole.
+        The concepts; both are read at the position of the row in the whole stream.
     position
-        The first row of the new concept.
+        First row of the new concept.
 
     Examples
     --------
@@ -208,13 +200,13 @@ class Sudden(_Change):
     def _kind(self) -> str:
         return "sudden"
 
-    def _draws(self, first: int, n: int) -> Column:  # noqa: ARG002  (nothing is left to chance)
+    def _draw_uniform(self, first: int, n: int) -> Column:  # noqa: ARG002  (a sudden drift is not random)
         return np.zeros(n)
 
 
 @dataclass(frozen=True)
-class _Windowed(_Change):
-    """A change that takes its time."""
+class _WindowedDrift(_SingleDrift):
+    """A drift that extends over a window of rows."""
 
     width: int
     shape: Shape = "sigmoid"
@@ -235,32 +227,32 @@ class _Windowed(_Change):
         share = np.where(rows >= self.position, 1.0, 0.0)
         inside = (rows >= self.position) & (rows < self._drift.stop)
         if inside.any():
-            share[inside] = _grown(self.shape, (rows[inside] - self.position + 0.5) / self.width)
+            share[inside] = _evaluate_shape(self.shape, (rows[inside] - self.position + 0.5) / self.width)
         return share
 
-    def _draws(self, first: int, n: int) -> Column:
-        # The position makes the draws of nested changes independent of each other.
+    def _draw_uniform(self, first: int, n: int) -> Column:
+        # The position makes the draws of nested drifts independent of each other.
         return uniform(self.seed, "change of concept", self.position, first, n)
 
 
 @dataclass(frozen=True)
-class Gradual(_Windowed):
-    """One concept that takes over from another row by row: in the window each row comes from one or the other.
+class Gradual(_WindowedDrift):
+    """One concept that replaces another row by row: each row of the window is drawn from one or the other.
 
     Parameters
     ----------
     before, after
-        The concepts; both are read at the position of the row in the whole.
+        The concepts; both are read at the position of the row in the whole stream.
     position
-        The first row that may come from the new concept.
+        First row that may come from the new concept.
     width
-        How many rows the change takes; from row ``position + width`` on there is only the new concept.
+        Number of rows of the window; from row ``position + width`` on all rows are of the new concept.
     shape
-        How the probability of the new concept grows: ``sigmoid``, ``linear``, or a function from the share of the
-        window that has passed, in (0, 1), to the probability. MOA's sigmoid of width `w` around row `p`, which never
-        ends, is the ``sigmoid`` of width ``3 * w`` from row ``p - 1.5 * w`` on.
+        Probability of the new concept: ``sigmoid``, ``linear``, or a function from the elapsed share of the window, in
+        (0, 1), to the probability. MOA's sigmoid of width `w` around row `p`, which never ends, corresponds to
+        ``sigmoid`` of width ``3 * w`` from row ``p - 1.5 * w`` on.
     seed
-        Decides which rows come from which concept.
+        Random seed of the choice of concepts.
 
     Examples
     --------
@@ -276,27 +268,27 @@ class Gradual(_Windowed):
 
 
 @dataclass(frozen=True)
-class Incremental(_Windowed):
-    """One concept that turns into another: in the window the rows lie between those of both.
+class Incremental(_WindowedDrift):
+    """One concept that turns into another: the rows of the window are interpolated between both.
 
-    A row of the window takes its class from the new concept with a probability that grows, else from the old one. Its
-    numeric values are the weighted mean of a row of that class from each; nominal values are those of the concept
-    that the class was taken from. Rows of the same class are found at the same position in other samples of the
-    concepts, so both must be generators, or be made of generators.
+    A row of the window takes its class from the new concept with increasing probability, else from the old one. Its
+    numeric values are the weighted mean of one row of that class from each concept; nominal values are those of the
+    concept that the class comes from. Rows of the same class are searched for at the same position in other samples of
+    the concepts, so both must be generators or composed of generators.
 
     Parameters
     ----------
     before, after
-        The concepts; both are read at the position of the row in the whole.
+        The concepts; both are read at the position of the row in the whole stream.
     position
-        The first row that is not of the old concept alone.
+        First row that is not of the old concept alone.
     width
-        How many rows the change takes; from row ``position + width`` on there is only the new concept.
+        Number of rows of the window; from row ``position + width`` on all rows are of the new concept.
     shape
-        How the share of the new concept grows: ``sigmoid``, ``linear``, or a function from the share of the window
-        that has passed, in (0, 1), to the share.
+        Share of the new concept: ``sigmoid``, ``linear``, or a function from the elapsed share of the window, in
+        (0, 1), to the share.
     seed
-        Decides from which concept the classes are taken.
+        Random seed of the choice of classes.
 
     Examples
     --------
@@ -312,23 +304,23 @@ class Incremental(_Windowed):
 
 
 @dataclass(frozen=True)
-class Recurring(_Changing):
-    """Concepts that take turns, the first after the last.
+class Recurring(_DriftingStream):
+    """Concepts that recur in a cycle.
 
     Parameters
     ----------
     concepts
-        The concepts; all are read at the position of the row in the whole.
+        The concepts; all are read at the position of the row in the whole stream.
     every
-        After how many rows the next concept takes over.
+        Number of rows after which the next concept takes over.
     width
-        How many rows a change takes; 0 for sudden changes.
+        Number of rows of the window of a drift; 0 for sudden drifts.
     kind
-        How it comes: ``gradual`` (the rows of both mix) or ``incremental`` (see `Incremental`).
+        Kind of the drift: ``gradual`` (see `Gradual`) or ``incremental`` (see `Incremental`).
     shape
-        How the share of the new concept grows, as in `Gradual`.
+        Share of the new concept, as in `Gradual`.
     seed
-        Decides which rows come from which concept.
+        Random seed of the choice of concepts.
 
     Examples
     --------
@@ -352,12 +344,12 @@ class Recurring(_Changing):
         require_at_least("seed", self.seed, 0)
         _require_shape(self.shape)
         if self.width > self.every:
-            msg = f"width = {self.width}: a change must end before the next, {self.every} rows later"
+            msg = f"width = {self.width}: it must be at most every = {self.every}, so that drifts do not overlap"
             raise StreamgaugeError(msg)
         if self.kind not in ("gradual", "incremental"):
             error = unknown_name("kind of drift", self.kind, ("gradual", "incremental"))
             raise error
-        common_schema(self.concepts)
+        merge_schemas(self.concepts)
 
     def _streams(self) -> tuple[Stream, ...]:
         return self.concepts
@@ -368,23 +360,23 @@ class Recurring(_Changing):
 
     @property
     def n_rows(self) -> int | None:
-        """As many as the shortest concept has."""
+        """Number of rows of the shortest concept."""
         lengths = [stream.n_rows for stream in self.concepts if stream.n_rows is not None]
         return min(lengths, default=None)
 
     def drifts_before(self, row: int | None) -> tuple[Drift, ...]:
-        """Give the changes of turn; those within a concept are not looked for."""
-        return periodic(self.every, self.width, self.n_rows, row, self._kind)
+        """Return the changes from one concept to the next; drifts within a concept are not included."""
+        return list_periodic_drifts(self.every, self.width, self.n_rows, row, self._kind)
 
-    def _states(self, first: int, n: int) -> _States:
+    def _transition(self, first: int, n: int) -> _Transition:
         rows = np.arange(first, first + n)
         turn, since = np.divmod(rows, self.every)
         share = np.ones(n)
         inside = (turn > 0) & (since < self.width)
         if inside.any():
-            share[inside] = _grown(self.shape, (since[inside] + 0.5) / self.width)
+            share[inside] = _evaluate_shape(self.shape, (since[inside] + 0.5) / self.width)
         m = len(self.concepts)
-        return _States((turn - 1) % m, turn % m, share)
+        return _Transition((turn - 1) % m, turn % m, share)
 
-    def _draws(self, first: int, n: int) -> Column:
+    def _draw_uniform(self, first: int, n: int) -> Column:
         return uniform(self.seed, "recurring concepts", 0, first, n)

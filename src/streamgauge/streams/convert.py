@@ -1,4 +1,4 @@
-"""Files of one format made from those of another."""
+"""Conversion of files between formats."""
 
 from pathlib import Path
 
@@ -10,16 +10,16 @@ __all__ = ["convert"]
 
 
 def convert(source: File | str | Path, path: str | Path, *, weight: str | None = None) -> int:
-    r"""Write the rows of a file to another, whose name says its format; gives how many there were.
+    r"""Write the rows of a file to another, in the format that its name implies, and return their number.
 
     Parameters
     ----------
     source
         The file, or its path.
     path
-        Where to write; see `write`.
+        Path of the output; see `write`.
     weight
-        What the column of instance weights is called; see `write`.
+        Name of the column of instance weights; see `write`.
 
     Examples
     --------
@@ -41,14 +41,14 @@ def convert(source: File | str | Path, path: str | Path, *, weight: str | None =
     <BLANKLINE>
     """
     file = source if isinstance(source, File) else File(source)
-    return write(file, path, target=_target_name(file), weight=weight)
+    return write(file, path, target=_name_target(file), weight=weight)
 
 
-def _target_name(file: File) -> str:
-    """Give the name of the class column, where the file has one."""
+def _name_target(file: File) -> str:
+    """Return the name of the class column in the file, or "class" if it has no names."""
     if isinstance(file.target, str):
         return file.target
     raw = open_raw(file)
     if raw is None or (raw.start is not None and not raw.start.has_header):
         return "class"
-    return raw.names[raw.class_field]
+    return raw.names[raw.class_index]

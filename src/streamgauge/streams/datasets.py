@@ -1,19 +1,18 @@
-"""Real streams by name: where they come from, and where they are found.
+"""The registry of real data sets.
 
-A stream is looked for in the folder STREAMGAUGE_DATA, then in the cache; else it is downloaded from OpenML, checked
-against the checksum that OpenML publishes, and kept in the cache.
+A data set is looked up in the folder STREAMGAUGE_DATA, then in the cache; otherwise it is downloaded from OpenML,
+verified against the published checksum, and cached.
 """
 
 import json
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.streams.files import File
-from streamgauge.streams.output_files import replacing
+from streamgauge.streams.output_files import replace_atomically
 
 __all__ = ["DATASETS", "Dataset", "load"]
 
@@ -24,26 +23,26 @@ _SUFFIXES = tuple(
 
 @dataclass(frozen=True)
 class Dataset:
-    """A real stream that papers use.
+    """A real data set used in papers.
 
     Parameters
     ----------
     name
-        What it is called.
+        Name of the data set.
     n_rows, n_attributes, n_classes
         Its size.
     about
-        What its rows are.
+        A short description of its rows.
     citation
-        Whom to cite.
+        The reference to cite.
     origin
-        Where it comes from.
+        Address of its source.
     openml
-        The number of the same data at OpenML; None where we know of none that is surely the same.
+        Identifier of the same data at OpenML; None if there is no verified copy.
     files
-        Other names (without suffix) under which its file is found in a folder.
+        Other names (without suffix) that its file may have.
     options
-        How its file is read, where that cannot be seen from the file.
+        Options of `File` that cannot be inferred from its file.
 
     Examples
     --------
@@ -205,22 +204,22 @@ _ALL = (
 )
 
 DATASETS: dict[str, Dataset] = {dataset.name: dataset for dataset in _ALL}
-"""The real streams by name."""
+"""The data sets by name."""
 
 
 def load(name: str, *, offline: bool = False, progress: bool | None = None, **options: Any) -> File:  # noqa: ANN401
-    """Give a real stream by its name.
+    """Return a real data set by its name.
 
     Parameters
     ----------
     name
         One of `DATASETS`.
     offline
-        Whether not to download what is in neither folder.
+        Whether to fail instead of downloading a data set that is in neither folder.
     progress
-        Whether to show a progress bar of a download; None for only where standard error is a terminal.
+        Whether to show a progress bar of a download; None to show it if standard error is a terminal.
     options
-        How to read its file, as `File` takes them.
+        Options of `File`.
 
     Examples
     --------
@@ -231,59 +230,57 @@ def load(name: str, *, offline: bool = False, progress: bool | None = None, **op
     """
     dataset = DATASETS.get(name)
     if dataset is None:
-        kind = "dataset"
-        raise unknown_name(kind, name, DATASETS)
-    if given := os.environ.get("STREAMGAUGE_DATA"):
-        found = next(_present(dataset, Path(given)), None)
-        if found is not None:
-            return File(found, **{**dataset.options, **options})
-    from streamgauge.streams.download import cache_folder  # noqa: PLC0415  (the web is slow to import)
+        error = unknown_name("dataset", name, DATASETS)
+        raise error
+    if folder := os.environ.get("STREAMGAUGE_DATA"):
+        path = _find_file(dataset, Path(folder))
+        if path is not None:
+            return File(path, **{**dataset.options, **options})
+    from streamgauge.streams.download import locate_cache  # noqa: PLC0415  (urllib is slow to import)
 
-    cached = cache_folder() / f"{name}.arff"
-    known = cached.with_suffix(".json")
-    if not (cached.is_file() and known.is_file()):
-        _fetch(dataset, cached, known, offline=offline, progress=progress)
-    return File(cached, **{**json.loads(known.read_text()), **options})
+    cached = locate_cache() / f"{name}.arff"
+    cached_options = cached.with_suffix(".json")
+    if not (cached.is_file() and cached_options.is_file()):
+        _fetch(dataset, cached, cached_options, offline=offline, progress=progress)
+    return File(cached, **{**json.loads(cached_options.read_text()), **options})
 
 
-def _present(dataset: Dataset, folder: Path) -> Iterator[Path]:
-    """Find the files of a stream in a folder, whatever the case of their names."""
+def _find_file(dataset: Dataset, folder: Path) -> Path | None:
+    """Return the file of a data set in a folder, ignoring the case of file names."""
     if not folder.is_dir():
         msg = f"STREAMGAUGE_DATA is {folder}, which is not a folder"
         raise StreamgaugeError(msg)
-    there = {path.name.lower(): path for path in sorted(folder.iterdir())}
-    for stem in (dataset.name, *dataset.files):
-        for suffix in _SUFFIXES:
-            if (path := there.get((stem + suffix).lower())) is not None:
-                yield path
+    paths = {path.name.lower(): path for path in sorted(folder.iterdir())}
+    names = ((stem + suffix).lower() for stem in (dataset.name, *dataset.files) for suffix in _SUFFIXES)
+    return next((paths[name] for name in names if name in paths), None)
 
 
-def _fetch(dataset: Dataset, cached: Path, known: Path, *, offline: bool, progress: bool | None) -> None:
-    """Download the file of a stream into the cache, with a note of how it is read."""
-    from streamgauge.streams.download import download, openml_file  # noqa: PLC0415
+def _fetch(dataset: Dataset, cached: Path, cached_options: Path, *, offline: bool, progress: bool | None) -> None:
+    """Download the file of a data set into the cache, with the options to read it."""
+    from streamgauge.streams.download import download, query_openml  # noqa: PLC0415
 
     if dataset.openml is None or offline:
-        raise _absent(dataset, "it is not downloaded by itself" if dataset.openml is None else "offline was asked for")
+        reason = "it has no automatic download" if dataset.openml is None else "offline=True forbids a download"
+        raise _missing_dataset_error(dataset, reason)
     try:
-        remote = openml_file(dataset.openml)
+        remote = query_openml(dataset.openml)
         download(remote.url, cached, md5=remote.md5, progress=progress)
     except StreamgaugeError as error:
-        raise _absent(dataset, str(error)) from None
+        raise _missing_dataset_error(dataset, str(error)) from None
     options: dict[str, Any] = {"target": remote.target} if remote.target else {}
     if remote.ignored:
         options["drop"] = remote.ignored
-    with replacing(known) as temporary:
+    with replace_atomically(cached_options) as temporary:
         temporary.write_text(json.dumps(options))
 
 
-def _absent(dataset: Dataset, reason: str) -> StreamgaugeError:
-    from streamgauge.streams.download import cache_folder  # noqa: PLC0415
+def _missing_dataset_error(dataset: Dataset, reason: str) -> StreamgaugeError:
+    from streamgauge.streams.download import locate_cache  # noqa: PLC0415
 
-    given = os.environ.get("STREAMGAUGE_DATA")
-    folder = given or "a folder"
-    hint = "" if given else " and set STREAMGAUGE_DATA to that folder"
+    folder = os.environ.get("STREAMGAUGE_DATA")
+    target = folder or "a folder and set STREAMGAUGE_DATA to it"
     return StreamgaugeError(
-        f"{dataset.name} is neither in STREAMGAUGE_DATA{'' if given else ' (not set)'} nor in the cache "
-        f"({cache_folder()}), and cannot be had: {reason}. Get it from {dataset.origin}, put it as {dataset.name}.arff "
-        f"(or .csv, .parquet; also .gz, .zst, .zip) into {folder}{hint}"
+        f"{dataset.name} is neither in STREAMGAUGE_DATA{'' if folder else ' (not set)'} nor in the cache "
+        f"({locate_cache()}), and {reason}. Download it from {dataset.origin} and save it as {dataset.name}.arff "
+        f"(or .csv, .parquet; also .gz, .zst, .zip) in {target}"
     )

@@ -1,4 +1,4 @@
-"""What a stream holds: attributes, classes, their balance over time, and how much each label depends on the last."""
+"""Summaries of streams: attributes, classes, class balance over time, and temporal dependence of labels."""
 
 from dataclasses import asdict, dataclass
 
@@ -8,29 +8,30 @@ from numpy.typing import NDArray
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.protocols import Stream
 from streamgauge.records import UNLABELLED, Attribute, Schema
+from streamgauge.streams.batching import min_limit
 
 __all__ = ["AttributeSummary", "Description", "describe"]
 
 _BATCH = 16_384
-_MOST_DISTINCT = 10_000
+_MAX_DISTINCT = 10_000
 
 
 @dataclass(frozen=True)
 class AttributeSummary:
-    """What one attribute holds.
+    """A summary of one attribute.
 
     Parameters
     ----------
     name
-        What it is called.
+        Name of the attribute.
     kind
         "numeric" or "nominal".
     n_missing
-        How many values are missing.
+        Number of missing values.
     minimum, maximum, mean
-        Of a numeric attribute, over the values that are there; None where there are none.
+        Statistics of a numeric attribute over the values that are not missing; None if there are none.
     n_distinct
-        How many different values it has; None for more than 10,000.
+        Number of distinct values; None for more than 10,000.
     """
 
     name: str
@@ -44,25 +45,25 @@ class AttributeSummary:
 
 @dataclass(frozen=True)
 class Description:
-    """What a stream holds.
+    """A summary of a stream.
 
     Parameters
     ----------
     n_rows, n_labelled
-        How many rows there are, and how many of them have a class.
+        Number of rows, and of rows with a label.
     attributes
-        One summary for each attribute.
+        A summary of each attribute.
     classes
-        Rows of each class, by name.
+        Number of rows of each class, by name.
     span_ends
-        The stream in equal spans: the position behind each, int64 [s].
+        End of each of several equal spans of rows, exclusive, int64 [s].
     span_counts
-        Rows of each class in each span, int64 [s, c].
+        Number of rows of each class in each span, int64 [s, c].
     temporal_dependence
-        The accuracy of predicting the class seen last; None where no row has a class. High where labels come in runs:
-        a learner is worth something only above it.
+        Accuracy of predicting the last seen class; None if no row has a label. It is high if labels come in runs, and
+        a learner is useful only above it.
     fingerprint
-        A text that differs where the rows do.
+        A string that differs if the rows do.
 
     Examples
     --------
@@ -82,14 +83,14 @@ class Description:
 
     @property
     def span_shares(self) -> NDArray[np.float64]:
-        """The share of each class in each span, float64 [s, c]; NaN where no row of a span has a label."""
+        """Share of each class in each span, float64 [s, c]; NaN if no row of the span has a label."""
         totals = self.span_counts.sum(axis=1, keepdims=True)
         shares = np.full(self.span_counts.shape, np.nan)
         np.divide(self.span_counts, totals, out=shares, where=totals > 0)
         return shares
 
     def as_dict(self) -> dict[str, object]:
-        """Give all of it as plain values, for JSON."""
+        """Return all fields as plain values, for JSON."""
         return {
             "n_rows": self.n_rows,
             "n_labelled": self.n_labelled,
@@ -103,41 +104,46 @@ class Description:
 
 
 def describe(stream: Stream, *, spans: int = 20, n_rows: int | None = None) -> Description:
-    """Read a stream once and say what it holds, in bounded memory.
+    """Read a stream once, in bounded memory, and return a summary of it.
 
     Parameters
     ----------
     stream
         The stream.
     spans
-        Into how many spans it is divided to show the balance over time.
+        Number of spans in which the class balance is counted.
     n_rows
-        How many rows to read; needed where the stream never ends.
+        Number of rows to read; required if the stream never ends.
 
     Examples
     --------
     >>> from streamgauge.streams import SEA
-    >>> found = describe(SEA(), spans=4, n_rows=1000)
-    >>> found.n_rows, found.span_counts.sum(axis=1).tolist()
+    >>> description = describe(SEA(), spans=4, n_rows=1000)
+    >>> description.n_rows, description.span_counts.sum(axis=1).tolist()
     (1000, [250, 250, 250, 250])
     """
     require_at_least("spans", spans, 1)
-    total = _total(stream, n_rows)
-    columns = [_Column(attribute) for attribute in stream.schema.attributes]
-    labels = _Labels(stream.schema, total, spans)
-    done = 0
+    if n_rows is not None:
+        require_at_least("n_rows", n_rows, 1)
+    limit = min_limit(stream.n_rows, n_rows)
+    if limit is None:
+        msg = "the stream never ends: pass n_rows to say how many rows to describe"
+        raise StreamgaugeError(msg)
+    columns = [_ColumnCounter(attribute) for attribute in stream.schema.attributes]
+    labels = _LabelCounter(stream.schema, limit, spans)
+    n_read = 0
     for batch in stream.batches(_BATCH):
-        n = min(len(batch), total - done)
-        labels.update(batch.y[:n], done)
+        n = min(len(batch), limit - n_read)
+        labels.update(batch.y[:n], n_read)
         for column, values in zip(columns, batch.x[:n].T, strict=True):
             column.update(values)
-        done += n
-        if done >= total:
+        n_read += n
+        if n_read >= limit:
             break
     return Description(
-        n_rows=done,
+        n_rows=n_read,
         n_labelled=labels.n_labelled,
-        attributes=tuple(column.summary() for column in columns),
+        attributes=tuple(column.summarise() for column in columns),
         classes=dict(zip(stream.schema.classes, labels.counts.sum(axis=0).tolist(), strict=True)),
         span_ends=labels.ends,
         span_counts=labels.counts,
@@ -146,42 +152,32 @@ def describe(stream: Stream, *, spans: int = 20, n_rows: int | None = None) -> D
     )
 
 
-def _total(stream: Stream, n_rows: int | None) -> int:
-    if n_rows is not None:
-        require_at_least("n_rows", n_rows, 1)
-    there = stream.n_rows
-    if there is None and n_rows is None:
-        msg = "the stream never ends; say how many rows to describe (n_rows)"
-        raise StreamgaugeError(msg)
-    return min(there if there is not None else n_rows or 0, n_rows if n_rows is not None else there or 0)
+class _LabelCounter:
+    """Counts of classes over time, and of labels equal to the one before."""
 
-
-class _Labels:
-    """Counts classes over time, and how often a class follows itself."""
-
-    def __init__(self, schema: Schema, total: int, spans: int) -> None:
-        spans = max(1, min(spans, total))
-        self.ends = np.array([(i + 1) * total // spans for i in range(spans)], dtype=np.int64)
+    def __init__(self, schema: Schema, n_rows: int, spans: int) -> None:
+        spans = max(1, min(spans, n_rows))
+        self.ends = np.array([(i + 1) * n_rows // spans for i in range(spans)], dtype=np.int64)
         self.counts = np.zeros((spans, schema.n_classes), dtype=np.int64)
         self.n_labelled = 0
         self.n_repeated = 0
         self._last = UNLABELLED
 
     def update(self, y: NDArray[np.int32], start: int) -> None:
-        known = np.flatnonzero(y != UNLABELLED)
-        if not len(known):
+        labelled = np.flatnonzero(y != UNLABELLED)
+        if not len(labelled):
             return
-        classes = y[known]
-        span = np.searchsorted(self.ends, known + start, side="right")
+        classes = y[labelled]
+        span = np.searchsorted(self.ends, labelled + start, side="right")
         np.add.at(self.counts, (span, classes), 1)
-        before = np.concatenate(([self._last], classes[:-1]))
-        self.n_repeated += int((classes == before).sum())
-        self.n_labelled += len(known)
+        previous = np.concatenate(([self._last], classes[:-1]))
+        self.n_repeated += int((classes == previous).sum())
+        self.n_labelled += len(labelled)
         self._last = int(classes[-1])
 
 
-class _Column:
-    """Sums up the values of one attribute."""
+class _ColumnCounter:
+    """Running statistics of one attribute."""
 
     def __init__(self, attribute: Attribute) -> None:
         self._attribute = attribute
@@ -192,26 +188,26 @@ class _Column:
         self._distinct: NDArray[np.float64] | None = np.empty(0)
 
     def update(self, values: NDArray[np.float64]) -> None:
-        there = values[~np.isnan(values)]
-        self._n += len(there)
-        self._n_missing += len(values) - len(there)
-        if not len(there):
+        present = values[~np.isnan(values)]
+        self._n += len(present)
+        self._n_missing += len(values) - len(present)
+        if not len(present):
             return
-        self._low = min(self._low, float(there.min()))
-        self._high = max(self._high, float(there.max()))
-        self._sum += float(there.sum())
+        self._low = min(self._low, float(present.min()))
+        self._high = max(self._high, float(present.max()))
+        self._sum += float(present.sum())
         if self._distinct is not None:
-            merged = np.union1d(self._distinct, there)
-            self._distinct = merged if len(merged) <= _MOST_DISTINCT else None
+            merged = np.union1d(self._distinct, present)
+            self._distinct = merged if len(merged) <= _MAX_DISTINCT else None
 
-    def summary(self) -> AttributeSummary:
-        numbers = self._n > 0 and not self._attribute.is_nominal
+    def summarise(self) -> AttributeSummary:
+        has_numbers = self._n > 0 and not self._attribute.is_nominal
         return AttributeSummary(
             name=self._attribute.name,
             kind="nominal" if self._attribute.is_nominal else "numeric",
             n_missing=self._n_missing,
-            minimum=self._low if numbers else None,
-            maximum=self._high if numbers else None,
-            mean=self._sum / self._n if numbers else None,
+            minimum=self._low if has_numbers else None,
+            maximum=self._high if has_numbers else None,
+            mean=self._sum / self._n if has_numbers else None,
             n_distinct=None if self._distinct is None else len(self._distinct),
         )

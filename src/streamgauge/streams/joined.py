@@ -1,7 +1,7 @@
-"""Streams one after the other."""
+"""Concatenated streams."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -10,22 +10,23 @@ from numpy.typing import NDArray
 from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import Stream
 from streamgauge.records import Batch, Drift, Schema
-from streamgauge.streams.composed import Composed, Cursor, common_schema, require_streams, together
-from streamgauge.streams.true_drifts import drifts_of, endless, moved, sooner
+from streamgauge.streams.batching import Cursor, concatenate, min_limit
+from streamgauge.streams.composed import Composed, merge_schemas, require_streams
+from streamgauge.streams.true_drifts import drifts_of, require_limit
 
 __all__ = ["Joined"]
 
 
 @dataclass(frozen=True)
 class Joined(Composed):
-    """Streams one after the other, each from its own first row on.
+    """Streams one after the other, each from its first row on.
 
     Parameters
     ----------
     streams
-        The streams; all but the last must end, and the last too where they are repeated.
+        The streams; all but the last must end, and the last as well if they are repeated.
     repeat
-        Whether to begin again after the last, for ever.
+        Whether to restart with the first stream after the last, for ever.
 
     Examples
     --------
@@ -39,10 +40,10 @@ class Joined(Composed):
 
     def __post_init__(self) -> None:
         require_streams(self.streams)
-        common_schema(self.streams)
+        merge_schemas(self.streams)
         for i, stream in enumerate(self.streams):
             if not stream.n_rows and (self.repeat or stream.n_rows == 0 or i < len(self.streams) - 1):
-                msg = f"stream {i + 1} of those to join {'is empty' if stream.n_rows == 0 else 'never ends'}"
+                msg = f"cannot join: stream {i + 1} {'is empty' if stream.n_rows == 0 else 'never ends'}"
                 raise StreamgaugeError(msg)
 
     def _streams(self) -> tuple[Stream, ...]:
@@ -50,46 +51,47 @@ class Joined(Composed):
 
     @cached_property
     def schema(self) -> Schema:
-        """The schema that the streams share."""
-        return common_schema(self.streams)
+        """Schema of all streams."""
+        return merge_schemas(self.streams)
 
     @cached_property
-    def _seams(self) -> NDArray[np.int64]:
-        """Where each stream begins; then the end, where there is one."""
+    def _starts(self) -> NDArray[np.int64]:
+        """First row of each stream in the first cycle, then the end of the cycle if there is one."""
         lengths = [stream.n_rows for stream in self.streams if stream.n_rows is not None]
         return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
 
     @property
     def n_rows(self) -> int | None:
-        """As many as all together have."""
-        return None if self.repeat or self.streams[-1].n_rows is None else int(self._seams[-1])
+        """Total number of rows; None if endless."""
+        return None if self.repeat or self.streams[-1].n_rows is None else int(self._starts[-1])
 
     def drifts_before(self, row: int | None) -> tuple[Drift, ...]:
-        """Give a sudden change at every seam, and the changes of the streams."""
-        limit = sooner(self.n_rows, row)
-        if limit is None and self.repeat:
-            raise endless()
+        """Return a sudden drift at every boundary, and the drifts of the streams, that begin before a row."""
+        limit = min_limit(self.n_rows, row)
+        if self.repeat:
+            require_limit(limit)
         drifts: list[Drift] = []
-        for place, begin in self._places(limit):
-            drifts += [Drift(begin)] if begin else []
-            drifts += moved(drifts_of(self.streams[place], None if limit is None else limit - begin), begin)
+        for i, start in self._list_starts(limit):
+            drifts += [Drift(start)] if start else []
+            inner = drifts_of(self.streams[i], None if limit is None else limit - start)
+            drifts += [replace(drift, position=drift.position + start) for drift in inner]
         return tuple(sorted(drifts))
 
-    def _places(self, limit: int | None) -> list[tuple[int, int]]:
-        """Give every stream that begins before a row, and where."""
-        lap = int(self._seams[-1])
-        n_laps = -(-limit // lap) if self.repeat and limit is not None else 1
-        places = [(i, k * lap + int(self._seams[i])) for k in range(n_laps) for i in range(len(self.streams))]
-        return [(i, begin) for i, begin in places if limit is None or begin < limit]
+    def _list_starts(self, limit: int | None) -> list[tuple[int, int]]:
+        """Return index and first row of every stream that starts before a row."""
+        cycle = int(self._starts[-1])
+        n_cycles = -(-limit // cycle) if self.repeat and limit is not None else 1
+        starts = [(i, k * cycle + int(self._starts[i])) for k in range(n_cycles) for i in range(len(self.streams))]
+        return [(i, start) for i, start in starts if limit is None or start < limit]
 
     def _batch(self, cursors: Sequence[Cursor], first: int, n: int) -> Batch:
-        found: list[Batch] = []
+        parts: list[Batch] = []
         row, stop = first, first + n
         while row < stop:
-            inside = row % int(self._seams[-1]) if self.repeat else row
-            i = min(int(np.searchsorted(self._seams, inside, side="right")) - 1, len(self.streams) - 1)
-            length = self.streams[i].n_rows
-            left = stop - row if length is None else min(stop - row, length - (inside - int(self._seams[i])))
-            found.append(cursors[i].rows(inside - int(self._seams[i]), left))
-            row += left
-        return together(found, first, self.schema.n_attributes)
+            row_in_cycle = row % int(self._starts[-1]) if self.repeat else row
+            i = min(int(np.searchsorted(self._starts, row_in_cycle, side="right")) - 1, len(self.streams) - 1)
+            inner_row, length = row_in_cycle - int(self._starts[i]), self.streams[i].n_rows
+            n_part = stop - row if length is None else min(stop - row, length - inner_row)
+            parts.append(cursors[i].rows(inner_row, n_part))
+            row += n_part
+        return concatenate(parts, first, self.schema.n_attributes)

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, compressed as their names say."""
+"""Atomic output files: a file appears complete or not at all, compressed according to its name."""
 
 import os
 from collections.abc import Iterator
@@ -8,45 +8,45 @@ from typing import Any, Protocol
 
 from streamgauge.errors import StreamgaugeError
 
-__all__ = ["Output", "file_kind", "replacing", "writing_bytes"]
+__all__ = ["Output", "detect_format", "open_output", "replace_atomically"]
 
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 _KINDS = {".arff": "arff", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
 
 
 class Output(Protocol):
-    """Takes bytes."""
+    """A binary file that can be written to."""
 
     def write(self, data: bytes, /) -> object:
-        """Take some more."""
+        """Append bytes."""
         ...
 
 
-def file_kind(path: Path) -> tuple[str, str | None]:
-    """Say what a file is written as (arff, csv, tsv or parquet) and how it is compressed, by its name.
+def detect_format(path: Path) -> tuple[str, str | None]:
+    """Return format (arff, csv, tsv or parquet) and compression (gzip, zstd or None) of a file, given its name.
 
     Examples
     --------
-    >>> file_kind(Path("electricity.arff.gz"))
+    >>> detect_format(Path("electricity.arff.gz"))
     ('arff', 'gzip')
     """
     compression = _COMPRESSIONS.get(path.suffix.lower())
     suffix = (Path(path.stem).suffix if compression else path.suffix).lower()
     if suffix not in _KINDS or (suffix == ".parquet" and compression):
-        msg = f"{path}: write to a file that ends in .arff, .csv or .tsv (also with .gz or .zst behind), or in .parquet"
+        msg = f"{path}: write to a file that ends in .arff, .csv or .tsv (optionally with .gz or .zst), or in .parquet"
         raise StreamgaugeError(msg)
     return _KINDS[suffix], compression
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside `path`, which takes its place when the block ends well and vanishes otherwise.
+def replace_atomically(path: Path) -> Iterator[Path]:
+    """Yield a temporary path that replaces `path` when the block succeeds and is removed when it fails.
 
     Examples
     --------
     >>> import tempfile
     >>> target = Path(tempfile.mkdtemp()) / "new.txt"
-    >>> with replacing(target) as temporary:
+    >>> with replace_atomically(target) as temporary:
     ...     _ = temporary.write_text("all of it")
     >>> target.read_text()
     'all of it'
@@ -64,23 +64,23 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def writing_bytes(path: Path, compression: str | None = None) -> Iterator[Output]:
-    """Open a file for writing that appears under its name when the block ends well.
+def open_output(path: Path, compression: str | None = None) -> Iterator[Output]:
+    """Open a file for writing that appears under its name when the block succeeds.
 
     Examples
     --------
     >>> import gzip, tempfile
     >>> target = Path(tempfile.mkdtemp()) / "rows.csv.gz"
-    >>> with writing_bytes(target, "gzip") as out:
+    >>> with open_output(target, "gzip") as out:
     ...     _ = out.write(b"1,2")
     >>> gzip.decompress(target.read_bytes())
     b'1,2'
     """
-    with replacing(path) as temporary, _opened(temporary, compression) as file:
+    with replace_atomically(path) as temporary, _open_binary(temporary, compression) as file:
         yield file
 
 
-def _opened(path: Path, compression: str | None) -> Any:  # noqa: ANN401  (a file of Python or of Arrow)
+def _open_binary(path: Path, compression: str | None) -> Any:  # noqa: ANN401  (a file of Python or of Arrow)
     if compression is None:
         return path.open("wb")
     import pyarrow as pa  # noqa: PLC0415  (slow to import)

@@ -1,7 +1,7 @@
-"""Rows in random order, for files of any size."""
+"""Shuffling of files of any size."""
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
@@ -9,23 +9,23 @@ from typing import IO
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.streams.files import File
-from streamgauge.streams.files.text_files import Mark, located
-from streamgauge.streams.output_files import file_kind, writing_bytes
-from streamgauge.streams.text_lines import RawText, open_raw
+from streamgauge.streams.files.text_files import Mark, locate_errors
+from streamgauge.streams.output_files import detect_format, open_output
+from streamgauge.streams.text_lines import RawText, feed, open_raw
 
 __all__ = ["shuffle"]
 
-_BUCKETS = 64
-_IN_MEMORY = 1 << 25
-_SPOOLED = 1 << 20
-_CHUNK = 1 << 18
+_N_BUCKETS = 64
+_MAX_BYTES_IN_MEMORY = 1 << 25
+_MAX_BYTES_SPOOLED = 1 << 20
+_CHUNK_BYTES = 1 << 18
 
 
 def shuffle(source: File | str | Path, path: str | Path, *, seed: int = 1) -> int:
-    r"""Write the rows of a text file in random order; gives how many there were.
+    r"""Write the rows of a text file in random order and return their number.
 
-    Every order is equally likely, as far as 64-bit seeds go, and the same seed gives the same order. The text of a
-    row stays as it is; blank lines and comments between rows are left out. Memory does not grow with the file: its
+    Every order is equally likely, within the limits of 64-bit seeds, and the same seed yields the same order. The text
+    of a row is unchanged; blank lines and comments between rows are dropped. Memory does not grow with the file: its
     rows are scattered over temporary files, each of which is then shuffled in memory.
 
     Parameters
@@ -33,9 +33,9 @@ def shuffle(source: File | str | Path, path: str | Path, *, seed: int = 1) -> in
     source
         An ARFF, CSV or TSV file, or its path.
     path
-        Where to write; a file of the same format.
+        Path of the output, in the same format.
     seed
-        Decides the order.
+        Random seed of the order.
 
     Examples
     --------
@@ -49,48 +49,43 @@ def shuffle(source: File | str | Path, path: str | Path, *, seed: int = 1) -> in
     require_at_least("seed", seed, 0)
     file, path = source if isinstance(source, File) else File(source), Path(path)
     raw = open_raw(file)
-    kind, compression = file_kind(path)
+    kind, compression = detect_format(path)
     if raw is None or raw.kind != kind:
-        found = (
-            "a sparse ARFF file" if file.kind == "arff" and raw is None else f"a {raw.kind if raw else file.kind} file"
-        )
-        msg = f"{file.path} is {found}, and {path} would be {kind}: convert it first ('streamgauge convert')"
+        sparse = file.kind == "arff" and raw is None
+        source_kind = "sparse ARFF" if sparse else raw.kind if raw else file.kind
+        msg = f"cannot shuffle {file.path} ({source_kind}) to {path} ({kind}): convert it first ('streamgauge convert')"
         raise StreamgaugeError(msg)
-    with located(raw.source), writing_bytes(path, compression) as out:
-        out.write(raw.header())
-        return _Shuffling(raw, seed, out.write).rows(raw.chunks(), 0, raw.place)
+    with locate_errors(raw.source), open_output(path, compression) as out:
+        out.write(raw.format_header())
+        return _Shuffler(raw, seed, out.write).shuffle(raw.read_chunks(), 0, raw.mark)
 
 
-class _Shuffling:
-    """Scatters rows over buckets, and the rows of a bucket that is still too large again."""
+class _Shuffler:
+    """Scatters rows over buckets, shuffles small buckets in memory, and scatters large ones again."""
 
-    def __init__(self, raw: RawText, seed: int, put: Callable[[bytes], object]) -> None:
-        self._rows = raw.rows
+    def __init__(self, raw: RawText, seed: int, write: Callable[[bytes], object]) -> None:
+        self._layout = raw.layout
         self._seed = seed
-        self._put = put
+        self._write = write
 
-    def rows(self, chunks: Iterable[bytes], address: int, place: Mark) -> int:
-        """Write rows in random order; `address` tells apart the scatterings of one shuffle."""
-        scatter = _native.Scatter(self._rows, _BUCKETS, self._seed, address, place)
+    def shuffle(self, chunks: Iterable[bytes], address: int, mark: Mark) -> int:
+        """Write rows in random order and return their number; each scattering has its own random `address`."""
+        scatter = _native.Scatter(self._layout, _N_BUCKETS, self._seed, address, mark)
         with ExitStack() as files:
-            buckets = [files.enter_context(tempfile.SpooledTemporaryFile(_SPOOLED)) for _ in range(_BUCKETS)]
-            for parts in _scattered(scatter, chunks):
+            buckets = [
+                files.enter_context(tempfile.SpooledTemporaryFile(_MAX_BYTES_SPOOLED)) for _ in range(_N_BUCKETS)
+            ]
+            for parts in feed(scatter, chunks):
                 for bucket, part in zip(buckets, parts, strict=True):
                     bucket.write(part)
             for i, bucket in enumerate(buckets):
-                self._bucket(bucket, address * _BUCKETS + i + 1)
+                self._write_bucket(bucket, address * _N_BUCKETS + i + 1)
         return scatter.n_rows
 
-    def _bucket(self, bucket: IO[bytes], address: int) -> None:
+    def _write_bucket(self, bucket: IO[bytes], address: int) -> None:
         size = bucket.tell()
         bucket.seek(0)
-        if size <= _IN_MEMORY:
-            self._put(_native.shuffled_lines(bucket.read(), self._seed, address))
+        if size <= _MAX_BYTES_IN_MEMORY:
+            self._write(_native.shuffled_lines(bucket.read(), self._seed, address))
         else:
-            self.rows(iter(lambda: bucket.read(_CHUNK), b""), address, (0, 0, 0))
-
-
-def _scattered(scatter: _native.Scatter, chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
-    for chunk in chunks:
-        yield scatter.update(chunk)
-    yield scatter.finish()
+            self.shuffle(iter(lambda: bucket.read(_CHUNK_BYTES), b""), address, (0, 0, 0))

@@ -1,8 +1,8 @@
-"""Streams changed from their first row to their last: other class shares, wrong labels, other attributes.
+"""Transformed streams: other class shares, label noise, exchanged, shifted or hidden attributes.
 
-To make such a change begin at a row, let the changed stream take over from the stream itself: drift injected into real
-data is ``Sudden(data, Swapped(data, "a", "b"), position=5000)``, and a dynamic imbalance is ``Gradual`` or
-``Recurring`` between two imbalances.
+A transform applies to all rows. To start it at a row, join the stream and its transform: drift injected into real data
+is ``Sudden(data, Swapped(data, "a", "b"), position=5000)``, and a dynamic imbalance is ``Gradual`` or ``Recurring``
+between two `Imbalanced` streams.
 """
 
 from collections.abc import Sequence
@@ -15,17 +15,18 @@ from streamgauge.errors import StreamgaugeError, require_at_least, require_betwe
 from streamgauge.protocols import Stream
 from streamgauge.randomness import below, uniform
 from streamgauge.records import UNLABELLED, Batch, Drift, Schema
-from streamgauge.streams.candidates import find
-from streamgauge.streams.composed import Composed, Cursor, require_stream, with_columns
-from streamgauge.streams.generators.native import require_shares
+from streamgauge.streams.batching import Cursor
+from streamgauge.streams.composed import Composed, require_stream
+from streamgauge.streams.generators.native import require_probability, require_shares
+from streamgauge.streams.rows_of_class import find_rows_of_class
 from streamgauge.streams.true_drifts import drifts_of
 
 __all__ = ["Covered", "Imbalanced", "Noisy", "Relabelled", "Shifted", "Swapped"]
 
 
 @dataclass(frozen=True)
-class _Changed(Composed):
-    """A stream that is changed."""
+class _Transformed(Composed):
+    """A stream whose rows are transformed."""
 
     stream: Stream
 
@@ -37,50 +38,49 @@ class _Changed(Composed):
 
     @property
     def schema(self) -> Schema:
-        """That of the stream."""
+        """Schema of the stream."""
         return self.stream.schema
 
     @property
     def n_rows(self) -> int | None:
-        """As many as the stream has."""
+        """Number of rows of the stream."""
         return self.stream.n_rows
 
     def drifts_before(self, row: int | None) -> tuple[Drift, ...]:
-        """Give those of the stream."""
+        """Return the drifts of the stream that begin before a row."""
         return drifts_of(self.stream, row)
 
-    def _place(self, attribute: str) -> int:
-        names = [a.name for a in self.stream.schema.attributes]
-        if attribute not in names:
-            error = unknown_name("attribute", str(attribute), names)
+    def _find_attribute(self, name: str) -> int:
+        """Return the index of an attribute."""
+        names = [attribute.name for attribute in self.stream.schema.attributes]
+        if name not in names:
+            error = unknown_name("attribute", str(name), names)
             raise error
-        return names.index(attribute)
+        return names.index(name)
 
-    def _numeric_place(self, attribute: str) -> int:
-        place = self._place(attribute)
-        if self.stream.schema.attributes[place].is_nominal:
-            msg = f"the attribute {attribute!r} is nominal; this needs a numeric one"
+    def _require_numeric(self, name: str) -> None:
+        if self.stream.schema.attributes[self._find_attribute(name)].is_nominal:
+            msg = f"the attribute {name!r} is nominal; it must be numeric"
             raise StreamgaugeError(msg)
-        return place
 
 
 @dataclass(frozen=True)
-class Imbalanced(_Changed):
-    """A stream with other shares of the classes.
+class Imbalanced(_Transformed):
+    """A stream with other class shares.
 
-    The class of a row is drawn. Where the row of the stream has another, one of that class is taken from the same
-    position in another sample of the stream: rows keep their time, no row shows up twice, and any start costs the
-    same. The stream must be a generator, or be made of generators; to sample stored rows see ``sample``. A class so
-    rare that 1,000 candidates do not hold it is an error.
+    The class of each row is drawn. If the row of the stream has another class, it is replaced by a row of the drawn
+    class at the same position in another sample of the stream: rows keep their position, no row occurs twice, and any
+    start costs the same. The stream must be a generator or composed of generators; to sample stored rows see
+    ``sample``. A class so rare that 1,000 candidates do not contain it is an error.
 
     Parameters
     ----------
     stream
         The stream.
     shares
-        The share of each class, in the order of the schema; they add up to 1.
+        Share of each class, in the order of the schema; they add up to 1.
     seed
-        Decides the classes.
+        Random seed of the classes.
 
     Examples
     --------
@@ -104,27 +104,27 @@ class Imbalanced(_Changed):
         bounds = np.cumsum(self.shares)
         bounds[-1] = 1.0
         drawn = uniform(self.seed, "class shares", 0, first, n)
-        wanted = np.searchsorted(bounds, drawn, side="right").astype(np.int32)
-        other = np.flatnonzero(batch.y != wanted)
-        if len(other) == 0:
+        y = np.searchsorted(bounds, drawn, side="right").astype(np.int32)
+        differs = np.flatnonzero(batch.y != y)
+        if len(differs) == 0:
             return batch
         x = batch.x.copy()
-        x[other] = find(self.stream, first + other.astype(np.int64), wanted[other])
-        return with_columns(batch, x=x, y=wanted)
+        x[differs] = find_rows_of_class(self.stream, first + differs.astype(np.int64), y[differs])
+        return replace(batch, x=x, y=y)
 
 
 @dataclass(frozen=True)
-class Noisy(_Changed):
-    """A stream some of whose labels are wrong.
+class Noisy(_Transformed):
+    """A stream with label noise.
 
     Parameters
     ----------
     stream
         The stream.
     noise
-        Probability that a label is replaced by that of another class, each equally likely.
+        Probability that a label is replaced by another class, each equally likely.
     seed
-        Decides which.
+        Random seed of the noise.
 
     Examples
     --------
@@ -139,7 +139,7 @@ class Noisy(_Changed):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_between("noise", self.noise, 0.0, 1.0, open_low=False)
+        require_probability("noise", self.noise)
         require_at_least("seed", self.seed, 0)
 
     def _batch(self, cursors: Sequence[Cursor], first: int, n: int) -> Batch:
@@ -150,19 +150,19 @@ class Noisy(_Changed):
             return batch
         step = 1 + below(self.seed, "label noise class", 0, first, n, n_classes - 1)
         y = np.where(wrong, (batch.y + step) % n_classes, batch.y).astype(np.int32)
-        return with_columns(batch, y=y)
+        return replace(batch, y=y)
 
 
 @dataclass(frozen=True)
-class Swapped(_Changed):
-    """A stream two of whose attributes have changed places.
+class Swapped(_Transformed):
+    """A stream with the values of two attributes exchanged.
 
     Parameters
     ----------
     stream
         The stream.
     first, second
-        The names of the attributes: both numeric, or nominal with the same values.
+        Names of the attributes: both numeric, or both nominal with the same values.
 
     Examples
     --------
@@ -175,19 +175,19 @@ class Swapped(_Changed):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        a, b = (self.stream.schema.attributes[place] for place in self._places)
+        a, b = (self.stream.schema.attributes[i] for i in self._indices)
         if a.values != b.values:
-            msg = f"the attributes {self.first!r} and {self.second!r} cannot change places: their values differ"
+            msg = f"the attributes {self.first!r} and {self.second!r} cannot be swapped: their values differ"
             raise StreamgaugeError(msg)
 
     @property
-    def _places(self) -> tuple[int, int]:
-        return self._place(self.first), self._place(self.second)
+    def _indices(self) -> tuple[int, int]:
+        return self._find_attribute(self.first), self._find_attribute(self.second)
 
     @cached_property
     def schema(self) -> Schema:
-        """That of the stream, with what may be missing exchanged."""
-        i, j = self._places
+        """Schema of the stream, with `missing` of the two attributes exchanged."""
+        i, j = self._indices
         attributes = list(self.stream.schema.attributes)
         a, b = attributes[i], attributes[j]
         attributes[i], attributes[j] = replace(a, missing=b.missing), replace(b, missing=a.missing)
@@ -196,23 +196,23 @@ class Swapped(_Changed):
     def _batch(self, cursors: Sequence[Cursor], first: int, n: int) -> Batch:
         batch = cursors[0].rows(first, n)
         x = batch.x.copy()
-        i, j = self._places
+        i, j = self._indices
         x[:, i], x[:, j] = batch.x[:, j], batch.x[:, i]
-        return with_columns(batch, x=x)
+        return replace(batch, x=x)
 
 
 @dataclass(frozen=True)
-class Shifted(_Changed):
-    """A stream with a number added to one of its numeric attributes.
+class Shifted(_Transformed):
+    """A stream with a constant added to a numeric attribute.
 
     Parameters
     ----------
     stream
         The stream.
     attribute
-        The name of the attribute.
+        Name of the attribute.
     by
-        What is added.
+        The constant.
 
     Examples
     --------
@@ -227,28 +227,28 @@ class Shifted(_Changed):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._numeric_place(self.attribute)
+        self._require_numeric(self.attribute)
         require_between("by", self.by, -1e300, 1e300)
 
     def _batch(self, cursors: Sequence[Cursor], first: int, n: int) -> Batch:
         batch = cursors[0].rows(first, n)
         x = batch.x.copy()
-        x[:, self._place(self.attribute)] += self.by
-        return with_columns(batch, x=x)
+        x[:, self._find_attribute(self.attribute)] += self.by
+        return replace(batch, x=x)
 
 
 @dataclass(frozen=True)
-class Covered(_Changed):
-    """A stream one of whose attributes is hidden, as if its sensor were covered.
+class Covered(_Transformed):
+    """A stream with one attribute hidden, like a covered sensor.
 
     Parameters
     ----------
     stream
         The stream.
     attribute
-        The name of the attribute.
+        Name of the attribute.
     value
-        The number that it always shows, where it is numeric; None for missing values.
+        Constant value of a numeric attribute; None for missing values.
 
     Examples
     --------
@@ -262,36 +262,36 @@ class Covered(_Changed):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._place(self.attribute)
+        self._find_attribute(self.attribute)
         if self.value is not None:
-            self._numeric_place(self.attribute)
+            self._require_numeric(self.attribute)
             require_between("value", self.value, -1e300, 1e300)
 
     @cached_property
     def schema(self) -> Schema:
-        """That of the stream; the attribute may be missing where it is."""
-        place = self._place(self.attribute)
+        """Schema of the stream; the attribute may be missing if `value` is None."""
+        index = self._find_attribute(self.attribute)
         attributes = list(self.stream.schema.attributes)
-        attributes[place] = replace(attributes[place], missing=self.value is None)
+        attributes[index] = replace(attributes[index], missing=self.value is None)
         return Schema(tuple(attributes), self.stream.schema.classes)
 
     def _batch(self, cursors: Sequence[Cursor], first: int, n: int) -> Batch:
         batch = cursors[0].rows(first, n)
         x = batch.x.copy()
-        x[:, self._place(self.attribute)] = np.nan if self.value is None else self.value
-        return with_columns(batch, x=x)
+        x[:, self._find_attribute(self.attribute)] = np.nan if self.value is None else self.value
+        return replace(batch, x=x)
 
 
 @dataclass(frozen=True)
-class Relabelled(_Changed):
-    """A stream two of whose classes have changed places.
+class Relabelled(_Transformed):
+    """A stream with two classes exchanged.
 
     Parameters
     ----------
     stream
         The stream.
     first, second
-        The names of the classes.
+        Names of the classes.
 
     Examples
     --------
@@ -314,4 +314,4 @@ class Relabelled(_Changed):
         i, j = (self.stream.schema.classes.index(name) for name in (self.first, self.second))
         codes = np.arange(-1, self.schema.n_classes, dtype=np.int32)
         codes[[i + 1, j + 1]] = j, i
-        return with_columns(batch, y=codes[batch.y + 1])
+        return replace(batch, y=codes[batch.y + 1])

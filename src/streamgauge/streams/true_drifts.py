@@ -1,21 +1,23 @@
-"""The true drifts of streams."""
+"""True drifts of streams."""
 
+from streamgauge._foreign import adopt_stream
 from streamgauge.errors import StreamgaugeError
-from streamgauge.protocols import Drifting, Stream
+from streamgauge.protocols import Stream
 from streamgauge.records import Drift
+from streamgauge.streams.batching import min_limit
 
-__all__ = ["drifts_of", "endless", "moved", "periodic", "sooner"]
+__all__ = ["drifts_of", "list_periodic_drifts", "require_limit"]
 
 
 def drifts_of(stream: Stream, n_rows: int | None = None) -> tuple[Drift, ...]:
-    """Give the true drifts of a stream, or of its first rows; none where it does not know of any.
+    """Return the true drifts of a stream, or of its first rows; none if the stream does not know its drifts.
 
     Parameters
     ----------
     stream
         The stream; one without a method ``drifts_before`` has no drifts.
     n_rows
-        How many of its rows to look at; None for all. A stream that drifts for ever needs a number.
+        Number of rows to consider; None for all. A stream that drifts for ever needs a number.
 
     Examples
     --------
@@ -25,56 +27,35 @@ def drifts_of(stream: Stream, n_rows: int | None = None) -> tuple[Drift, ...]:
     >>> [drift.position for drift in drifts_of(SEA(drift_every=100), 350)]
     [100, 200, 300]
     """
-    return stream.drifts_before(sooner(stream.n_rows, n_rows)) if isinstance(stream, Drifting) else ()
+    return adopt_stream(stream).drifts_before(min_limit(stream.n_rows, n_rows))
 
 
-def sooner(first: int | None, second: int | None) -> int | None:
-    """Give the smaller of two limits of which each may be missing.
-
-    Examples
-    --------
-    >>> sooner(None, 5), sooner(7, 5), sooner(None, None)
-    (5, 5, None)
-    """
-    if first is None or second is None:
-        return second if first is None else first
-    return min(first, second)
-
-
-def periodic(every: int, width: int, n_rows: int | None, row: int | None, kind: str | None = None) -> tuple[Drift, ...]:
-    """Give the drifts of a stream that changes every so many rows, those that begin before a row.
+def require_limit(limit: int | None) -> int:
+    """Return the limit of a list of drifts; raise if there is none.
 
     Examples
     --------
-    >>> periodic(100, 10, None, 250)
-    (Drift(position=100, width=10, kind='gradual'), Drift(position=200, width=10, kind='gradual'))
-    """
-    limit = sooner(n_rows, row)
-    if limit is None:
-        raise endless()
-    kind = kind or ("gradual" if width else "sudden")
-    return tuple(Drift(position, width, kind) for position in range(every, limit, every))
-
-
-def endless() -> StreamgaugeError:
-    """Make the error for drifts that never end.
-
-    Examples
-    --------
-    >>> raise endless()
+    >>> require_limit(None)
     Traceback (most recent call last):
     ...
-    streamgauge.errors.StreamgaugeError: the stream drifts for ever; say up to which row its drifts are wanted
+    streamgauge.errors.StreamgaugeError: the stream drifts for ever: pass n_rows to limit its drifts
     """
-    return StreamgaugeError("the stream drifts for ever; say up to which row its drifts are wanted")
+    if limit is None:
+        msg = "the stream drifts for ever: pass n_rows to limit its drifts"
+        raise StreamgaugeError(msg)
+    return limit
 
 
-def moved(drifts: tuple[Drift, ...], by: int) -> tuple[Drift, ...]:
-    """Give the same drifts, so many rows later.
+def list_periodic_drifts(
+    every: int, width: int, n_rows: int | None, row: int | None, kind: str | None = None
+) -> tuple[Drift, ...]:
+    """Return the drifts of a stream that drifts after every `every` rows, up to `row`.
 
     Examples
     --------
-    >>> moved((Drift(5),), 100)
-    (Drift(position=105, width=0, kind='sudden'),)
+    >>> list_periodic_drifts(100, 10, None, 250)
+    (Drift(position=100, width=10, kind='gradual'), Drift(position=200, width=10, kind='gradual'))
     """
-    return tuple(Drift(drift.position + by, drift.width, drift.kind) for drift in drifts)
+    limit = require_limit(min_limit(n_rows, row))
+    kind = kind or ("gradual" if width else "sudden")
+    return tuple(Drift(position, width, kind) for position in range(every, limit, every))

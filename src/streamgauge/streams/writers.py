@@ -1,7 +1,7 @@
-"""Streams written to files, so that reading them back gives the same rows to the last bit."""
+"""Writing streams to files; reading a file back yields exactly the same rows."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -13,13 +13,22 @@ from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.protocols import Stream
 from streamgauge.records import UNLABELLED, Batch, Schema
-from streamgauge.streams.output_files import file_kind, replacing, writing_bytes
+from streamgauge.streams.batching import slice_batch
+from streamgauge.streams.output_files import detect_format, open_output, replace_atomically
 
-__all__ = ["Writer", "arff_header", "arff_name", "csv_header", "csv_name", "write", "writing_rows"]
+__all__ = [
+    "Writer",
+    "format_arff_header",
+    "format_csv_header",
+    "open_row_writer",
+    "quote_arff",
+    "quote_csv",
+    "write",
+]
 
 _BATCH = 65_536
 _SEPARATORS = {"arff": ",", "csv": ",", "tsv": "\t"}
-_ARFF_MARKS = frozenset(" ,{}%'\"\\\t\n\r")
+_ARFF_SPECIAL = frozenset(" ,{}%'\"\\\t\n\r")
 _ARFF_ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
@@ -31,25 +40,25 @@ def write(
     target: str = "class",
     weight: str | None = None,
 ) -> int:
-    """Write the rows of a stream to a file; gives how many there were.
+    """Write the rows of a stream to a file and return their number.
 
-    Numbers are written as the shortest text that reads back as the same number. The file appears when all of it is
-    written. Its name says what it is: ``.arff``, ``.csv``, ``.tsv`` (with ``.gz`` or ``.zst`` behind for a compressed
-    one) or ``.parquet``. The class is the last column.
+    Numbers are written as the shortest decimal that reads back as the same number. The file appears when it is
+    complete. Its name determines the format: ``.arff``, ``.csv``, ``.tsv`` (followed by ``.gz`` or ``.zst`` to compress
+    it) or ``.parquet``. The class is the last column.
 
     Parameters
     ----------
     stream
         The rows.
     path
-        Where to write them.
+        Path of the file.
     n_rows
-        How many rows to write; needed where the stream never ends.
+        Number of rows to write; required if the stream never ends.
     target
-        What the class column is called.
+        Name of the class column.
     weight
-        What the column of instance weights is called, in CSV and Parquet; None for ``weight`` where the first rows
-        carry weights, and for none where they do not. ARFF has its own place for weights.
+        Name of the column of instance weights in CSV and Parquet; None for ``weight`` if the first rows have weights,
+        else for no such column. ARFF writes weights in braces after the row.
 
     Examples
     --------
@@ -61,173 +70,172 @@ def write(
     >>> len(path.read_text().splitlines())
     1001
     """
-    path = Path(path)
-    batches = _rows(stream, n_rows)
+    batches = _read_batches(stream, n_rows)
     first = next(batches, None)
     if weight is None and first is not None and first.weight is not None:
         weight = "weight"
-    done = 0
-    with writing_rows(path, stream.schema, target=target, weight=weight) as put:
+    n_written = 0
+    with open_row_writer(Path(path), stream.schema, target=target, weight=weight) as write_batch:
         for batch in () if first is None else chain((first,), batches):
-            put(batch)
-            done += len(batch)
-    return done
+            write_batch(batch)
+            n_written += len(batch)
+    return n_written
 
 
 @contextmanager
-def writing_rows(
+def open_row_writer(
     path: Path, schema: Schema, *, target: str = "class", weight: str | None = None
-) -> Iterator[Callable[[Batch], None]]:
-    r"""Open a file for the rows of a schema; it yields a function that takes batches.
+) -> Iterator[Callable[[Batch], object]]:
+    r"""Open a file for rows of a schema and yield a function that writes a batch.
 
-    The file appears under its name when the block ends well. Options are those of `write`.
+    The file appears under its name when the block succeeds. The options are those of `write`.
 
     Examples
     --------
     >>> import tempfile
     >>> from streamgauge.records import Attribute
     >>> path = Path(tempfile.mkdtemp()) / "rows.csv"
-    >>> with writing_rows(path, Schema((Attribute("price"),), ("up", "down"))) as put:
-    ...     put(Batch(0, np.array([[0.1]]), np.array([1], dtype=np.int32)))
+    >>> with open_row_writer(path, Schema((Attribute("price"),), ("up", "down"))) as write_batch:
+    ...     _ = write_batch(Batch(0, np.array([[0.1]]), np.array([1], dtype=np.int32)))
     >>> path.read_text()
     'price,class\n0.1,down\n'
     """
-    kind, compression = file_kind(path)
+    kind, compression = detect_format(path)
     writer = Writer(schema, kind, target=target, weight=weight, relation=path.name.split(".")[0])
     if kind == "parquet":
         import pyarrow.parquet as pq  # noqa: PLC0415  (slow to import)
 
-        with replacing(path) as temporary, pq.ParquetWriter(temporary, writer.arrow_schema, compression="zstd") as file:
-            yield lambda batch: file.write_table(writer.table(batch))
+        with (
+            replace_atomically(path) as temporary,
+            pq.ParquetWriter(temporary, writer.arrow_schema, compression="zstd") as file,
+        ):
+            yield lambda batch: file.write_table(writer.to_table(batch))
     else:
-        with writing_bytes(path, compression) as out:
+        with open_output(path, compression) as out:
             out.write(writer.header)
-            yield lambda batch: _ignore(out.write(writer.lines(batch)))
+            yield lambda batch: out.write(writer.format_lines(batch))
 
 
-def _ignore(_: object) -> None:
-    """Forget a result."""
-
-
-def _rows(stream: Stream, n_rows: int | None) -> Iterator[Batch]:
+def _read_batches(stream: Stream, n_rows: int | None) -> Iterator[Batch]:
+    """Yield the first `n_rows` rows of a stream in batches; all of them if it is None."""
     if n_rows is not None:
         require_at_least("n_rows", n_rows, 0)
     elif stream.n_rows is None:
-        msg = "the stream never ends; say how many rows to write (n_rows)"
+        msg = "the stream never ends: pass n_rows to say how many rows to write"
         raise StreamgaugeError(msg)
-    left = n_rows
+    n_left = n_rows
     for batch in stream.batches(_BATCH):
-        if left is None:
+        if n_left is None:
             yield batch
             continue
-        if left == 0:
+        if n_left == 0:
             return
-        n = min(left, len(batch))
-        left -= n
-        weight = None if batch.weight is None else batch.weight[:n]
-        yield Batch(batch.start, batch.x[:n], batch.y[:n], weight)
+        n = min(n_left, len(batch))
+        n_left -= n
+        yield slice_batch(batch, 0, n)
 
 
 class Writer:
-    r"""Turns the rows of a schema into the bytes of one kind of file.
+    r"""A formatter of rows of a schema for one file format.
 
     Parameters
     ----------
     schema
-        What the rows look like.
+        Schema of the rows.
     kind
         "arff", "csv", "tsv" or "parquet".
     target, weight
-        What the columns of class and weight are called; None for no weight column.
+        Names of the class and weight columns; None for no weight column.
     relation
-        The name of the relation in ARFF.
+        Name of the relation in ARFF.
 
     Examples
     --------
     >>> from streamgauge.records import Attribute
     >>> writer = Writer(Schema((Attribute("price"),), ("up", "down")), "csv")
-    >>> writer.header + writer.lines(Batch(0, np.array([[0.1]]), np.array([1], dtype=np.int32)))
+    >>> writer.header + writer.format_lines(Batch(0, np.array([[0.1]]), np.array([1], dtype=np.int32)))
     b'price,class\n0.1,down\n'
     """
 
     def __init__(
         self, schema: Schema, kind: str, *, target: str = "class", weight: str | None = None, relation: str = "stream"
     ) -> None:
-        taken = [attribute.name for attribute in schema.attributes]
+        names = [attribute.name for attribute in schema.attributes]
         for role, name in (("class", target), ("weight", weight)):
-            if name in taken:
-                msg = f"an attribute is called {name!r} too; give the {role} column another name"
+            if name in names:
+                msg = f"there is already a column {name!r}: choose another name for the {role} column"
                 raise StreamgaugeError(msg)
-            taken.append(name or "")
+            names.append(name or "")
         self._schema, self._kind = schema, kind
         self._target, self._weight, self._relation = target, weight, relation
         if kind != "parquet":
-            self._writing = self._text_writing()
+            self._formatter = self._build_formatter()
 
-    def _text_writing(self) -> _native.Writing:
+    def _build_formatter(self) -> _native.Writing:
         arff = self._kind == "arff"
-        quoted = arff_name if arff else _csv_value
+        quote = quote_arff if arff else _quote_csv_value
         separator = _SEPARATORS[self._kind]
         weight = "column" if self._weight is not None else "none"
         return _native.Writing(
             ord(separator),
             [
-                None if attribute.values is None else [quoted(value, separator).encode() for value in attribute.values]
+                None if attribute.values is None else [quote(value, separator).encode() for value in attribute.values]
                 for attribute in self._schema.attributes
             ],
-            [quoted(name, separator).encode() for name in self._schema.classes],
+            [quote(name, separator).encode() for name in self._schema.classes],
             "braces" if arff else weight,
         )
 
     @property
     def header(self) -> bytes:
-        """What stands before the rows."""
+        """The bytes before the rows."""
         if self._kind == "arff":
-            return arff_header(self._schema, self._relation, target=self._target)
+            columns = [(attribute.name, attribute.values) for attribute in self._schema.attributes]
+            return format_arff_header(self._relation, [*columns, (self._target, self._schema.classes)])
         names = [attribute.name for attribute in self._schema.attributes]
         weight = [] if self._weight is None else [self._weight]
-        return csv_header([*names, *weight, self._target], _SEPARATORS[self._kind])
+        return format_csv_header([*names, *weight, self._target], _SEPARATORS[self._kind])
 
-    def lines(self, batch: Batch) -> bytes:
-        """Give the lines of the rows of a batch."""
-        self._check(batch)
+    def format_lines(self, batch: Batch) -> bytes:
+        """Return the rows of a batch as lines of text."""
+        self._check_weight(batch)
         try:
-            return self._writing.lines(np.ascontiguousarray(batch.x), np.ascontiguousarray(batch.y), batch.weight)
+            return self._formatter.lines(np.ascontiguousarray(batch.x), np.ascontiguousarray(batch.y), batch.weight)
         except ValueError as error:
             msg = f"in the rows from {batch.start} on: {error}"
             raise StreamgaugeError(msg) from None
 
-    def _check(self, batch: Batch) -> None:
+    def _check_weight(self, batch: Batch) -> None:
         if batch.weight is not None and self._weight is None and self._kind != "arff":
-            msg = f"rows from {batch.start} on carry weights and those before do not; name the column (weight='weight')"
+            msg = f"rows from {batch.start} on have weights and earlier rows have none: pass weight='weight'"
             raise StreamgaugeError(msg)
 
     @property
     def arrow_schema(self) -> Any:  # noqa: ANN401  (pyarrow has no types)
-        """The Arrow schema of the rows: a nominal column is a dictionary of texts, its values kept in the metadata."""
+        """Arrow schema of the rows: a nominal column is a dictionary of strings, with its values in the metadata."""
         import pyarrow as pa  # noqa: PLC0415
 
-        fields = [_arrow_field(attribute.name, attribute.values) for attribute in self._schema.attributes]
+        fields = [_build_arrow_field(attribute.name, attribute.values) for attribute in self._schema.attributes]
         if self._weight is not None:
-            fields.append(_arrow_field(self._weight, None))
-        return pa.schema([*fields, _arrow_field(self._target, self._schema.classes)])
+            fields.append(_build_arrow_field(self._weight, None))
+        return pa.schema([*fields, _build_arrow_field(self._target, self._schema.classes)])
 
-    def table(self, batch: Batch) -> Any:  # noqa: ANN401
-        """Give the rows of a batch as an Arrow table."""
+    def to_table(self, batch: Batch) -> Any:  # noqa: ANN401
+        """Return the rows of a batch as an Arrow table."""
         import pyarrow as pa  # noqa: PLC0415
 
-        self._check(batch)
+        self._check_weight(batch)
         columns = [
-            _arrow_column(values, attribute.values)
+            _build_arrow_column(values, attribute.values)
             for values, attribute in zip(batch.x.T, self._schema.attributes, strict=True)
         ]
         if self._weight is not None:
             columns.append(pa.array(np.ones(len(batch)) if batch.weight is None else batch.weight))
-        columns.append(_arrow_column(np.where(batch.y == UNLABELLED, np.nan, batch.y), self._schema.classes))
+        columns.append(_build_arrow_column(np.where(batch.y == UNLABELLED, np.nan, batch.y), self._schema.classes))
         return pa.Table.from_arrays(columns, schema=self.arrow_schema)
 
 
-def _arrow_field(name: str, values: tuple[str, ...] | None) -> Any:  # noqa: ANN401
+def _build_arrow_field(name: str, values: tuple[str, ...] | None) -> Any:  # noqa: ANN401
     import pyarrow as pa  # noqa: PLC0415
 
     from streamgauge.streams.files.tables import NAMES_KEY  # noqa: PLC0415
@@ -237,7 +245,7 @@ def _arrow_field(name: str, values: tuple[str, ...] | None) -> Any:  # noqa: ANN
     return pa.field(name, pa.dictionary(pa.int32(), pa.string()), metadata={NAMES_KEY: json.dumps(values)})
 
 
-def _arrow_column(values: Any, names: tuple[str, ...] | None) -> Any:  # noqa: ANN401
+def _build_arrow_column(values: Any, names: tuple[str, ...] | None) -> Any:  # noqa: ANN401
     import pyarrow as pa  # noqa: PLC0415
 
     missing = np.isnan(values)
@@ -247,14 +255,12 @@ def _arrow_column(values: Any, names: tuple[str, ...] | None) -> Any:  # noqa: A
     return pa.DictionaryArray.from_arrays(pa.array(codes, mask=missing), pa.array(names, pa.string()))
 
 
-def arff_header(schema: Schema, relation: str, *, target: str) -> bytes:
-    r"""Give what stands before the rows of an ARFF file.
+def format_arff_header(relation: str, columns: Iterable[tuple[str, Sequence[str] | None]]) -> bytes:
+    r"""Return the header of an ARFF file; a column is a name and its nominal values, None for a numeric one.
 
     Examples
     --------
-    >>> from streamgauge.records import Attribute
-    >>> schema = Schema((Attribute("it's"), Attribute("day", ("mo", "tu"))), ("up", "down"))
-    >>> print(arff_header(schema, "market", target="class").decode())
+    >>> print(format_arff_header("market", [("it's", None), ("day", ("mo", "tu")), ("class", ("up", "down"))]).decode())
     @relation market
     <BLANKLINE>
     @attribute 'it\'s' numeric
@@ -264,53 +270,53 @@ def arff_header(schema: Schema, relation: str, *, target: str) -> bytes:
     @data
     <BLANKLINE>
     """
-    lines = [f"@relation {arff_name(relation)}", ""]
-    for name, values in (*((a.name, a.values) for a in schema.attributes), (target, schema.classes)):
-        kind = "numeric" if values is None else "{" + ",".join(map(arff_name, values)) + "}"
-        lines.append(f"@attribute {arff_name(name)} {kind}")
+    lines = [f"@relation {quote_arff(relation)}", ""]
+    for name, values in columns:
+        kind = "numeric" if values is None else "{" + ",".join(map(quote_arff, values)) + "}"
+        lines.append(f"@attribute {quote_arff(name)} {kind}")
     return "\n".join([*lines, "", "@data", ""]).encode()
 
 
-def csv_header(names: list[str], separator: str) -> bytes:
-    r"""Give the first line of a CSV file.
+def format_csv_header(names: list[str], separator: str) -> bytes:
+    r"""Return the header line of a CSV file.
 
     Examples
     --------
-    >>> csv_header(["price", "up, down"], ",")
+    >>> format_csv_header(["price", "up, down"], ",")
     b'price,"up, down"\n'
     """
-    return (separator.join(csv_name(name, separator) for name in names) + "\n").encode()
+    return (separator.join(quote_csv(name, separator) for name in names) + "\n").encode()
 
 
-def arff_name(name: str, separator: str = ",") -> str:
-    r"""Give a name as ARFF wants it: in quotes where it needs them.
+def quote_arff(name: str, separator: str = ",") -> str:
+    r"""Return a name as written in ARFF, in quotes if necessary.
 
     Examples
     --------
-    >>> arff_name("up"), arff_name("it's 5%"), arff_name("?")
+    >>> quote_arff("up"), quote_arff("it's 5%"), quote_arff("?")
     ('up', "'it\\'s 5%'", "'?'")
     """
-    plain = name not in {"", "?"} and separator not in name and _ARFF_MARKS.isdisjoint(name) and name.isprintable()
+    plain = name not in {"", "?"} and separator not in name and _ARFF_SPECIAL.isdisjoint(name) and name.isprintable()
     return name if plain else "'" + name.translate(_ARFF_ESCAPES) + "'"
 
 
-def csv_name(name: str, separator: str) -> str:
-    """Give a name as CSV wants it: in quotes where it needs them.
+def quote_csv(name: str, separator: str) -> str:
+    """Return a name as written in CSV, in quotes if necessary.
 
     Examples
     --------
-    >>> csv_name("up", ","), csv_name('a "b", c', ",")
+    >>> quote_csv("up", ","), quote_csv('a "b", c', ",")
     ('up', '"a ""b"", c"')
     """
     if "\n" in name or "\r" in name:
-        msg = f"the name {name!r} has a line break, which a CSV file cannot hold; write ARFF or Parquet"
+        msg = f"the name {name!r} contains a line break, which CSV cannot represent: write ARFF or Parquet"
         raise StreamgaugeError(msg)
     plain = name and name == name.strip() and separator not in name and '"' not in name
     return name if plain else '"' + name.replace('"', '""') + '"'
 
 
-def _csv_value(name: str, separator: str) -> str:
+def _quote_csv_value(name: str, separator: str) -> str:
     if name in {"", "?"}:
-        msg = f"a nominal value is called {name!r}, which a CSV file reads as missing; write ARFF or Parquet"
+        msg = f"the nominal value {name!r} would be read from CSV as missing: write ARFF or Parquet"
         raise StreamgaugeError(msg)
-    return csv_name(name, separator)
+    return quote_csv(name, separator)

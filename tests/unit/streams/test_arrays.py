@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from streamgauge._foreign import is_stream
 from streamgauge.checks import check_stream
 from streamgauge.errors import StreamgaugeError
-from streamgauge.protocols import is_stream
 from streamgauge.records import UNLABELLED, Attribute, Batch, Schema
 from streamgauge.streams import SEA, ArrayStream, as_stream, in_memory, take
 
@@ -170,7 +170,7 @@ def test_a_fingerprint_differs_where_rows_or_schema_do():
         (lambda: ArrayStream([[1.0, 0.0]], ["same"], schema=UP_DOWN), "row 0 of 'y': 'same' is not one of up, down"),
         (lambda: ArrayStream([[1.0, 0.0]] * 2, [0, 2], schema=UP_DOWN), "row 1 of 'y': '2' is not one of up, down"),
         (lambda: ArrayStream({"price": [1.0], "day": ["we"]}, [0], schema=UP_DOWN), "row 0 of 'day': 'we' is not"),
-        (lambda: ArrayStream({"price": ["x"], "day": ["mo"]}, [0], schema=UP_DOWN), "column 'price' holds values"),
+        (lambda: ArrayStream({"price": ["x"], "day": ["mo"]}, [0], schema=UP_DOWN), "column 'price' has type"),
         (lambda: ArrayStream({"price": [1.0]}, [0], schema=UP_DOWN), "there is no column 'day'"),
         (lambda: ArrayStream([[1.0]], [0.5]), "row 0 of 'y': 0.5 is not a whole number"),
         (lambda: ArrayStream([[1.0]] * 2, ["a", 1]), "y is not a column"),
@@ -178,11 +178,11 @@ def test_a_fingerprint_differs_where_rows_or_schema_do():
         (lambda: ArrayStream([[1.0]] * 2, [0, 1], weight=[1.0, -1.0]), "row 1: weight -1"),
         (lambda: ArrayStream([[1.0]] * 2, [0, 1], weight=[1.0]), "weight has 1 values, but x has 2 rows"),
         (lambda: ArrayStream([[1.0]] * 2, [0, 1], time=[1.0, None]), "row 1: the time is missing"),
-        (lambda: ArrayStream(pd.DataFrame({"t": pd.to_datetime(["2020-01-01"])}), [0]), "column 't' holds values"),
+        (lambda: ArrayStream(pd.DataFrame({"t": pd.to_datetime(["2020-01-01"])}), [0]), "column 't' has type"),
         (lambda: ArrayStream(pa.table([[1], [2]], names=["a", "a"]), [0]), "the same name: 'a'"),
         (lambda: ArrayStream.from_frame(FRAMES["polars"], "mvoe"), "did you mean move?"),
         (lambda: as_stream(FRAMES["pandas"]), "target=..."),
-        (lambda: as_stream(WITH_TIMES, target="move"), "convert it to seconds, or leave the column out"),
+        (lambda: as_stream(WITH_TIMES, target="move"), "convert it to seconds or drop the column"),
         (lambda: as_stream(5), "'int' is not a stream"),
         (lambda: take(ArrayStream([[1.0]], [0]), 2), "only 1 rows from row 0 on, not 2"),
     ],

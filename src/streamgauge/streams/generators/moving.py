@@ -1,43 +1,44 @@
-"""Generators whose concept moves by itself: SEA, rotating hyperplane, moving radial basis functions."""
+"""Generators whose concept can drift by itself: SEA, rotating hyperplane, moving radial basis functions."""
 
 from dataclasses import dataclass
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
 from streamgauge.records import Drift, Schema
-from streamgauge.streams.generators.native import Generator, numeric_schema
-from streamgauge.streams.true_drifts import periodic
+from streamgauge.streams.generators.native import (
+    Generator,
+    build_numeric_schema,
+    require_concept,
+    require_probability,
+)
+from streamgauge.streams.true_drifts import list_periodic_drifts
 
 __all__ = ["SEA", "Hyperplane", "RandomRBF"]
 
 
-def _require_not_negative(option: str, value: float) -> None:
-    require_between(option, value, 0.0, 1e300, open_low=False)
-
-
 @dataclass(frozen=True)
 class SEA(Generator):
-    """SEA concepts: class 1 where ``a1 + a2 > threshold``, class 0 where not; a3 says nothing.
+    """SEA concepts: class 1 if ``a1 + a2 > threshold``, else class 0; a3 is irrelevant.
 
-    The attributes are uniform in [0, 10). The classes are named as in MOA and River; in Street and Kim's own file
-    they are named the other way round.
+    The attributes are uniform in [0, 10). The classes are named as in MOA and River; Street and Kim's original file
+    exchanges them.
 
     Parameters
     ----------
     concept
-        Which of the thresholds comes first, counted from 1.
+        Number of the first threshold, counted from 1.
     thresholds
-        The thresholds of the concepts.
+        Thresholds of the concepts.
     drift_every
-        After how many rows the next threshold takes over at once, the first after the last; None for never.
+        Number of rows after which the next threshold takes over suddenly, in a cycle; None for no drift.
     noise
         Probability that a label is flipped.
     n_rows
-        How many rows there are; None for a stream without end.
+        Number of rows; None for an endless stream.
     seed
-        Decides all that is random.
+        Random seed of the concept and of the rows.
     sample
-        Which sample of the concept the rows are: another one holds other rows of the same concept.
+        Number of the sample: another sample has other rows of the same concept.
 
     Examples
     --------
@@ -62,58 +63,55 @@ class SEA(Generator):
             raise StreamgaugeError(msg)
         for threshold in self.thresholds:
             require_between("thresholds", threshold, -1e300, 1e300)
-        require_at_least("concept", self.concept, 1)
-        if self.concept > len(self.thresholds):
-            msg = f"concept = {self.concept}: there are only {len(self.thresholds)}"
-            raise StreamgaugeError(msg)
+        require_concept(self.concept, len(self.thresholds))
         if self.drift_every is not None:
             require_at_least("drift_every", self.drift_every, 1)
-        require_between("noise", self.noise, 0.0, 1.0, open_low=False)
+        require_probability("noise", self.noise)
 
     @property
     def schema(self) -> Schema:
         """Three numeric attributes, two classes."""
-        return numeric_schema(3, 2)
+        return build_numeric_schema(3, 2)
 
     def _build(self) -> _native.Generator:
         first = self.concept - 1
-        in_turn = [*self.thresholds[first:], *self.thresholds[:first]]
-        return _native.sea(in_turn, self.drift_every or 0, self.noise, self.seed, self.sample)
+        thresholds = [*self.thresholds[first:], *self.thresholds[:first]]
+        return _native.sea(thresholds, self.drift_every or 0, self.noise, self.seed, self.sample)
 
     def drifts_before(self, row: int | None) -> tuple[Drift, ...]:
-        """Give the changes of the threshold."""
-        return () if self.drift_every is None else periodic(self.drift_every, 0, self.n_rows, row)
+        """Return the changes of the threshold that begin before a row."""
+        return () if self.drift_every is None else list_periodic_drifts(self.drift_every, 0, self.n_rows, row)
 
 
 @dataclass(frozen=True)
 class Hyperplane(Generator):
-    """A rotating hyperplane: class 1 where ``sum(w * x) >= sum(w) / 2``, class 0 where not.
+    """A rotating hyperplane: class 1 if ``sum(w * x) >= sum(w) / 2``, else class 0.
 
-    The attributes are uniform in [0, 1), and so are the weights at first. After each row the first `n_drifting`
-    weights move by `magnitude`, each in its direction, which is then reversed with probability `reversal`. With the
-    default `magnitude` the plane stands still, as MOA's does.
+    The attributes and the initial weights are uniform in [0, 1). After each row the first `n_drifting` weights move by
+    `magnitude`, each in its direction, which is then reversed with probability `reversal`. With the default
+    `magnitude` the plane does not move, as in MOA.
 
-    The state before a row depends on all rows before it; it is kept for every 65,536th row that anyone has passed, so
-    that going back is cheap. A first jump far ahead costs about 1.5 to 3 nanoseconds per row and drifting weight.
+    The state before a row depends on all earlier rows. It is cached at every 65,536th row that was reached, so that
+    going back is cheap; a first jump ahead costs about 1.5 to 3 nanoseconds per row and drifting weight.
 
     Parameters
     ----------
     n_attributes
-        How many attributes a row has.
+        Number of attributes.
     n_drifting
-        How many of the weights move.
+        Number of weights that move.
     magnitude
-        How far they move after each row.
+        Distance that they move after each row.
     reversal
         Probability that a direction is reversed after a row.
     noise
         Probability that a label is flipped.
     n_rows
-        How many rows there are; None for a stream without end.
+        Number of rows; None for an endless stream.
     seed
-        Decides all that is random.
+        Random seed of the concept and of the rows.
     sample
-        Which sample of the concept the rows are: another one holds other rows of the same concept.
+        Number of the sample: another sample has other rows of the same concept.
 
     Examples
     --------
@@ -139,14 +137,14 @@ class Hyperplane(Generator):
         if self.n_drifting > self.n_attributes:
             msg = f"n_drifting = {self.n_drifting}: there are only {self.n_attributes} attributes"
             raise StreamgaugeError(msg)
-        _require_not_negative("magnitude", self.magnitude)
-        require_between("reversal", self.reversal, 0.0, 1.0, open_low=False)
-        require_between("noise", self.noise, 0.0, 1.0, open_low=False)
+        require_between("magnitude", self.magnitude, 0.0, 1e300, open_low=False)
+        require_probability("reversal", self.reversal)
+        require_probability("noise", self.noise)
 
     @property
     def schema(self) -> Schema:
         """Numeric attributes, two classes."""
-        return numeric_schema(self.n_attributes, 2)
+        return build_numeric_schema(self.n_attributes, 2)
 
     def _build(self) -> _native.Generator:
         return _native.hyperplane(
@@ -162,35 +160,35 @@ class Hyperplane(Generator):
 
 @dataclass(frozen=True)
 class RandomRBF(Generator):
-    """Random radial basis functions whose centres may move.
+    """Random radial basis functions with centres that can move.
 
     A centroid has a centre uniform in the unit cube, a class, a standard deviation uniform in [0, 1) and a weight
     uniform in (0, 1]. A row picks a centroid by weight and lies in a random direction from its centre (uniform in
-    [-1, 1) per attribute, then made of length 1), at a Gaussian distance of that standard deviation; its class is
-    that of the centroid.
+    [-1, 1) per attribute, then normalised to length 1), at a Gaussian distance with that standard deviation; its class
+    is that of the centroid.
 
     A moving centre covers `speed` per row along a straight line that starts upwards in every attribute; a coordinate
-    that reaches 0 or 1 turns back. MOA's does the same, but loses the part of a step that would lead out of the cube,
-    and its centres have made one step before the first row.
+    that reaches 0 or 1 is reflected. MOA does the same, but drops the part of a step that would leave the cube, and
+    its centres make one step before the first row.
 
     Parameters
     ----------
     n_attributes
-        How many attributes a row has.
+        Number of attributes.
     n_classes
-        How many classes there are.
+        Number of classes.
     n_centroids
-        How many centroids there are.
+        Number of centroids.
     n_drifting
-        How many of the centroids move; None for all.
+        Number of centroids that move; None for all.
     speed
-        How far they move from one row to the next.
+        Distance that they move from one row to the next.
     n_rows
-        How many rows there are; None for a stream without end.
+        Number of rows; None for an endless stream.
     seed
-        Decides all that is random.
+        Random seed of the concept and of the rows.
     sample
-        Which sample of the concept the rows are: another one holds other rows of the same concept.
+        Number of the sample: another sample has other rows of the same concept.
 
     Examples
     --------
@@ -220,12 +218,12 @@ class RandomRBF(Generator):
             if self.n_drifting > self.n_centroids:
                 msg = f"n_drifting = {self.n_drifting}: there are only {self.n_centroids} centroids"
                 raise StreamgaugeError(msg)
-        _require_not_negative("speed", self.speed)
+        require_between("speed", self.speed, 0.0, 1e300, open_low=False)
 
     @property
     def schema(self) -> Schema:
-        """Numeric attributes, as many classes as asked for."""
-        return numeric_schema(self.n_attributes, self.n_classes)
+        """Numeric attributes, `n_classes` classes."""
+        return build_numeric_schema(self.n_attributes, self.n_classes)
 
     def _build(self) -> _native.Generator:
         n_drifting = self.n_centroids if self.n_drifting is None else self.n_drifting

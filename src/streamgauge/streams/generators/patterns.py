@@ -1,35 +1,35 @@
-"""Generators of patterns: displays, waves, hands, trees and clusters."""
+"""Generators of patterns: LED displays, waveforms, poker hands, random trees and clusters."""
 
 from dataclasses import dataclass
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
 from streamgauge.records import Attribute, Schema
-from streamgauge.streams.generators.native import Generator, nominal, numeric_schema, require_shares
+from streamgauge.streams.generators.native import Generator, build_numeric_schema, require_probability, require_shares
 
 __all__ = ["LED", "Classification", "PokerHand", "RandomTree", "Waveform"]
 
 
 @dataclass(frozen=True)
 class LED(Generator):
-    """The digit that a seven-segment display shows, where each segment may be wrong.
+    """The digit on a seven-segment display with faulty segments.
 
     The first seven of 24 attributes are the segments; the others are on half of the time, whatever the digit. With a
-    noise of 0.1 no learner can be right more often than 0.74.
+    noise of 0.1 the best possible accuracy is 0.74.
 
     Parameters
     ----------
     n_drifting
-        How many segments, the first ones, have changed places with as many of the other attributes. It does not
-        change along the stream: join displays of different `n_drifting` for that, as in ``named("LED(50000)")``.
+        Number of segments, the first ones, that are exchanged with irrelevant attributes. It is constant along the
+        stream; for a drift join streams of different `n_drifting`, as in ``paper_stream("LED(50000)")``.
     noise
         Probability that a segment is wrong.
     n_rows
-        How many rows there are; None for a stream without end.
+        Number of rows; None for an endless stream.
     seed
-        Decides all that is random.
+        Random seed of the concept and of the rows.
     sample
-        Which sample of the concept the rows are: another one holds other rows of the same concept.
+        Number of the sample: another sample has other rows of the same concept.
 
     Examples
     --------
@@ -51,12 +51,12 @@ class LED(Generator):
         if self.n_drifting > 7:
             msg = f"n_drifting = {self.n_drifting}: there are only 7 segments"
             raise StreamgaugeError(msg)
-        require_between("noise", self.noise, 0.0, 1.0, open_low=False)
+        require_probability("noise", self.noise)
 
     @property
     def schema(self) -> Schema:
         """24 nominal attributes of two values, ten digits."""
-        return Schema(tuple(nominal(f"a{i + 1}", "0", "1") for i in range(24)), tuple("0123456789"))
+        return Schema(tuple(Attribute(f"a{i + 1}", ("0", "1")) for i in range(24)), tuple("0123456789"))
 
     def _build(self) -> _native.Generator:
         return _native.led(self.n_drifting, self.noise, self.seed, self.sample)
@@ -64,20 +64,20 @@ class LED(Generator):
 
 @dataclass(frozen=True)
 class Waveform(Generator):
-    """Waves: each class is a random mixture of two of three triangles, plus Gaussian noise.
+    """Waveforms: each class is a random mixture of two of three triangles, plus Gaussian noise.
 
-    No learner can be right more often than 0.867 (0.86 in the book, from fewer rows).
+    The best possible accuracy is 0.867 (the book has 0.86, estimated from fewer rows).
 
     Parameters
     ----------
     n_attributes
-        21, or 40 with 19 attributes that are noise alone.
+        21, or 40 to add 19 attributes of pure noise.
     n_rows
-        How many rows there are; None for a stream without end.
+        Number of rows; None for an endless stream.
     seed
-        Decides all that is random.
+        Random seed of the concept and of the rows.
     sample
-        Which sample of the concept the rows are: another one holds other rows of the same concept.
+        Number of the sample: another sample has other rows of the same concept.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class Waveform(Generator):
     @property
     def schema(self) -> Schema:
         """Numeric attributes, three classes."""
-        return numeric_schema(self.n_attributes, 3)
+        return build_numeric_schema(self.n_attributes, 3)
 
     def _build(self) -> _native.Generator:
         return _native.waveform(self.n_attributes == 40, self.seed, self.sample)
@@ -108,20 +108,20 @@ class Waveform(Generator):
 
 @dataclass(frozen=True)
 class PokerHand(Generator):
-    """Five cards dealt without replacement, and the poker hand that they make.
+    """Five cards dealt without replacement, classified by their poker hand.
 
     As in UCI's data: suit (1 to 4, nominal) and rank (1 to 13, the ace is 1) of each card, and classes 0 nothing,
     1 one pair, 2 two pairs, 3 three of a kind, 4 straight, 5 flush, 6 full house, 7 four of a kind, 8 straight flush,
-    9 royal flush. UCI's training part holds more of the last two than chance would give.
+    9 royal flush. UCI's training set contains more of the last two than chance would yield.
 
     Parameters
     ----------
     n_rows
-        How many rows there are; None for a stream without end.
+        Number of rows; None for an endless stream.
     seed
-        Decides all that is random.
+        Random seed of the concept and of the rows.
     sample
-        Which sample of the concept the rows are: another one holds other rows of the same concept.
+        Number of the sample: another sample has other rows of the same concept.
 
     Examples
     --------
@@ -136,7 +136,7 @@ class PokerHand(Generator):
     @property
     def schema(self) -> Schema:
         """A nominal suit and a numeric rank per card, ten hands."""
-        pairs = ((nominal(f"suit{i}", *"1234"), Attribute(f"rank{i}")) for i in range(1, 6))
+        pairs = ((Attribute(f"suit{i}", tuple("1234")), Attribute(f"rank{i}")) for i in range(1, 6))
         return Schema(tuple(attribute for pair in pairs for attribute in pair), tuple("0123456789"))
 
     def _build(self) -> _native.Generator:
@@ -145,28 +145,28 @@ class PokerHand(Generator):
 
 @dataclass(frozen=True)
 class RandomTree(Generator):
-    """A random tree: nominal attributes, then numeric ones in [0, 1), and the class of the leaf they lead to.
+    """Rows classified by a random decision tree: nominal attributes, then numeric ones in [0, 1).
 
     Parameters
     ----------
     n_nominal, n_numeric
-        How many attributes there are of each kind.
+        Numbers of attributes of each kind.
     n_values
-        How many values a nominal attribute has.
+        Number of values of a nominal attribute.
     n_classes
-        How many classes there are.
+        Number of classes.
     max_depth
-        How deep the tree is.
+        Depth of the tree.
     first_leaf_depth
-        From which depth on there may be leaves; the root has depth 0.
+        Smallest depth of a leaf; the root has depth 0.
     leaf_fraction
-        Which part of the nodes from there on are leaves.
+        Fraction of the nodes from that depth on that are leaves.
     n_rows
-        How many rows there are; None for a stream without end.
+        Number of rows; None for an endless stream.
     seed
-        Decides all that is random.
+        Random seed of the concept and of the rows.
     sample
-        Which sample of the concept the rows are: another one holds other rows of the same concept.
+        Number of the sample: another sample has other rows of the same concept.
 
     Examples
     --------
@@ -192,16 +192,16 @@ class RandomTree(Generator):
             require_at_least(option, getattr(self, option), 0)
         require_at_least("n_values", self.n_values, 2)
         require_at_least("n_classes", self.n_classes, 2)
-        require_between("leaf_fraction", self.leaf_fraction, 0.0, 1.0, open_low=False)
+        require_probability("leaf_fraction", self.leaf_fraction)
         if self.n_nominal + self.n_numeric == 0:
-            msg = "n_nominal and n_numeric are both 0: there must be at least one attribute"
+            msg = "n_nominal and n_numeric are both 0: at least one attribute is needed"
             raise StreamgaugeError(msg)
 
     @property
     def schema(self) -> Schema:
-        """Nominal attributes, then numeric ones, as many classes as asked for."""
-        values = [f"value{i + 1}" for i in range(self.n_values)]
-        nominals = (nominal(f"nominal{i + 1}", *values) for i in range(self.n_nominal))
+        """Nominal attributes, then numeric ones, `n_classes` classes."""
+        values = tuple(f"value{i + 1}" for i in range(self.n_values))
+        nominals = (Attribute(f"nominal{i + 1}", values) for i in range(self.n_nominal))
         numerics = (Attribute(f"numeric{i + 1}") for i in range(self.n_numeric))
         return Schema((*nominals, *numerics), tuple(f"class{i + 1}" for i in range(self.n_classes)))
 
@@ -223,38 +223,38 @@ class RandomTree(Generator):
 class Classification(Generator):
     """Clusters at the corners of a cube, as in scikit-learn's ``make_classification`` and in stream-learn.
 
-    Each class has clusters at different corners; a cluster is Gaussian with a random covariance of its own. The
-    attributes are the informative ones, then the redundant ones (random sums of those), then others that are noise.
+    Each class has clusters at different corners; each cluster is Gaussian with a random covariance. The informative
+    attributes come first, then the redundant ones (random linear combinations of those), then pure noise.
 
-    All concepts of one seed give a row the same class, so that they can be joined by any change: ``Gradual``,
+    All concepts of one seed assign a row the same class, so they can be joined by any drift: ``Gradual``,
     ``Incremental`` (clusters move), ``Recurring``. Joined concepts of different `shares` make a dynamic imbalance.
 
     Parameters
     ----------
     concept
-        Which concept, counted from 1: each has its own clusters.
+        Number of the concept, counted from 1: each has different clusters.
     n_attributes
-        How many attributes a row has.
+        Number of attributes.
     n_informative
-        How many of them are informative.
+        Number of informative attributes.
     n_redundant
-        How many are random sums of the informative ones.
+        Number of attributes that are random linear combinations of the informative ones.
     n_classes
-        How many classes there are.
+        Number of classes.
     n_clusters
-        How many clusters a class has.
+        Number of clusters per class.
     separation
         Half the side of the cube: the larger, the easier.
     shares
-        The share of each class; None for equal ones.
+        Share of each class; None for equal shares.
     noise
         Probability that a label is replaced by another.
     n_rows
-        How many rows there are; None for a stream without end.
+        Number of rows; None for an endless stream.
     seed
-        Decides all that is random.
+        Random seed of the concept and of the rows.
     sample
-        Which sample of the concept the rows are: another one holds other rows of the same concept.
+        Number of the sample: another sample has other rows of the same concept.
 
     Examples
     --------
@@ -288,20 +288,20 @@ class Classification(Generator):
         require_at_least("n_classes", self.n_classes, 2)
         require_at_least("n_clusters", self.n_clusters, 1)
         require_between("separation", self.separation, -1e300, 1e300)
-        require_between("noise", self.noise, 0.0, 1.0, open_low=False)
+        require_probability("noise", self.noise)
         if self.shares is not None:
             require_shares(self.shares, self.n_classes)
         if self.n_classes * self.n_clusters > 2**self.n_informative:
             msg = (
-                f"n_clusters = {self.n_clusters}: with {self.n_classes} classes they need as many corners, and "
-                f"a cube of n_informative = {self.n_informative} attributes has {2**self.n_informative}"
+                f"n_clusters = {self.n_clusters}: {self.n_classes} classes need {self.n_classes * self.n_clusters} "
+                f"corners, but a cube of n_informative = {self.n_informative} attributes has {2**self.n_informative}"
             )
             raise StreamgaugeError(msg)
 
     @property
     def schema(self) -> Schema:
-        """Numeric attributes, as many classes as asked for."""
-        return numeric_schema(self.n_attributes, self.n_classes)
+        """Numeric attributes, `n_classes` classes."""
+        return build_numeric_schema(self.n_attributes, self.n_classes)
 
     def _build(self) -> _native.Generator:
         return _native.classification(

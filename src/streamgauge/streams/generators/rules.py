@@ -1,11 +1,11 @@
-"""Generators of fixed rules: Agrawal, STAGGER, Sine, Mixed and asset negotiation."""
+"""Generators with fixed rules: Agrawal, STAGGER, Sine, Mixed and asset negotiation."""
 
 from dataclasses import dataclass
 
 from streamgauge import _native
-from streamgauge.errors import require_at_least, require_between
+from streamgauge.errors import require_at_least
 from streamgauge.records import Attribute, Schema
-from streamgauge.streams.generators.native import Generator, nominal, numeric_schema, require_concept
+from streamgauge.streams.generators.native import Generator, build_numeric_schema, require_concept, require_probability
 
 __all__ = ["STAGGER", "Agrawal", "AssetNegotiation", "Mixed", "Sine"]
 
@@ -14,26 +14,26 @@ _SIGNS = ("positive", "negative")
 
 @dataclass(frozen=True)
 class Agrawal(Generator):
-    """Loan applications: one of ten rules says who belongs to group A and who to group B.
+    """Loan applications, assigned to group A or B by one of ten rules.
 
-    The salary is uniform in [20,000, 150,000); a commission, uniform in [10,000, 75,000), goes to those who earn less
-    than 75,000. Age is uniform in 20 to 80, the years in the house in 1 to 30, the loan in [0, 500,000); education,
-    car and zipcode are uniform codes; the house is worth between 0.5 and 1.5 times a sum that depends on the zipcode.
-    The rule sees these values; the row shows them perturbed. MOA cuts the perturbed worth of the house at 135,000,
-    a tenth of its largest value; here it is 1,350,000.
+    The salary is uniform in [20,000, 150,000); the commission is uniform in [10,000, 75,000) for salaries below 75,000
+    and 0 otherwise. Age is uniform in 20 to 80, the years in the house in 1 to 30, the loan in [0, 500,000); education,
+    car and zipcode are uniform codes; the value of the house is 0.5 to 1.5 times an amount that depends on the zipcode.
+    The rule is applied to these values; the row has them perturbed. MOA truncates the perturbed value of the house at
+    135,000, a tenth of its maximum; here the limit is 1,350,000.
 
     Parameters
     ----------
     concept
-        Which rule: 1 to 10, as in the paper.
+        Number of the rule: 1 to 10, as in the paper.
     perturbation
-        By which part of its range, up and down, a number may be moved; it stays in the range.
+        Maximum shift of a number, up or down, as a fraction of its range; it stays in the range.
     n_rows
-        How many rows there are; None for a stream without end.
+        Number of rows; None for an endless stream.
     seed
-        Decides all that is random.
+        Random seed of the concept and of the rows.
     sample
-        Which sample of the concept the rows are: another one holds other rows of the same concept.
+        Number of the sample: another sample has other rows of the same concept.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class Agrawal(Generator):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_concept(self.concept, 10)
-        require_between("perturbation", self.perturbation, 0.0, 1.0, open_low=False)
+        require_probability("perturbation", self.perturbation)
 
     @property
     def schema(self) -> Schema:
@@ -63,9 +63,9 @@ class Agrawal(Generator):
             Attribute("salary"),
             Attribute("commission"),
             Attribute("age"),
-            nominal("elevel", *(f"level{i}" for i in range(5))),
-            nominal("car", *(f"car{i + 1}" for i in range(20))),
-            nominal("zipcode", *(f"zipcode{i + 1}" for i in range(9))),
+            Attribute("elevel", tuple(f"level{i}" for i in range(5))),
+            Attribute("car", tuple(f"car{i + 1}" for i in range(20))),
+            Attribute("zipcode", tuple(f"zipcode{i + 1}" for i in range(9))),
             Attribute("hvalue"),
             Attribute("hyears"),
             Attribute("loan"),
@@ -78,18 +78,18 @@ class Agrawal(Generator):
 
 @dataclass(frozen=True)
 class STAGGER(Generator):
-    """STAGGER concepts: size, colour and shape, and whether the concept is true of them.
+    """STAGGER concepts: objects with size, colour and shape that match a concept or not.
 
     Parameters
     ----------
     concept
         1: small and red. 2: green or circular. 3: medium or large.
     n_rows
-        How many rows there are; None for a stream without end.
+        Number of rows; None for an endless stream.
     seed
-        Decides all that is random.
+        Random seed of the concept and of the rows.
     sample
-        Which sample of the concept the rows are: another one holds other rows of the same concept.
+        Number of the sample: another sample has other rows of the same concept.
 
     Examples
     --------
@@ -112,9 +112,9 @@ class STAGGER(Generator):
     def schema(self) -> Schema:
         """Three nominal attributes of three values, two classes."""
         attributes = (
-            nominal("size", "small", "medium", "large"),
-            nominal("colour", "red", "blue", "green"),
-            nominal("shape", "circle", "square", "triangle"),
+            Attribute("size", ("small", "medium", "large")),
+            Attribute("colour", ("red", "blue", "green")),
+            Attribute("shape", ("circle", "square", "triangle")),
         )
         return Schema(attributes, ("false", "true"))
 
@@ -129,16 +129,16 @@ class Sine(Generator):
     Parameters
     ----------
     concept
-        1: class ``positive`` where ``a2 < sin(a1)``. 3: where ``a2 < 0.5 + 0.3 sin(3 pi a1)``. 2 and 4: the same with
-        the classes exchanged.
+        1: class ``positive`` if ``a2 < sin(a1)``. 3: if ``a2 < 0.5 + 0.3 sin(3 pi a1)``. 2 and 4: the same with the
+        classes exchanged.
     n_irrelevant
-        How many attributes there are that say nothing.
+        Number of irrelevant attributes.
     n_rows
-        How many rows there are; None for a stream without end.
+        Number of rows; None for an endless stream.
     seed
-        Decides all that is random.
+        Random seed of the concept and of the rows.
     sample
-        Which sample of the concept the rows are: another one holds other rows of the same concept.
+        Number of the sample: another sample has other rows of the same concept.
 
     Examples
     --------
@@ -163,7 +163,7 @@ class Sine(Generator):
     @property
     def schema(self) -> Schema:
         """Numeric attributes, two classes."""
-        return Schema(numeric_schema(2 + self.n_irrelevant, 2).attributes, _SIGNS)
+        return Schema(build_numeric_schema(2 + self.n_irrelevant, 2).attributes, _SIGNS)
 
     def _build(self) -> _native.Generator:
         return _native.sine(self.concept, self.n_irrelevant, self.seed, self.sample)
@@ -171,19 +171,19 @@ class Sine(Generator):
 
 @dataclass(frozen=True)
 class Mixed(Generator):
-    """Truth values v and w and numbers x and y in [0, 1).
+    """Booleans v and w and numbers x and y in [0, 1).
 
     Parameters
     ----------
     concept
-        1: class ``positive`` where at least two of v, w and ``y < 0.5 + 0.3 sin(3 pi x)`` hold. 2: the classes are
+        1: class ``positive`` if at least two of v, w and ``y < 0.5 + 0.3 sin(3 pi x)`` hold. 2: the classes are
         exchanged.
     n_rows
-        How many rows there are; None for a stream without end.
+        Number of rows; None for an endless stream.
     seed
-        Decides all that is random.
+        Random seed of the concept and of the rows.
     sample
-        Which sample of the concept the rows are: another one holds other rows of the same concept.
+        Number of the sample: another sample has other rows of the same concept.
 
     Examples
     --------
@@ -204,7 +204,7 @@ class Mixed(Generator):
     @property
     def schema(self) -> Schema:
         """Two nominal and two numeric attributes, two classes."""
-        return Schema((nominal("v", "0", "1"), nominal("w", "0", "1"), Attribute("x"), Attribute("y")), _SIGNS)
+        return Schema((Attribute("v", ("0", "1")), Attribute("w", ("0", "1")), Attribute("x"), Attribute("y")), _SIGNS)
 
     def _build(self) -> _native.Generator:
         return _native.mixed(self.concept, self.seed, self.sample)
@@ -212,23 +212,23 @@ class Mixed(Generator):
 
 @dataclass(frozen=True)
 class AssetNegotiation(Generator):
-    """Whether an agent is interested in an asset, told from colour, price, payment, amount and delay.
+    """Interest of an agent in an asset, given colour, price, payment, amount and delay.
 
-    Both classes are equally likely, and the values are uniform among those of the class. MOA's classes take turns
-    instead, and it names some interesting assets ``notInterested``, even without noise.
+    Both classes are equally likely, and the values are uniform among those of the class. MOA's classes alternate
+    instead, and it labels some interesting assets ``notInterested`` even without noise.
 
     Parameters
     ----------
     concept
-        Which of the five rules.
+        Number of the rule: 1 to 5.
     noise
         Probability that a label is flipped.
     n_rows
-        How many rows there are; None for a stream without end.
+        Number of rows; None for an endless stream.
     seed
-        Decides all that is random.
+        Random seed of the concept and of the rows.
     sample
-        Which sample of the concept the rows are: another one holds other rows of the same concept.
+        Number of the sample: another sample has other rows of the same concept.
 
     Examples
     --------
@@ -247,7 +247,7 @@ class AssetNegotiation(Generator):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_concept(self.concept, 5)
-        require_between("noise", self.noise, 0.0, 1.0, open_low=False)
+        require_probability("noise", self.noise)
 
     @property
     def schema(self) -> Schema:
@@ -255,11 +255,11 @@ class AssetNegotiation(Generator):
         levels = ("veryLow", "low", "normal", "high", "veryHigh")
         more = (*levels, "quiteHigh", "enormous")
         attributes = (
-            nominal("colour", "black", "blue", "cyan", "brown", "red", "green", "yellow", "magenta"),
-            nominal("price", *more, "non_salable"),
-            nominal("payment", *(str(days) for days in range(0, 270, 30))),
-            nominal("amount", *more, "non_ensured"),
-            nominal("deliveryDelay", *levels),
+            Attribute("colour", ("black", "blue", "cyan", "brown", "red", "green", "yellow", "magenta")),
+            Attribute("price", (*more, "non_salable")),
+            Attribute("payment", tuple(str(days) for days in range(0, 270, 30))),
+            Attribute("amount", (*more, "non_ensured")),
+            Attribute("deliveryDelay", levels),
         )
         return Schema(attributes, ("interested", "notInterested"))
 

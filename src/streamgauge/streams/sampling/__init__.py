@@ -1,9 +1,9 @@
-"""Training and test sets drawn from files too large for memory."""
+"""Sampling of training and test sets from files that do not fit into memory."""
 
-from streamgauge.streams.sampling.class_counts import Balance, Distribution
 from streamgauge.streams.sampling.draw import repeat, sample
 from streamgauge.streams.sampling.hidden_labels import HiddenLabels, open_test
-from streamgauge.streams.sampling.index import read_index
-from streamgauge.streams.sampling.request import Drawn
+from streamgauge.streams.sampling.index_files import read_index
+from streamgauge.streams.sampling.request import Sample
+from streamgauge.streams.sampling.sample_plan import Balance, Distribution
 
-__all__ = ["Balance", "Distribution", "Drawn", "HiddenLabels", "open_test", "read_index", "repeat", "sample"]
+__all__ = ["Balance", "Distribution", "HiddenLabels", "Sample", "open_test", "read_index", "repeat", "sample"]

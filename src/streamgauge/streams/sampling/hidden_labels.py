@@ -1,32 +1,31 @@
-"""Test sets whose hidden labels are known after all: every prediction can be scored, and none can be learnt from."""
+"""Test sets with hidden labels that are known for scoring: every prediction is scored, none of them can be learnt."""
 
 import csv
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError, unknown_name
-from streamgauge.protocols import Stream
+from streamgauge.protocols import LabellingBase, Stream, StreamBase
 from streamgauge.records import NEVER, Arrivals, Batch, Schema
 from streamgauge.streams.files import File
-from streamgauge.streams.files.column_roles import in_order
+from streamgauge.streams.files.column_roles import sort_names
 from streamgauge.streams.sampling.recipes import read_recipe
 
 __all__ = ["HiddenLabels", "open_test"]
 
 
 @dataclass(frozen=True)
-class HiddenLabels:
+class HiddenLabels(LabellingBase):
     """A labelling that hides the labels of some rows.
 
     Parameters
     ----------
     rows
-        Their positions in the stream, ascending, int64 [n].
+        Positions of these rows in the stream, ascending, int64 [n].
 
     Examples
     --------
@@ -38,7 +37,7 @@ class HiddenLabels:
     rows: NDArray[np.int64]
 
     def arrivals(self, batch: Batch, seed: int) -> Arrivals | None:  # noqa: ARG002
-        """Hide the labels of these rows of a batch."""
+        """Return arrivals that hide the labels of these rows; None if a batch has none of them."""
         start = batch.start
         low, high = np.searchsorted(self.rows, (start, start + len(batch)))
         if low == high:
@@ -49,8 +48,8 @@ class HiddenLabels:
 
 
 @dataclass(frozen=True)
-class _WithTruth:
-    """A stream whose missing labels are filled in."""
+class _WithTruth(StreamBase):
+    """A stream with the missing labels filled in."""
 
     stream: Stream
     rows: NDArray[np.int64]
@@ -58,21 +57,21 @@ class _WithTruth:
 
     @property
     def schema(self) -> Schema:
-        """What the rows look like."""
+        """Schema of the rows."""
         return self.stream.schema
 
     @property
     def n_rows(self) -> int | None:
-        """How many rows there are."""
+        """Number of rows."""
         return self.stream.n_rows
 
-    @cached_property
+    @property
     def fingerprint(self) -> str:
-        """A text that differs where the rows do."""
+        """Fingerprint of the stream, marked as completed."""
         return f"{self.stream.fingerprint} with truth"
 
     def batches(self, size: int, start: int = 0) -> Iterator[Batch]:
-        """Give the rows from `start` on, `size` at a time."""
+        """Yield the rows from `start` on, `size` at a time."""
         for batch in self.stream.batches(size, start):
             low, high = np.searchsorted(self.rows, (batch.start, batch.start + len(batch)))
             y = batch.y.copy()
@@ -81,14 +80,14 @@ class _WithTruth:
 
 
 def open_test(folder: str | Path) -> tuple[Stream, HiddenLabels]:
-    r"""Open the test set of a sample with all its labels, and the labelling that hides those that were hidden.
+    r"""Return the test set of a sample with all labels, and the labelling that hides those without one in its file.
 
-    Evaluated with that labelling, a learner sees what the sample lets it see, and is scored on every row.
+    Evaluated with that labelling, a learner sees only the labels in the file, but is scored on every row.
 
     Parameters
     ----------
     folder
-        The folder of the sample.
+        Folder of the sample.
 
     Examples
     --------
@@ -103,29 +102,29 @@ def open_test(folder: str | Path) -> tuple[Stream, HiddenLabels]:
     """
     folder = Path(folder)
     recipe = read_recipe(folder / "recipe.json")
-    file = File(folder / f"test.{recipe.suffix}", **recipe.reading)
+    file = File(folder / f"test.{recipe.suffix}", **recipe.file_options)
     rows, names = _read_truth(folder / "test.truth.csv")
     if file.kind == "csv":
-        # A file with hidden labels may lack a class that the recipe knows.
-        schema = Schema(file.schema.attributes, in_order(recipe.classes))
+        # A file with hidden labels may lack a class that the recipe lists.
+        schema = Schema(file.schema.attributes, sort_names(recipe.classes))
         file = replace(file, declared=schema)
     code_of = {name: code for code, name in enumerate(file.schema.classes)}
     unknown = set(names) - set(code_of)
     if unknown:
-        kind = "class"
-        raise unknown_name(kind, min(unknown), code_of)
+        error = unknown_name("class", min(unknown), code_of)
+        raise error
     codes = np.array([code_of[name] for name in names], dtype=np.int32)
     return _WithTruth(file, rows, codes), HiddenLabels(rows)
 
 
 def _read_truth(path: Path) -> tuple[NDArray[np.int64], list[str]]:
-    """Read the positions of the rows whose label is hidden, and their classes; none where there is no such file."""
+    """Return the rows with hidden labels and their classes; none if there is no such file."""
     if not path.is_file():
         return np.empty(0, dtype=np.int64), []
     with path.open(newline="") as file:
         lines = csv.reader(file)
         if next(lines, None) != ["row", "class"]:
-            msg = f"{path} is not the truth of a sample: its first line must be row,class"
+            msg = f"{path} is not a truth file of a sample: its first line must be row,class"
             raise StreamgaugeError(msg)
         try:
             pairs = [(int(row), name) for row, name in lines]

@@ -1,4 +1,4 @@
-"""Recipes: all that is needed to draw a sample again."""
+"""Recipes: everything that is needed to draw a sample again."""
 
 import json
 from dataclasses import asdict, dataclass, fields
@@ -9,8 +9,8 @@ from typing import Any
 from streamgauge.errors import StreamgaugeError
 from streamgauge.streams.files import File
 from streamgauge.streams.files.column_roles import Key
-from streamgauge.streams.output_files import replacing
-from streamgauge.streams.sampling.class_counts import Balance, Distribution, Plan
+from streamgauge.streams.output_files import replace_atomically
+from streamgauge.streams.sampling.sample_plan import Balance, Distribution, SamplePlan
 
 __all__ = ["Recipe", "read_recipe", "write_recipe"]
 
@@ -19,20 +19,20 @@ _KINDS: dict[str, type[Balance] | type[Distribution]] = {"balance": Balance, "di
 
 @dataclass(frozen=True)
 class Recipe:
-    """A sample that was drawn.
+    """Input and options of a sample.
 
     Parameters
     ----------
     file
         The input.
     fingerprint
-        That of the input.
+        Fingerprint of the input.
     classes
-        Rows of each class of the input.
+        Number of rows of each class in the input.
     wanted, labelled, features, seed, suffix
-        What was asked for; see `sample`.
-    reading
-        The options of `File` with which the files of the sample are read.
+        Options of the sample; see `sample`.
+    file_options
+        Options of `File` to read the files of the sample.
     """
 
     file: File
@@ -43,11 +43,11 @@ class Recipe:
     features: tuple[Key, ...] | None
     seed: int
     suffix: str
-    reading: dict[str, Any]
+    file_options: dict[str, Any]
 
 
-def write_recipe(path: Path, recipe: Recipe, plan: Plan) -> None:
-    """Write a recipe, with the counts it gave."""
+def write_recipe(path: Path, recipe: Recipe, plan: SamplePlan) -> None:
+    """Write a recipe, with the row counts of the sample."""
     options = {
         field.name: getattr(recipe.file, field.name)
         for field in fields(File)
@@ -66,14 +66,14 @@ def write_recipe(path: Path, recipe: Recipe, plan: Plan) -> None:
         "features": recipe.features,
         "seed": recipe.seed,
         "format": recipe.suffix,
-        "reading": recipe.reading,
+        "reading": recipe.file_options,
         "drawn": {
             "training": {group.name: group.training for group in plan.groups},
             "test": {group.name: group.test for group in plan.groups},
             "labelled": plan.labelled,
         },
     }
-    with replacing(path) as temporary:
+    with replace_atomically(path) as temporary:
         temporary.write_text(json.dumps(content, indent=2) + "\n")
 
 
@@ -93,11 +93,11 @@ def read_recipe(path: Path) -> Recipe:
             features=None if features is None else tuple(features),
             seed=content["seed"],
             suffix=content["format"],
-            reading=content["reading"],
+            file_options=content["reading"],
         )
     except OSError as error:
         msg = f"cannot read the recipe {path}: {error.strerror}"
         raise StreamgaugeError(msg) from None
     except (KeyError, TypeError, ValueError) as error:
-        msg = f"{path} is not a recipe of a sample ({error}); 'streamgauge sample' writes one as recipe.json"
+        msg = f"{path} is not a recipe of a sample ({error}): use a recipe.json written by 'streamgauge sample'"
         raise StreamgaugeError(msg) from None

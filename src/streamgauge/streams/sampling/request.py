@@ -1,4 +1,4 @@
-"""What is asked for, and what comes of it."""
+"""The request for a sample, and the sample that results from it."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -9,34 +9,34 @@ from typing import Any
 from streamgauge import _native
 from streamgauge.streams.files import File
 from streamgauge.streams.files.column_roles import Key
-from streamgauge.streams.output_files import file_kind, writing_bytes
-from streamgauge.streams.sampling.class_counts import Balance, Distribution, Plan
-from streamgauge.streams.sampling.index import Counts
+from streamgauge.streams.output_files import detect_format, open_output
+from streamgauge.streams.sampling.index_files import ClassCounts
 from streamgauge.streams.sampling.recipes import Recipe, write_recipe
+from streamgauge.streams.sampling.sample_plan import Balance, Distribution, SamplePlan
 
-__all__ = ["Drawn", "Request", "groups_of", "selection_of"]
+__all__ = ["Request", "Sample", "assign_groups", "build_selection"]
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """A sample that lies in a folder.
+class Sample:
+    """The files of a sample.
 
     Parameters
     ----------
     plan
-        How many rows were drawn of what.
+        Row counts of the sample.
     training
-        The file of the training set; None where there is none.
+        File of the training set; None if there is none.
     test
-        The file of the test set.
+        File of the test set.
     truth
-        The classes of the test rows whose label is hidden: position in the test file (from 0) and class; None where
-        no label is hidden.
+        File of the classes of the test rows with hidden labels: row in the test file (from 0) and class; None if no
+        label is hidden.
     recipe
-        What is needed to draw it again.
+        File with everything that is needed to draw the sample again.
     """
 
-    plan: Plan
+    plan: SamplePlan
     training: Path | None
     test: Path
     truth: Path | None
@@ -45,7 +45,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked for; see `sample`."""
+    """A request for a sample; see `sample`."""
 
     file: File
     folder: Path
@@ -57,54 +57,64 @@ class Request:
 
     @property
     def kind(self) -> str:
-        """What the files of the sample are: arff, csv, tsv or parquet."""
-        return file_kind(self.test)[0]
+        """Format of the files of the sample: arff, csv, tsv or parquet."""
+        return detect_format(self.test)[0]
 
     @property
     def training(self) -> Path:
-        """The file of the training set."""
+        """File of the training set."""
         return self.folder / f"training.{self.suffix}"
 
     @property
     def test(self) -> Path:
-        """The file of the test set."""
+        """File of the test set."""
         return self.folder / f"test.{self.suffix}"
 
     @property
     def truth(self) -> Path:
-        """The file of the hidden classes."""
+        """File of the hidden classes."""
         return self.folder / "test.truth.csv"
 
-    def open_truth(self, plan: Plan, files: ExitStack) -> Callable[[bytes], object]:
-        """Open the file of the hidden classes, where any is hidden."""
+    def open_truth(self, plan: SamplePlan, files: ExitStack) -> Callable[[bytes], object]:
+        """Open the file of the hidden classes, if any label is hidden, and return a function that writes to it."""
         if plan.labelled == plan.n_test:
             return len
-        out = files.enter_context(writing_bytes(self.truth))
+        out = files.enter_context(open_output(self.truth))
         out.write(b"row,class\n")
         return out.write
 
-    def drawn(self, plan: Plan, counts: Counts, reading: dict[str, Any]) -> Drawn:
-        """Write the recipe, remove what an earlier sample left in the folder, and say where everything is.
+    def finish(self, plan: SamplePlan, counts: ClassCounts, file_options: dict[str, Any]) -> Sample:
+        """Write the recipe, remove leftovers of an earlier sample from the folder, and return the sample.
 
-        `reading` are the options of `File` with which the files of the sample are read.
+        `file_options` are the options of `File` to read the files of the sample.
         """
-        recipe = self.folder / "recipe.json"
-        known = (self.file, counts.fingerprint or "", counts.classes, self.wanted, self.labelled, self.features)
-        write_recipe(recipe, Recipe(*known, self.seed, self.suffix, reading), plan)
+        recipe = Recipe(
+            file=self.file,
+            fingerprint=counts.fingerprint or "",
+            classes=counts.classes,
+            wanted=self.wanted,
+            labelled=self.labelled,
+            features=self.features,
+            seed=self.seed,
+            suffix=self.suffix,
+            file_options=file_options,
+        )
+        recipe_path = self.folder / "recipe.json"
+        write_recipe(recipe_path, recipe, plan)
         training = self.training if plan.n_training else None
         truth = self.truth if plan.labelled < plan.n_test else None
-        for path, kept in ((self.training, training), (self.truth, truth)):
-            if kept is None:
+        for path, written in ((self.training, training), (self.truth, truth)):
+            if written is None:
                 path.unlink(missing_ok=True)
-        return Drawn(plan, training, self.test, truth, recipe)
+        return Sample(plan=plan, training=training, test=self.test, truth=truth, recipe=recipe_path)
 
 
-def selection_of(plan: Plan, seed: int) -> _native.Selection:
-    """Give the selection that draws a plan."""
+def build_selection(plan: SamplePlan, seed: int) -> _native.Selection:
+    """Return the native selection that draws a plan."""
     return _native.Selection([(group.rows, group.training, group.test) for group in plan.groups], plan.labelled, seed)
 
 
-def groups_of(plan: Plan, classes: dict[str, int]) -> list[int]:
-    """Say of each class to which group of a plan it belongs."""
-    group_of = {name: i for i, group in enumerate(plan.groups) for name in group.classes}
-    return [group_of[name] for name in classes]
+def assign_groups(plan: SamplePlan, classes: dict[str, int]) -> list[int]:
+    """Return for each class the index of its group in a plan."""
+    index = {name: i for i, group in enumerate(plan.groups) for name in group.classes}
+    return [index[name] for name in classes]

@@ -1,4 +1,4 @@
-"""Samples the rows of any file into any format."""
+"""Sampling of parsed rows, from any file format to any other."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import UNLABELLED, Batch
 from streamgauge.streams.files import File
-from streamgauge.streams.sampling.class_counts import Plan, plan
-from streamgauge.streams.sampling.index import Counts
-from streamgauge.streams.sampling.request import Drawn, Request, groups_of, selection_of
-from streamgauge.streams.writers import csv_name, writing_rows
+from streamgauge.streams.sampling.index_files import ClassCounts
+from streamgauge.streams.sampling.request import Request, Sample, assign_groups, build_selection
+from streamgauge.streams.sampling.sample_plan import SamplePlan, plan_sample
+from streamgauge.streams.writers import open_row_writer, quote_csv
 
 __all__ = ["sample_rows"]
 
 _BATCH = 65_536
-_TRAINING, _LABELLED, _UNLABELLED = 1, 2, 3  # what the native selection says of a row
+_TRAINING, _TEST_LABELLED, _TEST_UNLABELLED = 1, 2, 3  # results of the native selection
 
 
-def sample_rows(request: Request, fingerprint: str | None = None) -> Drawn:
-    """Count the classes in one pass and draw in another."""
+def sample_rows(request: Request, fingerprint: str | None = None) -> Sample:
+    """Count the classes in a first pass and draw in a second."""
     file = request.file if request.features is None else replace(request.file, keep=request.features)
     if fingerprint not in (None, file.fingerprint):
         msg = f"{file.path} has changed: its fingerprint is {file.fingerprint}, not {fingerprint}"
@@ -32,42 +32,46 @@ def sample_rows(request: Request, fingerprint: str | None = None) -> Drawn:
     for batch in file.batches(_BATCH):
         totals += np.bincount(batch.y[batch.y != UNLABELLED], minlength=len(totals))
         weighted |= batch.weight is not None
-    counts = Counts(dict(zip(file.schema.classes, totals.tolist(), strict=True)), fingerprint=file.fingerprint)
-    found = plan(request.wanted, counts.classes, labelled=request.labelled)
-    _write(request, file, found, counts, weight="weight" if weighted else None)
-    reading = {"weight": "weight"} if weighted and request.kind != "arff" else {}
-    return request.drawn(found, counts, reading)
+    counts = ClassCounts(dict(zip(file.schema.classes, totals.tolist(), strict=True)), fingerprint=file.fingerprint)
+    plan = plan_sample(request.wanted, counts.classes, labelled=request.labelled)
+    _write_sample(request, file, plan, counts, weight="weight" if weighted else None)
+    file_options = {"weight": "weight"} if weighted and request.kind != "arff" else {}
+    return request.finish(plan, counts, file_options)
 
 
-def _write(request: Request, file: File, found: Plan, counts: Counts, *, weight: str | None) -> None:
-    selection = selection_of(found, request.seed)
-    groups = np.array([*groups_of(found, counts.classes), -1], dtype=np.int32)  # the last for rows without a label
-    truths = [csv_name(name, ",") for name in file.schema.classes]
+def _write_sample(request: Request, file: File, plan: SamplePlan, counts: ClassCounts, *, weight: str | None) -> None:
+    selection = build_selection(plan, request.seed)
+    groups = np.array([*assign_groups(plan, counts.classes), -1], dtype=np.int32)  # UNLABELLED, -1, picks the last
+    names = [quote_csv(name, ",") for name in file.schema.classes]
     target = file.target if isinstance(file.target, str) else "class"
     n_test = 0
     with ExitStack() as files:
-        put_truth = request.open_truth(found, files)
-        put_training, put_test = (
-            files.enter_context(writing_rows(path, file.schema, target=target, weight=weight)) if n else _nowhere
-            for path, n in ((request.training, found.n_training), (request.test, found.n_test))
+        write_truth = request.open_truth(plan, files)
+        write_training, write_test = (
+            files.enter_context(open_row_writer(path, file.schema, target=target, weight=weight)) if n else _discard
+            for path, n in ((request.training, plan.n_training), (request.test, plan.n_test))
         )
         for batch in file.batches(_BATCH):
             fates = selection.update(groups[batch.y])
-            _put(put_training, batch, fates == _TRAINING, fates)
-            _put(put_test, batch, fates >= _LABELLED, fates)
-            test = np.flatnonzero(fates >= _LABELLED)
-            hidden = np.flatnonzero(fates[test] == _UNLABELLED)
-            lines = (f"{n_test + i},{truths[code]}\n" for i, code in zip(hidden, batch.y[test[hidden]], strict=True))
-            put_truth("".join(lines).encode())
+            _write_chosen(write_training, batch, fates == _TRAINING, fates)
+            _write_chosen(write_test, batch, fates >= _TEST_LABELLED, fates)
+            test = np.flatnonzero(fates >= _TEST_LABELLED)
+            hidden = np.flatnonzero(fates[test] == _TEST_UNLABELLED)
+            lines = (f"{n_test + i},{names[code]}\n" for i, code in zip(hidden, batch.y[test[hidden]], strict=True))
+            write_truth("".join(lines).encode())
             n_test += len(test)
         selection.finish()
 
 
-def _put(put: Callable[[Batch], None], batch: Batch, chosen: NDArray[np.bool_], fates: NDArray[np.uint8]) -> None:
+def _write_chosen(
+    write: Callable[[Batch], object], batch: Batch, chosen: NDArray[np.bool_], fates: NDArray[np.uint8]
+) -> None:
+    """Write the chosen rows of a batch, without the labels that are to be hidden."""
     if chosen.any():
-        y = np.where(fates == _UNLABELLED, np.int32(UNLABELLED), batch.y)[chosen]
-        put(Batch(batch.start, batch.x[chosen], y, None if batch.weight is None else batch.weight[chosen]))
+        y = np.where(fates == _TEST_UNLABELLED, np.int32(UNLABELLED), batch.y)[chosen]
+        weight = None if batch.weight is None else batch.weight[chosen]
+        write(Batch(start=batch.start, x=batch.x[chosen], y=y, weight=weight))
 
 
-def _nowhere(_: Batch) -> None:
-    """Take rows of a set that is not wanted."""
+def _discard(_: Batch) -> None:
+    """Ignore the rows of an empty set."""
