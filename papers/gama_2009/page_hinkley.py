@@ -49,7 +49,7 @@ READINGS = {EVERYTHING: False, SINCE_ALARM: True}
 def watch(fading: float, seed: int, backend: Backend, recorders: Sequence[Recorder] = ()) -> dict[str, list[int]]:
     """Give for each reading the rows of the alarms on one stream, after each of which the learner starts anew."""
     test = PageHinkley(delta=DELTA, threshold=THRESHOLD, factor=1.0 - fading, direction="up")
-    detectors = {reading: OfMean(test, anew) for reading, anew in READINGS.items()}
+    detectors = {reading: OfMean(test, restart) for reading, restart in READINGS.items()}
     learners = {
         reading: DriftReset(NaiveBayes(), detector, on_warning=False) for reading, detector in detectors.items()
     }

@@ -47,13 +47,13 @@ def command(source: str | None, *, as_json: bool, **options: Any) -> None:  # no
       streamgauge detect --stream electricity --column nswprice
       streamgauge detect --stream "paper_stream('SEA(Gama)')" --learner NaiveBayes --detector "DDM(drift=2.5)"
     """
-    from streamgauge.reports.alarms import with_baselines  # noqa: PLC0415
+    from streamgauge.reports.alarms import add_baselines  # noqa: PLC0415
 
     known = FAMILIES["detectors"]()
     detectors = {text: make("detector", text, known) for text in options["detector"] or ("Adwin",)}
     watch = _watch_learners if options["learner"] else _watch_values
     alarms = watch(source, detectors, options)
-    scores = with_baselines({name: score for name, (_, _, score) in alarms.items()})
+    scores = add_baselines({name: score for name, (_, _, score) in alarms.items()})
     if as_json:
         found = {
             name: {"alarms": rows, "warnings": warnings, "score": scores[name].as_dict()}
@@ -149,10 +149,10 @@ def _summarise(score: "AlarmScore") -> dict[str, object]:
 
 
 def _show(result: dict[str, _Alarms], scores: "dict[str, AlarmScore]") -> None:
-    from streamgauge.drift.watch import alarms_text  # noqa: PLC0415
-    from streamgauge.reports.alarms import score_table  # noqa: PLC0415
+    from streamgauge.drift.watch import format_alarms  # noqa: PLC0415
+    from streamgauge.reports.alarms import build_score_table  # noqa: PLC0415
 
     for name, (alarms, warnings, _) in result.items():
-        click.echo(f"{name}: {alarms_text(alarms, warnings)}")
+        click.echo(f"{name}: {format_alarms(alarms, warnings)}")
     if next(iter(scores.values())).n_drifts:
-        make_console().print(score_table(scores))
+        make_console().print(build_score_table(scores))

@@ -1,7 +1,7 @@
-"""Has the stream changed? Detectors, where they may watch, and how good their alarms are."""
+"""Drift: detectors, and scores of their alarms against known drifts."""
 
+from streamgauge.drift.base import NativeDetector
 from streamgauge.drift.means import KSWIN, Adwin, Cusum, OfMean, PageHinkley
-from streamgauge.drift.native import NativeDetector
 from streamgauge.drift.rates import DDM, EDDM, FHDDM, HDDMA, HDDMW, RDDM, STEPD, EWMAChart
 from streamgauge.drift.recovery import Recovery, recoveries
 from streamgauge.drift.score import AlarmScore, DriftScore, score_alarms, score_results
@@ -29,7 +29,7 @@ __all__ = [
     "Watch",
     "as_detector",
     "detect",
-    "named_detectors",
+    "name_detectors",
     "recoveries",
     "score_alarms",
     "score_results",

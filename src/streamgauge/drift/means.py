@@ -1,10 +1,10 @@
-"""Detectors for any values: changes of their mean, or of their whole distribution."""
+"""Detectors for any values: changes of the mean or of the whole distribution."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
 from streamgauge import _native
-from streamgauge.drift.native import Make, NativeDetector, NativeSpec
+from streamgauge.drift.base import DetectorBase, KernelBuilder, NativeDetector
 from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import DetectorSpec
 
@@ -12,23 +12,24 @@ __all__ = ["KSWIN", "Adwin", "Cusum", "OfMean", "PageHinkley"]
 
 
 @dataclass(frozen=True)
-class PageHinkley(NativeSpec):
-    """Page-Hinkley: sums up how far values are above, or below, their mean; with a fading factor.
+class PageHinkley(DetectorBase):
+    """Page-Hinkley test: monitors the sum of the deviations from the mean, with a fading factor.
 
-    With ``m = factor * m + (value - mean - delta)`` a rise is where `m` is more than `threshold` above its minimum.
+    With ``m = factor * m + (value - mean - delta)``, a rise is detected when `m` exceeds its minimum by more than
+    `threshold`.
 
     Parameters
     ----------
     delta
-        By how much a value may differ from the mean without adding to the sum.
+        The deviation from the mean that is tolerated without adding to the sum.
     threshold
-        How far the sum may be from its extreme; often called lambda. It is on the scale of the values.
+        The tolerated distance of the sum from its extreme, often called lambda; on the scale of the values.
     factor
-        By how much the sum fades with every value; 1 for not at all.
+        The factor by which the sum fades with every value; 1 for no fading.
     grace_period
-        The first so many values, also after a drift, give no alarm.
+        The number of values at the start and after a drift without alarms.
     direction
-        Which changes are alarms: "up", "down" or "both".
+        Which changes cause alarms: "up", "down" or "both".
 
     Examples
     --------
@@ -47,23 +48,23 @@ class PageHinkley(NativeSpec):
     grace_period: int = 30
     direction: str = "both"
 
-    _make: ClassVar[Make] = _native.page_hinkley
+    _build_kernel: ClassVar[KernelBuilder] = _native.page_hinkley
 
 
 @dataclass(frozen=True)
-class Cusum(NativeSpec):
-    """CUSUM: sums up how far values are above, or below, their mean, and never lets a sum fall below 0.
+class Cusum(DetectorBase):
+    """CUSUM: monitors the sum of the deviations from the mean, which never falls below 0.
 
     Parameters
     ----------
     delta
-        By how much a value may differ from the mean without adding to the sum.
+        The deviation from the mean that is tolerated without adding to the sum.
     threshold
-        How large a sum may become.
+        The greatest tolerated sum.
     grace_period
-        The first so many values, also after a drift, give no alarm.
+        The number of values at the start and after a drift without alarms.
     direction
-        Which changes are alarms: "up", "down" or "both".
+        Which changes cause alarms: "up", "down" or "both".
 
     Examples
     --------
@@ -76,29 +77,29 @@ class Cusum(NativeSpec):
     grace_period: int = 30
     direction: str = "both"
 
-    _make: ClassVar[Make] = _native.cusum
+    _build_kernel: ClassVar[KernelBuilder] = _native.cusum
 
 
 @dataclass(frozen=True)
-class Adwin(NativeSpec):
-    """ADWIN: keeps a window of values and drops its oldest part where that differs from the rest.
+class Adwin(DetectorBase):
+    """ADWIN: keeps a window of values and drops its oldest part when that differs from the rest.
 
-    After a drift it goes on with the part of the window that is left.
+    After a drift it continues with the rest of the window.
 
     Parameters
     ----------
     delta
-        The significance of a difference.
+        The significance level of a difference.
     clock
-        After how many values each the window is checked.
+        The number of values between two checks of the window.
     max_buckets
-        How many buckets of each size are kept before two are merged.
+        The number of buckets of each size before two are merged.
     min_window_length
-        How many values each part of a split must have.
+        The least number of values in each part of a split.
     grace_period
-        Up to how many values the window is not checked.
+        The number of values up to which the window is not checked.
     direction
-        Which changes are alarms: "up", "down" or "both"; the window drops its past at any.
+        Which changes cause alarms: "up", "down" or "both"; the window drops its past at any change.
 
     Examples
     --------
@@ -117,25 +118,25 @@ class Adwin(NativeSpec):
     grace_period: int = 10
     direction: str = "both"
 
-    _make: ClassVar[Make] = _native.adwin_detector
+    _build_kernel: ClassVar[KernelBuilder] = _native.adwin_detector
 
 
 @dataclass(frozen=True)
-class KSWIN(NativeSpec):
-    """KSWIN: compares the newest values with a sample of those before, by the Kolmogorov-Smirnov test.
+class KSWIN(DetectorBase):
+    """KSWIN: compares the newest values with a sample of earlier ones by the Kolmogorov-Smirnov test.
 
-    It tests after every value, so that `delta` is no rate of false alarms; take a small one.
+    It tests after every value, so `delta` is not the rate of false alarms; choose a small one.
 
     Parameters
     ----------
     delta
-        The significance of a difference at one look, exact.
+        The significance level of a single test; exact.
     width
-        How many values the window holds; at least twice `n_newest`.
+        The number of values in the window; at least twice `n_newest`.
     n_newest
-        How many of them are the newest; as many are drawn from the rest, and kept after a drift.
+        The number of newest values; the same number is drawn from the rest. They are kept after a drift.
     seed
-        Decides which are drawn.
+        The seed of the draws.
 
     Examples
     --------
@@ -152,41 +153,44 @@ class KSWIN(NativeSpec):
     n_newest: int = 30
     seed: int = 1
 
-    _make: ClassVar[Make] = _native.kswin
+    _build_kernel: ClassVar[KernelBuilder] = _native.kswin
 
 
 @dataclass(frozen=True)
 class OfMean:
-    """Lets a detector watch the running mean of the values, such as an error rate.
+    """A detector on the running mean of the values, such as an error rate.
 
     Parameters
     ----------
     detector
-        The detector; not one for 0 and 1 only.
-    anew
-        Whether the mean starts anew after a drift; if not, it is that of all values from the first.
+        The detector; it must accept values other than 0 and 1.
+    restart
+        Whether the mean restarts after a drift; if not, it covers all values.
 
     Examples
     --------
     >>> errors = [1.0, 0.0, 0.0, 0.0] * 500 + [1.0] * 400
     >>> test = PageHinkley(delta=0.001, threshold=2.5, factor=1.0, direction="up")
-    >>> [(OfMean(test, anew).build().update(errors) == 2).nonzero()[0].tolist() for anew in (True, False)]
+    >>> [(OfMean(test, restart).build().update(errors) == 2).nonzero()[0].tolist() for restart in (True, False)]
     [[2126], [2126, 2314]]
     """
 
     detector: DetectorSpec
-    anew: bool = True
+    restart: bool = True
 
     def __post_init__(self) -> None:
         self.build()
 
     def build(self) -> NativeDetector:
-        """Build a detector that has seen nothing."""
-        if not isinstance(self.anew, bool):
-            msg = f"anew = {self.anew!r}: it must be True or False"
+        """Build a detector that has seen no values."""
+        if not isinstance(self.restart, bool):
+            msg = f"restart = {self.restart!r}: it must be True or False"
             raise StreamgaugeError(msg)
         detector = self.detector.build() if isinstance(self.detector, DetectorSpec) else None
         if not isinstance(detector, NativeDetector):
             msg = f"{self.detector!r} is not a detector of streamgauge.drift"
             raise StreamgaugeError(msg)
-        return detector.on_mean(anew=self.anew)
+        try:
+            return NativeDetector(_native.of_mean(detector.kernel, self.restart))
+        except ValueError as error:
+            raise StreamgaugeError(str(error)) from None

@@ -1,26 +1,26 @@
-"""Detectors for errors, 1 where a prediction was wrong and 0 where it was right."""
+"""Detectors for errors: 1 for a wrong prediction, 0 for a right one."""
 
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import ClassVar
 
 from streamgauge import _native
-from streamgauge.drift.native import Make, NativeSpec
+from streamgauge.drift.base import DetectorBase, KernelBuilder
 from streamgauge.errors import require_between
 
 __all__ = ["DDM", "EDDM", "FHDDM", "HDDMA", "HDDMW", "RDDM", "STEPD", "EWMAChart"]
 
 
 @dataclass(frozen=True)
-class DDM(NativeSpec):
-    """DDM: the error rate may not rise far above the lowest it has been.
+class DDM(DetectorBase):
+    """DDM: detects an error rate far above its minimum.
 
     Parameters
     ----------
     warning, drift
-        How many standard deviations above the lowest rate are a warning, and a drift.
+        The number of standard deviations above the minimum that cause a warning and a drift.
     grace_period
-        The first so many values, also after a drift, give no signal.
+        The number of values at the start and after a drift without signals.
 
     Examples
     --------
@@ -36,19 +36,19 @@ class DDM(NativeSpec):
     drift: float = 3.0
     grace_period: int = 30
 
-    _make: ClassVar[Make] = _native.ddm
+    _build_kernel: ClassVar[KernelBuilder] = _native.ddm
 
 
 @dataclass(frozen=True)
-class EDDM(NativeSpec):
-    """EDDM: the distance between errors may not fall far below the greatest it has been.
+class EDDM(DetectorBase):
+    """EDDM: detects a mean distance between errors far below its maximum.
 
     Parameters
     ----------
     warning, drift
-        Which shares of the greatest distance are a warning, and a drift.
+        The shares of the maximum distance below which there is a warning and a drift.
     grace_period
-        The first so many values, and the first so many errors, give no signal.
+        The number of values, and of errors, at the start without signals.
 
     Examples
     --------
@@ -64,25 +64,25 @@ class EDDM(NativeSpec):
     drift: float = 0.9
     grace_period: int = 30
 
-    _make: ClassVar[Make] = _native.eddm
+    _build_kernel: ClassVar[KernelBuilder] = _native.eddm
 
 
 @dataclass(frozen=True)
-class RDDM(NativeSpec):
-    """RDDM: DDM that shortens long concepts, and goes on after a drift with the values since the warning.
+class RDDM(DetectorBase):
+    """RDDM: DDM that shortens long concepts and restarts from the warning after a drift.
 
     Parameters
     ----------
     warning, drift
-        How many standard deviations above the lowest rate are a warning, and a drift.
+        The number of standard deviations above the minimum that cause a warning and a drift.
     grace_period
-        The first so many values give no signal.
+        The number of values at the start without signals.
     max_concept
-        A concept of so many values is shortened to the newest of them.
+        The number of values after which a concept is shortened to its newest values.
     min_stable
-        How many values are kept for that.
+        The number of newest values that are kept then.
     max_warning
-        A warning that lasts for so many values is a drift.
+        The number of values after which a warning becomes a drift.
 
     Examples
     --------
@@ -101,19 +101,19 @@ class RDDM(NativeSpec):
     min_stable: int = 7_000
     max_warning: int = 1_400
 
-    _make: ClassVar[Make] = _native.rddm
+    _build_kernel: ClassVar[KernelBuilder] = _native.rddm
 
 
 @dataclass(frozen=True)
-class HDDMA(NativeSpec):
-    """HDDM, A-test: compares means by Hoeffding's bound; for values from 0 to 1.
+class HDDMA(DetectorBase):
+    """HDDM, A-test: compares means by Hoeffding's bound, for values in [0, 1].
 
     Parameters
     ----------
     warning, drift
-        The significance of a warning, and of a drift.
+        The significance levels of a warning and of a drift.
     direction
-        Which changes are signalled: "up", "down" or "both".
+        Which changes cause signals: "up", "down" or "both".
 
     Examples
     --------
@@ -130,21 +130,21 @@ class HDDMA(NativeSpec):
     drift: float = 0.001
     direction: str = "up"
 
-    _make: ClassVar[Make] = _native.hddm_a
+    _build_kernel: ClassVar[KernelBuilder] = _native.hddm_a
 
 
 @dataclass(frozen=True)
-class HDDMW(NativeSpec):
-    """HDDM, W-test: compares exponentially weighted means by the bound of McDiarmid; for values from 0 to 1.
+class HDDMW(DetectorBase):
+    """HDDM, W-test: compares exponentially weighted means by McDiarmid's bound, for values in [0, 1].
 
     Parameters
     ----------
     warning, drift
-        The significance of a warning, and of a drift.
+        The significance levels of a warning and of a drift.
     newest_weight
         The weight of the newest value in a mean.
     direction
-        Which changes are signalled: "up", "down" or "both".
+        Which changes cause signals: "up", "down" or "both".
 
     Examples
     --------
@@ -153,7 +153,7 @@ class HDDMW(NativeSpec):
 
     References
     ----------
-    As for `HDDMA`.
+    See `HDDMA`.
     """
 
     warning: float = 0.005
@@ -161,21 +161,21 @@ class HDDMW(NativeSpec):
     newest_weight: float = 0.05
     direction: str = "up"
 
-    _make: ClassVar[Make] = _native.hddm_w
+    _build_kernel: ClassVar[KernelBuilder] = _native.hddm_w
 
 
 @dataclass(frozen=True)
-class EWMAChart(NativeSpec):
-    """ECDD: a chart of the exponentially weighted error rate.
+class EWMAChart(DetectorBase):
+    """ECDD: a control chart of the exponentially weighted error rate.
 
     Parameters
     ----------
     newest_weight
-        The weight of the newest value in the moving mean; the control limits were made for 0.2.
+        The weight of the newest value in the moving mean; the control limits were derived for 0.2.
     run_length
-        How many values there should be between false alarms, on average: 100, 400 or 1,000.
+        The mean number of values between false alarms: 100, 400 or 1,000.
     grace_period
-        The first so many values, also after a drift, give no signal.
+        The number of values at the start and after a drift without signals.
 
     Examples
     --------
@@ -191,21 +191,21 @@ class EWMAChart(NativeSpec):
     run_length: int = 400
     grace_period: int = 30
 
-    _make: ClassVar[Make] = _native.ewma_chart
+    _build_kernel: ClassVar[KernelBuilder] = _native.ewma_chart
 
 
 @dataclass(frozen=True)
-class STEPD(NativeSpec):
-    """STEPD: tests whether the newest errors are in the same proportion as all before.
+class STEPD(DetectorBase):
+    """STEPD: tests whether the proportion of errors in the newest values equals that in all earlier ones.
 
     Parameters
     ----------
     width
-        How many values are the newest.
+        The number of newest values.
     warning, drift
-        The significance of a warning, and of a drift, two-sided.
+        The two-sided significance levels of a warning and of a drift.
     direction
-        Which changes are signalled: "up", "down" or "both".
+        Which changes cause signals: "up", "down" or "both".
 
     Examples
     --------
@@ -222,25 +222,26 @@ class STEPD(NativeSpec):
     drift: float = 0.003
     direction: str = "both"
 
-    _make: ClassVar[Make] = _native.stepd
+    _build_kernel: ClassVar[KernelBuilder] = _native.stepd
 
-    def _options(self) -> dict[str, object]:
-        for option in ("warning", "drift"):
-            require_between(option, getattr(self, option), 0.0, 1.0, open_high=True)
-        warning, drift = (NormalDist().inv_cdf(1.0 - level / 2.0) for level in (self.warning, self.drift))
-        return {**vars(self), "warning": warning, "drift": drift}
+    def _kernel_options(self) -> dict[str, object]:
+        levels = {"warning": self.warning, "drift": self.drift}
+        for option, level in levels.items():
+            require_between(option, level, 0.0, 1.0, open_high=True)
+        # native code takes critical values of the normal distribution
+        return {**vars(self), **{name: NormalDist().inv_cdf(1.0 - level / 2.0) for name, level in levels.items()}}
 
 
 @dataclass(frozen=True)
-class FHDDM(NativeSpec):
-    """FHDDM: the share of right predictions in a window may not fall far below the greatest it has been.
+class FHDDM(DetectorBase):
+    """FHDDM: detects a share of right predictions in a window far below its maximum.
 
     Parameters
     ----------
     delta
-        The probability of a false alarm at one look.
+        The probability of a false alarm at a single check.
     width
-        How many values the window holds.
+        The number of values in the window.
 
     Examples
     --------
@@ -255,4 +256,4 @@ class FHDDM(NativeSpec):
     delta: float = 1e-6
     width: int = 100
 
-    _make: ClassVar[Make] = _native.fhddm
+    _build_kernel: ClassVar[KernelBuilder] = _native.fhddm

@@ -1,4 +1,4 @@
-"""What a drift did to a learner: how much worse it became, and when it was as good as before."""
+"""The effect of drifts on a learner: how much its error grew, and when it had recovered."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,17 +14,17 @@ __all__ = ["Recovery", "recoveries"]
 
 @dataclass(frozen=True)
 class Recovery:
-    """What one drift did to a learner.
+    """The effect of one drift on a learner.
 
     Parameters
     ----------
     before
-        Its error just before the drift; NaN where there is no reading.
+        The error just before the drift; NaN if there is no reading.
     worst
-        Its greatest error from then on until the next drift.
+        The greatest error between this drift and the next.
     time
-        After how many rows the error was back, within a tenth of the deterioration; None where it was not before the
-        next drift.
+        The number of rows until the error was back to the level before, within a tenth of the deterioration; None if
+        that did not happen before the next drift.
 
     Examples
     --------
@@ -38,23 +38,23 @@ class Recovery:
 
     @property
     def deterioration(self) -> float:
-        """By how much the error grew, at worst; below 0 where it never was as great again."""
+        """The greatest increase of the error; negative if the error stayed below the level before."""
         return self.worst - self.before
 
 
 def recoveries(
     rows: NDArray[np.int64], errors: NDArray[np.float64], drifts: Sequence[Drift]
 ) -> tuple[Recovery | None, ...]:
-    """Say what each drift did to a learner whose error was read after so many rows; None where no reading tells.
+    """Return the effect of each drift on a learner; None for a drift without readings after it.
 
-    The error should be a recent one, of a window or a fading factor: a mean over all rows comes back late.
+    The error should be a recent one, over a window or with a fading factor: a mean over all rows recovers late.
 
     Parameters
     ----------
     rows
-        After how many rows of the stream each reading was taken, ascending.
+        The rows after which the readings were taken, ascending.
     errors
-        The error rate at each.
+        The error rate at each reading.
     drifts
         The true drifts, in order.
 
@@ -65,24 +65,25 @@ def recoveries(
     (Recovery(before=0.1, worst=0.4, time=400),)
     """
     if len(rows) != len(errors):
-        msg = f"there are {len(rows)} rows of readings and {len(errors)} errors; there must be one of each"
+        msg = f"{len(rows)} rows and {len(errors)} errors: every reading needs one of each"
         raise StreamgaugeError(msg)
     last = int(rows[-1]) if len(rows) else 0
-    ends = [following.position for following in drifts[1:]] + [last]
-    return tuple(_recovery(rows, errors, drift, end) for drift, end in zip(drifts, ends, strict=False))
+    ends = [drift.position for drift in drifts[1:]] + [last]
+    return tuple(_measure_recovery(rows, errors, drift, end) for drift, end in zip(drifts, ends, strict=False))
 
 
-def _recovery(rows: NDArray[np.int64], errors: NDArray[np.float64], drift: Drift, end: int) -> Recovery | None:
+def _measure_recovery(rows: NDArray[np.int64], errors: NDArray[np.float64], drift: Drift, end: int) -> Recovery | None:
     earlier = np.flatnonzero((rows <= drift.position) & np.isfinite(errors))
     later = np.flatnonzero((rows > drift.position) & (rows <= end) & np.isfinite(errors))
     if not len(later):
         return None
     before = float(errors[earlier[-1]]) if len(earlier) else float("nan")
-    at_worst = int(errors[later].argmax())
-    worst = float(errors[later][at_worst])
-    since = later[at_worst:]
-    level = before + max(0.0, 0.1 * (worst - before))
-    back = since[errors[since] <= level]
+    index = int(errors[later].argmax())
+    worst = float(errors[later][index])
     if worst <= before:
-        back = later
-    return Recovery(before, worst, int(rows[back[0]]) - drift.position if len(back) else None)
+        recovered = later
+    else:
+        after_worst = later[index:]
+        level = before + max(0.0, 0.1 * (worst - before))
+        recovered = after_worst[errors[after_worst] <= level]
+    return Recovery(before, worst, int(rows[recovered[0]]) - drift.position if len(recovered) else None)

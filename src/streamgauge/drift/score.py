@@ -1,12 +1,14 @@
-"""How good alarms are, where the true drifts are known.
+"""Scores of alarms against known drifts.
 
-Every drift has a window of rows in which an alarm detects it. The first alarm in it does; those after it are repeated
-ones, which are counted apart and are neither right nor wrong. An alarm in no window is false.
+Every drift has a window of rows in which the first alarm detects it. Further alarms in the window are repeated alarms,
+which are counted separately and are neither right nor wrong. An alarm outside all windows is false.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from statistics import fmean, median
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,20 +26,20 @@ NAN = float("nan")
 
 @dataclass(frozen=True)
 class DriftScore:
-    """What became of one drift.
+    """The score of one drift.
 
     Parameters
     ----------
     drift
         The drift.
     start, stop
-        An alarm at one of these rows (the last left out) detects it.
+        The window of rows, from `start` up to but without `stop`, in which an alarm detects the drift.
     alarm
-        The first such alarm; None where it was missed.
+        The first alarm in the window; None if the drift was missed.
     n_repeated
-        How many more there were.
+        The number of further alarms in the window.
     recovery
-        What the drift did to the learner, where its error is known.
+        The effect of the drift on the learner, if its error is known.
 
     Examples
     --------
@@ -54,22 +56,22 @@ class DriftScore:
 
     @property
     def delay(self) -> int | None:
-        """How many rows after the start of the drift it was detected; below 0 where an early alarm was allowed."""
+        """The number of rows from the start of the drift to its alarm; negative for an early alarm."""
         return None if self.alarm is None else self.alarm - self.drift.position
 
 
 @dataclass(frozen=True)
 class AlarmScore:
-    """How good alarms are.
+    """The score of a sequence of alarms.
 
     Parameters
     ----------
     drifts
-        What became of each drift.
+        The score of each drift.
     false_alarms
-        The rows of the alarms in no drift's window.
+        The rows of the alarms outside all windows.
     n_rows
-        How many rows were watched.
+        The number of monitored rows.
 
     Examples
     --------
@@ -86,125 +88,142 @@ class AlarmScore:
 
     def __str__(self) -> str:
         delay = f", mean delay {count(round(self.mean_delay), 'row')}" if self.n_detected else ""
-        found = f"{self.n_detected:,} of {count(self.n_drifts, 'drift')} detected{delay}" if self.drifts else "no drift"
-        return f"{found}; {count(self.n_false, 'false alarm')} in {count(self.n_rows, 'row')}"
+        text = f"{self.n_detected:,} of {count(self.n_drifts, 'drift')} detected{delay}" if self.drifts else "no drift"
+        return f"{text}; {count(self.n_false, 'false alarm')} in {count(self.n_rows, 'row')}"
 
     @property
     def n_drifts(self) -> int:
-        """How many true drifts there are."""
+        """The number of true drifts."""
         return len(self.drifts)
 
     @property
     def n_detected(self) -> int:
-        """How many of them were detected."""
+        """The number of detected drifts."""
         return sum(drift.alarm is not None for drift in self.drifts)
 
     @property
     def n_missed(self) -> int:
-        """How many of them were not."""
+        """The number of missed drifts."""
         return self.n_drifts - self.n_detected
 
     @property
     def n_false(self) -> int:
-        """How many alarms were false."""
+        """The number of false alarms."""
         return len(self.false_alarms)
 
     @property
     def n_repeated(self) -> int:
-        """How many alarms repeated one that had detected its drift."""
+        """The number of repeated alarms: those in the window of a drift that was already detected."""
         return sum(drift.n_repeated for drift in self.drifts)
 
     @property
     def n_alarms(self) -> int:
-        """How many alarms there were."""
+        """The number of all alarms."""
         return self.n_detected + self.n_repeated + self.n_false
 
     @property
     def delays(self) -> tuple[int | None, ...]:
-        """The delay of each drift; None where it was missed."""
+        """The delay of each drift; None if it was missed."""
         return tuple(drift.delay for drift in self.drifts)
 
     @property
     def mean_delay(self) -> float:
-        """The mean delay of the drifts that were detected; NaN where none was. Read it beside `n_missed`."""
+        """The mean delay of the detected drifts; NaN if none was detected. Read it together with `n_missed`."""
         known = [delay for delay in self.delays if delay is not None]
         return fmean(known) if known else NAN
 
     @property
     def median_delay(self) -> float:
-        """The median delay of the drifts that were detected; NaN where none was."""
+        """The median delay of the detected drifts; NaN if none was detected."""
         known = [delay for delay in self.delays if delay is not None]
         return float(median(known)) if known else NAN
 
     @property
     def mean_time_to_detection(self) -> float:
-        """The mean delay where a missed drift counts with all its window; NaN where there is no drift."""
+        """The mean delay, in which a missed drift counts with the length of its window; NaN if there is no drift."""
         rows = [drift.stop - drift.drift.position if drift.delay is None else drift.delay for drift in self.drifts]
         return fmean(rows) if rows else NAN
 
     @property
     def n_rows_without_drift(self) -> int:
-        """How many rows are in no drift's window, where every alarm is false."""
+        """The number of rows outside all windows, at which every alarm is false."""
         return self.n_rows - sum(drift.stop - drift.start for drift in self.drifts)
 
     @property
     def false_alarm_rate(self) -> float:
-        """False alarms per row outside the windows; NaN where there is no such row."""
+        """False alarms per row outside the windows; NaN if there is no such row."""
         return self.n_false / self.n_rows_without_drift if self.n_rows_without_drift else NAN
 
     @property
     def mean_time_between_false_alarms(self) -> float:
-        """Rows outside the windows per false alarm; infinite where there was none."""
+        """Rows outside the windows per false alarm; infinite if there was none."""
         return self.n_rows_without_drift / self.n_false if self.n_false else float("inf")
 
     @property
     def precision(self) -> float:
-        """Detected drifts among detected drifts and false alarms; NaN where there was no alarm."""
+        """Detected drifts divided by detected drifts and false alarms; NaN if there was no alarm."""
         return self.n_detected / (self.n_detected + self.n_false) if self.n_alarms else NAN
 
     @property
     def recall(self) -> float:
-        """Detected drifts among all; NaN where there is none."""
+        """Detected drifts divided by all drifts; NaN if there is none."""
         return self.n_detected / self.n_drifts if self.n_drifts else NAN
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of precision and recall; 0 where no drift was detected, NaN where there is none."""
+        """The harmonic mean of precision and recall; 0 if no drift was detected, NaN if there is none."""
         return 2 * self.n_detected / (self.n_drifts + self.n_detected + self.n_false) if self.n_drifts else NAN
 
     @property
     def baselines(self) -> dict[str, "AlarmScore"]:
-        """The scores of detectors that look at nothing: one alarm at every row, none, and as many at random rows.
+        """The scores of trivial detectors: an alarm at every row, none, and as many alarms at random rows.
 
-        A detector that is no better has found nothing.
+        A detector that is no better is useless.
         """
         drawn = np.sort(below(1, "random alarms", 0, 0, self.n_alarms, self.n_rows))
         return {
-            "always": self._of(np.arange(self.n_rows)),
-            "never": self._of(np.empty(0, dtype=np.int64)),
-            "random": self._of(drawn),
+            "always": self._score_others(np.arange(self.n_rows)),
+            "never": self._score_others(np.empty(0, dtype=np.int64)),
+            "random": self._score_others(drawn),
         }
 
-    def _of(self, alarms: NDArray[np.int64]) -> "AlarmScore":
-        windows = [(drift.drift, drift.start, drift.stop) for drift in self.drifts]
-        return _scored(alarms, windows, self.n_rows)
+    def _score_others(self, alarms: NDArray[np.int64]) -> "AlarmScore":
+        """Return the score of other alarms on the same drifts."""
+        windows = [_Window(drift.drift, drift.start, drift.stop) for drift in self.drifts]
+        return _score_windows(alarms, windows, self.n_rows, [None] * len(windows))
 
     def as_dict(self) -> dict[str, object]:
-        """Give all that it tells as plain values; None where one is undefined or infinite."""
-        names = (
-            "n_rows n_drifts n_alarms n_detected n_missed n_repeated n_false mean_delay median_delay "
-            "mean_time_to_detection false_alarm_rate mean_time_between_false_alarms precision recall f1"
-        )
-        told = {name: getattr(self, name) for name in names.split()}
-        plain = {name: value if np.isfinite(value) else None for name, value in told.items()}
+        """Return all values as plain types; None for undefined or infinite ones."""
+        values = {name: getattr(self, name) for name in _SUMMARY}
+        plain = {name: value if np.isfinite(value) else None for name, value in values.items()}
         return {**plain, "drifts": [_drift_as_dict(drift) for drift in self.drifts], "false_alarms": self.false_alarms}
 
 
+_SUMMARY = (
+    "n_rows",
+    "n_drifts",
+    "n_alarms",
+    "n_detected",
+    "n_missed",
+    "n_repeated",
+    "n_false",
+    "mean_delay",
+    "median_delay",
+    "mean_time_to_detection",
+    "false_alarm_rate",
+    "mean_time_between_false_alarms",
+    "precision",
+    "recall",
+    "f1",
+)
+"""The numbers of `AlarmScore.as_dict`."""
+
+
 def _drift_as_dict(score: DriftScore) -> dict[str, object]:
-    told: dict[str, object] = {"position": score.drift.position, "delay": score.delay, "n_repeated": score.n_repeated}
+    facts: dict[str, object] = {"position": score.drift.position, "delay": score.delay, "n_repeated": score.n_repeated}
     if score.recovery is not None:
-        told |= {"deterioration": score.recovery.deterioration, "recovery_time": score.recovery.time}
-    return told
+        facts |= {"deterioration": score.recovery.deterioration, "recovery_time": score.recovery.time}
+    return facts
 
 
 def score_alarms(
@@ -223,16 +242,16 @@ def score_alarms(
     alarms
         The rows, counted from 0, at which a detector signalled a drift.
     drifts
-        The true drifts, or their first rows; none for a stream without drift, in which every alarm is false.
+        The true drifts, or their first rows; empty for a stream without drift, in which every alarm is false.
     n_rows
-        How many rows were watched.
+        The number of monitored rows.
     max_delay
-        How many rows after the end of a drift an alarm still detects it, at most until the next drift; None for half
-        of the way to the next drift, or to the last row.
+        The number of rows after the end of a drift in which an alarm still detects it, at most until the next drift;
+        None for half of the distance to the next drift or to the last row.
     early
-        How many rows before a drift an alarm already detects it.
+        The number of rows before a drift in which an alarm already detects it.
     curve
-        The error rate of the learner, as (rows, errors), to tell its deterioration and recovery.
+        The error rate of the learner as (rows, errors), to measure deterioration and recovery.
 
     Examples
     --------
@@ -249,58 +268,71 @@ def score_alarms(
     true = sorted(drift if isinstance(drift, Drift) else Drift(int(drift)) for drift in drifts)
     rows = np.sort(np.asarray(list(alarms), dtype=np.int64))
     if true and true[-1].position >= n_rows:
-        msg = f"there is a drift at row {true[-1].position}, and only {n_rows} rows were watched"
+        msg = f"there is a drift at row {true[-1].position}, but only {n_rows} rows were monitored"
         raise StreamgaugeError(msg)
     if len(rows) and not 0 <= rows[0] <= rows[-1] < n_rows:
         wrong = int(rows[0] if rows[0] < 0 else rows[-1])
-        msg = f"there is an alarm at row {wrong}, and the {n_rows} rows watched are counted from 0"
+        msg = f"there is an alarm at row {wrong}, but the monitored rows are 0 to {n_rows - 1}"
         raise StreamgaugeError(msg)
-    told = recoveries(*curve, true) if curve is not None else [None] * len(true)
-    return _scored(rows, _windows(true, n_rows, max_delay, early), n_rows, told)
+    effects = recoveries(*curve, true) if curve is not None else [None] * len(true)
+    return _score_windows(rows, _find_windows(true, n_rows, max_delay, early), n_rows, effects)
 
 
-def _windows(drifts: Sequence[Drift], n_rows: int, max_delay: int | None, early: int) -> list[tuple[Drift, int, int]]:
-    """Say at which rows an alarm detects each drift; the windows do not overlap."""
-    windows: list[tuple[Drift, int, int]] = []
+class _Window(NamedTuple):
+    """The rows at which an alarm detects a drift."""
+
+    drift: Drift
+    start: int
+    stop: int
+
+
+def _find_windows(drifts: Sequence[Drift], n_rows: int, max_delay: int | None, early: int) -> list[_Window]:
+    """Return the windows of drifts, which do not overlap."""
+    windows: list[_Window] = []
     for i, drift in enumerate(drifts):
         following = drifts[i + 1].position if i + 1 < len(drifts) else n_rows
         reach = (following - drift.position + 1) // 2 if max_delay is None else drift.width + max_delay + 1
-        start = max(drift.position - early, windows[-1][2] if windows else 0)
-        windows.append((drift, start, min(drift.position + reach, following)))
+        start = max(drift.position - early, windows[-1].stop if windows else 0)
+        windows.append(_Window(drift, start, min(drift.position + reach, following)))
     return windows
 
 
-def _scored(
-    alarms: NDArray[np.int64],
-    windows: Sequence[tuple[Drift, int, int]],
-    n_rows: int,
-    told: Sequence[Recovery | None] | None = None,
+def _score_windows(
+    alarms: NDArray[np.int64], windows: Sequence[_Window], n_rows: int, effects: Sequence[Recovery | None]
 ) -> AlarmScore:
     is_false = np.ones(len(alarms), dtype=np.bool_)
     scores = []
-    for i, (drift, start, stop) in enumerate(windows):
-        first, last = np.searchsorted(alarms, (start, stop))
+    for window, recovery in zip(windows, effects, strict=True):
+        first, last = np.searchsorted(alarms, (window.start, window.stop))
         is_false[first:last] = False
-        found = int(alarms[first]) if last > first else None
-        recovery = told[i] if told else None
-        scores.append(DriftScore(drift, start, stop, found, max(0, int(last - first) - 1), recovery))
+        score = DriftScore(
+            drift=window.drift,
+            start=window.start,
+            stop=window.stop,
+            alarm=int(alarms[first]) if last > first else None,
+            n_repeated=max(0, int(last - first) - 1),
+            recovery=recovery,
+        )
+        scores.append(score)
     return AlarmScore(tuple(scores), tuple(alarms[is_false].tolist()), n_rows)
 
 
 def score_results(
     results: RunData, *, max_delay: int | None = None, early: int = 0, measure: str = "accuracy"
 ) -> dict[tuple[str, str, int], AlarmScore]:
-    """Score the alarms of an evaluation, per learner, detector and fold, against the drifts its stream knows.
+    """Return the scores of the alarms of an evaluation by learner, detector and fold.
+
+    The true drifts are those that the stream knows.
 
     Parameters
     ----------
     results
-        What `evaluate` gave, or `load`.
+        The results of `evaluate` or `load`.
     max_delay, early
-        As for `score_alarms`.
+        As in `score_alarms`.
     measure
-        The accuracy whose complement is the error of deterioration and recovery, under the last of the forgettings;
-        they are left out where it was not measured.
+        The accuracy whose complement is the error of deterioration and recovery, under the last forgetting; they are
+        left out if it was not measured.
 
     Examples
     --------
@@ -311,26 +343,24 @@ def score_results(
     >>> score.n_drifts, score.n_detected
     (1, 1)
     """
-    names = list(dict.fromkeys(_detector_names(results)))
     scores = {}
-    for place, learner in enumerate(results.learners):
-        for detector in names:
-            for fold in range(results.n_folds):
-                rows = [
-                    alarm.row
-                    for alarm in results.alarms
-                    if (alarm.learner, alarm.detector, alarm.fold, alarm.kind) == (learner, detector, fold, "drift")
-                ]
-                curve = None
-                if measure in results.measures:
-                    values = results.values[:, place, fold, -1, results.measures.index(measure)]
-                    curve = (results.rows, 1.0 - values)
-                scores[learner, detector, fold] = score_alarms(
-                    rows, results.drifts, n_rows=results.n_rows, max_delay=max_delay, early=early, curve=curve
-                )
+    names = _list_detectors(results)
+    for (i, learner), detector, fold in product(enumerate(results.learners), names, range(results.n_folds)):
+        rows = [
+            alarm.row
+            for alarm in results.alarms
+            if (alarm.learner, alarm.detector, alarm.fold, alarm.kind) == (learner, detector, fold, "drift")
+        ]
+        curve = None
+        if measure in results.measures:
+            values = results.values[:, i, fold, -1, results.measures.index(measure)]
+            curve = (results.rows, 1.0 - values)
+        scores[learner, detector, fold] = score_alarms(
+            rows, results.drifts, n_rows=results.n_rows, max_delay=max_delay, early=early, curve=curve
+        )
     return scores
 
 
-def _detector_names(results: RunData) -> list[str]:
-    known = results.description.get("detectors", ())
-    return [str(name) for name in known] if isinstance(known, list) else []
+def _list_detectors(results: RunData) -> list[str]:
+    names = results.description.get("detectors", ())
+    return list(dict.fromkeys(map(str, names))) if isinstance(names, list) else []

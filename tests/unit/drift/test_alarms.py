@@ -134,7 +134,7 @@ def test_every_alarm_is_counted_once(
         (lambda: score_alarms([], [1_000], n_rows=1_000), "a drift at row 1000"),
         (lambda: score_alarms([], [], n_rows=0), "n_rows = 0"),
         (lambda: score_alarms([], [], n_rows=5, max_delay=0), "max_delay = 0"),
-        (lambda: recoveries(np.arange(3), np.zeros(2), []), "3 rows of readings and 2 errors"),
+        (lambda: recoveries(np.arange(3), np.zeros(2), []), "3 rows and 2 errors"),
     ],
 )
 def test_scores_of_nonsense_are_refused(make: Callable[[], object], complaint: str) -> None:
@@ -290,14 +290,14 @@ def test_a_column_of_a_stream_is_watched_and_missing_values_are_passed_over() ->
 @pytest.mark.parametrize(
     ("source", "column", "complaint"),
     [
-        (STREAM, None, "which column of the stream"),
+        (STREAM, None, "a stream needs column"),
         (SEA(), "a1", "the stream never ends"),
         (STREAM, "a9", "there is no column 'a9'"),
         (STREAM, 3, "the stream has 3 columns"),
-        (STAGGER(n_rows=100), "shape", "the column shape is nominal, and a detector watches numbers: no column is"),
+        (STAGGER(n_rows=100), "shape", "column shape is nominal, but a detector needs numbers: no column is"),
         ([0.0], "a1", "only a stream has columns"),
         ([[0.0]], None, "one column of values"),
-        (object(), None, "cannot watch object"),
+        (object(), None, "cannot read object"),
         ("no such file", None, "cannot read no such file"),
     ],
 )
