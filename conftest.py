@@ -4,6 +4,7 @@
 another machine. Tests that need one of them belong in tests/oracle or tests/system.
 """
 
+import platform
 import sys
 from collections.abc import Callable, Generator
 from functools import wraps
@@ -66,6 +67,7 @@ def _is_isolated(item: pytest.Item) -> bool:
 
 
 _ISOLATION = Isolation()
+platform.platform()  # runs uname once, before isolation is on; later calls use the cached value
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
