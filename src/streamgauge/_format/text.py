@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 __all__ = [
     "count",
-    "forgetting_phrase",
+    "describe_forgetting",
     "join_words",
     "make_printable",
     "shorten_stream_name",
@@ -151,14 +151,14 @@ _FORGETTINGS = {
 }
 
 
-def forgetting_phrase(text: str) -> str:
+def describe_forgetting(text: str) -> str:
     """Return in words over which rows a forgetting computes measures, from its text form.
 
     Examples
     --------
-    >>> forgetting_phrase("Landmark()"), forgetting_phrase("Window(width=1000)"), forgetting_phrase("Mine(5)")
+    >>> describe_forgetting("Landmark()"), describe_forgetting("Window(width=1000)"), describe_forgetting("Mine(5)")
     ('over all rows', 'over the last 1,000 rows', 'over Mine(5)')
-    >>> forgetting_phrase("Window(width=1000, moa_compatible=True)")
+    >>> describe_forgetting("Window(width=1000, moa_compatible=True)")
     'over the last 1,000 rows (counted as in MOA)'
     """
     plain = re.sub(r"(, )?moa_compatible=True", "", text)

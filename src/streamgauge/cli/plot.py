@@ -94,9 +94,9 @@ def _draw(kind: str, runs: "list[Results]", options: dict[str, Any]) -> "Figure"
     if kind == "p_values" and len(runs) > 1:
         return plots.p_values(_rank(runs, options))
     if kind == "p_values":
-        from streamgauge.reports.study import recommended  # noqa: PLC0415
+        from streamgauge.reports.study import run_recommended_tests  # noqa: PLC0415
 
-        return plots.p_values(recommended(runs[0], options["measure"], options["alpha"]))  # type: ignore[arg-type]
+        return plots.p_values(run_recommended_tests(runs[0], options["measure"], options["alpha"]))  # type: ignore[arg-type]
     size = {"size": options["size"]} if options["size"] else {}
     if kind == "pareto":
         return plots.pareto(runs, options["measure"], options["forgetting"], cost=options["cost"], **size)

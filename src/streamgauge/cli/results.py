@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from streamgauge._format.text import describe_forgetting
 from streamgauge.cli.names import to_forgetting_name
 from streamgauge.cli.output import add_output_options, make_console, print_json, print_note
 from streamgauge.cli.saved_results import AXES
@@ -118,7 +119,7 @@ def _build_learner_table(rows: Sequence[dict[str, Any]]) -> "Table":
 
     axes, learners = _find_axes(rows), list(dict.fromkeys(row["learner"] for row in rows))
     measure, forgetting = rows[0]["measure"], rows[0]["forgetting"]
-    title = measure if forgetting == "Landmark()" else f"{measure}, {forgetting}"
+    title = measure if forgetting == "Landmark()" else f"{measure} {describe_forgetting(forgetting)}"
     table = Table(
         *axes, title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="bold"
     )
@@ -143,7 +144,8 @@ def _build_measure_table(rows: Sequence[dict[str, Any]], columns: Sequence[tuple
     axes, several = [*_find_axes(rows), "learner"], len({forgetting for _, forgetting in columns}) > 1
     table = Table(*axes, box=None, pad_edge=False, header_style="bold")
     for measure, forgetting in columns:
-        table.add_column(f"{measure}, {forgetting}" if several else measure, justify="right", overflow="fold")
+        heading = f"{measure} {describe_forgetting(forgetting)}" if several else measure
+        table.add_column(heading, justify="right", overflow="fold")
     lines: dict[tuple[Any, ...], dict[tuple[str, str], str]] = {}
     for row in rows:
         spread = "" if row["spread"] is None else f" ± {row['spread']:.4f}"

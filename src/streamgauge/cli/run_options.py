@@ -238,12 +238,12 @@ def _make_recorders(options: dict[str, Any]) -> list[Any]:
 
 def show(results: Results, comparisons: Sequence[Any], options: dict[str, Any]) -> int:
     """Write the requested files, print the results or their JSON, and return the exit status."""
-    from streamgauge.results import readings_table, write_table  # noqa: PLC0415
+    from streamgauge.results import tabulate_readings, write_table  # noqa: PLC0415
 
     if options["out"]:
         save_into(options["out"], results, options["earlier"])
     if options["table"]:
-        write_table(readings_table(results), options["table"])
+        write_table(tabulate_readings(results), options["table"])
     report = options["report"] or (options["out"] / "report.html" if options["out"] else None)
     if report:
         from streamgauge.reports import write_page  # noqa: PLC0415
@@ -273,7 +273,7 @@ def get_exit_status(results: Results) -> int:
 
 
 def _to_json(results: Results, comparisons: Sequence[Any]) -> dict[str, Any]:
-    from streamgauge.results import manifest  # noqa: PLC0415
+    from streamgauge.results import build_manifest  # noqa: PLC0415
 
     final = [
         {
@@ -287,7 +287,7 @@ def _to_json(results: Results, comparisons: Sequence[Any]) -> dict[str, Any]:
         if reading.row == results.n_rows
     ]
     return {
-        **manifest(results),
+        **build_manifest(results),
         "final": final,
         "comparisons": [
             {**asdict(comparison), "better": comparison.better, "sentence": comparison.sentence}

@@ -1,19 +1,20 @@
-"""Results of a run: as users hold them, in files, as tables, and what else a run records."""
+"""Results of a run: as users hold them, as files and tables, and further records of a run."""
 
-from streamgauge.results.files import holds_results, load, manifest, readings_table, resources_table, save, write_table
+from streamgauge.results.files import build_manifest, holds_results, load, save
 from streamgauge.results.recorders import ConfusionMatrices, Misclassified, Predictions
 from streamgauge.results.results import Results
+from streamgauge.results.tables import tabulate_readings, tabulate_resources, write_table
 
 __all__ = [
     "ConfusionMatrices",
     "Misclassified",
     "Predictions",
     "Results",
+    "build_manifest",
     "holds_results",
     "load",
-    "manifest",
-    "readings_table",
-    "resources_table",
     "save",
+    "tabulate_readings",
+    "tabulate_resources",
     "write_table",
 ]

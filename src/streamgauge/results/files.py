@@ -1,9 +1,9 @@
-"""The store of a run: a folder with the readings, what the learners cost, and a manifest.
+"""The folder of a run: readings, costs of the learners, labels, confusion matrices and a manifest.
 
 ``readings.parquet`` is one tidy table (row, learner, fold, measure, forgetting, value), which pandas, polars and
-DuckDB read directly; so are ``resources.parquet`` (row, learner, fold and the figures of the cost), ``labels.parquet``
-(how classes and labels came) and ``confusions.parquet`` (who was taken for whom). ``manifest.json`` says what was run,
-with which versions, seeds and options, on which stream, and what became of the labels.
+DuckDB read directly; so are ``resources.parquet`` (row, learner, fold and the costs), ``labels.parquet`` (counts of
+classes and labels), ``differences.parquet`` and ``confusions.parquet``. ``manifest.json`` holds what was run, with
+which versions, seeds and options, on which stream, and how many labels arrived.
 """
 
 import json
@@ -37,30 +37,28 @@ from streamgauge.results.tables import (
     ENDS,
     LABELS,
     TOTALS,
-    confusions_table,
-    differences_table,
-    labels_table,
-    readings_table,
-    resources_table,
-    write_table,
+    tabulate_confusions,
+    tabulate_differences,
+    tabulate_labels,
+    tabulate_readings,
+    tabulate_resources,
 )
 
-__all__ = ["holds_results", "load", "manifest", "readings_table", "resources_table", "save", "write_table"]
+__all__ = ["build_manifest", "holds_results", "load", "save"]
 
 FORMAT = 1
 MANIFEST = "manifest.json"
 
 
-def manifest(results: Results) -> dict[str, Any]:
-    """Say what was run, where and with what, so that it can be run again.
+def build_manifest(results: Results) -> dict[str, Any]:
+    """Return what was run, where and with which versions, so that it can be repeated.
 
     Examples
     --------
-    >>> empty = Results(np.empty(0, np.int64), np.empty((0, 1, 1, 1, 1)), ("a",), ("L",), ("m",), (), 0, complete=True)
-    >>> manifest(empty)["complete"]
+    >>> from streamgauge import SEA, NoChange, evaluate
+    >>> build_manifest(evaluate(SEA(n_rows=100), NoChange()))["complete"]
     True
     """
-    pairs = [_listed(asdict(pair)) for pair in results.pairs]
     packages = ("streamgauge", "numpy", "scipy", "pyarrow")
     return {
         "format": FORMAT,
@@ -72,59 +70,65 @@ def manifest(results: Results) -> dict[str, Any]:
         "measures": list(results.measures),
         "description": results.description,
         "alarms": [asdict(alarm) for alarm in results.alarms],
-        "pairs": pairs,
+        "pairs": [_to_json(asdict(pair)) for pair in results.pairs],
         "verdicts": [asdict(verdict) for verdict in results.verdicts],
         "failures": [asdict(failure) for failure in results.failures],
-        "classes": _classes(results),
-        "differences": _difference_facts(results.differences),
-        "feedback": None if results.feedback is None else _listed(asdict(results.feedback)),
-        "resources": _totals(results.resources),
+        "classes": _list_classes(results),
+        "differences": _describe_differences(results.differences),
+        "feedback": None if results.feedback is None else _to_json(asdict(results.feedback)),
+        "resources": _summarise_resources(results.resources),
         "versions": {"python": platform.python_version(), **{package: version(package) for package in packages}},
         "machine": {"platform": platform.platform(), "instruction_set": _native.instruction_set()},
     }
 
 
-def _classes(results: Results) -> list[str] | None:
-    kept = results.labels or results.confusions
-    return None if kept is None else list(kept.classes)
+def _list_classes(results: Results) -> list[str] | None:
+    record = results.labels or results.confusions
+    return None if record is None else list(record.classes)
 
 
-def _difference_facts(kept: Differences | None) -> dict[str, Any] | None:
-    return None if kept is None else {"pairs": list(kept.pairs), "alpha": kept.alpha, "test": kept.test}
+def _describe_differences(differences: Differences | None) -> dict[str, Any] | None:
+    if differences is None:
+        return None
+    return {"pairs": list(differences.pairs), "alpha": differences.alpha, "test": differences.test}
 
 
-def _listed(facts: dict[str, Any]) -> dict[str, Any]:
-    """Give facts whose columns are lists; NaN, which JSON lacks, is null."""
+def _summarise_resources(resources: Resources | None) -> dict[str, Any] | None:
+    if resources is None:
+        return None
+    return {
+        **_to_json({name: getattr(resources, name) for name in TOTALS}),
+        "percentiles": list(resources.percentiles),
+        "peak_rss": resources.peak_rss,
+        "cpu_clock": resources.cpu_clock,
+    }
+
+
+def _to_json(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return facts with arrays as lists; NaN, which JSON lacks, becomes null."""
     return {
         name: np.where(np.isnan(value), None, value).tolist() if isinstance(value, np.ndarray) else value  # type: ignore[call-overload]
         for name, value in facts.items()
     }
 
 
-def _totals(cost: Resources | None) -> dict[str, Any] | None:
-    if cost is None:
-        return None
-    facts = {"percentiles": list(cost.percentiles), "peak_rss": cost.peak_rss, "cpu_clock": cost.cpu_clock}
-    return {**_listed({name: getattr(cost, name) for name in TOTALS}), **facts}
-
-
 TABLES = tuple(f"{name}.parquet" for name in ("readings", "resources", "labels", "differences", "confusions"))
-"""The files of results beside the manifest."""
+"""The files of results besides the manifest."""
 
 
 def save(results: Results, folder: Path | str) -> Path:
-    """Write the readings and the manifest into a folder, which is made where it is missing.
+    """Save results to a folder, which is created if missing.
 
-    Results that are there already are replaced once the new ones are written: no file of them stays behind. All else
-    in the folder is left as it is.
+    Earlier results in the folder are replaced once the new ones are written, without a file left behind. Other files
+    in the folder are kept.
 
     Examples
     --------
     >>> import tempfile
-    >>> empty = Results(np.empty(0, np.int64), np.empty((0, 1, 1, 1, 1)), ("a",), ("L",), ("m",), (), 0, complete=True)
+    >>> from streamgauge import SEA, NoChange, evaluate
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     load(save(empty, folder)).learners
-    ('a',)
+    ...     load(save(evaluate(SEA(n_rows=100), NoChange()), folder)).learners
+    ('NoChange',)
     """
     from pyarrow import parquet  # noqa: PLC0415
 
@@ -132,34 +136,34 @@ def save(results: Results, folder: Path | str) -> Path:
     temporary = folder / f".{os.getpid()}.tmp"
     try:
         temporary.mkdir(parents=True, exist_ok=True)
-        for name, table in _tables(results).items():
+        for name, table in _build_tables(results).items():
             parquet.write_table(table, temporary / name)
-        (temporary / MANIFEST).write_text(json.dumps(manifest(results), indent=2) + "\n", encoding="utf-8")
-        _put_in_place(temporary, folder)
+        (temporary / MANIFEST).write_text(json.dumps(build_manifest(results), indent=2) + "\n", encoding="utf-8")
+        _move_files(temporary, folder)
     except OSError as error:
-        msg = f"cannot write the results into {folder}: {error.strerror or error}"
+        msg = f"cannot write the results to {folder}: {error.strerror or error}"
         raise StreamgaugeError(msg) from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     return folder
 
 
-def _tables(results: Results) -> dict[str, Any]:
-    """Give the tables of results by the names of their files; what was not measured has none."""
-    kept: dict[str, Any] = {"readings": readings_table(results)}
+def _build_tables(results: Results) -> dict[str, Any]:
+    """Return the tables of results by file name; what was not recorded has none."""
+    tables: dict[str, Any] = {"readings": tabulate_readings(results)}
     if results.resources is not None:
-        kept["resources"] = resources_table(results)
+        tables["resources"] = tabulate_resources(results)
     if results.labels is not None:
-        kept["labels"] = labels_table(results.labels)
+        tables["labels"] = tabulate_labels(results.labels)
     if results.differences is not None:
-        kept["differences"] = differences_table(results.differences)
+        tables["differences"] = tabulate_differences(results.differences)
     if results.confusions is not None:
-        kept["confusions"] = confusions_table(results)
-    return {f"{name}.parquet": table for name, table in kept.items()}
+        tables["confusions"] = tabulate_confusions(results)
+    return {f"{name}.parquet": table for name, table in tables.items()}
 
 
-def _put_in_place(temporary: Path, folder: Path) -> None:
-    """Move new files to their place; without a manifest, which comes last, no one takes them for results."""
+def _move_files(temporary: Path, folder: Path) -> None:
+    """Move new files into the folder, the manifest last: files without a manifest do not count as results."""
     written = {path.name for path in temporary.iterdir()}
     if holds_results(folder):
         for name in (*(table for table in TABLES if table not in written), MANIFEST):
@@ -169,7 +173,7 @@ def _put_in_place(temporary: Path, folder: Path) -> None:
 
 
 def holds_results(folder: Path | str) -> bool:
-    """Say whether `save` has written results into a folder, whole or damaged.
+    """Return whether a folder holds results of `save`, intact or damaged.
 
     Examples
     --------
@@ -180,7 +184,7 @@ def holds_results(folder: Path | str) -> bool:
 
 
 def load(folder: Path | str) -> Results:
-    """Read what `save` wrote.
+    """Load the results of `save`.
 
     Examples
     --------
@@ -195,36 +199,46 @@ def load(folder: Path | str) -> Results:
         msg = f"{folder} holds no results: there is no manifest.json in it"
         raise StreamgaugeError(msg)
     try:
-        written = json.loads(path.read_text(encoding="utf-8"))
-        if written["format"] != FORMAT:
-            msg = f"{path} has format {written['format']}, and this version reads format {FORMAT}"
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        if manifest["format"] != FORMAT:
+            msg = f"{path} has format {manifest['format']}, but this version of streamgauge reads format {FORMAT}"
             raise StreamgaugeError(msg)
-        pairs = tuple(_pair(pair) for pair in written["pairs"])
-        alarms = tuple(Alarm(**alarm) for alarm in written.get("alarms", ()))
-        learners, forgettings, measures = (tuple(written[axis]) for axis in ("learners", "forgettings", "measures"))
-        table = _read_table(folder / "readings.parquet", ["row", "value"])
-        shape = (-1, len(learners), written["n_folds"], len(forgettings), len(measures))
-        values = table["value"].reshape(shape)
-        rows = table["row"].reshape(shape)[:, 0, 0, 0, 0]
-        verdicts = tuple(_verdict(verdict) for verdict in written.get("verdicts", ()))
-        feedback, cost = _feedback(written.get("feedback")), _read_resources(folder, written, shape[1:3])
-        classes = tuple(written.get("classes") or ())
-        labels, confusions = _read_labels(folder, classes), _read_confusions(folder, classes, shape)
-        differences = _read_differences(folder, written.get("differences"))
+        return _read_results(folder, manifest)
     except (OSError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, StreamgaugeError):
             raise
         msg = f"the results in {folder} are damaged: {error}"
         raise StreamgaugeError(msg) from error
-    names = (learners, forgettings, measures)
-    facts = (written["n_rows"], written["complete"], written["description"])
-    failures = tuple(Failure(**failure) for failure in written.get("failures", ()))
-    courses = (labels, confusions, differences)
-    return Results(rows, values, *names, pairs, *facts, feedback, cost, failures, alarms, verdicts, *courses)
+
+
+def _read_results(folder: Path, manifest: dict[str, Any]) -> Results:
+    learners, forgettings, measures = (tuple(manifest[axis]) for axis in ("learners", "forgettings", "measures"))
+    classes = tuple(manifest.get("classes") or ())
+    shape = (-1, len(learners), manifest["n_folds"], len(forgettings), len(measures))
+    table = _read_table(folder / "readings.parquet", ["row", "value"])
+    return Results(
+        rows=table["row"].reshape(shape)[:, 0, 0, 0, 0],
+        values=table["value"].reshape(shape),
+        learners=learners,
+        forgettings=forgettings,
+        measures=measures,
+        pairs=tuple(_parse_pair(pair) for pair in manifest["pairs"]),
+        n_rows=manifest["n_rows"],
+        complete=manifest["complete"],
+        description=manifest["description"],
+        feedback=_parse_feedback(manifest.get("feedback")),
+        resources=_read_resources(folder, manifest.get("resources"), shape[1:3]),
+        failures=tuple(Failure(**failure) for failure in manifest.get("failures", ())),
+        alarms=tuple(Alarm(**alarm) for alarm in manifest.get("alarms", ())),
+        verdicts=tuple(_parse_verdict(verdict) for verdict in manifest.get("verdicts", ())),
+        labels=_read_labels(folder, classes),
+        confusions=_read_confusions(folder, classes, shape),
+        differences=_read_differences(folder, manifest.get("differences")),
+    )
 
 
 def _read_table(path: Path, columns: list[str] | None = None) -> dict[str, NDArray[Any]]:
-    """Read columns of numbers, in a way that does not have pyarrow import pandas: half a second for nothing."""
+    """Read columns of numbers without pyarrow's conversion, which would import pandas and take half a second."""
     from pyarrow import parquet, types  # noqa: PLC0415  (slow to import)
 
     with parquet.ParquetFile(path) as file:
@@ -238,21 +252,20 @@ def _read_table(path: Path, columns: list[str] | None = None) -> dict[str, NDArr
     }
 
 
-def _feedback(written: dict[str, Any] | None) -> Feedback | None:
-    return None if written is None else Feedback(**{**written, "n_scored": np.asarray(written["n_scored"])})
-
-
-def _read_resources(folder: Path, written: dict[str, Any], cells: tuple[int, ...]) -> Resources | None:
-    totals = written.get("resources")
+def _read_resources(folder: Path, totals: dict[str, Any] | None, cells: tuple[int, ...]) -> Resources | None:
     if totals is None:
         return None
     table = _read_table(folder / "resources.parquet", ["row", *CURVES])
-    rows = table["row"].reshape(-1, *cells)[:, 0, 0]
-    curves = {name: table[name].reshape(-1, *cells) for name in CURVES}
-    columns: dict[str, Any] = {**curves, **{name: np.asarray(totals[name]) for name in TOTALS}}
-    columns["latency"] = columns["latency"].astype(np.float64)  # null was NaN
-    facts: dict[str, Any] = {name: totals[name] for name in ("peak_rss", "cpu_clock")}
-    return Resources(rows, **columns, percentiles=tuple(totals["percentiles"]), **facts)
+    columns: dict[str, Any] = {name: table[name].reshape(-1, *cells) for name in CURVES}
+    columns |= {name: np.asarray(totals[name]) for name in TOTALS}
+    columns["latency"] = columns["latency"].astype(np.float64)  # NaN was written as null
+    return Resources(
+        rows=table["row"].reshape(-1, *cells)[:, 0, 0],
+        **columns,
+        percentiles=tuple(totals["percentiles"]),
+        peak_rss=totals["peak_rss"],
+        cpu_clock=totals["cpu_clock"],
+    )
 
 
 def _read_labels(folder: Path, classes: tuple[str, ...]) -> LabelCounts | None:
@@ -261,7 +274,8 @@ def _read_labels(folder: Path, classes: tuple[str, ...]) -> LabelCounts | None:
         return None
     table = _read_table(path)
     by_class = np.stack([table[f"rows of {name}"] for name in classes], axis=1)
-    return LabelCounts(table["row"], classes, by_class, *(table[name] for name in LABELS))
+    counts = {name: table[name] for name in LABELS}
+    return LabelCounts(rows=table["row"], classes=classes, by_class=by_class, **counts)
 
 
 def _read_confusions(folder: Path, classes: tuple[str, ...], shape: tuple[int, ...]) -> Confusions | None:
@@ -269,9 +283,9 @@ def _read_confusions(folder: Path, classes: tuple[str, ...], shape: tuple[int, .
     if not classes or not path.is_file():
         return None
     table = _read_table(path, ["row", "weight"])
-    whole = (-1, shape[1], shape[3], len(classes), len(classes) + 1)
-    rows = table["row"].reshape(whole)[:, 0, 0, 0, 0]
-    return Confusions(rows, classes, table["weight"].reshape(whole))
+    shape = (-1, shape[1], shape[3], len(classes), len(classes) + 1)
+    rows = table["row"].reshape(shape)[:, 0, 0, 0, 0]
+    return Confusions(rows, classes, table["weight"].reshape(shape))
 
 
 def _read_differences(folder: Path, facts: dict[str, Any] | None) -> Differences | None:
@@ -281,15 +295,20 @@ def _read_differences(folder: Path, facts: dict[str, Any] | None) -> Differences
     table = _read_table(path)
     pairs = tuple((first, second) for first, second in facts["pairs"])
     values = np.stack([table[name] for name in ENDS], axis=1).reshape(-1, len(pairs), len(ENDS))
-    return Differences(table["row"][:: len(pairs)], pairs, values, facts["alpha"], facts["test"])
+    return Differences(
+        rows=table["row"][:: len(pairs)], pairs=pairs, values=values, alpha=facts["alpha"], test=facts["test"]
+    )
 
 
-def _pair(written: dict[str, Any]) -> PairSums:
-    """Read the sums of a pair, whose lists are columns."""
-    columns: dict[str, Any] = {name: np.asarray(v) if isinstance(v, list) else v for name, v in written.items()}
+def _parse_feedback(facts: dict[str, Any] | None) -> Feedback | None:
+    return None if facts is None else Feedback(**{**facts, "n_scored": np.asarray(facts["n_scored"])})
+
+
+def _parse_pair(facts: dict[str, Any]) -> PairSums:
+    columns: dict[str, Any] = {name: np.asarray(v) if isinstance(v, list) else v for name, v in facts.items()}
     return PairSums(**columns)
 
 
-def _verdict(written: dict[str, Any]) -> Verdict:
-    interval = written["interval"]
-    return Verdict(**{**written, "interval": None if interval is None else tuple(interval)})
+def _parse_verdict(facts: dict[str, Any]) -> Verdict:
+    interval = facts["interval"]
+    return Verdict(**{**facts, "interval": None if interval is None else tuple(interval)})

@@ -1,31 +1,29 @@
-"""How records show themselves at a prompt, and in a notebook: as plain tables, in the colours of the notebook."""
+"""Results at a prompt and in a notebook: plain tables, in the style of the notebook."""
 
 from streamgauge._format.markup import Markup, build_table, join_markup, tag
 from streamgauge._format.numbers import format_spread, format_value, label_measure
-from streamgauge._format.text import count, make_printable, shorten_stream_name
+from streamgauge._format.text import count, describe_forgetting, make_printable, shorten_stream_name
 from streamgauge.records import RunData
 
-__all__ = ["results_html", "results_text"]
+__all__ = ["format_html", "format_text"]
 
 
-def results_html(results: RunData) -> str:
-    """Show where each learner stands after the last row, and what to know before believing it.
+def format_html(results: RunData) -> str:
+    """Return the readings after the last row as HTML, with what limits them.
 
     Examples
     --------
     >>> from streamgauge import SEA, NoChange, evaluate
-    >>> "After 100 rows of SEA" in results_html(evaluate(SEA(n_rows=100), NoChange()))
+    >>> "After 100 rows of SEA" in format_html(evaluate(SEA(n_rows=100), NoChange()))
     True
     """
-    stream = results.description.get("stream")
-    name = f" of {shorten_stream_name(str(stream['name']))}" if isinstance(stream, dict) and "name" in stream else ""
-    parts = [tag("p", tag("b", f"After {count(results.n_rows, 'row')}{name}"))]
+    parts = [tag("p", tag("b", _format_title(results)))]
     if not results.complete:
         parts.append(tag("p", tag("b", "Cut short: "), "every number is of these rows only."))
     parts += [tag("p", tag("b", "Failed: "), f"{failure}; no readings from there on.") for failure in results.failures]
     columns = [(forgetting, measure) for forgetting in results.forgettings for measure in results.measures]
     if columns and len(results.rows):
-        parts.append(_finals(results, columns))
+        parts.append(_build_finals_table(results, columns))
         folds = f"Mean over {results.n_folds} folds ± standard deviation; b" if results.n_folds > 1 else "B"
         parts.append(tag("p", tag("small", f"{folds}est mean in bold, which says nothing of significance.")))
     if results.feedback is not None and results.feedback.sentence:
@@ -33,53 +31,61 @@ def results_html(results: RunData) -> str:
     return tag("div", *parts)
 
 
-def results_text(results: RunData) -> str:
-    """Show the same as plain text.
+def format_text(results: RunData) -> str:
+    """Return the readings after the last row as plain text.
 
     Examples
     --------
     >>> from streamgauge import SEA, MajorityClass, NaiveBayes, evaluate
     >>> evaluate(SEA(n_rows=1000), {"bayes": NaiveBayes(), "majority": MajorityClass()}, measures=["accuracy", "kappa"])
-    After 1,000 rows of SEA(n_rows=1000), over Landmark()
+    After 1,000 rows of SEA(n_rows=1000), over all rows
               accuracy %  kappa %
     bayes         84.20*   63.11*
     majority       64.90    -0.10
     """
-    stream = results.description.get("stream")
-    name = f" of {shorten_stream_name(str(stream['name']))}" if isinstance(stream, dict) and "name" in stream else ""
     lines = [] if results.complete else ["Cut short: every number is of these rows only."]
     lines += [f"Failed: {make_printable(str(failure))}; no readings from there on." for failure in results.failures]
     for forgetting in results.forgettings if len(results.rows) else ():
-        lines.append(f"After {count(results.n_rows, 'row')}{name}, over {forgetting}")
+        lines.append(f"{_format_title(results)}, {describe_forgetting(forgetting)}")
         columns = [("", *map(make_printable, results.learners))]
         columns += [
-            (label_measure(measure, results.unit(measure)), *_texts(results, measure, forgetting))
+            (label_measure(measure, results.unit(measure)), *_format_finals(results, measure, forgetting))
             for measure in results.measures
         ]
         widths = [max(map(len, column)) for column in columns]
         for first, *others in zip(*columns, strict=True):
             cells = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
             lines.append("  ".join((first.ljust(widths[0]), *cells)))
-    return "\n".join(lines) or f"After {count(results.n_rows, 'row')}{name}: no readings."
+    return "\n".join(lines) or f"{_format_title(results)}: no readings."
 
 
-def _texts(results: RunData, measure: str, forgetting: str) -> list[str]:
+def _format_title(results: RunData) -> str:
+    stream = results.description.get("stream")
+    name = f" of {shorten_stream_name(str(stream['name']))}" if isinstance(stream, dict) and "name" in stream else ""
+    return f"After {count(results.n_rows, 'row')}{name}"
+
+
+def _format_finals(results: RunData, measure: str, forgetting: str) -> list[str]:
     unit, best = results.unit(measure), results.best(measure, forgetting)
-    finals = {learner: results.final(learner, measure, forgetting) for learner in results.learners}
-    return [
-        f"{format_value(final.mean, unit)} {format_spread(final.deviation, unit)}".rstrip() + ("*" if learner in best else "")
-        for learner, final in finals.items()
+    texts = []
+    for learner in results.learners:
+        final = results.final(learner, measure, forgetting)
+        value = f"{format_value(final.mean, unit)} {format_spread(final.deviation, unit)}".rstrip()
+        texts.append(f"{value}*" if learner in best else value)
+    return texts
+
+
+def _build_finals_table(results: RunData, columns: list[tuple[str, str]]) -> Markup:
+    headings = [
+        f"{label_measure(measure, results.unit(measure))}, {describe_forgetting(forgetting)}"
+        for forgetting, measure in columns
     ]
-
-
-def _finals(results: RunData, columns: list[tuple[str, str]]) -> Markup:
-    headings = [f"{label_measure(measure, results.unit(measure))}, {forgetting}" for forgetting, measure in columns]
     rows = [[learner] for learner in results.learners]
     for forgetting, measure in columns:
         finals = [results.final(learner, measure, forgetting) for learner in results.learners]
-        best = results.best(measure, forgetting)
+        unit, best = results.unit(measure), results.best(measure, forgetting)
         for row, learner, final in zip(rows, results.learners, finals, strict=True):
-            mean = format_value(final.mean, results.unit(measure))
-            shown = tag("b", mean) if learner in best else mean
-            row.append(join_markup(shown, " ", format_spread(final.deviation, results.unit(measure))))
+            mean = format_value(final.mean, unit)
+            text = tag("b", mean) if learner in best else mean
+            row.append(join_markup(text, " ", format_spread(final.deviation, unit)))
     return build_table(["learner", *headings], rows)

@@ -1,12 +1,12 @@
-"""Results as users hold them: the data of a run, its tables, and how it shows itself."""
+"""Results as users hold them: the data of a run, its tables, and its text and HTML forms."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from streamgauge._optional import library
 from streamgauge.records import RunData
-from streamgauge.results.notebook import results_html, results_text
-from streamgauge.results.tables import readings_table
+from streamgauge.results.notebook import format_html, format_text
+from streamgauge.results.tables import tabulate_readings
 
 __all__ = ["Results"]
 
@@ -17,27 +17,25 @@ class Results(RunData):
 
     Examples
     --------
-    >>> values = np.array([[[[[0.75]], [[0.85]]]]])
-    >>> results = Results(np.array([100]), values, ("tree",), ("Landmark()",), ("accuracy",), (), 100, complete=True)
-    >>> results.curve("tree", "accuracy").tolist()
-    [[0.75, 0.85]]
+    >>> from streamgauge import SEA, NoChange, evaluate
+    >>> results = evaluate(SEA(n_rows=100), NoChange(), every=50)
+    >>> results.curve("NoChange", "accuracy").shape
+    (2, 1)
     """
 
     def to_arrow(self) -> Any:  # noqa: ANN401  (pyarrow has no types)
-        """Give all readings as one tidy Arrow table: row, learner, fold, measure, forgetting, value.
+        """Return all readings as one tidy Arrow table: row, learner, fold, measure, forgetting, value.
 
         Examples
         --------
-        >>> values = np.array([[[[[0.75]], [[0.85]]]]])
-        >>> names = (("tree",), ("Landmark()",), ("accuracy",))
-        >>> results = Results(np.array([100]), values, *names, (), 100, complete=True)
-        >>> results.to_arrow().column_names
+        >>> from streamgauge import SEA, NoChange, evaluate
+        >>> evaluate(SEA(n_rows=100), NoChange()).to_arrow().column_names
         ['row', 'learner', 'fold', 'measure', 'forgetting', 'value']
         """
-        return readings_table(self)
+        return tabulate_readings(self)
 
     def to_pandas(self) -> Any:  # noqa: ANN401
-        """Give all readings as a tidy DataFrame of pandas, as `to_arrow`; names are categories.
+        """Return all readings as a tidy pandas DataFrame with the columns of `to_arrow`; names are categories.
 
         Examples
         --------
@@ -49,7 +47,7 @@ class Results(RunData):
         return self.to_arrow().to_pandas()
 
     def to_polars(self) -> Any:  # noqa: ANN401
-        """Give all readings as a tidy DataFrame of polars, as `to_arrow`; names are categories.
+        """Return all readings as a tidy polars DataFrame with the columns of `to_arrow`; names are categories.
 
         Examples
         --------
@@ -60,7 +58,7 @@ class Results(RunData):
         return library("polars", "polars").from_arrow(self.to_arrow())
 
     def __repr__(self) -> str:
-        return results_text(self)
+        return format_text(self)
 
     def _repr_html_(self) -> str:
-        return results_html(self)
+        return format_html(self)

@@ -15,39 +15,15 @@ __all__ = [
     "ENDS",
     "LABELS",
     "TOTALS",
-    "confusions_table",
-    "differences_table",
-    "labels_table",
-    "readings_table",
-    "resources_table",
+    "tabulate_confusions",
+    "tabulate_differences",
+    "tabulate_labels",
+    "tabulate_readings",
+    "tabulate_resources",
     "write_table",
 ]
 
-pa = LazyModule("pyarrow")  # 130 ms that a run need not pay
-
-
-def readings_table(results: RunData) -> Any:  # noqa: ANN401  (pyarrow has no types)
-    """Give all readings as one tidy Arrow table.
-
-    Examples
-    --------
-    >>> empty = RunData(np.empty(0, np.int64), np.empty((0, 1, 1, 1, 1)), ("a",), ("L",), ("m",), (), 0, complete=True)
-    >>> readings_table(empty).column_names
-    ['row', 'learner', 'fold', 'measure', 'forgetting', 'value']
-    """
-    place = np.indices(results.values.shape).reshape(5, -1)
-    name = [np.asarray(names, dtype=object) for names in (results.learners, results.measures, results.forgettings)]
-    return pa.table(
-        {
-            "row": results.rows[place[0]],
-            "learner": pa.array(name[0][place[1]], pa.string()).dictionary_encode(),
-            "fold": place[2].astype(np.int32),
-            "measure": pa.array(name[1][place[4]], pa.string()).dictionary_encode(),
-            "forgetting": pa.array(name[2][place[3]], pa.string()).dictionary_encode(),
-            "value": results.values.reshape(-1),
-        }
-    )
-
+pa = LazyModule("pyarrow")  # importing it takes 130 ms
 
 CURVES = ("cpu_seconds", "wall_seconds", "predict_share", "n_bytes", "ram_hours")
 ENDS = ("difference", "low", "high")
@@ -55,113 +31,134 @@ LABELS = ("n_unknown", "n_hidden", "n_revealed")
 TOTALS = ("n_predicted", "n_learnt", "latency", "n_timed", "n_late")
 
 
-def resources_table(results: RunData) -> Any:  # noqa: ANN401
-    """Give what each learner cost at each stop, since the start, as one tidy Arrow table.
+def tabulate_readings(results: RunData) -> Any:  # noqa: ANN401  (pyarrow has no types)
+    """Return all readings as one tidy Arrow table.
 
     Examples
     --------
     >>> from streamgauge import SEA, NoChange, evaluate
-    >>> resources_table(evaluate(SEA(n_rows=100), NoChange(), every=50, resources=True)).column_names[:5]
-    ['row', 'learner', 'fold', 'cpu_seconds', 'wall_seconds']
+    >>> tabulate_readings(evaluate(SEA(n_rows=100), NoChange())).column_names
+    ['row', 'learner', 'fold', 'measure', 'forgetting', 'value']
     """
-    import pyarrow as pa  # noqa: PLC0415
-
-    cost = results.resources
-    if cost is None:
-        msg = "the costs of the learners were not measured in this run"
-        raise StreamgaugeError(msg)
-    place = np.indices(cost.cpu_seconds.shape).reshape(3, -1)
-    names = np.asarray(results.learners, dtype=object)[place[1]]
+    row, learner, fold, forgetting, measure = np.indices(results.values.shape).reshape(5, -1)
     return pa.table(
         {
-            "row": cost.rows[place[0]],
-            "learner": pa.array(names, pa.string()).dictionary_encode(),
-            "fold": place[2].astype(np.int32),
-            **{name: getattr(cost, name).reshape(-1) for name in CURVES},
+            "row": results.rows[row],
+            "learner": _encode(results.learners, learner),
+            "fold": fold.astype(np.int32),
+            "measure": _encode(results.measures, measure),
+            "forgetting": _encode(results.forgettings, forgetting),
+            "value": results.values.reshape(-1),
         }
     )
 
 
-def labels_table(counts: LabelCounts) -> Any:  # noqa: ANN401
-    """Give how classes and labels came as an Arrow table: a line for each stop, a column for each class.
+def tabulate_resources(results: RunData) -> Any:  # noqa: ANN401
+    """Return the costs of each learner since the start, at each reading, as one tidy Arrow table.
 
     Examples
     --------
     >>> from streamgauge import SEA, NoChange, evaluate
-    >>> labels_table(evaluate(SEA(n_rows=100), NoChange(), every=50).labels).column_names[:4]
+    >>> tabulate_resources(evaluate(SEA(n_rows=100), NoChange(), every=50, resources=True)).column_names[:5]
+    ['row', 'learner', 'fold', 'cpu_seconds', 'wall_seconds']
+    """
+    resources = results.resources
+    if resources is None:
+        msg = "the costs of the learners were not measured in this run"
+        raise StreamgaugeError(msg)
+    row, learner, fold = np.indices(resources.cpu_seconds.shape).reshape(3, -1)
+    return pa.table(
+        {
+            "row": resources.rows[row],
+            "learner": _encode(results.learners, learner),
+            "fold": fold.astype(np.int32),
+            **{name: getattr(resources, name).reshape(-1) for name in CURVES},
+        }
+    )
+
+
+def tabulate_labels(counts: LabelCounts) -> Any:  # noqa: ANN401
+    """Return the counts of classes and labels as an Arrow table: a line per reading, a column per class.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, NoChange, evaluate
+    >>> tabulate_labels(evaluate(SEA(n_rows=100), NoChange(), every=50).labels).column_names[:4]
     ['row', 'n_unknown', 'n_hidden', 'n_revealed']
     """
-    import pyarrow as pa  # noqa: PLC0415
-
     facts = {name: getattr(counts, name) for name in LABELS}
     by_class = {f"rows of {name}": counts.by_class[:, code] for code, name in enumerate(counts.classes)}
     return pa.table({"row": counts.rows, **facts, **by_class})
 
 
-def differences_table(kept: Differences) -> Any:  # noqa: ANN401
-    """Give the differences of all pairs along a run as one tidy Arrow table.
+def tabulate_differences(differences: Differences) -> Any:  # noqa: ANN401
+    """Return the differences of all pairs along a run as one tidy Arrow table.
 
     Examples
     --------
     >>> from streamgauge import SEA, MajorityClass, NoChange, evaluate
     >>> results = evaluate(SEA(n_rows=100), [NoChange(), MajorityClass()], every=50)
-    >>> differences_table(results.differences).column_names
+    >>> tabulate_differences(results.differences).column_names
     ['row', 'first', 'second', 'difference', 'low', 'high']
     """
-    import pyarrow as pa  # noqa: PLC0415
-
-    n_rows, n_pairs = kept.values.shape[:2]
-    pairs = dict(zip(("first", "second"), np.tile(np.array(kept.pairs, dtype=object).T, n_rows), strict=True))
-    values = {name: kept.values[:, :, at].reshape(-1) for at, name in enumerate(ENDS)}
-    return pa.table({"row": np.repeat(kept.rows, n_pairs), **pairs, **values})
+    n_rows, n_pairs = differences.values.shape[:2]
+    pairs = dict(zip(("first", "second"), np.tile(np.array(differences.pairs, dtype=object).T, n_rows), strict=True))
+    values = {name: differences.values[:, :, index].reshape(-1) for index, name in enumerate(ENDS)}
+    return pa.table({"row": np.repeat(differences.rows, n_pairs), **pairs, **values})
 
 
-def confusions_table(results: RunData) -> Any:  # noqa: ANN401
-    """Give the confusion matrices that a run kept as one tidy Arrow table; no prediction is null.
+def tabulate_confusions(results: RunData) -> Any:  # noqa: ANN401
+    """Return the confusion matrices of a run as one tidy Arrow table; an abstention has no predicted class.
 
     Examples
     --------
     >>> from streamgauge import SEA, NoChange, evaluate
-    >>> confusions_table(evaluate(SEA(n_rows=100), NoChange(), every=50)).column_names
+    >>> tabulate_confusions(evaluate(SEA(n_rows=100), NoChange(), every=50)).column_names
     ['row', 'learner', 'forgetting', 'true', 'predicted', 'weight']
     """
-    import pyarrow as pa  # noqa: PLC0415
-
-    kept = results.confusions
-    if kept is None:
+    confusions = results.confusions
+    if confusions is None:
         msg = "this run kept no confusion matrices"
         raise StreamgaugeError(msg)
-    place = np.indices(kept.weights.shape).reshape(5, -1)
-    axes = (results.learners, results.forgettings, kept.classes, (*kept.classes, None))
-    names = [
-        pa.array(np.asarray(names, dtype=object)[codes], pa.string()).dictionary_encode()
-        for names, codes in zip(axes, place[1:], strict=True)
-    ]
-    columns = dict(zip(("learner", "forgetting", "true", "predicted"), names, strict=True))
-    return pa.table({"row": kept.rows[place[0]], **columns, "weight": kept.weights.reshape(-1)})
+    row, learner, forgetting, true, predicted = np.indices(confusions.weights.shape).reshape(5, -1)
+    return pa.table(
+        {
+            "row": confusions.rows[row],
+            "learner": _encode(results.learners, learner),
+            "forgetting": _encode(results.forgettings, forgetting),
+            "true": _encode(confusions.classes, true),
+            "predicted": _encode((*confusions.classes, None), predicted),
+            "weight": confusions.weights.reshape(-1),
+        }
+    )
+
+
+def _encode(names: tuple[str | None, ...], codes: Any) -> Any:  # noqa: ANN401
+    """Return the names of codes as a dictionary-encoded column."""
+    return pa.array(np.asarray(names, dtype=object)[codes], pa.string()).dictionary_encode()
 
 
 def write_table(table: Any, path: Path | str) -> Path:  # noqa: ANN401
-    """Write a table, as that of all readings, to a file that ends in .csv or .parquet.
+    """Write a table to a .csv or .parquet file.
 
     Examples
     --------
     >>> import tempfile
     >>> from streamgauge import SEA, NoChange, evaluate
     >>> path = Path(tempfile.mkdtemp()) / "readings.csv"
-    >>> text = write_table(readings_table(evaluate(SEA(n_rows=10), NoChange(), every=10)), path).read_text()
+    >>> text = write_table(tabulate_readings(evaluate(SEA(n_rows=10), NoChange(), every=10)), path).read_text()
     >>> text.splitlines()[0]
     '"row","learner","fold","measure","forgetting","value"'
     """
     path = Path(path)
     if path.suffix not in {".csv", ".parquet"}:
-        msg = f"{path}: a table is written to a file that ends in .csv or .parquet"
+        msg = f"{path}: the name of a table must end in .csv or .parquet"
         raise StreamgaugeError(msg)
     with replace_atomically(path) as temporary:
         if path.suffix == ".csv":
             from pyarrow import csv  # noqa: PLC0415
 
-            csv.write_csv(_plain(table), temporary)
+            csv.write_csv(_decode(table), temporary)
         else:
             from pyarrow import parquet  # noqa: PLC0415
 
@@ -169,9 +166,7 @@ def write_table(table: Any, path: Path | str) -> Path:  # noqa: ANN401
     return path
 
 
-def _plain(table: Any) -> Any:  # noqa: ANN401
-    """Give a table with texts instead of dictionaries, as CSV wants it."""
-    import pyarrow as pa  # noqa: PLC0415
-
+def _decode(table: Any) -> Any:  # noqa: ANN401
+    """Return a table with text in place of dictionaries, which CSV cannot hold."""
     kinds = [pa.string() if pa.types.is_dictionary(field.type) else field.type for field in table.schema]
     return table.cast(pa.schema(dict(zip(table.column_names, kinds, strict=True))))

@@ -164,7 +164,7 @@ def test_a_store_can_be_reported_and_drawn(store, tmp_path):
         StreamgaugeError, match="curves takes one run, not 3: name one folder, or choose one run of a store with --str"
     ):
         invoke("plot", "curves", str(store), *chosen, "--out", str(tmp_path / "curves.svg"))
-    with pytest.raises(StreamgaugeError, match=r"choose one: --measure, or Filter\(measure=...\)"):
+    with pytest.raises(StreamgaugeError, match=r"choose one with --measure or Filter\(measure=...\)"):
         invoke("results", str(store), "--export", str(tmp_path / "table.tex"))
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import streamgauge as sg
 from streamgauge.errors import StreamgaugeError
-from streamgauge.results import load, manifest, readings_table, save
+from streamgauge.results import build_manifest, load, save, tabulate_readings
 
 
 @pytest.fixture(scope="module")
@@ -39,11 +39,11 @@ def test_the_readings_are_one_tidy_table_for_every_library(results, tmp_path):
     expected = [(r.row, r.learner, r.fold, r.measure, r.forgetting, r.value) for r in results.readings]
     assert pl.read_parquet(tmp_path / "readings.parquet").rows() == expected
     assert len(pd.read_parquet(tmp_path / "readings.parquet")) == len(expected)
-    assert readings_table(results).num_rows == len(expected)
+    assert tabulate_readings(results).num_rows == len(expected)
 
 
 def test_the_manifest_says_what_was_run(results):
-    written = json.loads(json.dumps(manifest(results)))
+    written = json.loads(json.dumps(build_manifest(results)))
     assert written["description"]["seed"] == 1
     assert written["description"]["stream"]["fingerprint"] == sg.SEA(n_rows=1000).fingerprint
     assert "Bootstrap(k=3" in written["description"]["scheme"]["name"]
@@ -68,7 +68,7 @@ def test_damaged_results_are_refused_with_a_reason(results, tmp_path, name, cont
 
 def test_a_folder_that_cannot_be_written_is_named(results, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(StreamgaugeError, match="cannot write the results into"):
+    with pytest.raises(StreamgaugeError, match="cannot write the results to"):
         save(results, tmp_path / "file" / "folder")
 
 
@@ -91,7 +91,7 @@ def test_results_stay_whole_where_others_cannot_be_written(results, tmp_path, mo
     def full_disk(_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("streamgauge.results.manifest", full_disk)
+    monkeypatch.setattr("streamgauge.results.files.build_manifest", full_disk)
     with pytest.raises(StreamgaugeError, match="No space left"):
         save(sg.evaluate(sg.SEA(n_rows=500), sg.NoChange()), tmp_path)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

@@ -15,8 +15,8 @@ from streamgauge.results import (
     ConfusionMatrices,
     Misclassified,
     Predictions,
-    readings_table,
-    resources_table,
+    tabulate_readings,
+    tabulate_resources,
     write_table,
 )
 from streamgauge.schemes import Holdout
@@ -97,7 +97,7 @@ def test_confusion_matrices_are_kept_at_every_stop(stream, tmp_path):
             *confusion[1, 0, 1, f, 1],
             abstained[1, 0, 1, f, 1],
         ]
-    with pytest.raises(StreamgaugeError, match=r"ends in \.csv or \.mat"):
+    with pytest.raises(StreamgaugeError, match=r"must end in \.csv or \.mat"):
         ConfusionMatrices("c.txt")
 
 
@@ -117,9 +117,9 @@ def test_all_readings_are_one_table_in_csv_or_parquet(stream, tmp_path):
     results = sg.evaluate(stream, LEARNERS, every=300, resources=True)
     assert results.resources is not None
     for suffix, read in ((".csv", pl.read_csv), (".parquet", pl.read_parquet)):
-        table = read(write_table(readings_table(results), tmp_path / f"readings{suffix}"))
+        table = read(write_table(tabulate_readings(results), tmp_path / f"readings{suffix}"))
         assert table["value"].to_list() == results.values.ravel().tolist()
-        costs = read(write_table(resources_table(results), tmp_path / f"costs{suffix}"))
+        costs = read(write_table(tabulate_resources(results), tmp_path / f"costs{suffix}"))
         assert costs["n_bytes"].to_list() == results.resources.n_bytes.ravel().tolist()
-    with pytest.raises(StreamgaugeError, match=r"ends in \.csv or \.parquet"):
-        write_table(readings_table(results), tmp_path / "readings.xls")
+    with pytest.raises(StreamgaugeError, match=r"must end in \.csv or \.parquet"):
+        write_table(tabulate_readings(results), tmp_path / "readings.xls")

@@ -154,7 +154,7 @@ def test_results_of_one_condition_are_put_together(store, results):
 
 def test_runs_that_have_nothing_in_common_are_not_put_together(results):
     other = sg.evaluate(sg.SEA(n_rows=600), {"more": sg.NoChange()}, scheme=sg.Bootstrap(2), every=300)
-    with pytest.raises(StreamgaugeError, match="cannot be put together"):
+    with pytest.raises(StreamgaugeError, match="cannot be merged"):
         merge_runs([results, other])
 
 
@@ -167,10 +167,10 @@ def test_a_damaged_catalogue_is_told(tmp_path, content):
 
 def test_a_folder_without_a_catalogue_is_no_store(tmp_path):
     assert not is_store(tmp_path)
-    with pytest.raises(StreamgaugeError, match="holds no store of results"):
+    with pytest.raises(StreamgaugeError, match="is not a store of results"):
         Store(tmp_path)
     (tmp_path / "file").write_text("")
-    with pytest.raises(StreamgaugeError, match="cannot make a store"):
+    with pytest.raises(StreamgaugeError, match="cannot create a store"):
         Store(tmp_path / "file" / "store", new=True)
 
 
@@ -218,7 +218,7 @@ def test_readings_are_exported(filled, tmp_path):
     tex = export(filled, tmp_path / "out.tex", wanted).read_text()
     best = min(row["mean"] for row in rows)
     assert rf"sea & \textbf{{{best:.4f}}} & " in tex
-    with pytest.raises(StreamgaugeError, match="of one measure: there are accuracy, error"):
+    with pytest.raises(StreamgaugeError, match="exactly one measure: found accuracy, error"):
         export(filled, tmp_path / "out.tex")
 
 
