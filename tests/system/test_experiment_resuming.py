@@ -161,7 +161,7 @@ def test_what_cannot_be_saved_runs_without_checkpoints_and_says_so(file: Path) -
     assert run(file, file.parent / "found", n_jobs=1, on_event=noted.append).complete
     (text,) = [event.text for event in noted if event.kind == "noted"]
     assert text.startswith(
-        "if it is killed, it starts from the first row: mine cannot be saved, as a checkpoint needs: TypeError"
+        "if it is killed, it starts from the first row: a checkpoint cannot save mine: TypeError"
     )
 
 

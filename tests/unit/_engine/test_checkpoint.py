@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import streamgauge as sg
-from streamgauge._engine import source as feeding
+from streamgauge._engine import source
 from streamgauge._engine.checkpoint import BestEffort, CheckpointPolicy
 from streamgauge._engine.checkpoint.container import FORMAT, Checkpoint, decoded, encoded
 from streamgauge._engine.checkpoint.folder import Folder
@@ -113,7 +113,8 @@ def test_a_run_that_is_cut_at_any_moments_has_the_results_of_one_that_is_not(
         "every": 130,
     }
     stream = SEA(n_rows=N, noise=0.2)
-    with warnings.catch_warnings(), patch.object(RowSource, "pace"), patch.object(feeding, "FIRST_PIECE", sizes[3]):
+    chunks = patch.object(source, "FIRST_CHUNK", sizes[3])
+    with warnings.catch_warnings(), patch.object(RowSource, "adapt_chunk_rows"), chunks:
         warnings.simplefilter("ignore", FailureWarning)
         whole = evaluate(stream, learners, **options)
         every = sizes[2]
@@ -230,7 +231,7 @@ def test_a_checkpoint_of_another_run_is_refused_and_the_difference_told(
 
 def test_a_run_does_not_overwrite_the_checkpoints_of_another(stopped: Path) -> None:
     with pytest.raises(
-        StreamgaugeError, match="holds checkpoints of an earlier run: resume it, or give another folder"
+        StreamgaugeError, match="holds checkpoints of an earlier run: resume it, or use another folder"
     ):
         resumed(stopped, resume=False)
     assert len(files_of(stopped)) == 2
@@ -257,9 +258,9 @@ def test_resuming_from_an_empty_folder_starts_at_the_first_row(tmp_path: Path) -
 
 
 def test_options_that_need_a_folder_say_so() -> None:
-    with pytest.raises(StreamgaugeError, match="resume: from where"):
+    with pytest.raises(StreamgaugeError, match="resume needs checkpoint"):
         evaluate(SEA(n_rows=10), NaiveBayes(), resume=True)
-    with pytest.raises(StreamgaugeError, match="checkpoint_every: where do they go"):
+    with pytest.raises(StreamgaugeError, match="checkpoint_every needs checkpoint"):
         evaluate(SEA(n_rows=10), NaiveBayes(), checkpoint_every=5)
     with pytest.raises(StreamgaugeError, match="checkpoint_every = 0"):
         evaluate(SEA(n_rows=10), NaiveBayes(), checkpoint="unused", checkpoint_every=0)
@@ -437,7 +438,7 @@ def test_after_a_checkpoint_that_could_not_be_written_aside_none_is_written(
         write(self, checkpoint, **options)
 
     def rows_until(stop: int) -> list[int]:
-        kept = CheckpointPolicy(tmp_path, 100, resume=True, aside=BestEffort({}, warned.append))
+        kept = CheckpointPolicy(tmp_path, 100, resume=True, best_effort=BestEffort({}, warned.append))
         run = Evaluation(SEA(n_rows=N), NaiveBayes(), every=50, checkpoint=kept)
         told = []
         stopping = threading.Event()

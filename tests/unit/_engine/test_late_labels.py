@@ -187,7 +187,7 @@ def test_the_unit_of_a_column_may_be_seconds_or_a_time():
 
 @pytest.mark.parametrize(
     ("column", "culprit"),
-    [(np.array([0.0, -1.0]), "row 1"), (np.array([0.5, 1.0]), "row 0"), (np.array([1.0]), "too few for row 1")],
+    [(np.array([0.0, -1.0]), "row 1"), (np.array([0.5, 1.0]), "row 0"), (np.array([1.0]), "has only 1 values")],
 )
 def test_a_column_of_impossible_delays_is_refused_with_the_row(column, culprit):
     with pytest.raises(StreamgaugeError, match=culprit):
@@ -195,7 +195,7 @@ def test_a_column_of_impossible_delays_is_refused_with_the_row(column, culprit):
 
 
 def test_rows_without_times_cannot_have_labels_delayed_by_time():
-    with pytest.raises(StreamgaugeError, match="carry no times"):
+    with pytest.raises(StreamgaugeError, match="the stream has no times"):
         evaluate(numbered(5), sg.NoChange(), labelling=DelayedByTime(5))
     with pytest.raises(StreamgaugeError, match="row 2 comes before"):
         evaluate(numbered(4, time=np.array([0.0, 2.0, 1.0, 3.0])), sg.NoChange(), labelling=DelayedByTime(5))
@@ -380,15 +380,15 @@ def test_all_labels_need_no_waiting():
 
 
 def test_what_is_done_later_is_done_at_the_time_of_the_row_that_came_last():
-    plan = Scheduler(Prequential()).plan(
+    plan = Scheduler(Prequential()).schedule(
         Batch(5, np.zeros((3, 1)), np.zeros(3, dtype=np.int32), time=np.array([1.0, 2.0, 4.0])),
         Arrivals(np.array([6, 7, 8])),
     )
     assert plan.batch.time is not None
     assert plan.batch.time.tolist() == [1.0, 2.0, 2.0, 4.0, 4.0]
     scheduler = Scheduler(Holdout(10, 2, source=numbered(2)))
-    scheduler.plan(Batch(0, np.zeros((3, 1)), np.zeros(3, dtype=np.int32), time=np.array([1.0, 2.0, 4.0])), None)
-    last = scheduler.at_end(3)
+    scheduler.schedule(Batch(0, np.zeros((3, 1)), np.zeros(3, dtype=np.int32), time=np.array([1.0, 2.0, 4.0])), None)
+    last = scheduler.schedule_final_test(3)
     assert last is not None
     assert last.batch.time is not None
     assert last.batch.time.tolist() == [4.0, 4.0]
@@ -401,7 +401,8 @@ def test_what_waits_takes_no_more_room_than_it_needs():
         )
         for _ in evaluation.advance():
             pass
-        assert len(evaluation._orders._sequencer._waiting.row) < 1000
+        assert evaluation._run is not None
+        assert len(evaluation._run._planner._scheduler._waiting.row) < 1000
 
 
 def test_a_holdout_within_another_scheme_is_read_at_its_tests():

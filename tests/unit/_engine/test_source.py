@@ -7,10 +7,10 @@ import pytest
 
 from streamgauge._engine.source import (
     BATCH_BYTES,
-    FEWEST_ROWS,
-    FIRST_PIECE,
-    MOST_ROWS,
-    TIMES_AT_HAND,
+    MIN_ROWS,
+    FIRST_CHUNK,
+    MAX_ROWS,
+    IN_MEMORY_FACTOR,
     RowSource,
     default_batch_size,
 )
@@ -25,32 +25,32 @@ from streamgauge.streams import SEA, ArrayStream
 SIZE = 65_536
 
 
-def pieces(rows_per_second: float, n: int) -> list[int]:
-    """Give the sizes of the first pieces of a run of so many rows a second."""
-    feed = RowSource(SEA(), Prequential(), AllLabels(), seed=1)
+def chunk_sizes(rows_per_second: float, n: int) -> list[int]:
+    """Return the sizes of the first chunks of a run at a speed."""
+    source = RowSource(SEA(), Prequential(), AllLabels(), seed=1)
     sizes, done = [], 0
-    for batch, _ in islice(feed.batches(SIZE, None), n):
+    for batch, _ in islice(source.batches(SIZE, None), n):
         assert batch.start == done
         sizes.append(len(batch))
         done += len(batch)
-        feed.pace(len(batch), len(batch) / rows_per_second)
-    assert feed.piece < 1 << 40  # it does not double for ever
+        source.adapt_chunk_rows(len(batch), len(batch) / rows_per_second)
+    assert source._chunk_rows < 1 << 40  # it does not double for ever
     return sizes
 
 
-def test_a_fast_run_goes_on_with_whole_batches():
-    assert pieces(1e7, 200) == [FIRST_PIECE, SIZE - FIRST_PIECE, *[SIZE] * 198]
+def test_a_fast_run_continues_with_whole_batches():
+    assert chunk_sizes(1e7, 200) == [FIRST_CHUNK, SIZE - FIRST_CHUNK, *[SIZE] * 198]
 
 
-def test_a_slow_run_goes_on_with_pieces_of_a_second():
-    assert pieces(20_000, 5) == [FIRST_PIECE, 20_000, 20_000, 20_000, SIZE - FIRST_PIECE - 60_000]
+def test_a_slow_run_continues_with_chunks_of_a_second():
+    assert chunk_sizes(20_000, 5) == [FIRST_CHUNK, 20_000, 20_000, 20_000, SIZE - FIRST_CHUNK - 60_000]
 
 
-def test_a_very_slow_run_goes_on_with_fewer_rows():
-    assert pieces(100, 3) == [FIRST_PIECE, 100, 100]
+def test_a_very_slow_run_continues_with_fewer_rows():
+    assert chunk_sizes(100, 3) == [FIRST_CHUNK, 100, 100]
 
 
-@pytest.mark.parametrize(("n_attributes", "rows"), [(1, MOST_ROWS), (100, BATCH_BYTES // 800), (10**5, FEWEST_ROWS)])
+@pytest.mark.parametrize(("n_attributes", "rows"), [(1, MAX_ROWS), (100, BATCH_BYTES // 800), (10**5, MIN_ROWS)])
 def test_a_batch_holds_about_as_many_bytes_whatever_the_rows(n_attributes, rows):
     schema = Schema(tuple(Attribute(f"a{i}") for i in range(n_attributes)), ("no", "yes"))
     assert default_batch_size(schema) == rows
@@ -62,7 +62,7 @@ def test_one_learner_alone_gets_more_rows_at_once_where_they_are_in_memory_anywa
 
     rows = ArrayStream([[0.5, 1.0], [0.2, 3.0]], ["up", "down"])
     alone, usual = [NaiveBayes()], default_batch_size(rows.schema)
-    assert size(rows, alone, Prequential()) == TIMES_AT_HAND * usual
+    assert size(rows, alone, Prequential()) == IN_MEMORY_FACTOR * usual
     assert size(rows, [NaiveBayes(), HoeffdingTree()], Prequential()) == usual
     assert size(rows, alone, CrossValidation(3)) == usual
     assert size(SEA(), alone, Prequential()) == default_batch_size(SEA().schema)

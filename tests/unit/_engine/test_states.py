@@ -42,11 +42,11 @@ def assert_refuses_damage(thing: Any) -> None:
     assert thing.save() == before
 
 
-def told(plan: Schedule) -> list[Any]:
-    step = plan.batch
-    columns = (step.x, step.y, step.weight, step.time, plan.test, plan.revealed)
-    moves = () if plan.moves is None else (plan.moves.row, plan.moves.now)
-    return [None if column is None else column.tolist() for column in (*columns, *moves)]
+def list_columns(schedule: Schedule) -> list[Any]:
+    batch, moves = schedule.batch, schedule.moves
+    columns = (batch.x, batch.y, batch.weight, batch.time, schedule.test, schedule.revealed)
+    order = () if moves is None else (moves.row, moves.now)
+    return [None if column is None else column.tolist() for column in (*columns, *order)]
 
 
 def rows_of(start: int, stop: int, *, weighted: bool, timed: bool) -> Batch:
@@ -66,7 +66,7 @@ def rows_of(start: int, stop: int, *, weighted: bool, timed: bool) -> Batch:
     score=st.sampled_from(["first", "last", "labelled"]),
     columns=st.tuples(st.booleans(), st.booleans()),
 )
-def test_a_saved_sequencer_still_owes_the_same_labels(
+def test_a_saved_scheduler_still_owes_the_same_labels(
     cut: int, size: int, delays: list[int], chunked: bool, score: Any, columns: tuple[bool, bool]
 ) -> None:
     weighted, timed = columns
@@ -79,24 +79,23 @@ def test_a_saved_sequencer_still_owes_the_same_labels(
         late = np.array(delays[start:stop])
         if timed:
             assert batch.time is not None
-            return told(scheduler.plan(batch, Arrivals(time=np.where(late >= NEVER, np.inf, batch.time + late))))
-        return told(scheduler.plan(batch, Arrivals(np.minimum(NEVER, np.arange(start, stop) + late))))
+            return list_columns(scheduler.schedule(batch, Arrivals(time=np.where(late >= NEVER, np.inf, batch.time + late))))
+        return list_columns(scheduler.schedule(batch, Arrivals(np.minimum(NEVER, np.arange(start, stop) + late))))
 
     first, second = fresh(), fresh()
     for start in range(0, cut, size):
         plan(first, start, min(cut, start + size))
     second.load(first.save())
-    assert second.n_owed == first.n_owed
+    assert second.totals == first.totals
     for start in range(cut, N, size):
         assert plan(first, start, min(N, start + size)) == plan(second, start, min(N, start + size))
-    counts = [(one.n_revealed, one.n_owed, one.n_hidden, one.n_unknown) for one in (first, second)]
-    assert counts[0] == counts[1]
+    assert second.totals == first.totals
     assert first.save() == second.save()
 
 
-def test_a_damaged_sequencer_is_refused_and_changes_nothing() -> None:
+def test_a_damaged_scheduler_is_refused_and_changes_nothing() -> None:
     scheduler = Scheduler(Prequential())
-    scheduler.plan(rows_of(0, 20, weighted=True, timed=False), Arrivals(np.arange(20) + 7))
+    scheduler.schedule(rows_of(0, 20, weighted=True, timed=False), Arrivals(np.arange(20) + 7))
     assert_refuses_damage(scheduler)
 
 
@@ -133,13 +132,13 @@ def test_a_saved_meter_goes_on_counting() -> None:
     first, second = meter(), meter()
     step = Step(sample_batch(MIXED, 2000))
     first.interleave(step, with_votes=False, cuts=[1000, 2000])
-    noted = first.notes()
+    noted = first.take_notes()
     second.load(first.save())
     counts = [(t.n_predicted, t.n_learnt, t.n_timed, t.latency.tolist()) for t in (first.totals(), second.totals())]
     assert counts[0] == counts[1]
     second.interleave(step, with_votes=False, cuts=[2000])
     assert second.n_predicted == 4000
-    assert second.notes()[0][0] > noted[-1][0]
+    assert second.take_notes()[0][0] > noted[-1][0]
     assert_refuses_damage(second)
 
 
@@ -166,9 +165,9 @@ def cell_of(spec: Any, seed: int = 1, detectors: Any = None) -> Cell:
 
 
 def advanced(cell: Cell, batch: Batch) -> Any:
-    cell.fold.take(Schedule(batch), Step(batch))
+    cell.fold.begin_step(Schedule(batch), Step(batch))
     stop = batch.start + len(batch)
-    tallies = cell.advance([stop - 5, stop], with_votes=False, counts_pairs=True)
+    tallies = cell.advance([stop - 5, stop], with_votes=False, with_correct=True)
     return [
         [(tally.confusion.tolist(), tally.majority_hits, tally.no_change_hits) for tally in of_stops]
         for of_stops in tallies
@@ -217,7 +216,7 @@ def test_what_cannot_be_saved_is_named() -> None:
             return object()
 
     cell = Cell("mine", NaiveBayes().build(MIXED, 1), Fold(0, MIXED), [Plain().build(2)], None, {})
-    with pytest.raises(StreamgaugeError, match=r"forgetting 0 cannot be saved.*no methods save\(\) and load\(\)"):
+    with pytest.raises(StreamgaugeError, match=r"cannot save forgetting 0.*no methods save\(\) and load\(\)"):
         cell.save()
 
 

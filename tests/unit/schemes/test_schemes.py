@@ -91,14 +91,9 @@ class Leaky:
     def step(self, batch, _fold, _seed):
         return Step(batch)
 
-    most_rows: ClassVar[int] = 10**6
-
-    def inserted(self, start, stop):
+    def inserted_tests(self, start, stop):
         rows = take(noise(AllLabels(), 1000, seed=1), 1000)
         return [(row, Batch(row, rows.x[row : row + 1], rows.y[row : row + 1])) for row in range(start, stop)]
-
-    def last(self, _n_rows):
-        return None
 
 
 def test_a_scheme_that_leaks_is_found_out():
