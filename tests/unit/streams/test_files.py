@@ -6,7 +6,6 @@ import io
 import lzma
 import pickle
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,65 +17,16 @@ from hypothesis import strategies as st
 
 from benchmarks.fuzz_files import fuzz
 from streamgauge.errors import StreamgaugeError
-from streamgauge.protocols import Stream
-from streamgauge.records import UNLABELLED, Attribute, Batch, Schema
+from streamgauge.records import UNLABELLED, Attribute, Schema
 from streamgauge.streams import File
 from streamgauge.streams.files.text_files import TextReader
-
-DATA = Path(__file__).parents[4] / "shared" / "data"
-
-SHARED = {
-    "electricity.arff": (45_312, 8, ("UP", "DOWN"), [19_237, 26_075]),
-    "magic.arff": (19_020, 10, ("1", "0"), [12_332, 6_688]),
-    "skin.arff": (245_057, 3, ("0", "1"), [194_198, 50_859]),
-    "covtype.csv.gz": (
-        581_012,
-        54,
-        tuple("1234567"),
-        [211_840, 283_301, 35_754, 2_747, 9_493, 17_367, 20_510],
-    ),
-    "poker-hand-25k.csv": (25_010, 10, tuple("0123456789"), [12_493, 10_599, 1_206, 513, 93, 54, 36, 6, 5, 5]),
-    "sea-concepts-50k.csv": (50_000, 3, ("0", "1"), None),
-}
-
-
-def whole(stream: Stream, size: int = 1000, start: int = 0) -> Batch:
-    batches = list(stream.batches(size, start))
-    weights = [b.weight if b.weight is not None else np.ones(len(b)) for b in batches]
-    return Batch(
-        start,
-        np.concatenate([b.x for b in batches]),
-        np.concatenate([b.y for b in batches]),
-        np.concatenate(weights),
-    )
-
-
-def example_table(n: int = 500) -> pd.DataFrame:
-    rng = np.random.default_rng(3)
-    table = pd.DataFrame(
-        {
-            "number": rng.normal(size=n),
-            "whole": rng.integers(-1000, 1000, n),
-            "colour": rng.choice(["red", "green", "dark blue"], n),
-            "label": rng.choice([1, 2, 3], n),
-        }
-    )
-    table.loc[::7, "number"] = np.nan
-    return table
+from tests.support.file_examples import arff_text, example_table, whole
 
 
 def expected_of(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     colour = table["colour"].map({"dark blue": 0, "green": 1, "red": 2})
     x = np.column_stack([table["number"], table["whole"], colour]).astype(float)
     return x, (table["label"] - 1).to_numpy()
-
-
-def arff_text(table: pd.DataFrame) -> bytes:
-    header = "@relation example\n@attribute number real\n@attribute whole integer\n"
-    header += "@attribute colour {'dark blue', green, red}\n@attribute label {1,2,3}\n@data\n"
-    rows = table.assign(colour=table["colour"].map(lambda c: f"'{c}'" if " " in c else c))
-    text: str = rows.to_csv(index=False, header=False, na_rep="?")
-    return (header + text).encode()
 
 
 def zipped(data: bytes) -> bytes:
@@ -158,34 +108,6 @@ def test_archives_of_arrays_are_read_without_loading_them(tmp_path):
     np.savez(tmp_path / "b.npz", x=x, y=np.where(y > 8, "yes", ""))
     batch = whole(File(tmp_path / "b.npz"))
     np.testing.assert_array_equal(batch.y, np.where(y > 8, 0, UNLABELLED))
-
-
-@pytest.mark.parametrize("name", SHARED)
-def test_the_shared_files_have_the_counts_of_their_readme(name):
-    path = DATA / name
-    if not path.exists():
-        pytest.skip(f"{path} is not there")
-    n_rows, n_attributes, classes, counts = SHARED[name]
-    stream = File(path)
-    assert (stream.schema.n_attributes, stream.schema.classes) == (n_attributes, classes)
-    found = np.zeros(len(classes), dtype=int)
-    for batch in stream.batches(10_000):
-        stream.schema.check(batch)
-        found += np.bincount(batch.y, minlength=len(classes))
-    assert stream.n_rows == found.sum() == n_rows
-    assert counts is None or found.tolist() == counts
-
-
-def test_electricity_agrees_with_plain_python():
-    path = DATA / "electricity.arff"
-    if not path.exists():
-        pytest.skip(f"{path} is not there")
-    rows = [line.split(",") for line in path.read_text().split("@data\n")[1].splitlines()]
-    batch = whole(File(path), 9_999)
-    expected = np.array([[float(value) for value in row[:8]] for row in rows])
-    expected[:, 1] -= 1
-    np.testing.assert_array_equal(batch.x, expected)
-    assert batch.y.tolist() == [int(row[8] == "DOWN") for row in rows]
 
 
 def test_classes_are_names_and_never_indexes(tmp_path):
@@ -298,6 +220,7 @@ def test_reading_from_a_late_row_on_goes_by_known_places(tmp_path):
 
 
 names = st.text(st.characters(blacklist_characters="\n\r\0", blacklist_categories=["Cs"]), min_size=1, max_size=12)
+
 tables = st.integers(1, 4).flatmap(
     lambda d: st.lists(
         st.tuples(*[st.floats(allow_nan=True, allow_infinity=False)] * d, names), min_size=1, max_size=30

@@ -1,6 +1,5 @@
-"""From events to columns: which field is what, in which format."""
+"""Decoding of events into columns."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -12,33 +11,35 @@ from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.records import Schema
 from streamgauge.streams.live.events import Events
+from streamgauge.streams.live.schemas import read_json
 
 __all__ = ["FORMATS", "Columns", "Decoder", "Format", "FormatName"]
 
 FormatName = Literal["json", "csv", "avro"]
 FORMATS = ("json", "csv", "avro")
-LONGEST_KEY = 1024
-"""A key of more bytes is a fault, so that keys that are remembered take bounded memory."""
+MAX_KEY_BYTES = 1024
+"""The most bytes of a key, so that remembered keys take bounded memory; a longer key is a fault."""
 
 FieldSpec = tuple[str, tuple[str, ...] | None, str, bool]
+"""A field as the native decoder takes it: name, nominal values, use, and whether it may be missing."""
 
 
 @dataclass(frozen=True)
 class Format:
-    """How an event is written.
+    """The encoding of an event.
 
     Parameters
     ----------
     name
         "json", "csv" or "avro".
     columns
-        The columns of a CSV line, from left to right; others than those of the fields are passed over.
+        The columns of a CSV line, from left to right; columns that no field uses are skipped.
     delimiter
-        What separates the values of a CSV line.
+        The character that separates the values of a CSV line.
     avro
-        The Avro schema of the records: JSON, or the file that holds it.
+        The Avro schema of the records: JSON, or the path of a JSON file.
     framed
-        Whether five bytes that name a schema of a registry come before each record.
+        Whether each record is preceded by the five-byte header of a schema registry.
 
     Examples
     --------
@@ -56,72 +57,63 @@ class Format:
         if self.name not in FORMATS:
             raise unknown_name(kind="format of events", name=self.name, known=FORMATS)
         if self.name == "avro" and self.avro is None:
-            msg = "events in Avro need the schema they were written with: give avro_schema, a file or its JSON"
+            msg = "Avro events need avro_schema: the schema they were written with, as JSON or as the path of a file"
             raise StreamgaugeError(msg)
         if len(self.delimiter) != 1 or not self.delimiter.isascii():
-            msg = f"delimiter = {self.delimiter!r}: it must be one character"
+            msg = f"delimiter = {self.delimiter!r}: it must be one ASCII character"
             raise StreamgaugeError(msg)
 
-    def native(self, fields: list[FieldSpec]) -> _native.EventDecoder:
-        """Build the decoder of events with these fields."""
+    def build_decoder(self, fields: list[FieldSpec]) -> _native.EventDecoder:
+        """Return a native decoder of events with these fields."""
         try:
             if self.name == "json":
                 return _native.EventDecoder.json(fields)
             if self.name == "csv":
-                return _native.EventDecoder.csv(fields, self._checked(fields), ord(self.delimiter), ("?", ""))
-            return _native.EventDecoder.avro(fields, _text_of(self.avro))
+                self._check_columns(fields)
+                return _native.EventDecoder.csv(fields, self.columns, ord(self.delimiter), ("?", ""))
+            return _native.EventDecoder.avro(fields, _read_avro_schema(self.avro))
         except StreamgaugeError:
             raise
         except ValueError as error:
             raise StreamgaugeError(str(error)) from None
 
-    def _checked(self, fields: list[FieldSpec]) -> tuple[str, ...]:
+    def _check_columns(self, fields: list[FieldSpec]) -> None:
         repeated = [name for name in self.columns if self.columns.count(name) > 1]
         if repeated:
-            msg = f"columns: {repeated[0]!r} is there twice"
+            msg = f"columns: {repeated[0]!r} occurs twice"
             raise StreamgaugeError(msg)
         absent = [name for name, *_ in fields if name not in self.columns]
         if absent:
-            msg = f"columns, the fields of a CSV line from left to right, lack {absent[0]!r}"
+            msg = f"columns: {absent[0]!r} is missing; list the fields of a CSV line from left to right"
             raise StreamgaugeError(msg)
-        return self.columns
 
 
-def _text_of(schema: str | Path | None) -> str:
-    """Give the JSON of an Avro schema, which may stand in a file."""
+def _read_avro_schema(schema: str | Path | None) -> str:
+    """Return the JSON of an Avro schema, which may be in a file."""
     if isinstance(schema, str) and schema.lstrip().startswith(("{", "[", '"')):
         return schema
-    try:
-        text = Path(schema or "").read_text(encoding="utf-8")
-        json.loads(text)
-    except OSError as error:
-        msg = f"cannot read the Avro schema {schema}: {error.strerror}"
-        raise StreamgaugeError(msg) from None
-    except ValueError as error:
-        msg = f"the Avro schema {schema} is not JSON: {error}"
-        raise StreamgaugeError(msg) from None
-    return text
+    return read_json(Path(schema or ""), "Avro schema")
 
 
 @dataclass(frozen=True)
 class Columns:
-    """What events hold, as columns: only the events without a fault.
+    """Decoded events, as columns; events that could not be decoded are in `faults`.
 
     Parameters
     ----------
-    event
-        Which of the events these are.
+    event_index
+        The index of each decoded event among the events of the poll.
     x, y, weight, time
-        As in `streamgauge.records.Batch`; a time that is missing is NaN.
+        As in `streamgauge.records.Batch`; a missing time is NaN.
     keys
-        What rows and labels are joined by; None where events have no key.
+        The keys by which rows and labels are joined; None if events have no key.
     received
-        When each came into its source.
+        When each event reached its source.
     faults
-        The other events, and what is wrong with each.
+        The indexes of the other events, each with the reason.
     """
 
-    event: NDArray[np.int64]
+    event_index: NDArray[np.int64]
     x: NDArray[np.float64]
     y: NDArray[np.int32]
     weight: NDArray[np.float64] | None
@@ -130,28 +122,33 @@ class Columns:
     received: NDArray[np.float64]
     faults: list[tuple[int, str]]
 
-    def only(self, kept: NDArray[np.intp]) -> "Columns":
-        """Give some of the events."""
-        weight, time = (None if column is None else column[kept] for column in (self.weight, self.time))
-        keys = None if self.keys is None else [self.keys[i] for i in kept.tolist()]
+    def select(self, indexes: NDArray[np.intp]) -> "Columns":
+        """Return some of the events."""
         return Columns(
-            self.event[kept], self.x[kept], self.y[kept], weight, time, keys, self.received[kept], self.faults
+            event_index=self.event_index[indexes],
+            x=self.x[indexes],
+            y=self.y[indexes],
+            weight=None if self.weight is None else self.weight[indexes],
+            time=None if self.time is None else self.time[indexes],
+            keys=None if self.keys is None else [self.keys[i] for i in indexes.tolist()],
+            received=self.received[indexes],
+            faults=self.faults,
         )
 
 
 class Decoder:
-    """Decodes the events of a source, as many as there are at once.
+    """Decoder of the events of a source, which decodes all events of a poll in one native call.
 
     Parameters
     ----------
     schema
-        What rows look like.
+        The schema of the rows.
     format
-        How events are written.
+        The encoding of the events.
     target, key, time, weight
-        The fields that hold the class, the key, the time in seconds and the weight, where there are such.
+        The fields that hold the class, the key, the time in seconds and the weight; None if there is no such field.
     keyed
-        Whether every event needs a key; without a field for it, that is what the source itself calls the key.
+        Whether every event needs a key: that of the field `key`, or else the one that the source stores.
     labels
         Whether events are labels: a key and a class, and no attributes.
 
@@ -187,57 +184,67 @@ class Decoder:
         names = [name for name, *_ in fields]
         repeated = [name for name in names if names.count(name) > 1]
         if repeated:
-            msg = f"the field {repeated[0]!r} has two uses; an attribute cannot also be the class, key, time or weight"
+            msg = f"the field {repeated[0]!r} is used twice; an attribute cannot also be the class, key, time or weight"
             raise StreamgaugeError(msg)
-        self._native = format.native(fields)
-        self._framed, self._own_key, self._keyed = format.framed, key is not None, keyed
-        self._named = b""
+        self._native = format.build_decoder(fields)
+        self._framed, self._has_key_field, self._keyed = format.framed, key is not None, keyed
+        self._schema_id = b""
 
     def decode(self, events: Events) -> Columns:
-        """Decode events; one that cannot be decoded is among the faults and costs the others nothing."""
-        known = list(events.faults)
+        """Decode events; one that cannot be decoded becomes a fault and does not affect the others."""
+        faults = list(events.faults)
         values = events.values
         if self._framed:
             values = [value[5:] for value in values]
-            known += self._misframed(events.values)
+            faults += self._check_frames(events.values)
         ends = np.cumsum(np.fromiter(map(len, values), dtype=np.int64, count=len(values)))
-        event, x, y, weight, time, keys, faults = self._native.decode(b"".join(values), ends)
-        if not self._own_key and events.keys is not None:
-            outer = events.keys
-            keys = [outer[i] or b"" for i in event.tolist()]
-        columns = Columns(event, x, y, weight, time, keys, events.received[event], faults)
-        columns = self._without(columns, known)
-        return self._without(columns, self._bad_keys(columns)) if self._keyed else columns
+        index, x, y, weight, time, keys, decoding_faults = self._native.decode(b"".join(values), ends)
+        if not self._has_key_field and events.keys is not None:
+            source_keys = events.keys
+            keys = [source_keys[i] or b"" for i in index.tolist()]
+        columns = Columns(
+            event_index=index,
+            x=x,
+            y=y,
+            weight=weight,
+            time=time,
+            keys=keys,
+            received=events.received[index],
+            faults=decoding_faults,
+        )
+        columns = _exclude(columns, faults)
+        return _exclude(columns, _check_keys(columns)) if self._keyed else columns
 
-    def _misframed(self, values: list[bytes]) -> list[tuple[int, str]]:
-        """Tell which events name no schema, or another than the first one does."""
+    def _check_frames(self, values: list[bytes]) -> list[tuple[int, str]]:
+        """Return the events without a schema identifier, or with another one than the first event."""
         faults = []
         for i, value in enumerate(values):
             if len(value) < 5 or value[0]:
-                faults.append((i, "it does not begin with the five bytes that name a schema"))
+                faults.append((i, "it does not begin with the five-byte header of a schema registry"))
                 continue
-            self._named = self._named or value[1:5]
-            if value[1:5] != self._named:
-                ids = (int.from_bytes(value[1:5]), int.from_bytes(self._named))
-                faults.append((i, f"it names the schema {ids[0]}, where events before it name {ids[1]}"))
+            self._schema_id = self._schema_id or value[1:5]
+            if value[1:5] != self._schema_id:
+                ids = (int.from_bytes(value[1:5]), int.from_bytes(self._schema_id))
+                faults.append((i, f"it has the schema {ids[0]}, but earlier events have {ids[1]}"))
         return faults
 
-    @staticmethod
-    def _without(columns: Columns, known: list[tuple[int, str]]) -> Columns:
-        """Leave out events that are known to be faulty."""
-        if not known:
-            return columns
-        out = {event for event, _ in known}
-        told = [fault for fault in columns.faults if fault[0] not in out]
-        columns.faults[:] = sorted([*told, *known])
-        return columns.only(np.flatnonzero(~np.isin(columns.event, list(out))))
 
-    @staticmethod
-    def _bad_keys(columns: Columns) -> list[tuple[int, str]]:
-        if columns.keys is None:
-            return [(int(event), "it has no key") for event in columns.event]
-        return [
-            (int(event), "it has no key" if not key else f"its key has more than {LONGEST_KEY} bytes")
-            for event, key in zip(columns.event, columns.keys, strict=True)
-            if not 0 < len(key) <= LONGEST_KEY
-        ]
+def _exclude(columns: Columns, faults: list[tuple[int, str]]) -> Columns:
+    """Move faulty events from the columns to the faults."""
+    if not faults:
+        return columns
+    faulty = {index for index, _ in faults}
+    others = [fault for fault in columns.faults if fault[0] not in faulty]
+    columns.faults[:] = sorted([*others, *faults])
+    return columns.select(np.flatnonzero(~np.isin(columns.event_index, list(faulty))))
+
+
+def _check_keys(columns: Columns) -> list[tuple[int, str]]:
+    """Return the events whose key is missing or too long."""
+    if columns.keys is None:
+        return [(int(index), "it has no key") for index in columns.event_index]
+    return [
+        (int(index), "it has no key" if not key else f"its key has more than {MAX_KEY_BYTES} bytes")
+        for index, key in zip(columns.event_index, columns.keys, strict=True)
+        if not 0 < len(key) <= MAX_KEY_BYTES
+    ]

@@ -1,4 +1,4 @@
-"""What became of the events of a live stream, and the file of those that were set aside."""
+"""Counts of the events of a live stream, and the file of rejected events."""
 
 import base64
 import json
@@ -9,27 +9,27 @@ from typing import IO
 
 from streamgauge.errors import StreamgaugeError
 
-__all__ = ["Counts", "DeadLetters", "Letter"]
+__all__ = ["Counts", "DeadLetter", "DeadLetterFile"]
 
 
 @dataclass
 class Counts:
-    """How many events came to what.
+    """Numbers of events by outcome.
 
     Parameters
     ----------
     rows
         Rows handed out.
     unlabelled
-        Those of them without a label: it did not come in time, or the row says that nobody knows it.
+        Rows handed out without a label: it did not arrive in time, or the row states that it is unknown.
     malformed
         Events that could not be decoded.
     duplicate
-        Rows or labels whose key came before.
+        Rows or labels whose key had been seen before.
     late
-        Labels that came after their row had been handed out without one.
+        Labels that arrived after their row had been handed out without one.
     unmatched
-        Labels whose row never came.
+        Labels whose row never arrived.
 
     Examples
     --------
@@ -46,19 +46,18 @@ class Counts:
 
     @property
     def n_set_aside(self) -> int:
-        """How many events did not become part of a row."""
+        """Number of events that did not become part of a row."""
         return self.malformed + self.duplicate + self.late + self.unmatched
 
     def __str__(self) -> str:
-        told = {"unlabelled": "without a label", "malformed": "malformed", "duplicate": "duplicate", "late": "late"}
-        told["unmatched"] = "unmatched"
-        parts = [f"{n:,} {told[what]}" for what, n in asdict(self).items() if n and what != "rows"]
-        return ", ".join(parts)
+        counts = asdict(self)
+        del counts["rows"]
+        return ", ".join(f"{n:,} {outcome}" for outcome, n in counts.items() if n)
 
 
 @dataclass(frozen=True)
-class Letter:
-    """An event that was set aside: why, where it stood, and what it was."""
+class DeadLetter:
+    """A rejected event: the reason, in one word and in detail, its location, key and content."""
 
     reason: str
     why: str
@@ -68,50 +67,51 @@ class Letter:
     value: bytes
 
 
-class DeadLetters:
-    """The file of events that were set aside, a JSON object per line; what is no UTF-8 is written in base 64.
+class DeadLetterFile:
+    """A file of rejected events, one JSON object per line; bytes that are not UTF-8 are written in base 64.
 
     Parameters
     ----------
     path
-        Where it is; None for nowhere.
-    most_bytes
-        A file of this size takes no more events, which are then only counted.
+        Path of the file; None writes nothing.
+    max_bytes
+        Size from which on events are no longer written.
 
     Examples
     --------
-    >>> letters = DeadLetters(None)
-    >>> letters.write([Letter("malformed", "it is empty", "rows", "line 1", None, b"")])
+    >>> letters = DeadLetterFile(None)
+    >>> letter = DeadLetter(reason="malformed", why="it is empty", source="rows", place="line 1", key=None, value=b"")
+    >>> letters.write([letter])
     >>> letters.n_bytes
     0
     """
 
-    def __init__(self, path: str | Path | None, most_bytes: int = 1 << 30) -> None:
+    def __init__(self, path: str | Path | None, max_bytes: int = 1 << 30) -> None:
         self._path = None if path is None else Path(path)
-        self._most = most_bytes
+        self._max_bytes = max_bytes
         self._file: IO[bytes] | None = None
         self.n_bytes = self._path.stat().st_size if self._path is not None and self._path.exists() else 0
 
-    def write(self, letters: Iterable[Letter]) -> None:
-        """Add events."""
+    def write(self, letters: Iterable[DeadLetter]) -> None:
+        """Append events."""
         if self._path is None:
             return
         lines = [json.dumps(_as_json(letter), ensure_ascii=False).encode() + b"\n" for letter in letters]
         if not lines:
             return
         try:
-            file = self._opened()
+            file = self._open(self._path)
             for line in lines:
-                if self.n_bytes + len(line) > self._most:
+                if self.n_bytes + len(line) > self._max_bytes:
                     break
                 file.write(line)
                 self.n_bytes += len(line)
             file.flush()
         except OSError as error:
-            raise self._fault(error) from None
+            raise self._error(error) from None
 
-    def go_back(self, n_bytes: int) -> None:
-        """Cut off what was added behind a place: the events come again."""
+    def truncate(self, n_bytes: int) -> None:
+        """Cut the file to `n_bytes`, since the events behind them will be read again."""
         if self._path is None:
             return
         self.close()
@@ -120,34 +120,33 @@ class DeadLetters:
                 with self._path.open("rb+") as file:
                     file.truncate(n_bytes)
         except OSError as error:
-            raise self._fault(error) from None
+            raise self._error(error) from None
         self.n_bytes = n_bytes
 
-    def _opened(self) -> IO[bytes]:
+    def _open(self, path: Path) -> IO[bytes]:
         if self._file is None:
-            path = self._path or Path()
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("ab")
             self.n_bytes = self._file.tell()
         return self._file
 
-    def _fault(self, error: OSError) -> StreamgaugeError:
+    def _error(self, error: OSError) -> StreamgaugeError:
         return StreamgaugeError(f"cannot write the dead-letter file {self._path}: {error.strerror}")
 
     def close(self) -> None:
-        """Close the file; it can be written to again."""
+        """Close the file; `write` opens it again."""
         if self._file is not None:
             self._file.close()
             self._file = None
 
 
-def _as_json(letter: Letter) -> dict[str, str]:
-    told = {"reason": letter.reason, "why": letter.why, "source": letter.source, "place": letter.place}
+def _as_json(letter: DeadLetter) -> dict[str, str]:
+    fields = {"reason": letter.reason, "why": letter.why, "source": letter.source, "place": letter.place}
     for name, content in (("key", letter.key), ("value", letter.value)):
         if content is None:
             continue
         try:
-            told[name] = content.decode()
+            fields[name] = content.decode()
         except UnicodeDecodeError:
-            told[f"{name}_base64"] = base64.b64encode(content).decode()
-    return told
+            fields[f"{name}_base64"] = base64.b64encode(content).decode()
+    return fields

@@ -1,4 +1,4 @@
-"""Events as a source brings them, before anyone has looked into them."""
+"""Raw events of a source, before they are decoded."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -8,33 +8,33 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ENOUGH", "NOTHING", "Events", "Portion", "Position", "Source"]
+__all__ = ["MAX_POLL_BYTES", "NO_EVENTS", "EventSource", "Events", "PollSize", "Position"]
 
-ENOUGH = 1 << 24
-"""A poll ends once its events have so many bytes, however few they are; the next ones wait where they come from."""
+MAX_POLL_BYTES = 1 << 24
+"""A poll stops once its events have this many bytes; further events wait in the source."""
 
 Position = dict[str, Any]
-"""Where a source goes on reading, in a form that JSON can hold; empty where it cannot go back."""
+"""The position from which a source resumes, serialisable as JSON; empty if it cannot go back."""
 
 
 @dataclass(frozen=True)
 class Events:
-    """Some consecutive events of a source.
+    """Consecutive events of a source.
 
     Parameters
     ----------
     values
-        What they hold.
+        The content of each event.
     received
-        When each came into the source, in seconds since 1970.
-    place
-        Tells where in the source an event stands, for people.
+        When each event reached the source, in seconds since 1970.
+    locate
+        Describes the location of an event in the source, for error reports.
     keys
-        The keys that the source itself knows of, where it knows any.
+        The keys that the source itself stores with the events, if any.
     faults
-        Events that no decoder need see, and what is wrong with them.
-    until
-        All events that came before this time have been handed out, as far as the source knows.
+        Events that must not be decoded, with the reason.
+    watermark
+        All events received before this time have been handed out, as far as the source knows.
 
     Examples
     --------
@@ -44,77 +44,73 @@ class Events:
 
     values: list[bytes]
     received: NDArray[np.float64]
-    place: Callable[[int], str] = str
+    locate: Callable[[int], str] = str
     keys: Sequence[bytes | None] | None = None
     faults: Sequence[tuple[int, str]] = field(default=())
-    until: float = -math.inf
+    watermark: float = -math.inf
 
     def __len__(self) -> int:
         return len(self.values)
 
 
-NOTHING = Events([], np.empty(0))
-"""No event."""
+NO_EVENTS = Events([], np.empty(0))
 
 
-class Portion:
-    """How many events to ask for at once where only the answer tells how long they are.
+class PollSize:
+    """The number of events to request from a source that limits replies by count, not by bytes.
 
     Examples
     --------
-    >>> portion = Portion()
-    >>> portion.size(1_000_000)
+    >>> size = PollSize()
+    >>> size.choose(1_000_000)
     256
-    >>> portion.note(256, 256 * 4096)
-    >>> portion.size(1_000_000), portion.size(1_000_000, ENOUGH - 1), portion.size(10)
+    >>> size.update(256, 256 * 4096)
+    >>> size.choose(1_000_000), size.choose(1_000_000, MAX_POLL_BYTES - 1), size.choose(10)
     (4096, 1, 10)
     """
 
     def __init__(self) -> None:
-        self._length = 1 << 16  # a guess on the safe side
+        self._event_bytes = 1 << 16  # large, so that the first request is small
 
-    def size(self, most: int, n_bytes: int = 0) -> int:
-        """Say for how many to ask, up to `most`, where so many bytes are there already."""
-        return max(1, min(most, (ENOUGH - n_bytes) // self._length))
+    def choose(self, limit: int, n_bytes: int = 0) -> int:
+        """Return how many events to request, at most `limit`, if `n_bytes` have been received already."""
+        return max(1, min(limit, (MAX_POLL_BYTES - n_bytes) // self._event_bytes))
 
-    def note(self, n: int, n_bytes: int) -> None:
-        """Go from now on by the length of so many events."""
-        self._length = max(1, -(-n_bytes // n))
+    def update(self, n: int, n_bytes: int) -> None:
+        """Set the expected event length from a reply of `n` events."""
+        self._event_bytes = max(1, -(-n_bytes // n))
 
 
-class Source(Protocol):
-    """Where events come from. It holds no more of them than it hands out at once and its transport needs."""
+class EventSource(Protocol):
+    """A source of events. It buffers no more than one poll returns and its transport needs."""
 
     @property
     def name(self) -> str:
-        """What it is called, for people."""
+        """Display name."""
         ...
 
     @property
     def position(self) -> Position:
-        """Where the event behind the last one handed out stands."""
+        """Position behind the last event that was handed out."""
         ...
 
     @property
-    def trouble(self) -> str:
-        """Why nothing comes at the moment, as far as that is known; empty where all is well."""
+    def problem(self) -> str:
+        """Why no events arrive at the moment, if known; empty if there is no problem."""
         ...
 
-    def poll(self, most: int, seconds: float) -> Events:
-        """Give up to `most` events, fewer where those have `ENOUGH` bytes.
-
-        Wait for the first, or for more, no longer than so many seconds.
-        """
+    def poll(self, limit: int, seconds: float) -> Events:
+        """Return up to `limit` events, fewer if they reach `MAX_POLL_BYTES`; wait at most `seconds` for them."""
         ...
 
     def commit(self, position: Position) -> None:
-        """Tell the other side that what stands before a position was dealt with for good."""
+        """Acknowledge to the sender all events before a position."""
         ...
 
     def lag(self) -> int | None:
-        """Count the events that have not been handed out yet; None where nobody knows."""
+        """Return the number of events that have not been handed out yet; None if unknown."""
         ...
 
     def close(self) -> None:
-        """Let go of connections and files."""
+        """Close connections and files."""
         ...

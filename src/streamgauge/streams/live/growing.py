@@ -1,4 +1,4 @@
-"""A file that grows."""
+"""Growing files, such as logs, as live streams."""
 
 import os
 import time
@@ -9,28 +9,28 @@ from typing import IO
 import numpy as np
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.streams.live.events import ENOUGH, NOTHING, Events, Position, Source
-from streamgauge.streams.live.line_buffer import Lines, too_long
+from streamgauge.streams.live.events import MAX_POLL_BYTES, NO_EVENTS, Events, EventSource, Position
+from streamgauge.streams.live.line_buffer import LineBuffer, find_too_long
 from streamgauge.streams.live.stream import LiveStream
 
 __all__ = ["GrowingFile"]
 
-CHUNK = 1 << 20
-NAP = 0.05
+CHUNK_BYTES = 1 << 20
+SLEEP_SECONDS = 0.05
 
 
 @dataclass(frozen=True, repr=False)
 class GrowingFile(LiveStream):
-    r"""Rows from a file to which lines are added, as a log is; a line counts once its end is there.
+    r"""Rows from a file to which lines are appended, such as a log; a line is read once its line end is written.
 
-    A file that is replaced, as logs are rotated, is read to its end before the new one is.
+    A file that is replaced, as in log rotation, is read to its end before the new one is opened.
 
     Parameters
     ----------
     path
-        The file of the rows; `labels` is the file of the labels. It need not be there yet.
+        The file of the rows; `labels` is the file of the labels. It need not exist yet.
     header
-        Whether the first line names columns: it is then passed over.
+        Whether the first line names the columns; it is then skipped.
 
     Examples
     --------
@@ -49,31 +49,31 @@ class GrowingFile(LiveStream):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.format == "avro":
-            msg = "a growing file has lines, which Avro records are not: give format='json' or 'csv'"
+            msg = "a growing file consists of lines, so it cannot hold Avro records: use format='json' or 'csv'"
             raise StreamgaugeError(msg)
 
-    def _sources(self, positions: list[Position | None]) -> list[Source]:
+    def _open_sources(self, positions: list[Position | None]) -> list[EventSource]:
         paths = [self.path] if self.labels is None else [self.path, self.labels]
         return [_Tail(Path(path), p, header=self.header) for path, p in zip(paths, positions, strict=False)]
 
 
 class _Tail:
-    """The end of one file."""
+    """Source of the lines that are appended to one file."""
 
     def __init__(self, path: Path, position: Position | None, *, header: bool) -> None:
-        self._path, self._header = path, header
+        self._path, self._has_header = path, header
         self.name = str(path)
-        self.trouble = ""
+        self.problem = ""
         self._file: IO[bytes] | None = None
-        self._lines, self._start = Lines(), 0
+        self._lines, self._start = LineBuffer(), 0
         if position is not None and position["file"] is not None:
-            self._go_on(position)
+            self._resume(position)
 
-    def _go_on(self, position: Position) -> None:
+    def _resume(self, position: Position) -> None:
         self._open()
-        if self._file is None or self._number(self._file) != position["file"] or self._size() < position["offset"]:
+        if self._file is None or _get_inode(self._file) != position["file"] or self._size < position["offset"]:
             self.close()
-            msg = f"{self._path} is not the file that was read before: it was replaced or cut"
+            msg = f"{self._path} is not the file that was read before: it was replaced or truncated"
             raise StreamgaugeError(msg)
         self._start = position["offset"]
         self._file.seek(self._start)
@@ -82,64 +82,66 @@ class _Tail:
         try:
             self._file = self._path.open("rb", buffering=0)
         except FileNotFoundError:
-            self.trouble = f"{self._path} is not there yet"
+            self.problem = f"{self._path} does not exist yet"
             return
         except OSError as error:
             msg = f"cannot read {self._path}: {error.strerror}"
             raise StreamgaugeError(msg) from None
-        self.trouble = ""
-        self._lines, self._start = Lines(), 0
+        self.problem = ""
+        self._lines, self._start = LineBuffer(), 0
 
-    @staticmethod
-    def _number(file: IO[bytes]) -> int:
-        return os.fstat(file.fileno()).st_ino
-
-    def _size(self) -> int:
-        return 0 if self._file is None else os.fstat(self._file.fileno()).st_size
-
-    def poll(self, most: int, seconds: float) -> Events:
-        """Give up to `most` lines."""
+    def poll(self, limit: int, seconds: float) -> Events:
+        """Return up to `limit` lines."""
         deadline = time.monotonic() + seconds
         lines: list[bytes] = []
         n_bytes = 0
-        while len(lines) < most and n_bytes < ENOUGH:
+        while len(lines) < limit and n_bytes < MAX_POLL_BYTES:
             at_start = self._offset == 0
-            fresh = self._lines.take(most - len(lines))
-            lines += fresh[1:] if at_start and self._header else fresh
-            n_bytes += sum(map(len, fresh))
-            if not fresh and not self._read_on():
-                lines += self._replaced()
+            new_lines = self._lines.take(limit - len(lines))
+            lines += new_lines[1:] if at_start and self._has_header else new_lines
+            n_bytes += sum(map(len, new_lines))
+            if not new_lines and not self._read_chunk():
+                lines += self._follow_rotation()
                 if lines or time.monotonic() >= deadline:
                     break
-                time.sleep(min(NAP, max(0.0, deadline - time.monotonic())))
+                time.sleep(min(SLEEP_SECONDS, max(0.0, deadline - time.monotonic())))
         if not lines:
-            return NOTHING
+            return NO_EVENTS
         now = time.time()
         end = self._offset
-        faults = too_long(lines)
-        return Events(lines, np.full(len(lines), now), lambda _: f"before byte {end}", faults=faults, until=now)
+        return Events(
+            values=lines,
+            received=np.full(len(lines), now),
+            locate=lambda _: f"before byte {end}",
+            faults=find_too_long(lines),
+            watermark=now,
+        )
 
     @property
     def _offset(self) -> int:
         return self._start + self._lines.n_taken
 
-    def _read_on(self) -> bool:
-        """Read a chunk; says whether there was one."""
+    @property
+    def _size(self) -> int:
+        return 0 if self._file is None else os.fstat(self._file.fileno()).st_size
+
+    def _read_chunk(self) -> bool:
+        """Read a chunk; return whether there was one."""
         if self._file is None:
             self._open()
-        chunk = b"" if self._file is None else self._file.read(CHUNK)
+        chunk = b"" if self._file is None else self._file.read(CHUNK_BYTES)
         self._lines.add(chunk)
         return bool(chunk)
 
-    def _replaced(self) -> list[bytes]:
-        """Begin with a new file where there is one; gives what the old one held behind its last end of a line."""
+    def _follow_rotation(self) -> list[bytes]:
+        """Open the new file if the old one was replaced; return the unterminated last line of the old one."""
         if self._file is None:
             return []
         try:
-            now = self._path.stat()
+            current = self._path.stat()
         except OSError:
-            return []  # it is between the old file and the new one
-        if now.st_ino == self._number(self._file) and now.st_size >= self._offset:
+            return []  # the old file is gone and the new one does not exist yet
+        if current.st_ino == _get_inode(self._file) and current.st_size >= self._offset:
             return []
         rest = self._lines.finish()
         self.close()
@@ -148,18 +150,22 @@ class _Tail:
 
     @property
     def position(self) -> Position:
-        """The file, and how many bytes of it were handed out."""
-        return {"file": None if self._file is None else self._number(self._file), "offset": self._offset}
+        """The inode of the file, and the number of bytes handed out."""
+        return {"file": None if self._file is None else _get_inode(self._file), "offset": self._offset}
 
     def commit(self, position: Position) -> None:
         """Do nothing: a file keeps no record of its readers."""
 
     def lag(self) -> int | None:
-        """Say that nobody knows: lines are not counted before they are read."""
-        return 0 if self._size() <= self._offset else None
+        """Return 0 at the end of the file, else None: lines are not counted before they are read."""
+        return 0 if self._size <= self._offset else None
 
     def close(self) -> None:
         """Close the file."""
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+def _get_inode(file: IO[bytes]) -> int:
+    return os.fstat(file.fileno()).st_ino

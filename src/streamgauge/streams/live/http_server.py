@@ -1,4 +1,4 @@
-"""The server that events are pushed to."""
+"""HTTP server to which events are pushed."""
 
 import json
 import threading
@@ -6,31 +6,31 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.streams.live.line_buffer import LONGEST, Lines
+from streamgauge.streams.live.line_buffer import MAX_LINE_BYTES, LineBuffer
 from streamgauge.streams.live.push import Inbox
-from streamgauge.streams.live.sockets import address_of
+from streamgauge.streams.live.sockets import parse_address
 
-__all__ = ["Server"]
+__all__ = ["PushServer"]
 
-LARGEST_BODY = 1 << 24
-"""A request with more bytes is refused."""
+MAX_BODY_BYTES = 1 << 24
+"""The most bytes of a request; larger ones are refused."""
 
 
-class Server:
-    """Listens until one of its paths is closed.
+class PushServer:
+    """Server that runs in a thread until it is stopped.
 
     Parameters
     ----------
     address
-        Where.
+        The address to listen at, as host:port.
     inboxes
-        What takes the lines of each path.
+        The queue of each path.
     """
 
     def __init__(self, address: str, inboxes: dict[str, Inbox]) -> None:
         handler = type("Handler", (_Handler,), {"inboxes": inboxes})
         try:
-            self._server = _Quiet(address_of(address), handler)
+            self._server = _QuietServer(parse_address(address), handler)
         except OSError as error:
             msg = f"cannot listen at {address}: {error.strerror or error}"
             raise StreamgaugeError(msg) from None
@@ -39,49 +39,49 @@ class Server:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop listening; once is enough."""
+        """Stop listening; further calls do nothing."""
         if self._thread.is_alive():
             self._server.shutdown()
             self._thread.join()
         self._server.server_close()
 
 
-class _Quiet(ThreadingHTTPServer):
-    """Says nothing where a sender breaks off: standard error belongs to the run."""
+class _QuietServer(ThreadingHTTPServer):
+    """Server that does not write errors of connections to standard error, which belongs to the run."""
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Go on with the other senders."""
+        """Ignore errors of a connection."""
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Answers one request."""
+    """Handler of one request."""
 
     inboxes: ClassVar[dict[str, Inbox]] = {}
     protocol_version = "HTTP/1.1"
     timeout = 30
 
     def do_POST(self) -> None:
-        """Take the lines of a request."""
+        """Queue the lines of a request."""
         inbox = self.inboxes.get(self.path.partition("?")[0])
         length = self.headers.get("Content-Length", "")
         if inbox is None:
-            self._answer(404, {"error": f"there is {' and '.join(self.inboxes)}, and nothing else"}, close=True)
+            self._answer(404, {"error": f"unknown path; use {' or '.join(self.inboxes)}"}, close=True)
         elif not length.isdecimal():
-            self._answer(411, {"error": "the request does not say how long it is"}, close=True)
-        elif len(length) > len(str(LARGEST_BODY)) or int(length) > LARGEST_BODY:
-            self._answer(413, {"error": f"the request has more than {LARGEST_BODY} bytes"}, close=True)
+            self._answer(411, {"error": "the request has no Content-Length"}, close=True)
+        elif len(length) > len(str(MAX_BODY_BYTES)) or int(length) > MAX_BODY_BYTES:
+            self._answer(413, {"error": f"the request has more than {MAX_BODY_BYTES} bytes"}, close=True)
         else:
             body = self.rfile.read(int(length))
-            lines = _lines_of(body)
+            lines = _split_lines(body)
             if len(body) < int(length):
-                self._answer(400, {"error": "the request ended early"}, close=True)
+                self._answer(400, {"error": "the body is shorter than Content-Length"}, close=True)
             elif inbox.add(lines):
                 self._answer(202, {"accepted": len(lines)})
             else:
-                self._answer(503, {"error": "too many events wait to be evaluated: come again"})
+                self._answer(503, {"error": "the queue of events is full: retry later"})
 
     def do_GET(self) -> None:
-        """Tell how many lines wait."""
+        """Return the number of queued lines of each path."""
         self._answer(200, {path: inbox.lag() for path, inbox in self.inboxes.items()})
 
     def _answer(self, status: int, content: dict[str, object], *, close: bool = False) -> None:
@@ -98,13 +98,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Say nothing, for the same reason."""
+        """Write no log."""
 
 
-def _lines_of(body: bytes) -> list[bytes]:
-    lines = Lines()
-    lines.add(body)
-    found = []
-    while fresh := lines.take(len(body) // LONGEST + 100_000):
-        found += fresh
-    return found + lines.finish()
+def _split_lines(body: bytes) -> list[bytes]:
+    buffer = LineBuffer()
+    buffer.add(body)
+    lines = []
+    while more := buffer.take(len(body) // MAX_LINE_BYTES + 100_000):
+        lines += more
+    return lines + buffer.finish()

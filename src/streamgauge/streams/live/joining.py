@@ -1,4 +1,4 @@
-"""Rows and labels that come apart, joined by key in bounded memory."""
+"""Join of rows and labels by key, in bounded memory."""
 
 import time
 from collections.abc import Iterable
@@ -11,20 +11,20 @@ from numpy.typing import NDArray
 from streamgauge.records import UNLABELLED
 from streamgauge.streams.live.decoding import Columns
 
-__all__ = ["Early", "Join", "RecentKeys", "Refused"]
+__all__ = ["EarlyLabel", "Join", "RecentKeys", "Rejection"]
 
 
 @dataclass(frozen=True)
-class Refused:
-    """An event that the join has no use for: which of those it was given, the reason, and more of it in words."""
+class Rejection:
+    """An event that the join rejects: its index among the columns, the reason in one word, and in detail."""
 
-    event: int
+    index: int
     reason: str
     why: str
 
 
 @dataclass(frozen=True)
-class Early:
+class EarlyLabel:
     """A label that waits for its row."""
 
     code: int
@@ -33,7 +33,7 @@ class Early:
 
 
 class RecentKeys:
-    """Remembers the last keys, at least so many and at most twice as many.
+    """The most recent keys: at least `capacity` of them and at most twice as many.
 
     Examples
     --------
@@ -43,8 +43,8 @@ class RecentKeys:
     (True, False)
     """
 
-    def __init__(self, least: int) -> None:
-        self._least = least
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
         self._young: dict[bytes, None] = {}
         self._old: dict[bytes, None] = {}
 
@@ -55,34 +55,33 @@ class RecentKeys:
         """Remember keys."""
         for key in keys:
             self._young[key] = None
-            if len(self._young) >= self._least:
+            if len(self._young) >= self._capacity:
                 self._old, self._young = self._young, {}
 
-    @property
-    def kept(self) -> list[list[bytes]]:
-        """What it remembers: older keys, younger keys."""
-        return [list(self._old), list(self._young)]
+    def save(self) -> tuple[list[bytes], list[bytes]]:
+        """Return the older and the younger keys."""
+        return list(self._old), list(self._young)
 
-    def take_over(self, kept: list[list[bytes]]) -> None:
-        """Remember what another one did."""
-        self._old, self._young = (dict.fromkeys(keys) for keys in kept)
+    def load(self, old: list[bytes], young: list[bytes]) -> None:
+        """Restore saved keys."""
+        self._old, self._young = dict.fromkeys(old), dict.fromkeys(young)
 
 
 class Join:
-    """Holds rows until their labels come, and labels until their rows do; rows leave in the order in which they came.
+    """Buffer of rows that wait for their labels and labels that wait for their rows; rows leave in order of arrival.
 
-    A label belongs to its row where the two came within `patience` of each other, by the clock of their sources. A row
-    is given up, and leaves without a label, once all labels were seen that could be its own; or, where no more labels
-    come, once it has waited so long by the clock on the wall.
+    A label belongs to its row if the two were received within `patience` of each other, by the clock of their sources.
+    A row expires, and leaves without a label, once the watermark of the labels has passed all that could be its own;
+    or, if no more labels arrive, once it has waited for `patience` by the local clock.
 
     Parameters
     ----------
     n_attributes
-        How many values a row has.
+        Number of attributes of a row.
     patience
         How many seconds a row waits for its label, and a label for its row.
     most_waiting
-        How many rows, and how many labels, may wait; whoever fills it must ask for `room`.
+        The most rows, and the most labels, that may wait; callers must respect `room`.
 
     Examples
     --------
@@ -97,179 +96,198 @@ class Join:
     """
 
     def __init__(self, n_attributes: int, patience: float, most_waiting: int) -> None:
-        self.patience, self._most = patience, most_waiting
-        self._rows = _empty(n_attributes)
-        self._since = np.empty(0)
-        self._ready = np.empty(0, dtype=np.bool_)
-        self._first = 0  # the number of the first row that waits
-        self._number: dict[bytes, int] = {}
-        self._early: dict[bytes, Early] = {}
-        self._done = RecentKeys(most_waiting)
-        self._given_up = RecentKeys(most_waiting)
-        self._rows_until = self._labels_until = -np.inf
+        self.patience, self._most_waiting = patience, most_waiting
+        self._rows = _build_empty(n_attributes)
+        self._waiting_since = np.empty(0)
+        self._is_ready = np.empty(0, dtype=np.bool_)
+        self._first_number = 0  # the sequence number of the first waiting row
+        self._number_by_key: dict[bytes, int] = {}
+        self._early: dict[bytes, EarlyLabel] = {}
+        self._labelled = RecentKeys(most_waiting)
+        self._expired = RecentKeys(most_waiting)
+        self._row_watermark = self._label_watermark = -np.inf
 
     @property
     def room(self) -> tuple[int, int]:
-        """How many more rows, and labels, may wait."""
-        return self._most - len(self._rows.y), self._most - len(self._early)
+        """How many more rows, and how many more labels, may wait."""
+        return self._most_waiting - len(self._rows.y), self._most_waiting - len(self._early)
 
-    def add_rows(self, rows: Columns, until: float = -np.inf) -> list[Refused]:
-        """Take in rows, all that came until a time; those whose key came before are refused."""
-        refused: list[Refused] = []
-        kept: list[int] = []
+    def add_rows(self, rows: Columns, watermark: float = -np.inf) -> list[Rejection]:
+        """Add rows and return the rejected ones: those whose key has been seen before."""
+        rejections: list[Rejection] = []
+        accepted: list[int] = []
         codes = rows.y.copy()
         now = time.monotonic()
-        next_number = self._first + len(self._rows.y)
+        next_number = self._first_number + len(self._rows.y)
         for i, key in enumerate(rows.keys or []):
-            if key in self._number or key in self._done or key in self._given_up:
-                refused.append(Refused(i, "duplicate", "a row with this key came before"))
+            if key in self._number_by_key or key in self._labelled or key in self._expired:
+                rejections.append(Rejection(i, "duplicate", "a row with this key was received before"))
                 continue
-            self._number[key] = next_number + len(kept)
-            kept.append(i)
+            self._number_by_key[key] = next_number + len(accepted)
+            accepted.append(i)
             early = self._early.get(key)
             if early is not None and abs(rows.received[i] - early.received) <= self.patience:
                 codes[i] = early.code
                 del self._early[key]
-        rows = replace(rows, y=codes) if not refused else replace(rows, y=codes).only(np.array(kept, dtype=np.intp))
-        self._rows = _joined(self._rows, rows)
-        self._since = np.append(self._since, np.full(len(rows.y), now))
-        self._ready = np.append(self._ready, rows.y != UNLABELLED)
-        self._rows_until = max(self._rows_until, until)
-        return refused
+        rows = replace(rows, y=codes)
+        if rejections:
+            rows = rows.select(np.array(accepted, dtype=np.intp))
+        self._rows = _append(self._rows, rows)
+        self._waiting_since = np.append(self._waiting_since, np.full(len(rows.y), now))
+        self._is_ready = np.append(self._is_ready, rows.y != UNLABELLED)
+        self._row_watermark = max(self._row_watermark, watermark)
+        return rejections
 
-    def add_labels(self, labels: Columns, until: float = -np.inf) -> list[Refused]:
-        """Take in labels, all that came until a time; those that come twice or too late are refused."""
-        refused: list[Refused] = []
+    def add_labels(self, labels: Columns, watermark: float = -np.inf) -> list[Rejection]:
+        """Add labels and return the rejected ones: duplicate, late or unmatched labels."""
+        rejections: list[Rejection] = []
         y, received = self._rows.y, self._rows.received
         now = time.monotonic()
         for i, (key, code) in enumerate(zip(labels.keys or [], labels.y.tolist(), strict=True)):
-            number = self._number.get(key)
+            number = self._number_by_key.get(key)
             if number is None:
-                self._keep_early(i, key, Early(code, float(labels.received[i]), now), refused)
+                self._add_early(i, key, EarlyLabel(code, float(labels.received[i]), now), rejections)
                 continue
-            place = number - self._first
-            if y[place] != UNLABELLED:
-                refused.append(Refused(i, "duplicate", "a label with this key came before"))
-            elif self._ready[place] or labels.received[i] > received[place] + self.patience:
-                refused.append(Refused(i, "late", self._too_late))
-            elif labels.received[i] < received[place] - self.patience:
-                refused.append(Refused(i, "unmatched", f"its row came more than {self.patience:g} seconds after it"))
+            row = number - self._first_number
+            if y[row] != UNLABELLED:
+                rejections.append(Rejection(i, "duplicate", "a label with this key was received before"))
+            elif self._is_ready[row] or labels.received[i] > received[row] + self.patience:
+                rejections.append(Rejection(i, "late", self._late))
+            elif labels.received[i] < received[row] - self.patience:
+                why = f"its row was received more than {self.patience:g} seconds after it"
+                rejections.append(Rejection(i, "unmatched", why))
             else:
-                y[place], self._ready[place] = code, True
-        self._labels_until = max(self._labels_until, until)
-        return refused
+                y[row], self._is_ready[row] = code, True
+        self._label_watermark = max(self._label_watermark, watermark)
+        return rejections
 
-    def _keep_early(self, event: int, key: bytes, label: Early, refused: list[Refused]) -> None:
-        if key in self._early or key in self._done:
-            refused.append(Refused(event, "duplicate", "a label with this key came before"))
-        elif key in self._given_up:
-            refused.append(Refused(event, "late", self._too_late))
+    def _add_early(self, index: int, key: bytes, label: EarlyLabel, rejections: list[Rejection]) -> None:
+        if key in self._early or key in self._labelled:
+            rejections.append(Rejection(index, "duplicate", "a label with this key was received before"))
+        elif key in self._expired:
+            rejections.append(Rejection(index, "late", self._late))
         else:
             self._early[key] = label
 
     @property
-    def _too_late(self) -> str:
-        return f"its row waited for {self.patience:g} seconds and left without it"
+    def _late(self) -> str:
+        return f"its row waited for {self.patience:g} seconds and was handed out without it"
 
-    def wait_anew(self) -> None:
-        """Let what waits begin to wait now, by the clock on the wall."""
+    def restart_clock(self) -> None:
+        """Restart the waiting times by the local clock."""
         now = time.monotonic()
-        self._since[:] = now
+        self._waiting_since[:] = now
         self._early = {key: replace(label, waiting_since=now) for key, label in self._early.items()}
 
-    def give_up(self, *, no_more_rows: bool, no_more_labels: bool) -> list[tuple[bytes, int]]:
-        """Give up what has waited too long; gives the labels whose rows did not come.
+    def expire(self, *, no_more_rows: bool, no_more_labels: bool) -> list[tuple[bytes, int]]:
+        """Mark rows that have waited too long as ready; remove and return labels that have waited too long.
 
         Parameters
         ----------
         no_more_rows, no_more_labels
-            Whether none have come for as long as one waits, so that the clock on the wall counts.
+            Whether none have arrived for `patience`, so that waiting times by the local clock count.
         """
-        waited = self._rows.received < self._labels_until - self.patience
+        overdue = self._rows.received < self._label_watermark - self.patience
         if no_more_labels:
-            waited |= self._since < time.monotonic() - self.patience
-        if max(self.room) <= 0:  # each side waits for what stands behind the other
-            waited[: max(1, self._most // 4)] = True
-        self._ready |= waited
-        return self._unmatched(no_more_rows=no_more_rows)
+            overdue |= self._waiting_since < time.monotonic() - self.patience
+        if max(self.room) <= 0:  # a deadlock: each side waits for events that the other has no room for
+            overdue[: max(1, self._most_waiting // 4)] = True
+        self._is_ready |= overdue
+        return self._expire_labels(no_more_rows=no_more_rows)
 
-    def _unmatched(self, *, no_more_rows: bool) -> list[tuple[bytes, int]]:
-        gone = []
-        long_ago = time.monotonic() - self.patience if no_more_rows else -np.inf
-        for key, label in self._early.items():  # in the order in which they came
-            if label.received >= self._rows_until - self.patience and label.waiting_since >= long_ago:
+    def _expire_labels(self, *, no_more_rows: bool) -> list[tuple[bytes, int]]:
+        expired = []
+        oldest_allowed = time.monotonic() - self.patience if no_more_rows else -np.inf
+        for key, label in self._early.items():  # in order of arrival
+            if label.received >= self._row_watermark - self.patience and label.waiting_since >= oldest_allowed:
                 break
-            gone.append((key, label.code))
-        for key, _ in gone:
+            expired.append((key, label.code))
+        for key, _ in expired:
             del self._early[key]
-        return gone
+        return expired
 
-    def take(self, most: int) -> Columns:
-        """Take the first rows, as far as they wait for nothing."""
-        still = np.flatnonzero(~self._ready)
-        n = min(most, int(still[0]) if len(still) else len(self._ready))
+    def take(self, limit: int) -> Columns:
+        """Remove and return the first rows, up to the first that still waits for its label."""
+        waiting = np.flatnonzero(~self._is_ready)
+        n = min(limit, int(waiting[0]) if len(waiting) else len(self._is_ready))
         rows = self._rows
-        taken, self._rows = rows.only(np.arange(n)), rows.only(np.arange(n, len(rows.y)))
-        self._since, self._ready = self._since[n:], self._ready[n:]
-        self._first += n
+        taken, self._rows = rows.select(np.arange(n)), rows.select(np.arange(n, len(rows.y)))
+        self._waiting_since, self._is_ready = self._waiting_since[n:], self._is_ready[n:]
+        self._first_number += n
         for key, code in zip(taken.keys or [], taken.y.tolist(), strict=True):
-            del self._number[key]
-            (self._given_up if code == UNLABELLED else self._done).add((key,))
+            del self._number_by_key[key]
+            (self._expired if code == UNLABELLED else self._labelled).add((key,))
         return taken
 
     def save(self) -> dict[str, Any]:
-        """Give all of its state, as arrays and lists of keys by name."""
+        """Return the state, as arrays and lists of keys by name."""
         rows, early = self._rows, self._early
-        columns = {"x": rows.x, "y": rows.y, "received": rows.received, "ready": self._ready}
+        columns = {"x": rows.x, "y": rows.y, "received": rows.received, "ready": self._is_ready}
         columns |= {
             name: column for name, column in (("weight", rows.weight), ("time", rows.time)) if column is not None
         }
         columns["early_code"] = np.array([label.code for label in early.values()], dtype=np.int32)
         columns["early_received"] = np.array([label.received for label in early.values()], dtype=np.float64)
-        columns["until"] = np.array([self._rows_until, self._labels_until])
+        columns["until"] = np.array([self._row_watermark, self._label_watermark])
         keys = {"keys": rows.keys or [], "early": list(early)}
-        for name, recent in (("done", self._done), ("given_up", self._given_up)):
-            keys[f"{name}_old"], keys[f"{name}_young"] = recent.kept
+        keys["done_old"], keys["done_young"] = self._labelled.save()
+        keys["given_up_old"], keys["given_up_young"] = self._expired.save()
         return columns | keys
 
     def load(self, saved: dict[str, Any]) -> None:
-        """Take over a state."""
+        """Restore a saved state."""
         n, now = len(saved["y"]), time.monotonic()
-        columns = (saved.get("weight"), saved.get("time"), saved["keys"], saved["received"])
-        self._rows = Columns(np.zeros(n, dtype=np.int64), saved["x"], saved["y"], *columns, [])
-        self._ready, self._since, self._first = saved["ready"], np.full(n, now), 0
-        self._number = {key: number for number, key in enumerate(saved["keys"])}
+        self._rows = Columns(
+            event_index=np.zeros(n, dtype=np.int64),
+            x=saved["x"],
+            y=saved["y"],
+            weight=saved.get("weight"),
+            time=saved.get("time"),
+            keys=saved["keys"],
+            received=saved["received"],
+            faults=[],
+        )
+        self._is_ready, self._waiting_since, self._first_number = saved["ready"], np.full(n, now), 0
+        self._number_by_key = {key: number for number, key in enumerate(saved["keys"])}
         labels = zip(saved["early_code"].tolist(), saved["early_received"].tolist(), strict=True)
-        self._early = {key: Early(*label, now) for key, label in zip(saved["early"], labels, strict=True)}
-        self._done.take_over([saved["done_old"], saved["done_young"]])
-        self._given_up.take_over([saved["given_up_old"], saved["given_up_young"]])
-        self._rows_until, self._labels_until = saved["until"].tolist()
+        self._early = {key: EarlyLabel(*label, now) for key, label in zip(saved["early"], labels, strict=True)}
+        self._labelled.load(saved["done_old"], saved["done_young"])
+        self._expired.load(saved["given_up_old"], saved["given_up_young"])
+        self._row_watermark, self._label_watermark = saved["until"].tolist()
 
 
-def _empty(n_attributes: int) -> Columns:
-    nothing = np.empty(0)
-    event, y = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32)
-    return Columns(event, np.empty((0, n_attributes)), y, None, None, [], nothing, [])
-
-
-def _joined(one: Columns, other: Columns) -> Columns:
-    if not len(one.y):
-        return replace(other, faults=[])
-    weight, time_ = (
-        None if b is None else np.append(_filled(a, len(one.y)), b)
-        for a, b in ((one.weight, other.weight), (one.time, other.time))
-    )
+def _build_empty(n_attributes: int) -> Columns:
     return Columns(
-        np.append(one.event, other.event),
-        np.concatenate([one.x, other.x]),
-        np.append(one.y, other.y),
-        weight,
-        time_,
-        [*(one.keys or []), *(other.keys or [])],
-        np.append(one.received, other.received),
-        [],
+        event_index=np.empty(0, dtype=np.int64),
+        x=np.empty((0, n_attributes)),
+        y=np.empty(0, dtype=np.int32),
+        weight=None,
+        time=None,
+        keys=[],
+        received=np.empty(0),
+        faults=[],
     )
 
 
-def _filled(column: NDArray[np.float64] | None, n: int) -> NDArray[np.float64]:
-    return np.full(n, np.nan) if column is None else column
+def _append(first: Columns, second: Columns) -> Columns:
+    if not len(first.y):
+        return replace(second, faults=[])
+    return Columns(
+        event_index=np.append(first.event_index, second.event_index),
+        x=np.concatenate([first.x, second.x]),
+        y=np.append(first.y, second.y),
+        weight=_append_optional(first.weight, second.weight, len(first.y)),
+        time=_append_optional(first.time, second.time, len(first.y)),
+        keys=[*(first.keys or []), *(second.keys or [])],
+        received=np.append(first.received, second.received),
+        faults=[],
+    )
+
+
+def _append_optional(
+    first: NDArray[np.float64] | None, second: NDArray[np.float64] | None, n: int
+) -> NDArray[np.float64] | None:
+    """Append a column to one of `n` values; NaN stands for the values of an absent first column."""
+    if second is None:
+        return None
+    return np.append(np.full(n, np.nan) if first is None else first, second)

@@ -1,22 +1,22 @@
-"""Lines of bytes, however they are cut into chunks, in bounded memory."""
+"""Splitting of byte chunks into lines, in bounded memory."""
 
-__all__ = ["LONGEST", "Lines"]
+__all__ = ["MAX_LINE_BYTES", "LineBuffer", "find_too_long"]
 
-LONGEST = 1 << 20
-"""A line of more bytes is a fault; what stands behind the last of them is passed over."""
+MAX_LINE_BYTES = 1 << 20
+"""The most bytes of a line; a longer line is a fault, and the rest of it is skipped."""
 
 
-class Lines:
-    r"""Cuts chunks of bytes into lines.
+class LineBuffer:
+    r"""Splits chunks of bytes into lines.
 
     Examples
     --------
-    >>> lines = Lines()
-    >>> lines.add(b"a,1\nb,")
-    >>> lines.take(10)
+    >>> buffer = LineBuffer()
+    >>> buffer.add(b"a,1\nb,")
+    >>> buffer.take(10)
     [b'a,1']
-    >>> lines.add(b"2\r\n\n")
-    >>> lines.take(10), lines.n_bytes
+    >>> buffer.add(b"2\r\n\n")
+    >>> buffer.take(10), buffer.n_bytes
     ([b'b,2'], 0)
     """
 
@@ -27,35 +27,35 @@ class Lines:
 
     @property
     def n_bytes(self) -> int:
-        """How many bytes it holds."""
+        """Number of buffered bytes."""
         return len(self._bytes)
 
     def add(self, chunk: bytes) -> None:
-        """Add a chunk."""
+        """Append a chunk."""
         self._bytes = self._bytes + chunk if self._bytes else chunk
 
-    def take(self, most: int) -> list[bytes]:
-        """Take up to `most` lines that are complete, without those that are blank; a line too long is cut short.
+    def take(self, limit: int) -> list[bytes]:
+        """Remove and return up to `limit` complete lines, without blank ones; a line that is too long is truncated.
 
-        There are none only where no complete line is left. `n_taken` counts the bytes that they and their ends took.
+        The list is empty only if no complete line is left. `n_taken` counts the bytes removed, including line ends.
         """
-        before = None
+        n_before = None
         lines: list[bytes] = []
-        while not lines and self.n_taken != before:
-            before = self.n_taken
-            lines = self._cut(most)
+        while not lines and self.n_taken != n_before:
+            n_before = self.n_taken
+            lines = self._split(limit)
         return lines
 
-    def _cut(self, most: int) -> list[bytes]:
-        """Cut off up to `most` lines; gives those that are not blank."""
-        *lines, rest = self._bytes.split(b"\n", most)
+    def _split(self, limit: int) -> list[bytes]:
+        """Remove up to `limit` lines and return those that are not blank."""
+        *lines, rest = self._bytes.split(b"\n", limit)
         self.n_taken += len(self._bytes) - len(rest)
-        is_last = len(lines) < most
+        is_last = len(lines) < limit
         if self._skipping and lines:
             lines, self._skipping = lines[1:], False
-        if len(rest) > LONGEST and is_last:
+        if len(rest) > MAX_LINE_BYTES and is_last:
             if not self._skipping:
-                lines.append(rest[: LONGEST + 1])
+                lines.append(rest[: MAX_LINE_BYTES + 1])
             self._skipping = True
             self.n_taken += len(rest)
             rest = b""
@@ -63,13 +63,17 @@ class Lines:
         return [line.removesuffix(b"\r") for line in lines if line.strip()]
 
     def finish(self) -> list[bytes]:
-        """Take what stands behind the last end of a line."""
+        """Remove and return the unterminated last line, if there is one."""
         rest, self._bytes = self._bytes, b""
         skipping, self._skipping = self._skipping, False
         self.n_taken += len(rest)
         return [rest] if rest.strip() and not skipping else []
 
 
-def too_long(lines: list[bytes]) -> list[tuple[int, str]]:
-    """Tell which lines are too long."""
-    return [(i, f"the line has more than {LONGEST} bytes") for i, line in enumerate(lines) if len(line) > LONGEST]
+def find_too_long(lines: list[bytes]) -> list[tuple[int, str]]:
+    """Return the indexes of lines that are too long, each with the reason."""
+    return [
+        (i, f"the line has more than {MAX_LINE_BYTES} bytes")
+        for i, line in enumerate(lines)
+        if len(line) > MAX_LINE_BYTES
+    ]

@@ -1,4 +1,4 @@
-"""Rows that are pushed here over HTTP."""
+"""Rows that are pushed over HTTP."""
 
 import threading
 import time
@@ -9,33 +9,33 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.streams.live.events import ENOUGH, NOTHING, Events, Position, Source
-from streamgauge.streams.live.line_buffer import too_long
-from streamgauge.streams.live.sockets import address_of
+from streamgauge.streams.live.events import MAX_POLL_BYTES, NO_EVENTS, Events, EventSource, Position
+from streamgauge.streams.live.line_buffer import find_too_long
+from streamgauge.streams.live.sockets import parse_address
 from streamgauge.streams.live.stream import LiveStream
 
 if TYPE_CHECKING:
-    from streamgauge.streams.live.http_server import Server
+    from streamgauge.streams.live.http_server import PushServer
 
 __all__ = ["HttpPush", "Inbox"]
 
-MOST_BYTES = 1 << 26
-"""How many bytes of events may wait to be evaluated; whoever sends more is asked to come again."""
+MAX_QUEUED_BYTES = 1 << 26
+"""The most bytes of events that may be queued; further requests are answered with 503."""
 
 
 @dataclass(frozen=True, repr=False)
 class HttpPush(LiveStream):
-    """Rows that others push: ``curl --data-binary @rows.jsonl http://localhost:8765/rows``.
+    """Rows that clients push: ``curl --data-binary @rows.jsonl http://localhost:8765/rows``.
 
-    A request has an event per line and is taken as a whole: 202 says that its lines wait to be evaluated, 503 that too
-    many do and the sender must come again. What was taken and not yet evaluated is lost where the process ends.
+    A request has one event per line and is accepted or refused as a whole: 202 means that its lines are queued, 503
+    that the queue is full and the client must retry. Events that are queued when the process ends are lost.
 
     Parameters
     ----------
     address
-        Where to listen, as in "localhost:8765", which only this machine can reach; nobody is asked who they are.
+        The address to listen at. "localhost:8765" can be reached only from this machine; there is no authentication.
     labels
-        The path to which labels are pushed, such as "/labels"; None where rows carry them.
+        The path to which labels are pushed, such as "/labels"; None if rows carry them.
     rows
         The path to which rows are pushed.
 
@@ -51,28 +51,28 @@ class HttpPush(LiveStream):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        address_of(self.address)
+        parse_address(self.address)
         for path in (self.rows, self.labels):
             if path is not None and not path.startswith("/"):
-                msg = f"{path!r} is not a path of requests: it must begin with /"
+                msg = f"{path!r} is not a request path: it must begin with /"
                 raise StreamgaugeError(msg)
         if self.format == "avro":
-            msg = "a request has lines, which Avro records are not: give format='json' or 'csv'"
+            msg = "a request consists of lines, so it cannot hold Avro records: use format='json' or 'csv'"
             raise StreamgaugeError(msg)
 
-    def _sources(self, positions: list[Position | None]) -> list[Source]:  # noqa: ARG002
+    def _open_sources(self, positions: list[Position | None]) -> list[EventSource]:  # noqa: ARG002
         paths = [self.rows] if self.labels is None else [self.rows, self.labels]
-        from streamgauge.streams.live.http_server import Server  # noqa: PLC0415  (30 ms that others need not pay)
+        from streamgauge.streams.live.http_server import PushServer  # noqa: PLC0415  (takes 30 ms)
 
         inboxes = {path: Inbox(path) for path in paths}
-        server = Server(self.address, inboxes)
+        server = PushServer(self.address, inboxes)
         for inbox in inboxes.values():
             inbox.server = server
         return list(inboxes.values())
 
 
 class Inbox:
-    """The lines that were pushed to one path.
+    """Queue of the lines that were pushed to one path.
 
     Examples
     --------
@@ -82,51 +82,57 @@ class Inbox:
     """
 
     def __init__(self, path: str) -> None:
-        self.name, self.trouble = path, ""
-        self.server: Server | None = None
+        self.name, self.problem = path, ""
+        self.server: PushServer | None = None
         self._lines: deque[tuple[bytes, float]] = deque()
         self._n_bytes = 0
-        self._changed = threading.Condition()
+        self._added = threading.Condition()
 
     def add(self, lines: list[bytes]) -> bool:
-        """Take lines in, all or none; says whether there was room."""
+        """Queue lines, all or none; return whether there was room."""
         n_bytes = sum(map(len, lines))
         now = time.time()
-        with self._changed:
-            if self._lines and self._n_bytes + n_bytes > MOST_BYTES:
+        with self._added:
+            if self._lines and self._n_bytes + n_bytes > MAX_QUEUED_BYTES:
                 return False
             self._lines.extend((line, now) for line in lines)
             self._n_bytes += n_bytes
-            self._changed.notify()
+            self._added.notify()
         return True
 
-    def poll(self, most: int, seconds: float) -> Events:
-        """Give up to `most` lines."""
-        with self._changed:
+    def poll(self, limit: int, seconds: float) -> Events:
+        """Return up to `limit` lines."""
+        with self._added:
             if not self._lines:
-                self._changed.wait(seconds)
+                self._added.wait(seconds)
             taken: list[tuple[bytes, float]] = []
             n_bytes = 0
-            while self._lines and len(taken) < most and n_bytes < ENOUGH:
+            while self._lines and len(taken) < limit and n_bytes < MAX_POLL_BYTES:
                 taken.append(self._lines.popleft())
                 n_bytes += len(taken[-1][0])
             self._n_bytes -= n_bytes
         if not taken:
-            return NOTHING
-        lines, times = [line for line, _ in taken], np.array([moment for _, moment in taken])
+            return NO_EVENTS
+        lines, times = [line for line, _ in taken], np.array([received for _, received in taken])
         name = self.name
-        return Events(lines, times, lambda _: name, faults=too_long(lines), until=float(times[-1]))
+        return Events(
+            values=lines,
+            received=times,
+            locate=lambda _: name,
+            faults=find_too_long(lines),
+            watermark=float(times[-1]),
+        )
 
     @property
     def position(self) -> Position:
-        """Nothing: it cannot go back."""
+        """Empty: pushed lines cannot be read again."""
         return {}
 
     def commit(self, position: Position) -> None:
-        """Do nothing: senders were answered before."""
+        """Do nothing: requests have been answered before."""
 
     def lag(self) -> int | None:
-        """Count the lines that wait."""
+        """Return the number of queued lines."""
         return len(self._lines)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The schema of a live stream, which nothing but its user can tell."""
+"""The schema of a live stream, as users specify it."""
 
 import json
 from collections.abc import Mapping
@@ -6,26 +6,26 @@ from pathlib import Path
 
 import numpy as np
 
+from streamgauge._foreign import is_stream
 from streamgauge.errors import StreamgaugeError
-from streamgauge.protocols import is_stream
 from streamgauge.records import Attribute, Schema
 from streamgauge.streams.files import File
 
-__all__ = ["schema_of"]
+__all__ = ["as_schema", "read_json"]
 
-HINT = "{'attributes': {'price': None, 'day': ['mo', 'tu']}, 'classes': ['up', 'down']}"
+EXAMPLE = "{'attributes': {'price': None, 'day': ['mo', 'tu']}, 'classes': ['up', 'down']}"
 
 
-def schema_of(given: object) -> Schema:
-    """Give the schema that a user means: itself, that of a stream or a file, or one written as a mapping.
+def as_schema(given: object) -> Schema:
+    """Return a schema given as such, as a stream or a file with this schema, or as a mapping.
 
-    In a mapping, and in a file of JSON that holds one, attributes are names with None for a number, or with the nominal
-    values; any of them may then be missing in a row. Values and classes that are no texts are named as in events of
-    JSON: True is `true`, 1.0 is `1`.
+    In a mapping, or a JSON file that holds one, an attribute is a name with None for a number, or with a list of
+    nominal values; any attribute may then be missing in a row. Values and classes that are not strings are named as
+    in JSON events: True is `true`, 1.0 is `1`.
 
     Examples
     --------
-    >>> schema = schema_of({"attributes": {"price": None, "day": ["mo", "tu"]}, "classes": ["up", "down"]})
+    >>> schema = as_schema({"attributes": {"price": None, "day": ["mo", "tu"]}, "classes": ["up", "down"]})
     >>> schema.n_values.tolist(), schema.classes
     ([0, 2], ('up', 'down'))
     """
@@ -34,46 +34,53 @@ def schema_of(given: object) -> Schema:
     if is_stream(given):
         return given.schema
     if isinstance(given, str | Path):
-        return _from_json(Path(given)) if Path(given).suffix == ".json" else File(given).schema
+        return _read_schema(Path(given)) if Path(given).suffix == ".json" else File(given).schema
     if isinstance(given, Mapping):
-        return _written(given)
-    msg = f"what do the rows look like? Give schema: a file with such rows, or {HINT}"
+        return _from_mapping(given)
+    msg = f"a live stream needs schema: a file with rows of that schema, or a mapping such as {EXAMPLE}"
     raise StreamgaugeError(msg)
 
 
-def _from_json(path: Path) -> Schema:
-    try:
-        given = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        msg = f"cannot read the schema {path}: {error.strerror}"
-        raise StreamgaugeError(msg) from None
-    except ValueError as error:
-        msg = f"the schema {path} is not JSON: {error}"
-        raise StreamgaugeError(msg) from None
+def _read_schema(path: Path) -> Schema:
+    given = json.loads(read_json(path, "schema"))
     if not isinstance(given, Mapping):
         msg = f"the schema {path} is not an object with attributes and classes"
         raise StreamgaugeError(msg)
-    return _written(given)
+    return _from_mapping(given)
 
 
-def _written(given: Mapping[str, object]) -> Schema:
+def read_json(path: Path, kind: str) -> str:
+    """Return the text of a JSON file; raise if it cannot be read or is not JSON."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        json.loads(text)
+    except OSError as error:
+        msg = f"cannot read the {kind} {path}: {error.strerror}"
+        raise StreamgaugeError(msg) from None
+    except ValueError as error:
+        msg = f"the {kind} {path} is not JSON: {error}"
+        raise StreamgaugeError(msg) from None
+    return text
+
+
+def _from_mapping(given: Mapping[str, object]) -> Schema:
     attributes, classes = given.get("attributes", {}), given.get("classes")
     if isinstance(attributes, list | tuple):
         attributes = dict.fromkeys(attributes)
     if not isinstance(attributes, Mapping) or not isinstance(classes, list | tuple):
-        msg = f"a schema is written as {HINT}"
+        msg = f"a schema has attributes and classes, as in {EXAMPLE}"
         raise StreamgaugeError(msg)
     columns = []
     for name, values in attributes.items():
         if values is not None and not isinstance(values, list | tuple):
-            msg = f"attribute {name!r} of the schema: give None for a number, or the list of its values"
+            msg = f"attribute {name!r} of the schema must be None for a number, or a list of nominal values"
             raise StreamgaugeError(msg)
-        columns.append(Attribute(str(name), None if values is None else tuple(map(_name, values)), missing=True))
-    return Schema(tuple(columns), tuple(map(_name, classes)))
+        columns.append(Attribute(str(name), None if values is None else tuple(map(_as_name, values)), missing=True))
+    return Schema(tuple(columns), tuple(map(_as_name, classes)))
 
 
-def _name(value: object) -> str:
-    """Name a value as the decoder of events does."""
+def _as_name(value: object) -> str:
+    """Return the name of a value, as the event decoder forms it."""
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     return np.format_float_positional(value, trim="-") if isinstance(value, float) else str(value)

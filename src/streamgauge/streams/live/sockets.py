@@ -1,4 +1,4 @@
-"""A socket that sends lines."""
+"""TCP sockets as live streams."""
 
 import selectors
 import socket
@@ -9,30 +9,32 @@ from dataclasses import dataclass
 import numpy as np
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.streams.live.events import ENOUGH, NOTHING, Events, Position, Source
-from streamgauge.streams.live.line_buffer import Lines, too_long
+from streamgauge.streams.live.events import MAX_POLL_BYTES, NO_EVENTS, Events, EventSource, Position
+from streamgauge.streams.live.line_buffer import LineBuffer, find_too_long
 from streamgauge.streams.live.stream import LiveStream
 
-__all__ = ["Socket", "address_of"]
+__all__ = ["Socket", "parse_address"]
 
-CHUNK = 1 << 18
-MOST_PEERS = 256
-"""So many senders may be there at once; others wait until one leaves."""
+CHUNK_BYTES = 1 << 18
+MAX_PEERS = 256
+"""The most simultaneous connections; further senders wait until one closes."""
+RECONNECT_SECONDS = 0.5
+"""The least time between attempts to connect."""
 
 
 @dataclass(frozen=True, repr=False)
 class Socket(LiveStream):
-    """Rows from a TCP socket, a line each.
+    """Rows from a TCP socket, one per line.
 
-    A socket cannot send again what it has sent: after a restart go on the rows that come then. It is read only as fast
-    as rows are evaluated, so a quick sender is held up rather than its rows held in memory.
+    A socket cannot be read again: after a restart, evaluation continues with the rows that arrive then. Rows are read
+    only as fast as they are evaluated, so a fast sender is slowed down instead of filling memory.
 
     Parameters
     ----------
     address
-        Host and port of the rows, as in "localhost:9999"; `labels` is that of the labels.
+        Host and port of the rows, as in "localhost:9999"; `labels` is the address of the labels.
     listen
-        Whether to wait for senders there, rather than to connect to one.
+        Whether to listen for senders at the address instead of connecting to it.
 
     Examples
     --------
@@ -48,117 +50,125 @@ class Socket(LiveStream):
         super().__post_init__()
         for address in (self.address, self.labels):
             if address is not None:
-                address_of(address)
+                parse_address(address)
         if self.format == "avro":
-            msg = "a socket sends lines, which Avro records are not: give format='json' or 'csv'"
+            msg = "a socket sends lines, so it cannot send Avro records: use format='json' or 'csv'"
             raise StreamgaugeError(msg)
 
-    def _sources(self, positions: list[Position | None]) -> list[Source]:  # noqa: ARG002
+    def _open_sources(self, positions: list[Position | None]) -> list[EventSource]:  # noqa: ARG002
         addresses = [self.address] if self.labels is None else [self.address, self.labels]
-        return [_Listener(address) if self.listen else _Caller(address) for address in addresses]
+        return [_Listener(address) if self.listen else _Client(address) for address in addresses]
 
 
-def address_of(text: str) -> tuple[str, int]:
-    """Give the host and port of an address.
+def parse_address(text: str) -> tuple[str, int]:
+    """Return the host and port of an address.
 
     Examples
     --------
-    >>> address_of("localhost:9999")
+    >>> parse_address("localhost:9999")
     ('localhost', 9999)
     """
     host, _, port = text.rpartition(":")
     if not host or not port.isdecimal() or not 0 < int(port) < 65_536:
-        msg = f"address {text!r}: write it as host:port"
+        msg = f"address {text!r}: it must be host:port"
         raise StreamgaugeError(msg)
     return host.strip("[]"), int(port)
 
 
-def _ready(sockets: list[socket.socket], seconds: float) -> list[socket.socket]:
-    """Give those that have something to read, or have ended; wait for the first no longer than so many seconds."""
+def _wait_for_data(sockets: list[socket.socket], seconds: float) -> list[socket.socket]:
+    """Return the sockets that have data or were closed; wait at most `seconds` for the first."""
     with selectors.DefaultSelector() as selector:
-        for one in sockets:
-            selector.register(one, selectors.EVENT_READ)
-        found = {key.fileobj for key, _ in selector.select(seconds)}
-    return [one for one in sockets if one in found]
+        for candidate in sockets:
+            selector.register(candidate, selectors.EVENT_READ)
+        ready = {key.fileobj for key, _ in selector.select(seconds)}
+    return [candidate for candidate in sockets if candidate in ready]
 
 
 class _Peers:
-    """Sockets that lines come from; what caller and listener share."""
+    """Source of lines from any number of connections; base of client and listener."""
 
     def __init__(self, address: str) -> None:
-        self.name, self.trouble = address, ""
-        self._address = address_of(address)
-        self._peers: dict[socket.socket, Lines] = {}
-        self._left: list[Lines] = []  # what senders that have gone have left behind
+        self.name, self.problem = address, ""
+        self._address = parse_address(address)
+        self._peers: dict[socket.socket, LineBuffer] = {}
+        self._closed: list[LineBuffer] = []  # unread lines of closed connections
 
-    def poll(self, most: int, seconds: float) -> Events:
-        """Give up to `most` lines."""
+    def poll(self, limit: int, seconds: float) -> Events:
+        """Return up to `limit` lines."""
         deadline = time.monotonic() + seconds
         lines: list[bytes] = []
         n_bytes = 0
         while True:
-            fresh = self._take(most - len(lines), ENOUGH - n_bytes)
-            lines += fresh
-            n_bytes += sum(map(len, fresh))
-            if len(lines) >= most or n_bytes >= ENOUGH:
+            new_lines = self._take(limit - len(lines), MAX_POLL_BYTES - n_bytes)
+            lines += new_lines
+            n_bytes += sum(map(len, new_lines))
+            if len(lines) >= limit or n_bytes >= MAX_POLL_BYTES:
                 break
-            if not self._read_on(0.0 if lines else max(0.0, deadline - time.monotonic())):
+            if not self._read_available(0.0 if lines else max(0.0, deadline - time.monotonic())):
                 break
         if not lines:
-            return NOTHING
+            return NO_EVENTS
         now = time.time()
         name = self.name
-        return Events(lines, np.full(len(lines), now), lambda _: name, faults=too_long(lines), until=now)
+        return Events(
+            values=lines,
+            received=np.full(len(lines), now),
+            locate=lambda _: name,
+            faults=find_too_long(lines),
+            watermark=now,
+        )
 
-    def _take(self, most: int, enough: int) -> list[bytes]:
-        """Take lines that are complete, no more than so many, and none once they have so many bytes."""
+    def _take(self, limit: int, max_bytes: int) -> list[bytes]:
+        """Remove and return up to `limit` complete lines, and no more once they have `max_bytes`."""
         lines: list[bytes] = []
-        for held in [*self._left, *self._peers.values()]:
-            fresh = held.take(most - len(lines)) if enough > 0 else []
-            lines += fresh
-            enough -= sum(map(len, fresh))
-        self._left = [held for held in self._left if held.n_bytes]
+        for buffer in [*self._closed, *self._peers.values()]:
+            new_lines = buffer.take(limit - len(lines)) if max_bytes > 0 else []
+            lines += new_lines
+            max_bytes -= sum(map(len, new_lines))
+        self._closed = [buffer for buffer in self._closed if buffer.n_bytes]
         return lines
 
-    def _waiting(self) -> list[socket.socket]:
-        """Give the sockets that may have something."""
+    def _list_sockets(self) -> list[socket.socket]:
+        """Return the sockets to read from."""
         return list(self._peers)
 
     def _accept(self, ready: socket.socket) -> bool:  # noqa: ARG002
+        """Accept a connection if `ready` is a listening socket; return whether it is one."""
         return False
 
-    def _read_on(self, seconds: float) -> bool:
-        """Read what there is; says whether there was anything. The last line of a peer that leaves may lack its end."""
-        waiting = self._waiting()
-        if not waiting:
+    def _read_available(self, seconds: float) -> bool:
+        """Read what has arrived; return whether there was anything. The last line of a peer may lack its line end."""
+        sockets = self._list_sockets()
+        if not sockets:
             time.sleep(min(seconds, 0.1))
             return False
-        ready = _ready(waiting, seconds)
-        for one in ready:
-            if self._accept(one):
+        ready = _wait_for_data(sockets, seconds)
+        for peer in ready:
+            if self._accept(peer):
                 continue
             try:
-                chunk = one.recv(CHUNK)
+                chunk = peer.recv(CHUNK_BYTES)
             except OSError:
                 chunk = b""
             if chunk:
-                self._peers[one].add(chunk)
+                self._peers[peer].add(chunk)
             else:
-                self._left.append(self._peers.pop(one))
-                self._left[-1].add(b"\n")
-                one.close()
+                buffer = self._peers.pop(peer)
+                buffer.add(b"\n")
+                self._closed.append(buffer)
+                peer.close()
         return bool(ready)
 
     @property
     def position(self) -> Position:
-        """Nothing: it cannot go back."""
+        """Empty: a socket cannot be read again."""
         return {}
 
     def commit(self, position: Position) -> None:
-        """Do nothing: senders want no receipt."""
+        """Do nothing: senders expect no acknowledgement."""
 
     def lag(self) -> int | None:
-        """Say that nobody knows."""
+        """Return None: the lag is unknown."""
         return None
 
     def close(self) -> None:
@@ -168,30 +178,30 @@ class _Peers:
         self._peers.clear()
 
 
-class _Caller(_Peers):
-    """Connects to a sender, again and again where that is needed."""
+class _Client(_Peers):
+    """Source that connects to a sender, and reconnects when the connection closes."""
 
     def __init__(self, address: str) -> None:
         super().__init__(address)
         self._tried = 0.0
-        if not self._waiting():
-            msg = f"{self.trouble}; with listen=True it waits for a sender there"
+        if not self._list_sockets():
+            msg = f"{self.problem}; use listen=True to wait for a sender"
             raise StreamgaugeError(msg)
 
-    def _waiting(self) -> list[socket.socket]:
-        if not self._peers and time.monotonic() - self._tried > 0.5:
+    def _list_sockets(self) -> list[socket.socket]:
+        if not self._peers and time.monotonic() - self._tried > RECONNECT_SECONDS:
             self._tried = time.monotonic()
             try:
                 peer = socket.create_connection(self._address, timeout=5.0)
             except OSError as error:
-                self.trouble = f"nobody answers at {self.name}: {error.strerror or error}"
+                self.problem = f"cannot connect to {self.name}: {error.strerror or error}"
             else:
-                self._peers[peer], self.trouble = Lines(), ""
+                self._peers[peer], self.problem = LineBuffer(), ""
         return list(self._peers)
 
 
 class _Listener(_Peers):
-    """Waits for senders."""
+    """Source that accepts connections from senders."""
 
     def __init__(self, address: str) -> None:
         super().__init__(address)
@@ -201,15 +211,15 @@ class _Listener(_Peers):
             msg = f"cannot listen at {address}: {error.strerror or error}"
             raise StreamgaugeError(msg) from None
 
-    def _waiting(self) -> list[socket.socket]:
-        return [self._server, *self._peers] if len(self._peers) < MOST_PEERS else list(self._peers)
+    def _list_sockets(self) -> list[socket.socket]:
+        return [self._server, *self._peers] if len(self._peers) < MAX_PEERS else list(self._peers)
 
     def _accept(self, ready: socket.socket) -> bool:
         if ready is not self._server:
             return False
         with suppress(OSError):
             peer, _ = self._server.accept()
-            self._peers[peer] = Lines()
+            self._peers[peer] = LineBuffer()
         return True
 
     def close(self) -> None:

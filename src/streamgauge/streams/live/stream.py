@@ -1,71 +1,72 @@
-"""What all live streams share: their options, their rows, and how they survive a restart."""
+"""Base class of live streams: options, batches, and resuming from a saved state."""
 
 import hashlib
 import weakref
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
+from streamgauge.protocols import LiveStreamBase
 from streamgauge.records import Batch
 from streamgauge.streams.live.decoding import Decoder, Format
-from streamgauge.streams.live.event_counts import Counts, DeadLetters
-from streamgauge.streams.live.events import Position, Source
-from streamgauge.streams.live.reader import Inlet, Reading, unpacked
-from streamgauge.streams.live.schemas import schema_of
+from streamgauge.streams.live.event_counts import Counts, DeadLetterFile
+from streamgauge.streams.live.events import EventSource, Position
+from streamgauge.streams.live.reader import Input, LiveReader, unpack_state
+from streamgauge.streams.live.schemas import as_schema
 
 __all__ = ["LiveStream"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class LiveStream:
-    """Rows as they come, and no end of them.
+class LiveStream(LiveStreamBase):
+    """Rows as they arrive, without end.
 
-    Late, duplicate and malformed events are counted, set aside and never end a run. Events wait where they are until
-    they are asked for, so a slow evaluation takes no more memory than a quick one.
+    Late, duplicate and malformed events are counted and rejected; they never stop a run. Events stay in their source
+    until they are polled, so a slow evaluation needs no more memory than a fast one.
 
     Parameters
     ----------
     schema
-        What rows look like: a `Schema`, a stream or a file with such rows, or a mapping such as
-        ``{"attributes": {"price": None, "day": ["mo", "tu"]}, "classes": ["up", "down"]}``, also in a file of JSON.
+        The schema of the rows: a `Schema`, a stream or a file with that schema, or a mapping such as
+        ``{"attributes": {"price": None, "day": ["mo", "tu"]}, "classes": ["up", "down"]}``, also in a JSON file.
     format
-        How events are written: "json" (an object each), "csv" (a line each) or "avro" (a record each).
+        The encoding of events: "json" (one object each), "csv" (one line each) or "avro" (one record each).
     target
         The field that holds the class.
     key
-        The field that rows and labels are joined by, and by which an event that comes twice is told. None for the key
-        that the broker knows where labels come apart, and else for no key at all.
+        The field by which rows and labels are joined and duplicates are recognised. None uses the key of the broker if
+        labels have their own source, and otherwise no key.
     time
-        The field that holds the time of a row, in seconds; None for when it came into the source.
+        The field that holds the time of a row, in seconds; None uses the time at which the source received the row.
     weight
         The field that holds the weight of a row.
     columns
-        The columns of a CSV line. None for the attributes and then, where rows carry it, the class.
+        The columns of a CSV line. None for the attributes, followed by the class if rows carry it.
     labels
-        Where the labels come from, where they come apart: another topic, stream, address or file.
+        The source of the labels if it is not that of the rows: another topic, stream, address or file.
     label_columns
-        The columns of a CSV line with a label. None for the key, where it is a field, and the class.
+        The columns of a CSV line with a label. None for the key, if it is a field, and the class.
     delimiter
-        What separates the values of a CSV line.
+        The character that separates the values of a CSV line.
     avro_schema, label_avro_schema
-        The Avro schema of events, and of labels that come apart: a file, or its JSON.
+        The Avro schema of events, and of labels with their own source: JSON, or the path of a file.
     avro_framed
-        Whether each Avro record has five bytes before it, as clients of a schema registry write them; all events must
-        then name the same schema.
+        Whether each Avro record is preceded by the five-byte header of a schema registry; all events must then have the
+        same schema.
     patience
-        How many seconds a row waits for its label and a label for its row. A row whose label has not come by then has
-        none, and the label is late.
+        How many seconds a row waits for its label and a label for its row. A row whose label has not arrived by then
+        stays unlabelled, and the label is late.
     most_waiting
-        How many rows, and how many labels, may wait for each other. It is also how many keys are remembered, so that
-        none comes twice.
+        The most rows, and the most labels, that may wait for each other; also the number of keys that are remembered
+        to recognise duplicates.
     max_wait
-        After so many seconds rows are handed out even where a batch is not full.
+        After this many seconds rows are handed out even if the batch is not full.
     dead_letters
-        The file into which events are written that were set aside; None for none.
+        The file to which rejected events are written; None writes none.
     """
 
     schema: Any = field(default=None, repr=False)
@@ -86,46 +87,48 @@ class LiveStream:
     max_wait: float = 0.5
     dead_letters: str | Path | None = field(default=None, repr=False)
 
-    checked: ClassVar[bool] = True
-    """Decoding leaves no value that the schema does not allow."""
+    checked = True
+    """Decoding rejects values that the schema does not allow."""
     has_keys: ClassVar[bool] = False
-    """Whether the source knows a key of each event beside what it holds."""
+    """Whether the source stores a key with each event."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "schema", schema_of(self.schema))
+        object.__setattr__(self, "schema", as_schema(self.schema))
         require_between("patience", self.patience, 0.0, float("inf"))
         require_between("max_wait", self.max_wait, 0.0, 60.0)
         require_at_least("most_waiting", self.most_waiting, 1)
         if self.labels is not None and self.key is None and not self.has_keys:
-            msg = "labels that come apart are joined by a key: name the field that holds it with key"
+            msg = "labels with their own source are joined with the rows by a key: set key to the field that holds it"
             raise StreamgaugeError(msg)
-        self._decoders()  # tells at once what is wrong with the options
+        self._build_decoders()  # reports invalid options at once
 
     def __repr__(self) -> str:
-        """Write it as a person would: where it reads from, then what is not as usual."""
-        own = sorted((option for option in fields(self) if option.repr), key=lambda option: bool(option.kw_only))
-        values = [(option, getattr(self, option.name)) for option in own]
-        shown = [
+        """Return the options that differ from their defaults, those of the source first."""
+        options = sorted((option for option in fields(self) if option.repr), key=lambda option: bool(option.kw_only))
+        values = [(option, getattr(self, option.name)) for option in options]
+        texts = [
             f"{option.name}={str(value)!r}" if isinstance(value, Path) else f"{option.name}={value!r}"
             for option, value in values
             if value != option.default
         ]
-        return f"{type(self).__name__}({', '.join(shown)})"
+        return f"{type(self).__name__}({', '.join(texts)})"
 
     @abstractmethod
-    def _sources(self, positions: list[Position | None]) -> list[Source]:
-        """Open where rows and, where they come apart, labels come from."""
+    def _open_sources(self, positions: list[Position | None]) -> list[EventSource]:
+        """Open the source of the rows and, if they have their own, that of the labels."""
 
     @property
     def n_rows(self) -> None:
-        """Nobody knows how many rows there will be."""
+        """None: the number of rows is unknown."""
         return
 
     @property
     def fingerprint(self) -> str:
-        """A text that differs where another source is read, or is read in another way."""
-        same = {"max_wait", "dead_letters"}  # which change no row
-        options = [(name, value) for name, value in vars(self).items() if not name.startswith("_") and name not in same]
+        """Digest of the options that determine the rows."""
+        ignored = {"max_wait", "dead_letters"}
+        options = [
+            (name, value) for name, value in vars(self).items() if not name.startswith("_") and name not in ignored
+        ]
         return f"live {hashlib.blake2b(repr(options).encode(), digest_size=8).hexdigest()}"
 
     @cached_property
@@ -133,115 +136,126 @@ class LiveStream:
         return {}
 
     @property
-    def _reading(self) -> Reading:
-        """The reading at hand; the first one begins when it is asked for."""
-        if "reading" not in self._running:
-            self._begin(None)
-        reading: Reading = self._running["reading"]
-        return reading
+    def _reader(self) -> LiveReader:
+        """The current reader; the first is started on first use."""
+        if "reader" not in self._running:
+            self._start(None)
+        reader: LiveReader = self._running["reader"]
+        return reader
 
-    def _begin(self, positions: list[Position] | None) -> Reading:
+    def _start(self, positions: list[Position] | None) -> LiveReader:
         self.close()
-        sources = self._sources([None, None] if positions is None else [*positions, None])
-        rows, labels = self._decoders()
-        reading = Reading(
+        sources = self._open_sources([None, None] if positions is None else [*positions, None])
+        rows, labels = self._build_decoders()
+        reader = LiveReader(
             self.schema,
-            Inlet(sources[0], rows),
-            None if labels is None else Inlet(sources[1], labels),
-            DeadLetters(self.dead_letters),
+            Input(sources[0], rows),
+            None if labels is None else Input(sources[1], labels),
+            DeadLetterFile(self.dead_letters),
             distinct=0 if self.key is None else self.most_waiting,
             patience=self.patience,
             most_waiting=self.most_waiting,
         )
-        self._running["reading"] = reading
-        self._running["closing"] = weakref.finalize(self, reading.close)
-        return reading
+        self._running["reader"] = reader
+        self._running["close"] = weakref.finalize(self, reader.close)
+        return reader
 
-    def _decoders(self) -> tuple[Decoder, Decoder | None]:
-        apart, own = self.labels is not None, [] if self.key is None else [self.key]
+    def _build_decoders(self) -> tuple[Decoder, Decoder | None]:
+        """Return the decoder of rows, and that of labels if they have their own source."""
+        own_labels = self.labels is not None
         extra = [name for name in (self.key, self.time, self.weight) if name is not None]
-        names = [attribute.name for attribute in self.schema.attributes]
-        usual = (*extra, *names) if apart else (*extra, *names, self.target)
-        form = self._format(usual if self.columns is None else tuple(self.columns), self.avro_schema)
-        keyed = apart or self.key is not None
+        columns = [*extra, *(attribute.name for attribute in self.schema.attributes)]
+        if not own_labels:
+            columns.append(self.target)
         rows = Decoder(
             self.schema,
-            form,
-            target=None if apart else self.target,
+            self._build_format(columns if self.columns is None else self.columns, self.avro_schema),
+            target=None if own_labels else self.target,
             key=self.key,
             time=self.time,
             weight=self.weight,
-            keyed=keyed,
+            keyed=own_labels or self.key is not None,
         )
-        if not apart:
+        if not own_labels:
             return rows, None
-        columns = (*own, self.target) if self.label_columns is None else tuple(self.label_columns)
-        form = self._format(columns, self.label_avro_schema)
-        return rows, Decoder(self.schema, form, target=self.target, key=self.key, keyed=True, labels=True)
+        label_columns = [self.target] if self.key is None else [self.key, self.target]
+        labels = Decoder(
+            self.schema,
+            self._build_format(
+                label_columns if self.label_columns is None else self.label_columns, self.label_avro_schema
+            ),
+            target=self.target,
+            key=self.key,
+            keyed=True,
+            labels=True,
+        )
+        return rows, labels
 
-    def _format(self, columns: tuple[str, ...], avro: str | Path | None) -> Format:
-        return Format(self.format, columns, self.delimiter, avro, self.avro_framed)
+    def _build_format(self, columns: Sequence[str], avro: str | Path | None) -> Format:
+        return Format(
+            name=self.format, columns=tuple(columns), delimiter=self.delimiter, avro=avro, framed=self.avro_framed
+        )
 
     def batches(self, size: int, start: int = 0) -> Iterator[Batch]:
-        """Hand out rows from `start` on, up to `size` at a time, without end.
+        """Yield rows from `start` on, up to `size` at a time, without end.
 
-        A batch may have no rows: nothing came for a while. A live stream cannot go back: `start` is where it is, which
-        is after the rows handed out so far or, after `restore`, those handed out then; 0 begins anew.
+        A batch without rows means that none arrived for a while. A live stream cannot go back: `start` must be the
+        number of rows handed out so far, including those before `restore`; 0 starts over.
         """
         require_at_least("size", size, 1)
-        if start != self._reading.counts.rows:
+        if start != self._reader.counts.rows:
             if start:
-                msg = f"a live stream cannot go to row {start}: it is at row {self._reading.counts.rows}"
+                msg = f"a live stream cannot go to row {start}: it is at row {self._reader.counts.rows}"
                 raise StreamgaugeError(msg)
-            self._begin(None)
+            self._start(None)
         while True:
-            yield self._reading.next(size, self.max_wait)
+            yield self._reader.read_batch(size, self.max_wait)
 
     def state(self) -> bytes:
-        """Give what it takes to go on behind the last batch handed out: positions, what waits, what was counted."""
-        return self._reading.save()
+        """Return the state after the last batch that was handed out: positions, waiting events and counts."""
+        return self._reader.save()
 
     def restore(self, state: bytes) -> None:
-        """Go on where a state was taken, in this process or another."""
-        head, parts = unpacked(state)
+        """Resume from a saved state, in this process or another."""
+        head, parts = unpack_state(state)
         n_sources = 1 if self.labels is None else 2
         if len(head["positions"]) != n_sources:
-            msg = "the saved state is that of another live stream: it has labels that come apart, or has none"
+            msg = "the saved state is that of another live stream: only one of the two has a source of labels"
             raise StreamgaugeError(msg)
-        self._begin(head["positions"]).load(head, parts)
+        self._start(head["positions"]).load(head, parts)
 
     def committed(self, state: bytes) -> None:
-        """Tell the broker that a state is safe on disk, so that what came before it need never be sent again."""
-        positions = unpacked(state)[0]["positions"]
-        for source, position in zip(self._reading.sources, positions, strict=True):
+        """Acknowledge to the broker that a state is safe on disk: events before it need never be sent again."""
+        positions = unpack_state(state)[0]["positions"]
+        for source, position in zip(self._reader.sources, positions, strict=True):
             source.commit(position)
 
     @property
     def counts(self) -> Counts:
-        """What became of the events up to now."""
-        return Counts(**asdict(self._reading.counts))
+        """Numbers of events by outcome, so far."""
+        return Counts(**asdict(self._reader.counts))
 
     @property
     def lag(self) -> int | None:
-        """How many events wait to be read; None where nobody knows."""
-        return self._reading.lag
+        """Number of events that wait to be read; None if unknown."""
+        return self._reader.lag
 
     @property
     def status(self) -> str:
-        """How it stands, in few words: what waits, what was set aside, what is wrong."""
-        lag, counted = self.lag, str(self.counts)
-        troubles = [source.trouble for source in self._reading.sources if source.trouble]
-        return " · ".join(filter(None, ["" if lag is None else f"lag {lag:,}", counted, *troubles]))
+        """A short text for the progress bar: lag, counts and problems."""
+        lag = self.lag
+        problems = [source.problem for source in self._reader.sources]
+        return " · ".join(filter(None, ["" if lag is None else f"lag {lag:,}", str(self.counts), *problems]))
 
     def facts(self) -> Mapping[str, object]:
-        """Give what the results say of it: counts and lag; nothing where it was not read yet."""
-        if "reading" not in self._running:
+        """Return counts and lag, for the manifest; nothing if the stream has not been read yet."""
+        if "reader" not in self._running:
             return {}
         return {**asdict(self.counts), "lag": self.lag}
 
     def close(self) -> None:
-        """Let go of connections and files; it may then begin anew."""
-        closing = self._running.pop("closing", None)
-        if closing is not None:
-            closing()
-        self._running.pop("reading", None)
+        """Close connections and files; reading then starts over."""
+        close = self._running.pop("close", None)
+        if close is not None:
+            close()
+        self._running.pop("reader", None)
