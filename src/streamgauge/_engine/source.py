@@ -100,7 +100,7 @@ class RowSource:
     def read(self, start: int, n: int) -> tuple[Batch, Arrivals | None]:
         """Return some rows of the stream, as `batches` would; fast if they follow those returned before."""
         self._cursor = self._cursor or Cursor(self._stream, n)
-        return self._prepare(self._cursor.rows(start, n))
+        return self._prepare(self._cursor.read(start, n))
 
     def batches(
         self, size: int, n_rows: int | None, start: int = 0, *, ahead: bool = False

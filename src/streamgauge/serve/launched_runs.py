@@ -21,7 +21,7 @@ __all__ = ["Jobs", "choices", "command_for"]
 MOST_AT_ONCE = 4
 """How many runs the page may have going on at once."""
 
-STREAM_MODULES = ("generators", "drift", "changes", "joined", "named")
+STREAM_MODULES = ("generators", "concept_drift", "transforms", "joined", "paper_streams")
 """The modules of streams that are made up and read no file."""
 
 CLOSED_LEARNERS = ("streamgauge.learners.adapters", "streamgauge.learners.pretrained")

@@ -1,4 +1,4 @@
-"""Streams: rows in memory, files, real streams by name, generators and changes; and what makes files of them."""
+"""Streams: arrays, files, live sources, data sets, generators, drift and transforms; sampling and writing of files."""
 
 from streamgauge.streams.arrays import ArrayStream, as_stream, in_memory, take
 from streamgauge.streams.concept_drift import Gradual, Incremental, Recurring, Sudden

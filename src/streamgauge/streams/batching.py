@@ -122,7 +122,7 @@ class Cursor:
     --------
     >>> from streamgauge.streams import SEA
     >>> cursor = Cursor(SEA(n_rows=10), size=4)
-    >>> [len(cursor.rows(0, 3)), len(cursor.rows(3, 5)), len(cursor.rows(8, 5))]
+    >>> [len(cursor.read(0, 3)), len(cursor.read(3, 5)), len(cursor.read(8, 5))]
     [3, 5, 2]
     """
 
@@ -132,7 +132,7 @@ class Cursor:
         self._rest: Batch | None = None
         self._position = -1
 
-    def rows(self, first: int, n: int) -> Batch:
+    def read(self, first: int, n: int) -> Batch:
         """Return `n` rows from row `first` on, or fewer at the end of the stream."""
         if first != self._position:
             self._batches, self._rest = self._stream.batches(self._size, first), None
@@ -163,7 +163,7 @@ def choose_rows(cursors: Sequence[Cursor], choice: NDArray[np.intp], first: int)
     (7, True)
     """
     chosen = np.flatnonzero(np.bincount(choice, minlength=len(cursors)))
-    batches = [cursors[int(k)].rows(first, len(choice)) for k in chosen]
+    batches = [cursors[int(k)].read(first, len(choice)) for k in chosen]
     if len(batches) == 1:
         return batches[0]
     builder = _BatchBuilder(first, len(choice), batches[0].x.shape[1])

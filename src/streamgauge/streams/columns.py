@@ -54,7 +54,7 @@ class Column:
         try:
             return cls(name, pa.chunked_array([pa.array(values, from_pandas=True)]))
         except (pa.ArrowException, TypeError, ValueError) as error:
-            msg = f"{name} is not a column of numbers, strings or booleans: {_first_line(error)}"
+            msg = f"{name} is not a column of numbers, strings or booleans: {_format_error(error)}"
             raise StreamgaugeError(msg) from None
 
     def __len__(self) -> int:
@@ -156,7 +156,7 @@ def _is_whole(name: str) -> bool:
     return name.removeprefix("-").isdecimal()
 
 
-def _first_line(error: Exception) -> str:
+def _format_error(error: Exception) -> str:
     return str(error).splitlines()[0]
 
 
@@ -171,7 +171,7 @@ def read_columns(frame: object) -> dict[str, Column]:
     try:
         table = pa.table(frame)
     except (pa.ArrowException, TypeError, ValueError) as error:
-        msg = f"cannot read the DataFrame: {_first_line(error)}"
+        msg = f"cannot read the DataFrame: {_format_error(error)}"
         raise StreamgaugeError(msg) from None
     repeated = [name for name in table.column_names if table.column_names.count(name) > 1]
     if repeated:

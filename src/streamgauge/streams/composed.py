@@ -26,18 +26,19 @@ class Composed(OptionStream):
     def n_rows(self) -> int | None:
         """Number of rows; None for an endless stream."""
 
+    @property
     @abstractmethod
     def _streams(self) -> tuple[Stream, ...]:
-        """Return the streams it is composed of."""
+        """The streams it is composed of."""
 
     @abstractmethod
-    def _batch(self, cursors: Sequence[Cursor], first: int, n: int) -> Batch:
+    def _build_batch(self, cursors: Sequence[Cursor], first: int, n: int) -> Batch:
         """Return `n` rows from row `first` on; there is a cursor for each stream."""
 
     def batches(self, size: int, start: int = 0) -> Iterator[Batch]:
         """Return an iterator over the rows from `start` on, `size` at a time."""
-        cursors = [Cursor(stream, size) for stream in self._streams()]
-        return (self._batch(cursors, first, n) for first, n in split_rows(self.n_rows, size, start))
+        cursors = [Cursor(stream, size) for stream in self._streams]
+        return (self._build_batch(cursors, first, n) for first, n in split_rows(self.n_rows, size, start))
 
     def _format_option(self, value: object) -> str:
         if is_stream(value):

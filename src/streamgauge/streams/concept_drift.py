@@ -88,7 +88,7 @@ class _DriftingStream(Composed):
     @cached_property
     def schema(self) -> Schema:
         """Schema of all concepts."""
-        return merge_schemas(self._streams())
+        return merge_schemas(self._streams)
 
     @property
     @abstractmethod
@@ -96,15 +96,15 @@ class _DriftingStream(Composed):
         """Kind of the drift."""
 
     @abstractmethod
-    def _transition(self, first: int, n: int) -> _Transition:
+    def _compute_transition(self, first: int, n: int) -> _Transition:
         """Return the concepts of each row."""
 
     @abstractmethod
     def _draw_uniform(self, first: int, n: int) -> Column:
         """Draw a uniform number for each row."""
 
-    def _batch(self, cursors: Sequence[Cursor], first: int, n: int) -> Batch:
-        transition = self._transition(first, n)
+    def _build_batch(self, cursors: Sequence[Cursor], first: int, n: int) -> Batch:
+        transition = self._compute_transition(first, n)
         mixed = transition.mixed.any()
         takes_new = (self._draw_uniform(first, n) < transition.share) if mixed else transition.share >= 1.0
         batch = choose_rows(cursors, np.where(takes_new, transition.new, transition.old), first)
@@ -113,7 +113,7 @@ class _DriftingStream(Composed):
     def _blend(self, batch: Batch, transition: _Transition, takes_new: NDArray[np.bool_]) -> Batch:
         """Replace numeric values within the window by the weighted mean of rows of the same class of both concepts."""
         first, n = batch.start, len(batch)
-        streams = self._streams()
+        streams = self._streams
         mixed = np.flatnonzero(transition.mixed)
         x = batch.x.copy()
         numeric = self.schema.n_values == 0
@@ -146,12 +146,13 @@ class _SingleDrift(_DriftingStream):
         require_stream("before", self.before)
         require_stream("after", self.after)
         require_at_least("position", self.position, 0)
-        merge_schemas(self._streams())
+        merge_schemas(self._streams)
         for name, stream in (("before", self.before), ("after", self.after)):
             if stream.n_rows is not None and stream.n_rows < self._drift.stop:
                 msg = f"the stream {name} the drift has {stream.n_rows} rows, but is read up to row {self._drift.stop}"
                 raise StreamgaugeError(msg)
 
+    @property
     def _streams(self) -> tuple[Stream, ...]:
         return (self.before, self.after)
 
@@ -171,10 +172,10 @@ class _SingleDrift(_DriftingStream):
         late = tuple(drift for drift in drifts_of(self.after, min_limit(self.n_rows, row)) if drift.stop > own.position)
         return tuple(sorted((*early, *late, *(() if row is not None and own.position >= row else (own,)))))
 
-    def _transition(self, first: int, n: int) -> _Transition:
-        return _Transition(np.zeros(n, dtype=np.intp), np.ones(n, dtype=np.intp), self._share(first, n))
+    def _compute_transition(self, first: int, n: int) -> _Transition:
+        return _Transition(np.zeros(n, dtype=np.intp), np.ones(n, dtype=np.intp), self._compute_share(first, n))
 
-    def _share(self, first: int, n: int) -> Column:
+    def _compute_share(self, first: int, n: int) -> Column:
         return np.where(np.arange(first, first + n) >= self.position, 1.0, 0.0)
 
 
@@ -222,7 +223,7 @@ class _WindowedDrift(_SingleDrift):
     def _drift(self) -> Drift:
         return Drift(self.position, self.width, self._kind)
 
-    def _share(self, first: int, n: int) -> Column:
+    def _compute_share(self, first: int, n: int) -> Column:
         rows = np.arange(first, first + n)
         share = np.where(rows >= self.position, 1.0, 0.0)
         inside = (rows >= self.position) & (rows < self._drift.stop)
@@ -351,6 +352,7 @@ class Recurring(_DriftingStream):
             raise error
         merge_schemas(self.concepts)
 
+    @property
     def _streams(self) -> tuple[Stream, ...]:
         return self.concepts
 
@@ -368,7 +370,7 @@ class Recurring(_DriftingStream):
         """Return the changes from one concept to the next; drifts within a concept are not included."""
         return list_periodic_drifts(self.every, self.width, self.n_rows, row, self._kind)
 
-    def _transition(self, first: int, n: int) -> _Transition:
+    def _compute_transition(self, first: int, n: int) -> _Transition:
         rows = np.arange(first, first + n)
         turn, since = np.divmod(rows, self.every)
         share = np.ones(n)

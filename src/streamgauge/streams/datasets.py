@@ -195,7 +195,7 @@ _ALL = (
         n_rows=50_000,
         n_attributes=3,
         n_classes=2,
-        about="The file of the SEA concepts: four concepts of 12,500 rows, 10 % noise",
+        about="The file of the SEA concepts: four concepts of 12,500 rows, 10% noise",
         citation="W. N. Street, Y. Kim, A streaming ensemble algorithm (SEA) for large-scale classification, KDD 2001",
         origin="http://www.liaad.up.pt/kdus/downloads/sea-concepts-dataset",
         files=("sea-concepts-50k",),
@@ -261,12 +261,12 @@ def _fetch(dataset: Dataset, cached: Path, cached_options: Path, *, offline: boo
 
     if dataset.openml is None or offline:
         reason = "it has no automatic download" if dataset.openml is None else "offline=True forbids a download"
-        raise _missing_dataset_error(dataset, reason)
+        raise _build_missing_error(dataset, reason)
     try:
         remote = query_openml(dataset.openml)
         download(remote.url, cached, md5=remote.md5, progress=progress)
     except StreamgaugeError as error:
-        raise _missing_dataset_error(dataset, str(error)) from None
+        raise _build_missing_error(dataset, str(error)) from None
     options: dict[str, Any] = {"target": remote.target} if remote.target else {}
     if remote.ignored:
         options["drop"] = remote.ignored
@@ -274,7 +274,7 @@ def _fetch(dataset: Dataset, cached: Path, cached_options: Path, *, offline: boo
         temporary.write_text(json.dumps(options))
 
 
-def _missing_dataset_error(dataset: Dataset, reason: str) -> StreamgaugeError:
+def _build_missing_error(dataset: Dataset, reason: str) -> StreamgaugeError:
     from streamgauge.streams.download import locate_cache  # noqa: PLC0415
 
     folder = os.environ.get("STREAMGAUGE_DATA")

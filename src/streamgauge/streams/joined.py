@@ -46,6 +46,7 @@ class Joined(Composed):
                 msg = f"cannot join: stream {i + 1} {'is empty' if stream.n_rows == 0 else 'never ends'}"
                 raise StreamgaugeError(msg)
 
+    @property
     def _streams(self) -> tuple[Stream, ...]:
         return self.streams
 
@@ -84,7 +85,7 @@ class Joined(Composed):
         starts = [(i, k * cycle + int(self._starts[i])) for k in range(n_cycles) for i in range(len(self.streams))]
         return [(i, start) for i, start in starts if limit is None or start < limit]
 
-    def _batch(self, cursors: Sequence[Cursor], first: int, n: int) -> Batch:
+    def _build_batch(self, cursors: Sequence[Cursor], first: int, n: int) -> Batch:
         parts: list[Batch] = []
         row, stop = first, first + n
         while row < stop:
@@ -92,6 +93,6 @@ class Joined(Composed):
             i = min(int(np.searchsorted(self._starts, row_in_cycle, side="right")) - 1, len(self.streams) - 1)
             inner_row, length = row_in_cycle - int(self._starts[i]), self.streams[i].n_rows
             n_part = stop - row if length is None else min(stop - row, length - inner_row)
-            parts.append(cursors[i].rows(inner_row, n_part))
+            parts.append(cursors[i].read(inner_row, n_part))
             row += n_part
         return concatenate(parts, first, self.schema.n_attributes)

@@ -1,7 +1,7 @@
 """The base class of streams that are defined by options alone: generators and composed streams."""
 
 from abc import ABC, abstractmethod
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from streamgauge.protocols import StreamBase
@@ -10,6 +10,7 @@ from streamgauge.records import Schema
 __all__ = ["OptionStream"]
 
 
+@dataclass(frozen=True)
 class OptionStream(StreamBase, ABC):
     """A stream that is a frozen dataclass of its options; its fingerprint names class, version and every option."""
 
@@ -25,7 +26,7 @@ class OptionStream(StreamBase, ABC):
     def fingerprint(self) -> str:
         """Class name, version and every option."""
         options = []
-        for field in fields(self):  # type: ignore[arg-type]  (every subclass is a dataclass)
+        for field in fields(self):
             value = getattr(self, field.name)
             # A whole number passed for a float counts as that float.
             options.append(f"{field.name}={self._format_option(float(value) if field.type is float else value)}")

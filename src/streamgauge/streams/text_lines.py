@@ -142,7 +142,7 @@ class RawText:
             return
         unique = classes.get(start.fields[self.class_index]) == 1 and sum(classes.values()) > 1
         if unique or start.fields == tuple(str(i) for i in range(len(start.fields))):
-            raise _ambiguous_header_error(self.source, start)
+            raise _build_header_error(self.source, start)
 
 
 def open_raw(file: File, features: tuple[Key, ...] | None = None) -> RawText | None:
@@ -175,7 +175,7 @@ def open_raw(file: File, features: tuple[Key, ...] | None = None) -> RawText | N
     with locate_errors(source):
         start = read_start(source, header=file.header, delimiter=file.delimiter)
     if start.guessed and start.has_header and not _has_numbers(source, start):
-        raise _ambiguous_header_error(source, start)
+        raise _build_header_error(source, start)
     with prefix_errors(source):
         roles: list[Role] = selection.resolve_roles(start.names)
         expected = tuple(selection.resolve_contents(start.names))
@@ -216,7 +216,7 @@ def _has_numbers(source: Source, start: Start) -> bool:
     return any(_native.is_number(text) for text, _ in fields)
 
 
-def _ambiguous_header_error(source: Source, start: Start) -> StreamgaugeError:
+def _build_header_error(source: Source, start: Start) -> StreamgaugeError:
     return StreamgaugeError(
         f"{source.name}, line {start.mark[2]} may name the columns or be a row: set header=True or header=False"
     )

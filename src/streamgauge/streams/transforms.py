@@ -33,6 +33,7 @@ class _Transformed(Composed):
     def __post_init__(self) -> None:
         require_stream("stream", self.stream)
 
+    @property
     def _streams(self) -> tuple[Stream, ...]:
         return (self.stream,)
 
@@ -99,8 +100,8 @@ class Imbalanced(_Transformed):
         require_shares(self.shares, self.stream.schema.n_classes)
         require_at_least("seed", self.seed, 0)
 
-    def _batch(self, cursors: Sequence[Cursor], first: int, n: int) -> Batch:
-        batch = cursors[0].rows(first, n)
+    def _build_batch(self, cursors: Sequence[Cursor], first: int, n: int) -> Batch:
+        batch = cursors[0].read(first, n)
         bounds = np.cumsum(self.shares)
         bounds[-1] = 1.0
         drawn = uniform(self.seed, "class shares", 0, first, n)
@@ -142,8 +143,8 @@ class Noisy(_Transformed):
         require_probability("noise", self.noise)
         require_at_least("seed", self.seed, 0)
 
-    def _batch(self, cursors: Sequence[Cursor], first: int, n: int) -> Batch:
-        batch = cursors[0].rows(first, n)
+    def _build_batch(self, cursors: Sequence[Cursor], first: int, n: int) -> Batch:
+        batch = cursors[0].read(first, n)
         n_classes = self.schema.n_classes
         wrong = (uniform(self.seed, "label noise", 0, first, n) < self.noise) & (batch.y != UNLABELLED)
         if n_classes == 1 or not wrong.any():
@@ -193,8 +194,8 @@ class Swapped(_Transformed):
         attributes[i], attributes[j] = replace(a, missing=b.missing), replace(b, missing=a.missing)
         return Schema(tuple(attributes), self.stream.schema.classes)
 
-    def _batch(self, cursors: Sequence[Cursor], first: int, n: int) -> Batch:
-        batch = cursors[0].rows(first, n)
+    def _build_batch(self, cursors: Sequence[Cursor], first: int, n: int) -> Batch:
+        batch = cursors[0].read(first, n)
         x = batch.x.copy()
         i, j = self._indices
         x[:, i], x[:, j] = batch.x[:, j], batch.x[:, i]
@@ -230,8 +231,8 @@ class Shifted(_Transformed):
         self._require_numeric(self.attribute)
         require_between("by", self.by, -1e300, 1e300)
 
-    def _batch(self, cursors: Sequence[Cursor], first: int, n: int) -> Batch:
-        batch = cursors[0].rows(first, n)
+    def _build_batch(self, cursors: Sequence[Cursor], first: int, n: int) -> Batch:
+        batch = cursors[0].read(first, n)
         x = batch.x.copy()
         x[:, self._find_attribute(self.attribute)] += self.by
         return replace(batch, x=x)
@@ -275,8 +276,8 @@ class Covered(_Transformed):
         attributes[index] = replace(attributes[index], missing=self.value is None)
         return Schema(tuple(attributes), self.stream.schema.classes)
 
-    def _batch(self, cursors: Sequence[Cursor], first: int, n: int) -> Batch:
-        batch = cursors[0].rows(first, n)
+    def _build_batch(self, cursors: Sequence[Cursor], first: int, n: int) -> Batch:
+        batch = cursors[0].read(first, n)
         x = batch.x.copy()
         x[:, self._find_attribute(self.attribute)] = np.nan if self.value is None else self.value
         return replace(batch, x=x)
@@ -309,8 +310,8 @@ class Relabelled(_Transformed):
                 error = unknown_name("class", str(name), self.stream.schema.classes)
                 raise error
 
-    def _batch(self, cursors: Sequence[Cursor], first: int, n: int) -> Batch:
-        batch = cursors[0].rows(first, n)
+    def _build_batch(self, cursors: Sequence[Cursor], first: int, n: int) -> Batch:
+        batch = cursors[0].read(first, n)
         i, j = (self.stream.schema.classes.index(name) for name in (self.first, self.second))
         codes = np.arange(-1, self.schema.n_classes, dtype=np.int32)
         codes[[i + 1, j + 1]] = j, i
