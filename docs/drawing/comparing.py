@@ -13,7 +13,7 @@ from streamgauge._format.palette import COLOURS
 from streamgauge.experiments import get_ready_path, read, run
 from streamgauge.learners import AdaptiveRandomForest, HoeffdingAdaptiveTree
 from streamgauge.plots import Figure
-from streamgauge.plots.figure import blank
+from streamgauge.plots.figure import new_figure
 
 __all__ = ["calibration", "experiment", "ranks"]
 
@@ -49,7 +49,7 @@ def calibration() -> Figure:
             for test in tests:
                 said = line[test] != "undecided" if test == "live" else float(line[test]) < 0.05
                 found[kind, test].append(said)
-    with blank((7.0, 3.2)) as figure:
+    with new_figure((7.0, 3.2)) as figure:
         axes = figure.add_subplot()
         for place, (test, title) in enumerate(tests.items()):
             heights = [100 * np.mean(found[claim, test]) for claim in claims]
@@ -70,7 +70,7 @@ def experiment() -> Figure:
         run(read(get_ready_path("quick"), rows=5000), folder, n_jobs=1)
         table = sg.Store(folder).table().to_pandas()
     means = table[table["measure"] == "accuracy"].groupby(["stream", "learner"])["mean"].mean().unstack()
-    with blank((7.5, 3.6)) as figure:
+    with new_figure((7.5, 3.6)) as figure:
         axes = figure.add_subplot()
         shades = axes.imshow(100 * means.to_numpy(), cmap="Blues", aspect="auto", vmin=40)
         for (row, column), value in np.ndenumerate(100 * means.to_numpy()):

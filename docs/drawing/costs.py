@@ -15,7 +15,7 @@ from streamgauge import plots
 from streamgauge._format.palette import COLOURS
 from streamgauge.learners import OzaBag
 from streamgauge.plots import Figure
-from streamgauge.plots.figure import blank, line_style, tidy
+from streamgauge.plots.figure import get_line_style, new_figure, style_axes
 from streamgauge.records import Reading
 
 __all__ = ["checkpoints", "cluster", "resources"]
@@ -55,7 +55,7 @@ def checkpoints() -> Figure:
                 raise RuntimeError(msg)
         resumed = _run(folder, None)
     same = resumed.values.tobytes() == whole.values.tobytes()
-    with blank((7.5, 3.8)) as figure:
+    with new_figure((7.5, 3.8)) as figure:
         axes = figure.add_subplot()
         axes.plot(whole.rows, 100 * whole.values[:, 0, 0, 0, 0], color="#c9ced6", lw=6, label="never stopped")
         title = "killed twice: the same to the last bit" if same else "killed twice: DIFFERENT"
@@ -67,7 +67,7 @@ def checkpoints() -> Figure:
             axes.axvline(row, color=COLOURS[1], lw=1)
             axes.axvspan(row // 3000 * 3000, row, color=COLOURS[1], alpha=0.12, lw=0)
         axes.plot([], [], color=COLOURS[1], label="kill; the shaded rows are done again")
-        tidy(axes, whole.n_rows)
+        style_axes(axes, whole.n_rows)
         axes.set_ylabel("accuracy %, last 1,000 rows")
         figure.legend(loc="outside lower center", ncols=2)
     return Figure(figure)
@@ -82,11 +82,11 @@ def cluster() -> Figure:
         "the same, batches of 1,000,000 rows": replace(sent, row_bytes=0.01, rows=1_000_000),
     }
     nodes = np.unique(np.geomspace(1, 1000, 13).astype(int))
-    with blank((7.0, 3.6)) as figure:
+    with new_figure((7.0, 3.6)) as figure:
         axes = figure.add_subplot()
         for place, (title, costs) in enumerate(kinds.items()):
             shares = [100 * simulated(costs, int(n)) for n in nodes]
-            axes.plot(nodes, shares, marker=".", label=title, **line_style(place))
+            axes.plot(nodes, shares, marker=".", label=title, **get_line_style(place))
         axes.set_xscale("log")
         axes.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1,000"])
         axes.set_ylim(0, 100)

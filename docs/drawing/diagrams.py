@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from streamgauge._format.palette import COLOURS
 from streamgauge.cli.main import cli
 from streamgauge.plots import Figure
-from streamgauge.plots.figure import blank
+from streamgauge.plots.figure import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +60,7 @@ def live() -> Figure:
         (joined, dead, "duplicate, late,\nunmatched"),
         (loop, checkpoint, "offsets"),
     ]
-    with blank((7.5, 3.0)) as figure:
+    with new_figure((7.5, 3.0)) as figure:
         axes = figure.add_subplot()
         _diagram(axes, boxes, arrows)
         axes.set_xlim(-1.2, 9.3)
@@ -76,7 +76,7 @@ def command_line() -> Figure:
     typed = '$ streamgauge compare --stream "RandomRBF(speed=0.0001)" --rows 20000 --scheme "Bootstrap(10)" \\\n'
     typed += "    --learner HoeffdingTree --learner NaiveBayes --measure accuracy --measure kappa_m\n"
     text = typed + outcome.output.rstrip()
-    with blank((8.2, 0.131 * (text.count("\n") + 2))) as figure:
+    with new_figure((8.2, 0.131 * (text.count("\n") + 2))) as figure:
         figure.set_facecolor("#16202b")
         axes = figure.add_subplot()
         axes.set_axis_off()

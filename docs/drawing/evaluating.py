@@ -10,7 +10,7 @@ import streamgauge as sg
 from streamgauge import forgetting, labelling, schemes, streams
 from streamgauge._format.palette import COLOURS
 from streamgauge.plots import Figure
-from streamgauge.plots.figure import blank, line_style, tidy
+from streamgauge.plots.figure import get_line_style, new_figure, style_axes
 from streamgauge.protocols import Labelling, Scheme
 from streamgauge.records import Batch
 
@@ -47,7 +47,7 @@ def _diary(scheme: Scheme, labels: Labelling) -> tuple[list[tuple[int, int]], li
 
 
 def _in_time(shown: dict[str, tuple[Scheme, Labelling]], size: tuple[float, float]) -> Figure:
-    with blank(size) as figure:
+    with new_figure(size) as figure:
         grid = figure.subplots(2, 3, sharey=True)
         for axes, (title, (scheme, labels)) in zip(grid.flat, shown.items(), strict=True):
             tested, learnt = _diary(scheme, labels)
@@ -104,7 +104,7 @@ def folds() -> Figure:
         f"Split({k})": sg.Split(k),
         f"Bootstrap({k})": sg.Bootstrap(k),
     }
-    with blank((7.5, 4.4)) as figure:
+    with new_figure((7.5, 4.4)) as figure:
         grid = figure.subplots(3, 1, sharex=True)
         for axes, (title, scheme) in zip(grid, shown.items(), strict=True):
             weights = np.stack([_weights(scheme, batch, fold) for fold in range(k)])
@@ -151,7 +151,7 @@ def forgettings() -> Figure:
     }
     stream = streams.Sudden(sg.RandomRBF(seed=1), sg.RandomRBF(seed=2), position=10_000)
     results = sg.evaluate(stream, sg.NaiveBayes(), n_rows=20_000, forgetting=list(kinds.values()), every=50)
-    with blank((7.5, 4.0)) as figure:
+    with new_figure((7.5, 4.0)) as figure:
         axes = figure.add_subplot()
         axes.axvline(10_000, color="#5a6676", lw=0.9, ls="--")
         axes.annotate("everything changes", (10_000, 0.97), (5, 0), xycoords=("data", "axes fraction"),
@@ -161,9 +161,9 @@ def forgettings() -> Figure:
                 results.rows,
                 100 * results.curve("NaiveBayes", "accuracy", name)[:, 0],
                 label=title,
-                **line_style(place),
+                **get_line_style(place),
             )
-        tidy(axes, results.n_rows)
+        style_axes(axes, results.n_rows)
         axes.set_ylabel("accuracy %")
         axes.set_title("One run of naive Bayes, five ways to forget")
         figure.legend(loc="outside lower center", ncols=5, handlelength=2.5)
@@ -180,15 +180,15 @@ def measures() -> Figure:
     results = sg.evaluate(
         changing, sg.NaiveBayes(), n_rows=30_000, forgetting=sg.Window(2000), measures=names, every=100
     )
-    with blank((7.5, 4.0)) as figure:
+    with new_figure((7.5, 4.0)) as figure:
         axes = figure.add_subplot()
         for place, name in enumerate(names):
-            axes.plot(results.rows, 100 * results.curve("NaiveBayes", name)[:, 0], label=name, **line_style(place))
+            axes.plot(results.rows, 100 * results.curve("NaiveBayes", name)[:, 0], label=name, **get_line_style(place))
         for row, share in ((0, "50 %"), (10_000, "10 %"), (20_000, "3 %")):
             axes.axvline(row, color="#5a6676", lw=0.9, ls="--")
             axes.annotate(f"rarer class: {share}", (row, 0.02), (5, 0), xycoords=("data", "axes fraction"),
                           textcoords="offset points", color="#5a6676")  # fmt: skip
-        tidy(axes, results.n_rows)
+        style_axes(axes, results.n_rows)
         axes.set_ylabel("% over Window(2000)")
         axes.set_title("One run of naive Bayes, five measures")
         figure.legend(loc="outside lower center", ncols=5, handlelength=2.5)

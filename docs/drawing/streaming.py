@@ -10,7 +10,7 @@ from streamgauge import drift, streams
 from streamgauge._format.palette import COLOURS
 from streamgauge.learners import KNearestNeighbours
 from streamgauge.plots import Figure
-from streamgauge.plots.figure import blank, tidy
+from streamgauge.plots.figure import new_figure, style_axes
 from streamgauge.protocols import Stream
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def drifts() -> Figure:
         "Recurring((old, new), every=500)": streams.Recurring((old, new), every=500),
         "Imbalanced(old, shares=(0.9, 0.1))": streams.Imbalanced(old, shares=(0.9, 0.1)),
     }
-    with blank((7.5, 4.6)) as figure:
+    with new_figure((7.5, 4.6)) as figure:
         grid = figure.subplots(2, 2, sharex=True, sharey=True)
         for axes, (title, stream) in zip(grid.flat, shown.items(), strict=True):
             _points(axes, stream, 2000)
@@ -47,7 +47,7 @@ def _points(axes: "Axes", stream: Stream, n_rows: int) -> None:
     for code, name in enumerate(stream.schema.classes):
         own = batch.y == code
         axes.scatter(rows[own], height[own], s=3, color=COLOURS[code], marker="ox"[code], lw=0.6, label=f"class {name}")
-    tidy(axes, n_rows)
+    style_axes(axes, n_rows)
 
 
 def detectors() -> Figure:
@@ -69,7 +69,7 @@ def detectors() -> Figure:
     for alarm in results.alarms:
         if alarm.kind == "drift":
             alarms[next(name for name in names if alarm.detector.startswith(name))].append(alarm.row)
-    with blank((7.5, 4.4)) as figure:
+    with new_figure((7.5, 4.4)) as figure:
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
         above.plot(results.rows, 100 * results.curve("neighbours", "error")[:, 0], color=COLOURS[0], lw=1.3)
         above.set_ylabel("error %, last 500 rows")
@@ -84,7 +84,7 @@ def detectors() -> Figure:
         for axes in (above, below):
             for row in true:
                 axes.axvline(row, color="#5a6676", lw=0.9, ls="--")
-            tidy(axes, n_rows)
+            style_axes(axes, n_rows)
         above.set_xlabel("")
         below.plot([], [], "^", color=COLOURS[2], label="alarm within 2,000 rows of a drift")
         below.plot([], [], "x", color=COLOURS[1], label="false alarm")

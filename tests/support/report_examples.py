@@ -2,30 +2,34 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from streamgauge.records import Reading
 from streamgauge.results import Results
+from streamgauge.significance import ALGORITHMS, Comparison
 
 WARNING = "Neither learner uses randomness: folds differ by their weights alone."
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """A comparison as reports want it."""
-
-    first: str
-    second: str
-    test: str
-    p_value: float
-    difference: float
-    interval: tuple[float, float] | None
-    sentence: str
-    measure: str = "accuracy"
-    warnings: tuple[str, ...] = ()
-    unit: str = "rate"
+def example_comparison(first: str, second: str, **changes: Any) -> Comparison:  # noqa: ANN401
+    """Make a comparison without testing anything."""
+    comparison = Comparison(
+        test="two_way_t",
+        statistic=5.0,
+        p_value=1e-8,
+        direction=1,
+        difference=0.1,
+        interval=None,
+        alpha=0.05,
+        null=ALGORITHMS,
+        basis="10 folds",
+        first=first,
+        second=second,
+    )
+    return replace(comparison, **changes)
 
 
 def example_results(
@@ -79,25 +83,23 @@ def example_description(
     }
 
 
-def example_verdicts(results: Results) -> list[Verdict]:
+def example_verdicts(results: Results) -> list[Comparison]:
     """Make two tests for every pair of learners; the last pair has no clear difference."""
     learners = results.learners
     pairs = [(a, b) for i, a in enumerate(learners) for b in learners[i + 1 :]]
     verdicts = []
-    for at, (first, second) in enumerate(pairs):
-        clear = at < len(pairs) - 1
-        difference = 0.1124 / (at + 1) if clear else -0.0021
-        half = 0.0093
-        says = (
-            f"{first} is better than {second} by {100 * difference:.2f} percentage points of accuracy "
-            f"(95 % interval {100 * (difference - half):.2f} to {100 * (difference + half):.2f}, p < 0.0001)."
-            if clear
-            else f"No difference between {first} and {second} could be shown (p = 0.6123)."
+    for index, (first, second) in enumerate(pairs):
+        clear = index < len(pairs) - 1
+        difference = 0.1124 / (index + 1) if clear else -0.0021
+        two_way = example_comparison(
+            first,
+            second,
+            p_value=1e-8 if clear else 0.6123,
+            difference=difference,
+            interval=(difference - 0.0093, difference + 0.0093),
         )
-        interval = (difference - half, difference + half)
-        p_value = 1e-8 if clear else 0.6123
-        verdicts.append(Verdict(first, second, "two-way t", p_value, difference, interval, says))
-        given = f"Given this stream, {first} beats {second} in {10 if clear else 4} of 10 folds."
-        wilcoxon = Verdict(first, second, "Wilcoxon", 2 / 1024 if clear else math.nan, difference, None, given)
-        verdicts.append(wilcoxon if clear else replace(wilcoxon, warnings=(WARNING,)))
+        wilcoxon = example_comparison(
+            first, second, test="wilcoxon", p_value=2 / 1024 if clear else math.nan, difference=difference
+        )
+        verdicts += [two_way, wilcoxon if clear else replace(wilcoxon, warnings=(WARNING,))]
     return verdicts

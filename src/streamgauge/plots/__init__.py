@@ -1,6 +1,6 @@
-"""Figures for papers and slides, drawn by Matplotlib (``pip install 'streamgauge[plots]'``): PNG, SVG or PDF.
+"""Figures for papers and slides, drawn with Matplotlib (``pip install 'streamgauge[plots]'``): PNG, SVG or PDF.
 
-Each function draws one kind of figure and gives a `Figure`, which a notebook shows and `Figure.save` writes.
+Each function draws one kind of figure and returns a `Figure`, which a notebook displays and `Figure.save` writes.
 """
 
 from streamgauge.plots.classes import balance, confusion, labels

@@ -1,4 +1,4 @@
-"""Figures of what learners cost."""
+"""Figures of the cost of learners."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Literal
 from streamgauge._format.numbers import RATE, label_measure
 from streamgauge._format.palette import COLOURS
 from streamgauge._format.text import make_printable
-from streamgauge.errors import StreamgaugeError
-from streamgauge.plots.figure import Figure, blank, line_style, tidy
-from streamgauge.plots.lines import MOST_POINTS, shown_learners
-from streamgauge.records import Resources, RunData
-from streamgauge.reports.curves import over_folds, thinned
-from streamgauge.reports.pareto import COSTS, standings
+from streamgauge.plots.figure import Figure, get_line_style, new_figure, style_axes
+from streamgauge.plots.lines import MAX_POINTS, select_learners
+from streamgauge.records import RunData
+from streamgauge.reports.curves import downsample_curves, summarise_folds
+from streamgauge.reports.pareto import COSTS, find_pareto_points, require_resources, select_cost
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,11 +21,11 @@ CostName = Literal["ram_hours", "cpu_seconds", "n_bytes"]
 
 MARKERS = "osD^vPX"
 
-MARK = 10.0
-"""How many pixels a mark covers."""
+MARK_SIZE = 10.0
+"""The size of a mark in pixels."""
 
-SIDES = ((6, 4), (6, -11), (-6, 4), (-6, -11), (6, 15), (6, -22), (-6, 15), (-6, -22), (6, 26), (6, -33))
-"""Where a name may stand beside its mark, in points, the best place first."""
+OFFSETS = ((6, 4), (6, -11), (-6, 4), (-6, -11), (6, 15), (6, -22), (-6, 15), (-6, -22), (6, 26), (6, -33))
+"""Offsets of a name from its mark, in points, best first."""
 
 
 def resources(
@@ -36,16 +35,16 @@ def resources(
     learners: Sequence[str] | None = None,
     size: tuple[float, float] = (7.0, 4.0),
 ) -> Figure:
-    """Draw what each learner has cost by each row: the mean over folds, with a band from the least to the most.
+    """Draw the cumulative cost of each learner: the mean over folds, with a band from minimum to maximum.
 
     Parameters
     ----------
     results
-        What an evaluation found that measured resources.
+        The results of an evaluation that measured resources.
     cost
         ``ram_hours``, ``cpu_seconds`` or ``n_bytes``.
     learners
-        Whose; by default everyone's.
+        The learners to show; by default all.
     size
         Width and height in inches.
 
@@ -54,22 +53,22 @@ def resources(
     >>> from streamgauge import SEA, NaiveBayes, evaluate
     >>> figure = resources(evaluate(SEA(n_rows=1000), NaiveBayes(), resources=True), "n_bytes")
     >>> figure.drawn.axes[0].get_ylabel()
-    'bytes of the model'
+    'model size in bytes'
     """
-    measured = _measured(results)
-    shown = shown_learners(results, learners)
-    values = getattr(measured, cost)
-    courses = {name: over_folds(values[:, results.learners.index(name)].T.astype(float)) for name in shown}
-    rows, thin = thinned(measured.rows, courses, MOST_POINTS)
-    with blank(size) as drawn:
+    measured = require_resources(results)
+    shown = select_learners(results, learners)
+    values = select_cost(measured, cost)
+    curves = {name: summarise_folds(values[:, results.learners.index(name)].T) for name in shown}
+    rows, curves = downsample_curves(measured.rows, curves, MAX_POINTS)
+    with new_figure(size) as drawn:
         axes = drawn.add_subplot()
         for name in shown:
-            style = line_style(results.learners.index(name))
-            axes.fill_between(rows, thin[name].low, thin[name].high, color=style["color"], alpha=0.15, lw=0)
-            axes.plot(rows, thin[name].mean, label=make_printable(name), **style)
-        tidy(axes, results.n_rows)
-        some = values[values > 0]  # the scale begins at the least of them: no empty decades below it
-        axes.set_yscale("symlog", linthresh=max(some.min(), 1e-12) if some.size else 1.0)
+            style = get_line_style(results.learners.index(name))
+            axes.fill_between(rows, curves[name].low, curves[name].high, color=style["color"], alpha=0.15, lw=0)
+            axes.plot(rows, curves[name].mean, label=make_printable(name), **style)
+        style_axes(axes, results.n_rows)
+        positive = values[values > 0]  # the scale starts at the least of them, without empty decades below
+        axes.set_yscale("symlog", linthresh=max(positive.min(), 1e-12) if positive.size else 1.0)
         axes.set_ylim(bottom=0)
         axes.set_ylabel(COSTS[cost])
         axes.set_title(f"Cost: {COSTS[cost]}")
@@ -85,9 +84,9 @@ def pareto(
     cost: CostName = "ram_hours",
     size: tuple[float, float] = (6.0, 4.0),
 ) -> Figure:
-    """Draw how good each learner is against what it cost, and the Pareto front: those that nobody beats in both.
+    """Draw a measure against a cost, and the Pareto front: the learners that no other beats in both.
 
-    With several runs it is the means over them that are drawn.
+    With several runs, the means over them are drawn.
 
     Examples
     --------
@@ -97,20 +96,20 @@ def pareto(
     'RAM-hours'
     """
     runs = [results] if isinstance(results, RunData) else list(results)
-    found = standings(runs, measure, forgetting, cost=cost)
+    points = find_pareto_points(runs, measure, forgetting, cost=cost)
     measure = measure or runs[0].measures[0]
     unit = runs[0].unit(measure)
     scale = 100.0 if unit == RATE else 1.0
-    with blank(size) as drawn:
+    with new_figure(size) as drawn:
         axes = drawn.add_subplot()
-        front = sorted((standing.cost, scale * standing.value) for standing in found if standing.on_front)
+        front = sorted((point.cost, scale * point.value) for point in points if point.on_front)
         axes.step(*zip(*front, strict=True), where="post", color="#8a95a3", lw=1, ls="--", zorder=1)
-        for at, standing in enumerate(found):
-            colour = COLOURS[at % len(COLOURS)]
-            face = colour if standing.on_front else "white"
-            marker = MARKERS[at % len(MARKERS)]
-            axes.plot(standing.cost, scale * standing.value, marker, mec=colour, mfc=face, ms=7, zorder=2)
-        costs = [standing.cost for standing in found]
+        for index, point in enumerate(points):
+            colour = COLOURS[index % len(COLOURS)]
+            face = colour if point.on_front else "white"
+            marker = MARKERS[index % len(MARKERS)]
+            axes.plot(point.cost, scale * point.value, marker, mec=colour, mfc=face, ms=7, zorder=2)
+        costs = [point.cost for point in points]
         if min(costs) > 0 and max(costs) > 5 * min(costs):
             axes.set_xscale("log")
         axes.margins(x=0.15, y=0.12)
@@ -118,34 +117,27 @@ def pareto(
         axes.set_xlabel(COSTS[cost])
         axes.set_ylabel(label_measure(measure, unit))
         axes.set_title(f"{measure} against {COSTS[cost]}; filled: on the Pareto front")
-        drawn.draw_without_rendering()  # so that all has its place
-        _label(axes, {standing.learner: (standing.cost, scale * standing.value) for standing in found})
+        drawn.draw_without_rendering()  # computes the layout
+        _draw_labels(axes, {point.learner: (point.cost, scale * point.value) for point in points})
     return Figure(drawn)
 
 
-def _label(axes: "Axes", places: Mapping[str, tuple[float, float]]) -> None:
-    """Write a name beside each place, in the colour of its mark, on whichever side there is room."""
+def _draw_labels(axes: "Axes", positions: Mapping[str, tuple[float, float]]) -> None:
+    """Write a name next to each position, in the colour of its mark, where there is room."""
     from matplotlib.transforms import Bbox  # noqa: PLC0415
 
-    middles = axes.transData.transform(list(places.values()))
-    taken = [Bbox.from_bounds(x - MARK / 2, y - MARK / 2, MARK, MARK) for x, y in middles]
-    for at, (name, place) in enumerate(places.items()):
-        colour = COLOURS[at % len(COLOURS)]
-        text = axes.annotate(make_printable(name), place, SIDES[0], textcoords="offset points", color=colour)
+    middles = axes.transData.transform(list(positions.values()))
+    taken = [Bbox.from_bounds(x - MARK_SIZE / 2, y - MARK_SIZE / 2, MARK_SIZE, MARK_SIZE) for x, y in middles]
+    for index, (name, position) in enumerate(positions.items()):
+        colour = COLOURS[index % len(COLOURS)]
+        text = axes.annotate(make_printable(name), position, OFFSETS[0], textcoords="offset points", color=colour)
         boxes = []
-        for across, up in SIDES:
+        for across, up in OFFSETS:
             text.set(position=(across, up), ha="left" if across > 0 else "right")
             boxes.append(text.get_window_extent())
             if not boxes[-1].count_overlaps(taken):
                 break
-        else:  # there is room nowhere
-            text.set(position=SIDES[0], ha="left")
+        else:  # no free position
+            text.set(position=OFFSETS[0], ha="left")
             boxes = boxes[:1]
         taken.append(boxes[-1])
-
-
-def _measured(results: RunData) -> Resources:
-    if results.resources is None:
-        msg = "the costs of the learners were not measured in this run: evaluate with resources=True"
-        raise StreamgaugeError(msg)
-    return results.resources

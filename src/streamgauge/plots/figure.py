@@ -1,4 +1,4 @@
-"""A figure that can be saved, the same bytes each time, and how all figures look."""
+"""Reproducible figure files, and the common style of all figures."""
 
 import io
 from collections.abc import Iterator
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawn
 
-__all__ = ["FORMATS", "Figure", "blank", "line_style", "tidy"]
+__all__ = ["FORMATS", "Figure", "get_line_style", "new_figure", "style_axes"]
 
 FORMATS = (".pdf", ".png", ".svg")
-"""What the name of a file for a figure may end in."""
+"""The suffixes of figure files."""
 
 STYLE = {
-    "font.family": "DejaVu Sans",  # Matplotlib brings it, so figures look the same everywhere
+    "font.family": "DejaVu Sans",  # ships with Matplotlib, so figures look the same everywhere
     "font.size": 9.0,
     "axes.titlesize": 10.0,
     "axes.titleweight": "bold",
@@ -35,12 +35,12 @@ STYLE = {
     "ytick.color": "#5a6676",
     "grid.color": "#e8ecf0",
     "legend.frameon": False,
-    "pdf.fonttype": 42,  # text stays text
+    "pdf.fonttype": 42,  # TrueType: text remains text
     "svg.fonttype": "none",
     "svg.hashsalt": "streamgauge",
 }
 
-# What would otherwise hold the time at which a file was written, or by what.
+# Removes the time and the software version, so that the same figure gives the same bytes.
 METADATA: dict[str, dict[str, Any]] = {
     ".pdf": {"CreationDate": None, "Creator": "streamgauge", "Producer": None},
     ".png": {"Software": "streamgauge"},
@@ -49,12 +49,12 @@ METADATA: dict[str, dict[str, Any]] = {
 
 
 class Figure:
-    """A drawn figure; a notebook shows it, and `save` writes it.
+    """A drawn figure; a notebook displays it, and `save` writes it.
 
     Parameters
     ----------
     drawn
-        The figure of Matplotlib, for whoever wants to change something about it.
+        The Matplotlib figure, for further changes.
 
     Examples
     --------
@@ -68,39 +68,39 @@ class Figure:
         self.drawn = drawn
 
     def save(self, path: Path | str, *, dpi: int = 200) -> Path:
-        """Write it to a file that ends in .png, .svg or .pdf; the same figure gives the same bytes."""
+        """Write it to a .png, .svg or .pdf file; the same figure gives the same bytes."""
         path = Path(path)
         if path.suffix.lower() not in FORMATS:
-            msg = f"{path}: a figure is written to a file that ends in {', '.join(FORMATS)}"
+            msg = f"{path}: the name of a figure file must end in {', '.join(FORMATS)}"
             raise StreamgaugeError(msg)
-        written = self._written(path.suffix.lower(), dpi)
+        content = self._render(path.suffix.lower(), dpi)
         try:
             with replace_atomically(path) as temporary:
-                temporary.write_bytes(written)
+                temporary.write_bytes(content)
         except OSError as error:
             msg = f"cannot write {path}: {error.strerror or error}"
             raise StreamgaugeError(msg) from None
         return path
 
     def _repr_png_(self) -> bytes:
-        return self._written(".png", 100)
+        return self._render(".png", 100)
 
-    def _written(self, ending: str, dpi: int) -> bytes:
+    def _render(self, suffix: str, dpi: int) -> bytes:
         out = io.BytesIO()
         with library("matplotlib", "plots").rc_context(STYLE):
             self.drawn.savefig(
-                out, format=ending[1:], dpi=dpi, metadata=METADATA[ending], bbox_inches="tight", pad_inches=0.08
+                out, format=suffix[1:], dpi=dpi, metadata=METADATA[suffix], bbox_inches="tight", pad_inches=0.08
             )
         return out.getvalue()
 
 
 @contextmanager
-def blank(size: tuple[float, float]) -> Iterator["Drawn"]:
-    """Give an empty figure of a width and height in inches, to be drawn in the style of all figures.
+def new_figure(size: tuple[float, float]) -> Iterator["Drawn"]:
+    """Yield an empty figure of a width and height in inches, within the common style.
 
     Examples
     --------
-    >>> with blank((4, 3)) as drawn:
+    >>> with new_figure((4, 3)) as drawn:
     ...     axes = drawn.add_subplot()
     >>> axes.spines["top"].get_visible()
     False
@@ -110,12 +110,12 @@ def blank(size: tuple[float, float]) -> Iterator["Drawn"]:
         yield figure.Figure(figsize=size, layout="constrained")
 
 
-def line_style(position: int) -> dict[str, Any]:
-    """Give the colour and dash of the learner at a position.
+def get_line_style(position: int) -> dict[str, Any]:
+    """Return the colour and dash pattern of the learner at a position.
 
     Examples
     --------
-    >>> line_style(0)["color"]
+    >>> get_line_style(0)["color"]
     '#0072b2'
     """
     dash, width = DASHES[position % len(DASHES)], 1.5
@@ -123,23 +123,23 @@ def line_style(position: int) -> dict[str, Any]:
     return {"color": COLOURS[position % len(COLOURS)], "linestyle": style, "linewidth": width}
 
 
-def tidy(axes: "Axes", n_rows: int) -> None:
-    """Give axes over the rows of a stream their grid, limits and short numbers.
+def style_axes(axes: "Axes", n_rows: int) -> None:
+    """Set the grid, limits and tick labels of axes over the rows of a stream.
 
     Examples
     --------
-    >>> with blank((4, 3)) as drawn:
-    ...     tidy(drawn.add_subplot(), 1000)
+    >>> with new_figure((4, 3)) as drawn:
+    ...     style_axes(drawn.add_subplot(), 1000)
     >>> drawn.axes[0].get_xlabel()
     'rows'
     """
     axes.grid(visible=True)
     axes.set_xlim(0, max(n_rows, 1))
     axes.set_xlabel("rows")
-    axes.xaxis.set_major_formatter(library("matplotlib.ticker", "plots").FuncFormatter(_short))
+    axes.xaxis.set_major_formatter(library("matplotlib.ticker", "plots").FuncFormatter(_shorten))
 
 
-def _short(number: float, _: int) -> str:
+def _shorten(number: float, _: int) -> str:
     for scale, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(number) >= scale:
             return f"{number / scale:g}{letter}"

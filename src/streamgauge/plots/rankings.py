@@ -1,4 +1,4 @@
-"""Figures of many learners on many streams: mean ranks, and who beats whom."""
+"""Figures of rankings over streams: mean ranks, wins and p-values."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from streamgauge._format.numbers import format_p_value
 from streamgauge._format.text import make_printable
-from streamgauge.plots.figure import Figure, blank
-from streamgauge.reports.matrices import PMatrix, p_matrix
+from streamgauge.plots.figure import Figure, new_figure
+from streamgauge.reports.rankings import build_p_matrix
 from streamgauge.significance import Comparison, Ranking
 
 if TYPE_CHECKING:
@@ -19,10 +19,10 @@ __all__ = ["p_values", "ranks", "wins"]
 
 
 def ranks(ranking: Ranking) -> Figure:
-    """Draw the critical-difference diagram: learners on a line of mean ranks, bars over those not told apart.
+    """Draw the critical-difference diagram: learners on an axis of mean ranks, and bars over those that do not differ.
 
-    With the post-hoc test of Nemenyi the critical difference is drawn as well. A dot on a bar marks each learner that
-    belongs to it: what a bar merely passes does not.
+    With Nemenyi's post-hoc test the critical difference is drawn as well. A dot marks each learner that belongs to a
+    bar; a learner without a dot does not.
 
     Examples
     --------
@@ -32,14 +32,14 @@ def ranks(ranking: Ranking) -> Figure:
     ['tree  1.00 ', ' 2.00  bayes']
     """
     rows = (len(ranking.learners) + 1) // 2
-    with blank((7.0, 1.3 + 0.25 * (rows + len(ranking.groups)))) as drawn:
+    with new_figure((7.0, 1.3 + 0.25 * (rows + len(ranking.groups)))) as drawn:
         drawn.set_layout_engine("none")
         _draw_ranks(drawn.add_axes((0.2, 0.0, 0.6, 1.0)), ranking, rows)
     return Figure(drawn)
 
 
 def wins(ranking: Ranking) -> Figure:
-    """Draw on how many streams the learner of a row won, tied and lost against that of a column.
+    """Draw on how many streams the learner of a row wins, ties and loses against that of a column.
 
     Examples
     --------
@@ -48,34 +48,34 @@ def wins(ranking: Ranking) -> Figure:
     >>> [text.get_text() for text in figure.drawn.axes[0].texts]
     ['2/0/0', '0/0/2']
     """
-    place = [ranking.learners.index(name) for name in ranking.order]
-    won, tied = ranking.wins[np.ix_(place, place)], ranking.ties[np.ix_(place, place)]
+    order = [ranking.learners.index(name) for name in ranking.order]
+    won, tied = ranking.wins[np.ix_(order, order)], ranking.ties[np.ix_(order, order)]
     lost = won.T
     texts = [[f"{w}/{t}/{n}" for w, t, n in zip(*line, strict=True)] for line in zip(won, tied, lost, strict=True)]
     balance = (won - lost) / max(len(ranking.streams), 1)
-    title = f"Won, tied and lost by {ranking.measure}, row against column"
-    return _matrix(ranking.order, balance, texts, title=title, limits=(-1.0, 1.0), colours="PuOr_r")
+    title = f"Wins, ties and losses by {ranking.measure}, row against column"
+    return _draw_matrix(ranking.order, balance, texts, title=title, limits=(-1.0, 1.0), colours="PuOr_r")
 
 
-def p_values(found: Ranking | Sequence[Comparison]) -> Figure:
-    """Draw the p-values of all pairs, those of real differences in bold; for a ranking the adjusted ones.
+def p_values(source: Ranking | Sequence[Comparison]) -> Figure:
+    """Draw the p-values of all pairs, significant ones in bold; for a ranking the adjusted ones.
 
     Parameters
     ----------
-    found
-        A ranking, or comparisons of the pairs of one run; of each pair the first counts.
+    source
+        A ranking, or comparisons of the pairs of one run; the first of each pair is shown.
 
     Examples
     --------
     >>> from streamgauge.significance import rank_table
     >>> figure = p_values(rank_table([[0.9, 0.7], [0.8, 0.6]], ["tree", "bayes"]))
     >>> figure.drawn.get_suptitle()
-    'Adjusted p-values in accuracy (bold: not above 0.05)'
+    'Adjusted p-values in accuracy (bold: at most 0.05)'
     """
-    matrix: PMatrix = p_matrix(found)
+    matrix = build_p_matrix(source)
     texts = [["" if np.isnan(p) else format_p_value(p) for p in line] for line in matrix.p_values.tolist()]
     evidence = -np.log10(np.clip(matrix.p_values, 1e-6, 1.0))
-    return _matrix(
+    return _draw_matrix(
         matrix.learners,
         evidence,
         texts,
@@ -86,7 +86,7 @@ def p_values(found: Ranking | Sequence[Comparison]) -> Figure:
     )
 
 
-def _matrix(
+def _draw_matrix(
     names: Sequence[str],
     values: NDArray[np.float64],
     texts: Sequence[Sequence[str]],
@@ -98,7 +98,7 @@ def _matrix(
 ) -> Figure:
     n = len(names)
     longest = max(len(name) for name in names)
-    with blank((max(2.2, 0.75 * n) + 0.075 * longest, max(1.4, 0.5 * n) + 0.6)) as drawn:
+    with new_figure((max(2.2, 0.75 * n) + 0.075 * longest, max(1.4, 0.5 * n) + 0.6)) as drawn:
         axes = drawn.add_subplot()
         shown = np.where(np.eye(n, dtype=bool), np.nan, values)
         axes.imshow(shown, vmin=limits[0], vmax=limits[1], cmap=colours, aspect="auto")
@@ -119,7 +119,7 @@ def _matrix(
 
 
 def _draw_ranks(axes: "Axes", ranking: Ranking, rows: int) -> None:
-    """Put the names left and right of the line, the bars between the line and the names."""
+    """Draw the names left and right of the axis, and the bars between the axis and the names."""
     k, below = len(ranking.learners), len(ranking.groups) * 0.5 + 0.8
     means = dict(zip(ranking.learners, ranking.mean_ranks.tolist(), strict=True))
     axes.plot([1, k], [0, 0], "k-", linewidth=1)
@@ -127,9 +127,9 @@ def _draw_ranks(axes: "Axes", ranking: Ranking, rows: int) -> None:
         axes.plot([whole, whole], [0, 0.2], "k-", linewidth=1)
         axes.text(whole, 0.3, str(whole), ha="center", va="bottom")
     for height, group in enumerate(ranking.groups):
-        places = [means[name] for name in group]
-        axes.plot([min(places), max(places)], [-0.5 * (height + 1)] * 2, "k-", linewidth=2.5)
-        axes.plot(places, [-0.5 * (height + 1)] * len(places), "ko", markersize=5)
+        group_means = [means[name] for name in group]
+        axes.plot([min(group_means), max(group_means)], [-0.5 * (height + 1)] * 2, "k-", linewidth=2.5)
+        axes.plot(group_means, [-0.5 * (height + 1)] * len(group_means), "ko", markersize=5)
     if ranking.post_hoc == "nemenyi":
         stop = 1 + ranking.critical_difference
         axes.plot([1, stop], [1.2, 1.2], "k|-", linewidth=1)

@@ -1,12 +1,10 @@
-"""What people see: tables on the terminal and the report page."""
+"""Reports: tables on the terminal, HTML pages, Markdown and LaTeX."""
 
-from streamgauge.reports.comparisons import Comparison
 from streamgauge.reports.page import page_html, write_page
 from streamgauge.reports.study import report, write_report
 from streamgauge.reports.tables import pairs_table, results_table, summary
 
 __all__ = [
-    "Comparison",
     "page_html",
     "pairs_table",
     "report",

@@ -1,4 +1,4 @@
-"""Alarms for showing: marks on the curves, and how good they are where the true drifts are known."""
+"""Alarms of drift detectors: marks on curves, and scores against the known drifts."""
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
@@ -12,21 +12,28 @@ from streamgauge._format.numbers import MISSING
 from streamgauge._format.text import count, make_printable
 from streamgauge.drift import AlarmScore, score_results
 from streamgauge.records import RunData
-from streamgauge.reports.sections import scrolled, section
+from streamgauge.reports.sections import build_scrollable_table, build_section
 
-__all__ = ["alarm_marks", "alarms_section", "score_cells", "score_columns", "score_table", "scores_of"]
+__all__ = [
+    "add_baselines",
+    "build_alarms_section",
+    "build_score_table",
+    "format_score",
+    "list_alarm_marks",
+    "list_score_columns",
+    "score_alarms_by_name",
+]
 
-MOST_MARKS = 2_000
-"""How many places along a curve can be marked: more than a screen has columns."""
+MAX_MARKS = 2_000
+"""The number of distinct positions along a curve: more than a screen has columns."""
 
-COLUMNS = ("alarms", "found", "mean delay", "median delay", "false", "again", "precision", "recall", "F1")
-"""What is told of alarms."""
+COLUMNS = ("alarms", "detected", "mean delay", "median delay", "false", "repeated", "precision", "recall", "F1")
 
 
-def alarm_marks(results: RunData) -> list[list[int]]:
-    """Give what is marked on curves: row, position of the learner, and 2 for a drift or 1 for a warning.
+def list_alarm_marks(results: RunData) -> list[list[int]]:
+    """Return the marks on curves: row, index of the learner, and 2 for a drift or 1 for a warning.
 
-    Alarms that would fall on the same place of a screen are one mark.
+    Alarms at the same position of the screen share a mark.
 
     Examples
     --------
@@ -34,129 +41,129 @@ def alarm_marks(results: RunData) -> list[list[int]]:
     >>> import numpy as np
     >>> alarms = (Alarm(100, "a", 0, "DDM"), Alarm(101, "a", 1, "DDM"), Alarm(9000, "a", 0, "DDM", "warning"))
     >>> grid = np.ones((1, 1, 1, 1, 1))
-    >>> alarm_marks(RunData(np.array([9999]), grid, ("a",), ("L",), ("m",), (), 9999, complete=True, alarms=alarms))
+    >>> run = RunData(np.array([9999]), grid, ("a",), ("L",), ("m",), (), 9999, complete=True, alarms=alarms)
+    >>> list_alarm_marks(run)
     [[100, 0, 2], [9000, 0, 1]]
     """
-    width = max(1, results.n_rows // MOST_MARKS)
+    width = max(1, results.n_rows // MAX_MARKS)
     marks: dict[tuple[int, str, str], list[int]] = {}
     for alarm in results.alarms:
-        place = (alarm.row // width, alarm.learner, alarm.kind)
+        position = (alarm.row // width, alarm.learner, alarm.kind)
         kind = 2 if alarm.kind == "drift" else 1
-        marks.setdefault(place, [alarm.row, results.learners.index(alarm.learner), kind])
+        marks.setdefault(position, [alarm.row, results.learners.index(alarm.learner), kind])
     return list(marks.values())
 
 
-def scores_of(results: RunData) -> dict[str, AlarmScore]:
-    """Give the scores of alarms by the name of learner, detector and fold, and of the baselines beside them.
+def score_alarms_by_name(results: RunData) -> dict[str, AlarmScore]:
+    """Return the scores of alarms by the name of detector, learner and fold, followed by those of the baselines.
 
     Examples
     --------
-    >>> scores_of(Results.from_readings((), n_rows=100))
+    >>> score_alarms_by_name(RunData.from_readings((), n_rows=100))
     {}
     """
     if not results.n_rows:
         return {}
-    found = score_results(results)
     folded = results.n_folds > 1
-    named = {
+    scores = {
         f"{detector} on {learner}" + (f", fold {fold}" if folded else ""): score
-        for (learner, detector, fold), score in found.items()
+        for (learner, detector, fold), score in score_results(results).items()
     }
-    return with_baselines(named) if results.drifts else named
+    return add_baselines(scores) if results.drifts else scores
 
 
-def with_baselines(scores: Mapping[str, AlarmScore]) -> dict[str, AlarmScore]:
-    """Put beside scores those of detectors that look at nothing.
+def add_baselines(scores: Mapping[str, AlarmScore]) -> dict[str, AlarmScore]:
+    """Return the scores followed by those of baseline detectors, which ignore the data.
 
     Examples
     --------
     >>> from streamgauge.drift import score_alarms
-    >>> list(with_baselines({"DDM": score_alarms([5], [3], n_rows=10)}))
+    >>> list(add_baselines({"DDM": score_alarms([5], [3], n_rows=10)}))
     ['DDM', 'always', 'never', '1 random alarm']
     """
-    beside: dict[str, AlarmScore] = {}
+    baselines: dict[str, AlarmScore] = {}
     for score in scores.values():
         for name, baseline in score.baselines.items():
             if name == "random" and not score.n_alarms:
                 continue
             title = name if name != "random" else count(score.n_alarms, "random alarm")
-            beside.setdefault(title, baseline)
-    return {**scores, **beside}
+            baselines.setdefault(title, baseline)
+    return {**scores, **baselines}
 
 
-def score_table(scores: Mapping[str, AlarmScore]) -> Table:
-    """Tabulate scores of alarms for the terminal.
+def build_score_table(scores: Mapping[str, AlarmScore]) -> Table:
+    """Return a table of alarm scores for the terminal.
 
     Examples
     --------
-    >>> score_table({}).row_count
+    >>> build_score_table({}).row_count
     0
     """
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=0)
     table.add_column("detector", overflow="fold", min_width=10)
-    for column in score_columns(scores):
+    for column in list_score_columns(scores):
         table.add_column(column, justify="right")
     for name, score in scores.items():
-        table.add_row(Text(make_printable(name)), *score_cells(score)[: len(score_columns(scores))])
+        table.add_row(Text(make_printable(name)), *format_score(score)[: len(list_score_columns(scores))])
     return table
 
 
-def alarms_section(results: RunData) -> Markup:
-    """Make the section of the page on alarms; nothing where no detector watched.
+def build_alarms_section(results: RunData) -> Markup:
+    """Return the section on alarms; empty without detectors.
 
     Examples
     --------
-    >>> alarms_section(Results.from_readings((), n_rows=100))
+    >>> build_alarms_section(RunData.from_readings((), n_rows=100))
     ''
     """
-    scores = scores_of(results)
+    scores = score_alarms_by_name(results)
     if not scores:
         return Markup()
-    columns = score_columns(scores)
+    columns = list_score_columns(scores)
     head = tag("tr", tag("th", "detector", scope="col"), *(tag("th", column, scope="col") for column in columns))
     rows = (
         tag(
             "tr",
             tag("th", make_printable(name), scope="row"),
-            *(tag("td", cell) for cell in score_cells(score)[: len(columns)]),
+            *(tag("td", cell) for cell in format_score(score)[: len(columns)]),
         )
         for name, score in scores.items()
     )
     note = (
-        f"Against {count(len(results.drifts), 'true drift')}: the first alarm from a drift to half of the way to the "
-        "next finds it, more there say it again, all others are false. The last rows are of detectors that look "
-        "at nothing: one that is no better has found nothing."
+        f"Scored against {count(len(results.drifts), 'true drift')}: the first alarm between a drift and the midpoint "
+        "to the next one detects it, further alarms there are repeated, all others are false. The last rows are "
+        "baselines that ignore the data."
         if results.drifts
-        else "The stream tells of no drift, so nobody knows which alarms are right."
+        else "The true drifts of the stream are unknown, so the alarms cannot be scored."
     )
-    return section("Alarms", scrolled(tag("thead", head), rows), tag("p", note, class_="note"))
+    return build_section("Alarms", build_scrollable_table(tag("thead", head), rows), tag("p", note, class_="note"))
 
 
-def score_columns(scores: Mapping[str, AlarmScore]) -> Sequence[str]:
-    """Name what can be told: without a known drift no alarm is right or wrong.
+def list_score_columns(scores: Mapping[str, AlarmScore]) -> Sequence[str]:
+    """Return the headings of scores; without a known drift alarms can only be counted.
 
     Examples
     --------
-    >>> score_columns({})
+    >>> list_score_columns({})
     ('alarms',)
     """
     return COLUMNS if any(score.n_drifts for score in scores.values()) else COLUMNS[:1]
 
 
-def score_cells(score: AlarmScore) -> Sequence[str]:
-    """Tell how good alarms are.
+def format_score(score: AlarmScore) -> Sequence[str]:
+    """Return the cells of a score.
 
     Examples
     --------
     >>> from streamgauge.drift import score_alarms
-    >>> score_cells(score_alarms([5], [3], n_rows=10))[:2]
+    >>> format_score(score_alarms([5], [3], n_rows=10))[:2]
     ['1', '1 of 1']
     """
     detected = f"{score.n_detected:,} of {score.n_drifts:,}"
-    delays = (_number(score.mean_delay, ",.0f"), _number(score.median_delay, ",.0f"))
-    rates = (_number(rate, ".3f") for rate in (score.precision, score.recall, score.f1))
+    delays = (_format_number(score.mean_delay, ",.0f"), _format_number(score.median_delay, ",.0f"))
+    rates = (_format_number(rate, ".3f") for rate in (score.precision, score.recall, score.f1))
     return [f"{score.n_alarms:,}", detected, *delays, f"{score.n_false:,}", f"{score.n_repeated:,}", *rates]
 
 
-def _number(value: float, form: str) -> str:
-    return format(value, form) if isfinite(value) else MISSING
+def _format_number(value: float, spec: str) -> str:
+    return format(value, spec) if isfinite(value) else MISSING

@@ -1,4 +1,4 @@
-"""Charts of the page: what the script draws, and the figure that it is drawn in."""
+"""Charts of the page: the data that the script draws, and the figure elements around it."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,36 +9,35 @@ from numpy.typing import NDArray
 
 from streamgauge._format.markup import Markup, tag
 from streamgauge._format.numbers import RATE, label_measure
-from streamgauge._format.text import make_printable
-from streamgauge.records import RunData
-from streamgauge.reports.curves import Curve, curves_of, over_folds, thinned
-from streamgauge.reports.history import balance_of
-from streamgauge.reports.legend import key
+from streamgauge._format.text import describe_forgetting, make_printable
+from streamgauge.records import Differences, RunData
+from streamgauge.reports.curves import Curve, downsample_curves, summarise_folds, summarise_series
 from streamgauge.reports.pareto import COSTS
-from streamgauge.reports.series import panels
+from streamgauge.reports.series import compute_class_balance, list_series, name_label_counts
+from streamgauge.reports.svg import draw_key
 
 __all__ = [
     "Chart",
-    "balance_chart",
-    "cost_chart",
-    "curve_charts",
-    "difference_chart",
-    "figure_of",
-    "label_chart",
-    "point_limit",
+    "build_balance_chart",
+    "build_cost_chart",
+    "build_curve_charts",
+    "build_difference_chart",
+    "build_figure",
+    "build_label_chart",
+    "compute_point_limit",
 ]
 
-MOST_POINTS = 2_000
-"""How many points a curve may have: more than a screen has columns."""
+MAX_POINTS = 2_000
+"""The limit of points per curve: more than a screen has columns."""
 
 PAGE_POINTS = 80_000
-"""How many numbers all curves of a page share, so that it stays below about 1 MB."""
+"""The limit of numbers in all curves of a page, which keeps it below about 1 MB."""
 
-MOST_PAIRS = 9
-"""How many pairs the chart of differences shows."""
+MAX_PAIRS = 9
+"""The number of pairs in the chart of differences."""
 
-FEWEST_POINTS = 100
-"""How many points a curve may have however many curves there are."""
+MIN_POINTS = 100
+"""Points that each curve may have, however many curves there are."""
 
 
 @dataclass(frozen=True)
@@ -47,34 +46,34 @@ class Chart:
 
     Parameters
     ----------
-    title, about
-        What is shown, and of what.
+    title, subtitle
+        The caption.
     group
-        What its lines are of, as ``learners``: choosing one hides it in all charts of the group.
+        What the lines stand for, such as ``learners``: clicking one hides it in all charts of the group.
     names
-        What each line is of.
+        The names of the lines.
     rows
         The rows of the points, int64 [n].
     lines
-        The lines by their place in `names`.
+        The lines by their index in `names`.
     unit
-        In what values are told; a rate in percent.
+        The unit of the values; a rate is shown in percent.
     bands
         Whether lines have bands.
     run
-        The place of the run among those of the page.
+        The index of the run on the page.
     zero
         Whether zero is marked.
 
     Examples
     --------
     >>> line = Curve(np.array([0.5]), np.array([0.4]), np.array([0.6]))
-    >>> Chart("accuracy", "over Landmark()", "learners", ("tree",), np.array([9]), {0: line}).n_numbers
+    >>> Chart("accuracy", "over all rows", "learners", ("tree",), np.array([9]), {0: line}).n_numbers
     1
     """
 
     title: str
-    about: str
+    subtitle: str
     group: str
     names: tuple[str, ...]
     rows: NDArray[np.int64]
@@ -86,21 +85,21 @@ class Chart:
 
     @property
     def n_numbers(self) -> int:
-        """How many numbers a point of it has."""
+        """How many numbers there are per row."""
         return len(self.lines) * (3 if self.bands else 1)
 
-    def data(self, limit: int) -> dict[str, object]:
-        """Give what the script draws, in at most so many points."""
-        rows, thin = thinned(self.rows, {str(place): line for place, line in self.lines.items()}, limit)
+    def to_data(self, limit: int) -> dict[str, object]:
+        """Return the data for the script, with at most `limit` points per line."""
+        rows, thin = downsample_curves(self.rows, {str(key): line for key, line in self.lines.items()}, limit)
         lines = []
-        for place in self.lines:
-            line = thin[str(place)]
-            edges = {"low": _numbers(line.low, self.unit), "high": _numbers(line.high, self.unit)} if self.bands else {}
-            lines.append({"key": place, "mean": _numbers(line.mean, self.unit), **edges})
+        for key in self.lines:
+            line = thin[str(key)]
+            edges = {"low": _round(line.low, self.unit), "high": _round(line.high, self.unit)} if self.bands else {}
+            lines.append({"key": key, "mean": _round(line.mean, self.unit), **edges})
         return {
             "run": self.run,
             "group": self.group,
-            "label": make_printable(f"{self.title} {self.about}"),
+            "label": make_printable(f"{self.title} {self.subtitle}"),
             "rate": self.unit == RATE,
             "zero": self.zero,
             "rows": rows.tolist(),
@@ -108,24 +107,24 @@ class Chart:
         }
 
 
-def point_limit(charts: Sequence[Chart]) -> int:
-    """Give the number of points a curve may have, fewer the more curves there are.
+def compute_point_limit(charts: Sequence[Chart]) -> int:
+    """Return the limit of points per curve, which decreases with the number of curves.
 
     Examples
     --------
-    >>> point_limit([])
+    >>> compute_point_limit([])
     2000
     """
     n_numbers = sum(chart.n_numbers for chart in charts)
-    return min(MOST_POINTS, max(FEWEST_POINTS, PAGE_POINTS // max(n_numbers, 1)))
+    return min(MAX_POINTS, max(MIN_POINTS, PAGE_POINTS // max(n_numbers, 1)))
 
 
-def figure_of(chart: Chart) -> Markup:
-    """Make the figure that a chart is drawn in, with a legend that is read out as one points at a row.
+def build_figure(chart: Chart) -> Markup:
+    """Return the figure element of a chart, with a legend that shows the values at the cursor.
 
     Examples
     --------
-    >>> "<figcaption>" in figure_of(Chart("accuracy", "", "learners", (), np.array([9]), {}))
+    >>> "<figcaption>" in build_figure(Chart("accuracy", "", "learners", (), np.array([9]), {}))
     True
     """
     legend = (
@@ -133,157 +132,178 @@ def figure_of(chart: Chart) -> Markup:
             "li",
             tag(
                 "button",
-                key(place),
-                tag("span", chart.names[place], class_="name"),
+                draw_key(key),
+                tag("span", chart.names[key], class_="name"),
                 tag("span", class_="value"),
                 type="button",
                 aria_pressed="true",
-                data_key=f"{chart.group} {place}",
+                data_key=f"{chart.group} {key}",
             ),
         )
-        for place in chart.lines
+        for key in chart.lines
     )
     unit = label_measure("", chart.unit) if chart.unit else ""
-    caption = tag("figcaption", tag("b", chart.title), f"{unit} {chart.about}")
-    plot, where = tag("div", class_="plot"), tag("p", class_="where")
-    return tag("figure", caption, plot, where, tag("ul", *legend, class_="legend"), class_="chart")
+    caption = tag("figcaption", tag("b", chart.title), f"{unit} {chart.subtitle}")
+    plot, position = tag("div", class_="plot"), tag("p", class_="where")
+    return tag("figure", caption, plot, position, tag("ul", *legend, class_="legend"), class_="chart")
 
 
-def curve_charts(results: RunData, names: tuple[str, ...], run: int = 0) -> list[Chart]:
-    """Make a chart of each measure under each forgetting; `names` are the learners of the whole page.
+def build_curve_charts(results: RunData, names: tuple[str, ...], run: int = 0) -> list[Chart]:
+    """Return a chart of each measure with each forgetting; `names` are the learners of the whole page.
 
     Examples
     --------
     >>> from streamgauge import SEA, NoChange, evaluate
-    >>> curve_charts(evaluate(SEA(n_rows=10), NoChange()), ("NoChange",))[0].title
+    >>> build_curve_charts(evaluate(SEA(n_rows=10), NoChange()), ("NoChange",))[0].title
     'accuracy'
     """
     return [
         Chart(
-            panel.measure,
-            f"over {panel.forgetting}",
-            "learners",
-            names,
-            panel.rows,
-            {names.index(name): line for name, line in curves_of(panel).items()},
-            panel.unit,
-            bands=panel.n_folds > 1,
+            title=series.measure,
+            subtitle=describe_forgetting(series.forgetting),
+            group="learners",
+            names=names,
+            rows=series.rows,
+            lines={names.index(name): line for name, line in summarise_series(series).items()},
+            unit=series.unit,
+            bands=series.n_folds > 1,
             run=run,
         )
-        for panel in panels(results)
+        for series in list_series(results)
     ]
 
 
-def cost_chart(results: RunData) -> Chart | None:
-    """Make the chart of what each learner has cost by each row; None where that was not measured.
+def build_cost_chart(results: RunData) -> Chart | None:
+    """Return the chart of the cumulative cost of each learner; None if it was not measured.
 
     Examples
     --------
     >>> from streamgauge import SEA, NoChange, evaluate
-    >>> cost_chart(evaluate(SEA(n_rows=10), NoChange(), resources=True)).title
+    >>> build_cost_chart(evaluate(SEA(n_rows=10), NoChange(), resources=True)).title
     'RAM-hours'
     """
     cost = results.resources
     if cost is None or not len(cost.rows):
         return None
-    lines = {m: over_folds(cost.ram_hours[:, m].T) for m in range(len(results.learners))}
-    folded = results.n_folds > 1
-    return Chart(COSTS["ram_hours"], "so far", "learners", results.learners, cost.rows, lines, "", bands=folded)
+    return Chart(
+        title=COSTS["ram_hours"],
+        subtitle="so far",
+        group="learners",
+        names=results.learners,
+        rows=cost.rows,
+        lines={m: summarise_folds(cost.ram_hours[:, m].T) for m in range(len(results.learners))},
+        unit="",
+        bands=results.n_folds > 1,
+    )
 
 
-def difference_chart(results: RunData) -> Chart | None:
-    """Make the chart of the differences to the best learner, with their confidence sequences; None without pairs.
+def build_difference_chart(results: RunData) -> Chart | None:
+    """Return the chart of the differences to the best learner, with their confidence sequences; None without pairs.
 
     Examples
     --------
     >>> from streamgauge import SEA, MajorityClass, NaiveBayes, evaluate
     >>> results = evaluate(SEA(n_rows=1000), {"bayes": NaiveBayes(), "majority": MajorityClass()})
-    >>> difference_chart(results).names
+    >>> build_difference_chart(results).names
     ('bayes minus majority',)
     """
-    kept = results.differences
-    if kept is None or not len(kept.rows):
+    differences = results.differences
+    if differences is None or not len(differences.rows):
         return None
-    best = _best(results)
-    rivals = [name for name in results.learners if any({best, name} == set(pair) for pair in kept.pairs)]
-    values = [kept.of(best, rival).T for rival in rivals[:MOST_PAIRS]]
-    names = tuple(f"{best} minus {rival}" for rival in rivals[:MOST_PAIRS])
-    lines = {at: Curve(*value) for at, value in enumerate(values)}
-    # The first intervals are so wide that they would hide all else.
-    later = len(kept.rows) // 10
-    lines = {at: _without_start(line, later) for at, line in lines.items()}
-    about = f"in accuracy to {best}, with intervals that hold at all rows at once"
-    return Chart("Difference", about, "pairs", names, kept.rows, lines, bands=True, zero=True) if lines else None
+    best = _find_best(differences, results.learners)
+    rivals = [name for name in results.learners if any({best, name} == set(pair) for pair in differences.pairs)]
+    if not rivals:
+        return None
+    rivals = rivals[:MAX_PAIRS]
+    # The first intervals are so wide that they would hide everything else.
+    n_hidden = len(differences.rows) // 10
+    lines = [_hide_start(Curve(*differences.of(best, rival).T), n_hidden) for rival in rivals]
+    return Chart(
+        title="Difference",
+        subtitle=f"in accuracy from {best}, with intervals that hold simultaneously at all rows",
+        group="pairs",
+        names=tuple(f"{best} minus {rival}" for rival in rivals),
+        rows=differences.rows,
+        lines=dict(enumerate(lines)),
+        bands=True,
+        zero=True,
+    )
 
 
-def _best(results: RunData) -> str:
-    """Name the learner that wins the most pairs at the end."""
-    kept = results.differences
-    wins = dict.fromkeys(results.learners, 0)
-    for (first, second), value in zip(kept.pairs, kept.values[-1, :, 0], strict=True) if kept is not None else ():
+def _find_best(differences: Differences, learners: Sequence[str]) -> str:
+    """Return the learner that wins the most pairs at the end."""
+    wins = dict.fromkeys(learners, 0)
+    for (first, second), value in zip(differences.pairs, differences.values[-1, :, 0], strict=True):
         wins[first if value >= 0 else second] += 1
     return max(wins, key=lambda name: wins[name])
 
 
-def _without_start(line: Curve, n: int) -> Curve:
-    """Leave out the band of the first points."""
+def _hide_start(line: Curve, n: int) -> Curve:
+    """Return a curve without the band of the first points."""
     low, high = line.low.copy(), line.high.copy()
     low[:n] = high[:n] = np.nan
     return Curve(line.mean, low, high)
 
 
-def balance_chart(results: RunData) -> Chart | None:
-    """Make the chart of the share of each class; None where the run did not keep it.
+def build_balance_chart(results: RunData) -> Chart | None:
+    """Return the chart of the share of each class; None if the run has no class counts.
 
     Examples
     --------
     >>> from streamgauge import SEA, NoChange, evaluate
-    >>> balance_chart(evaluate(SEA(n_rows=10), NoChange())).group
+    >>> build_balance_chart(evaluate(SEA(n_rows=10), NoChange())).group
     'classes'
     """
     counts = results.labels
     if counts is None or not len(counts.rows):
         return None
-    rows, shares = balance_of(counts)
-    lines = {place: _line(share) for place, share in enumerate(shares.T)}
-    names = tuple(f"class {name}" for name in counts.classes)
-    return Chart("Class balance", "of the rows since the point before", "classes", names, rows, lines)
+    rows, shares = compute_class_balance(counts)
+    return Chart(
+        title="Class balance",
+        subtitle="of the rows since the previous point",
+        group="classes",
+        names=tuple(f"class {name}" for name in counts.classes),
+        rows=rows,
+        lines={index: Curve(share, share, share) for index, share in enumerate(shares.T)},
+    )
 
 
-def label_chart(results: RunData) -> Chart | None:
-    """Make the chart of what became of the labels; None where all came at once, or that was not kept.
+def build_label_chart(results: RunData) -> Chart | None:
+    """Return the chart of label counts; None if all labels arrived at once, or were not counted.
 
     Examples
     --------
     >>> from streamgauge import SEA, NoChange, evaluate
     >>> from streamgauge.labelling import Fraction
-    >>> label_chart(evaluate(SEA(n_rows=100), NoChange(), labelling=Fraction(0.5))).names
-    ('came', 'owed', 'never come', 'not known')
+    >>> build_label_chart(evaluate(SEA(n_rows=100), NoChange(), labelling=Fraction(0.5))).names
+    ('arrived', 'pending', 'hidden', 'unknown')
     """
     counts = results.labels
     if counts is None or not (counts.n_owed.any() or counts.n_hidden.any() or counts.n_unknown.any()):
         return None
-    columns = {
-        "came": counts.n_revealed,
-        "owed": counts.n_owed,
-        "never come": counts.n_hidden,
-        "not known": counts.n_unknown,
-    }
-    lines = {at: _line(column.astype(float)) for at, column in enumerate(columns.values()) if at == 0 or column.any()}
-    return Chart("Labels", "so far", "labels", tuple(columns), counts.rows, lines, "rows")
+    columns = {name: column.astype(float) for name, column in name_label_counts(counts).items()}
+    return Chart(
+        title="Labels",
+        subtitle="so far",
+        group="labels",
+        names=tuple(columns),
+        rows=counts.rows,
+        lines={
+            index: Curve(column, column, column)
+            for index, column in enumerate(columns.values())
+            if index == 0 or column.any()
+        },
+        unit="rows",
+    )
 
 
-def _line(values: NDArray[np.float64]) -> Curve:
-    return Curve(values, values, values)
-
-
-def _numbers(values: NDArray[np.float64], unit: str) -> list[float | int | None]:
-    """Round to a thousandth of a percent, other values to five digits; a gap is null."""
+def _round(values: NDArray[np.float64], unit: str) -> list[float | int | None]:
+    """Round rates to a thousandth of a percent and other values to five digits; a gap is null."""
     if unit == RATE:
         return [value if math.isfinite(value) else None for value in np.round(values, 5).tolist()]
-    return [_short(value) if math.isfinite(value) else None for value in values.tolist()]
+    return [_shorten(value) if math.isfinite(value) else None for value in values.tolist()]
 
 
-def _short(value: float) -> float | int:
+def _shorten(value: float) -> float | int:
     short = float(f"{value:.5g}")
     return int(short) if short.is_integer() else short

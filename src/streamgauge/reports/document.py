@@ -1,33 +1,46 @@
-"""A report as blocks of sentences and tables, whatever it is written in."""
+"""The report model: blocks of sentences and tables, independent of the output format."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from streamgauge._format.numbers import format_p_value, format_spread, format_value, label_measure
-from streamgauge._format.text import count, shorten_stream_name, shorten_stream_names
+from streamgauge._format.numbers import MISSING, format_p_value, format_spread, format_value, label_measure
+from streamgauge._format.text import count, describe_forgetting, shorten_stream_name, shorten_stream_names
 from streamgauge.records import RunData
-from streamgauge.reports.alarms import score_cells, score_columns, scores_of
+from streamgauge.reports.alarms import format_score, list_score_columns, score_alarms_by_name
 from streamgauge.reports.comparisons import (
-    Comparison,
-    by_pair,
-    difference_heading,
-    difference_text,
-    interval_text,
-    shared_unit,
+    find_shared_unit,
+    format_estimate,
+    format_interval,
+    group_by_pair,
+    label_difference,
 )
-from streamgauge.reports.costs import cost_cells, cost_columns
-from streamgauge.reports.findings import findings, limits, ranking_findings, ranking_limits
-from streamgauge.reports.series import Panel, panels
-from streamgauge.reports.title import lead, part_of, title_of
-from streamgauge.significance import POST_HOCS, Ranking
+from streamgauge.reports.costs import format_costs, list_cost_columns
+from streamgauge.reports.findings import (
+    list_findings,
+    list_limitations,
+    list_ranking_findings,
+    list_ranking_limitations,
+)
+from streamgauge.reports.series import Series, list_series
+from streamgauge.reports.title import build_title, describe_run, get_part
+from streamgauge.significance import POST_HOCS, Comparison, Ranking
 
-__all__ = ["Cell", "Document", "Grid", "Sentences", "document_of", "ranking_document"]
+__all__ = [
+    "Cell",
+    "Document",
+    "Grid",
+    "Sentences",
+    "build_document",
+    "build_ranked_pairs_grid",
+    "build_ranking_document",
+    "build_streams_grid",
+]
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What stands in a table.
+    """A cell of a table.
 
     Examples
     --------
@@ -42,7 +55,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Grid:
-    """A table: the name of each row stands in its first column.
+    """A table; the first column holds the names of the rows.
 
     Examples
     --------
@@ -62,8 +75,8 @@ class Sentences:
 
     Examples
     --------
-    >>> Sentences("What was found", ("tree is better than bayes.",)).title
-    'What was found'
+    >>> Sentences("Findings", ("tree is better than bayes.",)).title
+    'Findings'
     """
 
     title: str
@@ -72,7 +85,7 @@ class Sentences:
 
 @dataclass(frozen=True)
 class Document:
-    """A report: a title, a lead, and blocks; that of one run also has the short name of its stream.
+    """A report: title, description and blocks; the report of one run also has the short name of its stream.
 
     Examples
     --------
@@ -81,151 +94,175 @@ class Document:
     """
 
     title: str
-    lead: str
+    description: str
     blocks: tuple[Grid | Sentences, ...]
     stream: str = ""
 
 
-def document_of(results: RunData, comparisons: Sequence[Comparison] = ()) -> Document:
-    """Put together the report of a run.
+def build_document(results: RunData, comparisons: Sequence[Comparison] = ()) -> Document:
+    """Return the report of a run.
 
     Examples
     --------
     >>> from streamgauge import SEA, NaiveBayes, evaluate
-    >>> document = document_of(evaluate(SEA(n_rows=1000), NaiveBayes()))
+    >>> document = build_document(evaluate(SEA(n_rows=1000), NaiveBayes()))
     >>> [block.title for block in document.blocks]
-    ['What cannot be concluded', 'After 1,000 rows, over Landmark()', 'Labels']
+    ['Limitations', 'After 1,000 rows, over all rows', 'Labels']
     """
-    shown = panels(results)
-    grids = [_finals(list(group), comparisons) for _, group in groupby(shown, key=lambda panel: panel.forgetting)]
     blocks: list[Grid | Sentences] = []
-    if found := findings(results, comparisons):
-        blocks.append(Sentences("What was found", tuple(found)))
-    blocks.append(Sentences("What cannot be concluded", tuple(limits(results, comparisons))))
-    blocks += grids
+    if findings := list_findings(results, comparisons):
+        blocks.append(Sentences("Findings", tuple(findings)))
+    blocks.append(Sentences("Limitations", tuple(list_limitations(results, comparisons))))
+    for _, group in groupby(list_series(results), key=lambda series: series.forgetting):
+        blocks.append(_build_finals_grid(list(group), comparisons))
     if comparisons:
-        blocks.append(_pairs(comparisons))
-    blocks += _beside(results)
-    stream = shorten_stream_name(str(part_of(results.description, "stream").get("name", "")))
-    return Document(title_of(results), lead(results), tuple(blocks), stream)
+        blocks.append(_build_tests_grid(comparisons))
+    blocks += _build_other_grids(results)
+    stream = shorten_stream_name(str(get_part(results.description, "stream").get("name", "")))
+    return Document(build_title(results), describe_run(results), tuple(blocks), stream)
 
 
-def ranking_document(ranking: Ranking) -> Document:
-    """Put together the report of many learners on many streams.
+def build_ranking_document(ranking: Ranking) -> Document:
+    """Return the report of a ranking over streams.
 
     Examples
     --------
     >>> from streamgauge.significance import rank_table
-    >>> document = ranking_document(rank_table([[0.9, 0.7], [0.8, 0.6]], ["tree", "bayes"]))
+    >>> document = build_ranking_document(rank_table([[0.9, 0.7], [0.8, 0.6]], ["tree", "bayes"]))
     >>> [block.title for block in document.blocks][:2]
-    ['What was found', 'What cannot be concluded']
+    ['Findings', 'Limitations']
     """
     title = f"{count(len(ranking.learners), 'learner')} on {count(len(ranking.streams), 'stream')}"
-    words = (
-        f"Compared by {ranking.measure}; the pairs by {POST_HOCS[ranking.post_hoc]}, at a level of {ranking.alpha:g}."
-    )
+    post_hoc = POST_HOCS[ranking.post_hoc]
     return Document(
         title,
-        words,
+        f"Compared by {ranking.measure}; post-hoc test of the pairs: {post_hoc}, at level {ranking.alpha:g}.",
         (
-            Sentences("What was found", tuple(ranking_findings(ranking))),
-            Sentences("What cannot be concluded", tuple(ranking_limits(ranking))),
-            _values(ranking),
-            _ranked_pairs(ranking),
+            Sentences("Findings", tuple(list_ranking_findings(ranking))),
+            Sentences("Limitations", tuple(list_ranking_limitations(ranking))),
+            build_streams_grid(ranking),
+            build_ranked_pairs_grid(ranking),
         ),
     )
 
 
-def _finals(shown: Sequence[Panel], comparisons: Sequence[Comparison]) -> Grid:
-    """Tabulate where each learner stands; the best is marked, and who is really worse than it."""
-    panel = shown[0]
-    leads = [pair[0] for pair in by_pair(comparisons)]
-    columns = tuple(label_measure(panel.measure, panel.unit) for panel in shown)
+def _build_finals_grid(all_series: Sequence[Series], comparisons: Sequence[Comparison]) -> Grid:
+    """Return the final results with one forgetting; the best is marked, and learners significantly worse than it."""
+    first = all_series[0]
+    tests = [pair[0] for pair in group_by_pair(comparisons)]
+    columns = tuple(label_measure(series.measure, series.unit) for series in all_series)
     rows = tuple(
-        (learner, tuple(_final(panel, learner, _worse(panel, leads)) for panel in shown)) for learner in panel.values
+        (learner, tuple(_build_final_cell(series, learner, _find_worse(series, tests)) for series in all_series))
+        for learner in first.values
     )
-    tested = sorted({panel.measure for panel in shown for lead in leads if _is_of(lead, panel)})
-    folds = f"Mean over {panel.n_folds} folds ± standard deviation." if panel.n_folds > 1 else "One fold."
-    best = " Bold: the best mean." if len(panel.values) > 1 else ""
-    marks = f" *: really worse than the best, by the first test of the pair ({', '.join(tested)})." if tested else ""
-    title = f"After {int(panel.rows[-1]):,} rows, over {panel.forgetting}"
+    tested = sorted({series.measure for series in all_series for test in tests if _is_test_of(test, series)})
+    folds = f"Mean over {first.n_folds} folds ± standard deviation." if first.n_folds > 1 else "One fold."
+    best = " Bold: best mean." if len(first.values) > 1 else ""
+    measures = ", ".join(tested)
+    marks = f" *: significantly worse than the best, by the first test of the pair ({measures})." if tested else ""
+    title = f"After {int(first.rows[-1]):,} rows, {describe_forgetting(first.forgetting)}"
     return Grid(title, ("learner", *columns), rows, folds + best + marks)
 
 
-def _final(panel: Panel, learner: str, worse: frozenset[str]) -> Cell:
-    final = panel.finals[learner]
-    text = f"{format_value(final.mean, panel.unit)} {format_spread(final.deviation, panel.unit)}".strip()
-    return Cell(text, learner in panel.best, learner in worse)
+def _build_final_cell(series: Series, learner: str, worse: frozenset[str]) -> Cell:
+    final = series.finals[learner]
+    text = f"{format_value(final.mean, series.unit)} {format_spread(final.deviation, series.unit)}".strip()
+    return Cell(text, best=learner in series.best, worse=learner in worse)
 
 
-def _is_of(lead: Comparison, panel: Panel) -> bool:
-    """Whether a test was of what a panel shows: of its measure, over the same rows."""
-    return lead.measure == panel.measure and getattr(lead, "forgetting", panel.forgetting) == panel.forgetting
+def _is_test_of(test: Comparison, series: Series) -> bool:
+    """Return whether a test was of the measure of a series, over the same rows."""
+    return (test.measure, test.forgetting) == (series.measure, series.forgetting)
 
 
-def _worse(panel: Panel, leads: Sequence[Comparison]) -> frozenset[str]:
-    """Name the learners that a test says are worse than the best of a panel."""
-    claimed = [lead for lead in leads if _is_of(lead, panel) and getattr(lead, "better", None) in panel.best]
-    return frozenset(lead.second if lead.first in panel.best else lead.first for lead in claimed)
+def _find_worse(series: Series, tests: Sequence[Comparison]) -> frozenset[str]:
+    """Return the learners that are significantly worse than the best of a series."""
+    claims = [test for test in tests if _is_test_of(test, series) and test.better in series.best]
+    return frozenset(test.second if test.first in series.best else test.first for test in claims)
 
 
-def _pairs(comparisons: Sequence[Comparison]) -> Grid:
-    shared = shared_unit(comparisons)
+def _build_tests_grid(comparisons: Sequence[Comparison]) -> Grid:
+    shared = find_shared_unit(comparisons)
     rows = tuple(
         (
             f"{test.first} minus {test.second}, {test.measure}",
             tuple(
                 Cell(text)
                 for text in (
-                    test.test,
-                    difference_text(test, shared),
-                    interval_text(test),
+                    test.title,
+                    format_estimate(test, shared),
+                    format_interval(test),
                     format_p_value(test.p_value),
                 )
             ),
         )
-        for pair in by_pair(comparisons)
+        for pair in group_by_pair(comparisons)
         for test in pair
     )
-    return Grid("Pairs and tests", ("pair", "test", difference_heading(shared), "interval", "p"), rows)
+    return Grid("Pairwise tests", ("pair", "test", label_difference(shared), "interval", "p"), rows)
 
 
-def _beside(results: RunData) -> list[Grid]:
-    """Tabulate alarms, costs and labels, where there are any."""
+def _build_other_grids(results: RunData) -> list[Grid]:
+    """Return the tables of alarms, costs and labels, if there are any."""
     grids = []
-    if scores := scores_of(results):
-        columns = score_columns(scores)
+    if scores := score_alarms_by_name(results):
+        columns = list_score_columns(scores)
         rows = tuple(
-            (name, tuple(Cell(text) for text in score_cells(score)[: len(columns)])) for name, score in scores.items()
+            (name, tuple(Cell(text) for text in format_score(score)[: len(columns)])) for name, score in scores.items()
         )
         grids.append(Grid("Alarms", ("detector", *columns), rows))
     if (cost := results.resources) is not None:
-        rows = tuple((name, tuple(Cell(t) for t in cost_cells(cost, m))) for m, name in enumerate(results.learners))
-        note = "Means over folds; the largest model and the slowest percentile of any fold."
-        grids.append(Grid("Costs", ("learner", *cost_columns(cost)), rows, note))
-    if (seen := results.feedback) is not None:
-        told = {"came": seen.n_revealed, "owed at the end": seen.n_owed, "never come": seen.n_hidden,
-                "not known": seen.n_unknown, "scored per fold": round(float(seen.n_scored.mean()))}  # fmt: skip
-        grids.append(Grid("Labels", ("labels", "rows"), tuple((name, (Cell(f"{n:,}"),)) for name, n in told.items())))
+        rows = tuple((name, tuple(Cell(t) for t in format_costs(cost, m))) for m, name in enumerate(results.learners))
+        note = "Means over folds; model size and latency are the maximum of any fold."
+        grids.append(Grid("Cost", ("learner", *list_cost_columns(cost)), rows, note))
+    if (feedback := results.feedback) is not None:
+        counts = {
+            "arrived": feedback.n_revealed,
+            "pending at the end": feedback.n_owed,
+            "hidden": feedback.n_hidden,
+            "unknown": feedback.n_unknown,
+            "scored per fold": round(float(feedback.n_scored.mean())),
+        }
+        rows = tuple((name, (Cell(f"{n:,}"),)) for name, n in counts.items())
+        grids.append(Grid("Labels", ("labels", "rows"), rows))
     return grids
 
 
-def _values(ranking: Ranking) -> Grid:
+def build_streams_grid(ranking: Ranking) -> Grid:
+    """Return the values of all learners on all streams, with the mean ranks.
+
+    Examples
+    --------
+    >>> from streamgauge.significance import rank_table
+    >>> build_streams_grid(rank_table([[0.9, 0.7], [0.8, 0.6]], ["tree", "bayes"])).columns
+    ('stream', 'tree', 'bayes')
+    """
     best, streams = ranking.ranks == ranking.ranks.min(axis=1, keepdims=True), shorten_stream_names(ranking.streams)
     rows = [
         (
             stream,
-            tuple(Cell(format_value(value, ranking.unit), bool(first)) for value, first in zip(values, firsts, strict=True)),
+            tuple(
+                Cell(format_value(value, ranking.unit), bool(first))
+                for value, first in zip(values, firsts, strict=True)
+            ),
         )
         for stream, values, firsts in zip(streams, ranking.values.tolist(), best.tolist(), strict=True)
     ]
     means = ranking.mean_ranks
     rows.append(("mean rank", tuple(Cell(f"{mean:.2f}", bool(mean == means.min())) for mean in means.tolist())))
     title = f"{label_measure(ranking.measure, ranking.unit)} by stream"
-    return Grid(title, ("stream", *ranking.learners), tuple(rows), "Bold: the best.")
+    return Grid(title, ("stream", *ranking.learners), tuple(rows), "Bold: best.")
 
 
-def _ranked_pairs(ranking: Ranking) -> Grid:
+def build_ranked_pairs_grid(ranking: Ranking) -> Grid:
+    """Return the wins and p-values of all pairs of a ranking.
+
+    Examples
+    --------
+    >>> from streamgauge.significance import rank_table
+    >>> build_ranked_pairs_grid(rank_table([[0.9, 0.7], [0.8, 0.6]], ["tree", "bayes"])).rows[0][0]
+    'tree against bayes'
+    """
     rows = tuple(
         (
             f"{pair.first} against {pair.second}",
@@ -233,10 +270,10 @@ def _ranked_pairs(ranking: Ranking) -> Grid:
                 Cell(f"{pair.wins}/{pair.ties}/{pair.losses}"),
                 Cell(format_p_value(pair.p_value)),
                 Cell(format_p_value(pair.adjusted), best=pair.adjusted <= ranking.alpha),
-                Cell(ranking.better(pair) or "–"),  # noqa: RUF001
+                Cell(ranking.better(pair) or MISSING),
             ),
         )
         for pair in ranking.pairs
     )
-    note = f"Won, tied and lost by the first. Bold: not above {ranking.alpha:g}."
-    return Grid("Pairs over streams", ("pair", "won/tied/lost", "p", "adjusted p", "better"), rows, note)
+    note = f"Wins, ties and losses of the first. Bold: at most {ranking.alpha:g}."
+    return Grid("Pairs over streams", ("pair", "wins/ties/losses", "p", "adjusted p", "better"), rows, note)

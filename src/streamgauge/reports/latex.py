@@ -1,4 +1,4 @@
-"""Tables of reports in LaTeX, for papers."""
+"""LaTeX tables of reports, for papers."""
 
 import re
 from itertools import count
@@ -6,10 +6,10 @@ from itertools import count
 from streamgauge._format.text import make_printable
 from streamgauge.reports.document import Cell, Document, Grid
 
-__all__ = ["latex", "tabular"]
+__all__ = ["to_latex", "to_tabular"]
 
-PAGE = 64
-"""How many characters of small print surely stand beside each other on a page of the class article."""
+LINE_WIDTH = 64
+"""The number of small characters that fit on a line of the class article."""
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -53,27 +53,27 @@ SPECIAL = {
     "χ": r"$\chi$",
     "Δ": r"$\Delta$",
 }
-"""What LaTeX would take for a command, or does not know as it is."""
+"""Characters that LaTeX interprets or does not know."""
 
 
-def latex(document: Document, labels: set[str] | None = None) -> str:
-    r"""Write the tables of a report in LaTeX, with what was found in comments above them; they need booktabs.
+def to_latex(document: Document, labels: set[str] | None = None) -> str:
+    r"""Return the tables of a report in LaTeX, with the findings in comments above them; they need booktabs.
 
-    The best of a column is bold, and an asterisk marks what is really worse than it. Tables have labels to refer to;
-    `labels` holds those of other documents in the same file, and takes these.
+    The best value of a column is bold, and an asterisk marks those that are significantly worse. Each table has a
+    label; `labels` holds the labels used in the same file, and is updated.
 
     Examples
     --------
-    >>> grid = Grid("Costs", ("learner", "CPU s"), (("my_tree", (Cell("1.2", best=True),)),))
-    >>> print(latex(Document("tree", "Evaluated on 10 rows.", (grid,))))
+    >>> grid = Grid("Cost", ("learner", "CPU s"), (("my_tree", (Cell("1.2", best=True),)),))
+    >>> print(to_latex(Document("tree", "Evaluated on 10 rows.", (grid,))))
     % tree: Evaluated on 10 rows.
     % needs \usepackage{booktabs}
     <BLANKLINE>
     \begin{table}
       \centering
       \small
-      \caption{Costs.}
-      \label{tab:costs}
+      \caption{Cost.}
+      \label{tab:cost}
       \begin{tabular}{lr}
         \toprule
         learner & CPU s \\
@@ -84,19 +84,22 @@ def latex(document: Document, labels: set[str] | None = None) -> str:
     \end{table}
     <BLANKLINE>
 
-    A table that may be wider than a page is made to fit it.
+    A table that may be wider than the page is scaled down.
 
-    >>> wide = Grid("Costs", ("learner", *["a long heading"] * 9), (("tree", (Cell("1.2"),) * 9),))
-    >>> [line for line in latex(Document("tree", "", (wide,))).splitlines() if "adjustbox" in line]
+    >>> wide = Grid("Cost", ("learner", *["a long heading"] * 9), (("tree", (Cell("1.2"),) * 9),))
+    >>> [line for line in to_latex(Document("tree", "", (wide,))).splitlines() if "adjustbox" in line]
     ['% needs \\usepackage{booktabs,adjustbox}', '  \\begin{adjustbox}{max width=\\textwidth}', '  \\end{adjustbox}']
     """
     grids = [block for block in document.blocks if isinstance(block, Grid)]
     packages = "booktabs,adjustbox" if any(map(_is_wide, grids)) else "booktabs"
-    lines = [_comment(f"{document.title}: {document.lead}"), rf"% needs \usepackage{{{packages}}}", ""]
+    lines = [_comment(f"{document.title}: {document.description}"), rf"% needs \usepackage{{{packages}}}", ""]
     labels = set() if labels is None else labels
     for block in document.blocks:
         if isinstance(block, Grid):
-            lines += [*_table(block, document.stream, _label(f"{document.stream} {block.title}", labels)), ""]
+            lines += [
+                *_write_table(block, document.stream, _choose_label(f"{document.stream} {block.title}", labels)),
+                "",
+            ]
         else:
             lines += [_comment(f"{block.title}:"), *(_comment(f"- {sentence}") for sentence in block.sentences), ""]
     return "\n".join(lines)
@@ -106,18 +109,18 @@ def _comment(text: str) -> str:
     return f"% {make_printable(text)}"
 
 
-def _label(text: str, taken: set[str]) -> str:
-    """Make a label of a text; those that are taken have a number behind them."""
+def _choose_label(text: str, taken: set[str]) -> str:
+    """Return a label made from a text, with a number if it is already used."""
     plain = "-".join(re.findall("[a-z0-9]+", text.lower().replace(",", "")))
     label = next(label for n in count(1) if (label := plain if n == 1 else f"{plain}-{n}") not in taken)
     taken.add(label)
     return label
 
 
-def _table(grid: Grid, stream: str, label: str) -> list[str]:
+def _write_table(grid: Grid, stream: str, label: str) -> list[str]:
     title = f"{grid.title}: {stream}" if stream else grid.title
-    caption = f"{_escaped(title)}. {_escaped(grid.note)}".strip()
-    table = tabular(grid)
+    caption = f"{_escape(title)}. {_escape(grid.note)}".strip()
+    table = to_tabular(grid)
     if _is_wide(grid):
         table = [r"\begin{adjustbox}{max width=\textwidth}", *(f"  {line}" for line in table), r"\end{adjustbox}"]
     return [
@@ -132,17 +135,17 @@ def _table(grid: Grid, stream: str, label: str) -> list[str]:
 
 
 def _is_wide(grid: Grid) -> bool:
-    """Whether a table may be wider than a page."""
+    """Return whether a table may be wider than the page."""
     lines = [grid.columns, *((name, *(cell.text for cell in cells)) for name, cells in grid.rows)]
-    return sum(max(map(len, column)) + 2 for column in zip(*lines, strict=True)) > PAGE
+    return sum(max(map(len, column)) + 2 for column in zip(*lines, strict=True)) > LINE_WIDTH
 
 
-def tabular(grid: Grid) -> list[str]:
-    r"""Write a table alone, line by line.
+def to_tabular(grid: Grid) -> list[str]:
+    r"""Return the lines of a table without its caption.
 
     Examples
     --------
-    >>> print("\n".join(tabular(Grid("", ("accuracy", "a_b"), (("sea", (Cell("0.9", worse=True),)),)))))
+    >>> print("\n".join(to_tabular(Grid("", ("accuracy", "a_b"), (("sea", (Cell("0.9", worse=True),)),)))))
     \begin{tabular}{lr}
       \toprule
       accuracy & a\_b \\
@@ -155,24 +158,24 @@ def tabular(grid: Grid) -> list[str]:
     return [
         rf"\begin{{tabular}}{{{columns}}}",
         r"  \toprule",
-        f"  {_line([_escaped(column) for column in grid.columns])}",
+        f"  {_join_cells([_escape(column) for column in grid.columns])}",
         r"  \midrule",
-        *(f"  {_line([_escaped(name), *map(_cell, cells)])}" for name, cells in grid.rows),
+        *(f"  {_join_cells([_escape(name), *map(_write_cell, cells)])}" for name, cells in grid.rows),
         r"  \bottomrule",
         r"\end{tabular}",
     ]
 
 
-def _line(cells: list[str]) -> str:
+def _join_cells(cells: list[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 
-def _cell(cell: Cell) -> str:
-    text = re.sub(r"(?<!\w)-(?=\d)", "$-$", _escaped(cell.text))  # else it would be set as a hyphen
+def _write_cell(cell: Cell) -> str:
+    text = re.sub(r"(?<!\w)-(?=\d)", "$-$", _escape(cell.text))  # otherwise it is typeset as a hyphen
     text = rf"\textbf{{{text}}}" if cell.best else text
     return text + ("$^{*}$" if cell.worse else "")
 
 
-def _escaped(text: str) -> str:
-    """Let no character of a name be read as a command."""
+def _escape(text: str) -> str:
+    """Escape the characters that LaTeX interprets."""
     return "".join(SPECIAL.get(character, character) for character in make_printable(text))

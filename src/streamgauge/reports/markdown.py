@@ -1,62 +1,64 @@
-"""Reports in Markdown."""
+"""Markdown reports."""
 
 import re
 
 from streamgauge._format.text import make_printable
 from streamgauge.reports.document import Cell, Document, Grid, Sentences
 
-__all__ = ["markdown"]
+__all__ = ["to_markdown"]
 
 
-def markdown(document: Document) -> str:
-    r"""Write a report in Markdown, with tables as GitHub and most others read them.
+def to_markdown(document: Document) -> str:
+    r"""Return a report in Markdown, with tables in the syntax of GitHub.
 
     Examples
     --------
-    >>> grid = Grid("Costs", ("learner", "CPU s"), (("my_tree", (Cell("1.2", best=True),)),))
-    >>> print(markdown(Document("my_tree", "Evaluated on 10 rows.", (grid,))))
+    >>> grid = Grid("Cost", ("learner", "CPU s"), (("my_tree", (Cell("1.2", best=True),)),))
+    >>> print(to_markdown(Document("my_tree", "Evaluated on 10 rows.", (grid,))))
     # my\_tree
     <BLANKLINE>
     Evaluated on 10 rows.
     <BLANKLINE>
-    ## Costs
+    ## Cost
     <BLANKLINE>
     | learner | CPU s |
     |:---|---:|
     | my\_tree | **1.2** |
     <BLANKLINE>
     """
-    blocks = [_sentences(block) if isinstance(block, Sentences) else _grid(block) for block in document.blocks]
-    return "\n".join([f"# {_escaped(document.title)}", "", _escaped(document.lead), "", *blocks])
+    blocks = [
+        _write_sentences(block) if isinstance(block, Sentences) else _write_grid(block) for block in document.blocks
+    ]
+    return "\n".join([f"# {_escape(document.title)}", "", _escape(document.description), "", *blocks])
 
 
-def _sentences(block: Sentences) -> str:
-    lines = [f"- {_escaped(sentence)}" for sentence in block.sentences]
-    return "\n".join([f"## {_escaped(block.title)}", "", *lines, ""])
+def _write_sentences(block: Sentences) -> str:
+    lines = [f"- {_escape(sentence)}" for sentence in block.sentences]
+    return "\n".join([f"## {_escape(block.title)}", "", *lines, ""])
 
 
-def _grid(grid: Grid) -> str:
+def _write_grid(grid: Grid) -> str:
     lines = [
-        f"## {_escaped(grid.title)}",
+        f"## {_escape(grid.title)}",
         "",
-        _line([_escaped(column) for column in grid.columns]),
+        _join_cells([_escape(column) for column in grid.columns]),
         "|:---|" + "---:|" * (len(grid.columns) - 1),
-        *(_line([_escaped(name), *map(_cell, cells)]) for name, cells in grid.rows),
+        *(_join_cells([_escape(name), *map(_write_cell, cells)]) for name, cells in grid.rows),
         "",
     ]
-    return "\n".join([*lines, _escaped(grid.note), ""] if grid.note else lines)
+    return "\n".join([*lines, _escape(grid.note), ""] if grid.note else lines)
 
 
-def _line(cells: list[str]) -> str:
+def _join_cells(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _cell(cell: Cell) -> str:
-    text = _escaped(cell.text)
+def _write_cell(cell: Cell) -> str:
+    text = _escape(cell.text)
     text = f"**{text}**" if cell.best else text
     return text + (" \\*" if cell.worse else "")
 
 
-def _escaped(text: str) -> str:
-    """Let no character of a name be read as markup."""
+def _escape(text: str) -> str:
+    """Escape the characters that Markdown interprets."""
     return re.sub(r"([\\`*_\[\]<>|#&~])", r"\\\1", make_printable(text))

@@ -1,4 +1,4 @@
-"""The report page: one HTML file that needs nothing else, neither a server nor a network."""
+"""The report page: one self-contained HTML file that needs neither a server nor a network."""
 
 import base64
 import hashlib
@@ -13,52 +13,57 @@ from streamgauge._format.palette import COLOURS, DASHES
 from streamgauge._format.text import count, make_printable
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import RunData
-from streamgauge.reports.alarms import alarm_marks, alarms_section
+from streamgauge.reports.alarms import build_alarms_section, list_alarm_marks
 from streamgauge.reports.charts import (
     Chart,
-    balance_chart,
-    cost_chart,
-    curve_charts,
-    difference_chart,
-    figure_of,
-    label_chart,
-    point_limit,
+    build_balance_chart,
+    build_cost_chart,
+    build_curve_charts,
+    build_difference_chart,
+    build_figure,
+    build_label_chart,
+    compute_point_limit,
 )
-from streamgauge.reports.comparisons import Comparison
-from streamgauge.reports.findings import findings, limits
-from streamgauge.reports.matters import (
-    chart_section,
-    confusion_data,
-    confusion_section,
-    costs_section,
-    matrix_section,
-    words_section,
-)
+from streamgauge.reports.confusion import build_confusion_section, collect_confusion_data
+from streamgauge.reports.costs import build_costs_section
+from streamgauge.reports.findings import list_findings, list_limitations
+from streamgauge.reports.rankings import build_p_matrix_section
 from streamgauge.reports.sections import (
-    finals_section,
-    folds_section,
-    pairs_section,
-    run_section,
-    section,
-    verdicts_section,
+    build_chart_section,
+    build_configuration_section,
+    build_finals_section,
+    build_findings_section,
+    build_folds_section,
+    build_pairs_section,
+    build_section,
+    build_verdicts_section,
 )
-from streamgauge.reports.series import panels
-from streamgauge.reports.title import lead, part_of, title_of
-from streamgauge.reports.unlabelled_spans import hidden_spans
+from streamgauge.reports.series import list_series
+from streamgauge.reports.title import build_title, describe_run, get_part
+from streamgauge.reports.unlabelled_spans import find_unlabelled_spans
+from streamgauge.significance import Comparison
 
-__all__ = ["banners", "curves_section", "header", "marks_of", "page_html", "whole_page", "write_page"]
+__all__ = [
+    "assemble_page",
+    "build_banners",
+    "build_curves_section",
+    "build_header",
+    "collect_marks",
+    "page_html",
+    "write_page",
+]
 
 BANNER = {"class_": "banner", "role": "status"}
-"""How a line is marked that must be seen before any number."""
+"""Attributes of a line that must be read before any number."""
 
 
 def write_page(results: RunData, path: str | Path, comparisons: Sequence[Comparison] = ()) -> Path:
-    """Write the report of an evaluation to a file, and give its path.
+    """Write the report of an evaluation to a file and return its path.
 
     Examples
     --------
     >>> from tempfile import mkdtemp
-    >>> write_page(Results.from_readings((), n_rows=0), Path(mkdtemp()) / "report.html").name
+    >>> write_page(RunData.from_readings((), n_rows=0), Path(mkdtemp()) / "report.html").name
     'report.html'
     """
     path = Path(path)
@@ -71,45 +76,46 @@ def write_page(results: RunData, path: str | Path, comparisons: Sequence[Compari
 
 
 def page_html(results: RunData, comparisons: Sequence[Comparison] = ()) -> str:
-    """Make the report of an evaluation: what was found, values, curves, costs, folds, pairs and what was run.
+    """Return the report of an evaluation as an HTML page.
 
     Examples
     --------
-    >>> "This run was cut short" in page_html(Results.from_readings((), n_rows=250, complete=False))
+    >>> "This run was stopped early" in page_html(RunData.from_readings((), n_rows=250, complete=False))
     True
     """
-    shown, learners = panels(results), results.learners
-    curves = curve_charts(results, learners)
-    cost, balance, label = cost_chart(results), balance_chart(results), label_chart(results)
-    difference = difference_chart(results)
-    pairs_note = (
-        "Broken line: no difference. Once a band is clear of it, the difference is real, however often one looked."
+    all_series, learners = list_series(results), results.learners
+    curves = build_curve_charts(results, learners)
+    cost, balance, label = build_cost_chart(results), build_balance_chart(results), build_label_chart(results)
+    difference = build_difference_chart(results)
+    difference_note = (
+        "Dashed line: no difference. Once a band excludes it, the difference is significant, at any number of looks."
     )
     labels_note = results.feedback.sentence if results.feedback is not None else ""
     body = join_markup(
-        header(title_of(results), lead(results)),
-        banners(results),
-        verdicts_section(comparisons),
-        words_section(findings(results), limits(results, comparisons, warnings=False)),
-        finals_section(shown, learners),
-        curves_section(curves, [results]),
-        chart_section("Differences along the run", difference, note=pairs_note),
-        alarms_section(results),
-        confusion_section(results),
-        chart_section("Classes and labels", balance, label, note=labels_note),
-        costs_section(results, cost),
-        folds_section(shown, learners),
-        matrix_section(comparisons),
-        pairs_section(comparisons),
-        run_section(results.description),
+        build_header(build_title(results), describe_run(results)),
+        build_banners(results),
+        build_verdicts_section(comparisons),
+        build_findings_section(list_findings(results), list_limitations(results, comparisons, warnings=False)),
+        build_finals_section(all_series, learners),
+        build_curves_section(curves, [results]),
+        build_chart_section("Differences over time", difference, note=difference_note),
+        build_alarms_section(results),
+        build_confusion_section(results),
+        build_chart_section("Classes and labels", balance, label, note=labels_note),
+        build_costs_section(results, cost),
+        build_folds_section(all_series, learners),
+        build_p_matrix_section(comparisons),
+        build_pairs_section(comparisons),
+        build_configuration_section(results.description),
     )
-    # In the order in which their figures stand in the page.
+    # In the order of their figures on the page.
     charts = [*curves, *(chart for chart in (difference, balance, label, cost) if chart is not None)]
-    confusion = confusion_data(results)
-    return whole_page(title_of(results), body, learners, charts, [marks_of(results)], confusion)
+    return assemble_page(
+        build_title(results), body, learners, charts, [collect_marks(results)], collect_confusion_data(results)
+    )
 
 
-def whole_page(
+def assemble_page(
     title: str,
     body: Markup,
     learners: Sequence[str],
@@ -117,125 +123,127 @@ def whole_page(
     runs: Sequence[Mapping[str, object]],
     confusion: Mapping[str, object] | None = None,
 ) -> str:
-    """Put a page together: its body, its style and script, and what the script draws.
+    """Return a whole page: its body, style and script, and the data for the script.
 
     Examples
     --------
-    >>> whole_page("mine", Markup("<p>all</p>"), (), (), ()).startswith("<!doctype html>")
+    >>> assemble_page("mine", Markup("<p>all</p>"), (), (), ()).startswith("<!doctype html>")
     True
     """
-    style = _asset("uPlot.min.css") + _asset("page.css")
-    script = f"/*! uPlot\n{_asset('uPlot.LICENSE')}\n*/\n{_asset('uPlot.iife.min.js')}\n{_asset('page.js')}"
-    limit = point_limit(charts)
+    style = _read_asset("uPlot.min.css") + _read_asset("page.css")
+    script = (
+        f"/*! uPlot\n{_read_asset('uPlot.LICENSE')}\n*/\n{_read_asset('uPlot.iife.min.js')}\n{_read_asset('page.js')}"
+    )
+    limit = compute_point_limit(charts)
     data = {
         "learners": [make_printable(learner) for learner in learners],
         "dashes": DASHES,
         "colours": len(COLOURS),
         "runs": list(runs),
-        "charts": [chart.data(limit) for chart in charts],
+        "charts": [chart.to_data(limit) for chart in charts],
         "confusion": confusion,
     }
-    return Template(_asset("page.html")).substitute(
+    return Template(_read_asset("page.html")).substitute(
         title=join_markup(title, " – streamgauge"),  # noqa: RUF001
-        policy=f"default-src 'none'; img-src data:; script-src {_hash(script)}; style-src {_hash(style)}; "
-        "base-uri 'none'; form-action 'none'",
+        policy=f"default-src 'none'; img-src data:; script-src {_hash_source(script)}; "
+        f"style-src {_hash_source(style)}; base-uri 'none'; form-action 'none'",
         style=style,
         body=body,
-        data=_json(data),
+        data=_to_script_json(data),
         script=script,
     )
 
 
-def marks_of(results: RunData, learners: Sequence[str] | None = None) -> dict[str, object]:
-    """Gather what is marked on every curve of a run: true drifts, alarms, and rows whose labels are hidden.
+def collect_marks(results: RunData, learners: Sequence[str] | None = None) -> dict[str, object]:
+    """Return the marks on the curves of a run: true drifts, alarms, and spans of rows without labels.
 
     Examples
     --------
-    >>> marks_of(Results.from_readings((), n_rows=0))
+    >>> collect_marks(RunData.from_readings((), n_rows=0))
     {'drifts': [], 'alarms': [], 'hidden': []}
     """
     names = list(results.learners if learners is None else learners)
-    alarms = [[row, names.index(results.learners[at]), kind] for row, at, kind in alarm_marks(results)]
+    alarms = [[row, names.index(results.learners[index]), kind] for row, index, kind in list_alarm_marks(results)]
     drifts = [[drift.position, drift.stop] for drift in results.drifts]
-    return {"drifts": drifts, "alarms": alarms, "hidden": [list(span) for span in hidden_spans(results)]}
+    return {"drifts": drifts, "alarms": alarms, "hidden": [list(span) for span in find_unlabelled_spans(results)]}
 
 
-def header(title: str, words: str) -> Markup:
-    """Head a page.
+def build_header(title: str, description: str) -> Markup:
+    """Return the header of a page.
 
     Examples
     --------
-    >>> header("tree", "Evaluated on 10 rows.")[:8]
+    >>> build_header("tree", "Evaluated on 10 rows.")[:8]
     '<header>'
     """
     brand = tag("p", "streamgauge", tag("span", " evaluation report"), class_="brand")
-    return tag("header", brand, tag("h1", title), tag("p", words, class_="lead"))
+    return tag("header", brand, tag("h1", title), tag("p", description, class_="lead"))
 
 
-def banners(results: RunData) -> Markup:
-    """Tell what must be known before any number: that a run was cut short, that a learner failed.
+def build_banners(results: RunData) -> Markup:
+    """Return the warnings at the top of a page: a run that was stopped early, learners that failed.
 
     Examples
     --------
-    >>> banners(Results.from_readings((), n_rows=0))
+    >>> build_banners(RunData.from_readings((), n_rows=0))
     ''
     """
-    told = [
-        tag("p", tag("strong", "A learner failed. "), f"{failure}; it has no readings from there on.", **BANNER)
+    banners = [
+        tag("p", tag("strong", "A learner failed. "), f"{failure}; it has no later readings.", **BANNER)
         for failure in results.failures
     ]
     if not results.complete:
-        whole = part_of(results.description, "stream").get("n_rows")
-        of_whole = f" of {whole:,}" if isinstance(whole, int) and whole > results.n_rows else ""
-        text = f" It read {results.n_rows:,}{of_whole} rows; every number and verdict here is of these rows only."
-        told.insert(0, tag("p", tag("strong", "This run was cut short."), text, **BANNER))
-    return join_markup(*told)
+        n_planned = get_part(results.description, "stream").get("n_rows")
+        planned = f" of {n_planned:,}" if isinstance(n_planned, int) and n_planned > results.n_rows else ""
+        text = f" It read {results.n_rows:,}{planned} rows; all numbers and verdicts are for these rows only."
+        banners.insert(0, tag("p", tag("strong", "This run was stopped early."), text, **BANNER))
+    return join_markup(*banners)
 
 
-def curves_section(charts: Sequence[Chart], runs: Sequence[RunData]) -> Markup:
-    """Put the curves of runs under a heading, and say how to read them.
+def build_curves_section(charts: Sequence[Chart], runs: Sequence[RunData]) -> Markup:
+    """Return the section with the curves of runs and an explanation of their marks.
 
     Examples
     --------
-    >>> "There are no readings." in curves_section([], [])
+    >>> "There are no readings." in build_curves_section([], [])
     True
     """
     if not charts:
         return tag("p", "There are no readings.", class_="note")
     n_drifts = sum(len(results.drifts) for results in runs)
     hints = {
-        "Lines are means over folds; bands reach from the lowest to the highest fold.": any(c.bands for c in charts),
+        "Lines are means over folds; bands range from the lowest to the highest fold.": any(c.bands for c in charts),
         f"Grey marks: {count(n_drifts, 'true drift')} of the stream.": n_drifts > 0,
-        "Triangles: alarms of detectors on a learner's errors, pale where they only warn.": any(
+        "Triangles: alarms of detectors on a learner's errors, pale for warnings.": any(
             results.alarms for results in runs
         ),
-        "Hatched: rows whose labels the learners never see, paler where that holds for some of them only.": any(
-            hidden_spans(results) for results in runs
+        "Hatched: rows whose labels the learners never see, paler if some of them have labels.": any(
+            find_unlabelled_spans(results) for results in runs
         ),
-        "Long curves are thinned: neighbouring readings share their least and greatest value.": any(
-            len(chart.rows) > point_limit(charts) for chart in charts
+        "Long curves are downsampled to the minimum and maximum of neighbouring readings.": any(
+            len(chart.rows) > compute_point_limit(charts) for chart in charts
         ),
-        "Point to read values, drag to zoom, double-click to zoom out; choose a name to hide or show it.": True,
+        "Hover to read values, drag to zoom, double-click to reset; click a name to hide or show it.": True,
     }
-    noscript = tag("p", "The curves need JavaScript; every final value is in the tables.", class_="note")
-    return section(
+    noscript = tag("p", "The curves need JavaScript; all final values are in the tables.", class_="note")
+    return build_section(
         "Curves",
-        tag("div", *(figure_of(chart) for chart in charts), class_="charts"),
+        tag("div", *(build_figure(chart) for chart in charts), class_="charts"),
         tag("p", " ".join(hint for hint, holds in hints.items() if holds), class_="note screen"),
         tag("noscript", noscript),
     )
 
 
-def _asset(name: str) -> str:
+def _read_asset(name: str) -> str:
     return files("streamgauge.reports").joinpath("assets", name).read_text(encoding="utf-8")
 
 
-def _hash(content: str) -> str:
-    """Name an inline script or style in a content security policy, which then allows it and no other."""
+def _hash_source(content: str) -> str:
+    """Return the hash of an inline script or style for the content security policy, which allows no other."""
     digest = hashlib.sha256(content.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def _json(data: object) -> str:
-    """Write JSON that no text in it can break out of the script element."""
+def _to_script_json(data: object) -> str:
+    """Return JSON whose strings cannot close the script element."""
     return json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")

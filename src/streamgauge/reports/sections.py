@@ -1,6 +1,7 @@
-"""The sections of the report page that need no script: verdicts, values at the end, folds, pairs, what was run."""
+"""Sections of the page: findings, verdicts, final results, charts, folds, pairwise tests, configuration."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from streamgauge._format.markup import Markup, join_markup, tag
@@ -13,270 +14,294 @@ from streamgauge._format.numbers import (
     label_measure,
     to_difference_unit,
 )
-from streamgauge._format.text import count
-from streamgauge.records import Final
+from streamgauge._format.text import count, describe_forgetting
+from streamgauge.reports.charts import Chart, build_figure
 from streamgauge.reports.comparisons import (
-    Comparison,
-    by_pair,
-    difference_heading,
-    difference_text,
-    interval_text,
-    shared_unit,
+    find_shared_unit,
+    format_estimate,
+    format_interval,
+    group_by_pair,
+    label_difference,
 )
-from streamgauge.reports.legend import key
-from streamgauge.reports.series import Panel
+from streamgauge.reports.series import Series
+from streamgauge.reports.svg import draw_key
+from streamgauge.significance import Comparison
 
 __all__ = [
-    "finals_section",
-    "folds_section",
-    "learner_head",
-    "pairs_section",
-    "run_section",
-    "scrolled",
-    "section",
-    "verdicts_section",
+    "build_chart_section",
+    "build_configuration_section",
+    "build_finals_section",
+    "build_findings_section",
+    "build_folds_section",
+    "build_learner_heading",
+    "build_pairs_section",
+    "build_scrollable_table",
+    "build_section",
+    "build_verdicts_section",
 ]
 
-LABELS = {"n_rows": "rows", "n_folds": "folds", "seconds": "seconds taken", "seedless": "without randomness"}
-"""What entries of a description are called on the page, where their own name would not do."""
+LABELS = {"n_rows": "rows", "n_folds": "folds", "seconds": "duration in seconds", "seedless": "deterministic"}
+"""The labels of entries of a description that differ from their keys."""
 
-LEADS = ("name", "spec")
-"""Entries of a description that stand for the whole that they are in."""
+NAMES = ("name", "spec")
+"""Entries of a description that name the part they are in."""
 
-MOST_VERDICTS = 6
-"""How many pairs have their verdict on top; those of the others unfold."""
+MAX_VERDICTS = 6
+"""The number of verdicts shown at once; the others are collapsed."""
 
 
-def verdicts_section(comparisons: Sequence[Comparison]) -> Markup:
-    """Say the verdict of the leading test of each pair, with the difference as a number and as a picture.
+def build_findings_section(findings: Sequence[str], limitations: Sequence[str]) -> Markup:
+    """Return the section on findings and limitations.
 
     Examples
     --------
-    >>> verdicts_section([])
+    >>> build_findings_section([], [])
     ''
     """
-    pairs = by_pair(comparisons)
-    if not pairs:
+    parts = [
+        tag("div", tag("h3", title), tag("ul", *(tag("li", sentence) for sentence in sentences)))
+        for title, sentences in (("Findings", findings), ("Limitations", limitations))
+        if sentences
+    ]
+    return build_section("Summary", tag("div", *parts, class_="findings")) if parts else Markup()
+
+
+def build_chart_section(title: str, *charts: Chart | None, note: str = "") -> Markup:
+    """Return a section of charts; empty if there are none.
+
+    Examples
+    --------
+    >>> build_chart_section("Labels", None)
+    ''
+    """
+    figures = [build_figure(chart) for chart in charts if chart is not None]
+    if not figures:
         return Markup()
-    items = [_verdict(pair[0], *_scale(pairs, pair[0].unit)) for pair in pairs]
-    verdicts = tag("ul", *items[:MOST_VERDICTS], class_="verdicts")
-    others = tag("ul", *items[MOST_VERDICTS:], class_="verdicts")
-    unfold = tag("summary", count(len(items) - MOST_VERDICTS, "more pair"))
-    more = tag("details", unfold, others, class_="more") if len(items) > MOST_VERDICTS else Markup()
-    note = tag(
-        "p",
-        "Each bar is the interval of the difference; the broken line is no difference.",
-        class_="note",
+    return build_section(
+        title, tag("div", *figures, class_="charts"), tag("p", note, class_="note") if note else Markup()
     )
-    return section("Verdicts", verdicts, more, note)
 
 
-def finals_section(shown: Sequence[Panel], learners: Sequence[str]) -> Markup:
-    """Tabulate the mean over folds of every measure at the last row, with the deviation over folds.
+def build_verdicts_section(comparisons: Sequence[Comparison]) -> Markup:
+    """Return the section with the verdict of the first test of each pair, the difference and a drawing of its interval.
 
     Examples
     --------
-    >>> finals_section([], [])
+    >>> build_verdicts_section([])
     ''
     """
-    if not shown:
+    tests = [pair[0] for pair in group_by_pair(comparisons)]
+    if not tests:
         return Markup()
-    spans: dict[str, int] = {}
-    for panel in shown:
-        spans[panel.forgetting] = spans.get(panel.forgetting, 0) + 1
-    over = [tag("th", f"over {name}", colspan=n, scope="colgroup") for name, n in spans.items()]
-    measures = [tag("th", label_measure(panel.measure, panel.unit), scope="col") for panel in shown]
-    head = tag("thead", tag("tr", tag("th", "Learner", rowspan=2, scope="col"), *over), tag("tr", *measures))
+    items = [_build_verdict(test, *_compute_scale(tests, test.unit)) for test in tests]
+    verdicts = tag("ul", *items[:MAX_VERDICTS], class_="verdicts")
+    others = tag("ul", *items[MAX_VERDICTS:], class_="verdicts")
+    more = tag("summary", count(len(items) - MAX_VERDICTS, "more pair"))
+    collapsed = tag("details", more, others, class_="more") if len(items) > MAX_VERDICTS else Markup()
+    note = "Each bar is the interval of the difference; the dashed line marks no difference."
+    return build_section("Verdicts", verdicts, collapsed, tag("p", note, class_="note"))
+
+
+def build_finals_section(all_series: Sequence[Series], learners: Sequence[str]) -> Markup:
+    """Return the section with the mean and standard deviation over folds of every measure at the last row.
+
+    Examples
+    --------
+    >>> build_finals_section([], [])
+    ''
+    """
+    if not all_series:
+        return Markup()
+    spans = Counter(series.forgetting for series in all_series)
+    groups = [tag("th", describe_forgetting(name), colspan=n, scope="colgroup") for name, n in spans.items()]
+    measures = [tag("th", label_measure(series.measure, series.unit), scope="col") for series in all_series]
+    head = tag("thead", tag("tr", tag("th", "Learner", rowspan=2, scope="col"), *groups), tag("tr", *measures))
     rows = (
-        tag("tr", learner_head(at, name), *(_mean_cell(panel, name) for panel in shown))
-        for at, name in enumerate(learners)
-        if any(name in panel.values for panel in shown)
+        tag("tr", build_learner_heading(index, name), *(_build_mean_cell(series, name) for series in all_series))
+        for index, name in enumerate(learners)
+        if any(name in series.values for series in all_series)
     )
-    n_folds = max(panel.n_folds for panel in shown)
+    n_folds = max(series.n_folds for series in all_series)
     value = f"Mean over {n_folds} folds ± standard deviation" if n_folds > 1 else "One fold"
-    best = " Bold: the best mean, which says nothing of significance." if len(learners) > 1 else ""
-    in_percent = ", in percent" if all(panel.unit == RATE for panel in shown) else "; rates in percent"
+    best = " Bold: best mean; this does not imply significance." if len(learners) > 1 else ""
+    in_percent = ", in percent" if all(series.unit == RATE for series in all_series) else "; rates in percent"
     note = tag("p", f"{value}{in_percent}.{best}", class_="note")
-    return section(f"After {int(shown[0].rows[-1]):,} rows", scrolled(head, rows), note)
+    return build_section(
+        f"Results after {int(all_series[0].rows[-1]):,} rows", build_scrollable_table(head, rows), note
+    )
 
 
-def folds_section(shown: Sequence[Panel], learners: Sequence[str]) -> Markup:
-    """Tabulate the value of every fold at the last row, a table for each measure and forgetting.
+def build_folds_section(all_series: Sequence[Series], learners: Sequence[str]) -> Markup:
+    """Return the section with the value of every fold at the last row, a table for each measure and forgetting.
 
     Examples
     --------
-    >>> folds_section([], [])
+    >>> build_folds_section([], [])
     ''
     """
-    folded = [panel for panel in shown if panel.n_folds > 1]
-    tables = (_fold_table(panel, learners) for panel in folded)
-    return section("Fold by fold", *tables) if folded else Markup()
+    tables = [_build_fold_table(series, learners) for series in all_series if series.n_folds > 1]
+    return build_section("Results by fold", *tables) if tables else Markup()
 
 
-def pairs_section(comparisons: Sequence[Comparison]) -> Markup:
-    """Tabulate every test of every pair with its difference, interval, p-value and sentence.
+def build_pairs_section(comparisons: Sequence[Comparison]) -> Markup:
+    """Return the section with every test of every pair: difference, interval, p-value and sentence.
 
     Examples
     --------
-    >>> pairs_section([])
+    >>> build_pairs_section([])
     ''
     """
     if not comparisons:
         return Markup()
-    shared = shared_unit(comparisons)
-    titles = ("Pair", "Test", difference_heading(shared).replace("d", "D", 1), "Interval", "p", "In words")
+    shared = find_shared_unit(comparisons)
+    titles = ("Pair", "Test", label_difference(shared).replace("d", "D", 1), "Interval", "p", "Conclusion")
     head = tag("thead", tag("tr", *(tag("th", title, scope="col") for title in titles)))
-    rows = (_test_row(pair, at, shared) for pair in by_pair(comparisons) for at in range(len(pair)))
-    return section("Pairs and tests", scrolled(head, rows, class_="words"))
+    rows = (_build_test_row(pair, index, shared) for pair in group_by_pair(comparisons) for index in range(len(pair)))
+    return build_section("Pairwise tests", build_scrollable_table(head, rows, class_="words"))
 
 
-def run_section(description: Mapping[str, object]) -> Markup:
-    """List what was run, as the description of the results has it.
+def build_configuration_section(description: Mapping[str, object]) -> Markup:
+    """Return the section with the configuration of the run.
 
     Examples
     --------
-    >>> "<dt>seed</dt><dd>7</dd>" in run_section({"seed": 7})
+    >>> "<dt>seed</dt><dd>7</dd>" in build_configuration_section({"seed": 7})
     True
     """
-    return section("What was run", _definitions(description)) if description else Markup()
+    return build_section("Configuration", _build_definitions(description)) if description else Markup()
 
 
-def section(title: str, *content: str) -> Markup:
-    """Make a section of the page under a heading.
+def build_section(title: str, *content: str) -> Markup:
+    """Return a section of the page under a heading.
 
     Examples
     --------
-    >>> section("Alarms", "none")
+    >>> build_section("Alarms", "none")
     '<section aria-label="Alarms"><h2>Alarms</h2>none</section>'
     """
     return tag("section", tag("h2", title), *content, aria_label=title)
 
 
-def scrolled(head: Markup, rows: Iterable[Markup], class_: str | None = None) -> Markup:
-    """Make a table that can be scrolled where the screen is too narrow for it.
+def build_scrollable_table(head: Markup, rows: Iterable[Markup], class_: str | None = None) -> Markup:
+    """Return a table that scrolls horizontally on narrow screens.
 
     Examples
     --------
-    >>> scrolled(tag("thead"), [])[:20]
+    >>> build_scrollable_table(tag("thead"), [])[:20]
     '<div class="scroll" '
     """
     table = tag("table", head, tag("tbody", *rows), class_=class_)
     return tag("div", table, class_="scroll", tabindex=0, role="group", aria_label="table")
 
 
-def learner_head(position: int, name: str) -> Markup:
-    """Head a row of a table with the key and name of a learner.
+def build_learner_heading(position: int, name: str) -> Markup:
+    """Return the heading of a table row: legend key and name of a learner.
 
     Examples
     --------
-    >>> learner_head(0, "tree")[-22:]
+    >>> build_learner_heading(0, "tree")[-22:]
     '<span>tree</span></th>'
     """
-    return tag("th", key(position), tag("span", name), scope="row")
+    return tag("th", draw_key(position), tag("span", name), scope="row")
 
 
-def _mean_cell(panel: Panel, learner: str) -> Markup:
-    final = panel.finals.get(learner)
+def _build_mean_cell(series: Series, learner: str) -> Markup:
+    final = series.finals.get(learner)
     if final is None:
         return tag("td")
-    mean = tag("span", format_value(final.mean, panel.unit), class_="mean")
-    return tag("td", mean, " ", _deviation(final, panel.unit), class_="best" if learner in panel.best else None)
-
-
-def _deviation(final: Final, unit: str) -> Markup:
+    mean = tag("span", format_value(final.mean, series.unit), class_="mean")
     partial = f" ({final.n_defined} of {len(final.folds)} folds)" if 0 < final.n_defined < len(final.folds) else ""
-    return tag("span", format_spread(final.deviation, unit), partial, class_="spread")
+    spread = tag("span", format_spread(final.deviation, series.unit), partial, class_="spread")
+    return tag("td", mean, " ", spread, class_="best" if learner in series.best else None)
 
 
-def _fold_table(panel: Panel, learners: Sequence[str]) -> Markup:
-    titles = ["Learner", "Mean", *(str(fold) for fold in range(panel.n_folds))]
+def _build_fold_table(series: Series, learners: Sequence[str]) -> Markup:
+    titles = ["Learner", "Mean", *(str(fold) for fold in range(series.n_folds))]
     head = tag("thead", tag("tr", *(tag("th", title, scope="col") for title in titles)))
     rows = (
         tag(
             "tr",
-            learner_head(at, name),
-            _mean_cell(panel, name),
-            *(tag("td", format_value(float(value), panel.unit)) for value in panel.finals[name].folds),
+            build_learner_heading(index, name),
+            _build_mean_cell(series, name),
+            *(tag("td", format_value(float(value), series.unit)) for value in series.finals[name].folds),
         )
-        for at, name in enumerate(learners)
-        if name in panel.finals
+        for index, name in enumerate(learners)
+        if name in series.finals
     )
-    return join_markup(
-        tag("h3", label_measure(panel.measure, panel.unit), " over ", panel.forgetting, ", by fold"),
-        scrolled(head, rows, "folds"),
-    )
+    title = f"{label_measure(series.measure, series.unit)} {describe_forgetting(series.forgetting)}, by fold"
+    return join_markup(tag("h3", title), build_scrollable_table(head, rows, "folds"))
 
 
-def _scale(pairs: Sequence[Sequence[Comparison]], unit: str) -> tuple[float, float]:
-    """Give the ends of the scale that the pictures of all pairs in one unit share."""
-    found = [0.0, *(bound for pair in pairs if pair[0].unit == unit for bound in _bounds(pair[0]))]
-    return min(found), max(found)
+def _compute_scale(tests: Sequence[Comparison], unit: str) -> tuple[float, float]:
+    """Return the range of the scale that the drawings of all tests in one unit share."""
+    bounds = [0.0, *(bound for test in tests if test.unit == unit for bound in _list_bounds(test))]
+    return min(bounds), max(bounds)
 
 
-def _bounds(comparison: Comparison) -> list[float]:
-    """Give the numbers that the picture of a comparison must show: the interval, if any, then the difference."""
-    found = [*(comparison.interval or ()), *(() if comparison.difference is None else (comparison.difference,))]
-    return found if all(map(math.isfinite, found)) else []
+def _list_bounds(test: Comparison) -> list[float]:
+    """Return the numbers in the drawing of a test: the interval, if any, then the difference."""
+    bounds = [*(test.interval or ()), *(() if test.difference is None else (test.difference,))]
+    return bounds if all(map(math.isfinite, bounds)) else []
 
 
-def _verdict(lead: Comparison, low: float, high: float) -> Markup:
-    number = tag("span", format_difference(lead.difference, lead.unit), class_="difference")
-    unit = f" {to_difference_unit(lead.unit, short=True)} "
-    figures = tag("div", number, unit, tag("span", interval_text(lead), class_="spread"), class_="figures")
-    words = tag("div", tag("p", lead.sentence), _warnings(lead))
-    return tag("li", words, tag("div", _picture(lead, low, high), figures, class_="estimate"))
+def _build_verdict(test: Comparison, low: float, high: float) -> Markup:
+    number = tag("span", format_difference(test.difference, test.unit), class_="difference")
+    unit = f" {to_difference_unit(test.unit, short=True)} "
+    figures = tag("div", number, unit, tag("span", format_interval(test), class_="spread"), class_="figures")
+    words = tag("div", tag("p", test.sentence), _build_warnings(test))
+    return tag("li", words, tag("div", _draw_interval(test, low, high), figures, class_="estimate"))
 
 
-def _warnings(comparison: Comparison) -> Markup:
-    return join_markup(*(tag("p", warning, class_="warning") for warning in comparison.warnings))
+def _build_warnings(test: Comparison) -> Markup:
+    return join_markup(*(tag("p", warning, class_="warning") for warning in test.warnings))
 
 
-def _picture(comparison: Comparison, low: float, high: float) -> Markup:
-    """Draw the difference and its interval about zero, on the scale from `low` to `high` that all pairs share."""
-    zero, *at = (f"{6 + 188 * (bound - low) / ((high - low) or 1.0):.1f}" for bound in (0.0, *_bounds(comparison)))
+def _draw_interval(test: Comparison, low: float, high: float) -> Markup:
+    """Draw the difference and its interval around zero, on a scale from `low` to `high`."""
+    zero, *xs = (f"{6 + 188 * (bound - low) / ((high - low) or 1.0):.1f}" for bound in (0.0, *_list_bounds(test)))
     marks = [tag("line", x1=zero, y1=1, x2=zero, y2=27, class_="zero")]
-    if len(at) == 3:
-        ends = ((at[0], 14, at[1], 14), (at[0], 9, at[0], 19), (at[1], 9, at[1], 19))
+    if len(xs) == 3:
+        ends = ((xs[0], 14, xs[1], 14), (xs[0], 9, xs[0], 19), (xs[1], 9, xs[1], 19))
         marks.extend(tag("line", x1=x1, y1=y1, x2=x2, y2=y2, class_="reach") for x1, y1, x2, y2 in ends)
-    marks.extend(tag("circle", cx=position, cy=14, r=4) for position in at[-1:])
-    clear = comparison.interval is not None and (comparison.interval[0] > 0 or comparison.interval[1] < 0)
+    marks.extend(tag("circle", cx=x, cy=14, r=4) for x in xs[-1:])
+    clear = test.interval is not None and (test.interval[0] > 0 or test.interval[1] < 0)
     return tag(
         "svg", *marks, class_="interval clear" if clear else "interval", viewBox="0 0 200 28", aria_hidden="true"
     )
 
 
-def _test_row(pair: Sequence[Comparison], at: int, shared: str | None) -> Markup:
-    test = pair[at]
+def _build_test_row(pair: Sequence[Comparison], index: int, shared: str | None) -> Markup:
+    test = pair[index]
     names = join_markup(tag("span", test.first), " minus ", tag("span", test.second), ", ", test.measure)
-    cells = [tag("th", names, scope="rowgroup", rowspan=len(pair))] if at == 0 else []
-    cells.append(tag("td", test.test, class_="text"))
-    difference = difference_text(test, shared)
-    cells.extend(tag("td", text) for text in (difference, interval_text(test), format_p_value(test.p_value)))
-    cells.append(tag("td", test.sentence, _warnings(test), class_="text sentence"))
-    return tag("tr", *cells, class_="starts" if at == 0 else None)
+    cells = [tag("th", names, scope="rowgroup", rowspan=len(pair))] if index == 0 else []
+    cells.append(tag("td", test.title, class_="text"))
+    estimate = format_estimate(test, shared)
+    cells.extend(tag("td", text) for text in (estimate, format_interval(test), format_p_value(test.p_value)))
+    cells.append(tag("td", test.sentence, _build_warnings(test), class_="text sentence"))
+    return tag("tr", *cells, class_="starts" if index == 0 else None)
 
 
-def _definitions(entries: Mapping[str, object]) -> Markup:
+def _build_definitions(entries: Mapping[str, object]) -> Markup:
     pairs = (
         join_markup(
             tag("dt", LABELS.get(str(name), str(name).replace("_", " "))),
-            tag("dd", _definition(_counted(str(name), value))),
+            tag("dd", _build_definition(_format_count(str(name), value))),
         )
         for name, value in entries.items()
     )
     return tag("dl", *pairs)
 
 
-def _counted(name: str, value: object) -> object:
-    """Part the thousands of a count; a seed is no count."""
+def _format_count(name: str, value: object) -> object:
+    """Return a count with thousands separators, and anything else unchanged; a seed is not a count."""
     return f"{value:,}" if name.startswith("n_") and isinstance(value, int) else value
 
 
-def _definition(value: object) -> Markup:
+def _build_definition(value: object) -> Markup:
     if isinstance(value, Mapping):
-        leads = [tag("p", str(value[name])) for name in LEADS if name in value]
-        rest = {name: entry for name, entry in value.items() if name not in LEADS}
-        return join_markup(*leads, _definitions(rest) if rest else "")
+        names = [tag("p", str(value[name])) for name in NAMES if name in value]
+        rest = {name: entry for name, entry in value.items() if name not in NAMES}
+        return join_markup(*names, _build_definitions(rest) if rest else "")
     if isinstance(value, list | tuple):
         return join_markup(", ".join(str(item) for item in value))
     if isinstance(value, bool):

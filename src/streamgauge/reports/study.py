@@ -1,7 +1,8 @@
-"""Reports of one run or many, in HTML, Markdown or LaTeX."""
+"""Reports of one or several runs, in HTML, Markdown or LaTeX."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -9,27 +10,33 @@ from streamgauge._format.markup import Markup, join_markup, tag
 from streamgauge._format.text import count, shorten_stream_name
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.records import RunData
-from streamgauge.reports.charts import curve_charts
-from streamgauge.reports.comparisons import Comparison
-from streamgauge.reports.document import document_of, ranking_document
-from streamgauge.reports.latex import latex
-from streamgauge.reports.markdown import markdown
-from streamgauge.reports.matters import ranking_sections
-from streamgauge.reports.page import banners, curves_section, header, marks_of, page_html, whole_page
-from streamgauge.reports.sections import finals_section, verdicts_section
-from streamgauge.reports.series import panels
-from streamgauge.reports.title import lead, part_of, title_of
-from streamgauge.significance import Ranking, compare_all, rank
+from streamgauge.reports.charts import Chart, build_curve_charts
+from streamgauge.reports.document import build_document, build_ranking_document
+from streamgauge.reports.latex import to_latex
+from streamgauge.reports.markdown import to_markdown
+from streamgauge.reports.page import (
+    assemble_page,
+    build_banners,
+    build_curves_section,
+    build_header,
+    collect_marks,
+    page_html,
+)
+from streamgauge.reports.rankings import build_ranking_sections
+from streamgauge.reports.sections import build_finals_section, build_verdicts_section
+from streamgauge.reports.series import list_series
+from streamgauge.reports.title import build_title, describe_run, get_part
+from streamgauge.significance import Comparison, Ranking, compare_all, rank
 from streamgauge.streams.output_files import replace_atomically
 
-__all__ = ["FORMATS", "recommended", "report", "write_report"]
+__all__ = ["FORMATS", "report", "run_recommended_tests", "write_report"]
 
 Format = Literal["html", "md", "latex"]
 
 FORMATS = get_args(Format)
-"""What a report can be written in."""
+"""The output formats of reports."""
 
-ENDINGS: dict[str, Format] = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".tex": "latex"}
+SUFFIXES: dict[str, Format] = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".tex": "latex"}
 
 
 def write_report(
@@ -40,16 +47,16 @@ def write_report(
     format: Format | None = None,  # noqa: A002
     **options: object,
 ) -> Path:
-    """Write the report of one run or many to a file, in the format that its name ends in; give the path.
+    """Write the report of one or several runs to a file and return its path.
 
     Parameters
     ----------
     results, comparisons, options
         As for `report`.
     path
-        The file; a name that ends in .html, .md or .tex says the format.
+        The file; its suffix .html, .md or .tex decides the format.
     format
-        The format, where the name does not say it.
+        The format, if the suffix is another one.
 
     Examples
     --------
@@ -60,9 +67,9 @@ def write_report(
     '# NaiveBayes'
     """
     path = Path(path)
-    chosen = format or ENDINGS.get(path.suffix.lower())
+    chosen = format or SUFFIXES.get(path.suffix.lower())
     if chosen is None:
-        msg = f"{path}: a report is written to a file that ends in .html, .md or .tex, or in a format that you name"
+        msg = f"{path}: the name of a report must end in .html, .md or .tex, unless the format is given"
         raise StreamgaugeError(msg)
     text = report(results, comparisons, format=chosen, **options)  # type: ignore[arg-type]
     try:
@@ -83,20 +90,20 @@ def report(
     alpha: float = 0.05,
     post_hoc: str = "wilcoxon_holm",
 ) -> str:
-    r"""Report one run or many: what was found, what cannot be concluded, and the numbers behind it.
+    r"""Return the report of one or several runs: findings, limitations, and the numbers behind them.
 
-    Several runs of the same learners on different streams are ranked over the streams; each has its own part, too.
+    Several runs of the same learners on different streams are ranked over the streams, and reported one by one.
 
     Parameters
     ----------
     results
-        What evaluations found.
+        The results of evaluations.
     comparisons
-        The tests between learners to tell; None to make those that `compare` recommends. Of one run only.
+        The tests between learners, for one run only; None to run those that `compare` recommends.
     format
-        ``html``, a page that needs nothing else; ``md``, Markdown; ``latex``, tables for a paper.
+        ``html``, a self-contained page; ``md``, Markdown; ``latex``, tables for a paper.
     measure
-        By what to rank and compare; by default the accuracy, or the first measure.
+        The measure to rank and compare by; by default the accuracy, or the first measure.
     alpha
         The level of the tests.
     post_hoc
@@ -115,27 +122,27 @@ def report(
         msg = "there are no results to report"
         raise StreamgaugeError(msg)
     if len(runs) > 1 and comparisons is not None:
-        msg = "comparisons are those of one run; several runs are compared anew"
+        msg = "comparisons are only accepted for one run; several runs are compared by the report itself"
         raise StreamgaugeError(msg)
-    told = [recommended(run, measure, alpha) if comparisons is None else comparisons for run in runs]
-    if len(runs) == 1:
-        return _single(runs[0], told[0], format)
-    ranking, reason = _ranked(runs, measure, alpha, post_hoc)
+    tests = [run_recommended_tests(run, measure, alpha) if comparisons is None else comparisons for run in runs]
+    if format == "html" and len(runs) == 1:
+        return page_html(runs[0], tests[0])
+    ranking, reason = _rank(runs, measure, alpha, post_hoc) if len(runs) > 1 else (None, "")
     if format == "html":
-        return _study_page(runs, told, ranking, reason)
-    write = markdown if format == "md" else partial(latex, labels=set())
-    parts = [ranking_document(ranking)] if ranking is not None else []
-    parts += [document_of(run, of_run) for run, of_run in zip(runs, told, strict=True)]
+        return _build_study_page(runs, tests, ranking, reason)
+    write = to_markdown if format == "md" else partial(to_latex, labels=set())
+    parts = [build_ranking_document(ranking)] if ranking is not None else []
+    parts += [build_document(run, run_tests) for run, run_tests in zip(runs, tests, strict=True)]
     return "\n".join(map(write, parts))
 
 
-def recommended(results: RunData, measure: str | None = None, alpha: float = 0.05) -> tuple[Comparison, ...]:
-    """Make the recommended test of every pair of a run; none where there is nothing to test.
+def run_recommended_tests(results: RunData, measure: str | None = None, alpha: float = 0.05) -> tuple[Comparison, ...]:
+    """Return the recommended test of every pair of a run; empty if there are no pairs.
 
     Examples
     --------
     >>> from streamgauge import SEA, NaiveBayes, evaluate
-    >>> recommended(evaluate(SEA(n_rows=1000), NaiveBayes()))
+    >>> run_recommended_tests(evaluate(SEA(n_rows=1000), NaiveBayes()))
     ()
     """
     if not results.pairs:
@@ -143,47 +150,49 @@ def recommended(results: RunData, measure: str | None = None, alpha: float = 0.0
     return compare_all(results, measure=measure, alpha=alpha)
 
 
-def _main_measure(results: RunData) -> str:
-    """Give the measure to compare by: the accuracy, whose sums every run keeps."""
-    return "accuracy" if "accuracy" in results.measures or not results.measures else results.measures[0]
-
-
-def _single(results: RunData, comparisons: Sequence[Comparison], format: Format) -> str:  # noqa: A002
-    if format == "html":
-        return page_html(results, comparisons)
-    return (markdown if format == "md" else latex)(document_of(results, comparisons))
-
-
-def _ranked(runs: Sequence[RunData], measure: str | None, alpha: float, post_hoc: str) -> tuple[Ranking | None, str]:
-    """Rank the learners of runs; None and the reason where they cannot be."""
+def _rank(runs: Sequence[RunData], measure: str | None, alpha: float, post_hoc: str) -> tuple[Ranking | None, str]:
+    """Return the ranking of the learners, or None and the reason."""
+    measures = runs[0].measures
+    default = "accuracy" if "accuracy" in measures or not measures else measures[0]
     try:
-        return rank(runs, measure=measure or _main_measure(runs[0]), alpha=alpha, post_hoc=post_hoc), ""
+        return rank(runs, measure=measure or default, alpha=alpha, post_hoc=post_hoc), ""
     except StreamgaugeError as error:
         return None, str(error)
 
 
-def _study_page(
+def _build_study_page(
     runs: Sequence[RunData], comparisons: Sequence[Sequence[Comparison]], ranking: Ranking | None, reason: str
 ) -> str:
-    # Learners have the same colours all over the page.
+    # Learners have the same colours on the whole page.
     learners = tuple(dict.fromkeys(name for run in runs for name in run.learners))
-    charts = [curve_charts(run, learners, at) for at, run in enumerate(runs)]
-    streams = {str(part_of(run.description, "stream").get("name", at)) for at, run in enumerate(runs)}
+    charts = [build_curve_charts(run, learners, index) for index, run in enumerate(runs)]
+    streams = {str(get_part(run.description, "stream").get("name", index)) for index, run in enumerate(runs)}
     title = f"{count(len(learners), 'learner')} on {count(len(streams), 'stream')}"
     not_ranked = tag("p", tag("strong", "The learners are not ranked. "), reason, class_="banner", role="status")
-    parts: list[Markup] = [
-        header(title, "Each run in its own part below, the learners ranked over all of them first."),
-        not_ranked if ranking is None else ranking_sections(ranking),
+    parts = [
+        build_header(title, "The ranking over all streams first, then each run in its own part."),
+        not_ranked if ranking is None else build_ranking_sections(ranking),
+        *(
+            _build_run_part(run, tests, run_charts, learners, is_open=len(runs) < 4)
+            for run, tests, run_charts in zip(runs, comparisons, charts, strict=True)
+        ),
     ]
-    for run, told, of_run in zip(runs, comparisons, charts, strict=True):
-        name = shorten_stream_name(str(part_of(run.description, "stream").get("name", title_of(run))))
-        inner = (
-            tag("p", lead(run), class_="note"),
-            banners(run),
-            verdicts_section(told),
-            finals_section(panels(run), learners),
-            curves_section(of_run, [run]),
-        )
-        parts.append(tag("details", tag("summary", name), *inner, class_="run", open="open" if len(runs) < 4 else None))
-    marks: list[Mapping[str, object]] = [marks_of(run, learners) for run in runs]
-    return whole_page(title, join_markup(*parts), learners, [chart for of_run in charts for chart in of_run], marks)
+    marks: list[Mapping[str, object]] = [collect_marks(run, learners) for run in runs]
+    return assemble_page(title, join_markup(*parts), learners, list(chain.from_iterable(charts)), marks)
+
+
+def _build_run_part(
+    run: RunData, tests: Sequence[Comparison], charts: Sequence[Chart], learners: Sequence[str], *, is_open: bool
+) -> Markup:
+    name = shorten_stream_name(str(get_part(run.description, "stream").get("name", build_title(run))))
+    return tag(
+        "details",
+        tag("summary", name),
+        tag("p", describe_run(run), class_="note"),
+        build_banners(run),
+        build_verdicts_section(tests),
+        build_finals_section(list_series(run), learners),
+        build_curves_section(charts, [run]),
+        class_="run",
+        open="open" if is_open else None,
+    )

@@ -72,7 +72,7 @@ def compare(
     --------
     >>> ones = np.array([100, 100])
     >>> pair = PairSums("tree", "bayes", 100, ones, np.array([20, 21]), np.array([2, 1]), 3.9, True)
-    >>> outcome = compare(Results.from_readings((), (pair,), n_rows=100))
+    >>> outcome = compare(RunData.from_readings((), (pair,), n_rows=100))
     >>> outcome.better, outcome.test
     ('tree', 'two_way_t')
     """
@@ -118,7 +118,7 @@ def compare_all(
 
     Examples
     --------
-    >>> compare_all(Results.from_readings((), n_rows=0))
+    >>> compare_all(RunData.from_readings((), n_rows=0))
     ()
     """
     return tuple(

@@ -31,7 +31,7 @@ from streamgauge.cli.main import cli
 from streamgauge.drift import DDM, FHDDM, Adwin, PageHinkley, detect, recoveries, score_alarms, score_results
 from streamgauge.records import DRIFT, STABLE, Drift
 from streamgauge.reports import page_html
-from streamgauge.reports.alarms import scores_of
+from streamgauge.reports.alarms import score_alarms_by_name
 from streamgauge.streams import STAGGER, ArrayStream
 
 
@@ -198,7 +198,7 @@ def test_alarms_travel_through_files_scores_tables_and_pages(tmp_path: Path) -> 
     first = score.drifts[0].recovery
     assert first is not None
     assert first.deterioration > 0.02
-    shown = scores_of(results)
+    shown = score_alarms_by_name(results)
     assert "DDM(warning=2.0) on NaiveBayes" in shown
     assert {"always", "never"} <= set(shown)
     page = page_html(results)
@@ -262,14 +262,14 @@ def test_a_detector_whose_signals_depend_on_the_pieces_is_found_out() -> None:
 def test_results_without_detectors_say_nothing_of_alarms() -> None:
     results = evaluate(STREAM, NaiveBayes(), n_rows=1_000)
     assert results.alarms == ()
-    assert scores_of(results) == {}
+    assert score_alarms_by_name(results) == {}
     assert 'id="alarms"' not in page_html(results)
 
 
 def test_alarms_on_a_stream_that_knows_no_drift_are_neither_right_nor_wrong() -> None:
     batch = next(STREAM.batches(20_000))
     results = evaluate(ArrayStream(batch.x, batch.y), NaiveBayes(), detectors="DDM")
-    assert list(scores_of(results)) == ["DDM(warning=2.0) on NaiveBayes"]
+    assert list(score_alarms_by_name(results)) == ["DDM(warning=2.0) on NaiveBayes"]
     assert "nobody knows which alarms are right" in page_html(results)
 
 

@@ -9,7 +9,7 @@ import pytest
 import streamgauge as sg
 from streamgauge.errors import StreamgaugeError
 from streamgauge.labelling import First
-from streamgauge.reports.pareto import standings
+from streamgauge.reports.pareto import find_pareto_points
 from streamgauge.results import Results
 from streamgauge.significance import compare_all, rank_table
 from streamgauge.streams import Gradual
@@ -93,11 +93,11 @@ def test_a_difference_is_told_by_its_confidence_sequence(results: Results) -> No
 
 
 def test_nobody_beats_a_learner_on_the_front_in_both(results: Results) -> None:
-    found = standings([results])
-    for standing in found:
-        as_good = [o for o in found if o.cost <= standing.cost and o.value >= standing.value]
-        beaten = any((o.cost, o.value) != (standing.cost, standing.value) for o in as_good)
-        assert standing.on_front == (not beaten)
+    found = find_pareto_points([results])
+    for point in found:
+        as_good = [o for o in found if o.cost <= point.cost and o.value >= point.value]
+        beaten = any((o.cost, o.value) != (point.cost, point.value) for o in as_good)
+        assert point.on_front == (not beaten)
 
 
 def test_what_cannot_be_drawn_is_said(results: Results, tmp_path: Path) -> None:

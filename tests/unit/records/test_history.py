@@ -13,7 +13,7 @@ from streamgauge._engine.planner import FIRST_CONFUSIONS
 from streamgauge.labelling import AllLabels, Delayed, First, Fraction
 from streamgauge.protocols import Labelling
 from streamgauge.records import UNLABELLED
-from streamgauge.reports.unlabelled_spans import hidden_spans
+from streamgauge.reports.unlabelled_spans import find_unlabelled_spans
 from streamgauge.results import Results
 from streamgauge.schemes import Chunks
 from streamgauge.streams import ArrayStream
@@ -120,6 +120,6 @@ def test_an_interrupted_run_counts_only_what_it_ran() -> None:
 def test_hidden_labels_are_shaded_where_they_are() -> None:
     whole = ArrayStream(X, ["a" if y else "b" for y in Y])
     results = sg.evaluate(whole, sg.NoChange(), labelling=First(350), every=70)
-    assert hidden_spans(results) == [(350, 1000, True)]
+    assert find_unlabelled_spans(results) == [(350, 1000, True)]
     some = sg.evaluate(whole, sg.NoChange(), labelling=Fraction(0.5), every=250)
-    assert hidden_spans(some) == [(0, 1000, False)]
+    assert find_unlabelled_spans(some) == [(0, 1000, False)]

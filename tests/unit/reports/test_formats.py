@@ -17,7 +17,7 @@ from streamgauge.cli.main import cli
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Attribute, Schema
 from streamgauge.reports import report, write_report
-from streamgauge.reports.findings import findings, limits
+from streamgauge.reports.findings import list_findings, list_limitations
 from streamgauge.reports.study import FORMATS
 from streamgauge.results import Results
 from streamgauge.significance import compare, compare_all
@@ -44,7 +44,7 @@ def told(results: Results) -> dict[str, str]:
 
 def test_every_format_says_what_was_found_and_what_cannot_be_concluded(results: Results) -> None:
     for text in told(results).values():
-        for sentence in (*findings(results), *limits(results, compare_all(results), warnings=False)):
+        for sentence in (*list_findings(results), *list_limitations(results, compare_all(results), warnings=False)):
             assert sentence in text
         for comparison in compare_all(results):
             assert comparison.sentence in text

@@ -22,11 +22,11 @@ from streamgauge import NoChange, evaluate
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Drift, Reading
 from streamgauge.reports import page_html, pairs_table, results_table, summary, write_page
-from streamgauge.reports.curves import Curve, curves_of, thinned
-from streamgauge.reports.series import panels
+from streamgauge.reports.curves import Curve, summarise_series, downsample_curves
+from streamgauge.reports.series import list_series
 from streamgauge.results import Results
 from streamgauge.streams import SEA, Gradual
-from tests.support.report_examples import WARNING, Verdict, example_results, example_verdicts
+from tests.support.report_examples import WARNING, example_comparison, example_results, example_verdicts
 
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">&amp;[red]"
 
@@ -125,7 +125,7 @@ def test_the_page_names_every_learner_verdict_and_test(results: Results, page: P
         assert learner in page.text
     for verdict in example_verdicts(results):
         assert verdict.sentence in page.text
-        assert verdict.test in page.text
+        assert verdict.title in page.text
 
 
 def test_warnings_are_never_left_out(results: Results, page: Page) -> None:
@@ -176,7 +176,9 @@ def test_hostile_names_stay_text(results: Results) -> None:
         "scheme": {"name": HOSTILE},
         "list": [HOSTILE],
     }
-    verdict = Verdict(HOSTILE, HOSTILE, HOSTILE, 0.5, 0.1, None, HOSTILE, HOSTILE, (HOSTILE,))
+    verdict = example_comparison(
+        HOSTILE, HOSTILE, test=HOSTILE, measure=HOSTILE, unit=HOSTILE, basis=HOSTILE, warnings=(HOSTILE,)
+    )
     page = Page(page_html(Results.from_readings(readings, n_rows=1, description=description), [verdict]))
     assert page.tags.count("script") == 2
     assert "img" not in page.tags
@@ -187,7 +189,7 @@ def test_hostile_names_stay_text(results: Results) -> None:
 @given(st.text(st.characters(codec=None), min_size=1, max_size=40))
 def test_any_text_can_be_a_name(name: str) -> None:
     results = Results.from_readings((Reading(1, name, 0, name, name, 0.5),), n_rows=1, description={name: {name: name}})
-    html = page_html(results, [Verdict(name, name, name, 0.5, 0.1, (0.0, 0.2), name)])
+    html = page_html(results, [example_comparison(name, name, test=name, measure=name, interval=(0.0, 0.2))])
     html.encode()
     assert Page(html).tags.count("script") == 2
     assert "\x1b" not in rendered(summary(results))
@@ -270,7 +272,7 @@ def test_the_best_of_a_column_is_starred(results: Results) -> None:
 
 def test_less_is_better_where_the_description_says_so(results: Results) -> None:
     lowered = replace(results, description={"measures": {"accuracy": {"greater_is_better": False}}})
-    best = {(panel.measure, learner) for panel in panels(lowered) for learner in panel.best}
+    best = {(series.measure, learner) for series in list_series(lowered) for learner in series.best}
     assert best == {("accuracy", "MajorityClass"), ("kappa_m", "HoeffdingTree")}
 
 
@@ -293,7 +295,7 @@ def test_the_pairs_table_has_one_line_of_numbers_a_pair(results: Results) -> Non
 def test_thinning_keeps_ends_and_extremes_and_invents_nothing(values: list[float], half: int) -> None:
     whole = np.array(values)
     rows = np.arange(len(values), dtype=np.int64) * 7
-    thin_rows, by_learner = thinned(rows, {"tree": Curve(whole, whole, whole)}, 2 * half)
+    thin_rows, by_learner = downsample_curves(rows, {"tree": Curve(whole, whole, whole)}, 2 * half)
     mean = by_learner["tree"].mean
     assert len(thin_rows) == len(mean) <= max(2 * half, 4)
     assert (np.diff(thin_rows) > 0).all()
@@ -306,8 +308,8 @@ def test_thinning_keeps_ends_and_extremes_and_invents_nothing(values: list[float
 
 
 def test_a_curve_is_the_mean_over_folds_between_its_extremes(results: Results) -> None:
-    panel = panels(results)[0]
-    curve = curves_of(panel)["NaiveBayes"]
+    panel = list_series(results)[0]
+    curve = summarise_series(panel)["NaiveBayes"]
     of_panel = [
         reading.value
         for reading in results.readings

@@ -27,7 +27,7 @@ from streamgauge.protocols import CellBatch, Labelling, Scheme
 from streamgauge.records import PairSums, Verdict
 from streamgauge.records.readings import Outcome
 from streamgauge.reports import summary
-from streamgauge.reports.tables import live_verdicts
+from streamgauge.reports.tables import list_live_verdicts
 from streamgauge.results import Results
 from streamgauge.schemes import Holdout
 from streamgauge.significance import (
@@ -353,14 +353,14 @@ def test_a_verdict_that_the_end_no_longer_bears_out_says_so():
         verdict = Verdict("a", "b", outcome, 4000, 0.0, interval, *facts)
         assert verdict.lasts == lasts
         console = Console(width=200, record=True, file=StringIO())
-        console.print(live_verdicts([verdict]))
+        console.print(list_live_verdicts([verdict]))
         assert ("no longer so" in console.export_text()) == (not lasts)
 
 
 def test_a_difference_is_told_from_the_side_of_who_is_ahead():
     verdict = Verdict("a", "b", "second", 4000, -0.04, (-0.06, -0.02), 0.01, 0.05, 1, "equal", "two_way_sequence")
     console = Console(width=200, record=True, file=StringIO())
-    console.print(live_verdicts([verdict]))
+    console.print(list_live_verdicts([verdict]))
     assert "b is better than a, known since row 4,000; at the end b is ahead by 4.00 % points [+2.00, +6.00]" in (
         console.export_text()
     )

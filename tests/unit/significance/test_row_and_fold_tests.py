@@ -3,7 +3,6 @@
 import csv
 import math
 from dataclasses import replace
-from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -12,9 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from streamgauge import _native
 from streamgauge.errors import StreamgaugeError
-from streamgauge.records import PairSums
 from streamgauge.significance import (
     ALGORITHMS,
     MODELS,
@@ -25,28 +22,10 @@ from streamgauge.significance import (
     two_way_t,
     wilcoxon,
 )
+from tests.support.pair_sums import TABLE_1, TWO_WAY_EXAMPLE, sums_of, without_blocks
+from tests.support.stand_ins import PUBLISHED
 
-PUBLISHED = Path(__file__).parents[4] / "shared" / "paper" / "fold_accuracies.csv"
-
-TABLE_1 = [0.07, -0.01, -0.02, 1.37, 0.60, 1.42, 2.18, 1.04, 2.39, 0.03]
 """Differences of ten folds, in percent: Bifet et al. 2015, table 1."""
-
-TWO_WAY_EXAMPLE = np.array(
-    [[1, 0, 1, 0], [0, 1, 1, 0], [0, 0, -1, 0], [1, 1, 1, 1], [0, 0, 0, 0], [-1, 0, 0, -1], [1, 1, 0, 1], [0, 0, 0, 1]]
-).T
-
-
-def sums_of(d: NDArray[np.int_]) -> PairSums:
-    """Count differences [k, n] of -1, 0 and 1 in which the folds scored all rows."""
-    counter = _native.PairCounter(2, len(d))
-    counter.update(np.ascontiguousarray(np.stack([d > 0, d < 0])))
-    return PairSums("tree", "bayes", *counter.sums(0, 1))
-
-
-def without_blocks(pair: PairSums) -> PairSums:
-    return PairSums(
-        "a", "b", pair.n_rows, pair.n_scored, pair.only_first, pair.only_second, pair.sum_squared_means, True
-    )
 
 
 def test_the_sign_test_gives_the_worked_numbers() -> None:
@@ -76,9 +55,8 @@ def test_wilcoxon_with_zeros_as_pratt_has_them_gives_the_worked_numbers() -> Non
     assert (outcome.statistic, outcome.p_value) == (15.0, 0.2734375)
 
 
-@pytest.mark.skipif(not PUBLISHED.exists(), reason=f"the published fold accuracies ({PUBLISHED.name}) are not here")
 def test_the_published_folds_give_the_worked_numbers_in_spite_of_rounding() -> None:
-    with PUBLISHED.open() as lines:
+    with (PUBLISHED / "fold_accuracies.csv").open() as lines:
         rows = list(csv.DictReader(lines))
     differences = [float(row["a"]) - float(row["b"]) for row in rows]
     assert sign_test(differences).p_value == pytest.approx(0.109375)
@@ -275,6 +253,7 @@ def rates(runs: list[NDArray[np.int_]]) -> NDArray[np.float64]:
 
 
 N_RUNS = 400
+
 HOLDS = 0.05 + 3 * math.sqrt(0.05 * 0.95 / N_RUNS)
 
 

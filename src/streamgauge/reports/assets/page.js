@@ -5,54 +5,54 @@
   const hidden = new Set();
   const plots = [];
 
-  const styled = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const colourOf = (key) => styled(`--curve-${key % colours}`);
-  // Rates are shown in percent, all else in its own unit.
-  const shortCount = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
-  const longCount = new Intl.NumberFormat("en");
-  const plainNumber = (value) => (Math.abs(value) >= 1000 ? longCount.format(Math.round(value)) : String(+value.toPrecision(4)));
-  const shownIn = (chart) => (value) => (chart.rate ? (100 * value).toFixed(2) : plainNumber(value));
-  const tickOf = (chart) => (tick) => (chart.rate ? +(100 * tick).toFixed(6)
-    : Math.abs(tick) >= 1000 ? shortCount.format(tick) : +tick.toPrecision(6));
+  const readStyle = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const getColour = (key) => readStyle(`--curve-${key % colours}`);
+  // Rates are shown in percent, other values in their own unit.
+  const compactFormat = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
+  const countFormat = new Intl.NumberFormat("en");
+  const formatNumber = (value) => (Math.abs(value) >= 1000 ? countFormat.format(Math.round(value)) : String(+value.toPrecision(4)));
+  const formatterOf = (chart) => (value) => (chart.rate ? (100 * value).toFixed(2) : formatNumber(value));
+  const tickFormatterOf = (chart) => (tick) => (chart.rate ? +(100 * tick).toFixed(6)
+    : Math.abs(tick) >= 1000 ? compactFormat.format(tick) : +tick.toPrecision(6));
   const nameOf = (chart, line) => `${chart.group} ${line.key}`;
 
-  // A reading with a gap on both sides has no line to show it: it gets a dot.
-  const lonePoints = (plot, series) => {
+  // A reading with a gap on both sides has no line segment, so it gets a dot.
+  const findIsolatedPoints = (plot, series) => {
     const values = plot.data[series];
     return values.flatMap((value, i) =>
       value !== null && (values[i - 1] ?? null) === null && (values[i + 1] ?? null) === null ? [i] : []);
   };
 
-  // Each line has a run of series: itself, then the lower and the upper edge of its band where it has one.
+  // Each line has consecutive series: its mean, then the lower and the upper edge of its band, if any.
   const columnsOf = (line) => (line.low ? [line.mean, line.low, line.high] : [line.mean]);
 
-  function seriesOf(line) {
+  function buildSeries(line) {
     const edge = { width: 0, stroke: "transparent", points: { show: false } };
     const mean = {
       width: 2,
-      stroke: () => colourOf(line.key),
+      stroke: () => getColour(line.key),
       dash: dashes[line.key % dashes.length],
-      points: { show: true, size: 5, filter: lonePoints, fill: () => colourOf(line.key) },
+      points: { show: true, size: 5, filter: findIsolatedPoints, fill: () => getColour(line.key) },
     };
     return columnsOf(line).map((_, i) => (i === 0 ? mean : edge));
   }
 
-  function axis(extra) {
+  function buildAxis(extra) {
     return {
-      stroke: () => styled("--quiet"),
+      stroke: () => readStyle("--quiet"),
       font: "12px system-ui, sans-serif",
-      grid: { stroke: () => styled("--grid"), width: 1 },
+      grid: { stroke: () => readStyle("--grid"), width: 1 },
       ticks: { show: false },
       ...extra,
     };
   }
 
-  const axes = (chart) => [
-    axis({ values: (_, rows) => rows.map((row) => shortCount.format(row)), space: 64, size: 32 }),
-    axis({ values: (_, ticks) => ticks.map(tickOf(chart)), size: 52, space: 36 }),
+  const buildAxes = (chart) => [
+    buildAxis({ values: (_, rows) => rows.map((row) => compactFormat.format(row)), space: 64, size: 32 }),
+    buildAxis({ values: (_, ticks) => ticks.map(tickFormatterOf(chart)), size: 52, space: 36 }),
   ];
 
-  function inside(plot, paint) {
+  function paintInside(plot, paint) {
     const { ctx, bbox } = plot;
     ctx.save();
     ctx.beginPath();
@@ -62,10 +62,10 @@
     ctx.restore();
   }
 
-  // Rows whose labels the learners never see: hatched, paler where that holds for some of them only.
-  function markHidden(plot, spans) {
-    inside(plot, (ctx, bbox) => {
-      ctx.strokeStyle = styled("--quiet");
+  // Rows whose labels the learners never see: hatched, paler if some of them have labels.
+  function paintUnlabelled(plot, spans) {
+    paintInside(plot, (ctx, bbox) => {
+      ctx.strokeStyle = readStyle("--quiet");
       ctx.lineWidth = devicePixelRatio;
       const gap = 8 * devicePixelRatio;
       spans.forEach(([start, stop, whole]) => {
@@ -87,10 +87,10 @@
     });
   }
 
-  // The true drifts of the stream: a line where each begins, a shade as long as it lasts.
-  function markDrifts(plot, drifts) {
-    inside(plot, (ctx, bbox) => {
-      ctx.fillStyle = styled("--quiet");
+  // The true drifts of the stream: a line at the start of each, a shade over its width.
+  function paintDrifts(plot, drifts) {
+    paintInside(plot, (ctx, bbox) => {
+      ctx.fillStyle = readStyle("--quiet");
       drifts.forEach(([start, stop]) => {
         const from = plot.valToPos(start, "x", true);
         const wide = plot.valToPos(stop, "x", true) - from;
@@ -102,56 +102,56 @@
     });
   }
 
-  // The alarms of detectors: a triangle at the foot of the chart in the colour of the learner, pale for a warning.
-  function markAlarms(plot, alarms) {
+  // The alarms of detectors: a triangle at the bottom, in the colour of the learner, pale for a warning.
+  function paintAlarms(plot, alarms) {
     const size = 5 * devicePixelRatio;
-    inside(plot, (ctx, bbox) => {
-      const foot = bbox.top + bbox.height;
+    paintInside(plot, (ctx, bbox) => {
+      const bottom = bbox.top + bbox.height;
       alarms.filter(([, learner]) => !hidden.has(`learners ${learner}`)).forEach(([row, learner, kind]) => {
-        const at = plot.valToPos(row, "x", true);
+        const x = plot.valToPos(row, "x", true);
         ctx.globalAlpha = kind === 2 ? 1 : 0.35;
-        ctx.fillStyle = colourOf(learner);
+        ctx.fillStyle = getColour(learner);
         ctx.beginPath();
-        ctx.moveTo(at, foot - 2 * size);
-        ctx.lineTo(at - size, foot);
-        ctx.lineTo(at + size, foot);
+        ctx.moveTo(x, bottom - 2 * size);
+        ctx.lineTo(x - size, bottom);
+        ctx.lineTo(x + size, bottom);
         ctx.fill();
       });
     });
   }
 
-  function markZero(plot) {
-    inside(plot, (ctx, bbox) => {
-      ctx.strokeStyle = styled("--ink");
+  function paintZero(plot) {
+    paintInside(plot, (ctx, bbox) => {
+      ctx.strokeStyle = readStyle("--ink");
       ctx.lineWidth = devicePixelRatio;
       ctx.setLineDash([4 * devicePixelRatio, 3 * devicePixelRatio]);
-      const at = plot.valToPos(0, "y", true);
+      const y = plot.valToPos(0, "y", true);
       ctx.beginPath();
-      ctx.moveTo(bbox.left, at);
-      ctx.lineTo(bbox.left + bbox.width, at);
+      ctx.moveTo(bbox.left, y);
+      ctx.lineTo(bbox.left + bbox.width, y);
       ctx.stroke();
     });
   }
 
   function makeReadout(chart, figure) {
-    const where = figure.querySelector(".where");
-    const text = shownIn(chart);
+    const position = figure.querySelector(".where");
+    const format = formatterOf(chart);
     return (plot) => {
-      const pointed = plot.cursor.idx;
-      const at = pointed ?? chart.rows.length - 1;
-      where.textContent = `at ${pointed == null ? "the last row, " : "row "}${longCount.format(chart.rows[at])}`;
+      const hovered = plot.cursor.idx;
+      const index = hovered ?? chart.rows.length - 1;
+      position.textContent = `at ${hovered == null ? "the last row, " : "row "}${countFormat.format(chart.rows[index])}`;
       chart.lines.forEach((line) => {
         const value = figure.querySelector(`[data-key="${nameOf(chart, line)}"] .value`);
         const mean = document.createElement("b");
-        mean.textContent = line.mean[at] === null ? "–" : text(line.mean[at]);
-        const range = line.low && line.low[at] !== null ? ` (${text(line.low[at])} to ${text(line.high[at])})` : "";
+        mean.textContent = line.mean[index] === null ? "–" : format(line.mean[index]);
+        const range = line.low && line.low[index] !== null ? ` (${format(line.low[index])} to ${format(line.high[index])})` : "";
         value.replaceChildren(mean, range);
       });
     };
   }
 
-  // A scale that leaves no room for a single value would draw it on the frame.
-  function yScale(chart) {
+  // The margin keeps a single value off the frame.
+  function buildScale(chart) {
     if (!chart.zero) return {};
     return { range: (_, low, high) => {
       const [from, to] = [Math.min(low ?? 0, 0), Math.max(high ?? 0, 0)];
@@ -161,44 +161,44 @@
   }
 
   function draw(chart, figure) {
-    const place = figure.querySelector(".plot");
+    const container = figure.querySelector(".plot");
     const series = [{}];
     const bands = [];
     const firstSeries = new Map();
     chart.lines.forEach((line) => {
       const first = series.length;
       firstSeries.set(nameOf(chart, line), first);
-      series.push(...seriesOf(line));
-      if (line.low) bands.push({ series: [first + 2, first + 1], fill: () => colourOf(line.key) + "26" });
+      series.push(...buildSeries(line));
+      if (line.low) bands.push({ series: [first + 2, first + 1], fill: () => getColour(line.key) + "26" });
     });
     const readout = makeReadout(chart, figure);
     const marks = runs[chart.run];
     const options = {
-      width: Math.max(place.clientWidth, 200),
-      height: Math.max(place.clientHeight, 160),
-      scales: { x: { time: false }, y: yScale(chart) },
+      width: Math.max(container.clientWidth, 200),
+      height: Math.max(container.clientHeight, 160),
+      scales: { x: { time: false }, y: buildScale(chart) },
       legend: { show: false },
       cursor: { y: false, points: { size: 7 }, sync: { key: `rows ${chart.run}` } },
-      axes: axes(chart),
+      axes: buildAxes(chart),
       series,
       bands,
       hooks: {
         setCursor: [readout],
         ready: [readout],
-        drawClear: [(plot) => markHidden(plot, marks.hidden), (plot) => markDrifts(plot, marks.drifts)],
-        draw: [(plot) => { if (chart.group === "learners") markAlarms(plot, marks.alarms); if (chart.zero) markZero(plot); }],
+        drawClear: [(plot) => paintUnlabelled(plot, marks.hidden), (plot) => paintDrifts(plot, marks.drifts)],
+        draw: [(plot) => { if (chart.group === "learners") paintAlarms(plot, marks.alarms); if (chart.zero) paintZero(plot); }],
       },
     };
-    const plot = new uPlot(options, [chart.rows, ...chart.lines.flatMap(columnsOf)], place);
+    const plot = new uPlot(options, [chart.rows, ...chart.lines.flatMap(columnsOf)], container);
     plot.root.setAttribute("role", "img");
     plot.root.setAttribute("aria-label", `Curves of ${chart.label}`);
-    new ResizeObserver(() => fit(plot, place)).observe(place);
-    plots.push({ plot, place, firstSeries, chart });
+    new ResizeObserver(() => fit(plot, container)).observe(container);
+    plots.push({ plot, container, firstSeries, chart });
   }
 
-  function fit(plot, place) {
-    if (place.clientWidth > 0 && place.clientWidth !== plot.width) {
-      plot.setSize({ width: place.clientWidth, height: place.clientHeight });
+  function fit(plot, container) {
+    if (container.clientWidth > 0 && container.clientWidth !== plot.width) {
+      plot.setSize({ width: container.clientWidth, height: container.clientHeight });
     }
   }
 
@@ -214,10 +214,10 @@
     });
   }
 
-  // The confusion matrices at another moment of the run.
+  // Shows the confusion matrices at another row of the run.
   function showMoment(slider) {
     const moment = Number(slider.value);
-    slider.nextElementSibling.textContent = `after ${longCount.format(confusion.rows[moment])} rows`;
+    slider.nextElementSibling.textContent = `after ${countFormat.format(confusion.rows[moment])} rows`;
     document.querySelectorAll("table.confusion").forEach((table) => {
       const shares = confusion.shares[moment][Number(table.dataset.learner)];
       [...table.tBodies[0].rows].forEach((row, i) => [...row.querySelectorAll("td")].forEach((cell, j) => {
@@ -228,12 +228,12 @@
     });
   }
 
-  function printing(on) {
+  function setPrinting(on) {
     document.documentElement.classList.toggle("printing", on);
     if (on) document.querySelectorAll("details").forEach((part) => { part.open = true; });
-    // Two charts share the width of a sheet of paper; a canvas cannot reflow by itself.
-    plots.forEach(({ plot, place }) => {
-      plot.setSize(on ? { width: 320, height: 220 } : { width: place.clientWidth, height: place.clientHeight });
+    // Two charts share the width of a page; a canvas does not reflow by itself.
+    plots.forEach(({ plot, container }) => {
+      plot.setSize(on ? { width: 320, height: 220 } : { width: container.clientWidth, height: container.clientHeight });
     });
   }
 
@@ -245,6 +245,6 @@
     slider.addEventListener("input", () => showMoment(slider));
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => plots.forEach(({ plot }) => plot.redraw()));
-  addEventListener("beforeprint", () => printing(true));
-  addEventListener("afterprint", () => printing(false));
+  addEventListener("beforeprint", () => setPrinting(true));
+  addEventListener("afterprint", () => setPrinting(false));
 })();

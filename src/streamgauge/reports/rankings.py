@@ -1,0 +1,158 @@
+"""Rankings and p-values of all pairs on the page."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge._format.markup import Markup, join_markup, tag
+from streamgauge._format.numbers import format_p_value
+from streamgauge.errors import StreamgaugeError
+from streamgauge.reports.comparisons import group_by_pair
+from streamgauge.reports.document import Grid, build_ranked_pairs_grid, build_streams_grid
+from streamgauge.reports.findings import list_ranking_findings, list_ranking_limitations
+from streamgauge.reports.sections import build_findings_section, build_scrollable_table, build_section
+from streamgauge.reports.svg import draw_ranks
+from streamgauge.significance import Comparison, Ranking
+
+__all__ = ["PMatrix", "build_p_matrix", "build_p_matrix_section", "build_ranking_sections"]
+
+
+@dataclass(frozen=True)
+class PMatrix:
+    """The p-value of every pair of learners.
+
+    Parameters
+    ----------
+    learners
+        Their names.
+    p_values
+        float64 [learners, learners], symmetric; NaN on the diagonal and where there is none.
+    significant
+        Where a difference can be claimed.
+    title
+        The caption.
+
+    Examples
+    --------
+    >>> from streamgauge.significance import rank_table
+    >>> build_p_matrix(rank_table([[0.9, 0.7], [0.8, 0.6]], ["tree", "bayes"])).p_values[0, 1].item()
+    0.5
+    """
+
+    learners: tuple[str, ...]
+    p_values: NDArray[np.float64]
+    significant: NDArray[np.bool_]
+    title: str
+
+
+def build_p_matrix(source: Ranking | Sequence[Comparison]) -> PMatrix:
+    """Return the matrix of the p-values of comparisons, or of the adjusted p-values of a ranking.
+
+    Examples
+    --------
+    >>> build_p_matrix([])
+    Traceback (most recent call last):
+    ...
+    streamgauge.errors.StreamgaugeError: there are no pairs of learners with p-values to show
+    """
+    if isinstance(source, Ranking):
+        pairs = [(pair.first, pair.second, pair.adjusted) for pair in source.pairs]
+        learners, title, alpha = source.order, f"Adjusted p-values in {source.measure}", source.alpha
+    elif source:
+        measure, alpha = source[0].measure, source[0].alpha
+        tests = [pair[0] for pair in group_by_pair(source) if pair[0].measure == measure]
+        pairs = [(test.first, test.second, test.p_value) for test in tests]
+        learners = tuple(dict.fromkeys(name for first, second, _ in pairs for name in (first, second)))
+        title = f"p-values in {measure}"
+    else:
+        msg = "there are no pairs of learners with p-values to show"
+        raise StreamgaugeError(msg)
+    p_values = np.full((len(learners), len(learners)), np.nan)
+    for first, second, p_value in pairs:
+        i, j = learners.index(first), learners.index(second)
+        p_values[i, j] = p_values[j, i] = p_value
+    return PMatrix(learners, p_values, p_values <= alpha, f"{title} (bold: at most {alpha:g})")
+
+
+def build_p_matrix_section(comparisons: Sequence[Comparison]) -> Markup:
+    """Return the section with the p-values of all pairs of three or more learners as a matrix.
+
+    Examples
+    --------
+    >>> build_p_matrix_section([])
+    ''
+    """
+    if len(group_by_pair(comparisons)) < 3:
+        return Markup()
+    return build_section("p-values by pair", _build_p_table(comparisons))
+
+
+def build_ranking_sections(ranking: Ranking) -> Markup:
+    """Return the sections of a ranking: findings, diagram, values, wins and p-values.
+
+    Examples
+    --------
+    >>> from streamgauge.significance import rank_table
+    >>> build_ranking_sections(rank_table([[0.9, 0.7], [0.8, 0.6]], ["tree", "bayes"])).count("<section")
+    5
+    """
+    values, pairs = build_streams_grid(ranking), build_ranked_pairs_grid(ranking)
+    ranks_note = "Left is best. A bar joins learners without a significant difference; each of them has a dot on it."
+    return join_markup(
+        build_findings_section(list_ranking_findings(ranking), list_ranking_limitations(ranking)),
+        build_section("Mean ranks", draw_ranks(ranking), tag("p", ranks_note, class_="note")),
+        build_section(values.title, _build_grid_table(values), tag("p", values.note, class_="note")),
+        build_section(
+            "Wins, ties and losses", _build_wins_table(ranking), tag("p", "Row against column.", class_="note")
+        ),
+        build_section(
+            "p-values by pair", _build_p_table(ranking), _build_grid_table(pairs), tag("p", pairs.note, class_="note")
+        ),
+    )
+
+
+def _build_p_table(source: Ranking | Sequence[Comparison]) -> Markup:
+    matrix = build_p_matrix(source)
+    cells = [
+        [
+            (format_p_value(p), "shade-5 claimed" if significant else "") if math.isfinite(p) else ("", "")
+            for p, significant in zip(*line, strict=True)
+        ]
+        for line in zip(matrix.p_values.tolist(), matrix.significant.tolist(), strict=True)
+    ]
+    return join_markup(_build_matrix_table(matrix.learners, cells), tag("p", f"{matrix.title}.", class_="note"))
+
+
+def _build_wins_table(ranking: Ranking) -> Markup:
+    order = [ranking.learners.index(name) for name in ranking.order]
+    won, tied = ranking.wins, ranking.ties
+    n_streams = max(len(ranking.streams), 1)
+
+    def build_cell(i: int, j: int) -> tuple[str, str]:
+        if i == j:
+            return "", ""
+        return f"{won[i, j]}/{tied[i, j]}/{won[j, i]}", f"shade-{round(6 * won[i, j] / n_streams)}"
+
+    return _build_matrix_table(ranking.order, [[build_cell(i, j) for j in order] for i in order])
+
+
+def _build_matrix_table(names: Sequence[str], cells: Sequence[Sequence[tuple[str, str]]]) -> Markup:
+    head = tag("tr", tag("th", ""), *(tag("th", name, scope="col") for name in names))
+    rows = (
+        tag("tr", tag("th", name, scope="row"), *(tag("td", text, class_=kind or None) for text, kind in line))
+        for name, line in zip(names, cells, strict=True)
+    )
+    return build_scrollable_table(tag("thead", head), rows, "matrix")
+
+
+def _build_grid_table(grid: Grid) -> Markup:
+    head = tag("tr", *(tag("th", column, scope="col") for column in grid.columns))
+    rows = (
+        tag("tr", tag("th", name, scope="row"),
+            *(tag("td", tag("span", cell.text, class_="mean"), class_="best" if cell.best else None) for cell in cells))
+        for name, cells in grid.rows
+    )  # fmt: skip
+    return build_scrollable_table(tag("thead", head), rows)
