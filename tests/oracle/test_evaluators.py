@@ -25,11 +25,14 @@ from streamgauge.measures import Averaged, measure
 from streamgauge.protocols import Forgetting, Measure
 from streamgauge.records import Attribute, Schema, Trace
 from streamgauge.streams import ArrayStream
+from tests.support.sequence_examples import Codes, sequence
 
-Codes = NDArray[np.int32]
 EVERY, WIDTH = 25, 50
+
 BASIC, WINDOW = "BasicClassificationPerformanceEvaluator", "WindowClassificationPerformanceEvaluator"
+
 ALL = "-o -p -r -f"
+
 CORRECT, KAPPA, TEMPORAL, AGAINST_MAJORITY = list(MEASURES)[:4]
 
 needs_moa = pytest.mark.usefixtures("moa_programs")
@@ -61,18 +64,6 @@ def evaluated(
     results = sg.evaluate(stream, {"replay": Replay()}, forgetting=forgetting, measures=list(measures), every=every)
     values: NDArray[np.float64] = results.values[:, 0, 0, 0]
     return values
-
-
-def sequence(n_classes: int, *, abstaining: bool, n_rows: int = 500, seed: int = 5) -> tuple[Codes, Codes]:
-    """Draw labels in runs, of unequal classes, and predictions that are right more often than not."""
-    rng = np.random.default_rng(seed)
-    y_true = rng.choice(n_classes, n_rows, p=rng.dirichlet(np.full(n_classes, 2.0)))
-    for row in np.flatnonzero(rng.random(n_rows) < 0.5)[1:]:
-        y_true[row] = y_true[row - 1]
-    y_true[: 2 * n_classes] = np.arange(2 * n_classes) % n_classes
-    guesses = rng.integers(-1 if abstaining else 0, n_classes, n_rows)
-    y_pred = np.where(rng.random(n_rows) < 0.7, y_true, guesses)
-    return y_true.astype(np.int32), y_pred.astype(np.int32)
 
 
 def near_ties(n_rows: int = 101) -> tuple[Codes, Codes]:

@@ -4,25 +4,10 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from streamgauge.cli.main import cli
-
-BIN = Path(sys.executable).parent / "streamgauge"
-
-
-def streamgauge(*arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
-    environment = {**os.environ, **variables}
-    return subprocess.run([BIN, *arguments], capture_output=True, text=True, check=False, timeout=120, env=environment)
-
-
-def invoke(*arguments: str) -> "tuple[str, str, object]":
-    """Call a command in this process; gives what it says, and its status."""
-    done = CliRunner().invoke(cli, list(arguments), standalone_mode=False, catch_exceptions=False)
-    return done.stdout, done.stderr, done.return_value
+from tests.support.commands import BIN, invoke, streamgauge
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +67,9 @@ def test_commands_options_and_names_are_completed(words, expected):
 
 
 HEAVY = {"matplotlib", "ray", "sklearn", "pandas", "polars", "scipy", "pyarrow", "pydantic", "rich", "torch", "river"}
+
 LAZY = {"numpy", "click", "importlib.metadata"} | {f"streamgauge.{name}" for name in ("learners", "streams", "records")}
+
 HELP = "from streamgauge.cli.main import cli; cli(['--help'], standalone_mode=False)"
 
 

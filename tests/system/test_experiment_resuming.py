@@ -160,9 +160,7 @@ def test_what_cannot_be_saved_runs_without_checkpoints_and_says_so(file: Path) -
     noted: list[Event] = []
     assert run(file, file.parent / "found", n_jobs=1, on_event=noted.append).complete
     (text,) = [event.text for event in noted if event.kind == "noted"]
-    assert text.startswith(
-        "if it is killed, it starts from the first row: a checkpoint cannot save mine: TypeError"
-    )
+    assert text.startswith("if it is killed, it starts from the first row: a checkpoint cannot save mine: TypeError")
 
 
 def test_a_sample_goes_on_although_it_is_drawn_into_another_folder(tmp_path: Path) -> None:

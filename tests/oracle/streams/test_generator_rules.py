@@ -1,8 +1,5 @@
 """Generators of rules and patterns against River and MOA."""
 
-from collections import Counter
-from pathlib import Path
-
 import numpy as np
 import pytest
 from river.datasets import synth
@@ -15,29 +12,10 @@ from streamgauge.streams import (
     Agrawal,
     AssetNegotiation,
     Mixed,
-    PokerHand,
     Sine,
     Waveform,
-    take,
 )
-
-POKER_FILE = Path(__file__).parents[4] / "shared" / "data" / "poker-hand-25k.csv"
-
-UNLIKELY = 1e-4
-N = 20_000
-
-
-def rows_of(stream, n=N, start=0):
-    batch = take(stream, n, start)
-    return batch.x, batch.y
-
-
-def assert_uniform(values, low, high):
-    assert stats.kstest((values - low) / (high - low), "uniform").pvalue > UNLIKELY
-
-
-def assert_even(codes, n_values):
-    assert stats.chisquare(np.bincount(codes.astype(int), minlength=n_values)).pvalue > UNLIKELY
+from tests.support.generator_rules import UNLIKELY, N, agrawal_label, assert_even, assert_uniform, rows_of
 
 
 def test_a_display_without_noise_shows_the_segments_of_the_digit():
@@ -90,45 +68,6 @@ def test_the_best_guess_of_a_wave_is_wrong_in_about_14_of_100_rows():
     assert np.mean(np.argmax(likelihoods, axis=0) != y) == pytest.approx(0.133, abs=0.006)
 
 
-def agrawal_label(concept, row):  # noqa: C901, PLR0911
-    """Say whether an applicant belongs to group B, as on page 924 of the paper."""
-    salary, commission, age, level, _, _, value, years, loan = row
-
-    def by_age(young, middle, old):
-        return young if age < 40 else middle if age < 60 else old
-
-    def outside(amount, thousands):
-        return not thousands[0] * 1000 <= amount <= thousands[1] * 1000
-
-    salaries = by_age((50, 100), (75, 125), (25, 75))
-    suits = level in by_age((0, 1), (1, 2, 3), (2, 3, 4))
-    income = 2 * (salary + commission) / 3
-    match concept:
-        case 1:
-            return 40 <= age < 60
-        case 2:
-            return outside(salary, salaries)
-        case 3:
-            return not suits
-        case 4:
-            others = by_age(((25, 75), (50, 100)), ((50, 100), (75, 125)), ((50, 100), (25, 75)))
-            return outside(salary, others[0 if suits else 1])
-        case 5:
-            loans = by_age(((200, 400), (100, 300)), ((300, 500), (200, 400)), ((100, 300), (300, 500)))
-            return outside(loan, loans[0 if outside(salary, salaries) else 1])
-        case 6:
-            return outside(salary + commission, salaries)
-        case 7:
-            return income - loan / 5 - 20_000 <= 0
-        case 8:
-            return income - 5_000 * level - 20_000 <= 0
-        case 9:
-            return income - 5_000 * level - loan / 5 - 10_000 <= 0
-        case _:
-            equity = value * max(years - 20, 0) / 10
-            return income - 5_000 * level + equity / 5 - 10_000 <= 0
-
-
 def test_a_stagger_concept_is_that_of_river():
     for concept, name in ((1, "zero"), (2, "one"), (3, "two")):
         rule = getattr(synth.STAGGER, f"_classification_function_{name}")
@@ -145,37 +84,6 @@ def test_a_mixed_concept_is_that_of_river():
         assert_even(x[:, :2] @ [2, 1], 4)
         assert_uniform(x[:, 2], 0, 1)
         assert_uniform(x[:, 3], 0, 1)
-
-
-def poker_class(row):
-    """Name the hand the slow way."""
-    suits, ranks = row[0::2], sorted(row[1::2])
-    counts = sorted(Counter(ranks).values(), reverse=True)
-    royal = ranks == [1, 10, 11, 12, 13]
-    straight = royal or (len(set(ranks)) == 5 and ranks[4] - ranks[0] == 4)
-    flush = len(set(suits)) == 1
-    if straight and flush:
-        return 9 if royal else 8
-    if flush or straight:
-        return 5 if flush else 4
-    return {(4,): 7, (3, 2): 6, (3,): 3, (2, 2): 2, (2,): 1}.get(tuple(c for c in counts if c > 1), 0)
-
-
-POKER_COUNTS = np.array([1_302_540, 1_098_240, 123_552, 54_912, 10_200, 5_108, 3_744, 624, 36, 4])
-
-
-@pytest.mark.skipif(not POKER_FILE.exists(), reason="UCI's poker hands are not beside the project")
-def test_ucis_hands_have_our_labels_and_our_frequencies():
-    data = np.loadtxt(POKER_FILE, delimiter=",", dtype=int)
-    classes = dict.fromkeys(range(10), 0)
-    for *cards, label in data.tolist():
-        assert poker_class(cards) == label
-        classes[label] += 1
-    # The file holds too many of the two rarest hands on purpose.
-    counts = np.array([classes[k] for k in range(8)])
-    assert stats.chisquare(counts, POKER_COUNTS[:8] / POKER_COUNTS[:8].sum() * counts.sum()).pvalue > UNLIKELY
-    _, y = rows_of(PokerHand(), 100_000)
-    assert stats.chi2_contingency([counts, np.bincount(y, minlength=10)[:8]]).pvalue > UNLIKELY
 
 
 @pytest.mark.usefixtures("moa")

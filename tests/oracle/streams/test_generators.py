@@ -1,16 +1,12 @@
 """Moving generators against River, and Street and Kim's file."""
 
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
-import pytest
 from river.datasets import synth
 from scipy import stats
 
 from streamgauge.streams import SEA, Hyperplane, RandomRBF, take
-
-SEA_FILE = Path(__file__).parents[4] / "shared" / "data" / "sea-concepts-50k.csv"
 
 UNLIKELY = 1e-4
 
@@ -33,20 +29,6 @@ def test_sea_is_distributed_as_rivers_sea():
         assert stats.ks_2samp(x[:, j], river_x[:, j]).pvalue > UNLIKELY
     table = [np.bincount(y), np.bincount(river_y)]
     assert stats.chi2_contingency(table).pvalue > UNLIKELY
-
-
-@pytest.mark.skipif(not SEA_FILE.exists(), reason="Street and Kim's file is not beside the project")
-def test_street_and_kims_file_is_distributed_as_sea_with_its_classes_swapped():
-    data = np.loadtxt(SEA_FILE, delimiter=",")
-    file_x, file_y = data[:, :3], 1 - data[:, 3].astype(int)
-    thresholds = np.repeat([8.0, 9.0, 7.0, 9.5], 12_500)
-    noise = float((file_y != (file_x[:, 0] + file_x[:, 1] > thresholds)).mean())
-    assert 0.09 < noise < 0.10  # its authors say 0.1
-    x, y = rows_of(SEA(drift_every=12_500, noise=noise), 50_000)
-    for part in np.split(np.arange(50_000), 4):
-        assert stats.chi2_contingency([np.bincount(y[part]), np.bincount(file_y[part])]).pvalue > UNLIKELY
-        for j in range(3):
-            assert stats.ks_2samp(x[part, j], file_x[part, j]).pvalue > UNLIKELY
 
 
 def test_a_hyperplane_is_distributed_as_rivers_hyperplane():

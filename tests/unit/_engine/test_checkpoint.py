@@ -230,9 +230,7 @@ def test_a_checkpoint_of_another_run_is_refused_and_the_difference_told(
 
 
 def test_a_run_does_not_overwrite_the_checkpoints_of_another(stopped: Path) -> None:
-    with pytest.raises(
-        StreamgaugeError, match="holds checkpoints of an earlier run: resume it, or use another folder"
-    ):
+    with pytest.raises(StreamgaugeError, match="holds checkpoints of an earlier run: resume it, or use another folder"):
         resumed(stopped, resume=False)
     assert len(files_of(stopped)) == 2
 

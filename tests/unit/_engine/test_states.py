@@ -79,7 +79,9 @@ def test_a_saved_scheduler_still_owes_the_same_labels(
         late = np.array(delays[start:stop])
         if timed:
             assert batch.time is not None
-            return list_columns(scheduler.schedule(batch, Arrivals(time=np.where(late >= NEVER, np.inf, batch.time + late))))
+            return list_columns(
+                scheduler.schedule(batch, Arrivals(time=np.where(late >= NEVER, np.inf, batch.time + late)))
+            )
         return list_columns(scheduler.schedule(batch, Arrivals(np.minimum(NEVER, np.arange(start, stop) + late))))
 
     first, second = fresh(), fresh()

@@ -2,9 +2,7 @@
 
 import ast
 import json
-import os
 import re
-import subprocess
 import sys
 import tomllib
 from dataclasses import replace
@@ -21,26 +19,15 @@ from streamgauge.cli.main import COMMANDS, cli
 from streamgauge.cli.run_options import get_exit_status
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Failure
+from tests.support.commands import invoke
 
-BIN = Path(sys.executable).parent / "streamgauge"
 SPEAKING = [name for name in COMMANDS if name not in ("completion",)]
-
-
-def streamgauge(*arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
-    environment = {**os.environ, **variables}
-    return subprocess.run([BIN, *arguments], capture_output=True, text=True, check=False, timeout=120, env=environment)
 
 
 def command(name: str) -> click.Command:
     found = cli.get_command(click.Context(cli), name)
     assert found is not None
     return found
-
-
-def invoke(*arguments: str) -> "tuple[str, str, object]":
-    """Call a command in this process; gives what it says, and its status."""
-    done = CliRunner().invoke(cli, list(arguments), standalone_mode=False, catch_exceptions=False)
-    return done.stdout, done.stderr, done.return_value
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 import json
 import pickle
 from math import isnan
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,7 @@ from streamgauge.learners import MajorityClass, NoChange
 from streamgauge.measures import MEASURES, accuracy, as_measure, error, kappa, kappa_m, kappa_temporal, measure
 from streamgauge.protocols import Measure
 from streamgauge.records import Attribute, Batch, Schema, Step, Tally, Trace
-
-EXAMPLES = Path(__file__).parents[4] / "shared" / "paper" / "confusion_examples.json"
+from tests.support.stand_ins import PUBLISHED
 
 
 def tally_of(confusion: Any, majority_hits: float = 0.0, no_change_hits: float = 0.0) -> Tally:
@@ -27,9 +25,8 @@ def tally_of(confusion: Any, majority_hits: float = 0.0, no_change_hits: float =
     return Tally(table, np.zeros(len(table)), majority_hits, no_change_hits, int(table.sum()))
 
 
-@pytest.mark.skipif(not EXAMPLES.exists(), reason="the published examples (shared/paper) are not here")
 def test_the_published_examples_come_out_as_published() -> None:
-    for example in json.loads(EXAMPLES.read_text()):
+    for example in json.loads((PUBLISHED / "confusion_examples.json").read_text()):
         total = np.sum(example["confusion"])
         tally = tally_of(example["confusion"], majority_hits=example.get("majority_accuracy", 0.0) * total)
         assert accuracy(tally) == pytest.approx(example["accuracy"], abs=1e-12)

@@ -16,66 +16,16 @@ from papers.published import published
 from streamgauge.backends import Backend, Threads
 from streamgauge.cli.main import cli
 from streamgauge.errors import StreamgaugeError
+from tests.support.stand_ins import PUBLISHED, write_stand_ins
 
-SHARED = Path(__file__).parents[4] / "shared"
-DATA, PAPER = SHARED / "data", SHARED / "paper"
 SCHEMES = ("bootstrap", "cross_validation", "split")
-
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the real streams (shared/data) are not here")
-needs_paper = pytest.mark.skipif(not PAPER.is_dir(), reason="the published figures (shared/paper) are not here")
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("STREAMGAUGE_DATA", str(DATA))
+        patch.setenv("STREAMGAUGE_DATA", str(write_stand_ins(tmp_path_factory.mktemp("streams"))))
         yield tmp_path_factory.mktemp("reproduction")
-
-
-@needs_data
-@pytest.mark.parametrize("name", REPRODUCTIONS)
-def test_every_name_runs_and_writes_its_page_picture_data_and_manifest(name: str, folder: Path) -> None:
-    done = reproduce(name, folder, scale="tiny", backend=Threads(1))
-    assert done.complete
-    assert done.finding.claims
-    suffixes = {path.suffix for path in done.files}
-    assert suffixes == {".md", ".csv", ".json", ".png"}
-    page = (folder / f"{name}.md").read_text(encoding="utf-8")
-    assert page.startswith(f"# {done.reproduction.title}\n")
-    assert all(claim.text in page for claim in done.finding.claims)
-    manifest = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-    assert (manifest["scale"], manifest["pieces_done"], manifest["picture"]) == (
-        "tiny",
-        manifest["pieces"],
-        f"{name}.png",
-    )
-    with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.reader(lines))
-    assert len(rows) > 1
-    assert {len(row) for row in rows} == {len(rows[0])}
-
-
-WORKED = ("bifet-2015-table-1", "bifet-2015-table-5", "bifet-2016-numbers", "bifet-2016-ram-hours", "stuffed-sampling")
-
-
-@pytest.mark.parametrize("name", WORKED)
-def test_what_is_worked_out_agrees_with_the_papers_or_says_why_not(name: str, tmp_path: Path) -> None:
-    done = reproduce(name, tmp_path, scale="tiny")
-    assert [claim.text for claim in done.finding.claims if not claim.holds] == []
-    assert done.finding.notes
-
-
-RUN = (
-    *(f"bifet-2015-figure-{k}" for k in (2, 3, 4)),
-    *(f"gama-2009-figure-{k}" for k in range(2, 10)),
-)
-
-
-@needs_data
-@pytest.mark.parametrize("name", RUN)
-def test_the_claims_of_the_figures_are_seen_at_quick_scale(name: str, folder: Path) -> None:
-    done = reproduce(name, folder / "quick", scale="quick")
-    assert [claim.text for claim in done.finding.claims if not claim.holds] == []
 
 
 def test_both_readings_of_the_delays_are_told_and_their_claims_can_fail() -> None:
@@ -102,15 +52,11 @@ def test_both_readings_of_the_delays_are_told_and_their_claims_can_fail() -> Non
     assert everything.rows[1][4:] == ("0.00, 0.00, 0.00, 0.00 (0, 0, 0)", 1, 99)
 
 
-# The published figures
-
-
 def _rows(name: str) -> list[dict[str, str]]:
-    with (PAPER / name).open(encoding="utf-8", newline="") as lines:
+    with (PUBLISHED / name).open(encoding="utf-8", newline="") as lines:
         return list(csv.DictReader(lines))
 
 
-@needs_paper
 def test_the_published_figures_of_the_package_are_those_of_the_papers() -> None:
     folds = _rows("fold_accuracies.csv")
     assert published("bifet-2015-table-1")["a"] == [float(row["a"]) for row in folds]
@@ -127,7 +73,6 @@ def test_the_published_figures_of_the_package_are_those_of_the_papers() -> None:
         assert published("bifet-2016-nemenyi")[row["classifiers"]] == [float(row["q_0.05"]), float(row["q_0.10"])]
 
 
-@needs_paper
 def test_the_published_rejection_rates_of_the_package_are_those_of_the_paper() -> None:
     overall = published("bifet-2015-table-2")["rates"]
     for row in _rows("rejection_rates.csv"):
@@ -141,9 +86,8 @@ def test_the_published_rejection_rates_of_the_package_are_those_of_the_paper() -
             assert known[row["stream"]][f"{float(row['noise']):g}"] == [float(row[name]) for name in SCHEMES]
 
 
-@needs_paper
 def test_the_published_confusion_matrices_of_the_package_are_those_of_the_papers() -> None:
-    examples = json.loads((PAPER / "confusion_examples.json").read_text(encoding="utf-8"))
+    examples = json.loads((PUBLISHED / "confusion_examples.json").read_text(encoding="utf-8"))
     for name, example in zip(("bifet-2015-table-5", "bifet-2016-confusion"), examples, strict=True):
         for figure, value in published(name).items():
             assert example[figure] == value
@@ -156,9 +100,6 @@ def test_the_means_of_tables_3_and_4_are_rows_of_table_2() -> None:
         for noise, rates in overall[test][mode].items():
             means = [sum(stream[noise][k] for stream in streams) / 13 for k in range(3)]
             assert means == pytest.approx(rates, abs=0.0101)
-
-
-# Pieces
 
 
 class Counting:
@@ -276,9 +217,6 @@ def test_without_matplotlib_there_is_no_picture_and_the_manifest_says_so(
     assert json.loads((tmp_path / "bifet-2015-table-5.json").read_text(encoding="utf-8"))["picture"] is None
     assert "![" not in (tmp_path / "bifet-2015-table-5.md").read_text(encoding="utf-8")
     assert "pip install streamgauge[plots]" in run("bifet-2015-table-5", "--out", str(tmp_path)).output
-
-
-# The command
 
 
 def run(*arguments: str) -> Any:

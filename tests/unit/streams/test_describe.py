@@ -1,15 +1,11 @@
 """Describing a stream, against NumPy and the published counts."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Attribute, Batch, Schema
-from streamgauge.streams import SEA, ArrayStream, File, describe
-
-DATA = Path(__file__).parents[4] / "shared" / "data"
+from streamgauge.streams import SEA, ArrayStream, describe
 
 
 def random_stream(n=50_000):
@@ -58,19 +54,3 @@ def test_an_endless_stream_needs_a_number_of_rows():
     with pytest.raises(StreamgaugeError, match="n_rows"):
         describe(SEA())
     assert describe(SEA(), n_rows=30_000).span_counts.sum() == 30_000
-
-
-@pytest.mark.skipif(not DATA.is_dir(), reason="the real streams are not here")
-@pytest.mark.parametrize(
-    ("name", "n_rows", "classes", "temporal_dependence"),
-    [
-        ("skin", 245_057, {"0": 194_198, "1": 50_859}, None),  # the table of STUFFED's manual
-        ("magic", 19_020, {"1": 12_332, "0": 6_688}, None),
-        ("electricity", 45_312, {"UP": 19_237, "DOWN": 26_075}, 0.853),  # Zliobaite 2013: no-change has 85.3 %
-    ],
-)
-def test_real_streams_have_their_published_counts(name, n_rows, classes, temporal_dependence):
-    found = describe(File(DATA / f"{name}.arff"))
-    assert (found.n_rows, found.n_labelled, found.classes) == (n_rows, n_rows, classes)
-    if temporal_dependence is not None:
-        assert found.temporal_dependence == pytest.approx(temporal_dependence, abs=5e-4)

@@ -21,6 +21,7 @@ from streamgauge.records import UNLABELLED, Attribute, Schema
 from streamgauge.streams import File
 from streamgauge.streams.files.text_files import TextReader
 from tests.support.file_examples import arff_text, example_table, whole
+from tests.support.stand_ins import DATA
 
 
 def expected_of(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
@@ -108,6 +109,25 @@ def test_archives_of_arrays_are_read_without_loading_them(tmp_path):
     np.savez(tmp_path / "b.npz", x=x, y=np.where(y > 8, "yes", ""))
     batch = whole(File(tmp_path / "b.npz"))
     np.testing.assert_array_equal(batch.y, np.where(y > 8, 0, UNLABELLED))
+
+
+CUTS = {
+    "magic.arff": (10, {"1": 325, "0": 176}),
+    "skin.arff": (3, {"0": 397, "1": 104}),
+    "covtype.csv.gz": (54, {"1": 184, "2": 237, "3": 28, "4": 4, "5": 9, "6": 18, "7": 21}),
+    "poker-hand-25k.csv": (10, {"0": 494, "1": 421, "2": 43, "3": 19, "4": 4, "5": 7, "6": 2, "8": 5, "9": 5}),
+}
+"""Attributes, and rows of each class in the order of the schema, as `cut`, `sort` and `uniq` count them."""
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_cuts_of_real_streams_have_their_attributes_classes_and_rows(name):
+    n_attributes, classes = CUTS[name]
+    stream = File(DATA / "streams" / name)
+    assert (stream.schema.n_attributes, stream.schema.classes) == (n_attributes, tuple(classes))
+    batch = whole(stream, 99)
+    stream.schema.check(batch)
+    assert np.bincount(batch.y).tolist() == list(classes.values())
 
 
 def test_classes_are_names_and_never_indexes(tmp_path):

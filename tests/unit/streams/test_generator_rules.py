@@ -25,12 +25,18 @@ from streamgauge.streams import (
     RandomTree,
     Sine,
     Waveform,
-    take,
 )
+from tests.support.generator_rules import (
+    POKER_COUNTS,
+    UNLIKELY,
+    agrawal_label,
+    assert_even,
+    assert_uniform,
+    poker_class,
+    rows_of,
+)
+from tests.support.stand_ins import DATA
 from tests.unit.streams.test_generators import GENERATORS as MOVING
-
-UNLIKELY = 1e-4
-N = 20_000
 
 GENERATORS = [
     LED(),
@@ -51,19 +57,6 @@ GENERATORS = [
         2, n_attributes=9, n_informative=5, n_redundant=4, n_classes=3, n_clusters=3, shares=(0.7, 0.2, 0.1)
     ),
 ]
-
-
-def rows_of(stream, n=N, start=0):
-    batch = take(stream, n, start)
-    return batch.x, batch.y
-
-
-def assert_uniform(values, low, high):
-    assert stats.kstest((values - low) / (high - low), "uniform").pvalue > UNLIKELY
-
-
-def assert_even(codes, n_values):
-    assert stats.chisquare(np.bincount(codes.astype(int), minlength=n_values)).pvalue > UNLIKELY
 
 
 @pytest.mark.parametrize("stream", [*GENERATORS, *MOVING], ids=str)
@@ -127,45 +120,6 @@ def test_drifting_segments_change_places_with_other_attributes():
     places = [7, 8, 9, 3, 4, 5, 6, 0, 1, 2, *range(10, 24)]
     assert np.array_equal(moved, still[:, places])
     assert np.array_equal(moved_y, y)
-
-
-def agrawal_label(concept, row):  # noqa: C901, PLR0911
-    """Say whether an applicant belongs to group B, as on page 924 of the paper."""
-    salary, commission, age, level, _, _, value, years, loan = row
-
-    def by_age(young, middle, old):
-        return young if age < 40 else middle if age < 60 else old
-
-    def outside(amount, thousands):
-        return not thousands[0] * 1000 <= amount <= thousands[1] * 1000
-
-    salaries = by_age((50, 100), (75, 125), (25, 75))
-    suits = level in by_age((0, 1), (1, 2, 3), (2, 3, 4))
-    income = 2 * (salary + commission) / 3
-    match concept:
-        case 1:
-            return 40 <= age < 60
-        case 2:
-            return outside(salary, salaries)
-        case 3:
-            return not suits
-        case 4:
-            others = by_age(((25, 75), (50, 100)), ((50, 100), (75, 125)), ((50, 100), (25, 75)))
-            return outside(salary, others[0 if suits else 1])
-        case 5:
-            loans = by_age(((200, 400), (100, 300)), ((300, 500), (200, 400)), ((100, 300), (300, 500)))
-            return outside(loan, loans[0 if outside(salary, salaries) else 1])
-        case 6:
-            return outside(salary + commission, salaries)
-        case 7:
-            return income - loan / 5 - 20_000 <= 0
-        case 8:
-            return income - 5_000 * level - 20_000 <= 0
-        case 9:
-            return income - 5_000 * level - loan / 5 - 10_000 <= 0
-        case _:
-            equity = value * max(years - 20, 0) / 10
-            return income - 5_000 * level + equity / 5 - 10_000 <= 0
 
 
 @pytest.mark.parametrize("concept", range(1, 11))
@@ -246,23 +200,6 @@ def test_an_agent_is_interested_by_its_rule_in_half_of_the_assets(concept):
     noisy_x, noisy = rows_of(AssetNegotiation(concept, noise=0.2), 10_000)
     assert np.array_equal(noisy_x, x)
     assert stats.binomtest(int((noisy != y).sum()), len(y), 0.2).pvalue > UNLIKELY
-
-
-def poker_class(row):
-    """Name the hand the slow way."""
-    suits, ranks = row[0::2], sorted(row[1::2])
-    counts = sorted(Counter(ranks).values(), reverse=True)
-    royal = ranks == [1, 10, 11, 12, 13]
-    straight = royal or (len(set(ranks)) == 5 and ranks[4] - ranks[0] == 4)
-    flush = len(set(suits)) == 1
-    if straight and flush:
-        return 9 if royal else 8
-    if flush or straight:
-        return 5 if flush else 4
-    return {(4,): 7, (3, 2): 6, (3,): 3, (2, 2): 2, (2,): 1}.get(tuple(c for c in counts if c > 1), 0)
-
-
-POKER_COUNTS = np.array([1_302_540, 1_098_240, 123_552, 54_912, 10_200, 5_108, 3_744, 624, 36, 4])
 
 
 def test_poker_hands_have_their_class_and_no_card_twice():
@@ -389,3 +326,8 @@ def test_concepts_of_classification_differ_but_give_a_row_the_same_class():
 def test_a_wrong_seed_is_refused():
     with pytest.raises(StreamgaugeError, match="seed"):
         LED(seed=-1)
+
+
+def test_hands_of_a_real_stream_have_our_labels():
+    data = np.loadtxt(DATA / "streams" / "poker-hand-25k.csv", delimiter=",", dtype=int)
+    assert [poker_class(cards) for *cards, _ in data.tolist()] == data[:, -1].tolist()
