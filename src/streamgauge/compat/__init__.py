@@ -1,1 +1,1 @@
-"""The interfaces of other tools, so that code written for them runs here."""
+"""Interfaces of other tools, for code that was written for them."""

@@ -1,8 +1,8 @@
-"""Measures as MOA's evaluators define them, for those who must match its numbers.
+"""Measures as MOA's evaluators define them, to match its numbers.
 
-They go with ``Landmark(moa_compatible=True)``, which counts as its BasicClassificationPerformanceEvaluator does, and
-``Window(width, moa_compatible=True)``, as its WindowClassificationPerformanceEvaluator. MOA shows percent; these are
-shares. What differs from our own measures, and why, is in docs/differences.md.
+Use them with ``Landmark(moa_compatible=True)``, which counts as MOA's BasicClassificationPerformanceEvaluator, and
+``Window(width, moa_compatible=True)``, which counts as its WindowClassificationPerformanceEvaluator. MOA shows percent;
+these are rates. docs/differences.md lists the differences from our own measures and their reasons.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ Column = NDArray[np.float64]
 
 @over_tallies()
 def moa_kappa_m(tallies: Tallies) -> Column:
-    """Kappa M as MOA divides it: NaN where learner and majority class are perfect, minus infinity where it alone is.
+    """Kappa M by plain division: NaN if learner and baseline are perfect, minus infinity if only the baseline is.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def moa_kappa_m(tallies: Tallies) -> Column:
 
 @over_tallies()
 def moa_kappa_temporal(tallies: Tallies) -> Column:
-    """Kappa Temporal as MOA divides it: NaN where learner and no-change are perfect, minus infinity where it alone is.
+    """Kappa Temporal by plain division: NaN if learner and baseline are perfect, minus infinity if only the latter is.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def moa_kappa_temporal(tallies: Tallies) -> Column:
 
 @over_tallies()
 def moa_precision(tallies: Tallies) -> Column:
-    """Mean precision of all classes, NaN where one of them was never predicted.
+    """Mean precision of all classes; NaN if one of them was never predicted.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def moa_precision(tallies: Tallies) -> Column:
 
 @over_tallies()
 def moa_recall(tallies: Tallies) -> Column:
-    """Mean recall of all classes, NaN where one of them does not occur.
+    """Mean recall of all classes; NaN if one of them does not occur.
 
     Examples
     --------
@@ -92,6 +92,8 @@ MEASURES: dict[str, Measure] = {
     "Precision (percent)": moa_precision,
     "Recall (percent)": moa_recall,
 }
-"""What gives MOA's numbers (in shares, not in percent), by the names under which it shows them."""
+"""The measures by MOA's names; values are rates, not percent."""
 
-__test__ = {one.name: one.__doc__ for one in (moa_kappa_m, moa_kappa_temporal, moa_precision, moa_recall, moa_f1)}
+__test__ = {
+    measure.name: measure.__doc__ for measure in (moa_kappa_m, moa_kappa_temporal, moa_precision, moa_recall, moa_f1)
+}

@@ -43,5 +43,5 @@ def test_an_honest_prequential_tests_no_row_it_has_trained_on() -> None:
     with pytest.warns(UserWarning, match="trained on"):
         again.process(noise, GaussianNB(), interval=200, chunk_size=200)
     np.testing.assert_allclose(chunk.scores, again.scores)
-    with pytest.raises(StreamgaugeError, match="divide the size of a chunk"):
+    with pytest.raises(StreamgaugeError, match="divide the chunk size"):
         chunk.process(noise, GaussianNB(), interval=30, chunk_size=200)

@@ -1,7 +1,7 @@
 """The metric functions of stream-learn, for two classes of which 0 is the negative one, with its conventions.
 
-What is not defined is 0, as there. So a chunk of one class has a balanced accuracy of at most one half however good it
-is: `streamgauge.measures` has no such surprises.
+As there, undefined values are 0. So a chunk with one class has a balanced accuracy of at most one half, even if every
+prediction is right; `streamgauge.measures` are free of this.
 """
 
 from math import sqrt
@@ -38,7 +38,7 @@ def binary_confusion_matrix(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[int, 
 
 
 def accuracy_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Give the share of predictions that are right.
+    """Return the share of predictions that are right.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def accuracy_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 
 
 def specificity(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Give the share of negatives predicted as such; 0 where there are none.
+    """Return the share of negatives that were predicted as negative; 0 if there are none.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def specificity(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 
 
 def recall(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Give the share of positives predicted as such; 0 where there are none.
+    """Return the share of positives that were predicted as positive; 0 if there are none.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def recall(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 
 
 def precision(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Give the share of positive predictions that are right; 0 where there are none.
+    """Return the share of positive predictions that are right; 0 if there are none.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def precision(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 
 
 def fbeta_score(y_true: ArrayLike, y_pred: ArrayLike, beta: float) -> float:
-    """Give the F-beta score of the positive class; 0 where it is not defined.
+    """Return the F-beta score of the positive class; 0 if it is undefined.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def fbeta_score(y_true: ArrayLike, y_pred: ArrayLike, beta: float) -> float:
 
 
 def f1_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Give the harmonic mean of precision and recall of the positive class; 0 where it is not defined.
+    """Return the harmonic mean of precision and recall of the positive class; 0 if it is undefined.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def f1_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 
 
 def balanced_accuracy_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Give the mean of recall and specificity; an undefined one counts 0.
+    """Return the mean of recall and specificity; an undefined one counts as 0.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def balanced_accuracy_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 
 
 def geometric_mean_score_1(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Give the geometric mean of recall and specificity; an undefined one counts 0.
+    """Return the geometric mean of recall and specificity; an undefined one counts as 0.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def geometric_mean_score_1(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 
 
 def geometric_mean_score_2(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Give the geometric mean of recall and precision; an undefined one counts 0.
+    """Return the geometric mean of recall and precision; an undefined one counts as 0.
 
     Examples
     --------

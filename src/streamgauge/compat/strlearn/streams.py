@@ -1,24 +1,25 @@
-"""Streams both ways: those of stream-learn as ours, and ours as those of stream-learn."""
+"""Conversion of streams between stream-learn and streamgauge."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge._foreign import is_stream
 from streamgauge.errors import StreamgaugeError, require_at_least
-from streamgauge.protocols import Stream, is_stream
+from streamgauge.protocols import Stream
 from streamgauge.records import Schema
 from streamgauge.streams import ArrayStream, as_stream
 
-__all__ = ["ChunkedStream", "from_strlearn", "ours"]
+__all__ = ["ChunkedStream", "adopt_chunks", "from_strlearn"]
 
 Chunk = tuple[NDArray[np.float64], NDArray[Any]]
 
 
 def from_strlearn(stream: Any) -> ArrayStream:  # noqa: ANN401  (stream-learn has no types)
-    """Read a stream of stream-learn to its end; its rows are then in memory, and its classes are named by its labels.
+    """Read a stream of stream-learn into memory; classes are named by its labels.
 
-    The stream is read from its start, and has no rows left afterwards.
+    The stream is read from its start to its end.
 
     Examples
     --------
@@ -48,18 +49,18 @@ def from_strlearn(stream: Any) -> ArrayStream:  # noqa: ANN401  (stream-learn ha
 
 
 class ChunkedStream:
-    """One of our streams in chunks, as the evaluators of stream-learn read it.
+    """A stream of streamgauge in chunks, for the evaluators of stream-learn.
 
-    Labels are class codes. The last chunk may be shorter: no row is lost.
+    Labels are class codes. The last chunk may be shorter.
 
     Parameters
     ----------
     stream
         The stream, or a pair of arrays.
     chunk_size
-        How many rows a chunk has.
+        Rows per chunk.
     n_chunks
-        How many chunks there are; needed where the stream never ends.
+        Number of chunks; required for endless streams.
 
     Examples
     --------
@@ -75,7 +76,7 @@ class ChunkedStream:
         self.stream: Stream = as_stream(stream)
         rows = self.stream.n_rows
         if rows is None and n_chunks is None:
-            msg = "the stream never ends: say with n_chunks how many chunks to read"
+            msg = "the stream never ends: set the number of chunks to read with n_chunks"
             raise StreamgaugeError(msg)
         limits = [n_chunks, None if rows is None else -(-rows // chunk_size)]
         self.n_chunks = min(limit for limit in limits if limit is not None)
@@ -85,17 +86,17 @@ class ChunkedStream:
         self.reset()
 
     def reset(self) -> None:
-        """Go back to the start."""
+        """Return to the start."""
         self.chunk_id = -1
         self.previous_chunk: Chunk | None = None
         self.current_chunk: Chunk | None = None
 
     def is_dry(self) -> bool:
-        """Say whether there is no further chunk."""
+        """Return whether the last chunk was read."""
         return self.chunk_id + 1 >= self.n_chunks
 
     def get_chunk(self) -> Chunk | None:
-        """Give the next chunk; None where there is none."""
+        """Return the next chunk; None after the last one."""
         if self.is_dry():
             return None
         self.previous_chunk = self.current_chunk
@@ -105,13 +106,13 @@ class ChunkedStream:
         return self.current_chunk
 
 
-def ours(stream: Any, chunk_size: int | None) -> tuple[Stream, int, NDArray[Any]]:  # noqa: ANN401
-    """Take a stream of either kind: the stream as ours, the size of its chunks, its labels by class code.
+def adopt_chunks(stream: Any, chunk_size: int | None) -> tuple[Stream, int, NDArray[Any]]:  # noqa: ANN401
+    """Return a stream of either library as one of ours, with its chunk size and its labels by class code.
 
     Examples
     --------
     >>> from streamgauge.streams import SEA
-    >>> ours(SEA(n_rows=500), chunk_size=100)[1:]
+    >>> adopt_chunks(SEA(n_rows=500), chunk_size=100)[1:]
     (100, array([0, 1]))
     """
     if hasattr(stream, "get_chunk"):
