@@ -79,7 +79,7 @@ def build_latex_table(rows: Sequence[dict[str, Any]]) -> str:
     <BLANKLINE>
     """
     from streamgauge.reports.document import Grid  # noqa: PLC0415  (running experiments needs no reports)
-    from streamgauge.reports.latex import tabular  # noqa: PLC0415
+    from streamgauge.reports.latex import to_tabular  # noqa: PLC0415
 
     for axis in ("measure", "forgetting"):
         _require_single(axis, sorted({str(row[axis]) for row in rows}))
@@ -92,7 +92,7 @@ def build_latex_table(rows: Sequence[dict[str, Any]]) -> str:
         (line, _build_cells([means.get(name) for name in learners], best_is_most=best_is_most))
         for line, means in _average(rows).items()
     )
-    return "\n".join([*tabular(Grid("", (measure, *learners), lines)), ""])
+    return "\n".join([*to_tabular(Grid("", (measure, *learners), lines)), ""])
 
 
 def _require_single(axis: str, names: Sequence[str]) -> None:
