@@ -1,4 +1,4 @@
-"""Libraries that are imported when first used, so that `import streamgauge` is quick."""
+"""Libraries that are imported when first used, so that `import streamgauge` is fast."""
 
 from importlib import import_module
 from typing import Any
@@ -9,7 +9,7 @@ __all__ = ["LazyModule", "library"]
 
 
 class LazyModule:
-    """Stands for a module until an attribute of it is asked for.
+    """A module that is imported when an attribute of it is first used.
 
     Examples
     --------
@@ -25,7 +25,7 @@ class LazyModule:
 
 
 def library(module: str, extra: str) -> Any:  # noqa: ANN401
-    """Import a library, or say how to install it.
+    """Import a library; the error says how to install it.
 
     Examples
     --------
@@ -38,6 +38,6 @@ def library(module: str, extra: str) -> Any:  # noqa: ANN401
         return import_module(module)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module}.".startswith(f"{error.name}."):
-            raise  # something that the library itself wants is missing
+            raise  # a dependency of the library is missing
         msg = f"{error.name} is not installed: pip install 'streamgauge[{extra}]'"
         raise StreamgaugeError(msg) from None

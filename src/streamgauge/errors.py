@@ -1,4 +1,4 @@
-"""What a person did wrong, told so that they can mend it."""
+"""Errors and warnings: each names the culprit and what to do."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class StreamgaugeError(ValueError):
-    """A mistake in what was asked for or given: its text names the culprit and what to do.
+    """A wrong input or option: its text names the culprit and what to do.
 
     The command line prints the text alone and exits with status 2.
 
@@ -20,14 +20,14 @@ class StreamgaugeError(ValueError):
 
 
 class LearnerError(StreamgaugeError):
-    """What a learner's `interleave` raises when it fails at a row of a step; the rows before it were done.
+    """Raised by a learner's `interleave` when it fails at a row of a step, after the rows before it.
 
     Parameters
     ----------
     reason
         The failure in words.
     position
-        The position in the step of the row it failed at.
+        The position of that row in the step.
     done
         What `interleave` would have returned for the rows before.
 
@@ -44,7 +44,7 @@ class LearnerError(StreamgaugeError):
 
 
 class EndlessStreamError(StreamgaugeError):
-    """A stream that never ends was given where all of it would be read.
+    """A stream that never ends was given where all its rows are needed.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class EndlessStreamError(StreamgaugeError):
 
 
 class FailureWarning(UserWarning):
-    """Tells that a learner failed while others went on.
+    """A learner failed; the others continue.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class FailureWarning(UserWarning):
 
 
 class CheckpointWarning(UserWarning):
-    """Tells that a checkpoint cannot be used and the one before it is.
+    """A checkpoint cannot be used; the previous one is used instead.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class CheckpointWarning(UserWarning):
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> StreamgaugeError:
-    """Make the error for a name that does not exist, with the nearest one that does.
+    """Return the error for an unknown name, with the nearest known one.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> StreamgaugeError
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Give the known name that a person may have meant: one that is much alike, or that begins much alike.
+    """Return the most similar known name, or one with a similar beginning; None if there is none.
 
     Examples
     --------
@@ -102,13 +102,13 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     by_lower = {candidate.lower(): candidate for candidate in sorted(known)}
     near = get_close_matches(wanted, by_lower, n=1)
     if not near:
-        begun = {lower[: len(wanted)]: lower for lower in reversed(by_lower)}
-        near = [begun[start] for start in get_close_matches(wanted, begun, n=1)]
+        beginnings = {lower[: len(wanted)]: lower for lower in reversed(by_lower)}
+        near = [beginnings[start] for start in get_close_matches(wanted, beginnings, n=1)]
     return by_lower[near[0]] if near else None
 
 
 def require_at_least(option: str, value: int, least: int) -> None:
-    """Raise unless a whole number is at least so large.
+    """Raise unless a value is a whole number of at least `least`.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def require_at_least(option: str, value: int, least: int) -> None:
 def require_between(
     option: str, value: float, low: float, high: float, *, open_low: bool = True, open_high: bool = False
 ) -> None:
-    """Raise unless a number lies in (low, high]; `open_low` and `open_high` say which ends are left out.
+    """Raise unless a number lies in (low, high]; `open_low` and `open_high` exclude an end.
 
     Examples
     --------

@@ -30,7 +30,7 @@ from streamgauge.learners.named import name_learners
 from streamgauge.measures import describe_measure, find_measures
 from streamgauge.names import require_object
 from streamgauge.protocols import Forgetting, Labelling, LiveStreamBase, Measure, Recorder, Scheme, Stream
-from streamgauge.records import Failure, Reading, Verdict, readings_of
+from streamgauge.records import Failure, Reading, Verdict, list_readings
 from streamgauge.results import Results
 from streamgauge.schemes import Prequential
 from streamgauge.significance.live import LiveTest
@@ -177,7 +177,7 @@ class Evaluation:
 
     def readings_of(self, progress: Progress) -> Iterator[Reading]:
         """Yield the readings of a batch."""
-        return readings_of(progress.rows, progress.values, *self._names)
+        return list_readings(progress.rows, progress.values, *self._names)
 
     def advance(self, should_stop: Callable[[], bool] = lambda: False) -> Iterator[Progress]:
         """Run batch by batch, from the start or a checkpoint, until the rows end or `should_stop` returns True."""

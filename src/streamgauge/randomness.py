@@ -1,7 +1,7 @@
-"""Randomness that is addressed, never drawn from shared state.
+"""Random numbers by address, never drawn from shared state.
 
-``draw(seed, purpose, fold, row)`` is a pure function, the same in Python and in native code. That is why batch size,
-threads, processes, a resume after a crash and the size of a cluster cannot change a number.
+``draw(seed, purpose, fold, row)`` is a pure function, the same in Python and in native code. So batch size,
+threads, processes, restarts and clusters cannot change a number.
 
 The rule: with ``sm`` one step of splitmix64 and ``fnv`` the 64-bit FNV-1a hash, the key of a sequence is
 ``sm(sm(sm(seed) ^ fnv(purpose)) ^ fold)`` and the draw of a row is ``sm(key + row * 0x9e3779b97f4a7c15)``.
@@ -60,9 +60,9 @@ def poisson(seed: int, purpose: str, fold: int, row: int, n: int = 1) -> NDArray
 
 
 def fold_seed(master: int, fold: int, learner_seed: int) -> int:
-    """Give a learner its seed in a fold.
+    """Return the seed of a learner in a fold.
 
-    Independent over folds; equal for two learners that carry the same `learner_seed` (common random numbers).
+    Seeds are independent over folds, and equal for two learners with the same `learner_seed` (common random numbers).
 
     Examples
     --------

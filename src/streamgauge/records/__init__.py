@@ -1,4 +1,4 @@
-"""What travels along the line: frozen records of NumPy columns.
+"""Frozen records of NumPy columns, from rows to the data of a run.
 
 Rates are in [0, 1]; classes and nominal values are codes from 0; rows are counted from 0.
 """
@@ -20,8 +20,8 @@ from streamgauge.records.rows import (
     Schema,
     Step,
 )
-from streamgauge.records.run_data import Final, RunData, best_of, readings_of
-from streamgauge.records.tally import STATISTICS, Tallies, Tally, over_classes
+from streamgauge.records.run_data import Final, RunData, list_readings, select_best
+from streamgauge.records.tally import STATISTICS, Tallies, Tally, sum_classes
 
 __all__ = [
     "ABSTAINED",
@@ -54,7 +54,7 @@ __all__ = [
     "Tally",
     "Trace",
     "Verdict",
-    "best_of",
-    "over_classes",
-    "readings_of",
+    "list_readings",
+    "select_best",
+    "sum_classes",
 ]

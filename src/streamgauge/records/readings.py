@@ -1,4 +1,4 @@
-"""What a run brings while it goes on: predictions, readings, alarms, costs and failures."""
+"""What a run produces: predictions, readings, alarms, verdicts, costs and failures."""
 
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
@@ -19,11 +19,11 @@ __all__ = [
 ]
 
 Outcome = Literal["first", "second", "equivalent", "undecided"]
-"""What is known of two learners: which is better, that they are as good as equal, or nothing yet."""
+"""What is known of two learners: which one is better, that they are equivalent, or nothing yet."""
 
 
 class _Numbers:
-    """Row numbers, which may be given as a range: they are then written out only where somebody asks for them."""
+    """Row numbers, which may be set as a range; it is expanded when it is first read."""
 
     def __get__(self, trace: "Trace | None", _: object = None) -> NDArray[np.int64]:
         if trace is None:
@@ -49,14 +49,14 @@ class Trace:
     y_true, y_pred
         Class codes, int32 [n]; `y_pred` may be `ABSTAINED`.
     majority_hit, no_change_hit
-        Whether the majority class so far, and the class seen last, would have been right; bool [n]. Both baselines
+        Whether the majority class so far, and the previous class, would have been correct; bool [n]. Both baselines
         learn what the fold learns, and predict before they see the label.
     weight
         Instance weights; None means 1 for all.
     votes
-        Votes for the classes, float64 [n, c], where a measure wants them.
+        Votes for the classes, float64 [n, c], if a measure needs them.
     time
-        When each row arrived, in seconds, where rows carry a time.
+        When each row arrived, in seconds, if rows have a time.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Trace:
     def __len__(self) -> int:
         return len(self.y_true)
 
-    def n_before(self, reading_rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def count_before(self, reading_rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Count its rows before each of some positions in the stream."""
         row = self.__dict__["_row"]
         if isinstance(row, range):
@@ -85,13 +85,13 @@ class Trace:
         return np.searchsorted(row, reading_rows, side="left").astype(np.int64)
 
     def part(self, start: int, stop: int) -> "Trace":
-        """Give some consecutive rows of it."""
+        """Return some consecutive rows of it."""
         columns: list[Any] = [getattr(self, column.name) for column in fields(self)]
         return Trace(*(None if column is None else column[start:stop] for column in columns))  # type: ignore[arg-type]
 
     @property
     def correct(self) -> NDArray[np.bool_]:
-        """Which predictions were right."""
+        """Which predictions were correct."""
         return np.equal(self.y_true, self.y_pred)
 
 
@@ -144,9 +144,9 @@ class Alarm:
 
 @dataclass(frozen=True)
 class PairSums:
-    """What is known of the difference of two learners, in memory that does not grow with the stream.
+    """Sums over the difference of two learners, in memory that does not grow with the stream.
 
-    With ``d[i, t]`` = [first right in fold i on row t] - [second right]:
+    With ``d[i, t]`` = [first correct in fold i on row t] - [second correct]:
 
     Parameters
     ----------
@@ -157,14 +157,14 @@ class PairSums:
     n_scored
         Rows scored per fold, int64 [k].
     only_first, only_second
-        Rows per fold that only the first, and only the second, got right; int64 [k].
+        Rows per fold that only the first, and only the second, predicted correctly; int64 [k].
     sum_squared_means
         Sum over rows of the squared mean over the folds that scored the row.
     crossed
-        Whether every fold scored every row that any scored, as the two-way test needs.
+        Whether every fold scored the same rows, as the two-way test needs.
     block_scored
         Scored rows, summed over folds, in each of up to 64 blocks of consecutive rows; int64. Together with
-        `block_sums` they show whether neighbouring rows go together; may be left out.
+        `block_sums` they show autocorrelation; may be left out.
     block_sums
         Sum of ``d`` over folds and rows in each block, int64.
 
@@ -188,7 +188,7 @@ class PairSums:
 
     @property
     def n_folds(self) -> int:
-        """How many folds there are."""
+        """The number of folds."""
         return len(self.n_scored)
 
     @property
@@ -199,28 +199,28 @@ class PairSums:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What can be said of two learners so far, however often one looked.
+    """What is known of two learners so far, valid at any number of interim analyses.
 
     Parameters
     ----------
     first, second
         Names of the learners.
     outcome
-        ``first`` or ``second`` for the better one, ``equivalent`` within the rope, or ``undecided``.
+        ``first`` or ``second`` for the better one, ``equivalent`` within the margin, or ``undecided``.
     row
-        After how many rows this was first known; None while undecided.
+        The row at which it was reached; None while undecided.
     difference
-        The difference of the accuracies now.
+        The current difference of the accuracies.
     interval
-        Where the true difference lies, now; None where the test gives no interval.
+        The current interval of the true difference; None if the test has none.
     rope
-        Differences up to this do not matter.
+        The margin: differences up to this do not matter.
     alpha
-        The chance that any verdict of the run is ever wrong.
+        The probability that any verdict of the run is ever wrong.
     n_pairs
-        How many pairs share this alpha.
+        The number of pairs that share this alpha.
     null
-        What the difference speaks of, in words: of algorithms, of trained models, or of typical seeds.
+        What the difference is about, in words: algorithms, trained models, or typical seeds.
     test
         ``two_way_sequence``, ``empirical_bernstein`` or ``group_sequential``.
 
@@ -248,12 +248,12 @@ class Verdict:
 
     @property
     def better(self) -> str | None:
-        """The name of the learner that is better; None where that is not known."""
+        """The name of the better learner; None if it is not known."""
         return {"first": self.first, "second": self.second}.get(self.outcome)
 
     @property
     def lasts(self) -> bool:
-        """Whether the interval of now still says what was known; where the stream changes, it may not."""
+        """Whether the current interval still supports the verdict."""
         if self.row is None or self.interval is None:
             return True
         low, high = self.interval
@@ -273,25 +273,25 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Feedback:
-    """What became of the labels in a run.
+    """What happened to the labels in a run.
 
     Parameters
     ----------
     n_revealed
-        Rows whose label came, so that they could be learnt.
+        Rows whose label arrived, so that they could be learnt.
     n_owed
-        Rows whose label was still to come at the end.
+        Rows whose label was still due at the end.
     n_hidden
-        Rows whose label exists but never comes.
+        Rows whose label exists but never arrives.
     n_unknown
-        Rows whose label nobody knows: they are neither learnt nor scored.
+        Rows whose label is unknown: they are neither learnt nor scored.
     n_scored
         Predictions scored per fold, int64 [k].
 
     Examples
     --------
     >>> Feedback(900, 100, 0, 0, np.array([1000])).sentence
-    'Labels: 900 came, 100 were still owed at the end. Predictions scored: 1,000 in each fold.'
+    'Labels: 900 arrived, 100 were still due at the end. Predictions scored: 1,000 in each fold.'
     """
 
     n_revealed: int
@@ -302,48 +302,48 @@ class Feedback:
 
     @property
     def sentence(self) -> str:
-        """What became of the labels, in words; nothing where all of them came."""
+        """What happened to the labels, in words; empty if all of them arrived."""
         if not (self.n_owed or self.n_hidden or self.n_unknown):
             return ""
-        told = [
-            f"{self.n_revealed:,} came",
-            *([f"{self.n_owed:,} were still owed at the end"] if self.n_owed else []),
-            *([f"{self.n_hidden:,} never come"] if self.n_hidden else []),
-            *([f"{self.n_unknown:,} are not known"] if self.n_unknown else []),
+        phrases = [
+            f"{self.n_revealed:,} arrived",
+            *([f"{self.n_owed:,} were still due at the end"] if self.n_owed else []),
+            *([f"{self.n_hidden:,} never arrive"] if self.n_hidden else []),
+            *([f"{self.n_unknown:,} are unknown"] if self.n_unknown else []),
         ]
-        return f"Labels: {', '.join(told)}. Predictions scored: {self.n_scored.mean():,.0f} in each fold."
+        return f"Labels: {', '.join(phrases)}. Predictions scored: {self.n_scored.mean():,.0f} in each fold."
 
 
 @dataclass(frozen=True)
 class Resources:
-    """What each learner cost in each fold, for itself alone: reading, scoring and other learners are not charged.
+    """What each learner cost in each fold: reading, scoring and other learners are not charged.
 
     Parameters
     ----------
     rows
-        After how many rows of the stream each figure was taken, int64 [s], ascending; the last are the totals.
+        The reading rows of the figures, int64 [s], ascending; the last are the totals.
     cpu_seconds, wall_seconds
         Time taken since the start, float64 [s, learners, folds].
     predict_share
-        The share of that time that went into predicting; the rest went into learning. From a sample of rows.
+        The share of that time spent on predicting; the rest was spent on learning. From a sample of rows.
     n_bytes
-        The memory of the model then, int64 [s, learners, folds].
+        The memory of the model, int64 [s, learners, folds].
     ram_hours
         Gigabytes (2^30) of the model times hours of CPU since the start, float64 [s, learners, folds].
     n_predicted, n_learnt
         Rows predicted and learnt, int64 [learners, folds].
     latency
-        Seconds that a row takes, float64 [learners, folds, 2, percentiles]: predicting it, then learning it.
+        Seconds per row, float64 [learners, folds, 2, percentiles]: predicting it, then learning it.
     percentiles
-        Which percentiles `latency` gives.
+        The percentiles of `latency`.
     n_timed
         Rows of the sample that was timed one by one, int64 [learners, folds].
     n_late
-        Predictions that came after the time budget, each an error, int64 [learners, folds].
+        Predictions that exceeded the time budget, each an error, int64 [learners, folds].
     peak_rss
-        The most memory that the whole process ever held, in bytes; None where the system does not tell.
+        The peak memory of the whole process in bytes; None if the system does not provide it.
     cpu_clock
-        "process" where CPU time is that of all threads of a learner, "thread" where it is that of the calling one.
+        "process" if CPU time includes all threads of a learner, "thread" if only the calling one.
 
     Examples
     --------
@@ -372,17 +372,17 @@ class Resources:
 
     @property
     def predict_seconds(self) -> NDArray[np.float64]:
-        """CPU seconds that went into predicting, float64 [s, learners, folds]."""
+        """CPU seconds spent on predicting, float64 [s, learners, folds]."""
         return self.cpu_seconds * self.predict_share
 
     @property
     def learn_seconds(self) -> NDArray[np.float64]:
-        """CPU seconds that went into learning, float64 [s, learners, folds]."""
+        """CPU seconds spent on learning, float64 [s, learners, folds]."""
         return self.cpu_seconds * (1.0 - self.predict_share)
 
     @property
     def rows_per_second(self) -> NDArray[np.float64]:
-        """Rows of the stream that a learner keeps up with, by its wall time, float64 [learners, folds]."""
+        """Rows of the stream per second of a learner's wall time, float64 [learners, folds]."""
         speed: NDArray[np.float64] = self.rows[-1] / np.maximum(self.wall_seconds[-1], 1e-9)
         return speed
 

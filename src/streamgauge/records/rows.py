@@ -1,4 +1,4 @@
-"""Rows: what they look like, and what to do with them."""
+"""Rows: schema, batches, steps and arrivals of labels."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
-from streamgauge.records.schema_html import schema_html
+from streamgauge.records.schema_html import build_schema_html
 
 __all__ = [
     "ABSTAINED",
@@ -27,19 +27,19 @@ __all__ = [
 ]
 
 UNLABELLED = -1
-"""The label of a row whose class is not known."""
+"""The label of a row whose class is unknown."""
 
 ABSTAINED = -1
-"""The prediction of a learner that has nothing to say; it is always an error."""
+"""The prediction of a learner that abstains; it always counts as an error."""
 
 STABLE, WARNING, DRIFT = 0, 1, 2
-"""What a detector says after a value."""
+"""The signal of a detector after a value."""
 
 NEVER = 1 << 60
-"""The row at which a label arrives that never does."""
+"""The arrival row of a label that never arrives."""
 
 DRIFT_KINDS = ("sudden", "gradual", "incremental")
-"""How a new concept comes."""
+"""How a new concept takes over."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ class Attribute:
     Parameters
     ----------
     name
-        What it is called.
+        The name.
     values
-        The names of its nominal values, whose positions are their codes; None where it is numeric.
+        The names of its nominal values, whose positions are their codes; None for a numeric attribute.
     missing
         Whether values may be missing (NaN).
 
@@ -73,7 +73,7 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Schema:
-    """What the rows of a stream look like.
+    """The attributes and classes of a stream.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class Schema:
         for kind, names in (("attribute", [a.name for a in self.attributes]), ("class", list(self.classes))):
             repeated = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
             if repeated:
-                msg = f"two of the schema have the same {kind} name: {sorted(repeated)[0]!r}"
+                msg = f"the schema has the {kind} name {sorted(repeated)[0]!r} twice"
                 raise StreamgaugeError(msg)
         if not self.classes:
             msg = "the schema has no classes"
@@ -97,31 +97,31 @@ class Schema:
 
     @property
     def n_attributes(self) -> int:
-        """How many attributes a row has."""
+        """The number of attributes."""
         return len(self.attributes)
 
     @property
     def n_classes(self) -> int:
-        """How many classes there are."""
+        """The number of classes."""
         return len(self.classes)
 
     @cached_property
     def n_values(self) -> NDArray[np.uint32]:
-        """Per attribute the number of its nominal values, 0 where it is numeric."""
+        """The number of nominal values of each attribute, 0 for a numeric one."""
         return np.array([len(a.values or ()) for a in self.attributes], dtype=np.uint32)
 
     @cached_property
     def missing(self) -> NDArray[np.bool_]:
-        """Per attribute whether its values may be missing."""
+        """Whether values of each attribute may be missing."""
         return np.array([a.missing for a in self.attributes], dtype=np.bool_)
 
     def _repr_html_(self) -> str:
-        return schema_html(self)
+        return build_schema_html(self)
 
     def check(self, batch: "Batch") -> None:
-        """Raise unless every value, label and weight of a batch is what the schema allows."""
+        """Raise unless every value, label and weight of a batch matches the schema."""
         if batch.x.shape[1] != self.n_attributes:
-            msg = f"rows have {batch.x.shape[1]} values where the schema has {self.n_attributes} attributes"
+            msg = f"rows have {batch.x.shape[1]} values, but the schema has {self.n_attributes} attributes"
             raise StreamgaugeError(msg)
         try:
             _native.check_batch(self.n_values, self.missing, self.n_classes, batch.x, batch.y, batch.weight)
@@ -141,11 +141,11 @@ class Batch:
     x
         Values, float64 [n, d], C-contiguous; a nominal value is its code, a missing one NaN.
     y
-        Class codes, int32 [n]; `UNLABELLED` where the class is not known.
+        Class codes, int32 [n]; `UNLABELLED` for an unknown class.
     weight
-        Instance weights, which learners and measures both heed; None means 1 for all.
+        Instance weights, for learners and measures; None means 1 for all.
     time
-        When each row arrived, in seconds; None where rows carry no time.
+        When each row arrived, in seconds; None if rows have no time.
 
     Examples
     --------
@@ -174,8 +174,8 @@ class Batch:
 
     @cached_property
     def n_unlabelled(self) -> int:
-        """How many rows have a class that is not known."""
-        # The least label says of most batches that there are none, in a sixth of the time.
+        """The number of rows with an unknown class."""
+        # The minimum shows for most batches that there are none, in a sixth of the time.
         return 0 if self.y.min(initial=0) > UNLABELLED else int(np.count_nonzero(self.y == UNLABELLED))
 
 
@@ -188,9 +188,9 @@ class Drift:
     position
         The first row that may come from the new concept.
     width
-        How many rows the change takes: from row ``position + width`` on there is only the new concept.
+        The length of the change: from row ``position + width`` on there is only the new concept.
     kind
-        How it comes: ``sudden`` (at once, width 0), ``gradual`` (rows of both concepts mix) or ``incremental`` (the
+        How it takes over: ``sudden`` (at once, width 0), ``gradual`` (rows of both concepts mix) or ``incremental`` (the
         concept itself moves).
 
     Examples
@@ -212,21 +212,21 @@ class Drift:
 
     @property
     def stop(self) -> int:
-        """The first row from which on there is only the new concept."""
+        """The first row after the change."""
         return self.position + self.width
 
 
 @dataclass(frozen=True)
 class Arrivals:
-    """When the labels of the rows of a batch arrive, where that is not at once; the later of the two where both are.
+    """When the labels of a batch arrive, if not at once; if both are set, the later one counts.
 
     Parameters
     ----------
     row
-        The row of the stream after whose test the label is there, int64 [n]; `NEVER` where it never comes.
+        The row of the stream after whose test the label arrives, int64 [n]; `NEVER` if it never arrives.
     time
-        When it is there, in seconds, float64 [n]; infinite where it never comes. A row of the stream that comes at that
-        time or later comes after it.
+        The time of arrival in seconds, float64 [n]; infinite if it never arrives. Rows of the stream at that time or
+        later come after it.
 
     Examples
     --------
@@ -242,7 +242,7 @@ class Arrivals:
 class Step:
     """What to do with each row of a batch in one fold, one after the other.
 
-    A row may stand in it twice: tested when it comes, and learnt when its label does.
+    A row may occur twice: tested when it arrives, and learnt when its label arrives.
 
     Parameters
     ----------
@@ -251,14 +251,14 @@ class Step:
     test
         Which rows the learner predicts, before it may learn them; None means all.
     weight
-        With which weight it learns each row, 0 for not at all; None means 1 for all.
+        The weight with which it learns each row, 0 for not at all; None means 1 for all.
     revealed
-        Which labels it may see; None means all. A row whose label it may not see is, where its weight is above 0, a row
-        without a label for learners that can use those.
+        Which labels it may see; None means all. A row with a hidden label and a weight above 0 is an unlabelled row for
+        learners that can use those.
     row
-        Which row of the stream each is, int64 [n]; None where they are consecutive.
+        The position of each row in the stream, int64 [n]; None if they are consecutive.
     now
-        The row of the stream that came last when it is done, int64 [n], ascending; None where that is the row itself.
+        The latest row of the stream at that moment, int64 [n], ascending; None if it is the row itself.
 
     Examples
     --------
@@ -277,7 +277,7 @@ class Step:
 
     @cached_property
     def labels(self) -> NDArray[np.int32]:
-        """The labels that may be learnt; `UNLABELLED` where one is hidden."""
+        """The labels that may be learnt; `UNLABELLED` for a hidden one."""
         if self.revealed is None:
             return self.batch.y
         return np.where(self.revealed, self.batch.y, np.int32(UNLABELLED))
@@ -291,7 +291,7 @@ class Step:
 
     @cached_property
     def scored(self) -> NDArray[np.intp] | None:
-        """The positions in the batch of the rows that are tested and whose class is known; None means all."""
+        """The positions in the batch of the tested rows with a known class; None means all."""
         if self.test is None and not self.batch.n_unlabelled:
             return None
         known = self.batch.y != UNLABELLED
@@ -301,24 +301,24 @@ class Step:
 
     @cached_property
     def rows(self) -> NDArray[np.int64]:
-        """Which row of the stream each is."""
+        """The position of each row in the stream."""
         return self.batch.rows if self.row is None else self.row
 
     @property
     def times(self) -> NDArray[np.int64]:
-        """The row of the stream that came last when each is done."""
+        """The latest row of the stream at the moment of each."""
         return self.rows if self.now is None else self.now
 
     @property
     def scored_times(self) -> NDArray[np.int64] | range:
-        """The same of the rows that are scored; as a range where they all are, one after the other."""
+        """As `times`, of the scored rows; a range if all rows are scored in their order."""
         if self.scored is not None:
             return self.times[self.scored]
         start = self.batch.start
         return range(start, start + len(self.batch)) if self.row is None and self.now is None else self.times
 
     def part(self, start: int, stop: int) -> "Step":
-        """Give some consecutive rows of it."""
+        """Return some consecutive rows of it."""
         rows, batch = slice(start, stop), self.batch
         weight = None if batch.weight is None else batch.weight[rows]
         time = None if batch.time is None else batch.time[rows]

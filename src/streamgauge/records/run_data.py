@@ -1,4 +1,4 @@
-"""All that an evaluation found."""
+"""The data of a run: readings, pairs, costs, alarms, verdicts."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,19 +16,19 @@ from streamgauge.records.rows import Drift
 __all__ = [
     "Final",
     "RunData",
-    "best_of",
-    "readings_of",
+    "list_readings",
+    "select_best",
 ]
 
 
 @dataclass(frozen=True)
 class Final:
-    """Where one learner stands at the last row.
+    """The value of a measure for one learner at the last reading, fold by fold.
 
     Parameters
     ----------
     folds
-        The value of each fold, float64 [k]; NaN where it is undefined.
+        The value of each fold, float64 [k]; NaN if it is undefined.
 
     Examples
     --------
@@ -50,23 +50,23 @@ class Final:
 
     @property
     def mean(self) -> float:
-        """The mean over the folds that have a value; NaN where none has."""
+        """The mean over the folds with a value; NaN if there are none."""
         return float(self._defined.mean()) if self.n_defined else float("nan")
 
     @property
     def deviation(self) -> float:
-        """The standard deviation over the folds that have a value; NaN where fewer than two have."""
+        """The standard deviation over the folds with a value; NaN if there are fewer than two."""
         return float(self._defined.std(ddof=1)) if self.n_defined > 1 else float("nan")
 
 
 @dataclass(frozen=True)
 class RunData:
-    """All that an evaluation found: a value for every stop, learner, fold, forgetting and measure.
+    """The data of a run: a value for every reading, learner, fold, forgetting and measure.
 
     Parameters
     ----------
     rows
-        The stops: after how many rows of the stream each reading was taken, int64 [s], ascending.
+        The reading rows: after how many rows of the stream each reading was taken, int64 [s], ascending.
     values
         The readings, float64 [s, learners, folds, forgettings, measures].
     learners, forgettings, measures
@@ -78,23 +78,23 @@ class RunData:
     complete
         Whether the stream, or the asked number of rows, was read to the end. False: cut short.
     description
-        What was run: stream, learners, scheme, seed, versions and so on.
+        What was run: stream, learners, scheme, seed, versions and more.
     feedback
-        What became of the labels; None where the results come from elsewhere.
+        What happened to the labels; None if the data come from elsewhere.
     resources
-        What each learner cost; None where it was not measured.
+        What each learner cost; None if it was not measured.
     failures
-        The learners that failed, where others went on; they are in no pair.
+        The learners that failed while others continued; they are in no pair.
     alarms
-        What detectors said of the errors, in the order of the rows.
+        The alarms of detectors on the errors, in the order of the rows.
     verdicts
         What is known of each pair of learners at the end, and since which row.
     labels
-        How classes and labels came; None where the results come from elsewhere.
+        Classes and labels along the run; None if the data come from elsewhere.
     confusions
-        Who was taken for whom along the run; None where that was not kept.
+        Confusion matrices along the run; None if they were not kept.
     differences
-        The differences of all pairs along the run; None where nobody looked.
+        The differences of all pairs along the run; None without a live test.
 
     Examples
     --------
@@ -126,13 +126,13 @@ class RunData:
 
     @property
     def n_folds(self) -> int:
-        """How many folds there are."""
+        """The number of folds."""
         return int(self.values.shape[2])
 
     @property
     def readings(self) -> Iterator[Reading]:
         """Every reading, in the order of the rows."""
-        return readings_of(self.rows, self.values, self.learners, self.forgettings, self.measures)
+        return list_readings(self.rows, self.values, self.learners, self.forgettings, self.measures)
 
     @classmethod
     def from_readings(
@@ -144,33 +144,33 @@ class RunData:
         complete: bool = True,
         description: dict[str, object] | None = None,
     ) -> Self:
-        """Arrange readings that come from elsewhere; a value that is missing is NaN."""
-        found = list(readings)
-        rows = np.unique(np.array([reading.row for reading in found], dtype=np.int64))
+        """Arrange readings from elsewhere; a missing value is NaN."""
+        known = list(readings)
+        rows = np.unique(np.array([reading.row for reading in known], dtype=np.int64))
         names = learners, forgettings, measures = (
-            tuple(dict.fromkeys(reading.learner for reading in found)),
-            tuple(dict.fromkeys(reading.forgetting for reading in found)),
-            tuple(dict.fromkeys(reading.measure for reading in found)),
+            tuple(dict.fromkeys(reading.learner for reading in known)),
+            tuple(dict.fromkeys(reading.forgetting for reading in known)),
+            tuple(dict.fromkeys(reading.measure for reading in known)),
         )
-        n_folds = max((reading.fold + 1 for reading in found), default=1)
+        n_folds = max((reading.fold + 1 for reading in known), default=1)
         values = np.full((len(rows), len(learners), n_folds, len(forgettings), len(measures)), np.nan)
-        for r in found:
-            place = (learners.index(r.learner), r.fold, forgettings.index(r.forgetting), measures.index(r.measure))
-            values[np.searchsorted(rows, r.row), *place] = r.value
+        for r in known:
+            index = (learners.index(r.learner), r.fold, forgettings.index(r.forgetting), measures.index(r.measure))
+            values[np.searchsorted(rows, r.row), *index] = r.value
         return cls(rows, values, *names, pairs, n_rows, complete, description or {})
 
     @property
     def drifts(self) -> tuple[Drift, ...]:
-        """The true drifts of the stream in the rows read, as its maker knows them."""
+        """The true drifts of the stream in the rows read, if the stream knows them."""
         known = self.description.get("drifts", ())
         return tuple(Drift(**drift) for drift in known) if isinstance(known, list) else ()
 
     def greater_is_better(self, measure: str) -> bool:
-        """Say whether a greater value of a measure is better; it is, where the description does not tell."""
+        """Return whether a greater value of a measure is better; True if the description does not say."""
         return bool(self._facts(measure).get("greater_is_better", True))
 
     def unit(self, measure: str) -> str:
-        """Say in what a measure is told; it is a rate, where the description does not tell."""
+        """Return the unit of a measure; a rate if the description does not say."""
         return str(self._facts(measure).get("unit", "rate"))
 
     def _facts(self, measure: str) -> dict[str, object]:
@@ -179,7 +179,7 @@ class RunData:
         return facts if isinstance(facts, dict) else {}
 
     def spread(self, learner: str, measure: str, forgetting: str | None = None) -> NDArray[np.float64]:
-        """Give the standard deviation over the folds at each stop, float64 [s]; NaN where fewer than two have a value.
+        """Return the standard deviation over the folds at each reading, float64 [s]; NaN for fewer than two values.
 
         Examples
         --------
@@ -200,9 +200,9 @@ class RunData:
     def interval(
         self, learner: str, measure: str = "error", bound: str = "hoeffding", forgetting: str | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Give the ends of the confidence intervals of the error or the accuracy, each float64 [s, folds].
+        """Return the ends of the confidence intervals of the error or the accuracy, each float64 [s, folds].
 
-        The bound, ``hoeffding`` or ``chernoff``, must be among the measures. Ends are kept in [0, 1].
+        The bound, ``hoeffding`` or ``chernoff``, must be among the measures. Ends are clipped to [0, 1].
 
         Examples
         --------
@@ -219,7 +219,7 @@ class RunData:
         return np.clip(middle - half, 0.0, 1.0), np.clip(middle + half, 0.0, 1.0)
 
     def final(self, learner: str, measure: str, forgetting: str | None = None) -> Final:
-        """Give where a learner stands after the last row; the first forgetting where none is named.
+        """Return the values of a learner at the last reading; under the first forgetting by default.
 
         Examples
         --------
@@ -232,7 +232,7 @@ class RunData:
         return Final(curve[-1] if len(curve) else np.full(self.n_folds, np.nan))
 
     def best(self, measure: str, forgetting: str | None = None) -> frozenset[str]:
-        """Name the learners with the best mean after the last row; none where there is no choice.
+        """Return the learners with the best mean at the last reading; empty for fewer than two learners.
 
         Examples
         --------
@@ -242,30 +242,30 @@ class RunData:
         frozenset({'bayes'})
         """
         finals = {learner: self.final(learner, measure, forgetting) for learner in self.learners}
-        return best_of(finals, greater_is_better=self.greater_is_better(measure))
+        return select_best(finals, greater_is_better=self.greater_is_better(measure))
 
-    def n_undefined(self, learner: str, measure: str, forgetting: str | None = None) -> int:
-        """Count the readings, over stops and folds, at which a measure is not defined."""
+    def count_undefined(self, learner: str, measure: str, forgetting: str | None = None) -> int:
+        """Count the readings, over rows and folds, at which a measure is undefined."""
         return int(np.isnan(self.curve(learner, measure, forgetting)).sum())
 
     def curve(self, learner: str, measure: str, forgetting: str | None = None) -> NDArray[np.float64]:
-        """Give the readings of one learner, float64 [s, folds]; the first forgetting where none is named."""
+        """Return the readings of one learner, float64 [s, folds]; under the first forgetting by default."""
         forgetting = self.forgettings[0] if forgetting is None else forgetting
         return self.values[
             :,
-            _place("learner", learner, self.learners),
+            _find_index("learner", learner, self.learners),
             :,
-            _place("forgetting", forgetting, self.forgettings),
-            _place("measure", measure, self.measures),
+            _find_index("forgetting", forgetting, self.forgettings),
+            _find_index("measure", measure, self.measures),
         ]
 
 
-def best_of(finals: Mapping[str, Final], *, greater_is_better: bool) -> frozenset[str]:
-    """Name the learners with the best mean; none where there is no choice.
+def select_best(finals: Mapping[str, Final], *, greater_is_better: bool) -> frozenset[str]:
+    """Return the learners with the best mean; empty for fewer than two learners.
 
     Examples
     --------
-    >>> best_of({"tree": Final(np.array([0.5])), "bayes": Final(np.array([0.25]))}, greater_is_better=True)
+    >>> select_best({"tree": Final(np.array([0.5])), "bayes": Final(np.array([0.25]))}, greater_is_better=True)
     frozenset({'tree'})
     """
     means = {learner: final.mean for learner, final in finals.items() if final.n_defined}
@@ -275,26 +275,26 @@ def best_of(finals: Mapping[str, Final], *, greater_is_better: bool) -> frozense
     return frozenset(learner for learner, mean in means.items() if mean == best)
 
 
-def readings_of(
+def list_readings(
     rows: NDArray[np.int64],
     values: NDArray[np.float64],
     learners: tuple[str, ...],
     forgettings: tuple[str, ...],
     measures: tuple[str, ...],
 ) -> Iterator[Reading]:
-    """Give the values of a grid [s, learners, folds, forgettings, measures] one by one.
+    """Yield the values of a grid [s, learners, folds, forgettings, measures] one by one.
 
     Examples
     --------
     >>> grid = np.full((1, 1, 1, 1, 1), 0.5)
-    >>> next(readings_of(np.array([10]), grid, ("tree",), ("Landmark()",), ("accuracy",)))
+    >>> next(list_readings(np.array([10]), grid, ("tree",), ("Landmark()",), ("accuracy",)))
     Reading(row=10, learner='tree', fold=0, measure='accuracy', forgetting='Landmark()', value=0.5)
     """
     for (s, m, k, f, q), value in np.ndenumerate(values):
         yield Reading(int(rows[s]), learners[m], k, measures[q], forgettings[f], float(value))
 
 
-def _place(kind: str, name: str, names: tuple[str, ...]) -> int:
+def _find_index(kind: str, name: str, names: tuple[str, ...]) -> int:
     if name not in names:
         raise unknown_name(kind, name, names)
     return names.index(name)

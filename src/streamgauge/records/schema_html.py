@@ -8,30 +8,30 @@ from streamgauge._format.text import count, join_words
 if TYPE_CHECKING:
     from streamgauge.records.rows import Schema
 
-__all__ = ["schema_html"]
+__all__ = ["build_schema_html"]
 
-MOST_ATTRIBUTES = 30
-"""How many attributes of a schema are shown."""
+MAX_ATTRIBUTES = 30
+"""The most attributes shown."""
 
-MOST_VALUES = 12
-"""How many names of values or classes are shown."""
+MAX_VALUES = 12
+"""The most names of values or classes shown."""
 
 
-def schema_html(schema: "Schema") -> str:
-    """Show the attributes and classes of a schema.
+def build_schema_html(schema: "Schema") -> str:
+    """Return the attributes and classes of a schema as HTML.
 
     Examples
     --------
     >>> from streamgauge import SEA
-    >>> "2 classes" in schema_html(SEA().schema)
+    >>> "2 classes" in build_schema_html(SEA().schema)
     True
     """
     rows = [
-        (attribute.name, _values(attribute.values), "may be missing" if attribute.missing else "")
-        for attribute in schema.attributes[:MOST_ATTRIBUTES]
+        (attribute.name, _describe_values(attribute.values), "may be missing" if attribute.missing else "")
+        for attribute in schema.attributes[:MAX_ATTRIBUTES]
     ]
     more = schema.n_attributes - len(rows)
-    classes = f"{count(schema.n_classes, 'class', 'classes')}: {_some(schema.classes)}"
+    classes = f"{count(schema.n_classes, 'class', 'classes')}: {_shorten(schema.classes)}"
     parts = [
         tag("p", tag("b", count(schema.n_attributes, "attribute")), f"; {classes}"),
         build_table(("attribute", "kind", ""), rows),
@@ -40,11 +40,11 @@ def schema_html(schema: "Schema") -> str:
     return tag("div", *parts)
 
 
-def _values(values: tuple[str, ...] | None) -> str:
-    return "numeric" if values is None else f"{count(len(values), 'value')}: {_some(values)}"
+def _describe_values(values: tuple[str, ...] | None) -> str:
+    return "numeric" if values is None else f"{count(len(values), 'value')}: {_shorten(values)}"
 
 
-def _some(names: tuple[str, ...]) -> str:
-    if len(names) <= MOST_VALUES:
+def _shorten(names: tuple[str, ...]) -> str:
+    if len(names) <= MAX_VALUES:
         return join_words(names)
-    return f"{', '.join(names[:MOST_VALUES])} and {count(len(names) - MOST_VALUES, 'other')}"
+    return f"{', '.join(names[:MAX_VALUES])} and {count(len(names) - MAX_VALUES, 'other')}"

@@ -1,4 +1,4 @@
-"""Saved states in Python: facts, and parts or columns of bytes, with a name in front and a checksum behind."""
+"""Saved states as bytes: a kind, facts, parts or columns, and a checksum."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ Columns = Mapping[str, NDArray[Any] | None]
 
 
 def pack(kind: str, facts: dict[str, Any], parts: Sequence[bytes] = ()) -> bytes:
-    """Put facts (what JSON can tell; numbers keep every bit) and parts of any bytes together.
+    """Pack facts (JSON values; numbers keep every bit) and parts of any bytes.
 
     Examples
     --------
@@ -30,36 +30,36 @@ def pack(kind: str, facts: dict[str, Any], parts: Sequence[bytes] = ()) -> bytes
 
 
 def unpack(kind: str, state: bytes) -> tuple[dict[str, Any], list[bytes]]:
-    """Take apart what `pack` has put together; raise where the bytes are damaged or of something else.
+    """Unpack the result of `pack`; raise if the bytes are damaged or of another kind.
 
     Examples
     --------
     >>> unpack("thing", b"nonsense")
     Traceback (most recent call last):
     ...
-    streamgauge.errors.StreamgaugeError: these bytes are not a saved thing: they are damaged, or of something else
+    streamgauge.errors.StreamgaugeError: these bytes are not a saved thing: they are damaged, or of another kind
     """
     whole, checksum = state[:-4], state[-4:]
     if len(state) < 12 or crc32(whole).to_bytes(4, "little") != checksum:
-        raise _not_a(kind)
-    place = 8 + int.from_bytes(whole[:8], "little")
+        raise _make_error(kind)
+    position = 8 + int.from_bytes(whole[:8], "little")
     try:
-        head = json.loads(whole[8:place])
-        found, sizes, facts = head["kind"], head["sizes"], head["facts"]
+        head = json.loads(whole[8:position])
+        saved_kind, sizes, facts = head["kind"], head["sizes"], head["facts"]
     except (ValueError, KeyError, TypeError):
-        raise _not_a(kind) from None
-    if found != kind:
-        msg = f"these bytes are not a saved {kind} but a saved {found}"
+        raise _make_error(kind) from None
+    if saved_kind != kind:
+        msg = f"these bytes are not a saved {kind} but a saved {saved_kind}"
         raise StreamgaugeError(msg)
     parts = []
     for size in sizes:
-        parts.append(whole[place : place + size])
-        place += size
+        parts.append(whole[position : position + size])
+        position += size
     return facts, parts
 
 
 def pack_columns(kind: str, facts: dict[str, Any], columns: Columns) -> bytes:
-    """Put facts and columns together; a column may be None.
+    """Pack facts and columns; a column may be None.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def pack_columns(kind: str, facts: dict[str, Any], columns: Columns) -> bytes:
 
 
 def unpack_columns(kind: str, state: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Take apart what `pack_columns` has put together; the columns are new and can be written to.
+    """Unpack the result of `pack_columns`; the columns are new and writable.
 
     Examples
     --------
@@ -82,18 +82,18 @@ def unpack_columns(kind: str, state: bytes) -> tuple[dict[str, Any], dict[str, A
     ...
     streamgauge.errors.StreamgaugeError: these bytes are not a saved rows but a saved row
     """
-    about, parts = unpack(kind, state)
-    left = iter(parts)
+    header, parts = unpack(kind, state)
+    remaining = iter(parts)
     columns = {
-        name: None if shape is None else np.frombuffer(next(left), dtype=shape[0]).reshape(shape[1]).copy()
-        for name, shape in about["columns"].items()
+        name: None if shape is None else np.frombuffer(next(remaining), dtype=shape[0]).reshape(shape[1]).copy()
+        for name, shape in header["columns"].items()
     }
-    return about["facts"], columns
+    return header["facts"], columns
 
 
 @contextmanager
 def loading(what: str) -> Iterator[None]:
-    """Tell a state that does not fit as such: one saved by something built otherwise has other facts.
+    """Convert errors while loading a state: one saved with other options has other facts.
 
     Examples
     --------
@@ -101,16 +101,16 @@ def loading(what: str) -> Iterator[None]:
     ...     {}["cpu"]
     Traceback (most recent call last):
     ...
-    streamgauge.errors.StreamgaugeError: this is not a saved meter, or one built otherwise: 'cpu'
+    streamgauge.errors.StreamgaugeError: this is not a saved meter, or one with other options: 'cpu'
     """
     try:
         yield
     except StreamgaugeError:
         raise
     except (ValueError, KeyError, TypeError, IndexError) as error:
-        msg = f"this is not a saved {what}, or one built otherwise: {error}"
+        msg = f"this is not a saved {what}, or one with other options: {error}"
         raise StreamgaugeError(msg) from None
 
 
-def _not_a(kind: str) -> StreamgaugeError:
-    return StreamgaugeError(f"these bytes are not a saved {kind}: they are damaged, or of something else")
+def _make_error(kind: str) -> StreamgaugeError:
+    return StreamgaugeError(f"these bytes are not a saved {kind}: they are damaged, or of another kind")

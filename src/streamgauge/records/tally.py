@@ -1,4 +1,4 @@
-"""Tallies: the counts that measures are made of, one by one and as columns."""
+"""Tallies: the counts that measures are computed from, one by one and as columns."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -10,23 +10,23 @@ from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
 
-__all__ = ["STATISTICS", "Tallies", "Tally", "over_classes"]
+__all__ = ["STATISTICS", "Tallies", "Tally", "sum_classes"]
 
 STATISTICS = ("squared_weight", "log_loss", "brier", "calibration", "ranks")
-"""What a tally holds beyond the counts where a measure asks for it."""
+"""What a tally holds beyond counts if a measure needs it."""
 
 Column = NDArray[np.float64]
 
 FEW = 8
-"""Up to so many classes it is quicker to add columns than to let NumPy sum short rows."""
+"""Up to this number of classes, adding columns is faster than summing short rows in NumPy."""
 
 
-def over_classes(values: Column) -> Column:
-    """Sum over the last axis; equal parts have equal sums, to the last bit, however many tallies there are.
+def sum_classes(values: Column) -> Column:
+    """Sum over the last axis; equal parts have equal sums to the last bit, whatever the number of tallies.
 
     Examples
     --------
-    >>> over_classes(np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
+    >>> sum_classes(np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
     [3.0, 7.0]
     """
     if values.shape[-1] > FEW:
@@ -40,7 +40,7 @@ def over_classes(values: Column) -> Column:
 
 @dataclass(frozen=True)
 class Tally:
-    """The counts that measures are made of; weighted, and faded or windowed by a forgetting.
+    """The counts that measures are computed from, weighted, and faded or windowed by a forgetting.
 
     Parameters
     ----------
@@ -49,12 +49,11 @@ class Tally:
     abstained
         Weight per true class of the rows without a prediction, float64 [c].
     majority_hits, no_change_hits
-        Weight of the rows that the majority class and the class seen last got right.
+        Weight of the rows that the majority class and the previous class predicted correctly.
     width
-        How many rows the tally covers: those it holds, whatever their weights.
+        The number of rows that the tally covers, whatever their weights.
     squared_weight
-        Sum of the squared weights of the rows, faded ones as they have faded. This and what follows is None unless a
-        measure asks for it.
+        Sum of the squared weights of the rows, after fading. This and what follows is None unless a measure needs it.
     log_loss, brier
         Sums of the logarithmic loss, and of half the squared difference of votes and truth.
     calibration
@@ -84,28 +83,28 @@ class Tally:
     @cached_property
     def total(self) -> float:
         """The weight of all rows."""
-        return float(Tallies.stacked([self]).total[0])
+        return float(Tallies.stack([self]).total[0])
 
     @cached_property
     def hits(self) -> float:
-        """The weight of the rows predicted right."""
-        return float(Tallies.stacked([self]).hits[0])
+        """The weight of correct predictions."""
+        return float(Tallies.stack([self]).hits[0])
 
     @cached_property
     def misses(self) -> float:
-        """The weight of the rows predicted wrong or not at all; exactly 0 where there are none."""
-        return float(Tallies.stacked([self]).misses[0])
+        """The weight of wrong or missing predictions; exactly 0 if there are none."""
+        return float(Tallies.stack([self]).misses[0])
 
     @cached_property
     def support(self) -> Column:
         """The weight of each true class."""
-        support: Column = Tallies.stacked([self]).support[0]
+        support: Column = Tallies.stack([self]).support[0]
         return support
 
     @cached_property
     def predicted(self) -> Column:
         """The weight of each predicted class."""
-        predicted: Column = Tallies.stacked([self]).predicted[0]
+        predicted: Column = Tallies.stack([self]).predicted[0]
         return predicted
 
 
@@ -113,12 +112,12 @@ class Tally:
 class Tallies(Sequence[Tally]):
     """Many tallies as columns: every field of `Tally` with one more axis in front.
 
-    What several measures need is computed once. A value without weight behind it is NaN.
+    What several measures need is computed once. A ratio without weight is NaN.
 
     Examples
     --------
     >>> tally = Tally(np.array([[40.0, 30.0], [5.0, 25.0]]), np.zeros(2), 70.0, 50.0, 100)
-    >>> tallies = Tallies.stacked([tally, tally])
+    >>> tallies = Tallies.stack([tally, tally])
     >>> len(tallies), tallies[1].hits, tallies.recall.shape
     (2, 65.0, (2, 2))
     """
@@ -135,16 +134,16 @@ class Tallies(Sequence[Tally]):
     ranks: Column | None = None
 
     @classmethod
-    def stacked(cls, tallies: Iterable[Tally]) -> "Tallies":
-        """Make columns of tallies."""
-        several = list(tallies)
-        columns = ([getattr(tally, part.name) for tally in several] for part in fields(Tally))
+    def stack(cls, tallies: Iterable[Tally]) -> "Tallies":
+        """Stack tallies into columns."""
+        rows = list(tallies)
+        columns = ([getattr(tally, part.name) for tally in rows] for part in fields(Tally))
         return cls(*(None if column[0] is None else np.asarray(column) for column in columns))  # type: ignore[arg-type]
 
     @classmethod
-    def joined(cls, parts: Sequence[Sequence[Tally]]) -> "Tallies":
-        """Put tallies one after the other."""
-        columns = [part if isinstance(part, Tallies) else cls.stacked(part) for part in parts]
+    def join(cls, parts: Sequence[Sequence[Tally]]) -> "Tallies":
+        """Join tallies one after the other."""
+        columns = [part if isinstance(part, Tallies) else cls.stack(part) for part in parts]
         if len(columns) == 1:
             return columns[0]
         joined = ([getattr(column, part.name) for column in columns] for part in fields(Tally))
@@ -154,21 +153,21 @@ class Tallies(Sequence[Tally]):
         return len(self.width)
 
     @overload
-    def __getitem__(self, place: int) -> Tally: ...
+    def __getitem__(self, index: int) -> Tally: ...
     @overload
-    def __getitem__(self, place: slice) -> "Tallies": ...
-    def __getitem__(self, place: int | slice) -> "Tally | Tallies":
+    def __getitem__(self, index: slice) -> "Tallies": ...
+    def __getitem__(self, index: int | slice) -> "Tally | Tallies":
         columns = [getattr(self, part.name) for part in fields(self)]
-        if isinstance(place, slice):
-            return Tallies(*(None if column is None else column[place] for column in columns))  # type: ignore[arg-type]
-        one = [None if column is None else column[place] for column in columns]
-        return Tally(*(part.item() if isinstance(part, np.generic) else part for part in one))  # type: ignore[arg-type]
+        if isinstance(index, slice):
+            return Tallies(*(None if column is None else column[index] for column in columns))  # type: ignore[arg-type]
+        values = [None if column is None else column[index] for column in columns]
+        return Tally(*(part.item() if isinstance(part, np.generic) else part for part in values))  # type: ignore[arg-type]
 
     def __iter__(self) -> Iterator[Tally]:
-        return (self[place] for place in range(len(self)))
+        return (self[index] for index in range(len(self)))
 
     def column(self, statistic: str) -> Column:
-        """Give a statistic that was asked for."""
+        """Return a statistic; raise if it was not kept."""
         column: Column | None = getattr(self, statistic)
         if column is None:
             msg = f"the tally holds no {statistic}: build the forgetting with statistics=({statistic!r},)"
@@ -177,22 +176,22 @@ class Tallies(Sequence[Tally]):
 
     @property
     def n_classes(self) -> int:
-        """How many classes there are."""
+        """The number of classes."""
         return int(self.confusion.shape[-1])
 
     @cached_property
     def right(self) -> Column:
-        """The weight of each class predicted right, [s, c]."""
+        """The weight of correct predictions of each class, [s, c]."""
         return np.ascontiguousarray(np.diagonal(self.confusion, axis1=1, axis2=2))
 
     @cached_property
     def hits(self) -> Column:
-        """The weight of the rows predicted right, [s]."""
-        return over_classes(self.right)
+        """The weight of correct predictions, [s]."""
+        return sum_classes(self.right)
 
     @cached_property
     def wrong(self) -> Column:
-        """The confusion without its diagonal, [s, c, c]: sums of it are exactly 0 where nothing is wrong."""
+        """The confusion without its diagonal, [s, c, c]: its sums are exactly 0 if nothing is wrong."""
         wrong = self.confusion.copy()
         np.einsum("sii->si", wrong)[...] = 0.0
         return wrong
@@ -206,7 +205,7 @@ class Tallies(Sequence[Tally]):
     @cached_property
     def false_negatives(self) -> Column:
         """The weight of the rows of each class predicted as another, or not at all, [s, c]."""
-        return over_classes(self.wrong) + self.abstained
+        return sum_classes(self.wrong) + self.abstained
 
     @cached_property
     def negatives(self) -> Column:
@@ -215,8 +214,8 @@ class Tallies(Sequence[Tally]):
 
     @cached_property
     def misses(self) -> Column:
-        """The weight of the rows predicted wrong or not at all, [s]; exactly 0 where there are none."""
-        return over_classes(self.false_negatives)
+        """The weight of wrong or missing predictions, [s]; exactly 0 if there are none."""
+        return sum_classes(self.false_negatives)
 
     @cached_property
     def total(self) -> Column:
@@ -226,12 +225,12 @@ class Tallies(Sequence[Tally]):
     @cached_property
     def support(self) -> Column:
         """The weight of each true class, [s, c]."""
-        return over_classes(self.confusion) + self.abstained
+        return sum_classes(self.confusion) + self.abstained
 
     @cached_property
     def supported(self) -> Column:
         """The weight of all true classes, [s]."""
-        return over_classes(self.support)
+        return sum_classes(self.support)
 
     @cached_property
     def predicted(self) -> Column:
@@ -246,16 +245,16 @@ class Tallies(Sequence[Tally]):
 
     @cached_property
     def n_present(self) -> Column:
-        """How many classes have weight, [s]."""
-        return over_classes(self.present.astype(np.float64))
+        """The number of classes with weight, [s]."""
+        return sum_classes(self.present.astype(np.float64))
 
     @cached_property
     def recall(self) -> Column:
-        """The share of each true class that was predicted right, [s, c]; NaN for an absent class."""
+        """The share of each true class that was predicted correctly, [s, c]; NaN for an absent class."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.right / self.support
 
     @cached_property
     def shared(self) -> dict[str, tuple[Column, NDArray[np.bool_], bool]]:
-        """What measures have computed of these tallies for each other."""
+        """A cache of what measures have computed from these tallies."""
         return {}
