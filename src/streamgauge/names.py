@@ -114,7 +114,8 @@ def _streams() -> dict[str, Any]:
     from streamgauge import streams  # noqa: PLC0415
 
     known = catalogue(streams, with_needs=True)
-    return {**{name: thing for name, thing in known.items() if hasattr(thing, "batches")}, "paper_stream": streams.paper_stream}
+    kinds = {name: thing for name, thing in known.items() if hasattr(thing, "batches")}
+    return {**kinds, "paper_stream": streams.paper_stream}
 
 
 def _labellings() -> dict[str, Any]:

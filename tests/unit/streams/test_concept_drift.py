@@ -141,7 +141,7 @@ def test_the_sigmoid_is_that_of_moa_three_times_as_wide():
     rows = np.arange(position - 700, position + 700)
     moas = 1 / (1 + np.exp(-4 * (rows - position) / width))
     stream = Gradual(LOW, HIGH, position=position - 750, width=1500)
-    assert np.abs(stream._share(rows[0], len(rows)) - moas).max() < 0.01
+    assert np.abs(stream._compute_share(rows[0], len(rows)) - moas).max() < 0.01
 
 
 def test_a_width_of_one_row_does_not_overflow():
