@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError
 from streamgauge.forgetting.moa_counting import MoaCounting
-from streamgauge.records import Tallies, Trace, over_classes
+from streamgauge.records import Tallies, Trace, sum_classes
 
 __all__ = ["ForgettingBase", "NativeForgetting"]
 
@@ -36,7 +36,7 @@ class NativeForgetting:
 
     def update(self, trace: Trace, reading_rows: Sequence[int]) -> Tallies:
         """Add a trace; return the tally before each of the reading rows (ascending positions in the stream)."""
-        counts = trace.n_before(np.asarray(reading_rows, dtype=np.int64))
+        counts = trace.count_before(np.asarray(reading_rows, dtype=np.int64))
         try:
             confusion, abstained, hits, widths, sums, ranks = self._kernel.update(
                 np.ascontiguousarray(trace.y_true, dtype=np.int32),
@@ -51,7 +51,7 @@ class NativeForgetting:
         except ValueError as error:
             msg = f"in a trace of {len(trace)} rows: {error}"
             raise StreamgaugeError(msg) from None
-        baselines = over_classes(hits)
+        baselines = sum_classes(hits)
         return Tallies(
             confusion=confusion,
             abstained=abstained,

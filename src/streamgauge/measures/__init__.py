@@ -1,6 +1,6 @@
 """Measures: pure functions of a tally.
 
-By name (`streamgauge list measures`), as objects with options, or as plain functions ``f(tally)`` and
+They are used by name (`streamgauge list measures`), as objects with options, or as plain functions ``f(tally)`` and
 ``f(y_true, y_pred)``.
 """
 
@@ -54,21 +54,22 @@ __all__ = [
     "brier",
     "build_state",
     "coverage",
+    "describe_measure",
     "determinant",
     "error",
     "expected_calibration_error",
-    "facts_of",
+    "find_measures",
     "g_mean",
     "harmonic_mean",
     "informedness",
     "kappa",
     "kappa_m",
     "kappa_temporal",
+    "list_statistics",
     "log_loss",
     "mcc",
     "measure",
-    "measured",
-    "measures_of",
+    "measure_tallies",
     "over_tallies",
     "pr_auc_ovo_macro",
     "pr_auc_ovr_macro",
@@ -78,10 +79,9 @@ __all__ = [
     "roc_auc_ovo_macro",
     "roc_auc_ovr_macro",
     "roc_auc_ovr_weighted",
-    "statistics_of",
 ]
 
-_SINGLE: tuple[Measure, ...] = (
+_BASIC: tuple[Measure, ...] = (
     accuracy,
     error,
     kappa,
@@ -103,7 +103,7 @@ _AVERAGED: tuple[Measure, ...] = tuple(
     for average in AVERAGES
     if (of, average) != ("g_mean_precision_recall", "micro")
 )
-_OF_VOTES: tuple[Measure, ...] = (
+_FROM_VOTES: tuple[Measure, ...] = (
     log_loss,
     brier,
     expected_calibration_error,
@@ -116,36 +116,36 @@ _OF_VOTES: tuple[Measure, ...] = (
     roc_auc_margin,
 )
 
-COUNT_MEASURES: dict[str, Measure] = {known.name: known for known in (*_SINGLE, *_AVERAGED)}
-"""Every measure that needs no more than counts, by its name."""
+COUNT_MEASURES: dict[str, Measure] = {known.name: known for known in (*_BASIC, *_AVERAGED)}
+"""The measures that need only counts, by name."""
 
 MEASURES: dict[str, Measure] = {
     **COUNT_MEASURES,
-    **{known.name: known for known in (*_OF_VOTES, Hoeffding(), Chernoff())},
+    **{known.name: known for known in (*_FROM_VOTES, Hoeffding(), Chernoff())},
 }
-"""Every measure, by its name."""
+"""All measures by name."""
 
 
-_OF_BASELINES = {kappa_m.name, kappa_temporal.name}
+_BASELINE_MEASURES = {kappa_m.name, kappa_temporal.name}
 
 
 def reads_baselines(measures: Iterable[Measure]) -> bool:
-    """Whether measures may look at what the majority class, or the class seen last, got right; others' own always may.
+    """Return whether measures may read the hits of the majority-class and no-change baselines; users' measures may.
 
     Examples
     --------
     >>> def mine(tally):
     ...     return tally.majority_hits
-    >>> [reads_baselines(found) for found in ([accuracy, kappa], [accuracy, kappa_m], [measure(mine)])]
+    >>> [reads_baselines(measures) for measures in ([accuracy, kappa], [accuracy, kappa_m], [measure(mine)])]
     [False, True, True]
     """
-    return any(one.name in _OF_BASELINES or one is not MEASURES.get(one.name) for one in measures)
+    return any(m.name in _BASELINE_MEASURES or m is not MEASURES.get(m.name) for m in measures)
 
 
 def measure(wanted: str | Measure | Callable[..., float]) -> Measure:
-    """Find a measure by its name, or make one of a plain function; a measure is given back as it is.
+    """Return a measure: that of a name, one made from a plain function, or a given one.
 
-    Beside the names in `MEASURES` there are those with a class, ``recall[up]``, and with a beta, ``f2_macro``.
+    Besides the names in `MEASURES` there are names with a class, ``recall[up]``, and with a beta, ``f2_macro``.
 
     Examples
     --------
@@ -159,68 +159,70 @@ def measure(wanted: str | Measure | Callable[..., float]) -> Measure:
     streamgauge.errors.StreamgaugeError: there is no measure 'kapa'; did you mean kappa?
     """
     if isinstance(wanted, str):
-        return _named(wanted)
+        return _find_named(wanted)
     if isinstance(wanted, Measure) and callable(wanted):
         return wanted
     if callable(wanted) and not isinstance(wanted, type):
         return from_function(wanted)
-    msg = f"{wanted!r} is not a measure: give a name, a function of a tally or a function of y_true and y_pred"
+    msg = f"{wanted!r} is not a measure: pass a name, a function of a tally or a function of y_true and y_pred"
     raise StreamgaugeError(msg)
 
 
-def _named(name: str) -> Measure:
+def _find_named(name: str) -> Measure:
     if name in MEASURES:
         return MEASURES[name]
-    of_class = re.fullmatch(r"(\w+)\[(.+)\]", name)
-    if of_class:
-        known, of = of_class.groups()
-        if known not in (*PER_CLASS, *AREAS):
-            raise unknown_name(kind="measure of a class", name=known, known=(*PER_CLASS, *AREAS))
+    class_measures = (*PER_CLASS, *AREAS)
+    with_class = re.fullmatch(r"(\w+)\[(.+)\]", name)
+    if with_class:
+        known, of = with_class.groups()
+        if known not in class_measures:
+            raise unknown_name(kind="measure of a class", name=known, known=class_measures)
         return AreaOfClass(known, of) if known in AREAS else OfClass(known, of)
     with_beta = re.fullmatch(r"f(\d+(?:\.\d+)?)_(macro|micro|weighted)", name)
     if with_beta:
         return FBeta(float(with_beta[1]), with_beta[2])
-    if name in (*PER_CLASS, *AREAS):
-        means = [known for known in MEASURES if known.startswith(f"{name}_")]
-        msg = f"{name} is that of a class: write {name}[CLASS] or, of all classes, {', '.join(means)}"
+    if name in class_measures:
+        averages = [known for known in MEASURES if known.startswith(f"{name}_")]
+        msg = f"{name} is a measure of one class: write {name}[CLASS] or, for all classes, {', '.join(averages)}"
         raise StreamgaugeError(msg)
     raise unknown_name(kind="measure", name=name, known=MEASURES)
 
 
 def find_measures(wanted: object, stream: Stream) -> tuple[Measure, ...]:
-    """Find one or several measures, those of a class with the code it has in a stream.
+    """Return one or several measures, bound to the classes of a stream.
 
     Examples
     --------
     >>> from streamgauge.streams import SEA
-    >>> [found.name for found in find_measures(["accuracy", "recall[1]"], SEA())]
+    >>> [measure.name for measure in find_measures(["accuracy", "recall[1]"], SEA())]
     ['accuracy', 'recall[1]']
     """
     several = wanted if isinstance(wanted, list | tuple) else (wanted,)
-    found = (measure(one) for one in several)
-    bound = tuple(one.bound(stream.schema) if hasattr(one, "bound") else one for one in found)
-    names = [one.name for one in bound]
+    found = tuple(
+        known.bind(stream.schema) if isinstance(known, OverTallies) else known for known in map(measure, several)
+    )
+    names = [known.name for known in found]
     if len(set(names)) < len(names):
         repeated = next(name for name in names if names.count(name) > 1)
-        msg = f"two measures are called {repeated!r}; give one of them another name"
+        msg = f"two measures are called {repeated!r}: rename one of them"
         raise StreamgaugeError(msg)
-    return bound
+    return found
 
 
 def list_statistics(measures: Sequence[Measure]) -> tuple[str, ...]:
-    """Name what measures need of a tally beyond the counts.
+    """Return the names of the statistics that measures need beyond counts.
 
     Examples
     --------
     >>> list_statistics([accuracy, log_loss, brier, Hoeffding()])
     ('brier', 'log_loss', 'squared_weight')
     """
-    needed = {name for one in measures for name in getattr(one, "statistics", ())}
-    return tuple(sorted(needed))
+    # optional, see protocols.Measure
+    return tuple(sorted({name for measure in measures for name in getattr(measure, "statistics", ())}))
 
 
 def describe_measure(measure: Measure) -> dict[str, object]:
-    """Say what a reader of results must know of a measure.
+    """Return the facts about a measure that results need: which way is better, and the unit.
 
     Examples
     --------
@@ -231,7 +233,7 @@ def describe_measure(measure: Measure) -> dict[str, object]:
 
 
 def build_state(forgetting: Forgetting, n_classes: int, measures: Sequence[Measure]) -> ForgettingState:
-    """Build the state of a forgetting that keeps what the measures need, and nothing more.
+    """Build the state of a forgetting that keeps only what the measures need.
 
     Examples
     --------
@@ -251,7 +253,7 @@ def build_state(forgetting: Forgetting, n_classes: int, measures: Sequence[Measu
 
 
 def measure_tallies(measures: Sequence[Measure], tallies: Sequence[Sequence[Tally]]) -> NDArray[np.float64]:
-    """Measure several series of tallies, all at once where measures can; float64 [series, tallies, measures].
+    """Return the values for several series of tallies, float64 [series, tallies, measures].
 
     Examples
     --------
@@ -262,5 +264,5 @@ def measure_tallies(measures: Sequence[Measure], tallies: Sequence[Sequence[Tall
     shape = (len(tallies), len(tallies[0]), len(measures))
     if not len(tallies[0]):
         return np.empty(shape)
-    joined = Tallies.joined(tallies)
-    return np.stack([compute_values(one, joined) for one in measures], axis=-1).reshape(shape)
+    joined = Tallies.join(tallies)
+    return np.stack([compute_values(measure, joined) for measure in measures], axis=-1).reshape(shape)

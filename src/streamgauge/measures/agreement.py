@@ -1,27 +1,24 @@
 """Agreement beyond a baseline, on a scale where 0 is the baseline and 1 is perfect."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from streamgauge.measures.functions import over_tallies
-from streamgauge.records import Tallies, over_classes
+from streamgauge.measures.functions import Column, over_tallies
+from streamgauge.records import Tallies, sum_classes
 
 __all__ = ["determinant", "informedness", "kappa", "kappa_m", "kappa_temporal", "mcc"]
 
-SPECK = 1e-12
-"""A share of the weight so small that it may be rounding: a baseline that errs no more has left no room."""
-
-Column = NDArray[np.float64]
+ROUNDING = 1e-12
+"""A share of the weight that may be rounding: a baseline with a smaller error counts as perfect."""
 
 
 @over_tallies()
 def kappa(tallies: Tallies) -> Column:
-    """Cohen's kappa: against a guesser with the same frequencies of predictions.
+    """Cohen's kappa: the gain over guessing with the same frequencies of predictions.
 
-    ``(p0 - pe) / (1 - pe)`` with p0 the accuracy and pe the sum over the classes of the share of the true class times
-    the share of the predicted class. An abstention counts as a wrong prediction of no class.
+    ``(p0 - pe) / (1 - pe)`` where p0 is the accuracy and pe the sum over the classes of the share of the true class
+    times the share of the predicted class. An abstention counts as a wrong prediction of no class.
 
-    NaN where the tally holds no weight, or where pe is 1 (to within 1e-12): one class only, and it alone predicted.
+    NaN if the tally has no weight, or if pe is 1 (to within 1e-12): there is only one class, and only it was predicted.
 
     Examples
     --------
@@ -34,20 +31,19 @@ def kappa(tallies: Tallies) -> Column:
     Cohen, "A coefficient of agreement for nominal scales", 1960.
     """
     total = tallies.total
-    expected_misses = over_classes(tallies.support * (total[:, None] - tallies.predicted)) / total
-    return np.where(expected_misses > SPECK * total, 1.0 - tallies.misses / expected_misses, np.nan)
+    expected_misses = sum_classes(tallies.support * (total[:, None] - tallies.predicted)) / total
+    return np.where(expected_misses > ROUNDING * total, 1.0 - tallies.misses / expected_misses, np.nan)
 
 
 @over_tallies()
 def kappa_m(tallies: Tallies) -> Column:
-    """Kappa against the majority class so far.
+    """Kappa M: the gain over predicting the majority class so far.
 
-    ``(p0 - pm) / (1 - pm)`` with p0 the accuracy and pm that of the majority class, over the same rows. The majority
-    class is that of the rows learnt before: the baseline predicts before it sees the label.
+    ``(p0 - pm) / (1 - pm)`` where p0 is the accuracy and pm that of the majority class, over the same rows. The
+    majority class is that of the rows learnt before: the baseline predicts before it sees the label.
 
-    Exactly 0 where the hits are as many as the baseline's, even if all are hits: no better than the baseline. NaN
-    where the tally holds no weight, or where the baseline is perfect (to within 1e-12) and the learner is not: then no
-    finite number is low enough.
+    Exactly 0 if the learner has as many hits as the baseline, even if all are hits. NaN if the tally has no weight, or
+    if the baseline is perfect (to within 1e-12) and the learner is not: no finite number is low enough then.
 
     Examples
     --------
@@ -59,19 +55,18 @@ def kappa_m(tallies: Tallies) -> Column:
     ----------
     Bifet et al., "Efficient online evaluation of big data stream classifiers", 2015.
     """
-    return gain(tallies, tallies.majority_hits)
+    return compute_gain(tallies, tallies.majority_hits)
 
 
 @over_tallies()
 def kappa_temporal(tallies: Tallies) -> Column:
-    """Kappa against the class seen last, which is hard to beat where classes come in runs.
+    """Kappa temporal: the gain over predicting the previous class, which is hard to beat if classes come in runs.
 
-    ``(p0 - pt) / (1 - pt)`` with p0 the accuracy and pt that of the no-change predictor, over the same rows. It
-    predicts the class of the row learnt last, before it sees the label.
+    ``(p0 - pt) / (1 - pt)`` where p0 is the accuracy and pt that of the no-change predictor, over the same rows. It
+    predicts the class of the most recently learnt row, before it sees the label.
 
-    Exactly 0 where the hits are as many as the baseline's, even if all are hits: no better than the baseline. NaN
-    where the tally holds no weight, or where the baseline is perfect (to within 1e-12) and the learner is not: then no
-    finite number is low enough.
+    Exactly 0 if the learner has as many hits as the baseline, even if all are hits. NaN if the tally has no weight, or
+    if the baseline is perfect (to within 1e-12) and the learner is not: no finite number is low enough then.
 
     Examples
     --------
@@ -84,17 +79,16 @@ def kappa_temporal(tallies: Tallies) -> Column:
     Žliobaitė et al., "Evaluation methods and decision theory for classification of streaming data with temporal
     dependence", 2015.
     """
-    return gain(tallies, tallies.no_change_hits)
+    return compute_gain(tallies, tallies.no_change_hits)
 
 
 @over_tallies()
 def mcc(tallies: Tallies) -> Column:
-    """Matthews' correlation coefficient; for many classes its generalisation R_K (Gorodkin, 2004).
+    """Matthews' correlation coefficient of true and predicted classes; for many classes R_K (Gorodkin, 2004).
 
-    The correlation of true and predicted classes. An abstention counts as a prediction of a class of its own.
+    An abstention counts as the prediction of a separate class.
 
-    NaN where the tally holds no weight, or only one class is true, or only one predicted: there is nothing to
-    correlate.
+    NaN if the tally has no weight, or only one class occurs or is predicted: there is nothing to correlate.
 
     Examples
     --------
@@ -104,22 +98,22 @@ def mcc(tallies: Tallies) -> Column:
     """
     total = tallies.total
     support, predicted = tallies.support / total[:, None], tallies.predicted / total[:, None]
-    abstained = over_classes(tallies.abstained) / total
-    spread_true = 1.0 - over_classes(support * support)
-    spread_predicted = 1.0 - over_classes(predicted * predicted) - abstained * abstained
-    covariance = tallies.hits / total - over_classes(support * predicted)
-    varied = (spread_true > SPECK) & (spread_predicted > SPECK)
+    abstained = sum_classes(tallies.abstained) / total
+    spread_true = 1.0 - sum_classes(support * support)
+    spread_predicted = 1.0 - sum_classes(predicted * predicted) - abstained * abstained
+    covariance = tallies.hits / total - sum_classes(support * predicted)
+    varied = (spread_true > ROUNDING) & (spread_predicted > ROUNDING)
     return np.where(varied, np.clip(covariance / np.sqrt(spread_true * spread_predicted), -1.0, 1.0), np.nan)
 
 
 @over_tallies()
 def informedness(tallies: Tallies) -> Column:
-    """How much better than chance each class is recognised: balanced accuracy, 0 at chance and 1 where perfect.
+    """Informedness: balanced accuracy on a scale where 0 is chance and 1 is perfect.
 
-    ``(A - 1/k) / (1 - 1/k)`` with A the mean recall over the k classes that occur; for two classes
+    ``(A - 1/k) / (1 - 1/k)`` where A is the mean recall over the k classes that occur; for two classes
     ``recall + specificity - 1``, Youden's J. An abstention is wrong.
 
-    NaN where fewer than two classes occur.
+    NaN if fewer than two classes occur.
 
     Examples
     --------
@@ -128,18 +122,18 @@ def informedness(tallies: Tallies) -> Column:
     0.4048
     """
     chance = 1.0 / tallies.n_present
-    mean = over_classes(np.where(tallies.present, tallies.recall, 0.0)) * chance
+    mean = sum_classes(np.where(tallies.present, tallies.recall, 0.0)) * chance
     return np.where(tallies.n_present > 1, (mean - chance) / (1.0 - chance), np.nan)
 
 
 @over_tallies()
 def determinant(tallies: Tallies) -> Column:
-    """Confusion matrix determinant: rows are shares of their true class, of the classes that occur only.
+    """Confusion matrix determinant, with rows scaled to shares of their true class.
 
-    1 where perfect, 0 for a learner that predicts one class or guesses. For two classes it is the informedness. An
-    abstention is in no column.
+    Only classes that occur count. It is 1 for a perfect learner, and 0 for one that predicts one class or guesses. For
+    two classes it equals the informedness. An abstention is in no column.
 
-    NaN where no class occurs.
+    NaN if no class occurs.
 
     Examples
     --------
@@ -148,7 +142,7 @@ def determinant(tallies: Tallies) -> Column:
     0.4048
     """
     shares = tallies.confusion / tallies.support[:, :, None]
-    # The unit row of an absent class leaves the determinant of the others.
+    # a unit row for an absent class does not change the determinant of the others
     shares = np.where(tallies.present[:, :, None], shares, np.eye(tallies.n_classes))
     if tallies.n_classes == 2:
         values = shares[:, 0, 0] * shares[:, 1, 1] - shares[:, 0, 1] * shares[:, 1, 0]
@@ -157,20 +151,20 @@ def determinant(tallies: Tallies) -> Column:
     return np.where(tallies.n_present > 0, values, np.nan)
 
 
-def gain(tallies: Tallies, baseline_hits: Column) -> Column:
-    """Share of what a baseline leaves to gain that was gained; NaN where it leaves nothing, or there is no weight.
+def compute_gain(tallies: Tallies, baseline_hits: Column) -> Column:
+    """Return the gain over a baseline as a share of the possible gain; NaN if no gain is possible, or without weight.
 
     Examples
     --------
     >>> from streamgauge.records import Tally
-    >>> perfect = Tallies.stacked([Tally(np.eye(2), np.zeros(2), 1.0, 1.0, 2)])
-    >>> gain(perfect, perfect.majority_hits).tolist()
+    >>> perfect = Tallies.stack([Tally(np.eye(2), np.zeros(2), 1.0, 1.0, 2)])
+    >>> compute_gain(perfect, perfect.majority_hits).tolist()
     [1.0]
     """
-    ahead = tallies.hits - baseline_hits
-    room = tallies.total - baseline_hits
-    share = np.where(room > SPECK * tallies.total, ahead / room, np.nan)
-    return np.where((ahead == 0.0) & (tallies.total > 0.0), 0.0, share)
+    gain = tallies.hits - baseline_hits
+    possible = tallies.total - baseline_hits
+    share = np.where(possible > ROUNDING * tallies.total, gain / possible, np.nan)
+    return np.where((gain == 0.0) & (tallies.total > 0.0), 0.0, share)
 
 
-__test__ = {one.name: one.__doc__ for one in (kappa, kappa_m, kappa_temporal, mcc, informedness, determinant)}
+__test__ = {m.name: m.__doc__ for m in (kappa, kappa_m, kappa_temporal, mcc, informedness, determinant)}

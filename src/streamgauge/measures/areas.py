@@ -1,20 +1,19 @@
 """Areas under curves: how well votes rank the rows of one class before those of others.
 
-Exact over `Window`, `TimeWindow` and `Tumbling`, which then keep the votes of their rows. Under the other forgettings
-the votes are kept in bins that halve towards 0 and 1, each halving cut into 16 (fewer from 23 classes on, so that a
-state stays below 8 MB; more than 90 classes are refused): rows of two classes in one bin count as tied. By at most
-how much the area may be off for that, `roc_auc_margin` tells.
+They are exact over `Window`, `TimeWindow` and `Tumbling`, which keep the votes of their rows. The other forgettings
+keep the votes in bins that halve towards 0 and 1, with 16 bins per halving (fewer from 23 classes on, so that a state
+stays below 8 MB; more than 90 classes are refused): rows of two classes in the same bin count as tied.
+`roc_auc_margin` is the greatest error that this can cause.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from streamgauge.errors import unknown_name
-from streamgauge.measures.classes import class_code, code_of
-from streamgauge.measures.functions import OverTallies, over_tallies
-from streamgauge.records import Schema, Tallies
+from streamgauge.measures.classes import ClassMeasure
+from streamgauge.measures.functions import Column, over_tallies
+from streamgauge.records import Tallies
 
 __all__ = [
     "AREAS",
@@ -28,21 +27,20 @@ __all__ = [
     "roc_auc_ovr_weighted",
 ]
 
-Column = NDArray[np.float64]
-
 ROC, TIED, PRECISION = 0, 1, 2
 AREAS = {"roc_auc": ROC, "pr_auc": PRECISION}
-"""The areas that can be told of one class."""
+"""The areas of one class, with their index in the statistic "ranks"."""
 
 
 @over_tallies(statistics=("ranks",))
 def roc_auc_ovr_macro(tallies: Tallies) -> Column:
     """Area under the ROC curve of each class against all others, mean over the classes.
 
-    The probability that a row of the class gets a greater share of the votes for it than a row of another class; ties
-    count half. For two classes it is the plain ROC-AUC. Classes without rows, or without rows of others, are left out.
+    It is the probability that a row of the class has a greater share of the votes for the class than a row of another
+    class; ties count half. For two classes it is the usual ROC AUC. Classes without rows, or without rows of others,
+    are left out.
 
-    NaN where fewer than two classes occur.
+    NaN if fewer than two classes occur.
 
     Examples
     --------
@@ -51,14 +49,14 @@ def roc_auc_ovr_macro(tallies: Tallies) -> Column:
     >>> roc_auc_ovr_macro(Tally(np.eye(2), np.zeros(2), 0.0, 0.0, 2, ranks=ranks))
     0.75
     """
-    return mean_where_known(_against_all(tallies, ROC), None)
+    return average_known(_select_one_vs_rest(tallies, ROC), None)
 
 
 @over_tallies(statistics=("ranks",))
 def roc_auc_ovr_weighted(tallies: Tallies) -> Column:
-    """Area under the ROC curve of each class against all others, mean weighted by how often the classes occur.
+    """Area under the ROC curve of each class against all others, mean weighted by class frequency.
 
-    NaN where fewer than two classes occur. See `roc_auc_ovr_macro`.
+    NaN if fewer than two classes occur. See `roc_auc_ovr_macro`.
 
     Examples
     --------
@@ -67,16 +65,16 @@ def roc_auc_ovr_weighted(tallies: Tallies) -> Column:
     >>> roc_auc_ovr_weighted(Tally(np.diag([1.0, 3.0]), np.zeros(2), 0.0, 0.0, 4, ranks=ranks))
     0.875
     """
-    return mean_where_known(_against_all(tallies, ROC), tallies.support)
+    return average_known(_select_one_vs_rest(tallies, ROC), tallies.support)
 
 
 @over_tallies(statistics=("ranks",))
 def roc_auc_ovo_macro(tallies: Tallies) -> Column:
     """Area under the ROC curve of each class against each other, mean over all pairs (Hand and Till's M).
 
-    It does not depend on how often the classes occur. Pairs of which one class has no rows are left out.
+    It does not depend on class frequencies. Pairs with a class without rows are left out.
 
-    NaN where fewer than two classes occur.
+    NaN if fewer than two classes occur.
 
     Examples
     --------
@@ -90,17 +88,17 @@ def roc_auc_ovo_macro(tallies: Tallies) -> Column:
     Hand and Till, "A simple generalisation of the area under the ROC curve for multiple class classification
     problems", 2001.
     """
-    return mean_where_known(_against_each(tallies, ROC), None)
+    return average_known(_select_one_vs_one(tallies, ROC), None)
 
 
 @over_tallies(statistics=("ranks",))
 def pr_auc_ovr_macro(tallies: Tallies) -> Column:
     """Area under the precision-recall curve of each class against all others, mean over the classes.
 
-    It is the average precision: the mean over the rows of a class of the precision down to each, without
+    It is the average precision: the precision down to each row of a class, averaged over these rows, without
     interpolation. Classes without rows, or without rows of others, are left out.
 
-    NaN where fewer than two classes occur.
+    NaN if fewer than two classes occur.
 
     Examples
     --------
@@ -109,14 +107,14 @@ def pr_auc_ovr_macro(tallies: Tallies) -> Column:
     >>> round(pr_auc_ovr_macro(Tally(np.eye(2), np.zeros(2), 0.0, 0.0, 2, ranks=ranks)), 4)
     0.6
     """
-    return mean_where_known(_against_all(tallies, PRECISION), None)
+    return average_known(_select_one_vs_rest(tallies, PRECISION), None)
 
 
 @over_tallies(statistics=("ranks",))
 def pr_auc_ovr_weighted(tallies: Tallies) -> Column:
-    """Area under the precision-recall curve of each class against all others, weighted by how often they occur.
+    """Area under the precision-recall curve of each class against all others, mean weighted by class frequency.
 
-    NaN where fewer than two classes occur. See `pr_auc_ovr_macro`.
+    NaN if fewer than two classes occur. See `pr_auc_ovr_macro`.
 
     Examples
     --------
@@ -125,14 +123,14 @@ def pr_auc_ovr_weighted(tallies: Tallies) -> Column:
     >>> pr_auc_ovr_weighted(Tally(np.diag([1.0, 3.0]), np.zeros(2), 0.0, 0.0, 4, ranks=ranks))
     0.875
     """
-    return mean_where_known(_against_all(tallies, PRECISION), tallies.support)
+    return average_known(_select_one_vs_rest(tallies, PRECISION), tallies.support)
 
 
 @over_tallies(statistics=("ranks",))
 def pr_auc_ovo_macro(tallies: Tallies) -> Column:
     """Area under the precision-recall curve of each class against each other, mean over all pairs.
 
-    NaN where fewer than two classes occur. See `pr_auc_ovr_macro`.
+    NaN if fewer than two classes occur. See `pr_auc_ovr_macro`.
 
     Examples
     --------
@@ -141,17 +139,17 @@ def pr_auc_ovo_macro(tallies: Tallies) -> Column:
     >>> pr_auc_ovo_macro(Tally(np.eye(2), np.zeros(2), 0.0, 0.0, 2, ranks=ranks))
     0.7
     """
-    return mean_where_known(_against_each(tallies, PRECISION), None)
+    return average_known(_select_one_vs_one(tallies, PRECISION), None)
 
 
 @over_tallies(greater_is_better=False, statistics=("ranks",))
 def roc_auc_margin(tallies: Tallies) -> Column:
-    """By how much the areas under ROC curves may be off at most, for pairs of rows that are tied: half their share.
+    """Greatest possible error of the areas under ROC curves due to ties: half the share of tied pairs of rows.
 
-    The greatest over the classes and pairs of classes. Over windows, which are exact, it tells of votes that are truly
-    equal; under other forgettings also of those that only lie in one bin.
+    It is the maximum over the classes and pairs of classes. Over windows, which are exact, ties are equal votes; with
+    other forgettings also votes in the same bin.
 
-    NaN where fewer than two classes occur.
+    NaN if fewer than two classes occur.
 
     Examples
     --------
@@ -166,10 +164,10 @@ def roc_auc_margin(tallies: Tallies) -> Column:
 
 
 @dataclass(frozen=True)
-class AreaOfClass(OverTallies):
+class AreaOfClass(ClassMeasure):
     """The area under a curve of one class against all others. By name: ``roc_auc[up]``, ``pr_auc[up]``.
 
-    NaN where the class, or every other class, has no rows.
+    NaN if the class, or every other class, has no rows.
 
     Parameters
     ----------
@@ -177,6 +175,8 @@ class AreaOfClass(OverTallies):
         roc_auc or pr_auc.
     of
         The name of the class, or its code as a whole number.
+    code
+        The code of the class if it is given by name; an evaluation sets it.
 
     Examples
     --------
@@ -186,41 +186,28 @@ class AreaOfClass(OverTallies):
     0.75
     """
 
-    measure: str
-    of: str | int
-    code: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.measure not in AREAS:
-            raise unknown_name(kind="area", name=self.measure, known=AREAS)
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return f"{self.measure}[{self.of}]"
+    @classmethod
+    def _list_known(cls) -> Iterable[str]:
+        return AREAS
 
     @property
     def statistics(self) -> tuple[str, ...]:  # type: ignore[override]
-        """What it needs of a tally."""
+        """The statistics that it needs beyond counts."""
         return ("ranks",)
 
-    def bound(self, schema: Schema) -> "AreaOfClass":
-        """Find the class in a schema."""
-        return replace(self, code=class_code(self.of, schema))
-
     def values(self, tallies: Tallies) -> Column:
-        """Measure many tallies."""
-        code = code_of(self.name, self.of, self.code, tallies)
+        """Return the values for many tallies."""
+        code = self.require_code(tallies)
         area: Column = tallies.column("ranks")[:, AREAS[self.measure], code, code]
         return area
 
 
-def mean_where_known(values: Column, weight: Column | None) -> Column:
-    """Give the means over the last axis of the values that are not NaN; NaN where there are none.
+def average_known(values: Column, weight: Column | None) -> Column:
+    """Return the means over the last axis of the values that are not NaN; NaN if there are none.
 
     Examples
     --------
-    >>> mean_where_known(np.array([[0.5, np.nan, 1.0]]), None).tolist()
+    >>> average_known(np.array([[0.5, np.nan, 1.0]]), None).tolist()
     [0.75]
     """
     known = ~np.isnan(values)
@@ -229,20 +216,22 @@ def mean_where_known(values: Column, weight: Column | None) -> Column:
     return means
 
 
-def _against_all(tallies: Tallies, area: int) -> Column:
-    diagonal: Column = np.diagonal(tallies.column("ranks")[:, area], axis1=1, axis2=2)
-    return diagonal
+def _select_one_vs_rest(tallies: Tallies, area: int) -> Column:
+    """Return the areas of each class against all others, [tallies, classes]."""
+    areas: Column = np.diagonal(tallies.column("ranks")[:, area], axis1=1, axis2=2)
+    return areas
 
 
-def _against_each(tallies: Tallies, area: int) -> Column:
+def _select_one_vs_one(tallies: Tallies, area: int) -> Column:
+    """Return the areas of each class against each other, [tallies, ordered pairs]."""
     pairs = ~np.eye(tallies.n_classes, dtype=np.bool_)
     areas: Column = tallies.column("ranks")[:, area][:, pairs]
     return areas
 
 
 __test__ = {
-    one.name: one.__doc__
-    for one in (
+    measure.name: measure.__doc__
+    for measure in (
         roc_auc_ovr_macro,
         roc_auc_ovr_weighted,
         roc_auc_ovo_macro,

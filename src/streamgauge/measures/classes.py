@@ -1,105 +1,116 @@
-"""Measures of one class, and their averages over classes: the averaging is in the name.
+"""Rates of one class, and their averages over classes: the averaging is in the name.
 
-What holds for all of them: a class is *absent* where no row of the tally has it. ``_macro`` is the mean over the
-classes that are present, ``_weighted`` the mean weighted by how often they occur, ``_micro`` is taken over the sums of
-all classes. The value of a class is undefined where its denominator is 0, as the precision of a class that was never
-predicted: it is NaN, left out of the averages, and an average is NaN where nothing is left. ``undefined=`` puts a
-number instead, as `zero_division` of scikit-learn does. An abstention is a prediction of no class.
+A class is *absent* if no row of the tally has it. ``_macro`` is the mean over the classes that are present,
+``_weighted`` the mean weighted by their frequency, and ``_micro`` is computed from the counts summed over all classes.
+The rate of a class is undefined if its denominator is 0, such as the precision of a class that was never predicted: it
+is NaN and left out of the averages; an average is NaN if nothing is left. ``undefined=`` sets a number instead, like
+`zero_division` in scikit-learn. An abstention is a prediction of no class.
 """
 
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from math import isnan, nan
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError, require_between, unknown_name
-from streamgauge.measures.functions import OverTallies, ratio
-from streamgauge.records import Schema, Tallies, over_classes
+from streamgauge.measures.functions import Column, OverTallies, divide
+from streamgauge.records import Schema, Tallies, sum_classes
 
-__all__ = ["AVERAGES", "PER_CLASS", "Averaged", "FBeta", "OfClass"]
+__all__ = ["AVERAGES", "PER_CLASS", "Averaged", "ClassMeasure", "FBeta", "OfClass"]
 
-Column = NDArray[np.float64]
 Parts = tuple[Column, Column]
 
-AVERAGES = ("macro", "micro", "weighted")
-"""How values of classes are made one."""
-
-
-def _precision(t: Tallies) -> Parts:
-    return t.right, t.predicted
-
-
-def _recall(t: Tallies) -> Parts:
-    return t.right, t.support
-
-
-def _specificity(t: Tallies) -> Parts:
-    return np.maximum(t.negatives - t.false_positives, 0.0), t.negatives
-
-
-def _npv(t: Tallies) -> Parts:
-    true_negatives = np.maximum(t.negatives - t.false_positives, 0.0)
-    return true_negatives, true_negatives + t.false_negatives
-
-
-def _false_positive_rate(t: Tallies) -> Parts:
-    return t.false_positives, t.negatives
-
-
-def _jaccard(t: Tallies) -> Parts:
-    return t.right, t.support + t.false_positives
-
-
-def _g_mean_precision_recall(t: Tallies) -> Parts:
-    return t.right, np.sqrt(t.support * t.predicted)
-
-
-def _f1(t: Tallies) -> Parts:
-    return 2.0 * t.right, t.support + t.predicted
-
-
-PER_CLASS: dict[str, Callable[[Tallies], Parts]] = {
-    "precision": _precision,
-    "recall": _recall,
-    "f1": _f1,
-    "specificity": _specificity,
-    "npv": _npv,
-    "false_positive_rate": _false_positive_rate,
-    "jaccard": _jaccard,
-    "g_mean_precision_recall": _g_mean_precision_recall,
+AVERAGES = {
+    "macro": "mean over the classes",
+    "micro": "from the counts of all classes",
+    "weighted": "mean over the classes weighted by frequency",
 }
-"""What can be told of one class: numerator and denominator by class, each [s, c]."""
+"""The averages over classes, with a description."""
 
-SUMMARIES = {
-    "precision": "the share of its predictions that are right",
-    "recall": "the share of its rows that are predicted right",
-    "f1": "the harmonic mean of precision and recall",
-    "specificity": "the share of the rows of other classes that are not predicted as it",
-    "npv": "the share of the rows not predicted as it that are of other classes (negative predictive value)",
-    "false_positive_rate": "the share of the rows of other classes that are predicted as it",
-    "jaccard": "rows of it that are predicted right, over all that are of it or predicted as it",
-    "g_mean_precision_recall": "the geometric mean of precision and recall",
+
+@dataclass(frozen=True)
+class Rate:
+    """A rate of one class.
+
+    Parameters
+    ----------
+    title, description
+        The rate in words.
+    parts
+        Returns numerator and denominator by class, each [tallies, classes].
+    greater_is_better
+        Whether a greater rate is better.
+    """
+
+    title: str
+    description: str
+    parts: Callable[[Tallies], Parts]
+    greater_is_better: bool = True
+
+
+def _count_true_negatives(tallies: Tallies) -> Column:
+    return np.maximum(tallies.negatives - tallies.false_positives, 0.0)
+
+
+def _compute_npv(tallies: Tallies) -> Parts:
+    true_negatives = _count_true_negatives(tallies)
+    return true_negatives, true_negatives + tallies.false_negatives
+
+
+PER_CLASS: dict[str, Rate] = {
+    "precision": Rate(
+        "Precision", "share of the predictions of a class that are right", lambda t: (t.right, t.predicted)
+    ),
+    "recall": Rate("Recall", "share of the rows of a class that are predicted right", lambda t: (t.right, t.support)),
+    "f1": Rate("F1", "harmonic mean of precision and recall", lambda t: (2.0 * t.right, t.support + t.predicted)),
+    "specificity": Rate(
+        "Specificity",
+        "share of the rows of other classes that are not predicted as the class",
+        lambda t: (_count_true_negatives(t), t.negatives),
+    ),
+    "npv": Rate(
+        "Negative predictive value",
+        "share of the rows not predicted as a class that are of other classes",
+        _compute_npv,
+    ),
+    "false_positive_rate": Rate(
+        "False positive rate",
+        "share of the rows of other classes that are predicted as the class",
+        lambda t: (t.false_positives, t.negatives),
+        greater_is_better=False,
+    ),
+    "jaccard": Rate(
+        "Jaccard index",
+        "right predictions of a class per row that is of it or predicted as it",
+        lambda t: (t.right, t.support + t.false_positives),
+    ),
+    "g_mean_precision_recall": Rate(
+        "Geometric mean of precision and recall",
+        "square root of their product",
+        lambda t: (t.right, np.sqrt(t.support * t.predicted)),
+    ),
 }
-"""Each of them in words."""
+"""The rates of one class by name."""
 
 
 @dataclass(frozen=True)
 class Averaged(OverTallies):
-    """An average over classes of what is told of each; see `streamgauge.measures.classes` for absent classes.
+    """An average of a rate over classes; see `streamgauge.measures.classes` for absent classes.
 
-    NaN where no class has a defined value.
+    NaN if no class has a defined value.
 
     Parameters
     ----------
     of
-        What is averaged: precision, recall, f1, specificity, npv, false_positive_rate, jaccard or
-        g_mean_precision_recall (which has no micro average).
+        The rate: precision, recall, f1, specificity, npv, false_positive_rate, jaccard or g_mean_precision_recall
+        (which has no micro average).
     average
         macro, micro or weighted.
     undefined
-        What the value of a class counts that is not defined; NaN leaves it out.
+        The value of a class whose rate is undefined; NaN leaves it out.
 
     Examples
     --------
@@ -107,6 +118,8 @@ class Averaged(OverTallies):
     >>> tally = Tally(np.array([[40.0, 30.0], [5.0, 25.0]]), np.zeros(2), 70.0, 50.0, 100)
     >>> Averaged("recall", "macro").name, round(Averaged("recall", "macro")(tally), 4)
     ('recall_macro', 0.7024)
+    >>> print(Averaged("recall", "macro").__doc__.splitlines()[0])
+    Recall (share of the rows of a class that are predicted right): mean over the classes.
     """
 
     of: str
@@ -120,39 +133,42 @@ class Averaged(OverTallies):
         if self.of == "g_mean_precision_recall" and self.average == "micro":
             msg = "g_mean_precision_recall has no micro average: it would be the geometric mean of two accuracies"
             raise StreamgaugeError(msg)
+        rate = PER_CLASS[self.of]
+        summary = f"{rate.title} ({rate.description}): {AVERAGES[self.average]}."
+        object.__setattr__(self, "__doc__", f"{summary}\n\nNaN if no class has a defined value.\n")
 
     @property
     def name(self) -> str:
-        """What it is called."""
-        return f"{self.of}_{self.average}{_suffix(self.undefined)}"
+        """The name in results and tables."""
+        return f"{self.of}_{self.average}{_format_suffix(self.undefined)}"
 
     @property
     def greater_is_better(self) -> bool:  # type: ignore[override]
         """Whether a greater value is better."""
-        return self.of != "false_positive_rate"
+        return PER_CLASS[self.of].greater_is_better
 
     def values(self, tallies: Tallies) -> Column:
-        """Measure many tallies."""
-        return averaged(tallies, self.of, PER_CLASS[self.of](tallies), self.average, self.undefined)
+        """Return the values for many tallies."""
+        return average_classes(tallies, self.of, PER_CLASS[self.of].parts(tallies), self.average, self.undefined)
 
 
 @dataclass(frozen=True)
 class FBeta(OverTallies):
-    """F-beta over classes: recall counts `beta` times as much as precision.
+    """F-beta averaged over classes, in which recall has `beta` times the importance of precision.
 
-    ``(1 + beta^2) tp / (beta^2 support + predicted)`` of each class, then averaged as `Averaged` does. By name:
-    ``f2_macro``, ``f0.5_weighted``.
+    ``(1 + beta^2) tp / (beta^2 support + predicted)`` for each class, averaged like `Averaged`. By name: ``f2_macro``,
+    ``f0.5_weighted``.
 
-    NaN where no class has a defined value.
+    NaN if no class has a defined value.
 
     Parameters
     ----------
     beta
-        How much recall counts, above 0.
+        The importance of recall, above 0.
     average
         macro, micro or weighted.
     undefined
-        What the value of a class counts that is not defined; NaN leaves it out.
+        The value of a class whose rate is undefined; NaN leaves it out.
 
     Examples
     --------
@@ -172,29 +188,68 @@ class FBeta(OverTallies):
 
     @property
     def name(self) -> str:
-        """What it is called."""
-        return f"f{self.beta:g}_{self.average}{_suffix(self.undefined)}"
+        """The name in results and tables."""
+        return f"f{self.beta:g}_{self.average}{_format_suffix(self.undefined)}"
 
     def values(self, tallies: Tallies) -> Column:
-        """Measure many tallies."""
+        """Return the values for many tallies."""
         square = self.beta * self.beta
         parts = ((1.0 + square) * tallies.right, square * tallies.support + tallies.predicted)
-        return averaged(tallies, f"f{self.beta:g}", parts, self.average, self.undefined)
+        return average_classes(tallies, f"f{self.beta:g}", parts, self.average, self.undefined)
 
 
 @dataclass(frozen=True)
-class OfClass(OverTallies):
-    """What is told of one class. By name: ``recall[up]``.
+class ClassMeasure(OverTallies):
+    """A measure of one class, which is given by name or by code."""
 
-    NaN where it is not defined for the class, as the recall of a class that does not occur.
+    measure: str
+    of: str | int
+    code: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.measure not in self._list_known():
+            raise unknown_name(kind="measure of a class", name=self.measure, known=self._list_known())
+
+    @classmethod
+    @abstractmethod
+    def _list_known(cls) -> Iterable[str]:
+        """Return the names that `measure` may have."""
+
+    @property
+    def name(self) -> str:
+        """The name in results and tables."""
+        return f"{self.measure}[{self.of}]"
+
+    def bind(self, schema: Schema) -> Self:
+        """Return the measure with the code that its class has in a schema."""
+        return replace(self, code=find_class_code(self.of, schema))
+
+    def require_code(self, tallies: Tallies) -> int:
+        """Return the code of the class; raise if it is not known, or not among the classes of tallies."""
+        code = self.of if self.code is None else self.code
+        if isinstance(code, str):
+            msg = f"{self.name} does not know the code of its class: use it in an evaluation, or pass the code instead"
+            raise StreamgaugeError(msg)
+        if not 0 <= code < tallies.n_classes:
+            msg = f"{self.name}: there are {tallies.n_classes} classes, coded from 0"
+            raise StreamgaugeError(msg)
+        return code
+
+
+@dataclass(frozen=True)
+class OfClass(ClassMeasure):
+    """A rate of one class. By name: ``recall[up]``.
+
+    NaN if the rate is undefined, such as the recall of a class that does not occur.
 
     Parameters
     ----------
     measure
-        What is told: precision, recall, f1, specificity, npv, false_positive_rate, jaccard or
-        g_mean_precision_recall.
+        The rate: precision, recall, f1, specificity, npv, false_positive_rate, jaccard or g_mean_precision_recall.
     of
         The name of the class, or its code as a whole number.
+    code
+        The code of the class if it is given by name; an evaluation sets it.
 
     Examples
     --------
@@ -204,41 +259,28 @@ class OfClass(OverTallies):
     ('recall[1]', 0.8333)
     """
 
-    measure: str
-    of: str | int
-    code: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.measure not in PER_CLASS:
-            raise unknown_name(kind="measure of a class", name=self.measure, known=PER_CLASS)
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return f"{self.measure}[{self.of}]"
+    @classmethod
+    def _list_known(cls) -> Iterable[str]:
+        return PER_CLASS
 
     @property
     def greater_is_better(self) -> bool:  # type: ignore[override]
         """Whether a greater value is better."""
-        return self.measure != "false_positive_rate"
-
-    def bound(self, schema: Schema) -> "OfClass":
-        """Find the class in a schema."""
-        return replace(self, code=class_code(self.of, schema))
+        return PER_CLASS[self.measure].greater_is_better
 
     def values(self, tallies: Tallies) -> Column:
-        """Measure many tallies."""
-        part, whole = PER_CLASS[self.measure](tallies)
-        code = code_of(self.name, self.of, self.code, tallies)
-        return ratio(part[:, code], whole[:, code])
+        """Return the values for many tallies."""
+        part, whole = PER_CLASS[self.measure].parts(tallies)
+        code = self.require_code(tallies)
+        return divide(part[:, code], whole[:, code])
 
 
-def class_code(of: str | int, schema: Schema) -> int:
-    """Find the code of a class by its name, or check a code.
+def find_class_code(of: str | int, schema: Schema) -> int:
+    """Return the code of a class by its name, or a code after a check.
 
     Examples
     --------
-    >>> class_code("down", Schema((), ("up", "down")))
+    >>> find_class_code("down", Schema((), ("up", "down")))
     1
     """
     if isinstance(of, int):
@@ -251,54 +293,35 @@ def class_code(of: str | int, schema: Schema) -> int:
     return schema.classes.index(of)
 
 
-def code_of(name: str, of: str | int, code: int | None, tallies: Tallies) -> int:
-    """Give the code of a measure's class, once it is known.
+def average_classes(tallies: Tallies, rate: str, parts: Parts, average: str, undefined: float) -> Column:
+    """Return the averages of a rate over classes, as the docstring of this module says.
 
     Examples
     --------
     >>> from streamgauge.records import Tally
-    >>> code_of("recall[1]", 1, None, Tallies.stacked([Tally(np.eye(2), np.zeros(2), 1.0, 1.0, 2)]))
-    1
-    """
-    found = of if code is None else code
-    if isinstance(found, str):
-        msg = f"{name} does not know the code of its class: use it in an evaluation, or give the code instead"
-        raise StreamgaugeError(msg)
-    if not 0 <= found < tallies.n_classes:
-        msg = f"{name}: there are {tallies.n_classes} classes, coded from 0"
-        raise StreamgaugeError(msg)
-    return found
-
-
-def averaged(tallies: Tallies, of: str, parts: Parts, average: str, undefined: float) -> Column:
-    """Average over classes; see the top of this file.
-
-    Examples
-    --------
-    >>> from streamgauge.records import Tally
-    >>> tallies = Tallies.stacked([Tally(np.eye(2), np.zeros(2), 1.0, 1.0, 2)])
-    >>> averaged(tallies, "recall", (tallies.right, tallies.support), "macro", nan).tolist()
+    >>> tallies = Tallies.stack([Tally(np.eye(2), np.zeros(2), 1.0, 1.0, 2)])
+    >>> average_classes(tallies, "recall", (tallies.right, tallies.support), "macro", nan).tolist()
     [1.0]
     """
     part, whole = parts
     if average == "micro":
-        values = over_classes(part) / over_classes(whole)
+        values = sum_classes(part) / sum_classes(whole)
         return values if isnan(undefined) else np.where(np.isnan(values) & (tallies.n_present > 0), undefined, values)
-    if of not in tallies.shared:
+    if rate not in tallies.shared:
         values = part / whole
         known = ~np.isnan(values)
-        tallies.shared[of] = values, known, bool((tallies.present & known).all())
-    values, known, everywhere = tallies.shared[of]
-    if everywhere:  # as nearly always, and what weights add up to need not be worked out again
+        tallies.shared[rate] = values, known, bool((tallies.present & known).all())
+    values, known, all_known = tallies.shared[rate]
+    if all_known:  # the usual case, in which the sum of the weights is known already
         if average == "macro":
-            return over_classes(values) / tallies.n_classes
-        return over_classes(values * tallies.support) / tallies.supported
+            return sum_classes(values) / tallies.n_classes
+        return sum_classes(values * tallies.support) / tallies.supported
     counted = tallies.present & known
     if not isnan(undefined):
         values, counted = np.where(known, values, undefined), tallies.present
     weights = tallies.support if average == "weighted" else np.ones_like(values)
     values, weights = np.where(counted, values, 0.0), np.where(counted, weights, 0.0)
-    return over_classes(values * weights) / over_classes(weights)
+    return sum_classes(values * weights) / sum_classes(weights)
 
 
 def _check_average(average: str) -> None:
@@ -306,5 +329,5 @@ def _check_average(average: str) -> None:
         raise unknown_name(kind="average", name=average, known=AVERAGES)
 
 
-def _suffix(undefined: float) -> str:
+def _format_suffix(undefined: float) -> str:
     return "" if isnan(undefined) else f"_or_{undefined:g}"

@@ -1,58 +1,64 @@
-"""What predictions cost or bring, by a matrix of the user's, and accuracy on a scale of the user's."""
+"""Costs and utilities by a matrix, and accuracy on a given scale."""
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.measures.functions import OverTallies, ratio
+from streamgauge.measures.functions import Column, OverTallies, divide
 from streamgauge.records import Tallies
 
 __all__ = ["Cost", "MinMaxAccuracy", "Utility"]
 
-Column = NDArray[np.float64]
 Matrix = tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True)
-class _Amount(OverTallies):
-    """What measures of a mean amount per row have in common."""
+class _MatrixMeasure(OverTallies):
+    """The mean of an amount per row that a matrix defines."""
 
     matrix: Matrix
     abstained: float
     called: str
 
     def __post_init__(self) -> None:
-        _check_matrix(self.matrix)
+        table = np.array(self.matrix, dtype=np.float64) if len(set(map(len, self.matrix))) == 1 else np.empty(0)
+        if table.ndim != 2 or table.shape[0] != table.shape[1] or not np.isfinite(table).all():
+            msg = f"matrix = {self.matrix!r}: it must have one row per class, with one finite number per class"
+            raise StreamgaugeError(msg)
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name in results and tables."""
         return self.called
 
     @property
     def unit(self) -> str:  # type: ignore[override]
-        """In what it is told."""
+        """The unit of the values."""
         return "per row"
 
     def values(self, tallies: Tallies) -> Column:
-        """Measure many tallies."""
-        return _mean_amount(self.matrix, self.abstained, tallies)
+        """Return the values for many tallies."""
+        table = np.array(self.matrix, dtype=np.float64)
+        if table.shape != tallies.confusion.shape[1:]:
+            msg = f"the matrix of {self.name} has {len(table)} classes, but the stream has {tallies.n_classes}"
+            raise StreamgaugeError(msg)
+        amount = np.einsum("sij,ij->s", tallies.confusion, table) + self.abstained * tallies.abstained.sum(axis=-1)
+        return np.where(tallies.total > 0.0, amount / tallies.total, np.nan)
 
 
 @dataclass(frozen=True)
-class Cost(_Amount):
-    """Mean cost of a row.
+class Cost(_MatrixMeasure):
+    """Mean cost per row.
 
-    NaN where the tally holds no weight.
+    NaN if the tally has no weight.
 
     Parameters
     ----------
     matrix
-        What it costs to predict a class (inner) where another is true (outer), a row for each true class.
+        The cost of each prediction: one row per true class, with one number per predicted class.
     abstained
-        What it costs to predict nothing.
+        The cost of an abstention.
     called
         The name of the measure.
 
@@ -75,17 +81,17 @@ class Cost(_Amount):
 
 
 @dataclass(frozen=True)
-class Utility(_Amount):
-    """Mean utility of a row.
+class Utility(_MatrixMeasure):
+    """Mean utility per row.
 
-    NaN where the tally holds no weight.
+    NaN if the tally has no weight.
 
     Parameters
     ----------
     matrix
-        What it brings to predict a class (inner) where another is true (outer), a row for each true class.
+        The utility of each prediction: one row per true class, with one number per predicted class.
     abstained
-        What it brings to predict nothing.
+        The utility of an abstention.
     called
         The name of the measure.
 
@@ -104,16 +110,16 @@ class Utility(_Amount):
 
 @dataclass(frozen=True)
 class MinMaxAccuracy(OverTallies):
-    """Accuracy on the scale from the least to the greatest that can be had on the stream: 0 to 1.
+    """Accuracy rescaled so that the least and greatest attainable accuracies of the stream are 0 and 1.
 
     ``(p0 - low) / (high - low)``, as Bifet et al. (2015) propose for streams on which no learner comes near 1.
 
-    NaN where the tally holds no weight.
+    NaN if the tally has no weight.
 
     Parameters
     ----------
     low, high
-        The accuracies that are to be 0 and 1, such as that of the majority class and of the Bayes classifier.
+        The accuracies that become 0 and 1, such as those of the majority class and of the Bayes classifier.
 
     Examples
     --------
@@ -128,30 +134,14 @@ class MinMaxAccuracy(OverTallies):
 
     def __post_init__(self) -> None:
         if not self.low < self.high:
-            msg = f"low = {self.low!r}, high = {self.high!r}: the least accuracy must be below the greatest"
+            msg = f"low = {self.low!r}, high = {self.high!r}: low must be below high"
             raise StreamgaugeError(msg)
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name in results and tables."""
         return f"min_max_accuracy({self.low:g}, {self.high:g})"
 
     def values(self, tallies: Tallies) -> Column:
-        """Measure many tallies."""
-        return (ratio(tallies.hits, tallies.total) - self.low) / (self.high - self.low)
-
-
-def _check_matrix(matrix: Matrix) -> None:
-    table = np.array(matrix, dtype=np.float64) if len({len(row) for row in matrix}) == 1 else np.empty(0)
-    if table.ndim != 2 or table.shape[0] != table.shape[1] or not np.isfinite(table).all():
-        msg = f"matrix = {matrix!r}: it must have a row of finite numbers for each class, one for each class"
-        raise StreamgaugeError(msg)
-
-
-def _mean_amount(matrix: Matrix, abstained: float, tallies: Tallies) -> Column:
-    table = np.array(matrix, dtype=np.float64)
-    if table.shape != tallies.confusion.shape[1:]:
-        msg = f"a matrix of {len(table)} classes cannot be used where there are {tallies.n_classes}"
-        raise StreamgaugeError(msg)
-    amount = np.einsum("sij,ij->s", tallies.confusion, table) + abstained * tallies.abstained.sum(axis=-1)
-    return np.where(tallies.total > 0.0, amount / tallies.total, np.nan)
+        """Return the values for many tallies."""
+        return (divide(tallies.hits, tallies.total) - self.low) / (self.high - self.low)

@@ -1,27 +1,24 @@
-"""How sure an error rate is: half the width of a confidence interval, from bounds that assume no distribution.
+"""Half-widths of distribution-free confidence intervals of an error rate.
 
 Both bounds are those of Gama, Sebastião and Rodrigues, "Issues in evaluation of stream learning algorithms", 2009,
-section 3.2: the mean loss lies within so much of the true one with probability ``1 - delta``. They hold for one moment
-and independent rows. Where rows fade or have weights, ``n`` is ``(sum of weights)^2 / (sum of squared weights)``.
+section 3.2: the mean loss is within the bound of the true one with probability ``1 - delta``. They hold for a single
+reading and independent rows. If rows fade or have weights, ``n`` is ``(sum of weights)^2 / (sum of squared weights)``.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from streamgauge.errors import require_between
-from streamgauge.measures.functions import OverTallies, ratio
+from streamgauge.measures.functions import Column, OverTallies, divide
 from streamgauge.records import Tallies
 
 __all__ = ["Chernoff", "Hoeffding"]
 
-Column = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class _Bound(OverTallies):
-    """Half the width of an interval about the error, which holds it except with probability `delta`."""
+    """The half-width of an interval that contains the true error except with probability `delta`."""
 
     delta: float = 0.05
 
@@ -30,7 +27,7 @@ class _Bound(OverTallies):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name in results and tables."""
         name = type(self).__name__.lower()
         return name if self.delta == 0.05 else f"{name}({self.delta:g})"
 
@@ -41,20 +38,20 @@ class _Bound(OverTallies):
 
     @property
     def statistics(self) -> tuple[str, ...]:  # type: ignore[override]
-        """What it needs of a tally."""
+        """The statistics that it needs beyond counts."""
         return ("squared_weight",)
 
 
 @dataclass(frozen=True)
 class Hoeffding(_Bound):
-    """Hoeffding bound of the error, and so of the accuracy: ``sqrt(ln(2 / delta) / (2 n))``.
+    """Hoeffding bound of the error, and thus of the accuracy: ``sqrt(ln(2 / delta) / (2 n))``.
 
-    NaN where the tally holds no weight.
+    NaN if the tally has no weight.
 
     Parameters
     ----------
     delta
-        The probability that the true error lies further away, in (0, 1).
+        The probability that the true error is outside the interval, in (0, 1).
 
     Examples
     --------
@@ -65,23 +62,23 @@ class Hoeffding(_Bound):
     """
 
     def values(self, tallies: Tallies) -> Column:
-        """Measure many tallies."""
-        half: Column = np.sqrt(np.log(2.0 / self.delta) / (2.0 * effective_rows(tallies)))
-        return half
+        """Return the values for many tallies."""
+        half_width: Column = np.sqrt(np.log(2.0 / self.delta) / (2.0 * count_effective_rows(tallies)))
+        return half_width
 
 
 @dataclass(frozen=True)
 class Chernoff(_Bound):
-    """Chernoff bound of the error, and so of the accuracy: ``sqrt(3 M ln(2 / delta) / n)`` with M the error.
+    """Chernoff bound of the error, and thus of the accuracy: ``sqrt(3 M ln(2 / delta) / n)`` where M is the error.
 
-    Narrower than Hoeffding's where the error is below one sixth.
+    It is narrower than Hoeffding's if the error is below one sixth.
 
-    NaN where the tally holds no weight.
+    NaN if the tally has no weight.
 
     Parameters
     ----------
     delta
-        The probability that the true error lies further away, in (0, 1).
+        The probability that the true error is outside the interval, in (0, 1).
 
     Examples
     --------
@@ -92,20 +89,20 @@ class Chernoff(_Bound):
     """
 
     def values(self, tallies: Tallies) -> Column:
-        """Measure many tallies."""
-        mean = ratio(tallies.misses, tallies.total)
-        half: Column = np.sqrt(3.0 * mean * np.log(2.0 / self.delta) / effective_rows(tallies))
-        return half
+        """Return the values for many tallies."""
+        error = divide(tallies.misses, tallies.total)
+        half_width: Column = np.sqrt(3.0 * error * np.log(2.0 / self.delta) / count_effective_rows(tallies))
+        return half_width
 
 
-def effective_rows(tallies: Tallies) -> Column:
-    """Give how many equal rows would tell as much; NaN where there is no weight.
+def count_effective_rows(tallies: Tallies) -> Column:
+    """Return the effective numbers of rows, ``(sum of weights)^2 / (sum of squared weights)``; NaN without weight.
 
     Examples
     --------
     >>> from streamgauge.records import Tally
     >>> faded = Tally(np.diag([1.0, 0.5]), np.zeros(2), 1.0, 1.0, 2, squared_weight=1.25)
-    >>> effective_rows(Tallies.stacked([faded])).tolist()
+    >>> count_effective_rows(Tallies.stack([faded])).tolist()
     [1.8]
     """
-    return ratio(tallies.total * tallies.total, tallies.column("squared_weight"))
+    return divide(tallies.total * tallies.total, tallies.column("squared_weight"))

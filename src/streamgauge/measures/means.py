@@ -1,21 +1,18 @@
-"""Means of the recalls of the classes that occur: every class counts alike, however rare."""
+"""Means of the recalls of the classes that occur, in which every class has the same weight."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from streamgauge.measures.functions import over_tallies
-from streamgauge.records import Tallies, over_classes
+from streamgauge.measures.functions import Column, over_tallies
+from streamgauge.records import Tallies, sum_classes
 
 __all__ = ["balanced_accuracy", "g_mean", "harmonic_mean"]
-
-Column = NDArray[np.float64]
 
 
 @over_tallies()
 def balanced_accuracy(tallies: Tallies) -> Column:
-    """Arithmetic mean of the recalls of the classes that occur; the same as ``recall_macro``.
+    """Arithmetic mean of the recalls of the classes that occur; equal to ``recall_macro``.
 
-    NaN where no class occurs.
+    NaN if no class occurs.
 
     Examples
     --------
@@ -23,14 +20,14 @@ def balanced_accuracy(tallies: Tallies) -> Column:
     >>> round(balanced_accuracy(Tally(np.array([[40.0, 30.0], [5.0, 25.0]]), np.zeros(2), 70.0, 50.0, 100)), 4)
     0.7024
     """
-    return over_classes(np.where(tallies.present, tallies.recall, 0.0)) / tallies.n_present
+    return sum_classes(np.where(tallies.present, tallies.recall, 0.0)) / tallies.n_present
 
 
 @over_tallies()
 def g_mean(tallies: Tallies) -> Column:
-    """Geometric mean of the recalls of the classes that occur: 0 where one of them is never recognised.
+    """Geometric mean of the recalls of the classes that occur; 0 if one of them is never recognised.
 
-    NaN where no class occurs.
+    NaN if no class occurs.
 
     Examples
     --------
@@ -38,16 +35,16 @@ def g_mean(tallies: Tallies) -> Column:
     >>> round(g_mean(Tally(np.array([[40.0, 30.0], [5.0, 25.0]]), np.zeros(2), 70.0, 50.0, 100)), 4)
     0.6901
     """
-    # Logarithms, since the product of many recalls could underflow; that of 0 is -inf, whose exp is 0.
-    logs = over_classes(np.where(tallies.present, np.log(tallies.recall), 0.0))
+    # logarithms, since the product of many recalls could underflow; log(0) is -inf, and exp(-inf) is 0
+    logs = sum_classes(np.where(tallies.present, np.log(tallies.recall), 0.0))
     return np.exp(logs / tallies.n_present)
 
 
 @over_tallies()
 def harmonic_mean(tallies: Tallies) -> Column:
-    """Harmonic mean of the recalls of the classes that occur: nearest to the worst of them.
+    """Harmonic mean of the recalls of the classes that occur, which stays close to the lowest one.
 
-    0 where a class that occurs is never recognised. NaN where no class occurs.
+    0 if a class that occurs is never recognised. NaN if no class occurs.
 
     Examples
     --------
@@ -59,7 +56,7 @@ def harmonic_mean(tallies: Tallies) -> Column:
     ----------
     Bifet et al., "Efficient online evaluation of big data stream classifiers", 2015, section 5.2.
     """
-    return tallies.n_present / over_classes(np.where(tallies.present, 1.0 / tallies.recall, 0.0))
+    return tallies.n_present / sum_classes(np.where(tallies.present, 1.0 / tallies.recall, 0.0))
 
 
-__test__ = {one.name: one.__doc__ for one in (balanced_accuracy, g_mean, harmonic_mean)}
+__test__ = {m.name: m.__doc__ for m in (balanced_accuracy, g_mean, harmonic_mean)}

@@ -1,27 +1,24 @@
-"""Measures of votes: how much a learner believes, and how rightly.
+"""Measures of votes: losses and calibration.
 
-Votes are taken as shares of their sum. A row without votes, an abstention, counts as equal votes for all classes.
+Votes are scaled to a sum of 1. A row without votes, an abstention, counts as equal votes for all classes.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-from streamgauge.measures.functions import over_tallies, ratio
+from streamgauge.measures.functions import Column, divide, over_tallies
 from streamgauge.records import Tallies
 
 __all__ = ["brier", "expected_calibration_error", "log_loss"]
-
-Column = NDArray[np.float64]
 
 
 @over_tallies(greater_is_better=False, statistics=("log_loss",), unit="nats")
 def log_loss(tallies: Tallies) -> Column:
     """Mean logarithmic loss: minus the natural logarithm of the share of the votes for the true class.
 
-    A share below 2.2e-16 is taken as that, so that one wrong certainty costs 36 and not infinity; a learner that votes
-    for one class alone pays dearly for every error.
+    Shares are clipped at 2.2e-16, so that a certain but wrong prediction costs 36 instead of infinity. A learner that
+    gives all votes to one class pays this for every error.
 
-    NaN where the tally holds no weight.
+    NaN if the tally has no weight.
 
     Examples
     --------
@@ -29,16 +26,17 @@ def log_loss(tallies: Tallies) -> Column:
     >>> log_loss(Tally(np.eye(2), np.zeros(2), 0.0, 0.0, 2, log_loss=0.5))
     0.25
     """
-    return ratio(tallies.column("log_loss"), tallies.total)
+    return divide(tallies.column("log_loss"), tallies.total)
 
 
 @over_tallies(greater_is_better=False, statistics=("brier",))
 def brier(tallies: Tallies) -> Column:
     """Brier score: half the mean squared difference of votes and truth, summed over the classes; in [0, 1].
 
-    For two classes it is the mean of ``(share - [true])^2`` of one class. (Brier's own, up to 2, is twice this.)
+    For two classes it is the mean of ``(share - [true])^2`` of one class. (Brier's original score, up to 2, is twice
+    this.)
 
-    NaN where the tally holds no weight.
+    NaN if the tally has no weight.
 
     Examples
     --------
@@ -46,16 +44,16 @@ def brier(tallies: Tallies) -> Column:
     >>> brier(Tally(np.eye(2), np.zeros(2), 0.0, 0.0, 2, brier=0.5))
     0.25
     """
-    return ratio(tallies.column("brier"), tallies.total)
+    return divide(tallies.column("brier"), tallies.total)
 
 
 @over_tallies(greater_is_better=False, statistics=("calibration",))
 def expected_calibration_error(tallies: Tallies) -> Column:
-    """How far confidence lies from accuracy: in 15 bins of confidence, the mean distance weighted by rows.
+    """Mean distance between confidence and accuracy over 15 bins, weighted by rows (ECE).
 
-    Confidence is the share of the votes for the predicted class; bins have equal width and hold their upper end.
+    Confidence is the share of the votes for the predicted class; bins have equal width and include their upper end.
 
-    NaN where the tally holds no weight.
+    NaN if the tally has no weight.
 
     Examples
     --------
@@ -69,7 +67,7 @@ def expected_calibration_error(tallies: Tallies) -> Column:
     Guo et al., "On calibration of modern neural networks", 2017.
     """
     weight, confidence, hits = np.moveaxis(tallies.column("calibration"), 1, 0)
-    return ratio(np.abs(confidence - hits).sum(axis=-1), weight.sum(axis=-1))
+    return divide(np.abs(confidence - hits).sum(axis=-1), weight.sum(axis=-1))
 
 
-__test__ = {one.name: one.__doc__ for one in (log_loss, brier, expected_calibration_error)}
+__test__ = {m.name: m.__doc__ for m in (log_loss, brier, expected_calibration_error)}

@@ -167,7 +167,7 @@ def test_for_two_classes_the_measures_of_stream_learn_are_ours(counts: list[int]
     schema = Schema((), ("0", "1"))
     for name, theirs in pairs.items():
         ours: Any = measure(name)
-        ours = ours.bound(schema) if hasattr(ours, "bound") else ours
+        ours = ours.bind(schema) if hasattr(ours, "bind") else ours
         assert ours(tally) == pytest.approx(float(theirs(y_true, y_pred)), abs=1e-12), name
 
 

@@ -102,7 +102,7 @@ def test_every_measure_can_be_evaluated_under_every_forgetting() -> None:
     assert np.isfinite(results.values[-1]).all()
     low, high = results.interval("NaiveBayes", "accuracy", "chernoff")
     assert (low <= high).all()
-    assert results.n_undefined("NaiveBayes", "accuracy") == 0
+    assert results.count_undefined("NaiveBayes", "accuracy") == 0
     np.testing.assert_array_equal(
         results.curve("NaiveBayes", "accuracy"), results.curve("NaiveBayes", "accuracy_score")
     )

@@ -27,7 +27,7 @@ from tests.support.tally_examples import tallies
 @given(st.lists(tallies(), min_size=1, max_size=8).filter(lambda them: len({len(t.support) for t in them}) == 1))
 def test_many_tallies_at_once_are_measured_as_one_by_one(drawn: list[Tally]) -> None:
     measures = list(COUNT_MEASURES.values())
-    at_once = measure_tallies(measures, [Tallies.stacked(drawn)])[0]
+    at_once = measure_tallies(measures, [Tallies.stack(drawn)])[0]
     one_by_one = np.array([[each(tally) for each in measures] for tally in drawn])
     np.testing.assert_allclose(at_once, one_by_one, rtol=1e-14, atol=1e-15)
 
@@ -57,9 +57,9 @@ def test_a_class_is_named_never_counted() -> None:
     for name, expected in (("recall[spam]", 0.8), ("recall[1]", 1.0), ("recall[0]", 0.25)):
         found: Any = measure(name)
         assert found.name == name
-        assert found.bound(schema)(tally) == pytest.approx(expected)
+        assert found.bind(schema)(tally) == pytest.approx(expected)
     with pytest.raises(StreamgaugeError, match="there is no class 'ham'"):
-        measure("recall[ham]").bound(schema)  # type: ignore[attr-defined]
+        measure("recall[ham]").bind(schema)  # type: ignore[attr-defined]
     with pytest.raises(StreamgaugeError, match="does not know the code"):
         measure("recall[spam]")(tally)
     with pytest.raises(StreamgaugeError, match="did you mean recall"):
@@ -83,7 +83,7 @@ def test_costs_and_utilities_follow_the_matrix_of_the_user() -> None:
     assert not Cost().greater_is_better
     assert Utility().greater_is_better
     assert MinMaxAccuracy(0.5, 0.9)(tally) == pytest.approx((65 / 110 - 0.5) / 0.4)
-    with pytest.raises(StreamgaugeError, match="a row of finite numbers for each class"):
+    with pytest.raises(StreamgaugeError, match="one finite number per class"):
         Cost(((0.0, 1.0),))
     with pytest.raises(StreamgaugeError, match="matrix of 2 classes"):
         Cost()(Tally(np.eye(3), np.zeros(3), 0.0, 0.0, 3))

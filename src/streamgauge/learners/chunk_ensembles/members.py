@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.learners.adapters.chunked import ChunkLearner as AdaptedLearner
+from streamgauge.learners.adapters.chunked import ChunkedLearner
 from streamgauge.protocols import Learner, LearnerSpec
 from streamgauge.randomness import fold_seed
 from streamgauge.records import Schema
@@ -57,7 +57,7 @@ class Member:
 
     def learn(self, chunk: Chunk) -> None:
         """Learn the rows of a chunk; a model from another library gets them in a single call."""
-        learn = self.learner.learn_together if isinstance(self.learner, AdaptedLearner) else self.learner.learn
+        learn = self.learner.learn_together if isinstance(self.learner, ChunkedLearner) else self.learner.learn
         learn(chunk.x, chunk.y, None if (chunk.weight == 1.0).all() else chunk.weight)
 
     def accuracy(self, chunk: Chunk) -> float:
