@@ -217,7 +217,7 @@ def build_difference_chart(results: RunData) -> Chart | None:
     rivals = rivals[:MAX_PAIRS]
     # The first intervals are so wide that they would hide everything else.
     n_hidden = len(differences.rows) // 10
-    lines = [_hide_start(Curve(*differences.of(best, rival).T), n_hidden) for rival in rivals]
+    lines = [_hide_start(Curve(*differences.between(best, rival).T), n_hidden) for rival in rivals]
     return Chart(
         title="Difference",
         subtitle=f"in accuracy from {best}, with intervals that hold simultaneously at all rows",

@@ -219,7 +219,7 @@ def _describe_costs(results: RunData) -> Iterable[str]:
 
 def _describe_gaps(results: RunData) -> Iterable[str]:
     if not results.complete:
-        yield f"The run was stopped early, after {count(results.n_rows, 'row')}; later rows are not covered."
+        yield f"The run was cut short after {count(results.n_rows, 'row')}; later rows are not covered."
     for failure in results.failures:
         yield f"{failure.learner} failed in fold {failure.fold} at row {failure.row:,}, so it is in no comparison."
 

@@ -80,7 +80,7 @@ def page_html(results: RunData, comparisons: Sequence[Comparison] = ()) -> str:
 
     Examples
     --------
-    >>> "This run was stopped early" in page_html(RunData.from_readings((), n_rows=250, complete=False))
+    >>> "This run was cut short" in page_html(RunData.from_readings((), n_rows=250, complete=False))
     True
     """
     all_series, learners = list_series(results), results.learners
@@ -181,7 +181,7 @@ def build_header(title: str, description: str) -> Markup:
 
 
 def build_banners(results: RunData) -> Markup:
-    """Return the warnings at the top of a page: a run that was stopped early, learners that failed.
+    """Return the warnings at the top of a page: a run that was cut short, learners that failed.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def build_banners(results: RunData) -> Markup:
         n_planned = get_part(results.description, "stream").get("n_rows")
         planned = f" of {n_planned:,}" if isinstance(n_planned, int) and n_planned > results.n_rows else ""
         text = f" It read {results.n_rows:,}{planned} rows; all numbers and verdicts are for these rows only."
-        banners.insert(0, tag("p", tag("strong", "This run was stopped early."), text, **BANNER))
+        banners.insert(0, tag("p", tag("strong", "This run was cut short."), text, **BANNER))
     return join_markup(*banners)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.records import Final, LabelCounts, RunData, best_of
+from streamgauge.records import Final, LabelCounts, RunData, select_best
 
 __all__ = ["Series", "choose_moments", "compute_class_balance", "find_series", "list_series", "name_label_counts"]
 
@@ -60,7 +60,7 @@ class Series:
     @cached_property
     def best(self) -> frozenset[str]:
         """The learners with the best mean at the last row; empty if there is only one learner."""
-        return best_of(self.finals, greater_is_better=not self.lower_is_better)
+        return select_best(self.finals, greater_is_better=not self.lower_is_better)
 
 
 def list_series(results: RunData) -> tuple[Series, ...]:

@@ -39,13 +39,13 @@ def summary(results: RunData, comparisons: Sequence[Comparison] = ()) -> Rendera
     --------
     >>> from rich.console import Console
     >>> Console().print(summary(RunData.from_readings((), n_rows=250, complete=False)))
-    Stopped early, after 250 rows: all numbers are for these rows only.
+    Cut short after 250 rows: all numbers are for these rows only.
     There are no readings.
     """
     parts: list[RenderableType] = []
     if not results.complete:
         n_rows = count(results.n_rows, "row")
-        parts.append(Text(f"Stopped early, after {n_rows}: all numbers are for these rows only.", "bold"))
+        parts.append(Text(f"Cut short after {n_rows}: all numbers are for these rows only.", "bold"))
     parts.extend(
         Text(f"{make_printable(str(failure))}; it has no later readings.", "bold") for failure in results.failures
     )

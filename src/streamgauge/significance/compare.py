@@ -273,7 +273,7 @@ def _list_warnings(results: RunData, pair: PairSums, outcome: Comparison) -> lis
             " this p-value is far too small: use two_way_t with folds that test all rows"
         )
     if not results.complete:
-        warnings.append(f"the run was stopped early, after {results.n_rows:,} rows")
+        warnings.append(f"the run was cut short after {results.n_rows:,} rows")
     return warnings
 
 

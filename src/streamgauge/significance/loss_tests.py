@@ -184,7 +184,7 @@ def _check_columns(first: ArrayLike, second: ArrayLike) -> tuple[NDArray[np.floa
         raise StreamgaugeError(msg)
     finite = np.isfinite(a) & np.isfinite(b)
     if not finite.all():
-        msg = f"one of the columns has no finite value in row {int(np.flatnonzero(~finite)[0])}"
+        msg = f"row {int(np.flatnonzero(~finite)[0])} has no finite value in one of the columns"
         raise StreamgaugeError(msg)
     return a, b
 

@@ -106,13 +106,13 @@ def test_what_cannot_be_drawn_is_said(results: Results, tmp_path: Path) -> None:
         (lambda: plots.resources(plain), "resources=True"),
         (lambda: plots.pareto(plain), "resources=True"),
         (lambda: plots.difference(plain), "two or more"),
-        (lambda: plots.difference(results), "name two of them"),
+        (lambda: plots.difference(results), "choose two of"),
         (lambda: plots.curves(plain, "kapa"), "no measure 'kapa'"),
         (lambda: plots.curves(plain, learners=["tree"]), "no learner 'tree'"),
         (lambda: plots.curves(plain, band="interval"), "hoeffding"),
         (lambda: plots.p_values([]), "no pairs"),
         (lambda: plots.curves(Results.from_readings((), n_rows=0)), "no readings"),
-        (lambda: plots.curves(plain).save(tmp_path / "x.gif"), r"ends in \.pdf, \.png, \.svg"),
+        (lambda: plots.curves(plain).save(tmp_path / "x.gif"), r"end in \.pdf, \.png, \.svg"),
     ):
         with pytest.raises(StreamgaugeError, match=message):
             make()

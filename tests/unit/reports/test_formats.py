@@ -94,7 +94,7 @@ def test_several_runs_are_ranked() -> None:
         assert "mean rank" in report(runs, format=written).lower()
     html = report(runs)
     assert html.count('<details class="run"') == 3
-    assert "won/tied/lost" in html
+    assert "wins/ties/losses" in html
     other = sg.evaluate(sg.SEA(n_rows=500, seed=9), sg.NoChange())
     assert "The learners are not ranked." in report([*runs, other])
 
@@ -112,9 +112,9 @@ def test_files_are_told_by_their_names_units_once_and_tables_have_labels(tmp_pat
     assert values.count("rows.csv.gz") == 2  # two files of one name are told apart
     labels = re.findall(r"\\label\{tab:([a-z0-9-]+)\}", tex)
     assert len(set(labels)) == len(labels) == tex.count("\\begin{table}")
-    assert {"other-pairs-and-tests", "other-pairs-and-tests-2"} <= set(labels)
-    pairs = tex.split("Pairs and tests")[1].split("\\toprule")[1].split("\\end{tabular}")[0]
-    assert pairs.count("points") == 1
+    assert {"other-pairwise-tests", "other-pairwise-tests-2"} <= set(labels)
+    pairs = tex.split("Pairwise tests")[1].split("\\toprule")[1].split("\\end{tabular}")[0]
+    assert pairs.count("pp") == 1
     html = report(runs)
     assert "<summary>other</summary>" in html
 
@@ -123,8 +123,8 @@ def test_a_report_says_what_is_wrong(results: Results, tmp_path: Path) -> None:
     for make, message in (
         (lambda: report([]), "no results"),
         (lambda: report(results, format="docx"), "no format of reports 'docx'"),  # type: ignore[arg-type]
-        (lambda: write_report(results, tmp_path / "report.docx"), r"ends in \.html, \.md or \.tex"),
-        (lambda: report([results, results], ()), "those of one run"),
+        (lambda: write_report(results, tmp_path / "report.docx"), r"end in \.html, \.md or \.tex"),
+        (lambda: report([results, results], ()), "for one run"),
     ):
         with pytest.raises(StreamgaugeError, match=message):
             make()
@@ -197,6 +197,6 @@ def test_a_star_stands_only_where_the_tested_rows_do() -> None:
     results = sg.evaluate(sg.SEA(n_rows=3000), learners, scheme=sg.Bootstrap(10), forgetting=forgetting)
     text = report(results, compare_all(results), format="md")
     assert compare_all(results)[0].better == "bayes"
-    over_all, over_window = (text.split(f"rows, over {name}")[1].split("\n## ")[0] for name in results.forgettings)
+    over_all, over_window = (text.split(f"rows, over {rows}")[1].split("\n## ")[0] for rows in ("all", "the last"))
     assert "\\*" in over_all
     assert "\\*" not in over_window

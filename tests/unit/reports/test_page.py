@@ -76,7 +76,7 @@ def rendered(renderable: RenderableType, *, width: int = 80, terminal: bool = Fa
     return console.file.getvalue()
 
 
-def readings_of(values: list[list[float]], measure: str = "accuracy") -> tuple[Reading, ...]:
+def list_readings(values: list[list[float]], measure: str = "accuracy") -> tuple[Reading, ...]:
     """Make readings of one learner from values [fold][point]."""
     return tuple(
         Reading(10 * (at + 1), "tree", fold, measure, "Landmark()", value)
@@ -217,7 +217,7 @@ def test_a_complete_run_has_no_banner(results: Results, page: Page) -> None:
 
 
 def test_undefined_readings_are_gaps() -> None:
-    readings = readings_of([[0.5, math.nan, 0.7], [0.6, math.nan, math.inf]])
+    readings = list_readings([[0.5, math.nan, 0.7], [0.6, math.nan, math.inf]])
     page = Page(page_html(Results.from_readings(readings, n_rows=30)))
     line = page.data["charts"][0]["lines"][0]
     assert line["mean"] == [0.55, None, 0.7]
@@ -259,9 +259,9 @@ def test_a_pipe_gets_no_escape_codes_and_a_terminal_bold(results: Results, monke
 
 
 def test_the_table_shows_the_mean_and_the_deviation_over_folds() -> None:
-    table = rendered(results_table(Results.from_readings(readings_of([[0.1, 0.5], [0.1, 0.7]]), n_rows=20)))
+    table = rendered(results_table(Results.from_readings(list_readings([[0.1, 0.5], [0.1, 0.7]]), n_rows=20)))
     assert "60.00 ±14.14" in table
-    assert "After 20 rows, over Landmark()" in table
+    assert "After 20 rows, over all rows" in table
 
 
 def test_the_best_of_a_column_is_starred(results: Results) -> None:

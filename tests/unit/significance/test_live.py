@@ -297,7 +297,7 @@ def test_the_summary_tells_each_verdict_with_its_row() -> None:
     text = console.export_text()
     for verdict in results.verdicts:
         assert str(verdict) in text
-    assert "all right with a chance of 95 %" in text
+    assert "anytime-valid at 95%" in text
 
 
 def test_the_command_compare_prints_the_verdict_and_its_row() -> None:
@@ -334,7 +334,7 @@ def test_what_is_no_live_test_is_refused() -> None:
     with pytest.raises(StreamgaugeError, match="horizon"):
         LiveTest(horizon=0)
     pairs = [PairSums("a", "b", n, np.array([n]), np.array([n]), np.array([0]), 0.0, True) for n in (1, 2)]
-    with pytest.raises(StreamgaugeError, match="of one run"):
+    with pytest.raises(StreamgaugeError, match="from the same run"):
         Monitor().look(pairs, 2)
 
 
@@ -361,6 +361,6 @@ def test_a_difference_is_told_from_the_side_of_who_is_ahead():
     verdict = Verdict("a", "b", "second", 4000, -0.04, (-0.06, -0.02), 0.01, 0.05, 1, "equal", "two_way_sequence")
     console = Console(width=200, record=True, file=StringIO())
     console.print(list_live_verdicts([verdict]))
-    assert "b is better than a, known since row 4,000; at the end b is ahead by 4.00 % points [+2.00, +6.00]" in (
+    assert "b is better than a, known since row 4,000; at the end b is ahead by 4.00 pp [+2.00, +6.00]" in (
         console.export_text()
     )

@@ -186,9 +186,9 @@ def test_what_is_missing_is_named() -> None:
         rank([run_of("sea", {"a": [0.8, np.nan]})])
     nothing: Any
     for nothing in ([], runs[0]):
-        with pytest.raises(StreamgaugeError, match=r"several evaluations: give them all, as in rank\(\[first"):
+        with pytest.raises(StreamgaugeError, match=r"several evaluations, as in rank\(\[first"):
             rank(nothing)
-    with pytest.raises(StreamgaugeError, match=r"a table of streams by learners, not of an array of shape \(2,\)"):
+    with pytest.raises(StreamgaugeError, match=r"a table \[streams, learners\], not an array of shape \(2,\)"):
         rank_table([0.8, 0.7], ["a", "b"])
 
 

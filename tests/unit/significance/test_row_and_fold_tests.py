@@ -197,8 +197,8 @@ def test_what_cannot_be_tested_is_refused_with_what_to_do() -> None:
 
 def test_too_few_folds_for_the_level_are_told_of() -> None:
     for test in (sign_test, wilcoxon):
-        assert "no p-value can be below 0.0625" in test([1, 2, 3, 4, 5]).warnings[0]
-        assert "no p-value can be below 0.0625" in test([1, 2, 3, 4, 5, 0, 0]).warnings[0]
+        assert "the smallest possible p-value is 0.0625" in test([1, 2, 3, 4, 5]).warnings[0]
+        assert "the smallest possible p-value is 0.0625" in test([1, 2, 3, 4, 5, 0, 0]).warnings[0]
         assert test([1, 2, 3, 4, 5, 6]).warnings == ()
 
 
@@ -229,11 +229,11 @@ def test_the_verdict_is_a_sentence() -> None:
         "B",
     )
     assert better.sentence == (
-        "B is better than A by 2.10 percentage points in accuracy (95 % interval 1.78 to 2.42;"
+        "B is better than A by 2.10 percentage points in accuracy (95% interval 1.78 to 2.42;"
         " two-way t over 10 folds x 1,000,000 rows, p = 1.2e-9)."
     )
     costs = replace(better, measure="log_loss", unit="nats", greater_is_better=False, difference=0.5, direction=1)
-    assert costs.sentence.startswith("B is better than A by 0.5000 nats in log_loss (95 % interval -0.0242 to -0.0178;")
+    assert costs.sentence.startswith("B is better than A by 0.5000 nats in log_loss (95% interval -0.0242 to -0.0178;")
     assert "%" not in replace(costs, interval=None).sentence
     assert mcnemar(12, 10).sentence == (
         "No difference in accuracy can be claimed between the first and the second"

@@ -10,7 +10,7 @@ import streamgauge as sg
 from streamgauge.errors import FailureWarning, LearnerError, StreamgaugeError
 from streamgauge.evaluation import Evaluation
 from streamgauge.learners import PythonLearner, as_spec
-from streamgauge.learners.adapters.saved_states import size_of
+from streamgauge.learners.adapters.saved_states import measure_size
 from streamgauge.records import Failure, Step
 from streamgauge.reports import page_html
 from streamgauge.results import load, save
@@ -141,7 +141,7 @@ def test_failures_are_saved_and_told(tmp_path):
     again = load(save(results, tmp_path))
     assert again.failures == results.failures
     page = page_html(results)
-    assert "failed in fold 0 at row 5: ArithmeticError: too hot; it has no readings from there on." in page
+    assert "failed in fold 0 at row 5: ArithmeticError: too hot; it has no later readings." in page
     assert "bad<" not in page
 
 
@@ -165,7 +165,7 @@ def test_an_interleave_that_fails_has_done_the_rows_before():
 def test_sizes_count_what_is_held_once():
     column = np.zeros(10_000)
     held = {"one": column, "view": column[::2], "text": "x" * 1000}
-    assert 81_000 < size_of(held) < 83_000
-    assert size_of([held, held]) < 84_000
-    assert size_of(Majority()) < 3_000
-    assert size_of(np.random.RandomState(1)) > len(pickle.dumps(np.random.RandomState(1))) / 2
+    assert 81_000 < measure_size(held) < 83_000
+    assert measure_size([held, held]) < 84_000
+    assert measure_size(Majority()) < 3_000
+    assert measure_size(np.random.RandomState(1)) > len(pickle.dumps(np.random.RandomState(1))) / 2
