@@ -5,10 +5,12 @@ from typing import Any
 
 import click
 
+from streamgauge.cli.names import complete_names
 from streamgauge.cli.out_folder import prepare_folders
 from streamgauge.cli.run_options import add_run_options, run, show
 from streamgauge.cli.watch import serve_page
 from streamgauge.errors import StreamgaugeError
+from streamgauge.significance import compare_all, list_tests
 
 __all__ = ["command"]
 
@@ -16,7 +18,13 @@ __all__ = ["command"]
 @click.command("compare")
 @click.argument("results", required=False, type=click.Path(path_type=Path))
 @add_run_options
-@click.option("--test", "tests", multiple=True, help="Significance test; repeatable.  [default: the recommended one]")
+@click.option(
+    "--test",
+    "tests",
+    shell_complete=complete_names("tests"),
+    multiple=True,
+    help=f"Significance test: {', '.join(list_tests())}; repeatable.  [default: the recommended one]",
+)
 @click.option("--tested", help="Measure to test.  [default: accuracy if it was measured, else the first]")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level of the tests.")
 def command(
@@ -38,7 +46,6 @@ def command(
       streamgauge compare results/rbf --test two_way_t --test wilcoxon
     """
     from streamgauge.results import load  # noqa: PLC0415
-    from streamgauge.significance import compare_all  # noqa: PLC0415
     from streamgauge.store import is_store  # noqa: PLC0415
 
     if results is not None and (options["stream"] or options["learner"]):

@@ -69,4 +69,8 @@ def _list_names(family: str) -> list[str]:
         from streamgauge.streams import DATASETS  # noqa: PLC0415
 
         return sorted([*FAMILIES["streams"](), *DATASETS])
+    if family == "tests":
+        from streamgauge.significance import list_tests  # noqa: PLC0415
+
+        return list(list_tests())
     return sorted(FAMILIES[family]())

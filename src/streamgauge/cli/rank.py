@@ -3,16 +3,14 @@
 import math
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from streamgauge.cli.names import to_forgetting_name
 from streamgauge.cli.output import add_output_options, make_console, print_json
 from streamgauge.cli.saved_results import add_store_options, load_runs
-
-if TYPE_CHECKING:
-    from streamgauge.significance import Ranking
+from streamgauge.significance import POST_HOCS, Ranking, diagram_text, p_text, rank
 
 __all__ = ["command"]
 
@@ -24,7 +22,12 @@ __all__ = ["command"]
     "--forgetting",
     help="Forgetting of the readings, such as 'Window(1000)'.  [default: Landmark(), or the only one]",
 )
-@click.option("--post-hoc", default="wilcoxon_holm", show_default=True, help="Test of the pairs of learners.")
+@click.option(
+    "--post-hoc",
+    default="wilcoxon_holm",
+    show_default=True,
+    help=f"Test of the pairs of learners: {', '.join(POST_HOCS)}.",
+)
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level of the tests.")
 @click.option("--learner", multiple=True, help="In a store, only this learner; a name or pattern; repeatable.")
 @add_store_options
@@ -34,8 +37,7 @@ def command(results: tuple[Path, ...], *, diagram: Path | None, as_json: bool, *
     """Rank learners over streams, and test which of them differ.
 
     RESULTS are folders saved with --out, of the same learners on different streams, or stores written by
-    `streamgauge run`. Runs on one stream with several seeds count as one stream. Post-hoc tests: wilcoxon_holm,
-    ranks_holm, ranks_shaffer and nemenyi.
+    `streamgauge run`. Runs on one stream with several seeds count as one stream.
 
     \b
     Examples:
@@ -43,8 +45,6 @@ def command(results: tuple[Path, ...], *, diagram: Path | None, as_json: bool, *
       streamgauge rank results/* --measure kappa_m --post-hoc nemenyi --diagram ranks.svg
       streamgauge rank results/quick --learner "Hoeffding*" --learner NaiveBayes
     """
-    from streamgauge.significance import rank  # noqa: PLC0415
-
     if options["forgetting"] is not None:
         options["forgetting"] = to_forgetting_name(options["forgetting"])
     ranking = rank(load_runs(results, options, options.pop("learner")), **options)
@@ -60,7 +60,7 @@ def command(results: tuple[Path, ...], *, diagram: Path | None, as_json: bool, *
         click.echo(f"diagram: {diagram}")
 
 
-def _to_json(ranking: "Ranking") -> dict[str, Any]:
+def _to_json(ranking: Ranking) -> dict[str, Any]:
     facts = asdict(ranking)
     for name in ("values", "ranks"):
         facts[name] = facts[name].tolist()
@@ -76,11 +76,9 @@ def _to_json(ranking: "Ranking") -> dict[str, Any]:
     }
 
 
-def _show(ranking: "Ranking") -> None:
+def _show(ranking: Ranking) -> None:
     from rich.box import SIMPLE  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
-
-    from streamgauge.significance import POST_HOCS, diagram_text, p_text  # noqa: PLC0415
 
     friedman = ranking.friedman
     head = (
