@@ -187,7 +187,7 @@ class Evaluation:
             return
         layout = Layout(*self._names, self._source.scheme.n_folds, self._is_metered)
         with Journal(self.journal, layout, self._describe_plan()) as journal:
-            for progress in run.advance(lambda: should_stop() or journal.asked_to_stop):
+            for progress in run.advance(lambda: should_stop() or journal.is_stop_requested):
                 journal.note(progress, self.failures, self._describe_source)
                 yield progress
             journal.close("cut short" if run.ended_by else "complete", run.ended_by)

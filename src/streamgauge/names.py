@@ -1,4 +1,4 @@
-"""Objects by name: what a person writes on the command line or into a file, and what it stands for.
+"""Objects by name: what is written on the command line or in a file, and the object that it names.
 
 A text such as ``HoeffdingTree(grace_period=100)`` names an object with its options.
 """
@@ -11,17 +11,18 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from streamgauge._foreign import is_stream
 from streamgauge.errors import StreamgaugeError, nearest, unknown_name
 from streamgauge.protocols import Labelling, Stream
 
 __all__ = ["FAMILIES", "Known", "catalogue", "find_labelled_stream", "find_stream", "make", "require_object"]
 
 Known = Mapping[str, Callable[..., Any]]
-"""Objects, or what makes them, by name."""
+"""Objects, or their factories, by name."""
 
 
 def catalogue(family: ModuleType, *, with_needs: bool = False) -> dict[str, Callable[..., Any]]:
-    """Give the configurable objects of a family by name: those that can be made without any option, or all.
+    """Return the configurable objects of a family by name: those without required options, or all.
 
     Examples
     --------
@@ -39,7 +40,7 @@ def _is_optionless(thing: type) -> bool:
 
 
 def make(kind: str, text: str, known: Known, within: Known | None = None) -> Any:  # noqa: ANN401
-    """Make the object that a text such as ``Window(width=500)`` or ``Window`` names.
+    """Build the object that a text such as ``Window(width=500)`` or ``Window`` names.
 
     Options are Python literals, or again such objects or those known `within` them, or tuples of them. Nothing is
     executed.
@@ -55,10 +56,10 @@ def make(kind: str, text: str, known: Known, within: Known | None = None) -> Any
     except (SyntaxError, ValueError):
         msg = f"cannot read the {kind} {text!r}; write it as Name or Name(option=value, ...)"
         raise StreamgaugeError(msg) from None
-    return _built(kind, tree, known, {**known, **(within or {})})
+    return _build(kind, tree, known, {**known, **(within or {})})
 
 
-def _built(kind: str, tree: ast.expr, known: Known, within: Known) -> Any:  # noqa: ANN401
+def _build(kind: str, tree: ast.expr, known: Known, within: Known) -> Any:  # noqa: ANN401
     call = tree if isinstance(tree, ast.Call) else ast.Call(tree, [], [])
     if not isinstance(call.func, ast.Name):
         msg = f"cannot read the {kind} {ast.unparse(tree)!r}; write it as Name or Name(option=value, ...)"
@@ -77,7 +78,7 @@ def _built(kind: str, tree: ast.expr, known: Known, within: Known) -> Any:  # no
         if keyword.arg not in names:
             raise unknown_name(kind=f"option of {name} called", name=str(keyword.arg), known=names)
         if keyword.arg in options:
-            msg = f"{name} is given its option {keyword.arg} twice"
+            msg = f"{name} has its option {keyword.arg} twice"
             raise StreamgaugeError(msg)
         options[keyword.arg] = _value(kind, name, keyword.value, within)
     _require_needs(name, factory, options)
@@ -94,7 +95,7 @@ def _require_needs(name: str, factory: Callable[..., Any], options: Mapping[str,
 
 def _value(kind: str, owner: str, tree: ast.expr, known: Known) -> object:
     if isinstance(tree, ast.Call) or (isinstance(tree, ast.Name) and tree.id in known):
-        return _built(kind, tree, known, known)
+        return _build(kind, tree, known, known)
     if isinstance(tree, ast.Tuple | ast.List):
         return tuple(_value(kind, owner, part, known) for part in tree.elts)
     try:
@@ -114,7 +115,7 @@ def _streams() -> dict[str, Any]:
     from streamgauge import streams  # noqa: PLC0415
 
     known = catalogue(streams, with_needs=True)
-    kinds = {name: thing for name, thing in known.items() if hasattr(thing, "batches")}
+    kinds = {name: thing for name, thing in known.items() if is_stream(thing)}
     return {**kinds, "paper_stream": streams.paper_stream}
 
 
@@ -157,13 +158,13 @@ FAMILIES: dict[str, Callable[[], dict[str, Any]]] = {
     "measures": _measures,
     "detectors": _detectors,
 }
-"""Per family a function that gives its objects; each is imported only when asked for."""
+"""A function per family that returns its objects; a family is imported when it is first needed."""
 
 _HOMES = {"forgetting": "forgetting", "labelling": "labelling"}
 
 
 def require_object(kind: str, thing: object) -> None:
-    """Raise where a text or a class is given for an object, or among several; says how the nearest is written.
+    """Raise if a text or a class is given for an object, or among several; the error shows the nearest object.
 
     Examples
     --------
@@ -189,7 +190,7 @@ def require_object(kind: str, thing: object) -> None:
 
 
 def find_stream(text: str) -> Stream:
-    """Find a stream: a file by its path, a real or a ready-made one by its name, or one with options.
+    """Find a stream: a file by path, a data set or a ready-made stream by name, or one with options.
 
     Examples
     --------
@@ -204,7 +205,7 @@ def find_stream(text: str) -> Stream:
 
 
 def find_labelled_stream(text: str) -> tuple[Stream, Labelling | None]:
-    """Find a stream and, where it says itself which labels are hidden, its labelling.
+    """Find a stream and, if it records which labels are hidden, its labelling.
 
     A folder that `sample` wrote is its test set, with the labelling that hides what was hidden.
 
@@ -228,5 +229,5 @@ def find_labelled_stream(text: str) -> tuple[Stream, Labelling | None]:
             msg = f"{text} is a folder that 'streamgauge sample' did not write: there is no recipe.json in it"
             raise StreamgaugeError(msg)
         raise unknown_name(kind="stream", name=text, known={**known, **DATASETS})
-    found: Stream = make("stream", text, known)
-    return found, None
+    stream: Stream = make("stream", text, known)
+    return stream, None

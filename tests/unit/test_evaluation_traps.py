@@ -8,7 +8,7 @@ import pytest
 
 import streamgauge as sg
 from streamgauge.checks import Memoriser
-from streamgauge.checks.schemes import noise
+from streamgauge.checks.schemes import make_noise
 from streamgauge.labelling import AllLabels, Delayed, DelayedAtRandom, First, Fraction
 from streamgauge.learners.plain_loop import run_row_by_row
 from streamgauge.schemes import Chunks, Holdout
@@ -17,7 +17,7 @@ from streamgauge.streams import ArrayStream, File, write
 
 @pytest.mark.parametrize("size", [20, 50, 100, 200])
 def test_chunks_of_any_size_test_every_row_once_and_before_it_is_learnt(size):
-    results = sg.evaluate(noise(AllLabels(), 2000, seed=3), Memoriser(), scheme=Chunks(size), every=2000)
+    results = sg.evaluate(make_noise(AllLabels(), 2000, seed=3), Memoriser(), scheme=Chunks(size), every=2000)
     assert abs(results.values[-1, 0, 0, 0, 0] - 0.5) < 5 * 0.5 / np.sqrt(2000)
     assert results.feedback is not None
     assert results.feedback.n_scored.tolist() == [2000]
@@ -25,7 +25,7 @@ def test_chunks_of_any_size_test_every_row_once_and_before_it_is_learnt(size):
 
 @pytest.mark.parametrize("labelling", [Delayed(2), Delayed(300), DelayedAtRandom(50), First(500)], ids=repr)
 def test_no_label_is_learnt_that_has_not_arrived(labelling):
-    stream = noise(AllLabels(), 1000, seed=4)
+    stream = make_noise(AllLabels(), 1000, seed=4)
     repeated = ArrayStream(np.repeat(stream.x, 2, axis=0), np.repeat(stream.y, 2))  # each row comes again at once
     results = sg.evaluate(repeated, Memoriser(), labelling=labelling, every=2000)
     right = sg.evaluate(repeated, Memoriser(), every=2000).values[-1, 0, 0, 0, 0]
@@ -103,8 +103,8 @@ def test_the_first_row_favours_no_class():
         stream = ArrayStream(
             np.zeros((1, 1)),
             np.array([first]),
-            schema=noise(AllLabels(), 2, 1).schema.__class__(
-                (noise(AllLabels(), 2, 1).schema.attributes[0],), ("0", "1")
+            schema=make_noise(AllLabels(), 2, 1).schema.__class__(
+                (make_noise(AllLabels(), 2, 1).schema.attributes[0],), ("0", "1")
             ),
         )
         results = sg.evaluate(stream, [sg.MajorityClass(), sg.NoChange()])

@@ -15,7 +15,7 @@ from streamgauge._foreign import save_part
 from streamgauge.drift import Watch
 from streamgauge.errors import LearnerError, StreamgaugeError
 from streamgauge.forgetting import NativeForgetting
-from streamgauge.learners.adapters.saved_states import noting_pickles, trusting
+from streamgauge.learners.adapters.saved_states import record_pickles, set_trust
 from streamgauge.learners.plain_loop import as_learner_error
 from streamgauge.measures import build_state, measure_tallies, reads_baselines
 from streamgauge.protocols import CellBatch, DetectorSpec, ForgettingState, Learner
@@ -248,7 +248,7 @@ class Cell:
 
     def save(self) -> bytes:
         """Return the whole state between two batches; a learner that has failed is not saved."""
-        with noting_pickles() as pickled:
+        with record_pickles() as pickled:
             parts = {} if self.failure is not None else {"learner": save_part(self._learner, self.name)}
         parts |= {name: save_part(part, name) for name, part in self._parts.items()}
         failure = None if self.failure is None else (self.failure.row, self.failure.error)
@@ -259,7 +259,7 @@ class Cell:
         """Restore the state of a cell with the same parts; nothing is unpickled unless it is trusted."""
         facts, states = unpack("cell", state)
         parts = self._parts if facts["failure"] else {"learner": self._learner, **self._parts}
-        with loading("cell"), trusting(trusted):
+        with loading("cell"), set_trust(trusted):
             if list(parts) != facts["parts"]:
                 msg = f"it consists of {', '.join(facts['parts'])}"
                 raise ValueError(msg)
@@ -388,7 +388,7 @@ class CellGroup:
             for by_reading, matrices in zip(by_forgetting, cell_matrices, strict=True):
                 available = [reading for reading in readings if reading < len(by_reading)]
                 if available:
-                    columns = Tallies.joined([by_reading])
+                    columns = Tallies.join([by_reading])
                     matrices[: len(available), :, :c] = columns.confusion[available]
                     matrices[: len(available), :, c] = columns.abstained[available]
         return confusions

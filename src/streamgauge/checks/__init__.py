@@ -1,4 +1,4 @@
-"""The contract, executable: a user's own objects are checked by the same calls as ours."""
+"""The contract of each family as a function: check your own objects by the same calls as ours."""
 
 from streamgauge.checks.detectors import check_detector
 from streamgauge.checks.forgetting import check_forgetting

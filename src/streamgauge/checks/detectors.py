@@ -16,9 +16,9 @@ LONG = 60_000
 def check_detector(spec: DetectorSpec, seed: int = 1) -> None:
     """Raise an AssertionError unless a detector keeps its contract.
 
-    It gives one signal per value; how a column is cut into pieces changes no signal; saved and loaded it goes on bit
-    for bit; damaged bytes are refused; its memory does not grow with the stream; and where all values are the same it
-    is silent.
+    It returns one signal per value; cutting a column into pieces changes no signal; saved and loaded it continues bit
+    for bit; damaged bytes are refused; its memory does not grow with the stream; and it is silent if all values are the
+    same.
 
     Examples
     --------
@@ -28,14 +28,14 @@ def check_detector(spec: DetectorSpec, seed: int = 1) -> None:
     values = sample_errors(seed, N_VALUES)
     whole = spec.build()
     signals = whole.update(values)
-    expect(signals.shape == values.shape, f"{spec} gives {signals.shape} signals for {values.shape} values")
-    expect(set(signals.tolist()) <= {STABLE, WARNING, DRIFT}, f"{spec} gives signals that are none of ours")
+    expect(signals.shape == values.shape, f"{spec} returns {signals.shape} signals for {values.shape} values")
+    expect(set(signals.tolist()) <= {STABLE, WARNING, DRIFT}, f"{spec} returns unknown signals")
     for size in (1, 7, 1_000):
         detector = spec.build()
         pieces = [detector.update(values[start : start + size]) for start in range(0, N_VALUES, size)]
         same = np.array_equal(np.concatenate(pieces), signals)
-        expect(same, f"{spec} gives other signals when values come in pieces of {size}")
-        expect(detector.save() == whole.save(), f"{spec} has another state when values come in pieces of {size}")
+        expect(same, f"{spec} returns other signals for pieces of {size} values")
+        expect(detector.save() == whole.save(), f"{spec} has another state for pieces of {size} values")
     check_saving(spec, values, signals)
     check_memory(spec, seed)
     silent = spec.build().update(np.zeros(N_VALUES))
@@ -43,7 +43,7 @@ def check_detector(spec: DetectorSpec, seed: int = 1) -> None:
 
 
 def sample_errors(seed: int, n: int) -> NDArray[np.float64]:
-    """Make errors whose rate jumps between a tenth and a half.
+    """Return errors whose rate jumps between a tenth and a half.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def sample_errors(seed: int, n: int) -> NDArray[np.float64]:
 
 
 def check_saving(spec: DetectorSpec, values: NDArray[np.float64], signals: NDArray[np.uint8]) -> None:
-    """Raise unless a saved detector goes on bit for bit, and damaged bytes change nothing.
+    """Raise unless a saved detector continues bit for bit, and damaged bytes change nothing.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def check_saving(spec: DetectorSpec, values: NDArray[np.float64], signals: NDArr
     for damaged in (saved[:-1], saved[:-9] + bytes([saved[-9] ^ 1]) + saved[-8:], b""):
         expect(refuses(second, damaged), f"{spec} loads damaged bytes")
     same = np.array_equal(second.update(values[middle:]), signals[middle:])
-    expect(same, f"{spec} goes on differently after it was saved and loaded")
+    expect(same, f"{spec} continues differently after it was saved and loaded")
 
 
 def check_memory(spec: DetectorSpec, seed: int) -> None:
@@ -92,7 +92,7 @@ def check_memory(spec: DetectorSpec, seed: int) -> None:
 
 
 def refuses(detector: Detector, state: bytes) -> bool:
-    """Say whether a detector refuses a state.
+    """Return whether a detector refuses a state.
 
     Examples
     --------
@@ -107,12 +107,12 @@ def refuses(detector: Detector, state: bytes) -> bool:
     return False
 
 
-def expect(kept: bool, broken: str) -> None:  # noqa: FBT001
-    """Raise with what is broken unless a promise is kept.
+def expect(condition: bool, fault: str) -> None:  # noqa: FBT001
+    """Raise with the fault unless a condition holds.
 
     Examples
     --------
     >>> expect(True, "arithmetic")
     """
-    if not kept:
-        raise AssertionError(broken)
+    if not condition:
+        raise AssertionError(fault)

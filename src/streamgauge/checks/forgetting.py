@@ -19,18 +19,18 @@ N_ROWS = 2_000
 
 @runtime_checkable
 class FadesByAge(Protocol):
-    """A forgetting whose weights depend on nothing but how many rows lie between."""
+    """A forgetting whose weights depend on the age of a row alone."""
 
     def weights_by_age(self, n: int) -> NDArray[np.float64]:
-        """Give the weights of the last `n` rows, the newest first."""
+        """Return the weights of the last `n` rows, the newest first."""
         ...
 
 
 def check_forgetting(forgetting: Forgetting, seed: int = 1) -> None:
     """Raise an AssertionError unless a forgetting keeps its contract.
 
-    Its tallies equal those of a slow reference: with the weights of its method `weights_by_age`, or, where it has
-    none, with the newest `width` rows as the tally itself says. How a trace is cut into pieces changes no bit.
+    Its tallies equal those of a slow reference: with the weights of its method `weights_by_age` or, without one, over
+    the newest `width` rows. Cutting a trace into pieces changes no bit.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def check_forgetting(forgetting: Forgetting, seed: int = 1) -> None:
         for size in (1, 77, 500):
             in_pieces = list(update_in_pieces(forgetting.build(N_CLASSES), trace, reading_rows, size))
             if not all(same_bits(*pair) for pair in zip(tallies, in_pieces, strict=True)):
-                msg = f"{forgetting} gives other tallies when the trace comes in pieces of {size} rows"
+                msg = f"{forgetting} has other tallies for a trace in pieces of {size} rows"
                 raise AssertionError(msg)
 
 
@@ -69,7 +69,7 @@ def reference_tally(trace: Trace, weight: NDArray[np.float64], width: int) -> Ta
 
 
 def sample_trace(seed: int) -> Trace:
-    """Make a trace with gaps, times, abstentions, a class that vanishes and an error rate that jumps.
+    """Return a trace with gaps, times, abstentions, a class that vanishes and an error rate that jumps.
 
     Examples
     --------
@@ -97,24 +97,24 @@ def check_against_reference(
     >>> trace = sample_trace(1)
     >>> check_against_reference(Landmark(), trace, [9], Landmark().build(N_CLASSES).update(trace, [9]))
     """
-    for stop, tally in zip(reading_rows, tallies, strict=True):
-        n = int(np.searchsorted(trace.row, stop))
+    for row, tally in zip(reading_rows, tallies, strict=True):
+        n = int(np.searchsorted(trace.row, row))
         seen = cut(trace, 0, n)
         newest_first = np.arange(n) < tally.width
         by_age = forgetting.weights_by_age(n) if isinstance(forgetting, FadesByAge) else newest_first.astype(float)
         weight = by_age[::-1] if seen.weight is None else by_age[::-1] * seen.weight
         expected = reference_tally(seen, weight, tally.width)
-        where = f"{forgetting} before row {stop}"
+        where = f"{forgetting} before row {row}"
         for name in ("confusion", "abstained", "majority_hits", "no_change_hits"):
-            found, reference = getattr(tally, name), getattr(expected, name)
-            np.testing.assert_allclose(found, reference, rtol=1e-9, atol=1e-12, err_msg=f"{where}: {name}")
+            actual, reference = getattr(tally, name), getattr(expected, name)
+            np.testing.assert_allclose(actual, reference, rtol=1e-9, atol=1e-12, err_msg=f"{where}: {name}")
         if not 0 <= tally.width <= n:
             msg = f"{where} covers {tally.width} rows of {n}"
             raise AssertionError(msg)
 
 
 def update_in_pieces(state: ForgettingState, trace: Trace, reading_rows: list[int], size: int) -> Iterator[Tally]:
-    """Give the tallies at the stops where the trace comes a few rows at a time.
+    """Yield the tallies at the reading rows of a trace in pieces.
 
     Examples
     --------
@@ -127,12 +127,12 @@ def update_in_pieces(state: ForgettingState, trace: Trace, reading_rows: list[in
         last = start + size >= len(trace)
         # A piece ends where the next one begins; the last has no end.
         end = reading_rows[-1] + 1 if last else int(trace.row[start + size])
-        yield from state.update(cut(trace, start, start + size), [stop for stop in reading_rows if begin <= stop < end])
+        yield from state.update(cut(trace, start, start + size), [row for row in reading_rows if begin <= row < end])
         begin = end
 
 
 def cut(trace: Trace, start: int, stop: int) -> Trace:
-    """Give some of the rows of a trace.
+    """Return some consecutive rows of a trace.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def cut(trace: Trace, start: int, stop: int) -> Trace:
 
 
 def same_bits(first: Tally, second: Tally) -> bool:
-    """Say whether two tallies are the same to the last bit.
+    """Return whether two tallies are the same to the last bit.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 import numpy as np
 
 from streamgauge._engine.source import RowSource
-from streamgauge.checks.schemes import check_scheme, noise
+from streamgauge.checks.schemes import check_scheme, make_noise
 from streamgauge.protocols import Labelling
 from streamgauge.records import Arrivals, Batch
 from streamgauge.schemes import Chunks, Prequential
@@ -14,56 +14,57 @@ __all__ = ["check_labelling"]
 def check_labelling(labelling: Labelling, *, n_rows: int = 600, seed: int = 1) -> None:
     """Raise unless a labelling only hides and delays labels, whatever the batches.
 
-    It says the same of a row in any batch and at any time, no label comes before its row, and a `Memoriser` on random
-    labels scores chance under it, row by row and in chunks, whichever prediction is scored.
+    Arrivals do not depend on batches or on the time of the call, no label arrives before its row, and a `Memoriser` on
+    random labels scores chance, row by row and in chunks, whichever prediction is scored.
 
     Parameters
     ----------
     labelling
         The labelling.
     n_rows
-        On how many rows; their times are their positions.
+        The number of rows; their times are their positions.
     seed
-        Decides the rows.
+        The seed of the rows.
 
     Examples
     --------
     >>> from streamgauge.labelling import Delayed
     >>> check_labelling(Delayed(20), n_rows=200)
     """
-    stream = noise(labelling, n_rows, seed)
+    stream = make_noise(labelling, n_rows, seed)
 
-    def arrivals(size: int) -> list[tuple[Batch, Arrivals]]:
-        found = RowSource(stream, Prequential(), labelling, seed).batches(size, None)
-        return [(batch, _of_all(batch, told)) for batch, told in found]
+    def read(size: int) -> list[tuple[Batch, Arrivals]]:
+        batches = RowSource(stream, Prequential(), labelling, seed).batches(size, None)
+        return [(batch, _fill(batch, arrivals)) for batch, arrivals in batches]
 
-    ((whole, told),) = arrivals(n_rows)
+    ((whole, expected),) = read(n_rows)
     rows = np.arange(n_rows)
-    _require(bool((_rows(told) >= rows).all()), labelling, "a label comes before its row")
+    _require(bool((_rows(expected) >= rows).all()), labelling, "a label arrives before its row")
     for size in (1, 7, 100):
-        for batch, of_batch in arrivals(size):
+        for batch, arrivals in read(size):
             part = slice(batch.start, batch.start + len(batch))
-            same = np.array_equal(_rows(told)[part], _rows(of_batch)) and _same_times(told, of_batch, part)
-            _require(same, labelling, f"labels arrive otherwise where rows come {size} at a time")
+            same = np.array_equal(_rows(expected)[part], _rows(arrivals)) and _same_times(expected, arrivals, part)
+            _require(same, labelling, f"arrivals differ in batches of {size} rows")
     _require(len(whole) == n_rows, labelling, "rows are lost")
     check_scheme(Prequential(), labelling, n_rows=n_rows, seed=seed)
     check_scheme(Prequential(), labelling, score="last", n_rows=n_rows, seed=seed)
     check_scheme(Chunks(50), labelling, n_rows=n_rows, seed=seed)
 
 
-def _of_all(batch: Batch, told: Arrivals | None) -> Arrivals:
-    rows = np.arange(batch.start, batch.start + len(batch))
-    return Arrivals(rows) if told is None else Arrivals(rows if told.row is None else told.row, told.time)
+def _fill(batch: Batch, arrivals: Arrivals | None) -> Arrivals:
+    if arrivals is None:
+        return Arrivals(batch.rows)
+    return Arrivals(batch.rows if arrivals.row is None else arrivals.row, arrivals.time)
 
 
-def _rows(told: Arrivals) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    return np.empty(0, dtype=np.int64) if told.row is None else np.asarray(told.row)
+def _rows(arrivals: Arrivals) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return np.empty(0, dtype=np.int64) if arrivals.row is None else np.asarray(arrivals.row)
 
 
-def _same_times(whole: Arrivals, told: Arrivals, part: slice) -> bool:
-    if whole.time is None or told.time is None:
-        return whole.time is told.time
-    return whole.time[part].tobytes() == told.time.tobytes()
+def _same_times(whole: Arrivals, arrivals: Arrivals, part: slice) -> bool:
+    if whole.time is None or arrivals.time is None:
+        return whole.time is arrivals.time
+    return whole.time[part].tobytes() == arrivals.time.tobytes()
 
 
 def _require(holds: bool, labelling: Labelling, what: str) -> None:  # noqa: FBT001

@@ -28,18 +28,18 @@ MISSING_SHARE = 0.1
 def check_learner(spec: LearnerSpec, schema: Schema = MIXED, n_rows: int = 600, seed: int = 1) -> None:
     """Raise an AssertionError unless the learners of a specification keep their contract.
 
-    Votes are not negative, and the prediction is the class with the most; `interleave` equals row by row, in batches of
-    any size, bit for bit; `predict` changes nothing; labels that are hidden, and rows of weight 0, have no effect; a
-    learner that is saved and loaded goes on the same; bytes that were cut off are refused.
+    Votes are not negative, and the prediction is the class with the most votes; `interleave` equals row by row, in
+    batches of any size, bit for bit; `predict` changes nothing; hidden labels and rows of weight 0 have no effect; a
+    learner that is saved and loaded continues the same; truncated bytes are refused.
 
     Parameters
     ----------
     spec
-        What builds the learners.
+        The specification that builds the learners.
     schema
-        What the rows look like that they are tried on; the default has nominal, numeric and missing values.
+        The schema of the rows; the default has nominal, numeric and missing values.
     n_rows
-        How many rows to try.
+        The number of rows.
     seed
         The seed of the rows.
 
@@ -48,7 +48,7 @@ def check_learner(spec: LearnerSpec, schema: Schema = MIXED, n_rows: int = 600, 
     >>> from streamgauge.learners import NaiveBayes
     >>> check_learner(NaiveBayes(), n_rows=100)
     """
-    step = _step(sample_batch(schema, n_rows, seed), seed)
+    step = _make_step(sample_batch(schema, n_rows, seed), seed)
     votes = _check_interleave(spec, schema, step)
     _check_batches(spec, schema, step, votes)
     _check_predict_changes_nothing(spec, schema, step)
@@ -57,7 +57,7 @@ def check_learner(spec: LearnerSpec, schema: Schema = MIXED, n_rows: int = 600, 
 
 
 def sample_batch(schema: Schema, n_rows: int, seed: int = 1) -> Batch:
-    """Draw rows that say something of their class, with missing values where the schema allows them.
+    """Draw rows that depend on their class, with missing values if the schema allows them.
 
     Examples
     --------
@@ -75,13 +75,13 @@ def sample_batch(schema: Schema, n_rows: int, seed: int = 1) -> Batch:
         else:
             n_values = len(attribute.values)
             column = np.where(noise < 0.5, y % n_values, np.floor(noise * n_values))
-        gone = uniform(seed, "gap", i, 0, n_rows) < MISSING_SHARE
-        columns.append(np.where(gone & attribute.missing, np.nan, column))
+        missing = uniform(seed, "gap", i, 0, n_rows) < MISSING_SHARE
+        columns.append(np.where(missing & attribute.missing, np.nan, column))
     x = np.column_stack(columns) if columns else np.zeros((n_rows, 0))
     return Batch(0, np.ascontiguousarray(x, dtype=np.float64), y)
 
 
-def _step(batch: Batch, seed: int) -> Step:
+def _make_step(batch: Batch, seed: int) -> Step:
     """Test most rows, learn each with weight 0 to 2, hide some labels."""
     n = len(batch)
     return Step(
@@ -121,45 +121,45 @@ def _check_interleave(spec: LearnerSpec, schema: Schema, step: Step) -> NDArray[
         np.array_equal(predictions, pick_winners(votes)), spec, "a prediction is not the class with the most votes"
     )
     untested = np.zeros(len(step.batch), dtype=np.bool_) if step.test is None else ~step.test
-    _require(bool((predictions[untested] == ABSTAINED).all()), spec, "it predicted a row that was not to be tested")
+    _require(bool((predictions[untested] == ABSTAINED).all()), spec, "it predicted a row that is not tested")
     plain, plain_votes = run_row_by_row(spec.build(schema, 1), step, schema.n_classes, with_votes=True)
-    _require(np.array_equal(plain, predictions), spec, "interleave predicts otherwise than row by row")
-    _require(_same_bits(plain_votes, votes), spec, "interleave votes otherwise than row by row")
+    _require(np.array_equal(plain, predictions), spec, "interleave and row by row predict differently")
+    _require(_same_bits(plain_votes, votes), spec, "interleave and row by row vote differently")
     alone, _ = spec.build(schema, 1).interleave(step, with_votes=False)
-    _require(np.array_equal(alone, predictions), spec, "it predicts otherwise when no votes are wanted")
+    _require(np.array_equal(alone, predictions), spec, "it predicts differently without votes")
     return votes
 
 
 def _check_batches(spec: LearnerSpec, schema: Schema, step: Step, votes: NDArray[np.float64]) -> None:
     for size in (1, 7, 33, 256):
-        _, found = _interleave(spec.build(schema, 1), _parts(step, size))
-        _require(_same_bits(found, votes), spec, f"it votes otherwise when rows come {size} at a time")
+        _, batch_votes = _interleave(spec.build(schema, 1), _parts(step, size))
+        _require(_same_bits(batch_votes, votes), spec, f"it votes differently in batches of {size} rows")
 
 
 def _check_predict_changes_nothing(spec: LearnerSpec, schema: Schema, step: Step) -> None:
     learner = spec.build(schema, 1)
     learner.interleave(step, with_votes=False)
     before, first = learner.save(), learner.predict(step.batch.x)
-    _require(_same_bits(first, learner.predict(step.batch.x)), spec, "it predicts otherwise the second time")
+    _require(_same_bits(first, learner.predict(step.batch.x)), spec, "it predicts differently the second time")
     _require(learner.save() == before, spec, "predict changes it")
 
 
 def _check_hidden_labels(spec: LearnerSpec, schema: Schema, step: Step) -> None:
-    """Other labels where they are hidden or not learnt must make no difference."""
+    """Raise if labels that are hidden or not learnt make a difference."""
     learnt = step.labels != UNLABELLED
     if step.weight is not None:
         learnt &= step.weight > 0
     other = np.where(learnt, step.batch.y, (step.batch.y + 1) % schema.n_classes).astype(np.int32)
     first, second = spec.build(schema, 1), spec.build(schema, 1)
     _, votes = _interleave(first, [step])
-    _, found = _interleave(second, [replace(step, batch=replace(step.batch, y=other))])
-    _require(_same_bits(found, votes), spec, "a label that is hidden, or has weight 0, changes its votes")
-    kept = [_part(step, i, i + 1) for i in np.flatnonzero(learnt).tolist()]
+    _, other_votes = _interleave(second, [replace(step, batch=replace(step.batch, y=other))])
+    _require(_same_bits(other_votes, votes), spec, "a label that is hidden, or has weight 0, changes its votes")
+    learnt_rows = [_part(step, i, i + 1) for i in np.flatnonzero(learnt).tolist()]
     third = spec.build(schema, 1)
-    for row in kept:
+    for row in learnt_rows:
         third.learn(row.batch.x, row.batch.y, row.weight)
     same = _same_bits(third.predict(step.batch.x), first.predict(step.batch.x))
-    _require(same, spec, "it is another after learning only the rows that may be learnt")
+    _require(same, spec, "it differs after learning only the rows that may be learnt")
 
 
 def _check_saving(spec: LearnerSpec, schema: Schema, step: Step) -> None:
@@ -170,15 +170,15 @@ def _check_saving(spec: LearnerSpec, schema: Schema, step: Step) -> None:
     second.load(state)
     rest = _part(step, half, len(step.batch))
     same = _same_bits(_interleave(second, [rest])[1], _interleave(first, [rest])[1])
-    _require(same, spec, "it goes on otherwise after it was saved and loaded")
+    _require(same, spec, "it continues differently after it was saved and loaded")
     for cut in (state[:-1], state[: len(state) // 2], b""):
-        _require(not _loads(second, cut), spec, "it loads a state that was cut off")
+        _require(not _loads(second, cut), spec, "it loads a truncated state")
 
 
 def _loads(learner: Learner, state: bytes) -> bool:
     try:
         learner.load(state)
-    except Exception:  # a learner may raise what it likes
+    except Exception:  # a learner may raise any exception
         return False
     return True
 

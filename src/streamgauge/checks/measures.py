@@ -16,8 +16,8 @@ N_TALLIES = 100
 def check_measure(measure: Measure, seed: int = 1) -> None:
     """Raise an AssertionError unless a measure keeps its contract.
 
-    No tally has a better value than a perfect one; a value is never infinite, and NaN only where the docstring speaks
-    of NaN; measuring changes nothing.
+    No tally has a better value than a perfect one; a value is never infinite, and NaN only if the docstring mentions
+    NaN; measuring changes nothing.
 
     Examples
     --------
@@ -25,30 +25,30 @@ def check_measure(measure: Measure, seed: int = 1) -> None:
     >>> check_measure(accuracy)
     """
     for n_classes in (2, 3, 10):
-        best = value_of(measure, perfect_tally(n_classes))
+        best = measure_checked(measure, perfect_tally(n_classes))
         require(not isnan(best), measure, f"is NaN for a perfect tally of {n_classes} classes")
         for number in range(N_TALLIES):
-            value = value_of(measure, random_tally(n_classes, seed, number))
+            value = measure_checked(measure, random_tally(n_classes, seed, number))
             better = value > best if measure.greater_is_better else value < best
             require(not better, measure, f"is {value} for some tally, better than {best} for a perfect one")
     for tally in corner_tallies():
-        value_of(measure, tally)
+        measure_checked(measure, tally)
 
 
-def value_of(measure: Measure, tally: Tally) -> float:
-    """Measure a tally and check what any value must be.
+def measure_checked(measure: Measure, tally: Tally) -> float:
+    """Return the value of a measure for a tally, after checking it.
 
     Examples
     --------
     >>> from streamgauge.measures import accuracy
-    >>> value_of(accuracy, perfect_tally(2))
+    >>> measure_checked(accuracy, perfect_tally(2))
     1.0
     """
     confusion, abstained = tally.confusion.copy(), tally.abstained.copy()
     value = measure(tally)
     unchanged = np.array_equal(confusion, tally.confusion) and np.array_equal(abstained, tally.abstained)
     require(unchanged, measure, "changes the tally")
-    require(isinstance(value, float), measure, f"gives {value!r}, which is not a float")
+    require(isinstance(value, float), measure, f"returns {value!r}, which is not a float")
     if isinf(value):  # a tally takes longer to print than to measure
         require(condition=False, measure=measure, fault=f"is {value} for {tally}")
     if isnan(value) and "NaN" not in (measure.__doc__ or ""):
@@ -73,7 +73,7 @@ def require(condition: bool, measure: Measure, fault: str) -> None:  # noqa: FBT
 
 
 def perfect_tally(n_classes: int) -> Tally:
-    """Make a tally without a miss and of perfect votes, whose baselines miss half.
+    """Return a tally of perfect predictions and votes, whose baselines miss half.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def perfect_tally(n_classes: int) -> Tally:
 
 
 def random_tally(n_classes: int, seed: int, number: int) -> Tally:
-    """Make a tally of random weights and votes, whose rows tell no more than those of `perfect_tally`.
+    """Return a tally of random weights and votes, with no more information than `perfect_tally`.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def random_tally(n_classes: int, seed: int, number: int) -> Tally:
 
 
 def corner_tallies() -> list[Tally]:
-    """Make tallies where much is undefined: empty, one class alone, all abstained, baselines all right.
+    """Return tallies where much is undefined: empty, one class only, all abstained, baselines all correct.
 
     Examples
     --------

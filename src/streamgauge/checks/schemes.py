@@ -16,7 +16,7 @@ from streamgauge.learners import Memoriser
 from streamgauge.protocols import CellBatch, Labelling, Scheme
 from streamgauge.streams import ArrayStream
 
-__all__ = ["check_scheme", "noise"]
+__all__ = ["check_scheme", "make_noise"]
 
 
 def check_scheme(
@@ -24,43 +24,43 @@ def check_scheme(
 ) -> None:
     """Raise unless a scheme never scores a row after its label was learnt, and does not depend on batches.
 
-    The proof is a `Memoriser` on random labels, which must score chance. Predictions, readings and what became of the
-    labels must be the same at every batch size.
+    The proof is a `Memoriser` on random labels, which must score chance. Predictions, readings and label counts must be
+    the same at every batch size.
 
     Parameters
     ----------
     scheme, labelling, score
-        What to check, and with what.
+        What to check, with which labelling and scoring.
     n_rows
-        On how many rows; their times are their positions.
+        The number of rows; their times are their positions.
     seed
-        Decides the rows.
+        The seed of the rows.
 
     Examples
     --------
     >>> from streamgauge.schemes import Prequential
     >>> check_scheme(Prequential(), n_rows=500)
     """
-    stream = noise(labelling, n_rows, seed)
+    stream = make_noise(labelling, n_rows, seed)
     options: dict[str, Any] = {"scheme": scheme, "labelling": labelling, "score": score}
     options |= {"every": max(1, n_rows // 3), "seed": seed, "resources": False, "backend": Threads(1)}
-    about = f"{scheme!r} with {labelling!r}, scoring {score}"
-    wanted: tuple[list[Any], bytes, str] | None = None
+    title = f"{scheme!r} with {labelling!r}, scoring {score}"
+    expected: tuple[list[Any], bytes, str] | None = None
     for size in (1, 77, n_rows):
-        kept = _Predictions()
-        results = evaluate(stream, Memoriser(), batch_size=size, recorders=[kept], **options)
-        found = (kept.predictions, results.values.tobytes(), repr(results.feedback))
-        assert wanted is None or found == wanted, f"{about} depends on the batch size"
-        wanted = found
-        _require_chance(kept, about)
+        recorder = _Predictions()
+        results = evaluate(stream, Memoriser(), batch_size=size, recorders=[recorder], **options)
+        outcome = (recorder.predictions, results.values.tobytes(), repr(results.feedback))
+        assert expected is None or outcome == expected, f"{title} depends on the batch size"
+        expected = outcome
+        _require_chance(recorder, title)
 
 
-def noise(labelling: Labelling, n_rows: int, seed: int) -> ArrayStream:
-    """Make a stream of random labels, with times, and with the column of delays that a labelling reads.
+def make_noise(labelling: Labelling, n_rows: int, seed: int) -> ArrayStream:
+    """Return a stream of random labels, with times, and with the column of delays that a labelling reads.
 
     Examples
     --------
-    >>> noise(AllLabels(), 10, seed=1).n_rows
+    >>> make_noise(AllLabels(), 10, seed=1).n_rows
     10
     """
     generator = np.random.default_rng(seed)
@@ -81,26 +81,27 @@ class _Predictions:
 
     @contextmanager
     def open(self, *_: object) -> Iterator[Callable[[CellBatch], None]]:
-        """Keep what comes."""
+        """Keep all predictions."""
 
-        def take(passage: CellBatch) -> None:
-            step, trace = passage.step, passage.trace
+        def record(cell_batch: CellBatch) -> None:
+            step, trace = cell_batch.step, cell_batch.trace
             rows = step.rows if step.scored is None else step.rows[step.scored]
             columns = (rows, trace.row, trace.y_pred, trace.correct)
-            self.predictions.extend((passage.fold, *one) for one in zip(*(c.tolist() for c in columns), strict=True))
+            entries = zip(*(column.tolist() for column in columns), strict=True)
+            self.predictions.extend((cell_batch.fold, *entry) for entry in entries)
 
-        yield take
+        yield record
         self.predictions.sort()
 
 
-def _require_chance(kept: _Predictions, about: str) -> None:
-    """Raise unless about half of the rows were predicted right in each fold; of each, the last prediction counts."""
-    right: dict[int, dict[int, bool]] = {}
-    for fold, row, _, _, correct in kept.predictions:
-        right.setdefault(fold, {})[row] = correct
-    for fold, of_fold in right.items():
-        n = len(of_fold)
-        errors = abs(sum(of_fold.values()) / n - 0.5) / (0.5 / np.sqrt(n))
+def _require_chance(recorder: _Predictions, title: str) -> None:
+    """Raise unless about half of the last predictions of the rows were correct in each fold."""
+    correct_rows: dict[int, dict[int, bool]] = {}
+    for fold, row, _, _, correct in recorder.predictions:
+        correct_rows.setdefault(fold, {})[row] = correct
+    for fold, by_row in correct_rows.items():
+        n = len(by_row)
+        errors = abs(sum(by_row.values()) / n - 0.5) / (0.5 / np.sqrt(n))
         assert errors < 5, (
-            f"a memoriser does not score chance under {about}: {errors:.0f} standard errors off in {fold}"
+            f"a memoriser does not score chance under {title}: {errors:.0f} standard errors off in {fold}"
         )

@@ -1,4 +1,4 @@
-"""Whether a stream keeps its contract."""
+"""The contract of a stream."""
 
 from itertools import islice
 
@@ -16,15 +16,15 @@ BATCH_SIZES = (1, 7, 64, 1000)
 def check_stream(stream: Stream, n_rows: int = 1000) -> None:
     """Raise unless the first rows of a stream are the same however they are read.
 
-    Two passes, also at the same time, give the same rows; any batch size and any start do; positions count from 0;
-    batches are full but for the last; every value is what the schema allows; a stream that ends has `n_rows` rows.
+    Two passes, also at the same time, give the same rows; so do any batch size and any start; positions count from 0;
+    all batches but the last are full; every value matches the schema; a stream that ends has `n_rows` rows.
 
     Parameters
     ----------
     stream
         The stream to check.
     n_rows
-        How many of its rows to look at.
+        The number of rows to check.
 
     Examples
     --------
@@ -33,16 +33,16 @@ def check_stream(stream: Stream, n_rows: int = 1000) -> None:
     """
     whole = next(stream.batches(n_rows), None)
     expected = n_rows if stream.n_rows is None else min(n_rows, stream.n_rows)
-    found = 0 if whole is None else len(whole)
-    _require(found == expected, f"{found} of {expected} rows in the first batch")
+    n = 0 if whole is None else len(whole)
+    _require(n == expected, f"{n} of {expected} rows in the first batch")
     if whole is None:
         return
     stream.schema.check(whole)
     _check_dtypes(whole)
     for size in BATCH_SIZES:
         _check_pass(stream, whole, size, start=0)
-    for start in sorted({1, 13, found // 2, found - 1}):
-        if start < found:
+    for start in sorted({1, 13, n // 2, n - 1}):
+        if start < n:
             _check_pass(stream, whole, 17, start)
     _check_two_at_once(stream, whole)
     if stream.n_rows is not None:
@@ -59,7 +59,7 @@ def _check_pass(stream: Stream, whole: Batch, size: int, start: int) -> None:
     position = start
     for batch in islice(stream.batches(size, start), -(-(len(whole) - start) // size)):
         reading = f"batches of {size} from row {start} on: the batch at row {position}"
-        _require(batch.start == position, f"{reading} says that it starts at row {batch.start}")
+        _require(batch.start == position, f"{reading} has start {batch.start}")
         end = position + size if stream.n_rows is None else min(position + size, stream.n_rows)
         _require(len(batch) == end - position, f"{reading} has {len(batch)} rows, not {end - position}")
         _require(_agree(batch, whole, position), f"{reading} has other values than one large batch")
@@ -75,19 +75,19 @@ def _check_two_at_once(stream: Stream, whole: Batch) -> None:
 
 
 def _agree(batch: Batch, whole: Batch, position: int) -> bool:
-    """Say whether the rows that a batch shares with `whole` are the same, bit for bit."""
+    """Return whether the rows that a batch shares with `whole` are the same, bit for bit."""
     n = min(len(batch), len(whole) - position)
-    for part, all_of_it in (
+    for part, column in (
         (batch.x, whole.x),
         (batch.y, whole.y),
-        # No weights are weights of 1, so a batch of rows that carry none may come without.
+        # Missing weights are weights of 1, so a batch of such rows may have none.
         (_weights(batch), _weights(whole)),
         (batch.time, whole.time),
     ):
-        if part is None or all_of_it is None:
-            if part is not all_of_it:
+        if part is None or column is None:
+            if part is not column:
                 return False
-        elif part[:n].tobytes() != all_of_it[position : position + n].tobytes():
+        elif part[:n].tobytes() != column[position : position + n].tobytes():
             return False
     return True
 

@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from streamgauge._engine.journal.format import plain
+from streamgauge._engine.journal.format import to_json
 from streamgauge.errors import StreamgaugeError
 from streamgauge.serve.charts import Panel, curves, table
 from streamgauge.serve.guard import Guard
@@ -50,10 +50,10 @@ class _Site:
         return JSONResponse({**facts, "runs": self.library.summaries()})
 
     def run(self, request: Request) -> Response:
-        return JSONResponse(plain(self.library.run(_asked(request, "id")).details()))
+        return JSONResponse(to_json(self.library.run(_asked(request, "id")).details()))
 
     def verdicts(self, request: Request) -> Response:
-        return JSONResponse(plain(self.library.run(_asked(request, "id")).verdicts()))
+        return JSONResponse(to_json(self.library.run(_asked(request, "id")).verdicts()))
 
     def curves(self, request: Request) -> Response:
         run, panel = self.library.run(_asked(request, "id")), _panel(_asked(request, "panel"))

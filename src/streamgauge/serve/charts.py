@@ -41,7 +41,7 @@ class Panel:
     Examples
     --------
     >>> layout = Layout(("tree",), ("Landmark()",), ("accuracy",), n_folds=1, with_costs=False)
-    >>> records = layout.packed(np.array([100]), 0.0, np.full((1, 1, 1, 1, 1), 0.5), None, {})
+    >>> records = layout.pack(np.array([100]), 0.0, np.full((1, 1, 1, 1, 1), 0.5), None, {})
     >>> Panel("measure", "accuracy", "Landmark()").columns(layout, records)[0].tolist()
     [[0.5]]
     """
@@ -88,7 +88,7 @@ def curves(readings: Readings, panel: Panel, first: float = -inf, last: float = 
     Examples
     --------
     >>> layout = Layout(("tree",), ("Landmark()",), ("accuracy",), n_folds=1, with_costs=False)
-    >>> records = layout.packed(np.array([100]), 0.0, np.full((1, 1, 1, 1, 1), 0.5), None, {})
+    >>> records = layout.pack(np.array([100]), 0.0, np.full((1, 1, 1, 1, 1), 0.5), None, {})
     >>> written = curves(Readings(layout, 3, records), Panel("measure", "accuracy", "Landmark()"))
     >>> json.loads(written[4 : 4 + int.from_bytes(written[:4], "little")])["names"]
     ['tree']
@@ -127,7 +127,7 @@ def news(layout: Layout, records: Column, panel: Panel) -> dict[str, object]:
     Examples
     --------
     >>> layout = Layout(("tree",), ("Landmark()",), ("accuracy",), n_folds=1, with_costs=False)
-    >>> records = layout.packed(np.array([100]), 0.0, np.full((1, 1, 1, 1, 1), 0.5), None, {})
+    >>> records = layout.pack(np.array([100]), 0.0, np.full((1, 1, 1, 1, 1), 0.5), None, {})
     >>> news(layout, records, Panel("measure", "accuracy", "Landmark()"))
     {'curves': [[[0.5]]]}
     """

@@ -77,7 +77,7 @@ def saved_readings(results: Results, generation: int) -> Readings:
         costs = np.stack([np.asarray(getattr(cost, figure), dtype=np.float64) for figure in FIGURES], axis=-1)
     names = (results.learners, results.forgettings, results.measures)
     layout = Layout(*names, results.n_folds, with_costs=costs is not None)
-    return Readings(layout, generation, layout.packed(results.rows, np.nan, results.values, costs, {}))
+    return Readings(layout, generation, layout.pack(results.rows, np.nan, results.values, costs, {}))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import streamgauge as sg
 from streamgauge._engine import source
 from streamgauge._engine.checkpoint import BestEffort, CheckpointPolicy
-from streamgauge._engine.checkpoint.container import FORMAT, Checkpoint, decoded, encoded
+from streamgauge._engine.checkpoint.container import FORMAT, Checkpoint, decode, encode
 from streamgauge._engine.checkpoint.folder import Folder
 from streamgauge._engine.source import RowSource
 from streamgauge.drift import DDM
@@ -161,11 +161,11 @@ def test_a_damaged_checkpoint_is_told_and_the_one_before_it_used(stopped: Path, 
             "flipped": data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :],
             "cut": data[:-100],
             "empty": b"",
-            "foreign": encoded(Checkpoint(1000, {"stream": "another"}, {}, {})),
+            "foreign": encode(Checkpoint(1000, {"stream": "another"}, {}, {})),
         }[damage]
     )
     reason = {"empty": "no checkpoint of streamgauge", "foreign": "of another run: stream is another there"}
-    found = f"{reason.get(damage, 'it is damaged')}.*the checkpoint before it is used, of row 900"
+    found = f"{reason.get(damage, 'it is damaged')}.*using the previous checkpoint, of row 900"
     with pytest.warns(CheckpointWarning, match=found):
         results = resumed(stopped)
     assert facts(results) == facts(whole_run())
@@ -176,7 +176,7 @@ def test_every_damaged_byte_of_a_checkpoint_is_noticed(stopped: Path) -> None:
     end = len(data) - 32  # the mark behind says whose it is, not whether it is whole
     for place in range(0, end, max(1, end // 300)):
         with pytest.raises(StreamgaugeError):
-            decoded(data[:place] + bytes([data[place] ^ 4]) + data[place + 1 :])
+            decode(data[:place] + bytes([data[place] ^ 4]) + data[place + 1 :])
 
 
 def test_where_no_checkpoint_is_left_that_is_an_error_and_nothing_is_touched(stopped: Path) -> None:
@@ -184,7 +184,7 @@ def test_where_no_checkpoint_is_left_that_is_an_error_and_nothing_is_touched(sto
         path.write_bytes(path.read_bytes()[:-1])
     before = {path: path.read_bytes() for path in stopped.iterdir()}
     with pytest.raises(
-        StreamgaugeError, match=r"no checkpoint can be used: .*1000.checkpoint: it is damaged\. To start"
+        StreamgaugeError, match=r"no checkpoint is usable: .*1000.checkpoint: it is damaged\. To start"
     ):
         resumed(stopped)
     assert {path: path.read_bytes() for path in stopped.iterdir()} == before
@@ -198,7 +198,7 @@ def test_damaged_readings_are_noticed(stopped: Path) -> None:
         results = resumed(stopped)
     assert facts(results) == facts(whole_run())
     log.unlink()
-    with pytest.raises(StreamgaugeError, match=r"no checkpoint can be used.*cannot read .*progress.log"):
+    with pytest.raises(StreamgaugeError, match=r"no checkpoint is usable.*cannot read .*progress.log"):
         resumed(stopped)
 
 

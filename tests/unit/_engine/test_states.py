@@ -18,7 +18,7 @@ from streamgauge.drift import DDM, EDDM, Watch
 from streamgauge.errors import LearnerError, StreamgaugeError
 from streamgauge.forgetting import AdwinWindow, Fading, Window
 from streamgauge.learners import HoeffdingTree, NaiveBayes, PythonLearner, River
-from streamgauge.learners.adapters.saved_states import noting_pickles, pickled, trusting, unpickled
+from streamgauge.learners.adapters.saved_states import pickle_state, record_pickles, set_trust, unpickle_state
 from streamgauge.learners.chunk_ensembles import SEAEnsemble
 from streamgauge.records import NEVER, Arrivals, Batch, Step
 from streamgauge.records.serialise import pack, unpack
@@ -188,13 +188,13 @@ SPECS: dict[str, Callable[[], Any]] = {
 def test_a_saved_cell_goes_on_bit_for_bit(kind: str) -> None:
     whole = sample_batch(MIXED, 400)
     parts = [Batch(start, whole.x[start : start + 100], whole.y[start : start + 100]) for start in range(0, 400, 100)]
-    for n_before in range(4):
+    for count_before in range(4):
         first, second = cell_of(SPECS[kind]()), cell_of(SPECS[kind]())
-        for part in parts[:n_before]:
+        for part in parts[:count_before]:
             advanced(first, part)
         second.fold.load(first.fold.save())
         second.load(first.save())
-        for part in parts[n_before:]:
+        for part in parts[count_before:]:
             assert advanced(first, part) == advanced(second, part)
         assert first.failure == second.failure
         assert (first.failure is not None) == (kind == "failing")
@@ -253,11 +253,11 @@ def test_no_code_runs_from_a_state_that_is_not_trusted() -> None:
         def __reduce__(self) -> Any:
             return (pytest.fail, ("it ran",))
 
-    with noting_pickles() as noted:
-        state = pickled("River", Bomb())
+    with record_pickles() as noted:
+        state = pickle_state("River", Bomb())
     assert noted == {"River"}
-    with trusting(False), pytest.raises(StreamgaugeError, match="may run any code"):
-        unpickled("River", state)
+    with set_trust(False), pytest.raises(StreamgaugeError, match="may run any code"):
+        unpickle_state("River", state)
 
 
 def test_bytes_that_are_no_state_at_all_are_refused() -> None:

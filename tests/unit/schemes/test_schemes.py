@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from streamgauge.checks import check_labelling, check_scheme
-from streamgauge.checks.schemes import noise
+from streamgauge.checks.schemes import make_noise
 from streamgauge.errors import StreamgaugeError
 from streamgauge.labelling import AllLabels, Delayed, DelayedAtRandom, DelayedByColumn, DelayedByTime, First, Fraction
 from streamgauge.records import Arrivals, Batch, Step
@@ -25,7 +25,7 @@ from streamgauge.schemes import (
 )
 from streamgauge.streams import take
 
-NOISE = noise(AllLabels(), 10_000, seed=99)
+NOISE = make_noise(AllLabels(), 10_000, seed=99)
 
 MODES: tuple[TestMode, ...] = ("all", "training", "held_out")
 FOLDED = [kind(5, test=mode) for kind in (CrossValidation, Split, Bootstrap) for mode in MODES]
@@ -92,7 +92,7 @@ class Leaky:
         return Step(batch)
 
     def inserted_tests(self, start, stop):
-        rows = take(noise(AllLabels(), 1000, seed=1), 1000)
+        rows = take(make_noise(AllLabels(), 1000, seed=1), 1000)
         return [(row, Batch(row, rows.x[row : row + 1], rows.y[row : row + 1])) for row in range(start, stop)]
 
 
@@ -110,7 +110,7 @@ def test_a_labelling_that_depends_on_batches_is_found_out():
         def arrivals(self, batch, _seed):
             return Arrivals(np.arange(batch.start, batch.start + len(batch)) - 1)
 
-    with pytest.raises(AssertionError, match="rows come 1 at a time"):
+    with pytest.raises(AssertionError, match="batches of 1 rows"):
         check_labelling(Moody())
     with pytest.raises(AssertionError, match="before its row"):
         check_labelling(Early())

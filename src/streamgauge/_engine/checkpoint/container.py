@@ -1,8 +1,7 @@
 """One checkpoint as bytes: a first line with the format, a header in JSON, the parts, a checksum and a mark.
 
-The checksum shows damage. The mark shows whose it is: it is made with a secret of this user on this machine, so that
-nobody else can make a checkpoint that passes for one's own. It is set where a part holds a pickle, which is loaded only
-with the right mark, or where one says that the file is to be trusted.
+The checksum detects damage. The mark authenticates the file: it is an HMAC with a secret of this user on this machine.
+It is set if a part holds a pickle, which is loaded only with the right mark, or if the file is explicitly trusted.
 """
 
 import hashlib
@@ -16,7 +15,7 @@ from typing import Any
 
 from streamgauge.errors import StreamgaugeError
 
-__all__ = ["FORMAT", "Checkpoint", "decoded", "encoded", "secret"]
+__all__ = ["FORMAT", "Checkpoint", "decode", "encode", "load_secret"]
 
 FORMAT = 1
 _MAGIC = b"streamgauge checkpoint "
@@ -26,20 +25,20 @@ _NO_MARK = bytes(_N_DIGEST)
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A checkpoint as it is in its file.
+    """The contents of a checkpoint file.
 
     Parameters
     ----------
     n_rows
-        After how many rows of the stream it was written.
+        The number of rows of the stream that are done.
     run
-        What the run is, in plain words: what must be the same for it to go on.
+        What must be the same for the run to resume.
     facts
-        What else is to be told.
+        Further facts as JSON values.
     parts
         Saved states by name.
     own
-        Whether its mark shows that this user wrote it on this machine.
+        Whether its mark proves that this user wrote it on this machine.
     """
 
     n_rows: int
@@ -49,15 +48,15 @@ class Checkpoint:
     own: bool = False
 
 
-def encoded(checkpoint: Checkpoint, key: bytes | None = None) -> bytes:
-    """Give a checkpoint as the bytes of a file, marked with a key.
+def encode(checkpoint: Checkpoint, key: bytes | None = None) -> bytes:
+    """Return a checkpoint as the bytes of a file, marked with a key.
 
     Examples
     --------
     >>> checkpoint = Checkpoint(100, {"stream": "SEA()"}, {}, {"cell 0": b"state"})
-    >>> decoded(encoded(checkpoint)) == checkpoint
+    >>> decode(encode(checkpoint)) == checkpoint
     True
-    >>> decoded(encoded(checkpoint, b"secret"), b"secret").own
+    >>> decode(encode(checkpoint, b"load_secret"), b"load_secret").own
     True
     """
     sizes = {name: len(part) for name, part in checkpoint.parts.items()}
@@ -69,16 +68,16 @@ def encoded(checkpoint: Checkpoint, key: bytes | None = None) -> bytes:
     return body + digest + (_NO_MARK if key is None else _mark(key, digest))
 
 
-def decoded(data: bytes, key: bytes | None = None) -> Checkpoint:
-    """Read a checkpoint; raises where it is none, of another version, or damaged.
+def decode(data: bytes, key: bytes | None = None) -> Checkpoint:
+    """Read a checkpoint; raise if it is none, of another version, or damaged.
 
     Examples
     --------
-    >>> decoded(b"something else")
+    >>> decode(b"something else")
     Traceback (most recent call last):
     ...
     streamgauge.errors.StreamgaugeError: it is no checkpoint of streamgauge
-    >>> decoded(encoded(Checkpoint(100, {}, {}, {"cell 0": b"state"}))[:-70])
+    >>> decode(encode(Checkpoint(100, {}, {}, {"cell 0": b"state"}))[:-70])
     Traceback (most recent call last):
     ...
     streamgauge.errors.StreamgaugeError: it is damaged
@@ -95,9 +94,9 @@ def decoded(data: bytes, key: bytes | None = None) -> Checkpoint:
     if hashlib.blake2b(body, digest_size=_N_DIGEST).digest() != digest:
         msg = "it is damaged"
         raise StreamgaugeError(msg)
-    place = len(line) + 9
-    stop = place + int.from_bytes(body[place - 8 : place], "little")
-    head = json.loads(body[place:stop])
+    start = len(line) + 9
+    stop = start + int.from_bytes(body[start - 8 : start], "little")
+    head = json.loads(body[start:stop])
     parts = {}
     for name, size in head["parts"].items():
         parts[name] = body[stop : stop + size]
@@ -110,10 +109,10 @@ def _mark(key: bytes, digest: bytes) -> bytes:
     return hmac.digest(key, b"streamgauge checkpoint" + digest, "sha256")
 
 
-def secret(*, make: bool) -> bytes | None:
-    """Give the secret of this user on this machine, made where it is asked for and missing; None where there is none.
+def load_secret(*, make: bool) -> bytes | None:
+    """Return the secret of this user on this machine, or create it with `make`; None if there is none.
 
-    It is kept in ``streamgauge/key`` in the folder of the variable XDG_STATE_HOME, or else in ``~/.local/state``.
+    It is stored as ``streamgauge/key`` in the folder XDG_STATE_HOME, by default ``~/.local/state``.
     """
     home = os.environ.get("XDG_STATE_HOME")
     path = (Path(home) if home else Path("~/.local/state").expanduser()) / "streamgauge" / "key"
@@ -125,12 +124,12 @@ def secret(*, make: bool) -> bytes | None:
             with os.fdopen(file, "wb") as out:
                 out.write(os.urandom(32))
             try:
-                os.link(temporary, path)  # the first of several that make one at a time wins
+                os.link(temporary, path)  # the first of several concurrent processes wins
             except FileExistsError:
                 pass
             finally:
                 temporary.unlink()
         key = path.read_bytes()
-    except (OSError, RuntimeError):  # no home, or none that can be written
+    except (OSError, RuntimeError):  # no home folder, or a read-only one
         return None
     return key if len(key) == 32 else None

@@ -115,7 +115,7 @@ def _to_columns(cell_batch: CellBatch) -> dict[str, Any]:
     }
     for index, tallies in enumerate(cell_batch.tallies):
         if len(tallies):
-            stacked = tallies if isinstance(tallies, Tallies) else Tallies.stacked(tallies)
+            stacked = tallies if isinstance(tallies, Tallies) else Tallies.stack(tallies)
             columns |= {f"tallies {index} {name}": getattr(stacked, name) for name in _list_columns(Tallies)}
     return columns
 

@@ -1,4 +1,4 @@
-"""The journal of a run: what it reads, written into its folder as it runs, so that any other process can follow it."""
+"""The journal of a run: its progress, written into its folder, so that any other process can follow it."""
 
 from streamgauge._engine.journal.layout import Layout
 from streamgauge._engine.journal.reader import JournalView

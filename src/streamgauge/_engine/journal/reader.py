@@ -27,11 +27,11 @@ from streamgauge.errors import StreamgaugeError
 __all__ = ["JournalView"]
 
 SILENT_SECONDS = 60.0
-"""A run on another machine that has said nothing for so long is taken for dead."""
+"""A run on another machine that has written nothing for this long is considered dead."""
 
 
 class JournalView:
-    """What another process can know of a run; holds nothing but what the run is about.
+    """Reads a run from another process; it caches nothing but the description of the run.
 
     Parameters
     ----------
@@ -53,42 +53,42 @@ class JournalView:
             if about is None or about["format"] != FORMAT:
                 raise KeyError  # noqa: TRY301
             self.about: dict[str, Any] = about
-            self.layout = Layout.of(about)
+            self.layout = Layout.from_facts(about)
         except (KeyError, TypeError, ValueError):
             msg = f"{folder} holds no journal of a run"
             raise StreamgaugeError(msg) from None
 
     def status(self) -> dict[str, Any]:
-        """Give how far the run is: state, n_rows, seconds, verdicts, failures and whatever else it told."""
+        """Return the status of the run: state, n_rows, seconds, verdicts, failures and more."""
         return read_json(self.folder / STATUS) or {"state": "running", "n_rows": 0, "verdicts": [], "failures": []}
 
     @property
     def state(self) -> str:
-        """What became of it: ``running``, ``complete``, ``cut short``, ``failed``, or ``died`` without a word."""
+        """The state: ``running``, ``complete``, ``cut short``, ``failed``, or ``died`` without closing its journal."""
         return self.state_of(self.status())
 
     def state_of(self, status: dict[str, Any]) -> str:
-        """Tell the state from a status at hand."""
+        """Return the state for a status that was read before."""
         state = str(status.get("state", "running"))
         return "died" if state == "running" and not self._is_alive(status) else state
 
     def _is_alive(self, status: dict[str, Any]) -> bool:
-        if self.about.get("host") != platform.node() or os.name == "nt":  # where signal 0 is no harmless question
+        if self.about.get("host") != platform.node() or os.name == "nt":  # on Windows signal 0 is not harmless
             return time.time() - float(status.get("updated", self.about["started"])) < SILENT_SECONDS
         try:
             os.kill(int(self.about["pid"]), 0)
         except ProcessLookupError:
             return False
-        except PermissionError:  # it lives, under another user
+        except PermissionError:  # it runs as another user
             return True
         return True
 
     def records(self, skip: int = 0) -> tuple[int, NDArray[np.float64]]:
-        """Read the records behind the first `skip` ones, and the generation that their count refers to."""
+        """Read the records after the first `skip`, and the generation that their count refers to."""
         return read_records(self.folder / READINGS, self.layout.width, skip)
 
     def events(self, skip: int = 0) -> tuple[int, list[dict[str, Any]]]:
-        """Read the alarms behind the first `skip` ones, and the generation; ``n`` says how many each stands for."""
+        """Read the alarms after the first `skip`, and the generation; ``n`` is the number that each represents."""
         try:
             text = (self.folder / EVENTS).read_text(encoding="utf-8")
             first, *lines = text[: text.rfind("\n") + 1].splitlines()
@@ -97,5 +97,5 @@ class JournalView:
             return -1, []
 
     def ask_to_stop(self) -> None:
-        """Ask the run to end after the batch at hand."""
+        """Ask the run to end after the current batch."""
         (self.folder / STOP).touch()

@@ -1,4 +1,4 @@
-"""Writes the journal of a run, at some microseconds a batch and in bounded space."""
+"""Writes the journal of a run: some microseconds a batch, in bounded space."""
 
 import json
 import os
@@ -21,10 +21,10 @@ from streamgauge._engine.journal.format import (
     READINGS,
     STATUS,
     STOP,
-    head,
-    plain,
+    make_header,
     read_json,
     read_records,
+    to_json,
     write_json,
 )
 from streamgauge._engine.journal.layout import Layout
@@ -33,21 +33,21 @@ from streamgauge.records import Alarm, Failure, Verdict
 
 __all__ = ["Journal"]
 
-MOST_RECORDS = 20_000
-"""After so many records the file is thinned to half."""
+MAX_RECORDS = 20_000
+"""A file with more records is thinned to half."""
 
-MOST_BYTES = 2**26
-"""After so many bytes, too."""
+MAX_BYTES = 2**26
+"""A file with more bytes, too."""
 
-MOST_EVENTS = 20_000
-"""After so many alarms, neighbours of a kind become one with their number."""
+MAX_EVENTS = 20_000
+"""With more alarms, two neighbours of a kind are merged into one with a count."""
 
 STATUS_SECONDS = 1.0
-"""How often the status is written while a run goes on."""
+"""How often the status is written during a run."""
 
 
 class _Progress(Protocol):
-    """What a batch brought, as `streamgauge.evaluate` tells it."""
+    """The progress of a batch, see `streamgauge._engine.collector.Progress`."""
 
     @property
     def n_rows(self) -> int: ...
@@ -64,9 +64,9 @@ class _Progress(Protocol):
 
 
 class Journal:
-    """Writes what a run reads into its folder, for others to follow; a context manager for the length of the run.
+    """Writes the progress of a run into its folder, for others to follow; a context manager for the length of the run.
 
-    What cannot be written, as on a full disk, never ends a run: the journal then stops, and says so in `error`.
+    A write error, such as a full disk, never ends a run: the journal then stops, and `error` holds the reason.
 
     Parameters
     ----------
@@ -75,9 +75,9 @@ class Journal:
     layout
         The names along the axes.
     about
-        What is run, in plain words.
+        The description of the run.
     from_row
-        A run that resumes goes on behind the records up to this row; 0 for one that starts.
+        A resumed run continues after the records up to this row; 0 for a new run.
 
     Examples
     --------
@@ -95,11 +95,11 @@ class Journal:
         self, folder: Path | str, layout: Layout, about: Mapping[str, object] | None = None, *, from_row: int = 0
     ) -> None:
         self.folder, self.layout, self.error = Path(folder) / FOLDER, layout, ""
-        self._limit = max(400, min(MOST_RECORDS, MOST_BYTES // (8 * layout.width)))
+        self._limit = max(400, min(MAX_RECORDS, MAX_BYTES // (8 * layout.width)))
         self._generation = self._n_records = self._events_generation = 0
         self._events: list[dict[str, Any]] = []
         self._status: dict[str, Any] = {"state": "running", "n_rows": from_row, "verdicts": []}
-        self._news: Callable[[], Mapping[str, object]] = dict
+        self._describe: Callable[[], Mapping[str, object]] = dict
         self._failures: Sequence[Failure] = ()
         self._started, self._written = time.time(), 0.0
         try:
@@ -109,20 +109,20 @@ class Journal:
             raise StreamgaugeError(msg) from None
 
     def _open(self, about: Mapping[str, object], from_row: int) -> None:
-        kept, events = self._earlier(from_row) if from_row else (np.empty((0, self.layout.width)), [])
+        records, events = self._read_earlier(from_row) if from_row else (np.empty((0, self.layout.width)), [])
         self.folder.mkdir(parents=True, exist_ok=True)
         for name in (STOP, STATUS):
             (self.folder / name).unlink(missing_ok=True)
         process = {"pid": os.getpid(), "host": platform.node(), "started": self._started}
         write_json(self.folder / ABOUT, {"format": FORMAT, **self.layout.facts, **process, **about})
-        # A generation that no earlier run into this folder had: who follows it then starts again, too.
+        # A generation that no earlier run in this folder had, so that readers start again, too.
         self._generation = self._events_generation = int(1000 * self._started)
-        self._rewrite(kept)
+        self._rewrite(records)
         self._rewrite_events(events)
         self._write_status()
 
-    def _earlier(self, from_row: int) -> tuple[NDArray[np.float64], list[dict[str, Any]]]:
-        """Give what an earlier part of this run wrote up to a row; nothing where it was another run."""
+    def _read_earlier(self, from_row: int) -> tuple[NDArray[np.float64], list[dict[str, Any]]]:
+        """Return the records and events of an earlier part of this run up to a row; none if it was another run."""
         about = read_json(self.folder / ABOUT)
         if about is None or any(about.get(name) != fact for name, fact in self.layout.facts.items()):
             return np.empty((0, self.layout.width)), []
@@ -132,20 +132,20 @@ class Journal:
         return records[records[:, 0] <= from_row], events
 
     @property
-    def asked_to_stop(self) -> bool:
-        """Whether someone made the file ``stop``."""
+    def is_stop_requested(self) -> bool:
+        """Whether somebody created the file ``stop``."""
         return (self.folder / STOP).exists()
 
     def note(
         self,
         progress: _Progress,
         failures: Sequence[Failure] = (),
-        news: Callable[[], Mapping[str, object]] = dict,
+        describe: Callable[[], Mapping[str, object]] = dict,
     ) -> None:
-        """Write what a batch brought; `news` is asked about once a second for further facts of the status."""
+        """Write the progress of a batch; `describe` is called about once a second for further facts of the status."""
         if self.error:
             return
-        self._news, self._failures = news, failures
+        self._describe, self._failures = describe, failures
         try:
             self._note(progress)
         except OSError as error:
@@ -158,9 +158,10 @@ class Journal:
             self._status["verdicts"] = [{**asdict(verdict), "sentence": str(verdict)} for verdict in verdicts]
         if len(progress.rows):
             intervals = {
-                (one.first, one.second): (one.difference, *(one.interval or (np.nan,) * 2)) for one in verdicts
+                (verdict.first, verdict.second): (verdict.difference, *(verdict.interval or (np.nan,) * 2))
+                for verdict in verdicts
             }
-            self._append(self.layout.packed(progress.rows, now, progress.values, progress.costs, intervals))
+            self._append(self.layout.pack(progress.rows, now, progress.values, progress.costs, intervals))
         if progress.alarms:
             self._append_events([{**asdict(alarm), "n": 1} for alarm in progress.alarms])
         self._status["n_rows"] = max(self._status["n_rows"], progress.n_rows)
@@ -172,28 +173,28 @@ class Journal:
         if self._n_records > self._limit:
             _, before = read_records(self.folder / READINGS, self.layout.width)
             self._generation += 1
-            self._rewrite(self.layout.thinned(np.concatenate((before, records)), self._limit // 2))
+            self._rewrite(self.layout.thin(np.concatenate((before, records)), self._limit // 2))
         else:
             with (self.folder / READINGS).open("ab") as file:
                 file.write(records.astype("<f8").tobytes())
 
     def _rewrite(self, records: NDArray[np.float64]) -> None:
-        data = head(self._generation, self.layout.width) + records.astype("<f8").tobytes()
+        data = make_header(self._generation, self.layout.width) + records.astype("<f8").tobytes()
         self._replace(READINGS, lambda path: path.write_bytes(data))
         self._n_records = len(records)
 
     def _append_events(self, events: list[dict[str, Any]]) -> None:
         self._events += events
-        if len(self._events) > MOST_EVENTS:
+        if len(self._events) > MAX_EVENTS:
             self._events_generation += 1
-            self._rewrite_events(_merged(self._events))
+            self._rewrite_events(_merge(self._events))
         else:
             with (self.folder / EVENTS).open("a", encoding="utf-8") as file:
-                file.writelines(json.dumps(plain(event)) + "\n" for event in events)
+                file.writelines(json.dumps(to_json(event)) + "\n" for event in events)
 
     def _rewrite_events(self, events: list[dict[str, Any]]) -> None:
         lines = [{"generation": self._events_generation}, *events]
-        text = "".join(json.dumps(plain(line)) + "\n" for line in lines)
+        text = "".join(json.dumps(to_json(line)) + "\n" for line in lines)
         self._replace(EVENTS, lambda path: path.write_text(text, encoding="utf-8"))
         self._events = events
 
@@ -206,10 +207,10 @@ class Journal:
         self._written = time.time()
         times = {"seconds": self._written - self._started, "updated": self._written}
         failures = [asdict(failure) for failure in self._failures]
-        write_json(self.folder / STATUS, {**self._status, **self._news(), **times, "failures": failures})
+        write_json(self.folder / STATUS, {**self._status, **self._describe(), **times, "failures": failures})
 
     def close(self, state: str, reason: str = "") -> None:
-        """Say how the run ended: ``complete``, ``cut short`` or ``failed``, and why."""
+        """Write how the run ended: ``complete``, ``cut short`` or ``failed``, and why."""
         self._status |= {"state": state, "reason": reason}
         try:
             self._write_status()
@@ -226,13 +227,13 @@ class Journal:
         if self._status["state"] != "running":
             return
         if kind is None or issubclass(kind, GeneratorExit | KeyboardInterrupt):
-            self.close("cut short", "it was left")
+            self.close("cut short", "the iteration was abandoned")
         else:
             self.close("failed", f"{kind.__name__}: {error}")
 
 
-def _merged(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Make one of each two neighbours of a learner, a detector and a kind; none is lost from their number."""
+def _merge(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Merge each two neighbouring events of a learner, a detector and a kind; their counts add up."""
     merged: list[dict[str, Any]] = []
     waiting: dict[tuple[str, str, str], dict[str, Any]] = {}
     for event in events:
