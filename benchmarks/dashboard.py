@@ -51,8 +51,8 @@ document.addEventListener("DOMContentLoaded", () => new MutationObserver((_, obs
 SERVER = """
 import sys
 from streamgauge.cli.main import main
-from streamgauge.serve import library, live
-live.SECONDS = library.SECONDS = float(sys.argv.pop())
+from streamgauge.serve import live, run_folders
+live.SECONDS = run_folders.SECONDS = float(sys.argv.pop())
 main()
 """
 

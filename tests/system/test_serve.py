@@ -72,8 +72,8 @@ def test_a_page_starts_and_stops_a_run(tmp_path: Path) -> None:
         until((tmp_path / "mine" / "manifest.json").is_file)
         late = page.post("/api/stop", json={"id": "mine"}, headers=ORIGIN)
         assert "cannot be stopped" in late.text
-        until(lambda: not app.state.jobs.going_on)
-        assert app.state.jobs.failures() == {}
+        until(lambda: not app.state.jobs.running)
+        assert app.state.jobs.list_failures() == {}
 
 
 def summary(page: TestClient) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The dashboard: a web page that shows runs while they go on, and finished ones.
+"""The dashboard: a web page that shows running evaluations live, and finished ones.
 
 It needs the extra ``serve``, which is imported only when a page is served.
 """

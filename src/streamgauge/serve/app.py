@@ -1,8 +1,8 @@
-"""The application: what the page asks for, by address."""
+"""The web application: pages, data for them, and commands."""
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -19,20 +19,20 @@ from starlette.websockets import WebSocket
 
 from streamgauge._engine.journal.format import to_json
 from streamgauge.errors import StreamgaugeError
-from streamgauge.serve.charts import Panel, curves, table
+from streamgauge.serve.charts import Panel, encode_curves, write_csv
 from streamgauge.serve.guard import Guard
-from streamgauge.serve.launched_runs import Jobs, choices
+from streamgauge.serve.launched_runs import Jobs, list_choices
 from streamgauge.serve.live import watch
-from streamgauge.serve.metrics import TYPE, metrics_text
+from streamgauge.serve.metrics import TYPE, format_metrics
 from streamgauge.serve.run_folders import Library
 
 __all__ = ["create_app"]
 
-MOST_PAGES = 64
-"""How many pages may watch at once."""
+MAX_PAGES = 64
+"""Largest number of pages that may watch at once."""
 
-MOST_BYTES = 65_536
-"""How long what a page sends may be."""
+MAX_BYTES = 65_536
+"""Largest size of a request body."""
 
 _TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 _OWN = ("index.html", "dashboard.css", "icon.svg")
@@ -45,51 +45,50 @@ class _Site:
     def __init__(self, library: Library, jobs: Jobs | None) -> None:
         self.library, self.jobs, self.n_pages = library, jobs, 0
 
-    def runs(self, _: Request) -> Response:
+    def send_runs(self, _: Request) -> Response:
         facts = {"folder": self.library.folder.name, "can_start": self.jobs is not None}
-        return JSONResponse({**facts, "runs": self.library.summaries()})
+        return JSONResponse({**facts, "runs": self.library.list_summaries()})
 
-    def run(self, request: Request) -> Response:
-        return JSONResponse(to_json(self.library.run(_asked(request, "id")).details()))
+    def send_run(self, request: Request) -> Response:
+        return JSONResponse(to_json(self.library.find_run(_get_text(request, "id")).describe()))
 
-    def verdicts(self, request: Request) -> Response:
-        return JSONResponse(to_json(self.library.run(_asked(request, "id")).verdicts()))
+    def send_verdicts(self, request: Request) -> Response:
+        return JSONResponse(to_json(self.library.find_run(_get_text(request, "id")).list_verdicts()))
 
-    def curves(self, request: Request) -> Response:
-        run, panel = self.library.run(_asked(request, "id")), _panel(_asked(request, "panel"))
-        points = round(_number(request, "points", 2_000.0, most=1e9))
-        span = (_number(request, "from", -math.inf), _number(request, "to", math.inf))
-        return Response(curves(run.readings(panel.kind), panel, *span, points), media_type="application/octet-stream")
+    def send_curves(self, request: Request) -> Response:
+        run, panel = self.library.find_run(_get_text(request, "id")), _parse_panel(_get_text(request, "panel"))
+        n_points = round(_get_number(request, "points", 2_000.0, greatest=1e9))
+        content = encode_curves(run.read_curves(panel.kind), panel, *_get_span(request), n_points)
+        return Response(content, media_type="application/octet-stream")
 
-    def table(self, request: Request) -> Response:
+    def send_table(self, request: Request) -> Response:
         query = request.query_params
-        runs = [self.library.run(name) for name in query.getlist("id")]
-        panels = [_panel(text) for text in query.getlist("panel")]
-        span = (_number(request, "from", -math.inf), _number(request, "to", math.inf))
-        pieces = table(runs, panels, *span, query.getlist("hidden"))
-        first = next(pieces)  # so that a mistake is told before the answer begins
-        head = {"content-disposition": 'attachment; filename="streamgauge.csv"'}
-        return StreamingResponse(_chained(first, pieces), media_type="text/csv", headers=head)
+        runs = [self.library.find_run(name) for name in query.getlist("id")]
+        panels = [_parse_panel(text) for text in query.getlist("panel")]
+        pieces = write_csv(runs, panels, *_get_span(request), query.getlist("hidden"))
+        first = next(pieces)  # errors must be raised before the response begins
+        headers = {"content-disposition": 'attachment; filename="streamgauge.csv"'}
+        return StreamingResponse(_prepend(first, pieces), media_type="text/csv", headers=headers)
 
-    def choices(self, _: Request) -> Response:
-        return JSONResponse(choices())
+    def send_choices(self, _: Request) -> Response:
+        return JSONResponse(list_choices())
 
-    def metrics(self, _: Request) -> Response:
-        return Response(metrics_text(self.library, self.n_pages), media_type=TYPE)
+    def send_metrics(self, _: Request) -> Response:
+        return Response(format_metrics(self.library, self.n_pages), media_type=TYPE)
 
     async def stop(self, request: Request) -> Response:
-        wanted = await _sent(request)
-        await run_in_threadpool(self.library.run(str(wanted.get("id", ""))).stop)
+        wanted = await _read_body(request)
+        await run_in_threadpool(self.library.find_run(str(wanted.get("id", ""))).stop)
         return JSONResponse({"stopping": wanted.get("id")}, status_code=202)
 
     async def start(self, request: Request) -> Response:
         if self.jobs is None:
-            raise HTTPException(403, "this server starts no runs")
-        name = await run_in_threadpool(self.jobs.start, await _sent(request))
+            raise HTTPException(403, "this server does not start runs")
+        name = await run_in_threadpool(self.jobs.start, await _read_body(request))
         return JSONResponse({"id": name}, status_code=202)
 
-    async def live(self, socket: WebSocket) -> None:
-        if self.n_pages >= MOST_PAGES:
+    async def send_live(self, socket: WebSocket) -> None:
+        if self.n_pages >= MAX_PAGES:
             await socket.close(1013)
             return
         self.n_pages += 1
@@ -102,14 +101,14 @@ class _Site:
 def create_app(
     library: Library, *, token: str | None = None, hosts: tuple[str, ...] = (), can_start: bool = True
 ) -> Starlette:
-    """Make the application for any ASGI server.
+    """Create the application for any ASGI server.
 
     Parameters
     ----------
     library
         The runs.
     token
-        What a page must know; None for none, and then only for calls by a name of this machine.
+        Secret that a page must present; None for none, which admits only requests to a name of this machine.
     hosts
         Further names of this machine.
     can_start
@@ -126,28 +125,28 @@ def create_app(
     jobs = Jobs(library.folder) if can_start else None
     site = _Site(library, jobs)
     routes = [
-        Route("/", _asset_of("index.html")),
-        *(Route(f"/assets/{name}", _asset_of(name)) for name in _assets() if name != "index.html"),
-        Route("/api/runs", site.runs),
-        Route("/api/run", site.run),
-        Route("/api/verdicts", site.verdicts),
-        Route("/api/curves", site.curves),
-        Route("/api/table.csv", site.table),
-        Route("/api/choices", site.choices),
-        Route("/metrics", site.metrics),
-        WebSocketRoute("/api/live", site.live),
+        Route("/", _make_asset_handler("index.html")),
+        *(Route(f"/assets/{name}", _make_asset_handler(name)) for name in _read_assets() if name != "index.html"),
+        Route("/api/runs", site.send_runs),
+        Route("/api/run", site.send_run),
+        Route("/api/verdicts", site.send_verdicts),
+        Route("/api/curves", site.send_curves),
+        Route("/api/table.csv", site.send_table),
+        Route("/api/choices", site.send_choices),
+        Route("/metrics", site.send_metrics),
+        WebSocketRoute("/api/live", site.send_live),
     ]
     if can_start:
         routes += [Route("/api/start", site.start, methods=["POST"]), Route("/api/stop", site.stop, methods=["POST"])]
     guard = Middleware(Guard, token=token, hosts=hosts)
-    app = Starlette(routes=routes, middleware=[guard], exception_handlers={StreamgaugeError: _told})
+    app = Starlette(routes=routes, middleware=[guard], exception_handlers={StreamgaugeError: _send_error})
     app.state.jobs = jobs
     return app
 
 
 @cache
-def _assets() -> dict[str, bytes]:
-    """Read the files of the page; those of uPlot are those of the report."""
+def _read_assets() -> dict[str, bytes]:
+    """Read the files of the page; those of uPlot are shared with the report."""
     own = files("streamgauge.serve").joinpath("assets")
     scripts = sorted(path.name for path in own.iterdir() if path.name.endswith(".js"))
     shared = files("streamgauge.reports").joinpath("assets")
@@ -157,60 +156,64 @@ def _assets() -> dict[str, bytes]:
     }
 
 
-def _asset_of(name: str) -> Callable[[Request], Response]:
-    content = _assets()[name]
-    seal = f'"{sha256(content).hexdigest()[:24]}"'
-    headers = {"etag": seal, "cache-control": "no-cache"}
+def _make_asset_handler(name: str) -> Callable[[Request], Response]:
+    content = _read_assets()[name]
+    etag = f'"{sha256(content).hexdigest()[:24]}"'
+    headers = {"etag": etag, "cache-control": "no-cache"}
     kind = _TYPES[name.rpartition(".")[2]]
 
-    def answer(request: Request) -> Response:
-        if request.headers.get("if-none-match") == seal:
+    def send(request: Request) -> Response:
+        if request.headers.get("if-none-match") == etag:
             return Response(status_code=304, headers=headers)
         return Response(content, media_type=kind, headers=headers)
 
-    return answer
+    return send
 
 
-def _told(_: Request, error: Exception) -> Response:
+def _send_error(_: Request, error: Exception) -> Response:
     return PlainTextResponse(str(error), status_code=400)
 
 
-def _asked(request: Request, name: str) -> str:
+def _get_text(request: Request, name: str) -> str:
     text = request.query_params.get(name)
     if text is None:
-        raise _refuse(name)
+        raise _make_error(name)
     return text
 
 
-def _number(request: Request, name: str, usual: float, most: float = math.inf) -> float:
+def _get_number(request: Request, name: str, default: float, greatest: float = math.inf) -> float:
     text = request.query_params.get(name)
     try:
-        number = usual if text in {None, ""} else float(str(text))
+        number = default if text in {None, ""} else float(str(text))
     except ValueError:
-        raise _refuse(name) from None
-    if math.isnan(number) or number > most:
-        raise _refuse(name)
+        raise _make_error(name) from None
+    if math.isnan(number) or number > greatest:
+        raise _make_error(name)
     return number
 
 
-def _refuse(name: str) -> StreamgaugeError:
-    return StreamgaugeError(f"the address lacks {name}, or it is no such thing")
+def _get_span(request: Request) -> tuple[float, float]:
+    return _get_number(request, "from", -math.inf), _get_number(request, "to", math.inf)
 
 
-def _panel(text: str) -> Panel:
+def _make_error(name: str) -> StreamgaugeError:
+    return StreamgaugeError(f"the parameter {name} of the request is missing or invalid")
+
+
+def _parse_panel(text: str) -> Panel:
     try:
-        return Panel.of(json.loads(text))
+        return Panel.parse(json.loads(text))
     except (json.JSONDecodeError, RecursionError):
-        return Panel.of(None)
+        return Panel.parse(None)
 
 
-async def _sent(request: Request) -> dict[str, Any]:
-    """Read what a page sends: a JSON object of moderate length."""
+async def _read_body(request: Request) -> dict[str, Any]:
+    """Read a JSON object of limited size."""
     body = b""
     async for piece in request.stream():
         body += piece
-        if len(body) > MOST_BYTES:
-            raise HTTPException(413, "that is too long")
+        if len(body) > MAX_BYTES:
+            raise HTTPException(413, "the request is too long")
     try:
         wanted = json.loads(body)
     except (ValueError, RecursionError):
@@ -220,6 +223,6 @@ async def _sent(request: Request) -> dict[str, Any]:
     return wanted
 
 
-def _chained(first: str, rest: Any) -> Any:  # noqa: ANN401
+def _prepend(first: str, rest: Iterator[str]) -> Iterator[str]:
     yield first
     yield from rest

@@ -1,4 +1,4 @@
-"""What the catalogue of a store says of its runs: which experiment each belongs to."""
+"""The experiment that a run belongs to, from the catalogue of its store."""
 
 import sqlite3
 from contextlib import closing
@@ -6,27 +6,27 @@ from pathlib import Path
 
 from streamgauge.serve.curve_sources import Cache
 
-__all__ = ["experiment_of"]
+__all__ = ["find_experiment"]
 
 CATALOGUE, RUNS, PREFIX = "catalogue.sqlite", "runs", "run="
 
 
-def experiment_of(folder: Path, cache: Cache) -> str:
-    """Name the experiment that a run of a store is a part of; nothing for other runs.
+def find_experiment(folder: Path, cache: Cache) -> str:
+    """Return the experiment that a run of a store is part of; empty for other runs.
 
     Examples
     --------
-    >>> experiment_of(Path("results/rbf"), Cache())
+    >>> find_experiment(Path("results/rbf"), Cache())
     ''
     """
     if folder.parent.name != RUNS or not folder.name.startswith(PREFIX):
         return ""
-    experiments: dict[str, str] | None = cache.facts(folder.parent.parent / CATALOGUE, _experiments)
+    experiments: dict[str, str] | None = cache.read(folder.parent.parent / CATALOGUE, _read_experiments)
     return (experiments or {}).get(folder.name.removeprefix(PREFIX), "")
 
 
-def _experiments(path: Path) -> dict[str, str]:
-    """Read the catalogue, which others may be writing; nothing where it is no such file."""
+def _read_experiments(path: Path) -> dict[str, str]:
+    """Read the experiments of all runs from a catalogue, which other processes may be writing; empty if it is none."""
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=1.0)) as catalogue:
             return {str(run): str(name) for run, name in catalogue.execute("select run, experiment from runs")}

@@ -1,4 +1,4 @@
-"""Where the curves of a run come from: the journal while it runs, the saved results once it is finished."""
+"""Sources of the curves of a run: the journal while it runs, the saved results once it is finished."""
 
 import math
 from collections import OrderedDict
@@ -16,29 +16,29 @@ from streamgauge._engine.meter import FIGURES
 from streamgauge.errors import StreamgaugeError
 from streamgauge.results import Results, load
 
-__all__ = ["Cache", "Readings", "journal_readings", "saved_readings"]
+__all__ = ["Cache", "Readings", "convert_results", "read_journal"]
 
-MOST_CACHED_BYTES = 2**28
-"""How much of saved results is kept in memory."""
+MAX_CACHED_BYTES = 2**28
+"""Memory for saved results."""
 
 
 @dataclass(frozen=True)
 class Readings:
-    """The records of a run up to now.
+    """The records of a run so far.
 
     Parameters
     ----------
     layout
-        What stands where in a record.
+        Layout of a record.
     generation
-        Changes when the records before have changed, too.
+        Changes if earlier records change.
     records
         Float64 [n, width].
 
     Examples
     --------
     >>> layout = Layout(("tree",), ("Landmark()",), ("accuracy",), n_folds=1, with_costs=False)
-    >>> Readings(layout, 0, np.ones((2, layout.width))).between(0, 1).shape
+    >>> Readings(layout, 0, np.ones((2, layout.width))).select_between(0, 1).shape
     (2, 3)
     """
 
@@ -46,8 +46,8 @@ class Readings:
     generation: int
     records: NDArray[np.float64]
 
-    def between(self, first: float, last: float) -> NDArray[np.float64]:
-        """Give the records from one row to another, and one more on either side, so that lines leave the picture."""
+    def select_between(self, first: float, last: float) -> NDArray[np.float64]:
+        """Return the records between two rows, and one more on either side, so that lines reach the edges."""
         if not (math.isfinite(first) or math.isfinite(last)):
             return self.records
         rows = self.records[:, 0]
@@ -55,93 +55,98 @@ class Readings:
         return self.records[max(0, start - 1) : stop + 1]
 
 
-def journal_readings(folder: Path) -> Readings:
-    """Read the journal of a run."""
+def read_journal(folder: Path) -> Readings:
+    """Read the records of a run from its journal."""
     view = JournalView(folder)
     return Readings(view.layout, *view.records())
 
 
-def saved_readings(results: Results, generation: int) -> Readings:
-    """Give saved results in the form of a journal.
+def convert_results(results: Results, generation: int) -> Readings:
+    """Return saved results as the records of a journal.
 
     Examples
     --------
     >>> from streamgauge import SEA, NoChange, evaluate
-    >>> readings = saved_readings(evaluate(SEA(n_rows=100), NoChange(), every=50, resources=True), 1)
+    >>> readings = convert_results(evaluate(SEA(n_rows=100), NoChange(), every=50, resources=True), 1)
     >>> readings.layout.rows(readings.records).tolist()
     [50, 100]
     """
-    cost = results.resources
+    resources = results.resources
     costs = None
-    if cost is not None and cost.cpu_seconds.shape[0] == len(results.rows):
-        costs = np.stack([np.asarray(getattr(cost, figure), dtype=np.float64) for figure in FIGURES], axis=-1)
-    names = (results.learners, results.forgettings, results.measures)
-    layout = Layout(*names, results.n_folds, with_costs=costs is not None)
+    if resources is not None and resources.cpu_seconds.shape[0] == len(results.rows):
+        costs = np.stack([np.asarray(getattr(resources, figure), dtype=np.float64) for figure in FIGURES], axis=-1)
+    layout = Layout(
+        learners=results.learners,
+        forgettings=results.forgettings,
+        measures=results.measures,
+        n_folds=results.n_folds,
+        with_costs=costs is not None,
+    )
     return Readings(layout, generation, layout.pack(results.rows, np.nan, results.values, costs, {}))
 
 
 @dataclass(frozen=True)
 class Saved:
-    """Saved results, and the same in the form of a journal."""
+    """Saved results, and the same as records of a journal."""
 
     results: Results
     readings: Readings
 
     @property
     def n_bytes(self) -> int:
-        """The memory it holds."""
+        """Memory of both."""
         return int(self.results.values.nbytes + self.readings.records.nbytes)
 
 
 class Cache:
-    """Keeps the saved results that were asked for last, up to so many bytes.
+    """A cache of saved results, least recently used first out, and of small files.
 
     Examples
     --------
-    >>> Cache().saved(Path("no such folder"))
+    >>> Cache().load(Path("no such folder"))
     Traceback (most recent call last):
     ...
     streamgauge.errors.StreamgaugeError: no such folder holds no results: there is no manifest.json in it
     """
 
-    def __init__(self, most_bytes: int = MOST_CACHED_BYTES) -> None:
-        self._kept: OrderedDict[tuple[str, int], Saved] = OrderedDict()
-        self._facts: dict[str, tuple[tuple[int, int], Any]] = {}
-        self._most, self._lock = most_bytes, Lock()
+    def __init__(self, max_bytes: int = MAX_CACHED_BYTES) -> None:
+        self._saved: OrderedDict[tuple[str, int], Saved] = OrderedDict()
+        self._files: dict[str, tuple[tuple[int, int], Any]] = {}
+        self._max_bytes, self._lock = max_bytes, Lock()
 
-    def saved(self, folder: Path) -> Saved:
-        """Load the results in a folder, or give those loaded before."""
+    def load(self, folder: Path) -> Saved:
+        """Return the results in a folder; they are loaded again only if they changed."""
         path = folder / "manifest.json"
         stamp = path.stat().st_mtime_ns if path.is_file() else -1
         key = (str(folder), stamp)
         with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
+            if key in self._saved:
+                self._saved.move_to_end(key)
+                return self._saved[key]
         results = load(folder)
-        # To the millisecond, for a page counts in doubles.
-        loaded = Saved(results, saved_readings(results, stamp // 1_000_000))
+        # In milliseconds, because JavaScript's numbers are doubles.
+        saved = Saved(results, convert_results(results, stamp // 1_000_000))
         with self._lock:
-            self._kept[key] = loaded
-            while len(self._kept) > 1 and sum(saved.n_bytes for saved in self._kept.values()) > self._most:
-                self._kept.popitem(last=False)
-        return loaded
+            self._saved[key] = saved
+            while len(self._saved) > 1 and sum(entry.n_bytes for entry in self._saved.values()) > self._max_bytes:
+                self._saved.popitem(last=False)
+        return saved
 
-    def facts(self, path: Path, read: Callable[[Path], Any]) -> Any:  # noqa: ANN401  (what the reader gives)
-        """Read a small file, or give what was read of it before it last changed; None where it cannot be read."""
+    def read(self, path: Path, read: Callable[[Path], Any]) -> Any:  # noqa: ANN401  (the type of the reader)
+        """Return what a reader gives for a small file, read again only if it changed; None if it cannot be read."""
         try:
             state = path.stat()
         except OSError:
             return None
         stamp, key = (state.st_mtime_ns, state.st_size), str(path)
-        known = self._facts.get(key)
+        known = self._files.get(key)
         if known is not None and known[0] == stamp:
             return known[1]
         try:
-            told = read(path)
+            content = read(path)
         except (OSError, StreamgaugeError, ValueError, KeyError, TypeError):
-            told = None
-        if len(self._facts) > 10_000:
-            self._facts.clear()
-        self._facts[key] = (stamp, told)
-        return told
+            content = None
+        if len(self._files) > 10_000:
+            self._files.clear()
+        self._files[key] = (stamp, content)
+        return content

@@ -1,4 +1,4 @@
-"""Who may ask for what: a layer round the whole application, for pages and sockets alike."""
+"""Access control: a layer around the whole application, for pages and WebSockets alike."""
 
 import hmac
 from collections.abc import Iterable, Mapping
@@ -26,11 +26,11 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
-"""What every answer carries: the page may run, load and talk to nothing but this server."""
+"""Headers of every response: the page may run, load and contact nothing but this server."""
 
 
 def is_loopback(host: str) -> bool:
-    """Say whether a name stands for this machine alone.
+    """Return whether a host name stands for this machine only.
 
     Examples
     --------
@@ -41,20 +41,20 @@ def is_loopback(host: str) -> bool:
 
 
 class Guard:
-    """Lets through who may come in.
+    """Middleware that refuses unauthorised requests.
 
-    Without a token, only who calls this machine by a name of its own: a page of another site that was led here by a
-    false address is refused. With one, only who has it: in the address once (``/?token=...``), then in a cookie, or as
-    ``Authorization: Bearer ...``. Sockets and whatever changes something must come from this very page.
+    Without a token, requests must name this machine in the Host header, which stops DNS rebinding. With a token,
+    requests must present it: once in the address (``/?token=...``), then as a cookie, or as ``Authorization: Bearer
+    ...``. WebSockets and all methods but GET and HEAD must also come from this page (same origin).
 
     Parameters
     ----------
     app
-        What is guarded.
+        The application behind the guard.
     token
         The token; None for none.
     hosts
-        Further names that this server is called by.
+        Further host names of this server.
     """
 
     def __init__(self, app: ASGIApp, token: str | None = None, hosts: Iterable[str] = ()) -> None:
@@ -62,77 +62,78 @@ class Guard:
         self._hosts = LOOPBACK | {host.strip("[]").lower() for host in hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, or answer it here."""
+        """Pass a request on, or refuse it."""
         if scope["type"] not in {"http", "websocket"}:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        answer: Response | None
-        if self._token is not None and _token_in(scope) is not None and scope["type"] == "http":
-            answer = self._let_in(scope)
+        response: Response | None
+        if self._token is not None and _find_token(scope) is not None and scope["type"] == "http":
+            response = self._log_in(scope)
         else:
-            reason = self._reason_against(scope, headers)
-            answer = None if reason is None else PlainTextResponse(reason[1], status_code=reason[0])
-        if answer is None:
-            await self._app(scope, receive, _with_headers(send))
+            refusal = self._find_refusal(scope, headers)
+            response = None if refusal is None else PlainTextResponse(refusal[1], status_code=refusal[0])
+        if response is None:
+            await self._app(scope, receive, _add_headers(send))
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
         else:
-            await answer(scope, receive, _with_headers(send))
+            await response(scope, receive, _add_headers(send))
 
-    def _let_in(self, scope: Scope) -> Response:
-        """Change the token in an address for a cookie, so that it stands in no history and no log."""
-        if not self._is_token(_token_in(scope) or ""):
-            return PlainTextResponse("this token is not the right one", status_code=403)
-        answer = RedirectResponse(scope["path"], status_code=303)
+    def _log_in(self, scope: Scope) -> Response:
+        """Exchange the token in an address for a cookie, so that it appears in no history and no log."""
+        if not self._is_token(_find_token(scope) or ""):
+            return PlainTextResponse("the token is wrong", status_code=403)
+        response = RedirectResponse(scope["path"], status_code=303)
         secure = scope.get("scheme") == "https"
-        answer.set_cookie(COOKIE, self._sealed, httponly=True, samesite="strict", secure=secure)
-        return answer
+        response.set_cookie(COOKIE, self._cookie, httponly=True, samesite="strict", secure=secure)
+        return response
 
-    def _reason_against(self, scope: Scope, headers: Mapping[str, str]) -> tuple[int, str] | None:
+    def _find_refusal(self, scope: Scope, headers: Mapping[str, str]) -> tuple[int, str] | None:
+        """Return status and reason for refusing a request; None if it is allowed."""
         host = headers.get("host", "")
         bearer = headers.get("authorization", "").removeprefix("Bearer ")
         if self._token is None:
             if (urlsplit(f"//{host}").hostname or "") not in self._hosts:
-                return 400, "this server is not called by that name"
-            has_key = False
+                return 400, "this server does not have that host name"
+            has_token = False
         else:
-            has_key = self._is_token(bearer)
-            if not has_key and not self._has_cookie(headers):
+            has_token = self._is_token(bearer)
+            if not has_token and not self._has_cookie(headers):
                 return 401, "a token is needed: open the address that the server printed when it started"
         changes = scope["type"] == "websocket" or scope["method"] not in {"GET", "HEAD"}
-        if changes and not has_key and not _is_of_this_page(headers.get("origin"), host):
-            return 403, "this is only for the page of this server"
+        if changes and not has_token and not _is_same_origin(headers.get("origin"), host):
+            return 403, "only the page of this server may do this"
         return None
 
     def _is_token(self, text: str) -> bool:
         return hmac.compare_digest(text.encode(), (self._token or "").encode()) and bool(self._token)
 
     @property
-    def _sealed(self) -> str:
-        """What stands in the cookie: it proves that its owner knew the token, also after a restart."""
+    def _cookie(self) -> str:
+        """The value of the cookie, a MAC of the token: it stays valid after a restart with the same token."""
         return hmac.digest((self._token or "").encode(), b"streamgauge dashboard", "sha256").hex()
 
     def _has_cookie(self, headers: Mapping[str, str]) -> bool:
         try:
-            found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+            cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
         except CookieError:
             return False
-        return found is not None and hmac.compare_digest(found.value.encode(), self._sealed.encode())
+        return cookie is not None and hmac.compare_digest(cookie.value.encode(), self._cookie.encode())
 
 
-def _token_in(scope: Scope) -> str | None:
+def _find_token(scope: Scope) -> str | None:
     query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
     return query["token"][0] if "token" in query else None
 
 
-def _is_of_this_page(origin: str | None, host: str) -> bool:
+def _is_same_origin(origin: str | None, host: str) -> bool:
     parts = urlsplit(origin or "")
     return parts.scheme in {"http", "https"} and bool(host) and parts.netloc.lower() == host.lower()
 
 
-def _with_headers(send: Send) -> Send:
-    async def sending(message: Message) -> None:
+def _add_headers(send: Send) -> Send:
+    async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             for name, value in HEADERS.items():
@@ -140,4 +141,4 @@ def _with_headers(send: Send) -> Send:
             headers.setdefault("cache-control", "no-store")
         await send(message)
 
-    return sending
+    return send_with_headers

@@ -1,7 +1,7 @@
-"""Runs that the page starts: each a process of its own that goes on when the server ends.
+"""Runs that a page starts, each in a process that survives the server.
 
-What a page may ask for is less than what the command line can: no path outside the results folder, nothing that opens a
-file or a connection by itself.
+A page may do less than the command line: it cannot name a path outside the results folder, nor an object that opens
+files or connections.
 """
 
 import re
@@ -16,86 +16,86 @@ from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.names import FAMILIES, make
 from streamgauge.streams import DATASETS
 
-__all__ = ["Jobs", "choices", "command_for"]
+__all__ = ["Jobs", "build_arguments", "list_choices"]
 
-MOST_AT_ONCE = 4
-"""How many runs the page may have going on at once."""
+MAX_RUNNING = 4
+"""Largest number of runs that pages may have running at once."""
 
 STREAM_MODULES = ("generators", "concept_drift", "transforms", "joined", "paper_streams")
-"""The modules of streams that are made up and read no file."""
+"""Modules with streams that read no file."""
 
 CLOSED_LEARNERS = ("streamgauge.learners.adapters", "streamgauge.learners.pretrained")
-"""Learners that can be told to open files."""
+"""Modules with learners that may open files."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 _START = "from streamgauge.cli.main import main; main()"
 
 
-def choices() -> dict[str, list[str]]:
-    """Name what a run can be made of.
+def list_choices() -> dict[str, list[str]]:
+    """Return the names of everything that a page may use in a run.
 
     Examples
     --------
-    >>> "SEA" in choices()["streams"], "File" in choices()["streams"]
+    >>> "SEA" in list_choices()["streams"], "File" in list_choices()["streams"]
     (True, False)
     """
     families = ("schemes", "labellings", "forgettings", "measures", "detectors")
     return {
-        "streams": [*_open_streams(), *DATASETS],
-        "learners": list(_open_learners()),
+        "streams": [*_find_open_streams(), *DATASETS],
+        "learners": list(_find_open_learners()),
         **{family: list(FAMILIES[family]()) for family in families},
     }
 
 
-def _open_streams() -> dict[str, Any]:
+def _find_open_streams() -> dict[str, Any]:
     modules = tuple(f"streamgauge.streams.{module}" for module in STREAM_MODULES)
-    return {name: made for name, made in FAMILIES["streams"]().items() if made.__module__.startswith(modules)}
+    return {name: kind for name, kind in FAMILIES["streams"]().items() if kind.__module__.startswith(modules)}
 
 
-def _open_learners() -> dict[str, Any]:
+def _find_open_learners() -> dict[str, Any]:
     return {
-        name: made for name, made in FAMILIES["learners"]().items() if not made.__module__.startswith(CLOSED_LEARNERS)
+        name: kind for name, kind in FAMILIES["learners"]().items() if not kind.__module__.startswith(CLOSED_LEARNERS)
     }
 
 
-def command_for(wanted: Mapping[str, object], folder: Path) -> list[str]:
-    """Make the arguments of ``streamgauge evaluate`` for what a page asks for; refuses what it may not.
+def build_arguments(wanted: Mapping[str, object], folder: Path) -> list[str]:
+    """Return the arguments of ``streamgauge evaluate`` for the request of a page; raises if it is not allowed.
 
     Examples
     --------
-    >>> command_for({"stream": "SEA", "learners": ["NaiveBayes"], "rows": 1000}, Path())
+    >>> build_arguments({"stream": "SEA", "learners": ["NaiveBayes"], "rows": 1000}, Path())
     ['--stream=SEA', '--learner=NaiveBayes', '--rows=1000']
-    >>> command_for({"stream": "File('/etc/passwd')", "learners": ["NaiveBayes"]}, Path())
+    >>> build_arguments({"stream": "File('/etc/passwd')", "learners": ["NaiveBayes"]}, Path())
     Traceback (most recent call last):
     ...
-    streamgauge.errors.StreamgaugeError: a page cannot start a run on 'File'; it can on a generator, or a real stream
+    streamgauge.errors.StreamgaugeError: a page cannot start a run on 'File', only on generators and data sets
     """
-    asked = {"stream", "name", *_ONE, *_MANY, *_NUMBERS}
+    known = {"stream", "name", *_SINGLE, *_REPEATED, *_NUMBERS}
     for name in wanted:
-        if name not in asked:
-            raise unknown_name(kind="option", name=name, known=asked)
-    if not _texts(wanted, "learners"):
-        msg = "which learners? Name at least one"
+        if name not in known:
+            raise unknown_name(kind="option", name=name, known=known)
+    if not _get_texts(wanted, "learners"):
+        msg = "name at least one learner"
         raise StreamgaugeError(msg)
-    stream = f"--stream={_stream(_text(wanted, 'stream'), folder)}"
-    return [stream, *_many(wanted), *_one(wanted), *_numbers(wanted)]
+    stream = f"--stream={_check_stream(_get_text(wanted, 'stream'), folder)}"
+    return [stream, *_build_repeated(wanted), *_build_single(wanted), *_build_numbers(wanted)]
 
 
-def _many(wanted: Mapping[str, object]) -> Iterator[str]:
-    for name, (option, check) in _MANY.items():
-        for text in _texts(wanted, name):
+def _build_repeated(wanted: Mapping[str, object]) -> Iterator[str]:
+    for name, (option, check) in _REPEATED.items():
+        for text in _get_texts(wanted, name):
             check(text)
             yield f"--{option}={text}"
 
 
-def _one(wanted: Mapping[str, object]) -> Iterator[str]:
-    for name, check in _ONE.items():
-        if text := _text(wanted, name):
+def _build_single(wanted: Mapping[str, object]) -> Iterator[str]:
+    for name, check in _SINGLE.items():
+        if text := _get_text(wanted, name):
             check(text)
             yield f"--{name}={text}"
 
 
-def _numbers(wanted: Mapping[str, object]) -> Iterator[str]:
+def _build_numbers(wanted: Mapping[str, object]) -> Iterator[str]:
     for name in _NUMBERS:
         number = wanted.get(name)
         if number is None:
@@ -106,53 +106,56 @@ def _numbers(wanted: Mapping[str, object]) -> Iterator[str]:
         yield f"--{name}={number}"
 
 
-def _stream(text: str, folder: Path) -> str:
+def _check_stream(text: str, folder: Path) -> str:
     if not text:
-        msg = "which stream? Name one, such as SEA"
+        msg = "name a stream, such as SEA"
         raise StreamgaugeError(msg)
     if text in DATASETS:
         return text
     inside = (folder / text).resolve()
     if inside.is_file() and inside.is_relative_to(folder.resolve()):
         return str(inside)
-    known = _open_streams()
+    known = _find_open_streams()
     name = text.partition("(")[0].strip()
     if name not in known and name in FAMILIES["streams"]():
-        msg = f"a page cannot start a run on {name!r}; it can on a generator, or a real stream"
+        msg = f"a page cannot start a run on {name!r}, only on generators and data sets"
         raise StreamgaugeError(msg)
     make("stream", text, known)
     return text
 
 
-def _measure(text: str) -> None:
+def _check_measure(text: str) -> None:
     known = FAMILIES["measures"]()
     if text not in known:
         raise unknown_name(kind="measure", name=text, known=known)
 
 
-def _made(kind: str, family: str) -> Callable[[str], object]:
+def _make_check(kind: str, family: str) -> Callable[[str], object]:
     return lambda text: make(kind, text, FAMILIES[family]())
 
 
-def _scheme(text: str) -> object:
-    return make("scheme", text, {**_open_streams(), **FAMILIES["schemes"]()})
+def _check_scheme(text: str) -> object:
+    return make("scheme", text, {**_find_open_streams(), **FAMILIES["schemes"]()})
 
 
-def _learner(text: str) -> object:
-    return make("learner", text, _open_learners(), within=FAMILIES["detectors"]())
+def _check_learner(text: str) -> object:
+    return make("learner", text, _find_open_learners(), within=FAMILIES["detectors"]())
 
 
-_ONE: dict[str, Callable[[str], object]] = {"scheme": _scheme, "labelling": _made("labelling", "labellings")}
-_MANY: dict[str, tuple[str, Callable[[str], object]]] = {
-    "learners": ("learner", _learner),
-    "forgettings": ("forgetting", _made("forgetting", "forgettings")),
-    "measures": ("measure", _measure),
-    "detectors": ("detector", _made("detector", "detectors")),
+_SINGLE: dict[str, Callable[[str], object]] = {
+    "scheme": _check_scheme,
+    "labelling": _make_check("labelling", "labellings"),
+}
+_REPEATED: dict[str, tuple[str, Callable[[str], object]]] = {
+    "learners": ("learner", _check_learner),
+    "forgettings": ("forgetting", _make_check("forgetting", "forgettings")),
+    "measures": ("measure", _check_measure),
+    "detectors": ("detector", _make_check("detector", "detectors")),
 }
 _NUMBERS = ("rows", "every", "seed")
 
 
-def _text(wanted: Mapping[str, object], name: str) -> str:
+def _get_text(wanted: Mapping[str, object], name: str) -> str:
     text = wanted.get(name) or ""
     if not isinstance(text, str) or len(text) > 2_000 or "\0" in text:
         msg = f"{name} must be a text"
@@ -160,16 +163,16 @@ def _text(wanted: Mapping[str, object], name: str) -> str:
     return text.strip()
 
 
-def _texts(wanted: Mapping[str, object], name: str) -> list[str]:
+def _get_texts(wanted: Mapping[str, object], name: str) -> list[str]:
     texts = wanted.get(name) or []
     if not isinstance(texts, list) or len(texts) > 50:
         msg = f"{name} must be a list of at most 50 texts"
         raise StreamgaugeError(msg)
-    return [text for text in (_text({name: text}, name) for text in texts) if text]
+    return [text for text in (_get_text({name: text}, name) for text in texts) if text]
 
 
 class Jobs:
-    """The runs that were started here.
+    """The runs that pages have started.
 
     Parameters
     ----------
@@ -179,57 +182,57 @@ class Jobs:
     Examples
     --------
     >>> import tempfile
-    >>> Jobs(Path(tempfile.mkdtemp())).failures()
+    >>> Jobs(Path(tempfile.mkdtemp())).list_failures()
     {}
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._started: dict[str, subprocess.Popen[bytes]] = {}
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
 
     @property
-    def going_on(self) -> list[str]:
-        """The names of those runs that go on."""
-        return [name for name, process in self._started.items() if process.poll() is None]
+    def running(self) -> list[str]:
+        """The names of the active runs."""
+        return [name for name, process in self._processes.items() if process.poll() is None]
 
     def start(self, wanted: Mapping[str, object]) -> str:
-        """Start a run; give its name."""
-        if len(self.going_on) >= MOST_AT_ONCE:
-            msg = f"{MOST_AT_ONCE} runs that were started here go on; stop one, or wait for it"
+        """Start a run; return its name."""
+        if len(self.running) >= MAX_RUNNING:
+            msg = f"{MAX_RUNNING} runs that were started here are still running; stop one, or wait"
             raise StreamgaugeError(msg)
-        name = _text(wanted, "name") or time.strftime("run-%Y%m%d-%H%M%S")
+        name = _get_text(wanted, "name") or time.strftime("run-%Y%m%d-%H%M%S")
         out = self.folder / name
         if not _NAME.fullmatch(name):
-            msg = f"{name!r} is no name for a run: use letters, digits, dots, dashes and underscores"
+            msg = f"{name!r} is not a valid name: use letters, digits, dots, dashes and underscores"
             raise StreamgaugeError(msg)
-        arguments = command_for(wanted, self.folder)
+        arguments = build_arguments(wanted, self.folder)
         try:
             out.mkdir()
         except FileExistsError:
-            msg = f"there is already a run {name!r}; give it another name"
+            msg = f"there is already a run {name!r}; choose another name"
             raise StreamgaugeError(msg) from None
         command = [sys.executable, "-c", _START, "evaluate", *arguments, f"--out={out}", "--quiet"]
         with (out / "run.log").open("wb") as log:
-            # In a session of its own, so that Ctrl-C at the server does not end it.
+            # In a new session, so that Ctrl-C at the server does not end it.
             process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder, start_new_session=True
             )
-        self._started[name] = process
+        self._processes[name] = process
         return name
 
-    def failures(self) -> dict[str, str]:
-        """Give the last words of those runs that ended without success."""
-        told = {}
-        for name, process in list(self._started.items()):
+    def list_failures(self) -> dict[str, str]:
+        """Return the runs that failed, each with the last line of its log."""
+        failures = {}
+        for name, process in list(self._processes.items()):
             status = process.poll()
             if status == 0 or (status is not None and (self.folder / name / "manifest.json").is_file()):
-                del self._started[name]  # one that was stopped has results, too
+                del self._processes[name]  # a run that was stopped has results, too
             elif status is not None:
-                told[name] = _last_line(self.folder / name / "run.log") or f"it ended with status {status}"
-        return told
+                failures[name] = _read_last_line(self.folder / name / "run.log") or f"it ended with status {status}"
+        return failures
 
 
-def _last_line(path: Path) -> str:
+def _read_last_line(path: Path) -> str:
     try:
         lines = path.read_bytes()[-4096:].decode(errors="replace").strip().splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""What a page that watches is told: once a second what has changed, and nothing else."""
+"""Live updates of a page: once a second, what has changed."""
 
 import asyncio
 import json
@@ -11,29 +11,29 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamgauge._engine.journal import JournalView
 from streamgauge._engine.journal.format import EVENTS
 from streamgauge.errors import StreamgaugeError
-from streamgauge.serve.charts import Panel, news
+from streamgauge.serve.charts import Panel, list_new_points
 from streamgauge.serve.launched_runs import Jobs
 from streamgauge.serve.run_folders import Library
-from streamgauge.serve.runs import marked
+from streamgauge.serve.runs import merge_alarms
 
-__all__ = ["MOST_NEW", "Watcher", "watch"]
+__all__ = ["MAX_NEW", "Watcher", "watch"]
 
-MOST_NEW = 2_000
-"""How many new points are told one by one; where more came, the page asks for the whole, thinned."""
+MAX_NEW = 2_000
+"""Largest number of points sent as news; after more, the page requests the downsampled curves again."""
 
-MOST_MORE = 500
-"""How many alarms are told as further ones; after that all are told anew, those that fall together as one."""
+MAX_MORE = 500
+"""Largest number of alarms sent as additions; after more, all alarms are sent again, with close ones merged."""
 
-MOST_WATCHED = 32
-"""How many runs, and panels, one page may watch."""
+MAX_WATCHED = 32
+"""Largest number of runs, and of panels, that a page may watch."""
 
 SECONDS = 1.0
-"""How often a page is told what has changed."""
+"""Seconds between updates."""
 
 
 @dataclass
-class _Place:
-    """How far a page has got with one run."""
+class _Position:
+    """What a page already has of one run."""
 
     generation: int
     n_records: int
@@ -46,143 +46,150 @@ class _Place:
 
 
 class Watcher:
-    """Knows what one page has been told.
+    """Tracks what one page already has.
 
     Parameters
     ----------
     library
         The runs.
     jobs
-        Those that were started here; None where a page may start none.
+        Runs that pages started; None if pages may not start any.
 
     Examples
     --------
     >>> import tempfile
-    >>> Watcher(Library(tempfile.mkdtemp())).changes()
+    >>> Watcher(Library(tempfile.mkdtemp())).find_changes()
     {'runs': []}
     """
 
     def __init__(self, library: Library, jobs: Jobs | None = None) -> None:
         self._library, self._jobs = library, jobs
-        self._places: dict[str, _Place] = {}
+        self._positions: dict[str, _Position] = {}
         self._panels: tuple[Panel, ...] = ()
-        self._told = ""
+        self._sent_runs = ""
 
     def subscribe(self, wanted: object) -> None:
-        """Take what a page shows: per run how far it has got (generation and number of records), and its panels."""
+        """Set what a page shows: its panels, and per run the generation and number of records that it has."""
         facts = wanted if isinstance(wanted, dict) else {}
         runs, panels = facts.get("runs"), facts.get("panels")
-        if not (isinstance(runs, dict) and isinstance(panels, list) and max(len(runs), len(panels)) <= MOST_WATCHED):
-            msg = f"a page names the runs and panels that it shows, at most {MOST_WATCHED} of each"
+        if not (isinstance(runs, dict) and isinstance(panels, list) and max(len(runs), len(panels)) <= MAX_WATCHED):
+            msg = f"send runs and panels, at most {MAX_WATCHED} of each"
             raise StreamgaugeError(msg)
-        self._panels = tuple(map(Panel.of, panels))
-        self._places = {}
-        for name, place in runs.items():
-            if not (isinstance(place, list) and len(place) == 2 and all(isinstance(part, int) for part in place)):
-                msg = "of each run a page tells the generation and the number of records that it has"
+        self._panels = tuple(map(Panel.parse, panels))
+        self._positions = {}
+        for name, pair in runs.items():
+            if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(part, int) for part in pair)):
+                msg = "send [generation, number of records] for each run"
                 raise StreamgaugeError(msg)
-            self._places[name] = _Place(*place)
+            self._positions[name] = _Position(*pair)
 
-    def changes(self) -> dict[str, Any]:
-        """Tell what has changed since the last call."""
-        told: dict[str, Any] = {}
-        summaries = self._library.summaries()
-        failed = self._jobs.failures() if self._jobs else {}
+    def find_changes(self) -> dict[str, Any]:
+        """Return what has changed since the last call."""
+        changes: dict[str, Any] = {}
+        summaries = self._library.list_summaries()
+        failed = self._jobs.list_failures() if self._jobs else {}
         text = json.dumps([summaries, failed])
-        if text != self._told:
-            self._told, told["runs"] = text, summaries
+        if text != self._sent_runs:
+            self._sent_runs, changes["runs"] = text, summaries
             if failed:
-                told["failed"] = failed
-        for name, place in list(self._places.items()):
+                changes["failed"] = failed
+        for name, position in list(self._positions.items()):
             try:
-                changed = self._changes_of(name, place)
+                run_changes = self._find_run_changes(name, position)
             except StreamgaugeError:  # its folder was removed
-                del self._places[name]
-                changed = {"gone": True}
-            if changed:
-                told.setdefault("watched", {})[name] = changed
-        return told
+                del self._positions[name]
+                run_changes = {"gone": True}
+            if run_changes:
+                changes.setdefault("watched", {})[name] = run_changes
+        return changes
 
-    def _changes_of(self, name: str, place: _Place) -> dict[str, Any]:
-        run = self._library.run(name)
-        view = run.journal()
+    def _find_run_changes(self, name: str, position: _Position) -> dict[str, Any]:
+        run = self._library.find_run(name)
+        view = run.get_journal()
         if view is None:
-            return self._once_saved(run.summary()["state"], place)
-        told = self._new_points(view, place)
+            return _announce_saved(run.summarise()["state"], position)
+        changes = self._find_new_points(view, position)
         status = view.status()
         state = view.state_of(status)
-        if (status, state) != (place.status, place.state):
-            place.status, place.state = status, state
-            told["status"] = {**status, "state": state}
-        told |= _new_alarms(view, place, status.get("n_rows", 0))
-        return told
+        if (status, state) != (position.status, position.state):
+            position.status, position.state = status, state
+            changes["status"] = {**status, "state": state}
+        changes |= _find_new_alarms(view, position, status.get("n_rows", 0))
+        return changes
 
-    def _once_saved(self, state: str, place: _Place) -> dict[str, Any]:
-        """Tell once that a run has become saved results."""
-        if place.state == "saved":
-            return {}
-        was_shown, place.state = place.state, "saved"
-        return {"saved": True, "status": {"state": state}} if was_shown else {}
-
-    def _new_points(self, view: JournalView, place: _Place) -> dict[str, Any]:
-        generation, records = view.records(skip=place.n_records)
-        if generation != place.generation or len(records) > MOST_NEW:
-            known = place.n_records
-            place.generation = generation
-            place.n_records = len(view.records()[1])
-            return {"again": True} if known or place.n_records else {}
+    def _find_new_points(self, view: JournalView, position: _Position) -> dict[str, Any]:
+        generation, records = view.records(skip=position.n_records)
+        if generation != position.generation or len(records) > MAX_NEW:
+            n_before = position.n_records
+            position.generation = generation
+            position.n_records = len(view.records()[1])
+            return {"again": True} if n_before or position.n_records else {}
         if not len(records):
             return {}
-        place.n_records += len(records)
-        panels = [news(view.layout, records, panel) if _is_in(panel, view) else None for panel in self._panels]
-        told = {"generation": generation, "n_records": place.n_records}
-        return {**told, "rows": view.layout.rows(records).tolist(), "panels": panels}
+        position.n_records += len(records)
+        return {
+            "generation": generation,
+            "n_records": position.n_records,
+            "rows": view.layout.rows(records).tolist(),
+            "panels": [
+                list_new_points(view.layout, records, panel) if _has_panel(view, panel) else None
+                for panel in self._panels
+            ],
+        }
 
 
-def _is_in(panel: Panel, view: JournalView) -> bool:
+def _announce_saved(state: str, position: _Position) -> dict[str, Any]:
+    """Return once that the results of a run were saved."""
+    if position.state == "saved":
+        return {}
+    was_shown, position.state = position.state, "saved"
+    return {"saved": True, "status": {"state": state}} if was_shown else {}
+
+
+def _has_panel(view: JournalView, panel: Panel) -> bool:
     layout = view.layout
     if panel.kind == "measure":
         return panel.name in layout.measures and panel.under in layout.forgettings
     return panel.kind == "cost" or (panel.name, panel.under) in layout.pairs
 
 
-def _new_alarms(view: JournalView, place: _Place, n_rows: int) -> dict[str, Any]:
+def _find_new_alarms(view: JournalView, position: _Position, n_rows: int) -> dict[str, Any]:
     try:
         size = (view.folder / EVENTS).stat().st_size
     except OSError:
         return {}
-    if size == place.events_size:
+    if size == position.events_size:
         return {}
-    place.events_size = size
-    generation, events = view.events(skip=place.n_events)
-    place.n_more += len(events)
-    if generation == place.events_generation and place.n_more <= MOST_MORE:
-        place.n_events += len(events)
-        return {"more_alarms": marked(events, n_rows)} if events else {}
-    place.events_generation, events = view.events()
-    place.n_events, place.n_more = len(events), 0
-    return {"alarms": marked(events, n_rows)}
+    position.events_size = size
+    generation, events = view.events(skip=position.n_events)
+    position.n_more += len(events)
+    if generation == position.events_generation and position.n_more <= MAX_MORE:
+        position.n_events += len(events)
+        return {"more_alarms": merge_alarms(events, n_rows)} if events else {}
+    position.events_generation, events = view.events()
+    position.n_events, position.n_more = len(events), 0
+    return {"alarms": merge_alarms(events, n_rows)}
 
 
 async def watch(socket: WebSocket, library: Library, jobs: Jobs | None) -> None:
-    """Tell a page what changes, until it goes."""
+    """Send changes to a page until it disconnects."""
     await socket.accept()
     watcher = Watcher(library, jobs)
-    hearing = asyncio.ensure_future(_hear(socket, watcher))
+    receiving = asyncio.ensure_future(_receive(socket, watcher))
     try:
-        while not hearing.done():
-            told = await run_in_threadpool(watcher.changes)
-            await socket.send_text(json.dumps(told))
-            await asyncio.wait((hearing,), timeout=SECONDS)
-    except (WebSocketDisconnect, RuntimeError):  # it left while it was told something
+        while not receiving.done():
+            changes = await run_in_threadpool(watcher.find_changes)
+            await socket.send_text(json.dumps(changes))
+            await asyncio.wait((receiving,), timeout=SECONDS)
+    except (WebSocketDisconnect, RuntimeError):  # it disconnected during a send
         pass
     finally:
-        hearing.cancel()
-        await asyncio.gather(hearing, return_exceptions=True)
+        receiving.cancel()
+        await asyncio.gather(receiving, return_exceptions=True)
 
 
-async def _hear(socket: WebSocket, watcher: Watcher) -> None:
-    """Take what the page says, until it leaves or talks nonsense."""
+async def _receive(socket: WebSocket, watcher: Watcher) -> None:
+    """Process the messages of a page until it disconnects or sends an invalid one."""
     while True:
         message = await socket.receive()
         if message["type"] == "websocket.disconnect":

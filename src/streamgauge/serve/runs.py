@@ -1,4 +1,4 @@
-"""One run as the page shows it, going on or finished."""
+"""One run as the page shows it, active or finished."""
 
 import json
 from collections.abc import Iterable
@@ -10,26 +10,26 @@ from streamgauge._engine.journal import JournalView
 from streamgauge._engine.journal import format as files
 from streamgauge.errors import StreamgaugeError
 from streamgauge.results import Results
-from streamgauge.serve.catalogues import experiment_of
-from streamgauge.serve.curve_sources import Cache, Readings, journal_readings
+from streamgauge.serve.catalogues import find_experiment
+from streamgauge.serve.curve_sources import Cache, Readings, read_journal
 
-__all__ = ["Run", "marked"]
+__all__ = ["Run", "merge_alarms"]
 
-MOST_PLACES = 2_000
-"""How many places along a curve can be marked: more than a screen has columns."""
+MAX_MARKS = 2_000
+"""Number of positions along a curve that can be marked: more than a screen has columns."""
 
 
 class Run:
-    """A run in a results folder; holds nothing itself.
+    """A run in a results folder; it holds no data itself.
 
     Parameters
     ----------
     folder
-        Where it is.
+        Folder of the run.
     name
-        Its path in the results folder, by which the page calls it.
+        Its path in the results folder, which is its name on the page.
     cache
-        Keeps what was read.
+        Cache of what was read.
 
     Examples
     --------
@@ -37,44 +37,44 @@ class Run:
     >>> from streamgauge import SEA, NoChange, evaluate
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = evaluate(SEA(n_rows=100), NoChange(), journal=folder)
-    >>> Run(folder, "sea", Cache()).summary()["state"]
+    >>> Run(folder, "sea", Cache()).summarise()["state"]
     'complete'
     """
 
     def __init__(self, folder: Path, name: str, cache: Cache) -> None:
         self.folder, self.name, self._cache = folder, name, cache
 
-    def _manifest(self) -> dict[str, Any] | None:
-        facts: dict[str, Any] | None = self._cache.facts(self.folder / "manifest.json", _read_manifest)
+    def _read_manifest(self) -> dict[str, Any] | None:
+        facts: dict[str, Any] | None = self._cache.read(self.folder / "manifest.json", _read_manifest)
         return facts
 
-    def _view(self) -> JournalView | None:
+    def _read_journal(self) -> JournalView | None:
         about = self.folder / files.FOLDER / files.ABOUT
-        view: JournalView | None = self._cache.facts(about, lambda path: JournalView(path.parent.parent))
+        view: JournalView | None = self._cache.read(about, lambda path: JournalView(path.parent.parent))
         return view
 
     @property
     def is_saved(self) -> bool:
-        """Whether its results are there in full, so that the journal is not needed."""
-        view, manifest = self._view(), self._manifest()
+        """Whether its results are saved, so that the journal is not needed."""
+        view, manifest = self._read_journal(), self._read_manifest()
         if view is None or manifest is None:
             return manifest is not None
-        if view.state in {"running", "died"}:  # it runs again into the folder of an older run
+        if view.state in {"running", "died"}:  # it runs again in the folder of an earlier run
             return False
-        # The journal is finished just before the results are saved; older results are those of another run.
+        # The journal is finished just before the results are saved; older results are those of an earlier run.
         return (self.folder / "manifest.json").stat().st_mtime >= float(view.about["started"])
 
-    def summary(self) -> dict[str, Any]:
-        """Tell the main facts, those that a list of runs shows."""
-        # A run of an experiment says from its start on what it is of; the name of its folder tells people nothing.
-        told: dict[str, Any] = self._cache.facts(self.folder / files.RUN, files.read_json) or {}
-        experiment = told.get("experiment") or experiment_of(self.folder, self._cache)
-        return {**self._main_facts(), "title": told.get("title") or "", "experiment": experiment}
+    def summarise(self) -> dict[str, Any]:
+        """Return the main facts, for a list of runs."""
+        # The folder of a run of an experiment has no telling name, so the experiment writes title and name next to it.
+        facts: dict[str, Any] = self._cache.read(self.folder / files.RUN, files.read_json) or {}
+        experiment = facts.get("experiment") or find_experiment(self.folder, self._cache)
+        return {**self._find_main_facts(), "title": facts.get("title") or "", "experiment": experiment}
 
-    def _main_facts(self) -> dict[str, Any]:
-        view = self._view()
+    def _find_main_facts(self) -> dict[str, Any]:
+        view = self._read_journal()
         if self.is_saved or view is None:
-            return {"id": self.name, **_saved_summary(self._manifest() or {}), **self._times(view)}
+            return {"id": self.name, **_summarise_manifest(self._read_manifest() or {}), **self._find_times(view)}
         status, about = view.status(), view.about
         return {
             "id": self.name,
@@ -90,124 +90,124 @@ class Run:
             "reason": status.get("reason", ""),
         }
 
-    def _times(self, view: JournalView | None) -> dict[str, Any]:
+    def _find_times(self, view: JournalView | None) -> dict[str, Any]:
         saved = (self.folder / "manifest.json").stat().st_mtime if (self.folder / "manifest.json").is_file() else None
         return {"started": saved if view is None else view.about.get("started"), "updated": saved}
 
-    def details(self) -> dict[str, Any]:
-        """Tell all that is shown of it but the curves."""
-        view = self._view()
+    def describe(self) -> dict[str, Any]:
+        """Return everything that is shown of the run except its curves."""
+        view = self._read_journal()
         if self.is_saved or view is None:
-            told = _saved_details(self._cache.saved(self.folder).results)
+            details = _describe_results(self._cache.load(self.folder).results)
             has_pairs = view is not None and bool(view.status().get("verdicts"))
-            return {**self.summary(), **told, "has_pairs": has_pairs}
+            return {**self.summarise(), **details, "has_pairs": has_pairs}
         status, about = view.status(), view.about
         _, events = view.events()
-        described = {name: about.get(name) for name in ("stream", "scheme", "labelling", "detectors", "seed")}
         return {
-            **self.summary(),
+            **self.summarise(),
             "measure_facts": about.get("measure_facts", {}),
             "verdicts": status.get("verdicts", []),
             "has_pairs": bool(status.get("verdicts")),
             "failures": status.get("failures", []),
             "drifts": status.get("drifts", []),
             "source": status.get("source"),
-            "alarms": marked(events, status.get("n_rows", 0)),
-            "described": described,
+            "alarms": merge_alarms(events, status.get("n_rows", 0)),
+            "described": {name: about.get(name) for name in ("stream", "scheme", "labelling", "detectors", "seed")},
         }
 
-    def verdicts(self) -> list[dict[str, Any]]:
-        """Tell what is known of each pair of learners."""
-        view = self._view()
+    def list_verdicts(self) -> list[dict[str, Any]]:
+        """Return the verdict on each pair of learners."""
+        view = self._read_journal()
         if self.is_saved or view is None:
-            return _verdicts(self._cache.saved(self.folder).results)
-        told: list[dict[str, Any]] = view.status().get("verdicts", [])
-        return told
+            return _list_verdicts(self._cache.load(self.folder).results)
+        verdicts: list[dict[str, Any]] = view.status().get("verdicts", [])
+        return verdicts
 
-    def readings(self, kind: str = "measure") -> Readings:
-        """Give the records of its curves; how pairs came to their verdicts stands in the journal alone."""
-        if self.is_saved and (kind != "pair" or self._view() is None):
-            return self._cache.saved(self.folder).readings
-        return journal_readings(self.folder)
+    def read_curves(self, kind: str = "measure") -> Readings:
+        """Return the records of the curves; the curves of pairs are only in the journal."""
+        if self.is_saved and (kind != "pair" or self._read_journal() is None):
+            return self._cache.load(self.folder).readings
+        return read_journal(self.folder)
 
-    def journal(self) -> JournalView | None:
-        """Give its journal as long as that is what is shown of it."""
-        return None if self.is_saved else self._view()
+    def get_journal(self) -> JournalView | None:
+        """Return the journal; None once the results are saved."""
+        return None if self.is_saved else self._read_journal()
 
     def stop(self) -> None:
-        """Ask it to end after the batch at hand."""
-        view = self._view()
+        """Ask the run to stop after the current batch."""
+        view = self._read_journal()
         if view is None or view.state != "running":
-            msg = f"the run {self.name!r} does not go on, so it cannot be stopped"
+            msg = f"the run {self.name!r} is not running, so it cannot be stopped"
             raise StreamgaugeError(msg)
         view.ask_to_stop()
 
 
-def marked(alarms: Iterable[dict[str, Any]], n_rows: int) -> list[dict[str, Any]]:
-    """Make one of the alarms of a learner, a detector and a kind that would fall on the same place of a screen.
+def merge_alarms(alarms: Iterable[dict[str, Any]], n_rows: int) -> list[dict[str, Any]]:
+    """Merge alarms of the same learner, detector and kind that would be drawn at the same position.
 
     Examples
     --------
     >>> alarm = {"learner": "tree", "fold": 0, "detector": "DDM", "kind": "drift", "n": 1}
-    >>> marks = marked(({**alarm, "row": row} for row in (10, 11, 5000)), 20_000)
+    >>> marks = merge_alarms(({**alarm, "row": row} for row in (10, 11, 5000)), 20_000)
     >>> [(mark["row"], mark["n"]) for mark in marks]
     [(10, 2), (5000, 1)]
     """
-    width = max(1, n_rows // MOST_PLACES)
+    width = max(1, n_rows // MAX_MARKS)
     marks: dict[tuple[int, str, str, str], dict[str, Any]] = {}
     for alarm in alarms:
-        place = (alarm["row"] // width, alarm["learner"], alarm["detector"], alarm["kind"])
-        if place in marks:
-            marks[place]["n"] += alarm["n"]
+        key = (alarm["row"] // width, alarm["learner"], alarm["detector"], alarm["kind"])
+        if key in marks:
+            marks[key]["n"] += alarm["n"]
         else:
-            marks[place] = dict(alarm)
+            marks[key] = dict(alarm)
     return list(marks.values())
 
 
 def _read_manifest(path: Path) -> dict[str, Any]:
     """Read the parts of a manifest that a list shows; alarms and sums of pairs can be long."""
-    written = json.loads(path.read_text(encoding="utf-8"))
+    manifest = json.loads(path.read_text(encoding="utf-8"))
     wanted = ("complete", "n_rows", "n_folds", "learners", "forgettings", "measures", "description")
-    return {name: written[name] for name in wanted}
+    return {name: manifest[name] for name in wanted}
 
 
-def _saved_summary(manifest: dict[str, Any]) -> dict[str, Any]:
-    described = manifest.get("description") or {}
+def _summarise_manifest(manifest: dict[str, Any]) -> dict[str, Any]:
+    description = manifest.get("description") or {}
     complete = manifest.get("complete", False)
     return {
         "state": "complete" if complete else "cut short",
-        "stream": (described.get("stream") or {}).get("name"),
-        "scheme": (described.get("scheme") or {}).get("name"),
+        "stream": (description.get("stream") or {}).get("name"),
+        "scheme": (description.get("scheme") or {}).get("name"),
         **{axis: manifest.get(axis, []) for axis in ("learners", "forgettings", "measures")},
         "n_folds": manifest.get("n_folds", 1),
         "n_rows": manifest.get("n_rows", 0),
-        "total": (described.get("stream") or {}).get("n_rows"),
-        "seconds": described.get("seconds"),
-        "reason": "" if complete else described.get("ended_by", ""),
+        "total": (description.get("stream") or {}).get("n_rows"),
+        "seconds": description.get("seconds"),
+        "reason": "" if complete else description.get("ended_by", ""),
     }
 
 
-def _saved_details(results: Results) -> dict[str, Any]:
-    described = results.description
-    told = {name: described.get(name) for name in ("stream", "scheme", "labelling", "detectors", "seed", "score")}
+def _describe_results(results: Results) -> dict[str, Any]:
+    description = results.description
+    names = ("stream", "scheme", "labelling", "detectors", "seed", "score")
+    described = {name: description.get(name) for name in names}
     for name in ("stream", "scheme"):
-        facts = told[name]
-        told[name] = facts.get("name") if isinstance(facts, dict) else facts
+        facts = described[name]
+        described[name] = facts.get("name") if isinstance(facts, dict) else facts
     alarms = [{**asdict(alarm), "n": 1} for alarm in results.alarms]
     return {
-        "measure_facts": described.get("measures", {}),
+        "measure_facts": description.get("measures", {}),
         "with_costs": results.resources is not None,
-        "verdicts": None,  # they take a while: asked for apart
+        "verdicts": None,  # slow to compute, so the page requests them separately
         "failures": [asdict(failure) for failure in results.failures],
         "drifts": [asdict(drift) for drift in results.drifts],
         "source": None,
-        "alarms": marked(alarms, results.n_rows),
-        "described": told,
+        "alarms": merge_alarms(alarms, results.n_rows),
+        "described": described,
     }
 
 
-def _verdicts(results: Results) -> list[dict[str, Any]]:
-    """Give what was said of each pair while the run went on; where nothing was, what the recommended test says."""
+def _list_verdicts(results: Results) -> list[dict[str, Any]]:
+    """Return the live verdicts; if there are none, the outcomes of the recommended test."""
     from streamgauge.significance import compare_all  # noqa: PLC0415  (SciPy is slow to import)
 
     if results.verdicts:
@@ -218,16 +218,18 @@ def _verdicts(results: Results) -> list[dict[str, Any]]:
         return []
     return [
         {
-            "first": c.first,
-            "second": c.second,
-            "outcome": {c.first: "first", c.second: "second"}.get(str(c.better), "undecided"),
+            "first": comparison.first,
+            "second": comparison.second,
+            "outcome": {comparison.first: "first", comparison.second: "second"}.get(
+                str(comparison.better), "undecided"
+            ),
             "row": results.n_rows,
-            "difference": c.difference,
-            "interval": c.interval,
+            "difference": comparison.difference,
+            "interval": comparison.interval,
             "rope": None,
-            "alpha": c.alpha,
-            "test": c.title,
-            "sentence": c.sentence,
+            "alpha": comparison.alpha,
+            "test": comparison.title,
+            "sentence": comparison.sentence,
         }
-        for c in comparisons
+        for comparison in comparisons
     ]

@@ -1,4 +1,4 @@
-"""Serves the page until it is told to stop."""
+"""The server of the dashboard."""
 
 import asyncio
 import os
@@ -19,20 +19,21 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 @dataclass(frozen=True)
 class Settings:
-    """How the page is served.
+    """Settings of the server.
 
     Parameters
     ----------
     host
-        The address to listen at: that of this machine alone, unless you say otherwise.
+        Address to listen on; by default only this machine can connect.
     port
-        The port; 0 for any that is free.
+        Port to listen on; 0 picks a free one.
     token
-        What a page must know. Away from this machine alone there always is one: where none is given, it is made up.
+        Secret that a page must present, of at least 16 characters. On any address but this machine one is required,
+        and generated if missing.
     can_start
         Whether a page may start and stop runs.
     parent
-        Ends when the process of this id has ended; None for never.
+        Id of the process with which the server ends; None for none.
 
     Examples
     --------
@@ -49,17 +50,17 @@ class Settings:
     def __post_init__(self) -> None:
         require_between("port", self.port, 0, 65_535, open_low=False)
         if self.token is not None and len(self.token) < 16:
-            msg = "a token needs at least 16 characters, or it is soon guessed"
+            msg = "the token is too short: it needs at least 16 characters"
             raise StreamgaugeError(msg)
         if self.token is None and self.host not in LOOPBACK:
             object.__setattr__(self, "token", secrets.token_urlsafe(32))
 
-    def address(self, port: int) -> str:
-        """Give the address of the page at a port.
+    def build_address(self, port: int) -> str:
+        """Return the address of the page at a port.
 
         Examples
         --------
-        >>> Settings().address(8765)
+        >>> Settings().build_address(8765)
         'http://127.0.0.1:8765/'
         """
         host = socket.gethostname() if self.host in {"0.0.0.0", "::"} else self.host
@@ -75,7 +76,7 @@ def serve(folder: Path | str, settings: Settings = Settings(), on_ready: Callabl
     folder
         The results folder.
     settings
-        Where and to whom.
+        Address, port, token and permissions.
     on_ready
         Called with the address once the page can be opened.
     """
@@ -86,19 +87,19 @@ def serve(folder: Path | str, settings: Settings = Settings(), on_ready: Callabl
 
         from streamgauge.serve.app import create_app  # noqa: PLC0415
     except ImportError as error:
-        msg = f"the dashboard needs {error.name}: pip install streamgauge[serve]"
+        msg = f"the dashboard needs {error.name}: pip install 'streamgauge[serve]'"
         raise StreamgaugeError(msg) from None
     app = create_app(library, token=settings.token, can_start=settings.can_start)
     config = uvicorn.Config(
         app, log_level="warning", ws="websockets-sansio", ws_max_size=65_536, server_header=False, lifespan="off"
     )
-    with _listening(settings) as listener:
+    with _listen(settings) as listener:
         server = uvicorn.Server(config)
-        asyncio.run(_served(server, listener, settings, on_ready))
+        asyncio.run(_run(server, listener, settings, on_ready))
 
 
 class _Server(Protocol):
-    """What is used of uvicorn's."""
+    """The part of uvicorn's server that is used."""
 
     started: bool
     should_exit: bool
@@ -106,13 +107,11 @@ class _Server(Protocol):
     async def serve(self, sockets: list[socket.socket]) -> None: ...
 
 
-async def _served(
-    server: _Server, listener: socket.socket, settings: Settings, on_ready: Callable[[str], object]
-) -> None:
+async def _run(server: _Server, listener: socket.socket, settings: Settings, on_ready: Callable[[str], object]) -> None:
     serving = asyncio.ensure_future(server.serve(sockets=[listener]))
     while not server.started and not serving.done():
         await asyncio.sleep(0.01)
-    on_ready(settings.address(listener.getsockname()[1]))
+    on_ready(settings.build_address(listener.getsockname()[1]))
     while not serving.done():
         await asyncio.wait((serving,), timeout=1.0)
         if settings.parent is not None and os.getppid() != settings.parent:
@@ -120,8 +119,7 @@ async def _served(
     await serving
 
 
-def _listening(settings: Settings) -> socket.socket:
-    """Listen, or say why that cannot be done."""
+def _listen(settings: Settings) -> socket.socket:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -129,6 +127,6 @@ def _listening(settings: Settings) -> socket.socket:
         listener.bind((settings.host, settings.port))
     except OSError as error:
         listener.close()
-        msg = f"cannot listen at {settings.host}, port {settings.port}: {error.strerror}; try another --port, or 0"
+        msg = f"cannot listen on {settings.host}, port {settings.port}: {error.strerror}; try another --port, or 0"
         raise StreamgaugeError(msg) from None
     return listener

@@ -39,9 +39,9 @@ from streamgauge.serve import Library, Settings
 from streamgauge.serve import curve_sources as serve_sources
 from streamgauge.serve.app import create_app
 from streamgauge.serve.guard import POLICY
-from streamgauge.serve.launched_runs import Jobs, choices, command_for
-from streamgauge.serve.live import MOST_NEW, Watcher
-from streamgauge.serve.metrics import metrics_text
+from streamgauge.serve.launched_runs import Jobs, build_arguments, list_choices
+from streamgauge.serve.live import MAX_NEW, Watcher
+from streamgauge.serve.metrics import format_metrics
 
 HOME = "http://127.0.0.1:8765"
 ORIGIN = {"origin": HOME}
@@ -157,7 +157,7 @@ def test_details_tell_alarms_and_verdicts(page: TestClient, folder: Path) -> Non
 def test_without_live_verdicts_the_recommended_test_is_told(tmp_path: Path) -> None:
     results = evaluate(SEA(n_rows=2_000), [NaiveBayes(), MajorityClass()], scheme=Bootstrap(5), live_test=None)
     save(results, tmp_path / "run")
-    (verdict,) = Library(tmp_path).run("run").verdicts()
+    (verdict,) = Library(tmp_path).find_run("run").list_verdicts()
     comparison = compare(results)
     assert verdict["sentence"] == comparison.sentence
     assert verdict["outcome"] == "first"
@@ -187,10 +187,10 @@ def test_runs_of_a_store_name_their_experiment(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "catalogue.sqlite")) as catalogue, catalogue:
         catalogue.execute("create table runs (run text primary key, experiment text not null)")
         catalogue.execute("insert into runs values ('abc', 'quick benchmark')")
-    told = {run["id"]: run["experiment"] for run in Library(tmp_path).summaries()}
+    told = {run["id"]: run["experiment"] for run in Library(tmp_path).list_summaries()}
     assert told == {"runs/run=abc": "quick benchmark", "runs/run=new": ""}
     (tmp_path / "catalogue.sqlite").write_bytes(b"no database")
-    assert {run["experiment"] for run in Library(tmp_path).summaries()} == {""}
+    assert {run["experiment"] for run in Library(tmp_path).list_summaries()} == {""}
 
 
 @pytest.mark.parametrize(
@@ -220,9 +220,9 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path, folder: Path) 
     (tmp_path / "inside").mkdir()
     (tmp_path / "inside" / "link").symlink_to(folder / "saved")
     library = Library(tmp_path / "inside")
-    assert library.runs() == []
+    assert library.list_runs() == []
     with pytest.raises(StreamgaugeError, match="there is no run 'link'"):
-        library.run("link")
+        library.find_run("link")
 
 
 @pytest.mark.parametrize(
@@ -350,16 +350,16 @@ def test_a_page_that_watches_is_told_what_is_new_and_nothing_else(tmp_path: Path
         watcher = Watcher(Library(tmp_path))
         generation = JournalView(tmp_path / "live").records()[0]
         watcher.subscribe({"runs": {"live": [generation, 2]}, "panels": [ACCURACY]})
-        first = watcher.changes()
+        first = watcher.find_changes()
         assert first["runs"][0]["state"] == "running"
         assert "rows" not in first["watched"]["live"]
-        assert watcher.changes() == {}
+        assert watcher.find_changes() == {}
         journal.note(batch([30], (0.8, 0.4)))
-        told = watcher.changes()["watched"]["live"]
+        told = watcher.find_changes()["watched"]["live"]
         assert told["rows"] == [30]
         assert told["panels"] == [{"curves": [[[0.8]], [[0.4]]]}]
         assert told["n_records"] == 3
-        assert "rows" not in watcher.changes().get("watched", {}).get("live", {})
+        assert "rows" not in watcher.find_changes().get("watched", {}).get("live", {})
 
 
 def test_verdicts_and_alarms_are_told_as_they_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -369,9 +369,9 @@ def test_verdicts_and_alarms_are_told_as_they_form(tmp_path: Path, monkeypatch: 
         watcher = Watcher(Library(tmp_path))
         pair = {"kind": "pair", "name": "tree", "under": "bayes"}
         watcher.subscribe({"runs": {"live": [JournalView(tmp_path / "live").records()[0], 1]}, "panels": [pair]})
-        watcher.changes()
+        watcher.find_changes()
         journal.note(batch([20], verdicts=(VERDICT,), alarms=(Alarm(15, "tree", 0, "DDM"),)))
-        told = watcher.changes()["watched"]["live"]
+        told = watcher.find_changes()["watched"]["live"]
         assert told["status"]["verdicts"][0]["outcome"] == "first"
         assert told["panels"] == [{"curves": [[[0.03], [0.01], [0.05]]]}]
         alarm = {"row": 15, "learner": "tree", "fold": 0, "detector": "DDM", "kind": "drift", "n": 1}
@@ -379,16 +379,16 @@ def test_verdicts_and_alarms_are_told_as_they_form(tmp_path: Path, monkeypatch: 
 
 
 def test_alarms_are_told_once_and_all_anew_only_when_many_came(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("streamgauge.serve.live.MOST_MORE", 3)
+    monkeypatch.setattr("streamgauge.serve.live.MAX_MORE", 3)
     with Journal(tmp_path / "live", LAYOUT) as journal:
         watcher = Watcher(Library(tmp_path))
         watcher.subscribe({"runs": {"live": [0, 0]}, "panels": [ACCURACY]})
-        watcher.changes()
+        watcher.find_changes()
         held: list[int] = []  # by a page that follows
         whole = []
         for row in range(10, 100, 10):
             journal.note(batch([row], alarms=(Alarm(row, "tree", 0, "DDM"),)))
-            told = watcher.changes()["watched"]["live"]
+            told = watcher.find_changes()["watched"]["live"]
             whole.append("alarms" in told)
             known = [] if "alarms" in told else held
             held = known + [alarm["row"] for alarm in told.get("alarms", told.get("more_alarms"))]
@@ -401,11 +401,11 @@ def test_a_burst_is_not_told_point_by_point(tmp_path: Path) -> None:
         journal.note(batch([10]))
         watcher = Watcher(Library(tmp_path))
         watcher.subscribe({"runs": {"live": [JournalView(tmp_path / "live").records()[0], 1]}, "panels": [ACCURACY]})
-        watcher.changes()
-        journal.note(batch(list(range(11, MOST_NEW + 20))))
-        assert watcher.changes()["watched"]["live"]["again"]
-        journal.note(batch([MOST_NEW + 100]))
-        assert watcher.changes()["watched"]["live"]["rows"] == [MOST_NEW + 100]
+        watcher.find_changes()
+        journal.note(batch(list(range(11, MAX_NEW + 20))))
+        assert watcher.find_changes()["watched"]["live"]["again"]
+        journal.note(batch([MAX_NEW + 100]))
+        assert watcher.find_changes()["watched"]["live"]["rows"] == [MAX_NEW + 100]
 
 
 def test_a_thinned_journal_is_read_again_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -414,9 +414,9 @@ def test_a_thinned_journal_is_read_again_as_a_whole(tmp_path: Path, monkeypatch:
         journal.note(batch(list(range(1, 391))))
         watcher = Watcher(Library(tmp_path))
         watcher.subscribe({"runs": {"live": [JournalView(tmp_path / "live").records()[0], 390]}, "panels": [ACCURACY]})
-        watcher.changes()
+        watcher.find_changes()
         journal.note(batch(list(range(391, 420))))
-        assert watcher.changes()["watched"]["live"]["again"]
+        assert watcher.find_changes()["watched"]["live"]["again"]
 
 
 def test_a_run_that_becomes_saved_results_is_told_once(tmp_path: Path) -> None:
@@ -424,12 +424,12 @@ def test_a_run_that_becomes_saved_results_is_told_once(tmp_path: Path) -> None:
         journal.note(batch([10]))
         watcher = Watcher(Library(tmp_path))
         watcher.subscribe({"runs": {"live": [JournalView(tmp_path / "live").records()[0], 1]}, "panels": [ACCURACY]})
-        watcher.changes()
+        watcher.find_changes()
         journal.close("complete")
     results = evaluate(SEA(n_rows=1_000), [NaiveBayes(), MajorityClass()])
     save(replace(results, learners=("tree", "bayes")), tmp_path / "live")
-    assert watcher.changes()["watched"]["live"]["saved"]
-    assert "watched" not in watcher.changes()
+    assert watcher.find_changes()["watched"]["live"]["saved"]
+    assert "watched" not in watcher.find_changes()
 
 
 def test_a_socket_tells_the_runs_at_once_and_closes_on_nonsense(page: TestClient) -> None:
@@ -454,7 +454,7 @@ def test_metrics_are_what_prometheus_reads(tmp_path: Path) -> None:
     with Journal(tmp_path / "live", layout, {"stream": "SEA()"}) as journal:
         journal.note(batch([10], alarms=(Alarm(5, name, 0, "DDM"),)), news=lambda: {"source": {"lag": 7, "bad": 2}})
         journal._write_status()
-        text = metrics_text(Library(tmp_path), n_pages=2)
+        text = format_metrics(Library(tmp_path), n_pages=2)
     escaped = 'a\\"b\\\\c'
     of_run = 'run="live",stream="SEA()"'
     assert f"streamgauge_rows_total{{{of_run}}} 10" in text
@@ -472,7 +472,7 @@ def test_metrics_are_what_prometheus_reads(tmp_path: Path) -> None:
 def test_what_a_page_may_start_reads_no_file_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("a,b\n1,x\n")
     learners = ["NaiveBayes"]
-    assert f"--stream={tmp_path.resolve() / 'rows.csv'}" in command_for(
+    assert f"--stream={tmp_path.resolve() / 'rows.csv'}" in build_arguments(
         {"stream": "rows.csv", "learners": learners}, tmp_path
     )
     refused = (
@@ -492,15 +492,15 @@ def test_what_a_page_may_start_reads_no_file_elsewhere(tmp_path: Path) -> None:
     )
     for wanted in refused:
         with pytest.raises(StreamgaugeError):
-            command_for({"learners": learners, **wanted}, tmp_path)
-    assert not {"File", "Moa", "VowpalWabbit"} & {name for names in choices().values() for name in names}
+            build_arguments({"learners": learners, **wanted}, tmp_path)
+    assert not {"File", "Moa", "VowpalWabbit"} & {name for names in list_choices().values() for name in names}
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", ".hidden", "", "a b", "-x", "x" * 200])
 def test_a_run_gets_a_plain_name_in_the_folder(tmp_path: Path, name: str) -> None:
     jobs = Jobs(tmp_path)
     if name:
-        with pytest.raises(StreamgaugeError, match="no name for a run"):
+        with pytest.raises(StreamgaugeError, match="not a valid name"):
             jobs.start({"stream": "SEA", "learners": ["NaiveBayes"], "rows": 100, "name": name})
     assert list(tmp_path.iterdir()) == []
 
@@ -529,7 +529,7 @@ def test_saved_results_in_memory_keep_to_their_space(folder: Path, monkeypatch: 
         return evaluate(SEA(n_rows=100), NaiveBayes())
 
     monkeypatch.setattr(serve_sources, "load", loading)
-    cache = serve_sources.Cache(most_bytes=1)
+    cache = serve_sources.Cache(max_bytes=1)
     for name in ("a", "b", "b", "a"):
-        cache.saved(folder / name)
+        cache.load(folder / name)
     assert [path.name for path in loaded] == ["a", "b", "a"]
