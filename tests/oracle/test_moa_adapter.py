@@ -75,9 +75,9 @@ def test_java_objects_and_classes_of_moa_are_recognised():
 @pytest.mark.parametrize(
     ("learner", "complaint"),
     [
-        ("trees.HoefdingTree", "MOA cannot make a learner of 'trees.HoefdingTree': Class not found"),
-        ("trees.HoeffdingTree -? 3", "MOA cannot make a learner of 'trees.HoeffdingTree -. 3'"),
-        ("", "MOA cannot make a learner of ''"),
+        ("trees.HoefdingTree", "MOA cannot create the learner 'trees.HoefdingTree': Class not found"),
+        ("trees.HoeffdingTree -? 3", "MOA cannot create the learner 'trees.HoeffdingTree -. 3'"),
+        ("", "MOA cannot create the learner ''"),
     ],
 )
 def test_what_is_no_learner_is_refused(learner, complaint):
@@ -109,7 +109,7 @@ def test_a_machine_without_moas_jar_is_told_what_to_do():
     done = subprocess.run(
         [sys.executable, "-c", program], env={"PATH": ""}, capture_output=True, text=True, check=False
     )
-    assert "MOA's jar was not found: name it in the environment variable STREAMGAUGE_MOA_JAR" in done.stderr
+    assert "MOA's jar was not found: set the environment variable STREAMGAUGE_MOA_JAR" in done.stderr
 
 
 def test_the_shipped_jar_holds_the_source_that_is_here_compiled():

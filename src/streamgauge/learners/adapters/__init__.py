@@ -1,17 +1,16 @@
-"""Adapters: everyone else's learners on the same terms, recognised on sight.
+"""Adapters: learners of other libraries, recognised by their class and methods.
 
-One file a library; the library itself is imported when one of its learners is built.
+There is one module per library; the library itself is imported when one of its learners is built.
 """
 
 from collections.abc import Callable
 from typing import Any
 
 from streamgauge.errors import StreamgaugeError, nearest
-from streamgauge.learners.adapters.libraries import comes_from
-from streamgauge.learners.adapters.moa import Moa, moa_text
+from streamgauge.learners.adapters.moa import Moa, get_moa_command
 from streamgauge.learners.adapters.python import PythonLearner
 from streamgauge.learners.adapters.river import River
-from streamgauge.learners.adapters.scikit_learn import ScikitLearn, learns_by_parts
+from streamgauge.learners.adapters.scikit_learn import ScikitLearn, has_partial_fit
 from streamgauge.learners.adapters.stream_learn import StreamLearn
 from streamgauge.learners.adapters.torch import Torch
 from streamgauge.learners.adapters.vowpal_wabbit import VowpalWabbit
@@ -21,7 +20,7 @@ __all__ = ["Moa", "PythonLearner", "River", "ScikitLearn", "StreamLearn", "Torch
 
 
 def as_spec(learner: object) -> LearnerSpec:
-    """Turn a learner of any known library into a specification that builds fresh copies of it.
+    """Return a specification that builds untrained copies of a learner of any supported library.
 
     Examples
     --------
@@ -31,20 +30,20 @@ def as_spec(learner: object) -> LearnerSpec:
     """
     if isinstance(learner, LearnerSpec) and not isinstance(learner, type):
         return learner
-    text = moa_text(learner)
-    if text is not None:
-        return Moa(text)
-    spec = None if isinstance(learner, type) else _recognised(learner)
+    command = get_moa_command(learner)
+    if command is not None:
+        return Moa(command)
+    spec = None if isinstance(learner, type) else _adapt(learner)
     if spec is not None:
         return spec
-    kind = f"the class {learner.__name__}: give an instance of it" if isinstance(learner, type) else repr(learner)
-    msg = f"this is not a learner: {kind}; {_hint(learner)}"
+    name = f"the class {learner.__name__} (pass an instance)" if isinstance(learner, type) else repr(learner)
+    msg = f"this is not a learner: {name}; {_suggest(learner)}"
     raise StreamgaugeError(msg)
 
 
-def _hint(learner: object) -> str:
-    """Say what a learner is, or how the one is written that a text names."""
-    from streamgauge import learners  # noqa: PLC0415  (which holds this module)
+def _suggest(learner: object) -> str:
+    """Return how to write the learner that a text names, or what a learner is."""
+    from streamgauge import learners  # noqa: PLC0415  (circular: it imports this module)
 
     near = nearest(learner.partition("(")[0], learners.__all__) if isinstance(learner, str) else None
     if near is not None:
@@ -55,14 +54,19 @@ def _hint(learner: object) -> str:
     )
 
 
-def _recognised(learner: object) -> LearnerSpec | None:
-    """Find the adapter of a learner, by the package that its class comes from or by what it can do."""
+def _adapt(learner: object) -> LearnerSpec | None:
+    """Return the adapter of a learner, chosen by the package of its class or by its methods."""
     adapters: tuple[tuple[bool, Callable[[Any], LearnerSpec]], ...] = (
         (hasattr(learner, "learn_one") and hasattr(learner, "predict_one"), River),
-        (comes_from(learner, "torch") and hasattr(learner, "parameters"), Torch),
-        (comes_from(learner, "vowpalwabbit") and hasattr(learner, "get_arguments"), VowpalWabbit.of),
-        (comes_from(learner, "strlearn") and learns_by_parts(learner), StreamLearn),
-        (learns_by_parts(learner), ScikitLearn),
+        (_comes_from(learner, "torch") and hasattr(learner, "parameters"), Torch),
+        (_comes_from(learner, "vowpalwabbit") and hasattr(learner, "get_arguments"), VowpalWabbit.from_workspace),
+        (_comes_from(learner, "strlearn") and has_partial_fit(learner), StreamLearn),
+        (has_partial_fit(learner), ScikitLearn),
         (hasattr(learner, "predict") and hasattr(learner, "learn"), PythonLearner),
     )
-    return next((adapter(learner) for fits, adapter in adapters if fits), None)
+    return next((adapter(learner) for matches, adapter in adapters if matches), None)
+
+
+def _comes_from(learner: object, package: str) -> bool:
+    """Return whether the class of an object, or one of its base classes, belongs to a package; imports nothing."""
+    return any(kind.__module__.partition(".")[0] == package for kind in type(learner).__mro__)

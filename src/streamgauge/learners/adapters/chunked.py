@@ -1,4 +1,4 @@
-"""The learner round a model that learns chunks of rows: of one row, where a stream is to be followed exactly."""
+"""Learner that trains a model on chunks of rows; chunks of one row follow a stream exactly."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -7,60 +7,58 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.learners.adapters.saved_states import Size, pickled, size_of, unpickled
+from streamgauge.learners.adapters.saved_states import SizeCache, measure_size, pickle_state, unpickle_state
 from streamgauge.learners.plain_loop import as_learner_error, pick_winners
 from streamgauge.records import ABSTAINED, UNLABELLED, Schema, Step
 
-__all__ = ["ChunkLearner", "Model", "repeated", "usable"]
+__all__ = ["ChunkedLearner", "Model", "clean_votes", "learn_copies"]
 
-BLOCK = 64
-"""How many rows a model of chunks votes for at once: always so many, for a sum may be rounded otherwise in others."""
+BLOCK_ROWS = 64
+"""Number of rows per prediction call of a model of chunks. It is constant, since rounding may depend on it."""
 
-
-Ask = Callable[[NDArray[np.float64]], NDArray[Any]]
-"""What a model is asked of rows: its votes or its codes."""
+Predict = Callable[[NDArray[np.float64]], NDArray[Any]]
+"""A prediction method of a model: votes or codes of rows."""
 
 
 class Model(Protocol):
-    """What a library's model must do."""
+    """A model of another library."""
 
-    def votes(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Vote for the classes of each row, float64 [n, c]."""
+    def predict_votes(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the votes of each row for the classes, float64 [n, c]."""
         ...
 
-    def codes(self, x: NDArray[np.float64]) -> NDArray[np.int32]:
-        """Give the class with the most votes of each row."""
+    def predict_codes(self, x: NDArray[np.float64]) -> NDArray[np.int32]:
+        """Return the class with the most votes of each row."""
         ...
 
     def fit(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
-        """Learn rows of known class, all at once."""
+        """Learn labelled rows in one call."""
         ...
 
     def save(self) -> Any:  # noqa: ANN401
-        """Give its state, as something that can be pickled."""
+        """Return the state, as an object that can be pickled."""
         ...
 
     def load(self, state: Any) -> None:  # noqa: ANN401
-        """Take over a state."""
+        """Restore a state."""
         ...
 
 
-class ChunkLearner:
-    """Collects rows until there are `chunk_size` of them, then lets a model learn them all at once.
+class ChunkedLearner:
+    """Learner that collects rows until it has `chunk_size` of them, and then trains a model on the chunk.
 
-    It abstains until the first chunk was learnt. Which rows make a chunk depends on the rows alone, never on how they
-    come in batches.
+    It abstains until the first chunk has been learnt. Chunks depend on the rows alone, not on the batches.
 
     Parameters
     ----------
     model
-        What votes and learns.
+        The model.
     schema
-        What the rows look like.
+        The schema of the rows.
     chunk_size
-        How many rows it learns at once.
+        Number of rows that are learnt at once.
     kind
-        Whose saved states these are.
+        The kind of learner that its saved states name.
 
     Examples
     --------
@@ -76,38 +74,38 @@ class ChunkLearner:
     def __init__(self, model: Model, schema: Schema, chunk_size: int, kind: str) -> None:
         self._model, self._chunk_size, self._kind = model, chunk_size, kind
         self._n_classes = schema.n_classes
-        self._learnt = False
-        self._n_seen, self._size = 0, Size()
+        self._is_trained = False
+        self._n_seen, self._size = 0, SizeCache()
         self._chunk: list[tuple[NDArray[np.float64], int, float]] = []
 
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Vote for the classes of each row; changes nothing."""
+        """Return the votes of each row; does not change the learner."""
         votes = np.zeros((len(x), self._n_classes))
-        self._ask(self._model.votes, x, votes)
+        self._predict_into(votes, x, self._model.predict_votes)
         return votes
 
-    def _ask(self, ask: Ask, x: NDArray[np.float64], out: NDArray[Any]) -> None:
-        """Fill in what the model says of rows, if it has learnt any."""
-        if not self._learnt:
+    def _predict_into(self, out: NDArray[Any], x: NDArray[np.float64], predict: Predict) -> None:
+        """Fill `out` with the predictions for rows, if the model has been trained."""
+        if not self._is_trained:
             return
-        size = 1 if self._chunk_size == 1 else BLOCK
+        size = 1 if self._chunk_size == 1 else BLOCK_ROWS
         for start in range(0, len(x), size):
-            part = x[start : start + size]
-            rows = part if len(part) == size else np.resize(part, (size, x.shape[1]))
-            out[start : start + size] = ask(rows)[: len(part)]
+            block = x[start : start + size]
+            padded = block if len(block) == size else np.resize(block, (size, x.shape[1]))
+            out[start : start + size] = predict(padded)[: len(block)]
 
     def learn(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
-        """Learn rows of known class, a chunk at a time."""
+        """Learn labelled rows, a chunk at a time."""
         self._n_seen += len(y)
         for i in range(len(y)):
             if weight is None or weight[i] > 0:
                 self._learn_one(x, y, weight, i)
 
     def learn_together(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
-        """Learn rows in one call, as many as they are; for ensembles that are made of chunks."""
+        """Learn any number of rows in one call; for ensembles of chunks."""
         self._n_seen += len(y)
         self._model.fit(x, y, weight)
-        self._learnt = True
+        self._is_trained = True
 
     def _learn_one(
         self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None, i: int
@@ -115,58 +113,57 @@ class ChunkLearner:
         if self._chunk_size == 1:
             row = slice(i, i + 1)
             self._model.fit(x[row], y[row], None if weight is None else weight[row])
-            self._learnt = True
+            self._is_trained = True
             return
         self._chunk.append((x[i].copy(), int(y[i]), 1.0 if weight is None else float(weight[i])))
         if len(self._chunk) < self._chunk_size:
             return
         chunk, self._chunk = self._chunk, []
         rows, labels, weights = zip(*chunk, strict=True)
-        weighted = np.array(weights)
-        unweighted = bool((weighted == 1.0).all())
-        self._model.fit(np.array(rows), np.array(labels, dtype=np.int32), None if unweighted else weighted)
-        self._learnt = True
+        weight_column = None if all(w == 1.0 for w in weights) else np.array(weights)
+        self._model.fit(np.array(rows), np.array(labels, dtype=np.int32), weight_column)
+        self._is_trained = True
 
     def interleave(self, step: Step, *, with_votes: bool) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
         """Predict each tested row of a step, then learn it."""
         n = len(step.batch)
         self._n_seen += n
-        run = self._row_by_row if self._chunk_size == 1 else self._chunk_by_chunk
+        run = self._run_row_by_row if self._chunk_size == 1 else self._run_chunk_by_chunk
         if not with_votes:
             predictions = np.full(n, ABSTAINED, dtype=np.int32)
-            run(step, predictions, self._model.codes)
+            run(step, predictions, self._model.predict_codes)
             return predictions, None
         votes = np.zeros((n, self._n_classes))
-        run(step, votes, self._model.votes)
+        run(step, votes, self._model.predict_votes)
         return pick_winners(votes), votes
 
-    def _row_by_row(self, step: Step, out: NDArray[Any], ask: Ask) -> None:
-        """Do what `predict` and `learn` do, with nothing else round the calls of the model."""
+    def _run_row_by_row(self, step: Step, out: NDArray[Any], predict: Predict) -> None:
+        """Call the model as `predict` and `learn` do, with as little overhead as possible."""
         x, y, weight = step.batch.x, step.labels, step.learning_weight
         fit = self._model.fit
-        learnt = _learnable(step).tolist()
+        learnable = _find_learnable(step).tolist()
         tested = [True] * len(y) if step.test is None else step.test.tolist()
         i = 0
         try:
             for i in range(len(y)):
                 row = x[i : i + 1]
-                if tested[i] and self._learnt:
-                    out[i] = ask(row)[0]
-                if learnt[i]:
+                if tested[i] and self._is_trained:
+                    out[i] = predict(row)[0]
+                if learnable[i]:
                     fit(row, y[i : i + 1], None if weight is None else weight[i : i + 1])
-                    self._learnt = True
+                    self._is_trained = True
         except Exception as error:
             raise as_learner_error(i, out, error, with_votes=out.ndim == 2) from error
 
-    def _chunk_by_chunk(self, step: Step, out: NDArray[Any], ask: Ask) -> None:
-        """Ask for all rows up to the one that fills a chunk at once."""
+    def _run_chunk_by_chunk(self, step: Step, out: NDArray[Any], predict: Predict) -> None:
+        """Predict all rows up to the one that completes a chunk at once."""
         x, y, weight = step.batch.x, step.labels, step.learning_weight
-        learnable = np.flatnonzero(_learnable(step))
-        fills = learnable[self._chunk_size - len(self._chunk) - 1 :: self._chunk_size].tolist()
+        learnable = np.flatnonzero(_find_learnable(step))
+        last_rows = learnable[self._chunk_size - len(self._chunk) - 1 :: self._chunk_size].tolist()
         start = 0
-        for stop in [fill + 1 for fill in fills] + [len(y)]:
+        for stop in [row + 1 for row in last_rows] + [len(y)]:
             tested = np.arange(start, stop) if step.test is None else start + np.flatnonzero(step.test[start:stop])
-            self._ask_for(tested, x, out, ask)
+            self._predict_rows(tested, x, out, predict)
             try:
                 for i in learnable[np.searchsorted(learnable, start) : np.searchsorted(learnable, stop)].tolist():
                     self._learn_one(x, y, weight, i)
@@ -174,80 +171,76 @@ class ChunkLearner:
                 raise as_learner_error(stop - 1, out, error, with_votes=out.ndim == 2) from error
             start = stop
 
-    def _ask_for(
-        self,
-        rows: NDArray[np.intp],
-        x: NDArray[np.float64],
-        out: NDArray[Any],
-        ask: Ask,
+    def _predict_rows(
+        self, rows: NDArray[np.intp], x: NDArray[np.float64], out: NDArray[Any], predict: Predict
     ) -> None:
-        told = out[rows]
+        predictions = out[rows]
         try:
-            self._ask(ask, x[rows], told)
+            self._predict_into(predictions, x[rows], predict)
         except Exception:
-            for i in rows.tolist():  # again one by one, to find the row that is to blame
+            for i in rows.tolist():  # one by one, to find the row that fails
                 try:
-                    self._ask(ask, x[i : i + 1], out[i : i + 1])
+                    self._predict_into(out[i : i + 1], x[i : i + 1], predict)
                 except Exception as error:
                     raise as_learner_error(i, out, error, with_votes=out.ndim == 2) from error
         else:
-            out[rows] = told
+            out[rows] = predictions
 
     @property
     def n_bytes(self) -> int:
-        """The memory of all objects it holds, as measured every quarter more rows, for that takes long."""
-        return self._size.after(self._n_seen, lambda: size_of((self._model, self._chunk)))
+        """Bytes of all objects of the learner; measured only after every quarter more rows, since it is slow."""
+        return self._size.get(self._n_seen, lambda: measure_size((self._model, self._chunk)))
 
     def save(self) -> bytes:
-        """Give all of its state, as a pickle: load only what you saved yourself."""
-        return pickled(self._kind, (self._model.save(), self._learnt, self._chunk))
+        """Return the state as a pickle."""
+        return pickle_state(self._kind, (self._model.save(), self._is_trained, self._chunk))
 
     def load(self, state: bytes) -> None:
-        """Take over a saved state; it is a pickle, so it must come from a trusted place."""
-        model, learnt, chunk = unpickled(self._kind, state)
+        """Restore a saved state, which must be trusted since it is a pickle."""
+        model, is_trained, chunk = unpickle_state(self._kind, state)
         self._model.load(model)
-        self._learnt, self._chunk, self._size = learnt, chunk, Size()
+        self._is_trained, self._chunk, self._size = is_trained, chunk, SizeCache()
 
 
-def usable(votes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Set votes that are negative or no numbers to 0, in place.
+def clean_votes(votes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Set votes that are negative or not finite to 0, in place, and return them.
 
     Examples
     --------
-    >>> usable(np.array([[np.nan, 0.5], [-1.0, 2.0]])).tolist()
+    >>> clean_votes(np.array([[np.nan, 0.5], [-1.0, 2.0]])).tolist()
     [[0.0, 0.5], [0.0, 2.0]]
     """
-    good = (votes >= 0.0) & (votes < np.inf)
-    if not good.all():
-        votes[~good] = 0.0
+    valid = (votes >= 0.0) & (votes < np.inf)
+    if not valid.all():
+        votes[~valid] = 0.0
     return votes
 
 
-def repeated(
+def learn_copies(
     fit: Callable[[NDArray[np.float64], NDArray[np.int32]], object],
     name: str,
     rows: tuple[NDArray[np.float64], NDArray[np.int32]],
     weight: NDArray[np.float64],
 ) -> None:
-    """Let a model that takes no weights learn rows of whole weights as copies; others it cannot learn.
+    """Train a model that takes no weights: repeat each row by its weight, which must be a whole number.
 
     Examples
     --------
     >>> rows = np.zeros((2, 1)), np.array([0, 1], dtype=np.int32)
-    >>> repeated(lambda x, y: print(y), "Counter", rows, np.array([1.0, 2.0]))
+    >>> learn_copies(lambda x, y: print(y), "Counter", rows, np.array([1.0, 2.0]))
     [0 1 1]
     """
     copies = np.rint(weight).astype(np.intp)
     if not np.array_equal(copies, weight):
-        odd = weight[copies != weight][0]
-        msg = f"{name} takes no sample_weight, so it cannot learn a row with weight {odd}"
+        fractional = weight[copies != weight][0]
+        msg = f"{name} takes no sample_weight, so it cannot learn a row with weight {fractional}"
         raise StreamgaugeError(msg)
     if copies.any():
         x, y = rows
         fit(np.repeat(x, copies, axis=0), np.repeat(y, copies))
 
 
-def _learnable(step: Step) -> NDArray[np.bool_]:
-    """Say which rows of a step may be learnt."""
-    known: NDArray[np.bool_] = step.labels != UNLABELLED
-    return known if step.learning_weight is None else known & (step.learning_weight > 0)
+def _find_learnable(step: Step) -> NDArray[np.bool_]:
+    """Return which rows of a step can be learnt: labelled ones with a positive weight."""
+    is_labelled: NDArray[np.bool_] = step.labels != UNLABELLED
+    return is_labelled if step.learning_weight is None else is_labelled & (step.learning_weight > 0)

@@ -1,4 +1,4 @@
-"""Any object with `predict` and `learn`."""
+"""Python objects with `predict` and `learn`."""
 
 import inspect
 from copy import deepcopy
@@ -9,9 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.learners.adapters.chunked import repeated, usable
-from streamgauge.learners.adapters.saved_states import Size, opened, pickled, sealed, size_of, unpickled
-from streamgauge.learners.adapters.seeding import SEED_NAMES, seeds
+from streamgauge.learners.adapters.chunked import clean_votes, learn_copies
+from streamgauge.learners.adapters.saved_states import (
+    SizeCache,
+    measure_size,
+    pickle_state,
+    seal,
+    unpickle_state,
+    unseal,
+)
+from streamgauge.learners.adapters.seeding import SEED_NAMES, generate_seeds
 from streamgauge.learners.plain_loop import run_row_by_row
 from streamgauge.protocols import Learner
 from streamgauge.records import ABSTAINED, Schema, Step
@@ -23,20 +30,20 @@ __all__ = ["PythonLearner"]
 class PythonLearner:
     """Any object with ``predict(x)`` and ``learn(x, y)`` or ``learn(x, y, weight)``.
 
-    Both get arrays of one row: x float64 [1, d], with nominal values as codes and missing ones as NaN; y int32 [1].
-    What `predict` returns is either a class code per row, -1 where it has nothing to say, or votes [1, classes].
-    Each fold gets its own deep copy, whose attribute `seed` or `random_state`, if it has one, is set; one that has a
-    method `fresh(schema, seed)` makes its own. Where `learn` takes no weight, a row of weight 2 is learnt twice.
+    Both get arrays of one row: x float64 [1, d], with nominal values as codes and missing values as NaN; y int32 [1].
+    `predict` returns either a class code per row, -1 to abstain, or votes [1, classes]. Each fold gets a deep copy,
+    whose attribute `seed` or `random_state`, if it has one, is set; an object with a method `fresh(schema, seed)`
+    builds its copies itself. If `learn` takes no weight, a row of weight 2 is learnt twice.
 
-    It is saved with its own `save` and `load`, if it has them, else with pickle: then load only what you saved
-    yourself.
+    The state is saved by the methods `save` and `load` of the object, if it has them, else by pickle: then load only
+    states that you trust.
 
     Parameters
     ----------
     learner
         The object, which is copied and never changed.
     seed
-        Two learners with the same seed share their randomness in each fold.
+        Two learners with the same seed share their random numbers in each fold.
 
     Examples
     --------
@@ -59,25 +66,25 @@ class PythonLearner:
 
     @property
     def short_name(self) -> str:
-        """What it is called where it has no other name."""
+        """Default name of the learner."""
         return type(self.learner).__name__
 
     @property
     def seedless(self) -> bool:
-        """Whether it has no attribute for a seed."""
-        return not (_seed_names(self.learner) or hasattr(self.learner, "fresh"))
+        """Whether the object has no attribute for a seed."""
+        return not (_list_seed_attributes(self.learner) or hasattr(self.learner, "fresh"))
 
     def build(self, schema: Schema, seed: int) -> Learner:
-        """Copy the object and give the copy its own seed."""
+        """Return a learner with a seeded copy of the object."""
         if hasattr(self.learner, "fresh"):
-            return _ObjectLearner(self.learner.fresh(schema, next(seeds(seed))), schema.n_classes)
+            return _ObjectLearner(self.learner.fresh(schema, next(generate_seeds(seed))), schema.n_classes)
         learner = deepcopy(self.learner)
-        for name, own in zip(_seed_names(learner), seeds(seed), strict=False):
-            setattr(learner, name, own)
+        for name, nested_seed in zip(_list_seed_attributes(learner), generate_seeds(seed), strict=False):
+            setattr(learner, name, nested_seed)
         return _ObjectLearner(learner, schema.n_classes)
 
 
-def _seed_names(learner: object) -> list[str]:
+def _list_seed_attributes(learner: object) -> list[str]:
     return sorted(name for name in SEED_NAMES if hasattr(learner, name))
 
 
@@ -86,23 +93,23 @@ class _ObjectLearner:
 
     def __init__(self, learner: Any, n_classes: int) -> None:  # noqa: ANN401
         self._learner, self._n_classes = learner, n_classes
-        self._n_seen, self._size = 0, Size()
+        self._n_seen, self._size = 0, SizeCache()
         self._takes_weight = len(inspect.signature(learner.learn).parameters) > 2
 
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        found = np.asarray(self._learner.predict(x))
-        if found.shape == (len(x), self._n_classes):
-            return usable(found.astype(np.float64))
-        codes = found.astype(np.intp)
-        if codes.shape != (len(x),) or (codes != found).any() or codes.max(initial=0) >= self._n_classes:
+        predicted = np.asarray(self._learner.predict(x))
+        if predicted.shape == (len(x), self._n_classes):
+            return clean_votes(predicted.astype(np.float64))
+        codes = predicted.astype(np.intp)
+        if codes.shape != (len(x),) or (codes != predicted).any() or codes.max(initial=0) >= self._n_classes:
             msg = (
-                f"predict gave {found!r} for {len(x)} row(s); it must give a class code below {self._n_classes} "
-                f"or {self._n_classes} votes for each"
+                f"predict returned {predicted!r} for {len(x)} row(s); "
+                f"it must return a class code below {self._n_classes} or {self._n_classes} votes for each row"
             )
             raise StreamgaugeError(msg)
         votes = np.zeros((len(x), self._n_classes))
-        certain = np.flatnonzero(codes > ABSTAINED)
-        votes[certain, codes[certain]] = 1.0
+        voting = np.flatnonzero(codes > ABSTAINED)
+        votes[voting, codes[voting]] = 1.0
         return votes
 
     def learn(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
@@ -112,26 +119,28 @@ class _ObjectLearner:
         elif weight is None:
             self._learner.learn(x, y)
         else:
-            repeated(self._learner.learn, f"learn of {type(self._learner).__name__}", (x, y), weight)
+            learn_copies(self._learner.learn, f"learn of {type(self._learner).__name__}", (x, y), weight)
 
     def interleave(self, step: Step, *, with_votes: bool) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
         return run_row_by_row(self, step, self._n_classes, with_votes=with_votes)
 
     @property
     def n_bytes(self) -> int:
-        own = getattr(self._learner, "n_bytes", None)
-        return own if isinstance(own, int) else self._size.after(self._n_seen, lambda: size_of(self._learner))
+        n_bytes = getattr(self._learner, "n_bytes", None)
+        if isinstance(n_bytes, int):
+            return n_bytes
+        return self._size.get(self._n_seen, lambda: measure_size(self._learner))
 
     def save(self) -> bytes:
         if self._saves_itself:
-            return sealed("PythonLearner", self._learner.save())
-        return pickled("PythonLearner", self._learner)
+            return seal("PythonLearner", self._learner.save())
+        return pickle_state("PythonLearner", self._learner)
 
     def load(self, state: bytes) -> None:
         if self._saves_itself:
-            self._learner.load(opened("PythonLearner", state))
+            self._learner.load(unseal("PythonLearner", state))
         else:
-            self._learner, self._size = unpickled("PythonLearner", state), Size()
+            self._learner, self._size = unpickle_state("PythonLearner", state), SizeCache()
 
     @property
     def _saves_itself(self) -> bool:

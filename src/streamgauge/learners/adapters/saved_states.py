@@ -1,4 +1,4 @@
-"""What a learner of another library holds: its saved bytes, and its size."""
+"""Saved states and sizes of learners of other libraries."""
 
 import gc
 import hashlib
@@ -13,120 +13,120 @@ from typing import Any
 from streamgauge.errors import StreamgaugeError
 
 __all__ = [
-    "Size",
+    "SizeCache",
+    "measure_size",
     "note_pickle",
-    "noting_pickles",
-    "opened",
-    "pickled",
+    "pickle_state",
+    "record_pickles",
     "require_trust",
-    "sealed",
-    "size_of",
-    "trusting",
-    "unpickled",
+    "seal",
+    "set_trust",
+    "unpickle_state",
+    "unseal",
 ]
 
 _trusted: ContextVar[bool] = ContextVar("trusted", default=True)
-_noted: ContextVar[set[str] | None] = ContextVar("noted", default=None)
-N_DIGEST = 16
-SHARED = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType, property)
-"""What objects refer to without holding it: code."""
+_pickled_kinds: ContextVar[set[str] | None] = ContextVar("pickled_kinds", default=None)
+DIGEST_BYTES = 16
+CODE = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType, property)
+"""Types of objects that are code: they are referred to, but not part of a learner."""
 
 
-def sealed(kind: str, content: bytes) -> bytes:
-    """Put a saved state into an envelope that shows damage, and whose it is.
+def seal(kind: str, content: bytes) -> bytes:
+    """Wrap a saved state in an envelope with the kind of the learner and a checksum.
 
     Examples
     --------
-    >>> opened("River", sealed("River", b"state"))
+    >>> unseal("River", seal("River", b"state"))
     b'state'
     """
     head = f"streamgauge {kind}\n".encode()
-    return head + hashlib.blake2b(head + content, digest_size=N_DIGEST).digest() + content
+    return head + hashlib.blake2b(head + content, digest_size=DIGEST_BYTES).digest() + content
 
 
-def opened(kind: str, state: bytes) -> bytes:
-    """Take a saved state out of its envelope; refuses one that is damaged or another learner's.
+def unseal(kind: str, state: bytes) -> bytes:
+    """Return the saved state in an envelope; raise if it is damaged or of another kind of learner.
 
     Examples
     --------
-    >>> opened("River", b"nonsense")
+    >>> unseal("River", b"nonsense")
     Traceback (most recent call last):
     ...
     streamgauge.errors.StreamgaugeError: this is not a saved state of River, or it is damaged
     """
     head = f"streamgauge {kind}\n".encode()
-    digest, content = state[len(head) : len(head) + N_DIGEST], state[len(head) + N_DIGEST :]
-    if not state.startswith(head) or hashlib.blake2b(head + content, digest_size=N_DIGEST).digest() != digest:
+    digest, content = state[len(head) : len(head) + DIGEST_BYTES], state[len(head) + DIGEST_BYTES :]
+    if not state.startswith(head) or hashlib.blake2b(head + content, digest_size=DIGEST_BYTES).digest() != digest:
         msg = f"this is not a saved state of {kind}, or it is damaged"
         raise StreamgaugeError(msg)
     return content
 
 
-def pickled(kind: str, content: object) -> bytes:
-    """Save what only pickle can save.
+def pickle_state(kind: str, content: object) -> bytes:
+    """Return an object as a sealed pickle.
 
     Examples
     --------
-    >>> unpickled("River", pickled("River", {"n": 1}))
+    >>> unpickle_state("River", pickle_state("River", {"n": 1}))
     {'n': 1}
     """
     note_pickle(kind)
-    import cloudpickle  # noqa: PLC0415  (slow to import; it packs classes of a script or notebook by value)
+    import cloudpickle  # noqa: PLC0415  (slow to import; it pickles classes of a script or notebook by value)
 
-    return sealed(kind, cloudpickle.dumps(content, protocol=pickle.HIGHEST_PROTOCOL))
+    return seal(kind, cloudpickle.dumps(content, protocol=pickle.HIGHEST_PROTOCOL))
 
 
-def unpickled(kind: str, state: bytes) -> Any:  # noqa: ANN401
-    """Load what `pickled` saved. The envelope shows damage, not malice: load only what you saved yourself.
+def unpickle_state(kind: str, state: bytes) -> Any:  # noqa: ANN401
+    """Load what `pickle_state` saved. The checksum detects damage, not malice: load only trusted states.
 
     Examples
     --------
-    >>> unpickled("River", pickled("Torch", 1))
+    >>> unpickle_state("River", pickle_state("Torch", 1))
     Traceback (most recent call last):
     ...
     streamgauge.errors.StreamgaugeError: this is not a saved state of River, or it is damaged
     """
     require_trust(kind)
-    return pickle.loads(opened(kind, state))
+    return pickle.loads(unseal(kind, state))
 
 
 @contextmanager
-def noting_pickles() -> Iterator[set[str]]:
-    """Note, while the block runs, whose states are saved with pickle, or what is as powerful.
+def record_pickles() -> Iterator[set[str]]:
+    """Collect the kinds of learners whose states are pickled (or serialised by Java) within the block.
 
     Examples
     --------
-    >>> with noting_pickles() as noted:
-    ...     _ = pickled("River", 1)
-    >>> noted
+    >>> with record_pickles() as kinds:
+    ...     _ = pickle_state("River", 1)
+    >>> kinds
     {'River'}
     """
-    noted: set[str] = set()
-    token = _noted.set(noted)
+    kinds: set[str] = set()
+    token = _pickled_kinds.set(kinds)
     try:
-        yield noted
+        yield kinds
     finally:
-        _noted.reset(token)
+        _pickled_kinds.reset(token)
 
 
 def note_pickle(kind: str) -> None:
-    """Note that a learner's state is saved with pickle, or with what is as powerful."""
-    noted = _noted.get()
-    if noted is not None:
-        noted.add(kind)
+    """Record that a state is saved by pickle, or by another format that can run code when it is loaded."""
+    kinds = _pickled_kinds.get()
+    if kinds is not None:
+        kinds.add(kind)
 
 
 @contextmanager
-def trusting(trusted: bool) -> Iterator[None]:  # noqa: FBT001
-    """Say whether states that are loaded while the block runs come from a trusted place.
+def set_trust(trusted: bool) -> Iterator[None]:  # noqa: FBT001
+    """Set whether states that are loaded within the block are trusted.
 
     Examples
     --------
-    >>> with trusting(False):
-    ...     unpickled("River", pickled("River", 1))
+    >>> with set_trust(False):
+    ...     unpickle_state("River", pickle_state("River", 1))
     Traceback (most recent call last):
     ...
-    streamgauge.errors.StreamgaugeError: the state of River is a pickle, which may run any code, and is from elsewhere
+    streamgauge.errors.StreamgaugeError: the state of River is a pickle, which may run any code, and is not trusted
     """
     token = _trusted.set(trusted)
     try:
@@ -136,65 +136,65 @@ def trusting(trusted: bool) -> Iterator[None]:  # noqa: FBT001
 
 
 def require_trust(kind: str) -> None:
-    """Raise where a state that may run any code when it is loaded comes from a place that is not trusted."""
+    """Raise if states that may run code when they are loaded are not trusted."""
     if not _trusted.get():
-        msg = f"the state of {kind} is a pickle, which may run any code, and is from elsewhere"
+        msg = f"the state of {kind} is a pickle, which may run any code, and is not trusted"
         raise StreamgaugeError(msg)
 
 
-class Size:
-    """Remembers a size that takes long to measure, until a learner has learnt a quarter more rows.
+class SizeCache:
+    """Cache of a size that is slow to measure; it expires after a quarter more rows.
 
     Examples
     --------
-    >>> size = Size()
-    >>> [size.after(n_rows, lambda: 8 * n_rows) for n_rows in (1000, 1100, 1250)]
+    >>> size = SizeCache()
+    >>> [size.get(n_rows, lambda: 8 * n_rows) for n_rows in (1000, 1100, 1250)]
     [8000, 8000, 10000]
     """
 
     def __init__(self) -> None:
-        self._n_bytes, self._due = 0, 0
+        self._n_bytes, self._next_row = 0, 0
 
-    def after(self, n_rows: int, measure: Callable[[], int]) -> int:
-        """Give the size after so many rows, measured anew where that is due."""
-        if n_rows >= self._due:
-            self._n_bytes, self._due = measure(), n_rows + max(64, n_rows // 4)
+    def get(self, n_rows: int, measure: Callable[[], int]) -> int:
+        """Return the size after `n_rows`, measured again if the cached one has expired."""
+        if n_rows >= self._next_row:
+            self._n_bytes, self._next_row = measure(), n_rows + max(64, n_rows // 4)
         return self._n_bytes
 
 
-def size_of(thing: object) -> int:
-    """Add up the bytes of all that a thing holds, each object once; code and classes are not counted.
+def measure_size(thing: object) -> int:
+    """Return the bytes of an object and all that it refers to, each object once, without code and classes.
 
-    An object of native code that hides its memory is counted by the greater of what it says and its pickle.
+    The size of an object of native code is the larger of `sys.getsizeof` and the length of its pickle.
 
     Examples
     --------
     >>> import numpy as np
     >>> column = np.zeros(1000)
-    >>> 8_000 < size_of({"a": column, "b": column}) < 9_000
+    >>> 8_000 < measure_size({"a": column, "b": column}) < 9_000
     True
     """
     seen: set[int] = set()
-    waiting, total = [thing], 0
-    while waiting:
-        one = waiting.pop()
-        if id(one) in seen or isinstance(one, SHARED):
+    pending, total = [thing], 0
+    while pending:
+        item = pending.pop()
+        if id(item) in seen or isinstance(item, CODE):
             continue
-        seen.add(id(one))
-        inside = gc.get_referents(one)
-        total += sys.getsizeof(one, 0) if inside or gc.is_tracked(one) else _size_of_leaf(one)
-        waiting.extend(inside)
-        base = getattr(one, "base", None)  # a view holds the array it looks at
-        if base is not None and hasattr(one, "dtype"):
-            waiting.append(base)
+        seen.add(id(item))
+        referents = gc.get_referents(item)
+        total += sys.getsizeof(item, 0) if referents or gc.is_tracked(item) else _measure_leaf(item)
+        pending.extend(referents)
+        base = getattr(item, "base", None)  # the array behind a view
+        if base is not None and hasattr(item, "dtype"):
+            pending.append(base)
     return total
 
 
-def _size_of_leaf(one: object) -> int:
-    own = sys.getsizeof(one, 0)
-    if type(one).__module__ in {"builtins", "numpy"}:
-        return own
+def _measure_leaf(leaf: object) -> int:
+    n_bytes = sys.getsizeof(leaf, 0)
+    if type(leaf).__module__ in {"builtins", "numpy"}:
+        return n_bytes
     try:
-        return max(own, len(pickle.dumps(one)))
-    except Exception:  # what cannot be pickled is as large as it says
-        return own
+        return max(n_bytes, len(pickle.dumps(leaf)))
+    except Exception:  # it cannot be pickled
+        return n_bytes

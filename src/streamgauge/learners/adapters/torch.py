@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge._optional import library
 from streamgauge.errors import StreamgaugeError, require_at_least
-from streamgauge.learners.adapters.chunked import ChunkLearner, usable
-from streamgauge.learners.adapters.libraries import library
-from streamgauge.learners.adapters.saved_states import opened, sealed, size_of
-from streamgauge.learners.adapters.seeding import seeds
+from streamgauge.learners.adapters.chunked import ChunkedLearner, clean_votes
+from streamgauge.learners.adapters.saved_states import measure_size, seal, unseal
+from streamgauge.learners.adapters.seeding import generate_seeds
 from streamgauge.learners.plain_loop import pick_winners
 from streamgauge.protocols import Learner
 from streamgauge.records import Schema, Step
@@ -23,42 +23,43 @@ from streamgauge.records import Schema, Step
 __all__ = ["Torch"]
 
 _GLOBAL_RANDOMNESS = threading.RLock()
-"""Held while PyTorch's shared random numbers are those of one learner."""
+"""Held while PyTorch's global random state is that of one learner."""
 
 
 @dataclass(frozen=True)
 class Torch:
-    """A PyTorch module that is trained row by row; each fold gets its own copy, with weights of its own.
+    """A PyTorch module that is trained row by row; each fold gets a copy with its own weights.
 
-    The module takes float32 [n, attributes] (or the type of its own weights), with nominal values as codes and missing
-    ones as 0, and gives a score for each class, [n, classes]; votes are their softmax. It is trained in training mode,
-    predicts in evaluation mode, and abstains until it has learnt. Random numbers, as of dropout, are each learner's
-    own: while one is at work, the others wait. Its state is saved without pickle: weights, optimiser and random
-    numbers are loaded with ``weights_only=True``.
+    The module takes float32 [n, attributes] (or the type of its weights), with nominal values as codes and missing
+    values as 0, and returns a score for each class, [n, classes]; votes are their softmax. It is trained in training
+    mode, predicts in evaluation mode, and abstains until it has been trained. Each learner has its own random state,
+    for dropout and the like, which is swapped in while it runs, so learners take turns. The state is saved without
+    pickle: weights, optimiser and random state are loaded with ``weights_only=True``.
 
     Parameters
     ----------
     module
-        The module, which is copied and never changed; or a function that makes one from a schema.
+        The module, which is copied and never changed; or a function that builds one from a schema.
     optimiser
-        A function that makes an optimiser from parameters, such as ``functools.partial(torch.optim.Adam, lr=0.01)``,
-        or an optimiser, whose kind and options are used; None for ``torch.optim.SGD`` with a rate of 0.01.
+        A function that builds an optimiser from parameters, such as ``functools.partial(torch.optim.Adam, lr=0.01)``,
+        or an optimiser, whose type and options are used; None for ``torch.optim.SGD`` with a learning rate of 0.01.
     loss
-        A function of scores and class codes that gives a loss for each row, or one of PyTorch's losses, of which that
-        is asked; None for the cross entropy. Weights of rows multiply it.
+        A function of scores and class codes that returns a loss for each row, or a loss of PyTorch, whose reduction is
+        set to "none"; None for the cross entropy. The weights of rows multiply it.
     chunk_size
-        How many rows a step of the optimiser takes in. Rows are predicted before the chunk they belong to is learnt.
+        Number of rows per optimiser step. Rows are predicted before their chunk is learnt.
     pretrained
-        Whether the weights of the module are kept; if not, every layer that can is initialised anew with the seed.
+        Whether to keep the weights of the module; if not, every layer with `reset_parameters` is initialised again
+        with the seed.
     seed
-        Two learners with the same seed share their randomness in each fold.
+        Two learners with the same seed share their random numbers in each fold.
 
     Examples
     --------
-    >>> Torch("no module").build(Schema((), ("a", "b")), seed=1)
+    >>> Torch("text").build(Schema((), ("a", "b")), seed=1)
     Traceback (most recent call last):
     ...
-    streamgauge.errors.StreamgaugeError: 'no module' is no PyTorch module, nor a function that makes one
+    streamgauge.errors.StreamgaugeError: 'text' is neither a PyTorch module nor a function that builds one
     """
 
     module: Any
@@ -73,31 +74,31 @@ class Torch:
 
     @property
     def short_name(self) -> str:
-        """What it is called where it has no other name."""
+        """Default name of the learner."""
         return getattr(self.module, "__name__", type(self.module).__name__)
 
     @property
     def seedless(self) -> bool:
-        """Whether its weights are given; else they are drawn."""
+        """Whether the weights are given; otherwise they are drawn."""
         return self.pretrained
 
     def build(self, schema: Schema, seed: int) -> Learner:
-        """Make a module of its own, with an optimiser of its own."""
+        """Return a learner with its own module and optimiser."""
         if not callable(self.module):
-            msg = f"{self.module!r} is no PyTorch module, nor a function that makes one"
+            msg = f"{self.module!r} is neither a PyTorch module nor a function that builds one"
             raise StreamgaugeError(msg)
         torch = library("torch", "torch")
         with _GLOBAL_RANDOMNESS, torch.random.fork_rng(devices=[]):
-            torch.manual_seed(next(seeds(seed)))
-            module = self._module(torch, schema)
-            optimiser = self._optimiser(torch, module)
+            torch.manual_seed(next(generate_seeds(seed)))
+            module = self._build_module(torch, schema)
+            optimiser = self._build_optimiser(torch, module)
             random = torch.get_rng_state()
         loss = deepcopy(self.loss) or torch.nn.CrossEntropyLoss()
         if hasattr(loss, "reduction"):
             loss.reduction = "none"
         return _TorchLearner(_Module(module, optimiser, loss, schema.n_classes), random, schema, self.chunk_size)
 
-    def _module(self, torch: Any, schema: Schema) -> Any:  # noqa: ANN401
+    def _build_module(self, torch: Any, schema: Schema) -> Any:  # noqa: ANN401
         if not isinstance(self.module, torch.nn.Module):
             return self.module(schema)
         module = deepcopy(self.module)
@@ -107,7 +108,7 @@ class Torch:
                     layer.reset_parameters()
         return module
 
-    def _optimiser(self, torch: Any, module: Any) -> Any:  # noqa: ANN401
+    def _build_optimiser(self, torch: Any, module: Any) -> Any:  # noqa: ANN401
         if self.optimiser is None:
             return torch.optim.SGD(module.parameters(), lr=0.01)
         if isinstance(self.optimiser, torch.optim.Optimizer):
@@ -116,35 +117,38 @@ class Torch:
 
 
 class _Module:
-    """A module with its optimiser and loss as the model of a learner."""
+    """A module with its optimiser and loss, as a model of chunks."""
 
     def __init__(self, module: Any, optimiser: Any, loss: Any, n_classes: int) -> None:  # noqa: ANN401
         self._torch = library("torch", "torch")
         self.module, self.optimiser = module, optimiser
         self._loss, self._n_classes = loss, n_classes
-        self._type = next((weights.dtype for weights in module.parameters()), self._torch.float32)
+        self._dtype = next((weights.dtype for weights in module.parameters()), self._torch.float32)
 
-    def _rows(self, x: NDArray[np.float64]) -> Any:  # noqa: ANN401
-        return self._torch.from_numpy(np.nan_to_num(x)).to(self._type)
+    def _as_tensor(self, x: NDArray[np.float64]) -> Any:  # noqa: ANN401
+        return self._torch.from_numpy(np.nan_to_num(x)).to(self._dtype)
 
-    def votes(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def predict_votes(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         self.module.eval()
         with self._torch.inference_mode():
-            scores = self.module(self._rows(x))
+            scores = self.module(self._as_tensor(x))
             if tuple(scores.shape) != (len(x), self._n_classes):
-                msg = f"the module gives {tuple(scores.shape)} scores for {len(x)} row(s) of {self._n_classes} classes"
+                msg = (
+                    f"the module returns scores of shape {tuple(scores.shape)}; "
+                    f"it must be [{len(x)}, {self._n_classes}] for {len(x)} row(s) and {self._n_classes} classes"
+                )
                 raise StreamgaugeError(msg)
             votes: NDArray[np.float64] = scores.double().softmax(dim=1).numpy()
-        return usable(votes)
+        return clean_votes(votes)
 
-    def codes(self, x: NDArray[np.float64]) -> NDArray[np.int32]:
-        return pick_winners(self.votes(x))
+    def predict_codes(self, x: NDArray[np.float64]) -> NDArray[np.int32]:
+        return pick_winners(self.predict_votes(x))
 
     def fit(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
         torch = self._torch
         self.module.train()
         self.optimiser.zero_grad()
-        losses = self._loss(self.module(self._rows(x)), torch.from_numpy(y.astype(np.int64)))
+        losses = self._loss(self.module(self._as_tensor(x)), torch.from_numpy(y.astype(np.int64)))
         if weight is not None:
             losses = losses * torch.from_numpy(weight).to(losses.dtype)
         losses.mean().backward()
@@ -158,54 +162,54 @@ class _Module:
         self.optimiser.load_state_dict(state["optimiser"])
 
 
-class _TorchLearner(ChunkLearner):
-    """The learner of one fold, whose random numbers are its own."""
+class _TorchLearner(ChunkedLearner):
+    """The learner of one fold, with its own random state."""
 
     def __init__(self, model: _Module, random: Any, schema: Schema, chunk_size: int) -> None:  # noqa: ANN401
         super().__init__(model, schema, chunk_size, "Torch")
         self._torch = library("torch", "torch")
-        self._own, self._random = model, random
+        self._torch_model, self._random = model, random
         self._n_attributes = schema.n_attributes
 
     @contextmanager
-    def _own_randomness(self) -> Iterator[None]:
+    def _use_own_randomness(self) -> Iterator[None]:
         with _GLOBAL_RANDOMNESS:
-            others = self._torch.get_rng_state()
+            previous = self._torch.get_rng_state()
             self._torch.set_rng_state(self._random)
             try:
                 yield
             finally:
                 self._random = self._torch.get_rng_state()
-                self._torch.set_rng_state(others)
+                self._torch.set_rng_state(previous)
 
     def learn(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
-        with self._own_randomness():
+        with self._use_own_randomness():
             super().learn(x, y, weight)
 
     def interleave(self, step: Step, *, with_votes: bool) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
-        with self._own_randomness():
+        with self._use_own_randomness():
             return super().interleave(step, with_votes=with_votes)
 
     @property
     def n_bytes(self) -> int:
-        """The tensors of module and optimiser, and the rows of the chunk at hand."""
-        tensors = [*self._own.module.state_dict().values()]
-        tensors += [parameter.grad for parameter in self._own.module.parameters() if parameter.grad is not None]
-        for state in self._own.optimiser.state_dict()["state"].values():
+        """Bytes of the tensors of module and optimiser, and of the rows of the current chunk."""
+        tensors = [*self._torch_model.module.state_dict().values()]
+        tensors += [parameter.grad for parameter in self._torch_model.module.parameters() if parameter.grad is not None]
+        for state in self._torch_model.optimiser.state_dict()["state"].values():
             tensors += [value for value in state.values() if hasattr(value, "nbytes")]
-        return sum(int(tensor.nbytes) for tensor in tensors) + size_of(self._chunk)
+        return sum(int(tensor.nbytes) for tensor in tensors) + measure_size(self._chunk)
 
     def save(self) -> bytes:
         buffer = io.BytesIO()
         rows = np.array([[*row, label, weight] for row, label, weight in self._chunk], dtype=np.float64)
         chunk = self._torch.from_numpy(rows)
-        state = {**self._own.save(), "random": self._random, "learnt": self._learnt, "chunk": chunk}
+        state = {**self._torch_model.save(), "random": self._random, "learnt": self._is_trained, "chunk": chunk}
         self._torch.save(state, buffer)
-        return sealed("Torch", buffer.getvalue())
+        return seal("Torch", buffer.getvalue())
 
     def load(self, state: bytes) -> None:
-        loaded = self._torch.load(io.BytesIO(opened("Torch", state)), weights_only=True)
-        self._own.load(loaded)
-        self._random, self._learnt = loaded["random"], loaded["learnt"]
+        loaded = self._torch.load(io.BytesIO(unseal("Torch", state)), weights_only=True)
+        self._torch_model.load(loaded)
+        self._random, self._is_trained = loaded["random"], loaded["learnt"]
         rows = loaded["chunk"].numpy().reshape(-1, self._n_attributes + 2)
         self._chunk = [(row[:-2].copy(), int(row[-2]), float(row[-1])) for row in rows]

@@ -125,7 +125,7 @@ def test_weights_reach_a_model_that_takes_them_and_are_copies_for_one_that_does_
 
 
 def test_a_model_of_two_classes_is_refused_where_there_are_more():
-    with pytest.raises(StreamgaugeError, match="LogisticRegression tells two classes apart and there are 3"):
+    with pytest.raises(StreamgaugeError, match="LogisticRegression supports only two classes, but there are 3"):
         as_spec(linear_model.LogisticRegression()).build(MIXED, 1)
 
 

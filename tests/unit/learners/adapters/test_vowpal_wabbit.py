@@ -28,8 +28,8 @@ def test_a_workspace_gives_its_arguments():
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ("--nonsense", "does not take the arguments .*--nonsense"),
-        ("--probabilities", "predicts no classes|does not take the arguments"),
+        ("--nonsense", "does not accept the arguments .*--nonsense"),
+        ("--probabilities", "does not predict classes|does not accept the arguments"),
     ],
 )
 def test_arguments_it_does_not_take_are_refused(arguments, complaint):

@@ -17,11 +17,11 @@ import java.util.List;
 import moa.classifiers.Classifier;
 
 /**
- * A learner of MOA with the loop that tests and trains it: rows come a batch at a time, so that the virtual machine is
- * entered once a batch. The class of a row is missing while the learner votes for it.
+ * A learner of MOA with the loop that tests and trains it. It takes a batch of rows per call, so that Python calls Java
+ * once per batch. The class of a row is missing while the learner predicts it.
  */
 public final class Cell {
-    /** Of what a saved learner may be made; nothing else is loaded. */
+    /** Classes that a saved learner may contain; others are not loaded. */
     private static final ObjectInputFilter PARTS = ObjectInputFilter.Config.createFilter(
             "moa.**;com.yahoo.labs.samoa.**;com.github.**;weka.**;org.apache.commons.**;no.uib.**;java.base/*;!*");
 
@@ -34,7 +34,7 @@ public final class Cell {
     private int failedAt = -1;
     private String failure;
 
-    /** Takes a learner that is ready for use; the values of a numeric attribute are null. */
+    /** Creates a cell with a learner that is ready for use; the values of a numeric attribute are null. */
     public Cell(Classifier learner, String[] names, String[][] values, String[] classes) {
         List<Attribute> attributes = new ArrayList<>();
         for (int i = 0; i < names.length; i++) {
@@ -55,38 +55,43 @@ public final class Cell {
     }
 
     /**
-     * Predicts each tested row, then learns it: rows one after the other in x; a label below 0 is not known, a weight of
-     * 0 not learnt; null stands for all tested, and for weights of 1. Stops at a row where the learner fails. Where votes
-     * are given, they are filled with those of all rows; where taken is given, with the nanoseconds of predicting each
-     * row, then those of learning each.
+     * Predicts each tested row, then learns it. Stops at the first row where the learner fails.
+     *
+     * @param x the rows, one after the other
+     * @param labels the classes; a row with a negative label is not learnt
+     * @param tested which rows to predict; null for all
+     * @param weights the weights; a row of weight 0 is not learnt; null for weights of 1
+     * @param votes filled with the votes of all rows, unless null
+     * @param times filled with the nanoseconds of predicting each row, then of learning each row, unless null
+     * @return the predicted classes
      */
     public int[] interleave(
-            double[] x, int[] labels, boolean[] tested, double[] weights, double[] votes, long[] taken) {
+            double[] x, int[] labels, boolean[] tested, double[] weights, double[] votes, long[] times) {
         int[] predictions = new int[labels.length];
-        double[] ofRow = new double[nClasses];
+        double[] rowVotes = new double[nClasses];
         failedAt = -1;
         for (int i = 0; i < labels.length; i++) {
             predictions[i] = ABSTAINED;
             try {
                 Instance row = row(x, i);
                 if (tested == null || tested[i]) {
-                    long start = taken == null ? 0 : System.nanoTime();
-                    predictions[i] = usable(learner.getVotesForInstance(row), ofRow);
-                    if (taken != null) {
-                        taken[i] = System.nanoTime() - start;
+                    long start = times == null ? 0 : System.nanoTime();
+                    predictions[i] = usable(learner.getVotesForInstance(row), rowVotes);
+                    if (times != null) {
+                        times[i] = System.nanoTime() - start;
                     }
                     if (votes != null) {
-                        System.arraycopy(ofRow, 0, votes, i * nClasses, nClasses);
+                        System.arraycopy(rowVotes, 0, votes, i * nClasses, nClasses);
                     }
                 }
                 double weight = weights == null ? 1.0 : weights[i];
                 if (labels[i] >= 0 && weight > 0.0) {
                     row.setClassValue(labels[i]);
                     row.setWeight(weight);
-                    long start = taken == null ? 0 : System.nanoTime();
+                    long start = times == null ? 0 : System.nanoTime();
                     learner.trainOnInstance(row);
-                    if (taken != null) {
-                        taken[labels.length + i] = System.nanoTime() - start;
+                    if (times != null) {
+                        times[labels.length + i] = System.nanoTime() - start;
                     }
                 }
             } catch (Exception | LinkageError | StackOverflowError error) {
@@ -108,19 +113,19 @@ public final class Cell {
     }
 
     /**
-     * Copies votes, which may be too few or too many; negative ones are moved up, what is no number is 0. Gives the class
-     * with the most, the first of equals.
+     * Copies votes, of which there may be too few or too many. If any is negative, all are shifted so that the least is
+     * 0; votes that are not finite become 0. Returns the class with the most votes, the first of ties.
      */
-    private int usable(double[] found, double[] votes) {
-        int n = Math.min(found.length, nClasses);
+    private int usable(double[] raw, double[] votes) {
+        int n = Math.min(raw.length, nClasses);
         double least = 0.0;
         for (int c = 0; c < n; c++) {
-            least = Math.min(least, Double.isFinite(found[c]) ? found[c] : 0.0);
+            least = Math.min(least, Double.isFinite(raw[c]) ? raw[c] : 0.0);
         }
         int best = ABSTAINED;
         double most = 0.0;
         for (int c = 0; c < nClasses; c++) {
-            votes[c] = c < n && Double.isFinite(found[c]) ? found[c] - least : 0.0;
+            votes[c] = c < n && Double.isFinite(raw[c]) ? raw[c] - least : 0.0;
             if (votes[c] > most) {
                 most = votes[c];
                 best = c;
@@ -129,17 +134,17 @@ public final class Cell {
         return best;
     }
 
-    /** The position of the row where the last call failed, or -1. */
+    /** Returns the index of the row at which the last call failed, or -1. */
     public int failedAt() {
         return failedAt;
     }
 
-    /** What went wrong there. */
+    /** Returns the error at that row. */
     public String failure() {
         return failure;
     }
 
-    /** The learner with all it has learnt. */
+    /** Returns the serialised learner. */
     public byte[] save() throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (ObjectOutputStream objects = new ObjectOutputStream(bytes)) {
@@ -148,7 +153,7 @@ public final class Cell {
         return bytes.toByteArray();
     }
 
-    /** Takes over a saved learner. */
+    /** Restores a serialised learner. */
     public void load(byte[] state) throws IOException, ClassNotFoundException {
         try (ObjectInputStream objects = new ObjectInputStream(new ByteArrayInputStream(state))) {
             objects.setObjectInputFilter(PARTS);
