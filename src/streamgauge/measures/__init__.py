@@ -198,15 +198,15 @@ def find_measures(wanted: object, stream: Stream) -> tuple[Measure, ...]:
     ['accuracy', 'recall[1]']
     """
     several = wanted if isinstance(wanted, list | tuple) else (wanted,)
-    found = tuple(
+    bound = tuple(
         known.bind(stream.schema) if isinstance(known, OverTallies) else known for known in map(measure, several)
     )
-    names = [known.name for known in found]
+    names = [known.name for known in bound]
     if len(set(names)) < len(names):
         repeated = next(name for name in names if names.count(name) > 1)
         msg = f"two measures are called {repeated!r}: rename one of them"
         raise StreamgaugeError(msg)
-    return found
+    return bound
 
 
 def list_statistics(measures: Sequence[Measure]) -> tuple[str, ...]:

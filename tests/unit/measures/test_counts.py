@@ -85,7 +85,7 @@ def test_costs_and_utilities_follow_the_matrix_of_the_user() -> None:
     assert MinMaxAccuracy(0.5, 0.9)(tally) == pytest.approx((65 / 110 - 0.5) / 0.4)
     with pytest.raises(StreamgaugeError, match="one finite number per class"):
         Cost(((0.0, 1.0),))
-    with pytest.raises(StreamgaugeError, match="matrix of 2 classes"):
+    with pytest.raises(StreamgaugeError, match="has 2 classes, but the stream has"):
         Cost()(Tally(np.eye(3), np.zeros(3), 0.0, 0.0, 3))
-    with pytest.raises(StreamgaugeError, match="below the greatest"):
+    with pytest.raises(StreamgaugeError, match="low must be below high"):
         MinMaxAccuracy(0.9, 0.5)
