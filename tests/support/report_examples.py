@@ -14,7 +14,7 @@ from streamgauge.significance import ALGORITHMS, Comparison
 WARNING = "Neither learner uses randomness: folds differ by their weights alone."
 
 
-def example_comparison(first: str, second: str, **changes: Any) -> Comparison:  # noqa: ANN401
+def example_comparison(first: str, second: str, **changes: Any) -> Comparison:
     """Make a comparison without testing anything."""
     comparison = Comparison(
         test="two_way_t",

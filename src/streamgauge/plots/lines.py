@@ -125,7 +125,7 @@ def difference(
             msg = f"the difference needs two learners: choose two of {', '.join(results.learners)}"
             raise StreamgaugeError(msg)
         first, second = differences.pairs[0]
-    middle, low, high = 100.0 * differences.of(first, second).T
+    middle, low, high = 100.0 * differences.between(first, second).T
     verdict = next((v for v in results.verdicts if {v.first, v.second} == {first, second}), None)
     with new_figure(size) as figure:
         axes = figure.add_subplot()

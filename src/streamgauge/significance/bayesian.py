@@ -149,9 +149,7 @@ def signed_rank(
     above = np.einsum("si,ij,sj->s", weights, _mark_above(sums, 2 * rope), weights, optimize=True)
     below = np.einsum("si,ij,sj->s", weights, _mark_above(-sums, 2 * rope), weights, optimize=True)
     within = 1.0 - above - below if rope > 0.0 else np.full(n_samples, -1.0)
-    shares = np.bincount(np.argmax(np.stack((above, within, below)), axis=0), minlength=3) / n_samples
-    first, equivalent, second = shares.tolist()
-    return Posterior(first=first, equivalent=equivalent, second=second, rope=rope, test="signed_rank")
+    return _build_posterior(np.stack((above, within, below)), rope, "signed_rank")
 
 
 def bayesian_sign(
@@ -189,9 +187,14 @@ def bayesian_sign(
         gammaincinv(max(float(count), 1e-6), randomness.uniform(seed, "posterior", index, 0, n_samples))
         for index, count in enumerate(counts)
     ]
-    shares = np.bincount(np.argmax(np.stack(drawn), axis=0), minlength=3) / n_samples
+    return _build_posterior(np.stack(drawn), rope, "bayesian_sign")
+
+
+def _build_posterior(samples: NDArray[np.float64], rope: float, test: str) -> Posterior:
+    """Return how often each of the three rows of `samples` [3, n] is the greatest."""
+    shares = np.bincount(np.argmax(samples, axis=0), minlength=3) / samples.shape[1]
     first, equivalent, second = shares.tolist()
-    return Posterior(first=first, equivalent=equivalent, second=second, rope=rope, test="bayesian_sign")
+    return Posterior(first=first, equivalent=equivalent, second=second, rope=rope, test=test)
 
 
 def _orient(differences: ArrayLike, rope: float, *, greater_is_better: bool) -> NDArray[np.float64]:

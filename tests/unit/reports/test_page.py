@@ -22,7 +22,7 @@ from streamgauge import NoChange, evaluate
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Drift, Reading
 from streamgauge.reports import page_html, pairs_table, results_table, summary, write_page
-from streamgauge.reports.curves import Curve, summarise_series, downsample_curves
+from streamgauge.reports.curves import Curve, downsample_curves, summarise_series
 from streamgauge.reports.series import list_series
 from streamgauge.results import Results
 from streamgauge.streams import SEA, Gradual
