@@ -108,14 +108,16 @@ class Evaluation:
         forgetting = default if forgetting is None else forgetting
         self.forgettings = tuple(forgetting) if isinstance(forgetting, Sequence) else (forgetting,)
         self.measures: tuple[Measure, ...] = find_measures(measures, self.stream)
-        self.detectors = name_detectors(detectors)
+        self.detectors = name_detectors(detectors) if detectors else {}
         self.recorders, self.resources, self.journal = tuple(recorders), resources, journal
         self.time_limit, self.time_budget, self.live_test = time_limit, time_budget, live_test
         self._limit, self._every = n_rows, every or (None if period is None else period[0])
         self._source = RowSource(self.stream, scheme, labelling, seed)
         single_pass = len(self.specs) * self._source.scheme.n_folds == 1 and self._stream.in_memory
         self.batch_size = batch_size or default_batch_size(self._source.schema, single_pass=single_pass)
-        self.checkpoints = as_policy(checkpoint, checkpoint_every, resume=resume, trust=trust_checkpoint)
+        self.checkpoints: CheckpointPolicy | None = None
+        if checkpoint is not None or checkpoint_every is not None or resume:
+            self.checkpoints = as_policy(checkpoint, checkpoint_every, resume=resume, trust=trust_checkpoint)
         self._run: Run | None = None
 
     @cached_property

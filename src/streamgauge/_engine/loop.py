@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamgauge._engine.batch_plan import Backend, BatchPlan, BatchResult, Executor, RunSpec
-from streamgauge._engine.checkpoint.policy import CheckpointPolicy, open_recorders
+from streamgauge._engine.checkpoint.policy import CheckpointPolicy, ResumePoint
 from streamgauge._engine.checkpoint.recorder_log import RecorderContext
 from streamgauge._engine.collector import Collector, Progress
 from streamgauge._engine.planner import Planner
@@ -81,8 +81,7 @@ class Run:
             checkpoints = options.checkpoints
             resume_point = None if checkpoints is None else stack.enter_context(checkpoints.open(options.identity))
             executor = stack.enter_context(options.backend.open(self._run_spec))
-            opening = open_recorders(options.recorders, options.recorder_context, checkpoints, resume_point)
-            callbacks = stack.enter_context(opening)
+            callbacks = self._open_recorders(stack, resume_point)
             if resume_point is not None:
                 resume_point.load(executor, self._planner, collector)
                 self.seconds = seconds_before = resume_point.seconds
@@ -99,6 +98,17 @@ class Run:
             if final_plan is not None:
                 executor.submit(final_plan)
                 yield self._collect(final_plan, executor.collect(), callbacks)
+
+    def _open_recorders(self, stack: ExitStack, resume_point: ResumePoint | None) -> list[Callable[[CellBatch], None]]:
+        """Open the recorders; with checkpoints they run at the end, from a log."""
+        recorders, context, checkpoints = (
+            self._options.recorders,
+            self._options.recorder_context,
+            self._options.checkpoints,
+        )
+        if checkpoints is None or not recorders:
+            return [stack.enter_context(recorder.open(*context)) for recorder in recorders]
+        return [stack.enter_context(checkpoints.open_recorders(recorders, context, resume_point))]
 
     def _plan_batches(self, executor: Executor) -> Generator[BatchPlan]:
         options, start = self._options, self.collector.n_done

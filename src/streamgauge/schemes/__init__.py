@@ -4,9 +4,9 @@ A fold never learns a row before it has tested it for the last time, whatever th
 """
 
 from streamgauge.schemes.chunks import Chunks
-from streamgauge.schemes.folds import Bootstrap, CrossValidation, Split
+from streamgauge.schemes.folds import Bootstrap, CrossValidation, Split, TestMode
 from streamgauge.schemes.holdout import Holdout
-from streamgauge.schemes.prequential import Prequential, TestMode, WarmUp
+from streamgauge.schemes.prequential import Prequential, WarmUp
 from streamgauge.schemes.pretrained import Pretrained, TrainThenTest
 
 __all__ = [

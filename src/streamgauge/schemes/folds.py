@@ -12,17 +12,31 @@ classifiers. KDD.
 """
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge import randomness
-from streamgauge.errors import require_at_least
+from streamgauge.errors import require_at_least, unknown_name
 from streamgauge.protocols import SchemeBase
 from streamgauge.records import Batch, Step
-from streamgauge.schemes.prequential import TestMode, check_test_mode
 
-__all__ = ["Bootstrap", "CrossValidation", "Split"]
+__all__ = ["Bootstrap", "CrossValidation", "Split", "TestMode", "check_test_mode"]
+
+TestMode = Literal["all", "training", "held_out"]
+"""Which rows a fold tests: all, those it learns, or those it does not learn."""
+
+
+def check_test_mode(test: str) -> None:
+    """Raise unless a test mode is known.
+
+    Examples
+    --------
+    >>> check_test_mode("held_out")
+    """
+    if test not in get_args(TestMode):
+        raise unknown_name(kind="test mode", name=str(test), known=get_args(TestMode))
 
 
 @dataclass(frozen=True)

@@ -1,31 +1,17 @@
 """Prequential evaluation, and schemes that change one thing of another scheme."""
 
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge._foreign import adopt_scheme, overrides
-from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
+from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.protocols import Scheme, SchemeBase, Stream
 from streamgauge.records import Batch, Step
+from streamgauge.schemes.folds import TestMode, check_test_mode
 
-__all__ = ["Prequential", "TestMode", "WarmUp", "WrappingScheme", "check_test_mode", "mask_tests", "require_scheme"]
-
-TestMode = Literal["all", "training", "held_out"]
-"""Which rows a fold tests: all, those it learns, or those it does not learn."""
-
-
-def check_test_mode(test: str) -> None:
-    """Raise unless a test mode is known.
-
-    Examples
-    --------
-    >>> check_test_mode("held_out")
-    """
-    if test not in get_args(TestMode):
-        raise unknown_name(kind="test mode", name=str(test), known=get_args(TestMode))
+__all__ = ["Prequential", "WarmUp", "WrappingScheme", "mask_tests", "require_scheme"]
 
 
 @dataclass(frozen=True)

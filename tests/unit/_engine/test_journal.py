@@ -154,7 +154,7 @@ def test_an_event_that_a_crash_cut_off_is_not_read(tmp_path: Path) -> None:
 
 
 def test_a_long_run_keeps_to_its_space_and_loses_no_extreme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "MOST_RECORDS", 400)
+    monkeypatch.setattr(writing, "MAX_RECORDS", 400)
     noise = np.random.default_rng(1).normal(size=5_000)
     noise[1_234], noise[3_210] = 50.0, -50.0
     sizes = set()
@@ -175,7 +175,7 @@ def test_a_long_run_keeps_to_its_space_and_loses_no_extreme(tmp_path: Path, monk
 
 
 def test_too_many_alarms_are_merged_and_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "MOST_EVENTS", 100)
+    monkeypatch.setattr(writing, "MAX_EVENTS", 100)
     with Journal(tmp_path, LAYOUT) as journal:
         for row in range(1_000):
             journal.note(progress_at([row + 1], alarms=(Alarm(row, "tree", 0, "DDM"),)))

@@ -197,7 +197,7 @@ def test_a_column_of_impossible_delays_is_refused_with_the_row(column, culprit):
 def test_rows_without_times_cannot_have_labels_delayed_by_time():
     with pytest.raises(StreamgaugeError, match="the stream has no times"):
         evaluate(numbered(5), sg.NoChange(), labelling=DelayedByTime(5))
-    with pytest.raises(StreamgaugeError, match="row 2 comes before"):
+    with pytest.raises(StreamgaugeError, match="row 2 has a time before"):
         evaluate(numbered(4, time=np.array([0.0, 2.0, 1.0, 3.0])), sg.NoChange(), labelling=DelayedByTime(5))
 
 
@@ -254,7 +254,7 @@ def test_labels_may_be_both_partial_and_late():
     assert [entry[1] for entry in log if entry[0] == "learn"] == list(range(20))
     assert log.index(("learn", 3, 1)) == log.index(("test", 13)) + 2
     assert (results.feedback.n_hidden, results.feedback.n_owed) == (80, 0)
-    with pytest.raises(StreamgaugeError, match="once more"):
+    with pytest.raises(StreamgaugeError, match="delayed again"):
         Delayed(5, of=DelayedByTime(3))
     with pytest.raises(StreamgaugeError, match="must be a labelling"):
         Delayed(5, of="all")  # type: ignore[arg-type]

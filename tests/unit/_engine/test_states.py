@@ -206,7 +206,7 @@ def test_a_saved_cell_goes_on_bit_for_bit(kind: str) -> None:
 
 def test_a_cell_takes_no_state_of_one_built_otherwise() -> None:
     saved = cell_of(NaiveBayes()).save()
-    with pytest.raises(StreamgaugeError, match="built otherwise: it consists of learner, forgetting 0"):
+    with pytest.raises(StreamgaugeError, match="with other options: it consists of learner, forgetting 0"):
         cell_of(NaiveBayes(), detectors={}).load(saved)
     with pytest.raises(StreamgaugeError, match="not a saved"):
         cell_of(HoeffdingTree()).load(saved)

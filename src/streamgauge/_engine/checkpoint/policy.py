@@ -4,7 +4,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -22,7 +22,7 @@ from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.protocols import CellBatch, DetectorSpec, Recorder
 from streamgauge.records.serialise import unpack
 
-__all__ = ["BestEffort", "CheckpointPolicy", "ResumePoint", "as_policy", "identify_run", "open_recorders"]
+__all__ = ["BestEffort", "CheckpointPolicy", "ResumePoint", "as_policy", "identify_run"]
 
 DEFAULT_SECONDS = 30.0
 """The time between two checkpoints, unless a number of rows is given."""
@@ -265,21 +265,6 @@ def identify_run(
     identity["recorders"] = [to_text(recorder) for recorder in recorders]
     as_json: dict[str, Any] = json.loads(json.dumps(identity))
     return as_json
-
-
-@contextmanager
-def open_recorders(
-    recorders: Sequence[Recorder],
-    context: RecorderContext,
-    policy: CheckpointPolicy | None,
-    resume_point: ResumePoint | None,
-) -> Iterator[list[Callable[[CellBatch], None]]]:
-    """Open the recorders of a run; with checkpoints they run at its end, from a log."""
-    with ExitStack() as stack:
-        if policy is None or not recorders:
-            yield [stack.enter_context(recorder.open(*context)) for recorder in recorders]
-        else:
-            yield [stack.enter_context(policy.open_recorders(recorders, context, resume_point))]
 
 
 def _take_numbered(parts: dict[str, bytes], kind: str) -> dict[int, bytes]:
