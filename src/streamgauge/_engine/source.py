@@ -14,7 +14,7 @@ from streamgauge._foreign import adopt_labelling, adopt_scheme, adopt_stream, cl
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.protocols import Labelling, LiveStreamBase, Scheme, SchemeBase, Stream, StreamBase
 from streamgauge.records import Arrivals, Batch, Schema
-from streamgauge.streams.batching import Cursor
+from streamgauge.streams.batching import Cursor, slice_batch
 
 __all__ = ["RowSource", "default_batch_size", "read_ahead"]
 
@@ -156,7 +156,7 @@ class RowSource:
             start = 0
             while start < len(batch):
                 stop = min(len(batch), start + self._chunk_rows)
-                yield batch if stop - start == len(batch) else _slice(batch, start, stop)
+                yield batch if stop - start == len(batch) else slice_batch(batch, start, stop)
                 start = stop
 
     def _hide_column(self, batch: Batch) -> Batch:
@@ -205,14 +205,8 @@ def _limit_rows(batches: Iterator[Batch], n_rows: int | None) -> Iterator[Batch]
         if n_rows is None or batch.start + len(batch) < n_rows:
             yield batch
             continue
-        yield _slice(batch, 0, n_rows - batch.start)
+        yield slice_batch(batch, 0, n_rows - batch.start)
         return
-
-
-def _slice(batch: Batch, start: int, stop: int) -> Batch:
-    rows = slice(start, stop)
-    weight, time = (None if column is None else column[rows] for column in (batch.weight, batch.time))
-    return Batch(batch.start + start, batch.x[rows], batch.y[rows], weight, time)
 
 
 @contextmanager

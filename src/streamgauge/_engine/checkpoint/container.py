@@ -17,7 +17,7 @@ from streamgauge.errors import StreamgaugeError
 
 __all__ = ["FORMAT", "Checkpoint", "decode", "encode", "load_secret"]
 
-FORMAT = 1
+FORMAT = 2
 _MAGIC = b"streamgauge checkpoint "
 _N_DIGEST = 32
 _NO_MARK = bytes(_N_DIGEST)
