@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from streamgauge.measures import accuracy, kappa, over_tallies
 from streamgauge.protocols import Measure
-from streamgauge.records import Tallies, over_classes
+from streamgauge.records import Tallies, sum_classes
 
 __all__ = ["MEASURES", "moa_f1", "moa_kappa_m", "moa_kappa_temporal", "moa_precision", "moa_recall"]
 
@@ -53,7 +53,7 @@ def moa_precision(tallies: Tallies) -> Column:
     >>> round(moa_precision(Tally(np.array([[40.0, 30.0], [5.0, 25.0]]), np.zeros(2), 70.0, 50.0, 100)), 4)
     0.6717
     """
-    return over_classes(tallies.right / tallies.predicted) / tallies.n_classes
+    return sum_classes(tallies.right / tallies.predicted) / tallies.n_classes
 
 
 @over_tallies()
@@ -66,7 +66,7 @@ def moa_recall(tallies: Tallies) -> Column:
     >>> round(moa_recall(Tally(np.array([[40.0, 30.0], [5.0, 25.0]]), np.zeros(2), 70.0, 50.0, 100)), 4)
     0.7024
     """
-    return over_classes(tallies.recall) / tallies.n_classes
+    return sum_classes(tallies.recall) / tallies.n_classes
 
 
 @over_tallies()
