@@ -276,15 +276,15 @@ def test_a_partition_that_was_not_asked_yet_holds_back_and_an_empty_one_does_not
         found += fresh
     assert found == [*values, b""]
     deadline = time.monotonic() + 20
-    while topic._left(1) is None and time.monotonic() < deadline:
+    while topic._count_unread(1) is None and time.monotonic() < deadline:
         topic.poll(1, 0.1)
-    assert topic._until() == 50_000.0  # partition 1 is known to be empty
+    assert topic._compute_watermark() == 50_000.0  # partition 1 is known to be empty
     watermarks = topic._consumer.get_watermark_offsets
-    unknown = {0: watermarks(topic._place(0), cached=True), 1: (-1001, -1001)}
+    unknown = {0: watermarks(topic._build_partition(0), cached=True), 1: (-1001, -1001)}
     consumer = SimpleNamespace(get_watermark_offsets=lambda place, cached: unknown[place.partition])  # noqa: ARG005
     with monkeypatch.context() as before:
         before.setattr(topic, "_consumer", consumer)
-        assert topic._until() == -np.inf
+        assert topic._compute_watermark() == -np.inf
         assert topic.lag() == 0
     topic.close()
 

@@ -337,7 +337,7 @@ def test_a_thing_that_is_no_detector_is_refused():
         ),
         (
             lambda: OneVsRest(HoeffdingTree),  # type: ignore[arg-type]
-            "give an instance of it",
+            "pass an instance",
         ),
     ],
 )
