@@ -28,10 +28,10 @@ from streamgauge._engine.batch_plan import (
     SavedStates,
 )
 from streamgauge._engine.cells import CellGroup
+from streamgauge._optional import library
 from streamgauge.backends.messages import pack_plan, pack_result, unpack_plan, unpack_result
 from streamgauge.backends.processes import pickle_spec, split_cells
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
-from streamgauge.learners.adapters.libraries import library
 
 __all__ = ["Ray"]
 

@@ -119,11 +119,11 @@ def _find_moa_problem() -> str:
     """Return what MOA still needs besides Python packages: its jar, or Java."""
     from streamgauge._optional import library  # noqa: PLC0415
     from streamgauge.errors import StreamgaugeError  # noqa: PLC0415
-    from streamgauge.learners.adapters.moa import class_path  # noqa: PLC0415
+    from streamgauge.learners.adapters.moa import find_class_path  # noqa: PLC0415
 
     try:
         jpype = library("jpype", "moa")
-        class_path()
+        find_class_path()
     except StreamgaugeError as error:
         return str(error)
     try:
