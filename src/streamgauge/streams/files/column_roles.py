@@ -122,8 +122,7 @@ class Selection:
 def _find(option: str, key: Key, names: Sequence[str]) -> int:
     if isinstance(key, str):
         if key not in names:
-            kind = f"column for {option} called"
-            raise unknown_name(kind, key, names)
+            raise unknown_name(kind=f"column for {option} called", name=key, known=names)
         return names.index(key)
     if isinstance(key, bool) or not isinstance(key, int) or not -len(names) <= key < len(names):
         msg = (

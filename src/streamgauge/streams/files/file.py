@@ -131,8 +131,7 @@ class File(StreamBase):
             msg = f"delimiter = {self.delimiter!r}: it must be one ASCII character, such as ',' or ';'"
             raise StreamgaugeError(msg)
         if self.format is not None and self.format not in OPTIONS_BY_FORMAT:
-            kind = "format"
-            raise unknown_name(kind, self.format, OPTIONS_BY_FORMAT)
+            raise unknown_name(kind="format", name=self.format, known=OPTIONS_BY_FORMAT)
 
     def __getstate__(self) -> dict[str, object]:
         # Cached properties are left out: readers hold open files, and another process computes them again.
@@ -207,23 +206,17 @@ def _open_csv(file: File, source: Source) -> _Reader:
     )
 
 
-def _open_parquet(file: File, source: Source) -> _Reader:
-    from streamgauge.streams.files.tables import open_parquet  # noqa: PLC0415 (pyarrow is slow to import)
+def _open_table(file: File, source: Source) -> _Reader:
+    from streamgauge.streams.files.tables import open_table  # noqa: PLC0415 (pyarrow is slow to import)
 
-    return open_parquet(source, file._selection)
-
-
-def _open_arrow(file: File, source: Source) -> _Reader:
-    from streamgauge.streams.files.tables import open_arrow  # noqa: PLC0415 (pyarrow is slow to import)
-
-    return open_arrow(source, file._selection)
+    return open_table(source, file._selection, file.kind)
 
 
 OPENERS: dict[str, Callable[[File, Source], _Reader]] = {
     "arff": lambda file, source: open_arff(source, file._selection, file.delimiter or ",", file.missing),
     "csv": _open_csv,
-    "parquet": _open_parquet,
-    "arrow": _open_arrow,
+    "parquet": _open_table,
+    "arrow": _open_table,
     "libsvm": lambda _, source: open_libsvm(source),
     "npz": lambda file, source: open_archive(source, file._selection),
 }

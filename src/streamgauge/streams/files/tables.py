@@ -26,7 +26,7 @@ from streamgauge.streams.files.row_blocks import Rows, rebatch
 from streamgauge.streams.files.source import Source
 from streamgauge.streams.files.text_files import prefix_errors
 
-__all__ = ["NAMES_KEY", "TableReader", "open_arrow", "open_parquet"]
+__all__ = ["NAMES_KEY", "TableReader", "open_table"]
 
 NAMES_KEY = b"streamgauge.values"
 """Metadata key of a nominal column under which its values are stored, as JSON."""
@@ -175,17 +175,9 @@ def _as_text(values: Any) -> Any:  # noqa: ANN401
     return values.cast(pa.string())
 
 
-def open_parquet(source: Source, selection: Selection) -> TableReader:
-    """Open a Parquet file; one pass over its text columns finds their names."""
-    return _open_table(source, _Parquet(source), selection)
-
-
-def open_arrow(source: Source, selection: Selection) -> TableReader:
-    """Open an Arrow IPC file or stream; one pass over its text columns finds their names."""
-    return _open_table(source, _Arrow(source), selection)
-
-
-def _open_table(source: Source, table: _Table, selection: Selection) -> TableReader:
+def open_table(source: Source, selection: Selection, kind: str) -> TableReader:
+    """Open a "parquet" or "arrow" file (Arrow IPC file or stream); one pass over its text columns finds their names."""
+    table: _Table = _Parquet(source) if kind == "parquet" else _Arrow(source)
     names = list(table.schema.names)
     with prefix_errors(source):
         check_distinct(names)
