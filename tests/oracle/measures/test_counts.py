@@ -178,7 +178,7 @@ def test_f1_says_in_its_name_which_it_is() -> None:
     for average in ("macro", "micro", "weighted"):
         assert measure(f"f1_{average}")(tally) == pytest.approx(sk.f1_score(y_true, y_pred, average=average))
     assert measure("f1_micro")(tally) == measure("accuracy")(tally)
-    with pytest.raises(StreamgaugeError, match=r"write f1\[CLASS\] or, of all classes, f1_macro"):
+    with pytest.raises(StreamgaugeError, match=r"write f1\[CLASS\] or, for all classes, f1_macro"):
         measure("f1")
 
 

@@ -255,7 +255,7 @@ class Forgetful(EveryHundredth):
 
 
 def test_a_detector_whose_signals_depend_on_the_pieces_is_found_out() -> None:
-    with pytest.raises(AssertionError, match="gives other signals when values come in pieces"):
+    with pytest.raises(AssertionError, match="returns other signals for pieces"):
         check_detector(Forgetful())
 
 
@@ -351,8 +351,8 @@ def test_the_command_lists_detectors_and_runs_them_beside_an_evaluation(tmp_path
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ((), "what to watch"),
-        (("--learner", "NaiveBayes"), "give either INPUT or --stream"),
+        ((), "nothing to watch"),
+        (("--learner", "NaiveBayes"), "either as INPUT or with --stream"),
         (("--stream", "SEA", "--column", "a1", "--learner", "NaiveBayes"), "not both"),
         (("--stream", "SEA", "--detector", "DM"), "there is no detector"),
     ],
