@@ -158,9 +158,9 @@ def test_measures_forgetting_and_learners_are_chosen(browser: Browser, address: 
 def test_runs_are_compared_side_by_side(browser: Browser, address: str) -> None:
     with opened(browser, f"{address}#run=sea") as page:
         drawn(page, 2)
-        page.get_by_label("Show small beside others").check()
+        page.get_by_label("Show small together with others").check()
         expect(page.locator("#values tbody tr")).to_have_count(4)
-        expect(page.locator("#values")).to_contain_text("Landmark()")  # the forgetting that both have
+        expect(page.locator("#values")).to_contain_text("over all rows")  # the forgetting that both have
         expect(page.locator("#values tbody tr").nth(3).locator("td").first).to_have_text(re.compile(r"\d\d\.\d\d"))
         page.get_by_label("Find a run").fill("small")
         expect(page.locator("#runs li")).to_have_count(1)
@@ -326,7 +326,7 @@ def test_the_page_survives_a_restart_of_the_server(browser: Browser, tmp_path: P
             page.goto(address)
             drawn(page, 1)
             until(lambda: rows_shown(page) > 5_000)
-        expect(page.locator("#link")).to_have_text(re.compile("The server is away"), timeout=WAIT)
+        expect(page.locator("#link")).to_have_text(re.compile("No connection to the server"), timeout=WAIT)
         seen = rows_shown(page)
         with served(tmp_path, port):
             expect(page.locator("#link")).to_have_text("live", timeout=WAIT)
@@ -368,7 +368,7 @@ def test_the_page_holds_no_more_points_however_long_it_runs(browser: Browser, tm
 def test_a_run_is_started_and_stopped_from_the_page(browser: Browser, tmp_path: Path) -> None:
     refusal = "status of 400"
     with served(tmp_path) as address, opened(browser, address, expected=refusal) as page:
-        expect(page.get_by_role("heading", name="No run is here yet")).to_be_visible()
+        expect(page.get_by_role("heading", name="There are no runs yet")).to_be_visible()
         pictured(page, "empty")
         page.get_by_role("button", name="New run").click()
         dialog = page.get_by_role("dialog")

@@ -8,6 +8,7 @@ from typing import Any
 
 from streamgauge._engine.journal import JournalView
 from streamgauge._engine.journal import format as files
+from streamgauge._format.text import describe_forgetting
 from streamgauge.errors import StreamgaugeError
 from streamgauge.results import Results
 from streamgauge.serve.catalogues import find_experiment
@@ -96,15 +97,16 @@ class Run:
 
     def describe(self) -> dict[str, Any]:
         """Return everything that is shown of the run except its curves."""
-        view = self._read_journal()
+        view, summary = self._read_journal(), self.summarise()
+        summary["forgetting_texts"] = {name: describe_forgetting(name) for name in summary["forgettings"]}
         if self.is_saved or view is None:
             details = _describe_results(self._cache.load(self.folder).results)
             has_pairs = view is not None and bool(view.status().get("verdicts"))
-            return {**self.summarise(), **details, "has_pairs": has_pairs}
+            return {**summary, **details, "has_pairs": has_pairs}
         status, about = view.status(), view.about
         _, events = view.events()
         return {
-            **self.summarise(),
+            **summary,
             "measure_facts": about.get("measure_facts", {}),
             "verdicts": status.get("verdicts", []),
             "has_pairs": bool(status.get("verdicts")),

@@ -409,7 +409,7 @@ def test_a_burst_is_not_told_point_by_point(tmp_path: Path) -> None:
 
 
 def test_a_thinned_journal_is_read_again_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("streamgauge._engine.journal.writer.MOST_RECORDS", 400)
+    monkeypatch.setattr("streamgauge._engine.journal.writer.MAX_RECORDS", 400)
     with Journal(tmp_path / "live", LAYOUT) as journal:
         journal.note(batch(list(range(1, 391))))
         watcher = Watcher(Library(tmp_path))
@@ -452,7 +452,7 @@ def test_metrics_are_what_prometheus_reads(tmp_path: Path) -> None:
     name = 'a"b\\c'
     layout = replace(LAYOUT, learners=(name, "bayes"))
     with Journal(tmp_path / "live", layout, {"stream": "SEA()"}) as journal:
-        journal.note(batch([10], alarms=(Alarm(5, name, 0, "DDM"),)), news=lambda: {"source": {"lag": 7, "bad": 2}})
+        journal.note(batch([10], alarms=(Alarm(5, name, 0, "DDM"),)), describe=lambda: {"source": {"lag": 7, "bad": 2}})
         journal._write_status()
         text = format_metrics(Library(tmp_path), n_pages=2)
     escaped = 'a\\"b\\\\c'

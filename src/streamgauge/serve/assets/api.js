@@ -1,38 +1,38 @@
-// Talks to the server: answers by address, news by a socket that comes back by itself.
+// Requests to the server, and live news over a WebSocket that reconnects by itself.
 export class Refusal extends Error {}
 
-async function answer(address, options) {
+async function request(address, options) {
   const response = await fetch(address, options);
   if (response.status >= 500) throw new Error(`the server answered ${response.status}`);
   if (!response.ok) throw new Refusal((await response.text()) || `the server answered ${response.status}`);
   return response;
 }
 
-export const ask = async (address) => (await answer(address)).json();
+export const getJson = async (address) => (await request(address)).json();
 
-export const send = async (address, facts) =>
-  (await answer(address, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(facts) })).json();
+export const postJson = async (address, facts) =>
+  (await request(address, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(facts) })).json();
 
-export function query(parts) {
+export function buildQuery(parts) {
   const search = new URLSearchParams();
   for (const [key, value] of parts) if (value !== null && value !== undefined) search.append(key, value);
   return search.toString();
 }
 
-const listed = (column) => Array.from(column, (value) => (Number.isNaN(value) ? null : value));
+const toList = (column) => Array.from(column, (value) => (Number.isNaN(value) ? null : value));
 
-// The curves of a panel: a head in JSON, rows as float64, then the columns of each curve as float32.
-export async function curves(id, panel, view, points) {
+// Fetches the curves of a panel: a header in JSON, rows as float64, then the columns of each curve as float32.
+export async function fetchCurves(id, panel, view, points) {
   const parts = [["id", id], ["panel", JSON.stringify(panel)], ["points", points], ["from", view?.from], ["to", view?.to]];
-  const bytes = await (await answer(`/api/curves?${query(parts)}`)).arrayBuffer();
+  const bytes = await (await request(`/api/curves?${buildQuery(parts)}`)).arrayBuffer();
   const length = new DataView(bytes).getUint32(0, true);
-  const head = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 4, length)));
-  const rows = Array.from(new Float64Array(bytes, 4 + length, head.n));
-  const columns = head.bands ? 3 : 1;
-  const start = 4 + length + 8 * head.n;
+  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 4, length)));
+  const rows = Array.from(new Float64Array(bytes, 4 + length, header.n));
+  const columns = header.bands ? 3 : 1;
+  const start = 4 + length + 8 * header.n;
   const curve = (k) => Array.from({ length: columns }, (_, band) =>
-    listed(new Float32Array(bytes, start + 4 * head.n * (columns * k + band), head.n)));
-  return { ...head, rows, curves: head.names.map((_, k) => curve(k)) };
+    toList(new Float32Array(bytes, start + 4 * header.n * (columns * k + band), header.n)));
+  return { ...header, rows, curves: header.names.map((_, k) => curve(k)) };
 }
 
 export class Live {
@@ -47,7 +47,7 @@ export class Live {
     this.socket.addEventListener("open", () => {
       this.wait = 500;
       this.onLink(true);
-      if (this.wanted) this.say();
+      if (this.wanted) this.sendWanted();
     });
     this.socket.addEventListener("message", (event) => this.onNews(JSON.parse(event.data)));
     this.socket.addEventListener("close", () => {
@@ -59,10 +59,10 @@ export class Live {
 
   subscribe(wanted) {
     this.wanted = wanted;
-    if (this.socket.readyState === WebSocket.OPEN) this.say();
+    if (this.socket.readyState === WebSocket.OPEN) this.sendWanted();
   }
 
-  say() {
+  sendWanted() {
     this.socket.send(JSON.stringify(this.wanted));
   }
 }

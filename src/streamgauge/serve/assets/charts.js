@@ -1,45 +1,45 @@
-// A chart of one panel: the curves of every learner of every chosen run, over the rows of the stream.
+// A chart of one panel: the curves of every learner of every selected run, over the rows of the stream.
 import { make } from "./dom.js";
 import * as format from "./format.js";
-import { colourOf, DASHES, styled } from "./keys.js";
+import { DASHES, getColour, getStyle } from "./keys.js";
 
-// The points with a gap on either side, which no line shows; an undefined one is a row of another run.
-const alone = (plot, series) => {
+// Finds points with a gap on either side, which no line shows; undefined values belong to rows of other runs.
+const findIsolated = (plot, series) => {
   const values = plot.data[series];
-  const found = [];
-  let before = null, here = null, at = -1;
+  const isolated = [];
+  let before = null, here = null, position = -1;
   for (let i = 0; i <= values.length; i += 1) {
     const next = i < values.length ? values[i] : null;
     if (next === undefined) continue;
-    if (here !== null && before === null && next === null) found.push(at);
+    if (here !== null && before === null && next === null) isolated.push(position);
     before = here;
     here = next;
-    at = i;
+    position = i;
   }
-  return found;
+  return isolated;
 };
 
 export class Chart {
-  // hooks: onView(view or null), onCursor(row or null), view(), marks(), title, unit
+  // hooks: onView(view or null), onMove(shift, factor), onCursor(row or null), getView(), listMarks(), title, under, unit
   constructor(panel, hooks) {
     Object.assign(this, { panel, hooks, plot: null, shape: "" });
-    this.place = make("div", { class: "plot" });
+    this.container = make("div", { class: "plot" });
     this.figure = make(
       "figure",
       {},
       make("figcaption", {}, make("b", {}, hooks.title), hooks.under ? ` ${hooks.under}` : ""),
-      this.place,
+      this.container,
     );
-    this.place.tabIndex = 0;
-    this.place.setAttribute("role", "group");
-    this.place.setAttribute("aria-label", `Curves of ${hooks.title}. Arrow keys move along, plus and minus zoom, 0 shows all.`);
-    this.place.addEventListener("keydown", (event) => this.onKey(event));
-    this.place.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
-    this.sizes = new ResizeObserver(() => this.fit());
-    this.sizes.observe(this.place);
+    this.container.tabIndex = 0;
+    this.container.setAttribute("role", "group");
+    this.container.setAttribute("aria-label", `Curves of ${hooks.title}. Arrow keys move, plus and minus zoom, 0 shows all rows.`);
+    this.container.addEventListener("keydown", (event) => this.onKey(event));
+    this.container.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
+    this.observer = new ResizeObserver(() => this.fit());
+    this.observer.observe(this.container);
   }
 
-  // lines: [{ key, place, rows, columns: [mean, low?, high?], shown, bands }]; all lines of a run share their rows.
+  // lines: [{ key, index, rows, columns: [mean, low?, high?], shown }]; all lines of a run share their rows.
   draw(lines) {
     const tables = new Map();
     lines.forEach((line) => {
@@ -48,7 +48,7 @@ export class Chart {
     });
     const list = [...tables.values()];
     const data = list.length === 1 ? list[0] : uPlot.join(list);
-    const shape = JSON.stringify(lines.map((line) => [line.key, line.place, line.columns.length]));
+    const shape = JSON.stringify(lines.map((line) => [line.key, line.index, line.columns.length]));
     if (!this.plot || shape !== this.shape) this.build(lines, data, shape);
     else {
       lines.forEach((line, k) => {
@@ -71,10 +71,10 @@ export class Chart {
     for (const line of lines) {
       const first = series.length;
       this.firsts.push(first);
-      const colour = () => colourOf(line.place);
+      const colour = () => getColour(line.index);
       series.push({
-        width: 2, stroke: colour, show: line.shown, dash: DASHES[line.place % DASHES.length], spanGaps: false,
-        points: { show: true, size: 5, filter: alone, fill: colour },
+        width: 2, stroke: colour, show: line.shown, dash: DASHES[line.index % DASHES.length], spanGaps: false,
+        points: { show: true, size: 5, filter: findIsolated, fill: colour },
       });
       if (line.columns.length === 3) {
         const edge = { width: 0, stroke: "transparent", points: { show: false }, show: line.shown };
@@ -83,26 +83,26 @@ export class Chart {
       }
     }
     const options = {
-      ...this.size(), series, bands, legend: { show: false },
-      scales: { x: { time: false, range: (_, low, high) => this.range(low, high) } },
+      ...this.measure(), series, bands, legend: { show: false },
+      scales: { x: { time: false, range: (_, low, high) => this.findRange(low, high) } },
       cursor: {
         y: false, points: { size: 7 }, sync: { key: "rows" }, drag: { x: true, y: false, setScale: false },
         bind: { dblclick: () => () => { this.hooks.onView(null); return null; } },
       },
-      axes: this.axes(),
+      axes: this.makeAxes(),
       hooks: {
         setSelect: [(plot) => this.onSelect(plot)],
         setCursor: [(plot) => this.hooks.onCursor(plot.cursor.idx == null ? null : plot.data[0][plot.cursor.idx])],
-        drawClear: [(plot) => this.markDrifts(plot)],
-        draw: [(plot) => this.markAlarms(plot)],
+        drawClear: [(plot) => this.drawDrifts(plot)],
+        draw: [(plot) => this.drawAlarms(plot)],
       },
     };
-    this.plot = new uPlot(options, data, this.place);
+    this.plot = new uPlot(options, data, this.container);
   }
 
-  axes() {
-    const axis = { stroke: () => styled("--quiet"), font: "12px system-ui, sans-serif", ticks: { show: false },
-      grid: { stroke: () => styled("--grid"), width: 1 } };
+  makeAxes() {
+    const axis = { stroke: () => getStyle("--quiet"), font: "12px system-ui, sans-serif", ticks: { show: false },
+      grid: { stroke: () => getStyle("--grid"), width: 1 } };
     const rate = this.hooks.unit === "rate";
     const tick = (value) => (rate ? +(100 * value).toFixed(6) : this.hooks.unit === "bytes" ? format.bytes(value) : format.short(value));
     return [
@@ -111,19 +111,19 @@ export class Chart {
     ];
   }
 
-  range(low, high) {
-    const view = this.hooks.view();
+  findRange(low, high) {
+    const view = this.hooks.getView();
     if (view) return [view.from, view.to];
     if (low === null || low === undefined) return [0, 1];
     return low === high ? [low - 1, high + 1] : [low, high];
   }
 
-  size() {
-    return { width: Math.max(80, this.place.clientWidth), height: Math.max(80, this.place.clientHeight) };
+  measure() {
+    return { width: Math.max(80, this.container.clientWidth), height: Math.max(80, this.container.clientHeight) };
   }
 
   fit() {
-    if (this.plot && this.place.clientWidth > 0 && this.place.clientWidth !== this.plot.width) this.plot.setSize(this.size());
+    if (this.plot && this.container.clientWidth > 0 && this.container.clientWidth !== this.plot.width) this.plot.setSize(this.measure());
   }
 
   redraw() {
@@ -131,14 +131,9 @@ export class Chart {
   }
 
   destroy() {
-    this.sizes.disconnect();
+    this.observer.disconnect();
     this.plot?.destroy();
     this.plot = null;
-  }
-
-  shownRange() {
-    const { min, max } = this.plot.scales.x;
-    return { from: min, to: max };
   }
 
   onSelect(plot) {
@@ -160,12 +155,12 @@ export class Chart {
   onWheel(event) {
     if (!(event.ctrlKey || event.shiftKey) || !this.plot) return; // a plain wheel scrolls the page
     event.preventDefault();
-    const by = Math.sign(event.deltaY || event.deltaX);
-    if (event.ctrlKey) this.hooks.onMove(0, by > 0 ? 1.4 : 0.7);
-    else this.hooks.onMove(0.15 * by, 1);
+    const direction = Math.sign(event.deltaY || event.deltaX);
+    if (event.ctrlKey) this.hooks.onMove(0, direction > 0 ? 1.4 : 0.7);
+    else this.hooks.onMove(0.15 * direction, 1);
   }
 
-  clipped(plot, paint) {
+  paintClipped(plot, paint) {
     const { ctx, bbox } = plot;
     ctx.save();
     ctx.beginPath();
@@ -175,11 +170,11 @@ export class Chart {
     ctx.restore();
   }
 
-  // The true drifts of the stream: a line where each begins, a shade as long as it lasts; zero for a difference.
-  markDrifts(plot) {
-    this.clipped(plot, (ctx, bbox) => {
-      ctx.fillStyle = styled("--quiet");
-      this.hooks.marks().drifts.forEach(({ start, stop }) => {
+  // The true drifts of the stream: a line at the start and a shade over the length of each; for a difference also the zero line.
+  drawDrifts(plot) {
+    this.paintClipped(plot, (ctx, bbox) => {
+      ctx.fillStyle = getStyle("--quiet");
+      this.hooks.listMarks().drifts.forEach(({ start, stop }) => {
         const from = plot.valToPos(start, "x", true);
         ctx.globalAlpha = 0.14;
         ctx.fillRect(from, bbox.top, plot.valToPos(stop, "x", true) - from, bbox.height);
@@ -192,19 +187,19 @@ export class Chart {
     });
   }
 
-  // The alarms of detectors: a triangle at the foot in the colour of the learner, pale for a warning.
-  markAlarms(plot) {
-    this.clipped(plot, (ctx, bbox) => {
+  // The alarms of detectors: a triangle at the bottom in the colour of the learner, pale for a warning.
+  drawAlarms(plot) {
+    this.paintClipped(plot, (ctx, bbox) => {
       const size = 4 * devicePixelRatio;
-      const foot = bbox.top + bbox.height;
-      this.hooks.marks().alarms.forEach(({ row, place, kind }) => {
-        const at = plot.valToPos(row, "x", true);
+      const bottom = bbox.top + bbox.height;
+      this.hooks.listMarks().alarms.forEach(({ row, index, kind }) => {
+        const x = plot.valToPos(row, "x", true);
         ctx.globalAlpha = kind === "drift" ? 0.85 : 0.25;
-        ctx.fillStyle = colourOf(place);
+        ctx.fillStyle = getColour(index);
         ctx.beginPath();
-        ctx.moveTo(at, foot - 2 * size);
-        ctx.lineTo(at - size, foot);
-        ctx.lineTo(at + size, foot);
+        ctx.moveTo(x, bottom - 2 * size);
+        ctx.lineTo(x - size, bottom);
+        ctx.lineTo(x + size, bottom);
         ctx.fill();
       });
     });

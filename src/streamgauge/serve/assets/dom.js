@@ -1,4 +1,4 @@
-// Elements are made of texts and attributes only: nothing that a user named is ever read as markup.
+// Elements are built from text and attributes only, so that no name given by a user is parsed as markup.
 const SVG = "http://www.w3.org/2000/svg";
 const SVG_NAMES = new Set(["svg", "line", "circle", "rect", "path"]);
 
@@ -15,25 +15,25 @@ export function make(name, attributes = {}, ...children) {
 
 export const byId = (id) => document.getElementById(id);
 
-const HELD_BACK = 100; // milliseconds
-const heldBack = new Map();
+const RETRY = 100; // milliseconds
+const pending = new Map();
 
-// Replaces what is in a place, but only the parts that have changed, so that focus and screen readers are left alone.
+// Replaces the children of a node, but only those that have changed, so that focus and screen readers are not disturbed.
 // While something in it is pressed it waits: a button that is replaced between press and release is never clicked.
-export function show(place, ...children) {
-  heldBack.delete(place);
-  if (place.matches(":active")) {
-    heldBack.set(place, children);
-    setTimeout(() => { if (heldBack.get(place) === children) show(place, ...children); }, HELD_BACK);
+export function show(parent, ...children) {
+  pending.delete(parent);
+  if (parent.matches(":active")) {
+    pending.set(parent, children);
+    setTimeout(() => { if (pending.get(parent) === children) show(parent, ...children); }, RETRY);
     return;
   }
-  const fresh = [...make(place.localName === "ul" ? "ul" : "div", {}, ...children).childNodes];
-  const focused = place.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
-  const kept = [...place.childNodes];
-  if (kept.length !== fresh.length) place.replaceChildren(...fresh);
-  else fresh.forEach((node, i) => { if (!node.isEqualNode(kept[i])) kept[i].replaceWith(node); });
-  if (focused !== undefined && !place.contains(document.activeElement)) {
-    [...place.querySelectorAll("[data-key]")].find((node) => node.dataset.key === focused)?.focus();
+  const next = [...make(parent.localName === "ul" ? "ul" : "div", {}, ...children).childNodes];
+  const focused = parent.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
+  const current = [...parent.childNodes];
+  if (current.length !== next.length) parent.replaceChildren(...next);
+  else next.forEach((node, i) => { if (!node.isEqualNode(current[i])) current[i].replaceWith(node); });
+  if (focused !== undefined && !parent.contains(document.activeElement)) {
+    [...parent.querySelectorAll("[data-key]")].find((node) => node.dataset.key === focused)?.focus();
   }
 }
 

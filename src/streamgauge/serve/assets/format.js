@@ -1,4 +1,4 @@
-// How numbers are put for people: rates in percent, everything else in its own unit.
+// Numbers for people: rates in percent, everything else in its own unit.
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const clock = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
@@ -6,8 +6,8 @@ export const MISSING = "–";
 
 export const count = (number) => whole.format(number);
 export const short = (number) => compact.format(number);
-export const named = (run) => run.title || (run.id === "." ? "this folder" : run.id);
-export const plural = (number, one, many = `${one}s`) => `${count(number)} ${number === 1 ? one : many}`;
+export const runName = (run) => run.title || (run.id === "." ? "this folder" : run.id);
+export const plural = (number, noun) => `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
 
 export function value(number, unit) {
   if (number === null || number === undefined || Number.isNaN(number)) return MISSING;
@@ -32,7 +32,7 @@ export function duration(seconds) {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-export const points = (difference) =>
-  difference === null || difference === undefined ? MISSING : `${difference > 0 ? "+" : ""}${(100 * difference).toFixed(2)}`;
+export const difference = (number) =>
+  number === null || number === undefined ? MISSING : `${number > 0 ? "+" : ""}${(100 * number).toFixed(2)}`;
 
-export const moment = (seconds) => (seconds ? clock.format(new Date(1000 * seconds)) : "");
+export const time = (seconds) => (seconds ? clock.format(new Date(1000 * seconds)) : "");

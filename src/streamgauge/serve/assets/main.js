@@ -1,11 +1,11 @@
-// The page: what is chosen, what is known, and how one follows from the other.
-import { ask, curves, Live, query, Refusal, send } from "./api.js";
+// The page: its state, the data it holds, and how both are updated.
+import { buildQuery, fetchCurves, getJson, Live, postJson, Refusal } from "./api.js";
 import { Chart } from "./charts.js";
 import { showControls, showHead } from "./controls.js";
 import { byId, show } from "./dom.js";
 import { exportPicture, exportTable } from "./exports.js";
 import * as format from "./format.js";
-import { forgetColours } from "./keys.js";
+import { clearStyles } from "./keys.js";
 import { showRuns } from "./runs.js";
 import { openForm } from "./start.js";
 import { panelKey, Store } from "./store.js";
@@ -21,18 +21,18 @@ const state = {
 const store = new Store();
 const charts = new Map();
 let loading = 0;
-let ready = false; // from when on the first run that appears is shown by itself
+let ready = false; // then the first run that appears is selected
 
-// What is chosen stands in the address, so that it can be kept, sent and opened again.
-function remember() {
+// The selection is part of the address, so that it can be bookmarked and shared.
+function saveAddress() {
   const parts = [
     ...state.selected.map((id) => ["run", id]), ...state.measures.map((name) => ["measure", name]), ["under", state.forgetting],
     ...state.costs.map((name) => ["cost", name]), ["from", state.view?.from], ["to", state.view?.to],
   ];
-  history.replaceState(null, "", `#${query(parts)}`);
+  history.replaceState(null, "", `#${buildQuery(parts)}`);
 }
 
-function recall() {
+function readAddress() {
   const parts = new URLSearchParams(location.hash.slice(1));
   state.selected = parts.getAll("run");
   state.measures = parts.getAll("measure");
@@ -42,19 +42,22 @@ function recall() {
   state.view = parts.has("to") && to > from ? { from, to } : null;
 }
 
-const shownRuns = () => state.selected.filter((id) => state.details.has(id)).map((id) => ({ id, details: state.details.get(id) }));
-const union = (axis) => [...new Set(shownRuns().flatMap(({ details }) => details[axis] ?? []))];
+const listShown = () => state.selected.filter((id) => state.details.has(id)).map((id) => ({ id, details: state.details.get(id) }));
+const listAll = (axis) => [...new Set(listShown().flatMap(({ details }) => details[axis] ?? []))];
 
-// Keeps what was chosen as far as it is there, and chooses the first where nothing is.
-function choose() {
-  const [measures, forgettings] = [union("measures"), union("forgettings")];
+// Drops measures and forgettings that no run has, and selects the first if none is left.
+function fixSelection() {
+  const [measures, forgettings] = [listAll("measures"), listAll("forgettings")];
   state.measures = state.measures.filter((name) => measures.includes(name));
   if (!state.measures.length) state.measures = measures.slice(0, 2);
   if (!forgettings.includes(state.forgetting)) state.forgetting = forgettings[0] ?? null;
 }
 
-function panels() {
-  const withCosts = shownRuns().some(({ details }) => details.with_costs);
+// The server sends the words for each forgetting, such as "over the last 1,000 rows".
+const describeForgetting = (name) => listShown().map(({ details }) => details.forgetting_texts?.[name]).find(Boolean) ?? name;
+
+function listPanels() {
+  const withCosts = listShown().some(({ details }) => details.with_costs);
   return [
     ...state.measures.map((name) => ({ kind: "measure", name, under: state.forgetting })),
     ...(withCosts ? state.costs.map((name) => ({ kind: "cost", name, under: "" })) : []),
@@ -62,39 +65,39 @@ function panels() {
   ];
 }
 
-const has = (details, panel) => {
+const hasPanel = (details, panel) => {
   if (panel.kind === "measure") return details.measures.includes(panel.name) && details.forgettings.includes(panel.under);
   if (panel.kind === "pair") return details.learners.includes(panel.name) && details.learners.includes(panel.under);
   return Boolean(details.with_costs);
 };
 
-function factsOf(panel) {
+function describePanel(panel) {
   if (panel.kind === "cost") return { title: COSTS[panel.name][0], unit: COSTS[panel.name][1], lower: true };
-  if (panel.kind === "pair") return { title: `${panel.name} − ${panel.under}`, unit: "rate", under: "difference of accuracy, in points", neutral: true };
-  const facts = shownRuns().map(({ details }) => details.measure_facts?.[panel.name]).find(Boolean) ?? {};
+  if (panel.kind === "pair") return { title: `${panel.name} − ${panel.under}`, unit: "rate", under: "difference of accuracy, pp", neutral: true };
+  const facts = listShown().map(({ details }) => details.measure_facts?.[panel.name]).find(Boolean) ?? {};
   const unit = facts.unit ?? "rate";
-  return { title: unit === "rate" ? `${panel.name} %` : panel.name, unit, lower: facts.greater_is_better === false, under: panel.under };
+  return { title: unit === "rate" ? `${panel.name} %` : panel.name, unit, lower: facts.greater_is_better === false, under: describeForgetting(panel.under) };
 }
 
-// Every learner of every shown run, with its place in the order of colours.
-function lines() {
+// Lists every learner of every shown run, with the index of its colour.
+function listLines() {
   const several = state.selected.length > 1;
-  return shownRuns().flatMap(({ id, details }) => details.learners.map((learner, k) => ({ id, k, learner, run: several ? format.named(details) : null, failures: details.failures ?? [] })))
-    .map((line, place) => ({ ...line, place, key: `${line.id}\0${line.learner}` }))
+  return listShown().flatMap(({ id, details }) => details.learners.map((learner, k) => ({ id, k, learner, run: several ? format.runName(details) : null, failures: details.failures ?? [] })))
+    .map((line, index) => ({ ...line, index, key: `${line.id}\0${line.learner}` }))
     .map((line) => ({ ...line, shown: !state.hidden.has(line.key), failed: line.failures.some((f) => f.learner === line.learner) }));
 }
 
-function marks() {
-  const places = new Map(lines().filter((line) => line.shown).map((line) => [line.key, line.place]));
-  const alarms = shownRuns().flatMap(({ id, details }) => (details.alarms ?? []).map((alarm) => ({ ...alarm, place: places.get(`${id}\0${alarm.learner}`) })));
-  const first = shownRuns()[0]?.details;
-  return { alarms: alarms.filter((alarm) => alarm.place !== undefined), drifts: first?.drifts ?? [] };
+function listMarks() {
+  const indices = new Map(listLines().filter((line) => line.shown).map((line) => [line.key, line.index]));
+  const alarms = listShown().flatMap(({ id, details }) => (details.alarms ?? []).map((alarm) => ({ ...alarm, index: indices.get(`${id}\0${alarm.learner}`) })));
+  const first = listShown()[0]?.details;
+  return { alarms: alarms.filter((alarm) => alarm.index !== undefined), drifts: first?.drifts ?? [] };
 }
 
 // ---- drawing
 
-function arrangeCharts() {
-  const wanted = new Map(panels().map((panel) => [panelKey(panel), panel]));
+function updateCharts() {
+  const wanted = new Map(listPanels().map((panel) => [panelKey(panel), panel]));
   for (const [name, chart] of charts) {
     if (wanted.has(name)) continue;
     chart.destroy();
@@ -103,36 +106,40 @@ function arrangeCharts() {
   }
   for (const [name, panel] of wanted) {
     if (charts.has(name)) continue;
-    const hooks = { ...factsOf(panel), view: () => state.view, marks, onView: setView, onMove: move, onCursor: pointAt };
+    const hooks = { ...describePanel(panel), getView: () => state.view, listMarks, onView: setView, onMove: move, onCursor: setCursor };
     charts.set(name, new Chart(panel, hooks));
   }
   const figures = [...wanted.keys()].map((name) => charts.get(name).figure);
   if (figures.some((figure, i) => byId("charts").children[i] !== figure)) byId("charts").replaceChildren(...figures);
 }
 
-function chartLines(panel) {
-  const all = lines();
-  const known = shownRuns().filter(({ id, details }) => has(details, panel) && store.shown(id, panel, state.view));
+function listChartLines(panel) {
+  const all = listLines();
+  const known = listShown().filter(({ id, details }) => hasPanel(details, panel) && store.getShown(id, panel, state.view));
   return known.flatMap(({ id }) => {
-    const data = store.shown(id, panel, state.view);
+    const data = store.getShown(id, panel, state.view);
     return data.curves.map((columns, k) => {
-      const line = panel.kind === "pair" ? { key: `${id} ${panelKey(panel)}`, place: all.find((l) => l.id === id && l.learner === panel.name)?.place ?? 0, shown: true } : all.find((l) => l.id === id && l.k === k);
-      return { key: line.key, place: line.place, shown: line.shown, rows: data.rows, columns: state.bands || panel.kind === "pair" ? columns : columns.slice(0, 1) };
+      const isPair = panel.kind === "pair";
+      const line = all.find((candidate) => candidate.id === id && (isPair ? candidate.learner === panel.name : candidate.k === k));
+      return {
+        key: isPair ? `${id} ${panelKey(panel)}` : line.key, index: line?.index ?? 0, shown: isPair || line.shown,
+        rows: data.rows, columns: state.bands || isPair ? columns : columns.slice(0, 1),
+      };
     });
   });
 }
 
-let waiting = false;
+let scheduled = false;
 function draw() {
-  if (waiting || document.hidden) return;
-  waiting = true;
+  if (scheduled || document.hidden) return;
+  scheduled = true;
   requestAnimationFrame(() => {
-    waiting = false;
+    scheduled = false;
     for (const chart of charts.values()) {
-      const drawn = chartLines(chart.panel);
-      if (drawn.length) chart.draw(drawn);
+      const lines = listChartLines(chart.panel);
+      if (lines.length) chart.draw(lines);
     }
-    tell();
+    updateTexts();
     if (charts.size && !document.documentElement.dataset.drawn) {
       performance.mark("drawn");
       document.documentElement.dataset.drawn = "true";
@@ -140,40 +147,40 @@ function draw() {
   });
 }
 
-function tell() {
-  const runs = shownRuns();
-  const drawn = panels();
+function updateTexts() {
+  const runs = listShown();
   showHead(state, runs, { onStop: stop });
   showNotices(runs);
   const row = state.cursor;
-  const columns = drawn.filter((panel) => panel.kind !== "pair").map((panel) => ({
-    ...factsOf(panel), under: null, value: (line) => store.valueAt(line.id, panel, line.k, row, state.view) }));
-  const last = Math.max(0, ...runs.map(({ id }) => store.lastRow(id)));
+  const columns = listPanels().filter((panel) => panel.kind !== "pair").map((panel) => ({
+    ...describePanel(panel), under: null, getValue: (line) => store.getValue(line.id, panel, line.k, row, state.view) }));
+  const last = Math.max(0, ...runs.map(({ id }) => store.getLastRow(id)));
   const at = row === null ? `At the last reading${last ? `, row ${format.count(last)}` : ""}` : `At row ${format.count(row)}`;
-  const where = state.forgetting ? `${at} · ${state.forgetting}` : at;
-  showValues(lines(), columns, where, toggleLearner);
+  const caption = state.forgetting ? `${at}, ${describeForgetting(state.forgetting)}` : at;
+  showValues(listLines(), columns, caption, toggleLearner);
   showVerdicts(runs, state.all, { onPair: togglePair, onAll: toggleAll, isDrawn });
   showMore(runs);
 }
 
-function tellChoices() {
-  const shown = shownRuns();
+function updateControls() {
+  const shown = listShown();
   showControls(state, {
-    measures: union("measures"), forgettings: union("forgettings"), shown,
+    measures: listAll("measures"), forgettings: listAll("forgettings"), shown,
     costs: shown.some(({ details }) => details.with_costs) ? COSTS : {}, folded: shown.some(({ details }) => details.n_folds > 1),
   }, {
     onMeasure: (name) => { toggleIn(state.measures, name); if (!state.measures.length) state.measures = [name]; load(); },
+    describeForgetting,
     onForgetting: (name) => { state.forgetting = name; load(); },
     onCost: (name) => { toggleIn(state.costs, name); load(); },
-    onBands: () => { state.bands = !state.bands; tellChoices(); draw(); },
+    onBands: () => { state.bands = !state.bands; updateControls(); draw(); },
     onPause: pause, onMove: move, onAllRows: () => setView(null),
-    onTable: () => exportTable(state, panels()), onPicture: () => exportPicture([...charts.values()], lines()),
+    onTable: () => exportTable(state, listPanels()), onPicture: () => exportPicture([...charts.values()], listLines()),
   });
 }
 
-const listRuns = () => showRuns(state, { onOnly: (id) => select([id]), onToggle: toggleRun });
+const updateRuns = () => showRuns(state, { onOnly: (id) => select([id]), onToggle: toggleRun });
 
-// ---- choosing
+// ---- selecting
 
 const toggleIn = (list, name) => (list.includes(name) ? list.splice(list.indexOf(name), 1) : list.push(name));
 const isDrawn = (verdict) => state.pairs.some(([a, b]) => a === verdict.first && b === verdict.second);
@@ -191,12 +198,12 @@ function togglePair(_, verdict) {
 
 function toggleAll(id) {
   if (!state.all.delete(id)) state.all.add(id);
-  tell();
+  updateTexts();
 }
 
 function toggleRun(id) {
-  const chosen = state.selected.includes(id) ? state.selected.filter((other) => other !== id) : [...state.selected, id];
-  select(chosen.length ? chosen.slice(-8) : [id]);
+  const selected = state.selected.includes(id) ? state.selected.filter((other) => other !== id) : [...state.selected, id];
+  select(selected.length ? selected.slice(-8) : [id]);
 }
 
 function select(ids) {
@@ -205,49 +212,49 @@ function select(ids) {
   state.pairs = [];
   state.cursor = null;
   state.details = new Map([...state.details].filter(([id]) => ids.includes(id)));
-  store.keep(ids);
-  open();
+  store.retain(ids);
+  openRuns();
 }
 
-function pointAt(row) {
+function setCursor(row) {
   if (row === state.cursor) return;
   state.cursor = row;
   draw();
 }
 
-function extent() {
+function findExtent() {
   const ids = state.selected;
-  return { from: Math.min(...ids.map((id) => store.firstRow(id))), to: Math.max(...ids.map((id) => store.lastRow(id))) };
+  return { from: Math.min(...ids.map((id) => store.getFirstRow(id))), to: Math.max(...ids.map((id) => store.getLastRow(id))) };
 }
 
-// Moves by a share of what is shown, and shows a multiple of it.
-function move(by, times) {
-  const whole = extent();
+// Shifts the view by a share of its width, and scales the width by a factor.
+function move(shift, factor) {
+  const whole = findExtent();
   const { from, to } = state.view ?? whole;
-  const width = Math.max(2, (to - from) * times);
-  const middle = (from + to) / 2 + by * (to - from);
+  const width = Math.max(2, (to - from) * factor);
+  const middle = (from + to) / 2 + shift * (to - from);
   if (width >= whole.to - whole.from) return setView(null);
   const start = Math.max(whole.from, Math.min(whole.to - width, middle - width / 2));
   setView({ from: Math.floor(start), to: Math.ceil(start + width) });
 }
 
-let finer;
+let refineTimer;
 function setView(view) {
   state.view = view;
-  remember();
-  tellChoices();
+  saveAddress();
+  updateControls();
   draw();
-  clearTimeout(finer);
-  finer = setTimeout(refine, 150);
+  clearTimeout(refineTimer);
+  refineTimer = setTimeout(refine, 150);
 }
 
-// Asks for more points of the rows that are shown than the whole curve has there.
+// Loads more points of the rows in view than the whole curve has there.
 async function refine() {
-  const [view, now] = [state.view, loading];
+  const [view, current] = [state.view, loading];
   if (!view) return;
-  await each(async (id, panel) => {
-    const found = await curves(id, panel, view, Store.POINTS);
-    if (view === state.view && now === loading) store.putFiner(id, panel, view, found);
+  await forEachCurve(async (id, panel) => {
+    const data = await fetchCurves(id, panel, view, Store.POINTS);
+    if (view === state.view && current === loading) store.putFiner(id, panel, view, data);
   });
   draw();
 }
@@ -255,13 +262,13 @@ async function refine() {
 function pause() {
   state.paused = !state.paused;
   state.missed = 0;
-  tellChoices();
+  updateControls();
   if (!state.paused) load();
 }
 
 async function stop(id) {
   try {
-    await send("/api/stop", { id });
+    await postJson("/api/stop", { id });
   } catch (error) {
     notify(error.message);
   }
@@ -269,56 +276,56 @@ async function stop(id) {
 
 // ---- loading and news
 
-const each = (work) => Promise.all(shownRuns().flatMap(({ id, details }) => panels().filter((panel) => has(details, panel)).map((panel) => work(id, panel))));
+const forEachCurve = (work) => Promise.all(listShown().flatMap(({ id, details }) => listPanels().filter((panel) => hasPanel(details, panel)).map((panel) => work(id, panel))));
 
-async function open() {
-  const mine = ++loading;
-  listRuns();
-  let missed = false;
-  const found = await Promise.all(state.selected.map(async (id) => {
+async function openRuns() {
+  const current = ++loading;
+  updateRuns();
+  let failed = false;
+  const entries = await Promise.all(state.selected.map(async (id) => {
     try {
-      return [id, await ask(`/api/run?${query([["id", id]])}`)];
+      return [id, await getJson(`/api/run?${buildQuery([["id", id]])}`)];
     } catch (error) {
-      if (error instanceof Refusal) return [id, null]; // there is no such run
-      missed = true;
+      if (error instanceof Refusal) return [id, null]; // the run does not exist
+      failed = true;
       return [id, state.details.get(id) ?? null];
     }
   }));
-  if (mine !== loading) return;
-  if (missed) setTimeout(open, 2_000);
-  state.details = new Map(found.filter(([, details]) => details));
-  const shared = union("forgettings").filter((name) => shownRuns().every(({ details }) => details.forgettings.includes(name)));
-  if (shared.length && !shared.includes(state.forgetting)) state.forgetting = shared[0]; // what all runs can be compared by
+  if (current !== loading) return;
+  if (failed) setTimeout(openRuns, 2_000);
+  state.details = new Map(entries.filter(([, details]) => details));
+  const shared = listAll("forgettings").filter((name) => listShown().every(({ details }) => details.forgettings.includes(name)));
+  if (shared.length && !shared.includes(state.forgetting)) state.forgetting = shared[0]; // one that all runs have
   await load();
 }
 
 async function load() {
-  const mine = ++loading;
-  choose();
-  remember();
-  arrangeCharts();
-  tellChoices();
+  const current = ++loading;
+  fixSelection();
+  saveAddress();
+  updateCharts();
+  updateControls();
   try {
-    await each(async (id, panel) => {
-      const found = await curves(id, panel, null, Store.POINTS);
-      if (mine === loading) store.put(id, panel, found);
+    await forEachCurve(async (id, panel) => {
+      const data = await fetchCurves(id, panel, null, Store.POINTS);
+      if (current === loading) store.put(id, panel, data);
     });
   } catch (error) {
     notify(error.message);
   }
-  if (mine !== loading) return;
-  byId("controls").hidden = !shownRuns().length;
+  if (current !== loading) return;
+  byId("controls").hidden = !listShown().length;
   subscribe();
   draw();
   if (state.view) refine();
-  shownRuns().filter(({ details }) => details.verdicts === null).forEach(({ id, details }) => judge(id, details));
+  listShown().filter(({ details }) => details.verdicts === null).forEach(({ id, details }) => loadVerdicts(id, details));
 }
 
-// The tests of a finished run take a while, so that its curves do not wait for them.
-async function judge(id, details) {
+// The tests of a finished run are slow, so its curves do not wait for them.
+async function loadVerdicts(id, details) {
   details.verdicts = [];
   try {
-    details.verdicts = await ask(`/api/verdicts?${query([["id", id]])}`);
+    details.verdicts = await getJson(`/api/verdicts?${buildQuery([["id", id]])}`);
   } catch (error) {
     notify(error.message);
   }
@@ -326,14 +333,14 @@ async function judge(id, details) {
 }
 
 function subscribe() {
-  const runs = Object.fromEntries(state.selected.filter((id) => state.details.has(id)).map((id) => [id, store.place(id)]));
-  live.subscribe({ runs, panels: panels() });
+  const runs = Object.fromEntries(state.selected.filter((id) => state.details.has(id)).map((id) => [id, store.getPosition(id)]));
+  live.subscribe({ runs, panels: listPanels() });
 }
 
 function onNews(news) {
   if (news.runs) {
     state.runs = news.runs;
-    listRuns();
+    updateRuns();
     if (state.awaited && news.runs.some((run) => run.id === state.awaited)) {
       const id = state.awaited;
       state.awaited = null;
@@ -342,79 +349,79 @@ function onNews(news) {
   }
   for (const [id, reason] of Object.entries(news.failed ?? {})) {
     if (state.awaited === id) state.awaited = null;
-    notify(`The run ${id} could not be done: ${reason}`);
+    notify(`The run ${id} failed: ${reason}`);
   }
   if (!news.watched) return;
   let again = false;
-  for (const [id, told] of Object.entries(news.watched)) again = take(id, told) || again;
-  if (state.paused) tellChoices();
-  else if (again) open();
+  for (const [id, changes] of Object.entries(news.watched)) again = applyChanges(id, changes) || again;
+  if (state.paused) updateControls();
+  else if (again) openRuns();
   else draw();
 }
 
-// Takes the news of a run; says whether it must be read again as a whole.
-function take(id, told) {
+// Applies the changes of a run; returns whether it must be loaded again as a whole.
+function applyChanges(id, changes) {
   const details = state.details.get(id);
   if (!details) return false;
-  if (told.rows) state.missed += told.rows.length;
+  if (changes.rows) state.missed += changes.rows.length;
   if (state.paused) return false;
-  if (told.status) {
-    details.pace = paceOf(details, told.status);
-    Object.assign(details, told.status);
+  if (changes.status) {
+    details.pace = computePace(details, changes.status);
+    Object.assign(details, changes.status);
   }
-  if (told.alarms) details.alarms = told.alarms;
-  if (told.more_alarms) details.alarms = [...(details.alarms ?? []), ...told.more_alarms];
-  const full = told.rows && store.append(id, panels(), told);
-  return Boolean(told.again || told.saved || told.gone || full);
+  if (changes.alarms) details.alarms = changes.alarms;
+  if (changes.more_alarms) details.alarms = [...(details.alarms ?? []), ...changes.more_alarms];
+  const full = changes.rows && store.append(id, listPanels(), changes);
+  return Boolean(changes.again || changes.saved || changes.gone || full);
 }
 
-// Rows a second over the last news, smoothed.
-function paceOf(details, status) {
+// Rows per second, smoothed.
+function computePace(details, status) {
   const seconds = status.updated - details.updated;
   if (!(seconds > 0) || !(status.n_rows >= details.n_rows)) return details.pace ?? null;
   const now = (status.n_rows - details.n_rows) / seconds;
   return details.pace ? 0.7 * details.pace + 0.3 * now : now;
 }
 
-let quiet;
+let noticeTimer;
 function notify(text) {
   byId("link").textContent = text;
   byId("link").className = "bad";
-  clearTimeout(quiet);
-  quiet = setTimeout(() => onLink(true), 8_000);
+  clearTimeout(noticeTimer);
+  noticeTimer = setTimeout(() => onLink(true), 8_000);
 }
 
 let wasLost = false;
 function onLink(up) {
-  byId("link").textContent = up ? "live" : "The server is away; the page goes on when it is back.";
+  byId("link").textContent = up ? "live" : "No connection to the server; the page reconnects by itself.";
   byId("link").className = up ? "good" : "bad";
-  if (up && wasLost && !state.paused) open();
+  if (up && wasLost && !state.paused) openRuns();
   wasLost = !up;
 }
 
-function theme(next) {
+function setTheme(next) {
   if (next) localStorage.setItem("theme", next);
-  const kept = localStorage.getItem("theme");
-  if (kept) document.documentElement.dataset.theme = kept;
-  forgetColours();
+  const saved = localStorage.getItem("theme");
+  if (saved) document.documentElement.dataset.theme = saved;
+  clearStyles();
   for (const chart of charts.values()) chart.redraw();
 }
 
-recall();
-theme();
+readAddress();
+setTheme();
 const live = new Live({ onNews, onLink });
 const dark = matchMedia("(prefers-color-scheme: dark)");
-dark.addEventListener("change", () => theme());
-byId("theme").addEventListener("click", () => theme((document.documentElement.dataset.theme ?? (dark.matches ? "dark" : "light")) === "dark" ? "light" : "dark"));
-byId("find").addEventListener("input", listRuns);
+dark.addEventListener("change", () => setTheme());
+byId("theme").addEventListener("click", () => setTheme((document.documentElement.dataset.theme ?? (dark.matches ? "dark" : "light")) === "dark" ? "light" : "dark"));
+byId("find").addEventListener("input", updateRuns);
 byId("new").addEventListener("click", () => openForm((id) => { state.awaited = id; }));
 document.addEventListener("visibilitychange", draw);
-addEventListener("hashchange", () => { recall(); open(); });
+addEventListener("hashchange", () => { readAddress(); openRuns(); });
 
 let first = null;
 while (!first) {
   try {
-    first = await ask("/api/runs");
+    first = await getJson("/api/runs");
   } catch (error) {
     await new Promise((wake) => { setTimeout(wake, 1_000); });
   }
@@ -425,4 +432,4 @@ byId("new").hidden = !first.can_start;
 state.canStart = first.can_start;
 if (!state.selected.length && state.runs.length) state.selected = [state.runs[0].id];
 ready = true;
-await open();
+await openRuns();

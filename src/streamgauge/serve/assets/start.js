@@ -1,12 +1,12 @@
 // The form that starts a run.
-import { ask, send } from "./api.js";
+import { getJson, postJson } from "./api.js";
 import { byId, make } from "./dom.js";
 
-const lines = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
+const splitLines = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
 
-const field = (label, input, hint) => make("label", {}, make("span", {}, label), input, hint ? make("small", {}, hint) : null);
+const makeField = (label, input, hint) => make("label", {}, make("span", {}, label), input, hint ? make("small", {}, hint) : null);
 
-function suggestions(id, names) {
+function makeSuggestions(id, names) {
   return make("datalist", { id }, names.map((name) => make("option", { value: name })));
 }
 
@@ -14,7 +14,7 @@ export async function openForm(onStarted) {
   const dialog = byId("start");
   let choices;
   try {
-    choices = await ask("/api/choices");
+    choices = await getJson("/api/choices");
   } catch (error) {
     choices = { streams: [], learners: [], schemes: [], forgettings: [], measures: [], detectors: [] };
   }
@@ -25,28 +25,28 @@ export async function openForm(onStarted) {
   const forgettings = make("input", { name: "forgettings", list: "forgettings", value: "Window(1000)", autocomplete: "off" });
   const measures = make("select", { name: "measures", multiple: true, size: 5 }, choices.measures.map((name) => make("option", { value: name, selected: ["accuracy", "kappa_m"].includes(name) }, name)));
   const detectors = make("input", { name: "detectors", list: "detectors", placeholder: "none", autocomplete: "off" });
-  const name = make("input", { name: "name", placeholder: "made up", pattern: "[A-Za-z0-9][A-Za-z0-9._\\-]*" });
+  const name = make("input", { name: "name", placeholder: "generated", pattern: "[A-Za-z0-9][A-Za-z0-9._\\-]*" });
   const error = make("p", { class: "banner", role: "alert", hidden: true });
   const form = make("form", { method: "dialog" },
     make("h2", { id: "start-title" }, "New run"),
     make("div", { class: "fields" },
-      field("Stream", stream, "a generator, a real stream by its name, or a file in the results folder"),
-      field("Rows", rows, "needed where the stream never ends"),
-      field("Learners", learners, `one a line, such as ${choices.learners.slice(0, 3).join(", ")}`),
-      field("Scheme", scheme), field("Forgetting", forgettings), field("Measures", measures), field("Drift detector", detectors), field("Name", name)),
+      makeField("Stream", stream, "a generator, a data set, or a file in the results folder"),
+      makeField("Rows", rows, "required for endless streams"),
+      makeField("Learners", learners, `one per line, such as ${choices.learners.slice(0, 3).join(", ")}`),
+      makeField("Scheme", scheme), makeField("Forgetting", forgettings), makeField("Measures", measures), makeField("Drift detector", detectors), makeField("Name", name)),
     error,
     make("div", { class: "actions" },
       make("button", { type: "button", onclick: () => dialog.close() }, "Cancel"), make("button", { type: "submit", class: "strong" }, "Start")),
-    suggestions("streams", choices.streams), suggestions("schemes", choices.schemes), suggestions("forgettings", choices.forgettings), suggestions("detectors", choices.detectors));
+    makeSuggestions("streams", choices.streams), makeSuggestions("schemes", choices.schemes), makeSuggestions("forgettings", choices.forgettings), makeSuggestions("detectors", choices.detectors));
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const wanted = {
-      stream: stream.value, learners: lines(learners.value), scheme: scheme.value, forgettings: lines(forgettings.value),
-      measures: [...measures.selectedOptions].map((option) => option.value), detectors: lines(detectors.value), name: name.value,
+      stream: stream.value, learners: splitLines(learners.value), scheme: scheme.value, forgettings: splitLines(forgettings.value),
+      measures: [...measures.selectedOptions].map((option) => option.value), detectors: splitLines(detectors.value), name: name.value,
       rows: rows.value ? Number(rows.value) : null,
     };
     try {
-      const started = await send("/api/start", wanted);
+      const started = await postJson("/api/start", wanted);
       dialog.close();
       onStarted(started.id);
     } catch (failure) {

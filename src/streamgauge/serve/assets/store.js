@@ -1,7 +1,7 @@
-// The points that the page holds: of every run and panel the whole curve, thinned, and more of the rows in view.
+// The points of the page: for every run and panel the whole curve, downsampled, and more points of the rows in view.
 export const panelKey = (panel) => `${panel.kind}\0${panel.name}\0${panel.under}`;
 
-const nearest = (rows, row) => {
+const findNearest = (rows, row) => {
   let low = 0, high = rows.length - 1;
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -12,61 +12,62 @@ const nearest = (rows, row) => {
 };
 
 export class Store {
-  static POINTS = 1_600; // of a curve; more than a chart has columns
-  static MOST = 4_800; // after so many it is asked for again, thinned
+  static POINTS = 1_600; // per curve; more than a chart has columns
+  static MAX_POINTS = 4_800; // with more, the curve is requested again, downsampled
 
   constructor() {
     this.runs = new Map();
   }
 
-  keep(ids) {
+  retain(ids) {
     for (const id of this.runs.keys()) if (!ids.includes(id)) this.runs.delete(id);
   }
 
-  of(id) {
+  getPanels(id) {
     if (!this.runs.has(id)) this.runs.set(id, new Map());
     return this.runs.get(id);
   }
 
-  put(id, panel, found) {
-    this.of(id).set(panelKey(panel), { ...found, finer: null });
+  put(id, panel, data) {
+    this.getPanels(id).set(panelKey(panel), { ...data, finer: null });
   }
 
-  putFiner(id, panel, view, found) {
-    const kept = this.of(id).get(panelKey(panel));
-    if (kept) kept.finer = { ...found, view };
+  putFiner(id, panel, view, data) {
+    const whole = this.getPanels(id).get(panelKey(panel));
+    if (whole) whole.finer = { ...data, view };
   }
 
-  // What is drawn: the finer points of the rows in view, once they are there.
-  shown(id, panel, view) {
-    const kept = this.runs.get(id)?.get(panelKey(panel));
-    return view && kept?.finer ? kept.finer : kept;
+  // Returns what is drawn: the finer points of the rows in view, once they are loaded.
+  getShown(id, panel, view) {
+    const whole = this.runs.get(id)?.get(panelKey(panel));
+    return view && whole?.finer ? whole.finer : whole;
   }
 
-  place(id) {
-    const known = [...this.of(id).values()];
+  // Returns the generation and the number of records that the page has.
+  getPosition(id) {
+    const known = [...this.getPanels(id).values()];
     if (!known.length) return [0, 0];
     return [known[0].generation, Math.min(...known.map((data) => data.n_records))];
   }
 
-  // Adds points that are new; says whether there are too many now.
-  append(id, panels, told) {
+  // Adds new points; returns whether there are too many now.
+  append(id, panels, news) {
     panels.forEach((panel, i) => {
-      const kept = this.of(id).get(panelKey(panel));
-      if (!kept || !told.panels[i]) return;
-      this.add(kept, told, told.panels[i].curves, panel.kind === "pair");
-      if (kept.finer && kept.finer.rows.length < Store.MOST && told.rows[0] <= kept.finer.view.to) this.add(kept.finer, told, told.panels[i].curves, panel.kind === "pair");
-      kept.n_records = told.n_records;
+      const whole = this.getPanels(id).get(panelKey(panel));
+      if (!whole || !news.panels[i]) return;
+      this.add(whole, news, news.panels[i].curves, panel.kind === "pair");
+      if (whole.finer && whole.finer.rows.length < Store.MAX_POINTS && news.rows[0] <= whole.finer.view.to) this.add(whole.finer, news, news.panels[i].curves, panel.kind === "pair");
+      whole.n_records = news.n_records;
     });
-    return [...this.of(id).values()].some((data) => data.rows.length > Store.MOST);
+    return [...this.getPanels(id).values()].some((data) => data.rows.length > Store.MAX_POINTS);
   }
 
-  add(data, told, curves, carry) {
+  add(data, news, curves, carry) {
     const last = data.rows.at(-1) ?? -1;
-    const from = told.rows.findIndex((row) => row > last);
+    const from = news.rows.findIndex((row) => row > last);
     if (from < 0) return;
-    for (let i = from; i < told.rows.length; i += 1) {
-      data.rows.push(told.rows[i]);
+    for (let i = from; i < news.rows.length; i += 1) {
+      data.rows.push(news.rows[i]);
       data.curves.forEach((columns, k) => columns.forEach((column, band) => {
         const value = curves[k][band][i];
         column.push(value === null && carry ? column.at(-1) ?? null : value);
@@ -74,22 +75,22 @@ export class Store {
     }
   }
 
-  ends(id) {
-    const data = [...(this.runs.get(id)?.values() ?? [])].find((one) => one.rows.length);
+  getEnds(id) {
+    const data = [...(this.runs.get(id)?.values() ?? [])].find((curves) => curves.rows.length);
     return data ? [data.rows[0], data.rows.at(-1)] : [0, 0];
   }
 
-  firstRow(id) {
-    return this.ends(id)[0];
+  getFirstRow(id) {
+    return this.getEnds(id)[0];
   }
 
-  lastRow(id) {
-    return this.ends(id)[1];
+  getLastRow(id) {
+    return this.getEnds(id)[1];
   }
 
-  valueAt(id, panel, k, row, view) {
-    const data = row === null ? this.runs.get(id)?.get(panelKey(panel)) : this.shown(id, panel, view);
+  getValue(id, panel, k, row, view) {
+    const data = row === null ? this.runs.get(id)?.get(panelKey(panel)) : this.getShown(id, panel, view);
     if (!data?.rows.length || !data.curves[k]) return null;
-    return data.curves[k][0][row === null ? data.rows.length - 1 : nearest(data.rows, row)] ?? null;
+    return data.curves[k][0][row === null ? data.rows.length - 1 : findNearest(data.rows, row)] ?? null;
   }
 }

@@ -1,14 +1,14 @@
-// What is told in tables: the values of the learners, alarms, what was run.
+// Tables: values of the learners, alarms, and the settings of the run.
 import { byId, make, show } from "./dom.js";
 import * as format from "./format.js";
-import { key } from "./keys.js";
+import { makeKey } from "./keys.js";
 
-const scrolled = (label, table) => make("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": label }, table);
+const makeScrollable = (label, table) => make("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": label }, table);
 
-// lines: [{ key, place, run, learner, shown, failed }], columns: [{ title, unit, lower, value(line) }]
-export function showValues(lines, columns, where, onToggle) {
+// lines: [{ key, index, run, learner, shown, failed }], columns: [{ title, unit, lower, getValue(line) }]
+export function showValues(lines, columns, caption, onToggle) {
   const best = columns.map((column) => {
-    const values = lines.filter((line) => line.shown).map((line) => column.value(line)).filter((v) => v !== null && v !== undefined);
+    const values = lines.filter((line) => line.shown).map((line) => column.getValue(line)).filter((v) => v !== null && v !== undefined);
     if (values.length < 2 || column.neutral) return null;
     return column.lower ? Math.min(...values) : Math.max(...values);
   });
@@ -16,16 +16,16 @@ export function showValues(lines, columns, where, onToggle) {
     columns.map((column) => make("th", { scope: "col" }, column.title, column.under ? make("small", {}, column.under) : null)));
   const row = (line) => make("tr", { class: line.shown ? null : "off" },
     make("th", { scope: "row" }, make("button", { type: "button", class: "learner", "data-key": `learner ${line.key}`, "aria-pressed": String(line.shown), title: line.shown ? "Hide its curves" : "Show its curves", onclick: () => onToggle(line.key) },
-      key(line.place), make("span", {}, line.learner, line.run ? make("small", {}, line.run) : null, line.failed ? make("small", { class: "warning" }, "failed") : null))),
+      makeKey(line.index), make("span", {}, line.learner, line.run ? make("small", {}, line.run) : null, line.failed ? make("small", { class: "warning" }, "failed") : null))),
     columns.map((column, i) => {
-      const value = column.value(line);
+      const value = column.getValue(line);
       return make("td", { class: best[i] !== null && value === best[i] ? "best" : null }, format.value(value, column.unit));
     }));
-  const table = make("table", { class: "values" }, make("caption", {}, where), make("thead", {}, head), make("tbody", {}, lines.map(row)));
-  show(byId("values"), lines.length ? scrolled("values of the learners", table) : "");
+  const table = make("table", { class: "values" }, make("caption", {}, caption), make("thead", {}, head), make("tbody", {}, lines.map(row)));
+  show(byId("values"), lines.length ? makeScrollable("values of the learners", table) : "");
 }
 
-function alarms(details) {
+function makeAlarms(details) {
   const groups = new Map();
   for (const alarm of details.alarms ?? []) {
     const name = `${alarm.learner}\0${alarm.detector}`;
@@ -38,29 +38,29 @@ function alarms(details) {
   const head = make("tr", {}, ["learner", "detector", "drifts", "warnings", "last drift at row"].map((name) => make("th", { scope: "col", class: name === "detector" ? "text" : null }, name)));
   const rows = [...groups.values()].map((g) => make("tr", {}, make("th", { scope: "row" }, g.learner), make("td", { class: "text" }, g.detector),
     make("td", {}, format.count(g.drift)), make("td", {}, format.count(g.warning)), make("td", {}, g.drift ? format.count(g.last) : format.MISSING)));
-  return [make("h2", {}, "Drift alarms"), scrolled("drift alarms", make("table", {}, make("thead", {}, head), make("tbody", {}, rows)))];
+  return [make("h2", {}, "Drift alarms"), makeScrollable("drift alarms", make("table", {}, make("thead", {}, head), make("tbody", {}, rows)))];
 }
 
-function options(details) {
-  const facts = { ...details.described, folds: details.n_folds, forgettings: (details.forgettings ?? []).join(", "), started: format.moment(details.started) };
-  const told = Object.entries(facts).filter(([, fact]) => fact !== null && fact !== undefined && String(fact) !== "");
-  return make("details", { class: "options" }, make("summary", {}, "What was run"),
-    make("dl", {}, told.flatMap(([name, fact]) => [make("dt", {}, name), make("dd", {}, Array.isArray(fact) ? fact.join(", ") : String(fact))])));
+function makeSettings(details) {
+  const facts = { ...details.described, folds: details.n_folds, forgettings: (details.forgettings ?? []).join(", "), started: format.time(details.started) };
+  const shown = Object.entries(facts).filter(([, fact]) => fact !== null && fact !== undefined && String(fact) !== "");
+  return make("details", { class: "options" }, make("summary", {}, "Settings"),
+    make("dl", {}, shown.flatMap(([name, fact]) => [make("dt", {}, name), make("dd", {}, Array.isArray(fact) ? fact.join(", ") : String(fact))])));
 }
 
 export function showMore(runs) {
   const open = [...document.querySelectorAll("details.options")].map((node) => node.open);
   show(byId("more"), runs.map(({ details }) => [
-    runs.length > 1 ? make("h2", { class: "of" }, format.named(details)) : null, alarms(details), options(details)]).flat(3));
+    runs.length > 1 ? make("h2", { class: "of" }, format.runName(details)) : null, makeAlarms(details), makeSettings(details)]).flat(3));
   [...document.querySelectorAll("details.options")].forEach((node, i) => { node.open = open[i] ?? false; });
 }
 
 export function showNotices(runs) {
-  const told = runs.flatMap(({ details }) => [
+  const texts = runs.flatMap(({ details }) => [
     ...(details.failures ?? []).map((f) => `Learner ${f.learner} failed in fold ${f.fold} at row ${format.count(f.row)}: ${f.error}`),
-    details.state === "failed" ? `The run ${format.named(details)} failed: ${details.reason}` : null,
-    details.state === "died" ? `The run ${format.named(details)} ended without a word; what it had read until then is shown.` : null,
-    details.state === "cut short" ? `The run ${format.named(details)} was cut short${details.reason ? ` (${details.reason})` : ""} after ${format.count(details.n_rows)} rows.` : null,
+    details.state === "failed" ? `The run ${format.runName(details)} failed: ${details.reason}` : null,
+    details.state === "died" ? `The run ${format.runName(details)} ended without an error message; the page shows what it had done until then.` : null,
+    details.state === "cut short" ? `The run ${format.runName(details)} was cut short${details.reason ? ` (${details.reason})` : ""} after ${format.count(details.n_rows)} rows.` : null,
   ]).filter(Boolean);
-  show(byId("notices"), told.map((text) => make("p", { class: "banner", role: "status" }, text)));
+  show(byId("notices"), texts.map((text) => make("p", { class: "banner", role: "status" }, text)));
 }

@@ -1,53 +1,53 @@
-// The verdict on every pair of learners as it forms: a matrix for the whole, a card with the interval for each.
+// Live verdicts on pairs of learners: a matrix of all, and a card with the interval of each.
 import { byId, make, show } from "./dom.js";
 import * as format from "./format.js";
 
 const SIGNS = { better: "▲", worse: "▼", equivalent: "≈", undecided: "·" };
 const FEW = 6;
 
-const outcomeFor = (verdict, learner) => {
+const findOutcome = (verdict, learner) => {
   if (verdict.outcome === "first") return verdict.first === learner ? "better" : "worse";
   if (verdict.outcome === "second") return verdict.second === learner ? "better" : "worse";
   return verdict.outcome;
 };
 
-function matrix(learners, verdicts, onPair) {
-  const of = new Map(verdicts.flatMap((v) => [[`${v.first}\0${v.second}`, v], [`${v.second}\0${v.first}`, v]]));
-  const cell = (one, other) => {
-    const verdict = of.get(`${one}\0${other}`);
-    if (!verdict) return make("td", {}, one === other ? "" : format.MISSING);
-    const outcome = outcomeFor(verdict, one);
-    const text = `${one} ${{ better: "is better than", worse: "is worse than", equivalent: "is equivalent to", undecided: "against" }[outcome]} ${other}${outcome === "undecided" ? ": undecided" : ""}`;
-    const button = make("button", { type: "button", title: text, "aria-label": text, "data-key": `cell ${one} ${other}`, onclick: () => onPair(verdict) }, SIGNS[outcome]);
+function makeMatrix(learners, verdicts, onPair) {
+  const byPair = new Map(verdicts.flatMap((v) => [[`${v.first}\0${v.second}`, v], [`${v.second}\0${v.first}`, v]]));
+  const makeCell = (first, second) => {
+    const verdict = byPair.get(`${first}\0${second}`);
+    if (!verdict) return make("td", {}, first === second ? "" : format.MISSING);
+    const outcome = findOutcome(verdict, first);
+    const text = `${first} ${{ better: "is better than", worse: "is worse than", equivalent: "is equivalent to", undecided: "against" }[outcome]} ${second}${outcome === "undecided" ? ": undecided" : ""}`;
+    const button = make("button", { type: "button", title: text, "aria-label": text, "data-key": `cell ${first} ${second}`, onclick: () => onPair(verdict) }, SIGNS[outcome]);
     return make("td", { class: outcome }, button);
   };
   const head = make("tr", {}, make("td"), learners.map((name, i) => make("th", { scope: "col", title: name }, String(i + 1))));
   const rows = learners.map((name, i) =>
-    make("tr", {}, make("th", { scope: "row" }, `${i + 1} ${name}`), learners.map((other) => cell(name, other))));
+    make("tr", {}, make("th", { scope: "row" }, `${i + 1} ${name}`), learners.map((other) => makeCell(name, other))));
   return make("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "matrix of verdicts" },
     make("table", { class: "matrix" }, make("thead", {}, head), make("tbody", {}, rows)));
 }
 
-// The interval of the difference around zero, with what does not matter (the rope) shaded.
-function interval(verdict) {
+// Draws the interval of the difference around zero; differences that do not matter (the rope) are shaded.
+function drawInterval(verdict) {
   const ends = [...(verdict.interval ?? []), verdict.difference ?? 0, 1.5 * (verdict.rope ?? 0)].map(Math.abs);
-  const reach = Math.max(0.001, ...ends);
-  const at = (value) => 100 + (96 * Math.max(-reach, Math.min(reach, value))) / reach;
+  const limit = Math.max(0.001, ...ends);
+  const toX = (value) => 100 + (96 * Math.max(-limit, Math.min(limit, value))) / limit;
   const [low, high] = verdict.interval ?? [verdict.difference, verdict.difference];
-  const rope = verdict.rope ? make("rect", { class: "rope", x: at(-verdict.rope), y: 2, width: at(verdict.rope) - at(-verdict.rope), height: 20 }) : null;
+  const rope = verdict.rope ? make("rect", { class: "rope", x: toX(-verdict.rope), y: 2, width: toX(verdict.rope) - toX(-verdict.rope), height: 20 }) : null;
   return make("svg", { class: `interval ${verdict.outcome}`, viewBox: "0 0 200 24", "aria-hidden": "true" }, rope,
     make("line", { class: "zero", x1: 100, x2: 100, y1: 1, y2: 23 }),
-    verdict.interval ? make("line", { class: "reach", x1: at(low), x2: at(high), y1: 12, y2: 12 }) : null,
-    verdict.difference === null ? null : make("circle", { cx: at(verdict.difference), cy: 12, r: 5 }));
+    verdict.interval ? make("line", { class: "reach", x1: toX(low), x2: toX(high), y1: 12, y2: 12 }) : null,
+    verdict.difference === null ? null : make("circle", { cx: toX(verdict.difference), cy: 12, r: 5 }));
 }
 
-function card(verdict, { onPair, drawn }) {
-  const told = [`${verdict.first} − ${verdict.second}: ${format.points(verdict.difference)} points`];
-  if (verdict.interval) told.push(`${format.points(verdict.interval[0])} to ${format.points(verdict.interval[1])}`);
+function makeCard(verdict, { onPair, drawn }) {
+  const texts = [`${verdict.first} − ${verdict.second}: ${format.difference(verdict.difference)} pp`];
+  if (verdict.interval) texts.push(`${format.difference(verdict.interval[0])} to ${format.difference(verdict.interval[1])}`);
   const button = onPair && make("button", { type: "button", "data-key": `pair ${verdict.first} ${verdict.second}`, "aria-pressed": String(drawn(verdict)), onclick: () => onPair(verdict) }, "Curve");
   return make("li", { class: `card ${verdict.outcome}` },
     make("p", { class: "sentence" }, verdict.sentence),
-    make("div", { class: "estimate" }, interval(verdict), make("span", {}, told.join(", ")), button));
+    make("div", { class: "estimate" }, drawInterval(verdict), make("span", {}, texts.join(", ")), button));
 }
 
 export function showVerdicts(runs, all, hooks) {
@@ -59,10 +59,10 @@ export function showVerdicts(runs, all, hooks) {
     const more = verdicts.length > FEW && make("button", { type: "button", "data-key": `all ${details.id}`, "aria-expanded": String(all.has(details.id)), onclick: () => hooks.onAll(details.id) },
       all.has(details.id) ? "Show fewer" : `Show all ${verdicts.length} pairs`);
     return [
-      make("h2", {}, runs.length > 1 ? `Verdicts of ${format.named(details)}` : "Verdicts"),
+      make("h2", {}, runs.length > 1 ? `Verdicts of ${format.runName(details)}` : "Verdicts"),
       make("p", { class: "note" }, `${decided} of ${format.plural(verdicts.length, "pair")} decided, on accuracy`),
-      details.learners.length > 3 && matrix(details.learners, verdicts, (v) => hooks.onPair(details, v)),
-      make("ul", { class: "cards" }, shown.map((v) => card(v, {
+      details.learners.length > 3 && makeMatrix(details.learners, verdicts, (v) => hooks.onPair(details, v)),
+      make("ul", { class: "cards" }, shown.map((v) => makeCard(v, {
         onPair: details.state === "running" || details.has_pairs ? () => hooks.onPair(details, v) : null, drawn: (pair) => hooks.isDrawn(pair) }))),
       more,
     ];
