@@ -17,8 +17,7 @@ from streamgauge.significance.fold_tests import (
     wilcoxon,
 )
 from streamgauge.significance.group_sequential import GroupSequentialSignFlip, open_ended, until
-from streamgauge.significance.interim_analysis import InterimAnalysis, decide
-from streamgauge.significance.live import LiveTest, Monitor, PairWatch
+from streamgauge.significance.live import InterimAnalysis, LiveTest, Monitor, PairWatch, decide
 from streamgauge.significance.loss_tests import diebold_mariano, mcnemar_curve, q_statistic
 from streamgauge.significance.rank_tests import (
     Friedman,
