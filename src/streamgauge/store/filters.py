@@ -38,19 +38,19 @@ class Filter:
         """Return whether a row is selected; fields that the row does not have are ignored."""
         return all(
             any(_matches(str(row[axis]), text) for text in texts)
-            for axis, texts in self._texts().items()
+            for axis, texts in self._list_texts().items()
             if texts and axis in row
         )
 
     def check(self, rows: list[dict[str, object]]) -> None:
         """Raise if a text matches no row at all; the error suggests the nearest name."""
-        for axis, texts in self._texts().items():
+        for axis, texts in self._list_texts().items():
             known = {str(row[axis]) for row in rows if axis in row}
             for text in texts:
                 if known and not any(_matches(name, text) for name in known):
                     raise unknown_name(kind=f"{axis} among these results called", name=text, known=known)
 
-    def _texts(self) -> dict[str, tuple[str, ...]]:
+    def _list_texts(self) -> dict[str, tuple[str, ...]]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
