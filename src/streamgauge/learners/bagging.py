@@ -16,7 +16,20 @@ __all__ = ["LeveragingBagging", "OzaBag", "OzaBoost"]
 
 
 @dataclass(frozen=True)
-class OzaBag:
+class _Ensemble:
+    """The options that all ensembles of this module share."""
+
+    base: LearnerSpec = HoeffdingTree()
+    n_members: int = 10
+    seedless: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "base", as_spec(self.base))
+        require_at_least("n_members", self.n_members, 1)
+
+
+@dataclass(frozen=True)
+class OzaBag(_Ensemble):
     """Online bagging: every member learns each row with a weight drawn from Poisson(1).
 
     Each member thus sees approximately a bootstrap sample of the stream. The votes of each member are scaled to a sum
@@ -43,14 +56,7 @@ class OzaBag:
     True
     """
 
-    base: LearnerSpec = HoeffdingTree()
-    n_members: int = 10
     seed: int = 1
-    seedless: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "base", as_spec(self.base))
-        require_at_least("n_members", self.n_members, 1)
 
     def build(self, schema: Schema, seed: int) -> NativeLearner:
         """Build an untrained ensemble."""
@@ -59,7 +65,7 @@ class OzaBag:
 
 
 @dataclass(frozen=True)
-class LeveragingBagging:
+class LeveragingBagging(_Ensemble):
     """Bagging with heavier weights, which replaces its worst member when the error of any member rises.
 
     Every member learns each row with a weight drawn from Poisson(`mean_weight`) and then predicts it again; one ADWIN
@@ -91,16 +97,12 @@ class LeveragingBagging:
     True
     """
 
-    base: LearnerSpec = HoeffdingTree()
-    n_members: int = 10
     mean_weight: float = 6.0
     delta: float = 0.002
     seed: int = 1
-    seedless: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "base", as_spec(self.base))
-        require_at_least("n_members", self.n_members, 1)
+        super().__post_init__()
         require_between("mean_weight", self.mean_weight, 0.0, 100.0)
         require_between("delta", self.delta, 0.0, 1.0, open_high=True)
 
@@ -114,7 +116,7 @@ class LeveragingBagging:
 
 
 @dataclass(frozen=True)
-class OzaBoost:
+class OzaBoost(_Ensemble):
     """Online boosting: a row weighs more for the next member if this member gets it wrong, and less if right.
 
     A row starts with weight 1 and passes through the members in order. Each member learns it Poisson(weight) times and
@@ -149,15 +151,8 @@ class OzaBoost:
     True
     """
 
-    base: LearnerSpec = HoeffdingTree()
-    n_members: int = 10
     pure: bool = False
     seed: int = 1
-    seedless: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "base", as_spec(self.base))
-        require_at_least("n_members", self.n_members, 1)
 
     def build(self, schema: Schema, seed: int) -> NativeLearner:
         """Build an untrained ensemble."""
