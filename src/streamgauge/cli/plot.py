@@ -96,7 +96,7 @@ def _draw(kind: str, runs: "list[Results]", options: dict[str, Any]) -> "Figure"
     if kind == "p_values":
         from streamgauge.reports.study import run_recommended_tests  # noqa: PLC0415
 
-        return plots.p_values(run_recommended_tests(runs[0], options["measure"], options["alpha"]))  # type: ignore[arg-type]
+        return plots.p_values(run_recommended_tests(runs[0], options["measure"], options["alpha"]))
     size = {"size": options["size"]} if options["size"] else {}
     if kind == "pareto":
         return plots.pareto(runs, options["measure"], options["forgetting"], cost=options["cost"], **size)

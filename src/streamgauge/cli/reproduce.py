@@ -49,7 +49,7 @@ def command(names: tuple[str, ...], *, listed: bool, out: Path | None, data: Pat
       streamgauge reproduce bifet-2015-table-4 --scale paper --out paper
     """
     _find_papers()
-    from papers import REPRODUCTIONS, names_of  # noqa: PLC0415
+    from papers import REPRODUCTIONS, match_names  # noqa: PLC0415
 
     if listed:
         width = max(map(len, REPRODUCTIONS))
@@ -62,7 +62,7 @@ def command(names: tuple[str, ...], *, listed: bool, out: Path | None, data: Pat
         raise StreamgaugeError(msg)
     if data is not None:
         os.environ["STREAMGAUGE_DATA"] = str(data)
-    wanted = list(dict.fromkeys(name for text in names for name in names_of(text)))
+    wanted = list(dict.fromkeys(name for text in names for name in match_names(text)))
     folder = out or Path("reproduction") / options["scale"]
     try:
         return _run(wanted, folder, options)
@@ -155,14 +155,14 @@ def _build_table(table: "Table") -> Any:  # noqa: ANN401
     from rich.box import SIMPLE  # noqa: PLC0415
     from rich.table import Table as RichTable  # noqa: PLC0415
 
-    from papers.findings import text_of  # noqa: PLC0415
+    from papers.findings import format_entry  # noqa: PLC0415
 
     rich_table = RichTable(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0), title=table.title, title_justify="left")
     for index, heading in enumerate(table.columns):
         is_numeric = all(not isinstance(row[index], str) for row in table.rows)
         rich_table.add_column(heading, justify="right" if is_numeric else "left", overflow="fold")
     for row in table.rows:
-        rich_table.add_row(*map(text_of, row))
+        rich_table.add_row(*map(format_entry, row))
     return rich_table
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
+from streamgauge._engine.schedule import Score
 from streamgauge._foreign import adopt_scheme
 from streamgauge._format.text import to_text
 from streamgauge.drift import name_detectors
@@ -79,19 +80,18 @@ class Job:
 
     def make_condition(self) -> Condition:
         """Return the condition of the evaluation; reads the rows of a file unless the fingerprint is known."""
-        own = self.experiment
-        is_sample = isinstance(self.source, Sample)
+        own, source = self.experiment, self.source
         return Condition(
             stream=self.name,
-            fingerprint=self.fingerprint or self.source.compute_fingerprint(self.seed),
+            fingerprint=self.fingerprint or source.compute_fingerprint(self.seed),
             scheme=to_text(_make_scheme(self.scheme)),
-            labelling=self.source.labelling_name if is_sample else to_text(_make_labelling(self.labelling)),
+            labelling=source.labelling_name if isinstance(source, Sample) else to_text(_make_labelling(self.labelling)),
             score=own.score,
             seed=self.seed,
-            rows=own.rows if self.source.rows is None else self.source.rows,
+            rows=own.rows if source.rows is None else source.rows,
             every=own.every,
             time_budget=own.time_budget,
-            sample=self.source.sampling,
+            sample=source.sampling,
         )
 
     def describe_learners(self) -> dict[str, str]:
@@ -154,7 +154,7 @@ class Experiment:
     forgettings: tuple[object, ...] = ()
     measures: tuple[object, ...] = ("accuracy",)
     detectors: tuple[object, ...] = ()
-    score: str = "first"
+    score: Score = "first"
     rows: int | None = None
     every: int | None = None
     time_budget: float | None = None

@@ -234,7 +234,7 @@ def _read_sample_grid(table: Table, folder: Path, rows: int | None) -> list[Samp
         "rows": rows if rows is not None else table.read_integer("rows"),
     }
     axes = {key: table.read_numbers(key) for key in ("training_balance", "test_balance", "labelled")}
-    given = {key: numbers for key, numbers in axes.items() if key in table.data}
+    given: dict[str, list[Any]] = {key: numbers for key, numbers in axes.items() if key in table.data}
     samples = [Sample(**fixed, **dict(zip(given, point, strict=True))) for point in product(*given.values())]
     for sample in samples:
         table.document.attempt(table.path, sample.check)
