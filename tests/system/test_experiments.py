@@ -7,14 +7,13 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from streamgauge.experiments import (
-    find_missing,
-    read,
-    run,
-)
-from streamgauge.store import Store
+import streamgauge as sg
+from streamgauge.experiments import Experiment, Source, find_missing, read, run
+from streamgauge.labelling import Fraction
+from streamgauge.store import Filter, Store
 
 SMALL = """
 name = "small"
@@ -86,3 +85,66 @@ def test_what_a_killed_process_had_claimed_is_taken_over(tmp_path):
     os.kill(process.pid, signal.SIGKILL)
     process.communicate(timeout=60)
     assert Store(tmp_path / "found").running() == []
+
+
+def test_results_are_those_of_an_evaluation_to_the_last_bit(tmp_path):
+    assert run(written(tmp_path, SMALL), tmp_path / "found", n_jobs=2).complete
+    (found,) = Store(tmp_path / "found").results(Filter(stream=("sea",), seed=("2",)))
+    learners = {"NaiveBayes": sg.NaiveBayes(), "NoChange": sg.NoChange()}
+    scheme, measures = sg.Bootstrap(2), ["accuracy", "kappa"]
+    expected = sg.evaluate(sg.SEA(seed=2), learners, scheme=scheme, measures=measures, n_rows=1000, seed=2)
+    np.testing.assert_array_equal(found.values, expected.values)
+    np.testing.assert_array_equal(found.pairs[0].only_first, expected.pairs[0].only_first)
+
+
+DYING = """
+import os
+import pathlib
+
+import streamgauge as sg
+
+HERE = pathlib.Path(__file__).parent
+
+
+class Dying:
+    def learn(self, x, y):  # noqa: ARG002
+        left = HERE / "lives"
+        lives = int(left.read_text())
+        if lives:
+            left.write_text(str(lives - 1))
+            os.kill(os.getpid(), 9)
+
+    def predict(self, x):
+        return [0] * len(x)
+"""
+
+
+@pytest.mark.parametrize(("lives", "n_finished"), [(1, 2), (5, 1)])
+def test_a_run_whose_process_is_killed_is_tried_once_more(tmp_path, lives, n_finished):
+    written(tmp_path, DYING, "dying_models.py")
+    (tmp_path / "lives").write_text(str(lives))
+    text = '[learners]\ndying = { python = "dying_models:Dying" }\n'
+    text += '[streams]\nsea = "SEA(n_rows=50)"\nother = "SEA(n_rows=50, seed=2)"'
+    experiment = read(written(tmp_path, text))
+    n_jobs = 2
+    outcome = run(experiment, tmp_path / "found", n_jobs=n_jobs)
+    if lives == 1:
+        assert outcome.n_finished == n_finished, outcome.failures
+    else:
+        assert outcome.n_failed >= 1
+        assert "SIGKILL" in outcome.failures[0]
+    assert Store(tmp_path / "found").running() == []
+
+
+def test_objects_may_be_given_as_they_are(tmp_path):
+    experiment = Experiment(
+        "objects",
+        {"sea": Source(sg.SEA(n_rows=400)), "pair": Source((np.eye(3), [0, 1, 0]))},
+        {"bayes": sg.NaiveBayes()},
+        schemes=(sg.Bootstrap(2),),
+        labellings=(Fraction(0.5),),
+        forgettings=(sg.Window(100),),
+    )
+    assert run(experiment, tmp_path, n_jobs=2).complete
+    (row,) = Store(tmp_path).finals(Filter(stream=("sea",)))
+    assert (row["labelling"], row["forgetting"]) == ("Fraction(share=0.5)", "Window(width=100)")

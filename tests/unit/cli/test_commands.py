@@ -244,7 +244,7 @@ def test_doctor_says_what_moa_lacks_beside_packages(monkeypatch, tmp_path):
     pytest.importorskip("jpype", reason="the extra moa is not installed")
     monkeypatch.setenv("STREAMGAUGE_MOA_JAR", str(tmp_path / "moa.jar"))
     found = json.loads(invoke("doctor", "--json")[0])
-    assert "moa.jar, where there is no file" in found["extras"]["moa"]["lacks"]
+    assert "moa.jar, which is not a file" in found["extras"]["moa"]["lacks"]
     assert found["problems"] == []
 
 

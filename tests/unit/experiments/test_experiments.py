@@ -21,7 +21,6 @@ from streamgauge.experiments import (
     run,
 )
 from streamgauge.experiments.toml_positions import find_lines
-from streamgauge.labelling import Fraction
 from streamgauge.schemes import Pretrained
 from streamgauge.store import Filter, Store
 from streamgauge.streams import Balance, File, open_test, sample
@@ -223,16 +222,6 @@ def test_an_endless_stream_needs_rows(tmp_path):
         read(written(tmp_path, 'streams = ["SEA"]\nlearners = ["NoChange"]'))
 
 
-def test_results_are_those_of_an_evaluation_to_the_last_bit(tmp_path):
-    assert run(changed(tmp_path), tmp_path / "found", n_jobs=2).complete
-    (found,) = Store(tmp_path / "found").results(Filter(stream=("sea",), seed=("2",)))
-    learners = {"NaiveBayes": sg.NaiveBayes(), "NoChange": sg.NoChange()}
-    scheme, measures = sg.Bootstrap(2), ["accuracy", "kappa"]
-    expected = sg.evaluate(sg.SEA(seed=2), learners, scheme=scheme, measures=measures, n_rows=1000, seed=2)
-    np.testing.assert_array_equal(found.values, expected.values)
-    np.testing.assert_array_equal(found.pairs[0].only_first, expected.pairs[0].only_first)
-
-
 def test_what_is_finished_is_not_run_again(tmp_path):
     experiment = changed(tmp_path)
     first = run(experiment, tmp_path / "found", n_jobs=1)
@@ -326,45 +315,6 @@ def test_a_stream_that_cannot_be_had_fails_alone(tmp_path, monkeypatch):
     assert "gmsc" in outcome.failures[0]
 
 
-DYING = """
-import os
-import pathlib
-
-import streamgauge as sg
-
-HERE = pathlib.Path(__file__).parent
-
-
-class Dying:
-    def learn(self, x, y):  # noqa: ARG002
-        left = HERE / "lives"
-        lives = int(left.read_text())
-        if lives:
-            left.write_text(str(lives - 1))
-            os.kill(os.getpid(), 9)
-
-    def predict(self, x):
-        return [0] * len(x)
-"""
-
-
-@pytest.mark.parametrize(("lives", "n_finished"), [(1, 2), (5, 1)])
-def test_a_run_whose_process_is_killed_is_tried_once_more(tmp_path, lives, n_finished):
-    written(tmp_path, DYING, "dying_models.py")
-    (tmp_path / "lives").write_text(str(lives))
-    text = '[learners]\ndying = { python = "dying_models:Dying" }\n'
-    text += '[streams]\nsea = "SEA(n_rows=50)"\nother = "SEA(n_rows=50, seed=2)"'
-    experiment = read(written(tmp_path, text))
-    n_jobs = 2
-    outcome = run(experiment, tmp_path / "found", n_jobs=n_jobs)
-    if lives == 1:
-        assert outcome.n_finished == n_finished, outcome.failures
-    else:
-        assert outcome.n_failed >= 1
-        assert "SIGKILL" in outcome.failures[0]
-    assert Store(tmp_path / "found").running() == []
-
-
 @pytest.fixture
 def rare(tmp_path):
     rng = np.random.default_rng(7)
@@ -429,20 +379,6 @@ def test_a_range_holds_its_ends():
     root = Document("a.toml", "a = {from = 0.1, to = 0.5, step = 0.1}\nb = {from = 0.001, to = 1, factor = 10}").root
     assert root.read_numbers("a") == [0.1, 0.2, 0.3, 0.4, 0.5]
     assert root.read_numbers("b") == [0.001, 0.01, 0.1, 1.0]
-
-
-def test_objects_may_be_given_as_they_are(tmp_path):
-    experiment = Experiment(
-        "objects",
-        {"sea": Source(sg.SEA(n_rows=400)), "pair": Source((np.eye(3), [0, 1, 0]))},
-        {"bayes": sg.NaiveBayes()},
-        schemes=(sg.Bootstrap(2),),
-        labellings=(Fraction(0.5),),
-        forgettings=(sg.Window(100),),
-    )
-    assert run(experiment, tmp_path, n_jobs=2).complete
-    (row,) = Store(tmp_path).finals(Filter(stream=("sea",)))
-    assert (row["labelling"], row["forgetting"]) == ("Fraction(share=0.5)", "Window(width=100)")
 
 
 def test_an_experiment_without_work_is_refused():
