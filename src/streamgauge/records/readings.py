@@ -266,7 +266,8 @@ class Verdict:
             return f"{self.first} and {self.second}: undecided yet"
         since = f"known since row {self.row:,}" + ("" if self.lasts else ", but no longer so: the stream has changed")
         if self.outcome == "equivalent":
-            return f"{self.first} and {self.second} are equivalent within {100 * self.rope:g} percentage points, {since}"
+            margin = f"{100 * self.rope:g} percentage points"
+            return f"{self.first} and {self.second} are equivalent within {margin}, {since}"
         worse = self.second if self.outcome == "first" else self.first
         return f"{self.better} is better than {worse}, {since}"
 

@@ -183,9 +183,7 @@ def test_where_no_checkpoint_is_left_that_is_an_error_and_nothing_is_touched(sto
     for path in files_of(stopped):
         path.write_bytes(path.read_bytes()[:-1])
     before = {path: path.read_bytes() for path in stopped.iterdir()}
-    with pytest.raises(
-        StreamgaugeError, match=r"no checkpoint is usable: .*1000.checkpoint: it is damaged\. To start"
-    ):
+    with pytest.raises(StreamgaugeError, match=r"no checkpoint is usable: .*1000.checkpoint: it is damaged\. To start"):
         resumed(stopped)
     assert {path: path.read_bytes() for path in stopped.iterdir()} == before
 
@@ -206,7 +204,7 @@ def test_another_version_is_told(stopped: Path) -> None:
     for path in files_of(stopped):
         data = path.read_bytes()
         path.write_bytes(data.replace(f"checkpoint {FORMAT}\n".encode(), b"checkpoint 99\n", 1))
-    with pytest.raises(StreamgaugeError, match="it has format 99, and this version of streamgauge reads format 1"):
+    with pytest.raises(StreamgaugeError, match="it has format 99, and this version of streamgauge reads format 2"):
         resumed(stopped)
 
 

@@ -7,10 +7,10 @@ import pytest
 
 from streamgauge._engine.source import (
     BATCH_BYTES,
-    MIN_ROWS,
     FIRST_CHUNK,
-    MAX_ROWS,
     IN_MEMORY_FACTOR,
+    MAX_ROWS,
+    MIN_ROWS,
     RowSource,
     default_batch_size,
 )

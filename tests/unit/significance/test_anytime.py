@@ -182,7 +182,7 @@ def test_the_first_verdict_stays_with_its_row() -> None:
 def test_equal_learners_become_equivalent_not_better() -> None:
     (verdict,) = Monitor(LiveTest(rope=0.05, horizon=8000)).look([sums_of(np.tile([1, -1, 0, 0], (10, 2000)))], 8000)
     assert verdict.outcome == "equivalent"
-    assert "equivalent within 5 % points" in str(verdict)
+    assert "equivalent within 5 percentage points" in str(verdict)
 
 
 @pytest.mark.parametrize(

@@ -241,7 +241,7 @@ class Broken:
 @pytest.mark.parametrize(
     ("fault", "message"),
     [
-        (lambda _, batch, __: replace(batch, start=batch.start + 1), "says that it starts at row 1"),
+        (lambda _, batch, __: replace(batch, start=batch.start + 1), "has start 1"),
         (lambda _, batch, size: replace(batch, x=batch.x + (size == 7)), "batches of 7 from row 0 on"),
         (lambda stream, batch, _: replace(batch, x=batch.x + (stream.passes == 2)), "other values"),
         (lambda _, batch, __: replace(batch, y=batch.y + np.int32(1)), "label 2 is not a class"),
