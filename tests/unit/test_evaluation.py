@@ -41,8 +41,10 @@ def assert_same_bits(one, other):
 def test_the_batch_size_changes_no_bit(scheme, test):
     stream = sg.RandomRBF(speed=0.001, n_rows=2100, seed=5)
     expected = run(stream, scheme=scheme(3, test=test), batch_size=65_536)
-    for size in (1, 77, 1024):
+    for size in (77, 1024):
         assert_same_bits(expected, run(stream, scheme=scheme(3, test=test), batch_size=size))
+    # threads wait for each other after every batch, which takes most of the time of batches of one row
+    assert_same_bits(expected, run(stream, scheme=scheme(3, test=test), batch_size=1, backend=Threads(1)))
 
 
 @pytest.mark.parametrize("threads", [2, 4])

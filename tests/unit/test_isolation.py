@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 
-from conftest import NotIsolatedError
+from tests.support.isolation import NotIsolatedError
 
 
 @pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])

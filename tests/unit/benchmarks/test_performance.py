@@ -68,7 +68,3 @@ def test_a_section_that_fails_says_why_and_the_others_go_on(tmp_path, monkeypatc
         program.main()
     assert "not measured: second needs a library at quick size" in capsys.readouterr().out
     assert "`first` could not be measured the last time" in (tmp_path / "README.md").read_text()
-
-
-def test_the_reason_of_a_failure_is_the_last_line_of_its_process(tmp_path):
-    assert program._measure("no_such_section", "quick", tmp_path) == "KeyError: 'no_such_section'"

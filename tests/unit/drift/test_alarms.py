@@ -19,11 +19,11 @@ from papers.gama_2009.page_hinkley import (
     EVERYTHING,
     FADINGS,
     SINCE_ALARM,
-    delays_of,
-    false_alarms,
-    scores,
+    count_false_alarms,
+    score_stream,
+    select_delays,
 )
-from papers.published import published
+from papers.published import read_published
 from streamgauge import SEA, Bootstrap, MajorityClass, NaiveBayes, StreamgaugeError, Window, evaluate, load, save
 from streamgauge.backends import Threads
 from streamgauge.checks import check_detector
@@ -363,20 +363,20 @@ def test_the_command_names_what_is_missing(arguments: tuple[str, ...], complaint
 
 
 def test_table_2_of_gama_and_others_is_found_again() -> None:
-    found = {fading: [scores(fading, seed, Threads(1)) for seed in range(1, 9)] for fading in (1e-4, 1e-5, 0.0)}
+    found = {fading: [score_stream(fading, seed, Threads(1)) for seed in range(1, 9)] for fading in (1e-4, 1e-5, 0.0)}
     delays = {
-        (reading, fading): [delays_of([one[reading].delays for one in each], place) for place in range(3)]
+        (reading, fading): [select_delays([one[reading].delays for one in each], place) for place in range(3)]
         for reading in (EVERYTHING, SINCE_ALARM)
         for fading, each in found.items()
     }
-    n_false = {fading: sum(sum(false_alarms(one[EVERYTHING])) for one in each) for fading, each in found.items()}
+    n_false = {fading: sum(sum(count_false_alarms(one[EVERYTHING])) for one in each) for fading, each in found.items()}
     assert n_false[1e-4] >= 4
     assert n_false[1e-5] == n_false[0.0] == 0
     assert all(one[EVERYTHING].n_missed == 0 for fading in (1e-5, 0.0) for one in found[fading])
     for place in range(3):
         means = [float(np.nanmean(delays[EVERYTHING, fading][place])) for fading in found]
         assert means == sorted(means)
-    known = published("gama-2009-table-2")
+    known = read_published("gama-2009-table-2")
     assert set(map(float, known)) == set(FADINGS)
     for fading in (1e-5, 0.0):
         for ours, theirs in zip(delays[SINCE_ALARM, fading], known[f"{fading:g}"]["delays"], strict=True):

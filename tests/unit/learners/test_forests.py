@@ -92,7 +92,7 @@ def test_a_forest_keeps_its_contract_on_odd_schemas(spec: LearnerSpec, schema: S
 def test_members_may_be_learners_of_another_library():
     spec = StreamingRandomPatches(2, GaussianNB())
     assert isinstance(spec.base, ScikitLearn)
-    assert accuracy(spec, rows_of(SEA(), 2_000)) > 0.7
+    assert accuracy(spec, rows_of(SEA(), 500)) > 0.7
 
 
 @pytest.mark.parametrize("spec", [AdaptiveRandomForest(3), StreamingRandomPatches(3)], ids=str)

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from papers import REPRODUCTIONS, Finding, Reproduction, Table, names_of, pieces, reports, reproduce
+from papers import REPRODUCTIONS, Finding, Reproduction, Table, match_names, pieces, reports, reproduce
 from papers.findings import Experiment, Piece
 from papers.gama_2009.page_hinkley import EVERYTHING, FADINGS, SINCE_ALARM, find_delays
-from papers.published import published
+from papers.published import read_published
 from streamgauge.backends import Backend, Threads
 from streamgauge.cli.main import cli
 from streamgauge.errors import StreamgaugeError
@@ -59,27 +59,27 @@ def _rows(name: str) -> list[dict[str, str]]:
 
 def test_the_published_figures_of_the_package_are_those_of_the_papers() -> None:
     folds = _rows("fold_accuracies.csv")
-    assert published("bifet-2015-table-1")["a"] == [float(row["a"]) for row in folds]
-    assert published("bifet-2015-table-1")["b"] == [float(row["b"]) for row in folds]
-    delays = published("gama-2009-table-2")
+    assert read_published("bifet-2015-table-1")["a"] == [float(row["a"]) for row in folds]
+    assert read_published("bifet-2015-table-1")["b"] == [float(row["b"]) for row in folds]
+    delays = read_published("gama-2009-table-2")
     for row in _rows("page_hinkley_delays.csv"):
         known = delays[f"{float(row['one_minus_alpha']):g}"]
         assert known["delays"] == [int(row[f"{name}_drift"]) for name in ("first", "second", "third")]
         assert known["false_alarms"] == [int(count) for count in row["false_alarms"].split(",")]
     assert len(delays) == 6
     for row in _rows("ram_hours.csv"):
-        assert published("bifet-2016-ram-hours")[row["classifier"]]["ram_hours"] == int(row["ram_hours"])
+        assert read_published("bifet-2016-ram-hours")[row["classifier"]]["ram_hours"] == int(row["ram_hours"])
     for row in _rows("nemenyi_critical_values.csv"):
-        assert published("bifet-2016-nemenyi")[row["classifiers"]] == [float(row["q_0.05"]), float(row["q_0.10"])]
+        assert read_published("bifet-2016-nemenyi")[row["classifiers"]] == [float(row["q_0.05"]), float(row["q_0.10"])]
 
 
 def test_the_published_rejection_rates_of_the_package_are_those_of_the_paper() -> None:
-    overall = published("bifet-2015-table-2")["rates"]
+    overall = read_published("bifet-2015-table-2")["rates"]
     for row in _rows("rejection_rates.csv"):
         mode = "prequential" if row["prequential"] == "true" else "non-prequential"
         assert overall[row["test"]][mode][f"{float(row['noise']):g}"] == [float(row[name]) for name in SCHEMES]
     for table, name in ((3, "mcnemar"), (4, "wilcoxon")):
-        known = published(f"bifet-2015-table-{table}")
+        known = read_published(f"bifet-2015-table-{table}")
         rows = _rows(f"rejection_rates_{name}.csv")
         assert len(rows) == 3 * len(known) == 39
         for row in rows:
@@ -89,14 +89,14 @@ def test_the_published_rejection_rates_of_the_package_are_those_of_the_paper() -
 def test_the_published_confusion_matrices_of_the_package_are_those_of_the_papers() -> None:
     examples = json.loads((PUBLISHED / "confusion_examples.json").read_text(encoding="utf-8"))
     for name, example in zip(("bifet-2015-table-5", "bifet-2016-confusion"), examples, strict=True):
-        for figure, value in published(name).items():
+        for figure, value in read_published(name).items():
             assert example[figure] == value
 
 
 def test_the_means_of_tables_3_and_4_are_rows_of_table_2() -> None:
-    overall = published("bifet-2015-table-2")["rates"]
+    overall = read_published("bifet-2015-table-2")["rates"]
     for table, test, mode in ((3, "mcnemar", "non-prequential"), (4, "wilcoxon", "prequential")):
-        streams = published(f"bifet-2015-table-{table}").values()
+        streams = read_published(f"bifet-2015-table-{table}").values()
         for noise, rates in overall[test][mode].items():
             means = [sum(stream[noise][k] for stream in streams) / 13 for k in range(3)]
             assert means == pytest.approx(rates, abs=0.0101)
@@ -139,7 +139,7 @@ def test_a_stopped_run_goes_on_with_the_piece_at_which_it_was_stopped(tmp_path: 
 
     with pytest.raises(KeyboardInterrupt):
         _finish(Counting({"two": stop}).experiment(), tmp_path)
-    assert list(pieces.finished(Counting().experiment(), "quick", tmp_path)) == ["one"]
+    assert list(pieces.read_finished(Counting().experiment(), "quick", tmp_path)) == ["one"]
     counting = Counting()
     _finish(counting.experiment(), tmp_path)
     assert counting.done == ["two"]
@@ -278,6 +278,6 @@ def test_a_stop_tells_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_name_stands_for_all_that_begin_with_it() -> None:
-    assert names_of("gama-2009") == [name for name in REPRODUCTIONS if name.startswith("gama-2009-")]
-    assert names_of("all") == list(REPRODUCTIONS)
-    assert names_of("bifet-2015-table-2") == ["bifet-2015-table-2"]
+    assert match_names("gama-2009") == [name for name in REPRODUCTIONS if name.startswith("gama-2009-")]
+    assert match_names("all") == list(REPRODUCTIONS)
+    assert match_names("bifet-2015-table-2") == ["bifet-2015-table-2"]

@@ -146,7 +146,8 @@ def test_failures_are_saved_and_told(tmp_path):
 
 
 def test_an_evaluation_tells_failures_as_it_goes():
-    evaluation = Evaluation(sg.SEA(), {"bad": Majority(150), "good": Majority()}, every=100, batch_size=100)
+    learners = {"bad": Majority(150), "good": Majority()}
+    evaluation = Evaluation(sg.SEA(), learners, every=100, batch_size=100, backend=sg.Threads(1))
     for reading in evaluation:
         if reading.row == 300:
             break
