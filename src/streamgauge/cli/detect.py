@@ -30,14 +30,14 @@ __all__ = ["command"]
 @click.option(
     "--max-delay",
     type=int,
-    help="Latest row after a drift at which an alarm counts.  [default: half way to the next drift]",
+    help="Most rows between a drift and its alarm.  [default: half way to the next drift]",
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the learners.")
 @add_output_options
 def command(source: str | None, *, as_json: bool, **options: Any) -> None:  # noqa: ANN401
     """Detect drift, and score the alarms if the true drifts are known.
 
-    The detectors watch one of three things: the numbers in INPUT, a text file with one number a line ("-" for
+    The detectors watch one of three things: the numbers in INPUT, a text file with one number per line ("-" for
     standard input); a --column of a --stream; or the errors of a --learner that is tested on each row of the --stream
     before it learns it.
 

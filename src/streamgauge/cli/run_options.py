@@ -50,10 +50,14 @@ _OPTIONS = (
         "schemes",
         default="Prequential",
         show_default=True,
-        help="Evaluation scheme: which rows each fold tests and learns.",
+        help="How rows are used for testing and learning, such as 'Bootstrap(10)' for ten folds.",
     ),
     _name_option(
-        "--labelling", "labellings", default="AllLabels", show_default=True, help="When and whether labels arrive."
+        "--labelling",
+        "labellings",
+        default="AllLabels",
+        show_default=True,
+        help="When labels arrive, such as 'Delayed(1000)' for 1,000 rows later.",
     ),
     click.option(
         "--score",
@@ -66,10 +70,12 @@ _OPTIONS = (
         "--forgetting",
         "forgettings",
         multiple=True,
-        help="Rows that a reading covers, such as 'Window(1000)' or 'Fading(0.99)'; repeatable."
+        help="Rows that each reading covers, such as 'Window(1000)' or 'Fading(0.99)'; repeatable."
         "  [default: Landmark, all rows; or the last test]",
     ),
-    _name_option("--measure", "measures", multiple=True, help="Measure; repeatable.  [default: accuracy]"),
+    _name_option(
+        "--measure", "measures", multiple=True, help="Measure, such as kappa_m; repeatable.  [default: accuracy]"
+    ),
     _name_option(
         "--detector",
         "detectors",
@@ -78,11 +84,13 @@ _OPTIONS = (
     ),
     click.option("--every", type=POSITIVE, help="Take a reading every N rows.  [default: 200 readings]"),
     click.option("--time-limit", type=float, help="Stop after this many seconds."),
+    click.option("--time-budget", type=float, help="Seconds allowed per prediction; slower ones count as errors."),
     click.option(
-        "--time-budget", type=float, help="Seconds allowed for one prediction; a later one counts as an error."
-    ),
-    click.option(
-        "--rope", type=float, default=0.01, show_default=True, help="Largest difference that does not matter."
+        "--rope",
+        type=float,
+        default=0.01,
+        show_default=True,
+        help="Differences of accuracy up to this size count as equal.",
     ),
     click.option("--seed", type=int, default=1, show_default=True, help="Seed of the folds and the learners."),
     click.option("--batch-size", type=POSITIVE, help="Rows per batch.  [default: 16 MB]"),
