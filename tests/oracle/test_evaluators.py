@@ -89,7 +89,7 @@ def test_moa_basic_and_window_evaluators_are_matched_in_every_reading_and_measur
 
 
 @needs_moa
-def test_moa_accuracy_kappa_and_faded_rates_are_ours_where_nobody_abstains() -> None:
+def test_moa_accuracy_kappa_and_faded_rates_are_ours_without_abstentions() -> None:
     y_true, y_pred = sequence(3, abstaining=False)
     y_true[0] = 1  # MOA takes class 0 to have come before
     evaluators = [BASIC, f"{WINDOW} -w {WIDTH}", "FadingFactorClassificationPerformanceEvaluator -a 0.99"]

@@ -104,7 +104,7 @@ def test_a_learner_that_fails_tells_the_row():
     assert failure.value.position == 2
 
 
-def test_a_machine_without_moas_jar_is_told_what_to_do():
+def test_without_moas_jar_the_message_says_what_to_do():
     program = "import streamgauge as sg; sg.evaluate(sg.SEA(n_rows=5), sg.learners.Moa())"
     done = subprocess.run(
         [sys.executable, "-c", program], env={"PATH": ""}, capture_output=True, text=True, check=False

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 
-def test_the_command_line_tells_failures_and_goes_on_unless_all_fail(tmp_path):
+def test_the_command_line_reports_failures_and_continues_unless_all_fail(tmp_path):
     rows = tmp_path / "rows.csv"
     rows.write_text("a,b,class\n" + "1,?,x\n2,3,y\n" * 30)
     program = (

@@ -80,7 +80,7 @@ def test_the_fields_of_an_entry_may_be_those_of_the_row(redis_server: RedisServe
     assert stream.counts.malformed == 1
 
 
-def test_redis_is_told_how_far_a_run_is_only_when_a_state_is_safe(redis_server: RedisServer) -> None:
+def test_redis_learns_how_far_a_run_is_only_when_a_state_is_safe(redis_server: RedisServer) -> None:
     x, y = rows(100)
     send_redis(redis_server, "safe", as_json(x, y))
     options: dict[str, Any] = {"schema": SCHEMA, "group": "gauge", "max_wait": 0.1}
@@ -115,7 +115,7 @@ def test_a_run_outlives_a_restart_of_redis(redis_server: RedisServer) -> None:
     np.testing.assert_array_equal(np.concatenate([first.x, rest.x]), x)
 
 
-def test_a_broker_that_does_not_answer_is_told() -> None:
+def test_a_broker_that_does_not_answer_is_reported() -> None:
     port = free_port()
     with pytest.raises(StreamgaugeError, match="cannot read from Redis"):
         next(Redis("rows", f"redis://user:secret@127.0.0.1:{port}", schema=SCHEMA).batches(1))
@@ -303,7 +303,7 @@ def test_long_entries_of_redis_are_asked_for_few_at_a_time(
     entries.close()
 
 
-def test_kafka_that_does_not_answer_is_told_and_leaves_no_thread_behind() -> None:
+def test_kafka_that_does_not_answer_is_reported_and_leaves_no_thread_behind() -> None:
     stream = Kafka("rows", "127.0.0.1:1", schema=SCHEMA, options={"socket.timeout.ms": 500})
     started = threading.active_count()
     with pytest.raises(StreamgaugeError, match="cannot read from the broker"):

@@ -52,7 +52,7 @@ def _in_small_files(folder: Path, told: Any) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="limits of files are POSIX")
-def test_a_file_that_may_not_grow_is_told_by_the_system_itself(tmp_path: Path) -> None:
+def test_a_file_that_may_not_grow_is_reported_by_the_system_itself(tmp_path: Path) -> None:
     told: Any = multiprocessing.get_context("fork").Queue()
     process = multiprocessing.get_context("fork").Process(target=_in_small_files, args=(tmp_path, told))
     with warnings.catch_warnings():

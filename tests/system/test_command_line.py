@@ -84,7 +84,7 @@ def test_everything_listed_can_be_made(family):
         (["--nonsense"], "nonsense"),
     ],
 )
-def test_a_mistake_is_told_in_one_line_with_status_2(arguments, culprit):
+def test_a_mistake_is_reported_in_one_line_with_status_2(arguments, culprit):
     done = streamgauge("evaluate", *RUN, *arguments)
     assert done.returncode == 2
     assert culprit in done.stderr

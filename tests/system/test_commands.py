@@ -99,7 +99,7 @@ def test_a_function_stays_itself_whatever_is_imported_in_between():
     assert done.stdout == "function\n"
 
 
-def test_a_name_the_package_does_not_have_is_told_with_the_nearest_one():
+def test_a_name_the_package_does_not_have_is_reported_with_the_nearest_one():
     done = subprocess.run(
         [sys.executable, "-c", "import streamgauge as sg; sg.evaluates"], stderr=-1, text=True, check=False
     )

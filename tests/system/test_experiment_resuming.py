@@ -102,7 +102,7 @@ def interrupted(experiment: Experiment | Path, folder: Path) -> None:
     assert checkpoints(folder)
 
 
-def test_a_killed_run_goes_on_from_its_last_checkpoint_with_the_same_results(file: Path) -> None:
+def test_a_killed_run_continues_from_its_last_checkpoint_with_the_same_results(file: Path) -> None:
     here, found = file.parent, file.parent / "found"
     (here / "wait").touch()
     command = [sys.executable, "-c", "from streamgauge.cli.main import main; main()", "run", str(file), "--jobs", "1"]
@@ -163,7 +163,7 @@ def test_what_cannot_be_saved_runs_without_checkpoints_and_says_so(file: Path) -
     assert text.startswith("if it is killed, it starts from the first row: a checkpoint cannot save mine: TypeError")
 
 
-def test_a_sample_goes_on_although_it_is_drawn_into_another_folder(tmp_path: Path) -> None:
+def test_a_sample_continues_although_it_is_drawn_into_another_folder(tmp_path: Path) -> None:
     rows = "".join(f"{i % 13},{i * 7 % 11},{'yes' if i % 5 == 0 else 'no'}\n" for i in range(6_000))
     (tmp_path / "rare.csv").write_text("a,b,kind\n" + rows)
     sample = Sample("rare", str(tmp_path / "rare.csv"), training_positives=50, training_balance=1.0, labelled=0.5)

@@ -51,7 +51,7 @@ def test_two_at_once_on_one_folder_share_the_work(tmp_path):
     assert find_missing(read(path), tmp_path / "found") == []
 
 
-def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
+def test_an_interrupted_run_continues_where_it_stopped(tmp_path):
     text = SMALL.replace("rows = 1_000", "rows = 3_000_000").replace('"NoChange"', '"HoeffdingTree"')
     path = written(tmp_path, text)
     process = started(str(path), "--out", str(tmp_path / "found"), "--jobs", "1")

@@ -69,7 +69,7 @@ def test_runs_killed_at_random_moments_end_with_the_same_bytes(
     assert finished(tmp_path / "run", tmp_path / "out") == whole
 
 
-def test_a_run_that_is_terminated_writes_a_last_checkpoint_and_ends_as_told(
+def test_a_run_that_is_terminated_writes_a_last_checkpoint_and_ends_as_asked(
     tmp_path: Path, whole: tuple[bytes, dict[str, object]]
 ) -> None:
     process = started(tmp_path / "run")
@@ -81,7 +81,7 @@ def test_a_run_that_is_terminated_writes_a_last_checkpoint_and_ends_as_told(
     assert finished(tmp_path / "run", tmp_path / "out") == whole
 
 
-def test_mistakes_are_told_in_one_line(tmp_path: Path) -> None:
+def test_mistakes_are_reported_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     process = started(tmp_path / "file")
     output, errors = process.communicate(timeout=120)

@@ -41,7 +41,7 @@ class Killed(Exception):  # noqa: N818
     """Stands for the end of a process."""
 
 
-def test_a_live_run_that_is_killed_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+def test_a_live_run_that_is_killed_continues_from_its_checkpoint(tmp_path: Path) -> None:
     x, y = rows(1000)
     keys = [f"k{i}" for i in range(len(y))]
     events, labels = as_json(x, None, keys), labels_as_json(y, keys)

@@ -114,7 +114,7 @@ def test_records_of_cells_in_other_processes_are_the_same(tmp_path):
     assert one.sort_values(keys, ignore_index=True).equals(other.sort_values(keys, ignore_index=True))
 
 
-def test_a_learner_of_this_file_goes_into_a_process_and_its_failure_is_told():
+def test_a_learner_of_this_file_goes_into_a_process_and_its_failure_is_reported():
     learners = {"fragile": Fragile(50), "native": sg.NoChange()}
     with pytest.warns(FailureWarning, match="'fragile' failed in fold 0 at row 49: ValueError: too hot"):
         there = sg.evaluate(sg.SEA(n_rows=100), learners, backend=Processes(2), every=20)
@@ -124,7 +124,7 @@ def test_a_learner_of_this_file_goes_into_a_process_and_its_failure_is_told():
     np.testing.assert_array_equal(there.values, here.values)
 
 
-def test_a_worker_that_is_killed_is_told_with_its_learner():
+def test_a_worker_that_is_killed_is_reported_with_its_learner():
     learners = {"deadly": Fragile(50, kill=True), "native": sg.NoChange()}
     with pytest.raises(sg.StreamgaugeError, match=r"worker process was killed by SIGKILL.* while it ran deadly"):
         sg.evaluate(sg.SEA(n_rows=100), learners, backend=Processes(2))
@@ -192,7 +192,7 @@ def test_processes_leave_no_shared_memory_behind(monkeypatch, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_where_shared_memory_is_full_another_folder_serves_or_it_is_told(monkeypatch, tmp_path):
+def test_where_shared_memory_is_full_another_folder_serves_or_it_is_reported(monkeypatch, tmp_path):
     full, other = tmp_path / "full", tmp_path / "other"
     full.mkdir()
     other.mkdir()

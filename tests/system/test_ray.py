@@ -114,7 +114,7 @@ def test_a_cluster_changes_no_bit(tmp_path, rows):
 
 
 @pytest.mark.usefixtures("cluster")
-def test_an_actor_that_is_killed_goes_on_from_its_last_state():
+def test_an_actor_that_is_killed_continues_from_its_last_state():
     victims: list[int] = []
 
     def kill(reading):
@@ -182,7 +182,7 @@ def test_a_node_that_dies_loses_nothing(cluster):
     assert_same(run(Threads(1)), there)
 
 
-def test_an_address_without_a_cluster_is_told(monkeypatch):
+def test_an_address_without_a_cluster_is_reported(monkeypatch):
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
 
     def refuse(*_arguments, **_options):

@@ -102,7 +102,7 @@ def test_serve_says_its_address_and_ends_with_its_parent(tmp_path: Path) -> None
     until(lambda: not Path(f"/proc/{pid}").exists() or "Z" in Path(f"/proc/{pid}/stat").read_text().split()[2])
 
 
-def test_mistakes_of_serve_are_told_in_one_line(tmp_path: Path) -> None:
+def test_mistakes_of_serve_are_reported_in_one_line(tmp_path: Path) -> None:
     command = [str(Path(sys.executable).parent / "streamgauge"), "serve", str(tmp_path / "none")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2

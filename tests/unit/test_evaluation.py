@@ -152,7 +152,7 @@ def test_a_bad_option_is_named(options, culprit):
         evaluate(sg.SEA(), sg.NaiveBayes(), **{"n_rows": 100, **options})
 
 
-def test_learners_that_cannot_be_told_apart_are_refused():
+def test_learners_that_cannot_be_distinguished_are_refused():
     with pytest.raises(StreamgaugeError, match="two learners are the same"):
         evaluate(sg.SEA(n_rows=10), [sg.NaiveBayes(), sg.NaiveBayes()])
     assert len(evaluate(sg.SEA(n_rows=10), [sg.NaiveBayes(), sg.NaiveBayes(seed=2)]).learners) == 2

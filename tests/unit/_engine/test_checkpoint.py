@@ -152,7 +152,7 @@ def test_the_last_two_checkpoints_are_kept(stopped: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "foreign"])
-def test_a_damaged_checkpoint_is_told_and_the_one_before_it_used(stopped: Path, damage: str) -> None:
+def test_a_damaged_checkpoint_is_reported_and_the_one_before_it_used(stopped: Path, damage: str) -> None:
     newest = files_of(stopped)[0]
     data = newest.read_bytes()
     place = len(data) // 2
@@ -200,7 +200,7 @@ def test_damaged_readings_are_noticed(stopped: Path) -> None:
         resumed(stopped)
 
 
-def test_another_version_is_told(stopped: Path) -> None:
+def test_another_version_is_reported(stopped: Path) -> None:
     for path in files_of(stopped):
         data = path.read_bytes()
         path.write_bytes(data.replace(f"checkpoint {FORMAT}\n".encode(), b"checkpoint 99\n", 1))
@@ -219,7 +219,7 @@ def test_another_version_is_told(stopped: Path) -> None:
         ({"detectors": "DDM"}, r"detectors DDM\(warning=2.0\) is nothing there"),
     ],
 )
-def test_a_checkpoint_of_another_run_is_refused_and_the_difference_told(
+def test_a_checkpoint_of_another_run_is_refused_and_the_difference_reported(
     stopped: Path, options: Any, difference: str
 ) -> None:
     with pytest.raises(StreamgaugeError, match=f"of another run: {difference}"):
@@ -297,7 +297,7 @@ def test_native_learners_need_no_secret_and_no_trust(tmp_path: Path, monkeypatch
     assert facts(resumed(tmp_path / "run")) == facts(whole_run())
 
 
-def test_recorders_are_told_every_passage_once(tmp_path: Path) -> None:
+def test_recorders_receive_every_batch_once(tmp_path: Path) -> None:
     def recorders(folder: Path) -> list[Any]:
         confusion = [ConfusionMatrices(folder / f"confusion.{kind}") for kind in ("csv", "mat")]
         return [Predictions(folder / "predictions.parquet", votes=True), Misclassified(folder / "wrong"), *confusion]
@@ -379,7 +379,7 @@ def test_a_live_stream_neither_loses_nor_repeats_a_row(tmp_path: Path) -> None:
     assert second.kept_from == N
 
 
-def test_a_full_disk_is_told_and_the_last_good_checkpoint_stays(
+def test_a_full_disk_is_reported_and_the_last_good_checkpoint_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = iter(range(1000))
@@ -399,7 +399,7 @@ def test_a_full_disk_is_told_and_the_last_good_checkpoint_stays(
     assert facts(resumed(tmp_path)) == facts(whole)
 
 
-def test_a_folder_that_cannot_be_written_is_told_at_the_start(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_reported_at_the_start(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StreamgaugeError, match="cannot use the checkpoint folder"):
         resumed(tmp_path / "file" / "run")

@@ -123,7 +123,7 @@ def test_a_stop_of_an_earlier_run_does_not_stop_the_next(tmp_path: Path) -> None
     assert evaluate(SEA(n_rows=1_000), NaiveBayes(), journal=tmp_path).complete
 
 
-def test_alarms_are_told_as_the_results_tell_them(tmp_path: Path) -> None:
+def test_alarms_are_reported_as_in_the_results(tmp_path: Path) -> None:
     results = evaluate(
         SEA(n_rows=20_000, noise=0.1), NaiveBayes(), detectors=["DDM", "Adwin"], batch_size=1_000, journal=tmp_path
     )
@@ -185,7 +185,7 @@ def test_too_many_alarms_are_merged_and_counted(tmp_path: Path, monkeypatch: pyt
     assert [event["row"] for event in events] == sorted(event["row"] for event in events)
 
 
-def test_a_resumed_run_goes_on_behind_what_it_had_read(tmp_path: Path) -> None:
+def test_a_resumed_run_continues_behind_what_it_had_read(tmp_path: Path) -> None:
     with Journal(tmp_path, LAYOUT) as journal:
         for row in (10, 20, 30):
             journal.note(progress_at([row], row / 100, alarms=(Alarm(row - 1, "tree", 0, "DDM"),)))

@@ -306,7 +306,7 @@ def test_warm_up_rows_are_learnt_but_not_scored():
     assert results.feedback.n_scored.tolist() == [2]
 
 
-def test_a_static_holdout_tests_the_same_rows_after_every_so_many_and_at_the_end():
+def test_a_static_holdout_tests_the_same_rows_at_regular_intervals_and_at_the_end():
     for size in BATCH_SIZES:
         log, results = diary(numbered(25), size, scheme=Holdout(every=10, size=3))
         assert [entry[1] for entry in log if entry[0] == "learn"] == list(range(3, 25))

@@ -78,7 +78,7 @@ def test_a_learner_in_a_shared_pass_is_charged_only_for_itself(threads):
     assert cost.rows_per_second[1, 0] > cost.rows_per_second[0, 0]
 
 
-def test_latencies_of_predicting_and_learning_are_told_apart():
+def test_latencies_of_predicting_and_learning_are_distinguished():
     cost = cost_of(sg.evaluate(sg.SEA(n_rows=300), {"busy": Busy(0.002, 0.0005)}, every=300, resources=True))
     assert cost.n_timed[0, 0] >= 32
     predicting, learning = cost.latency[0, 0]

@@ -127,7 +127,7 @@ def test_a_saved_watch_knows_whether_a_row_of_warnings_has_begun() -> None:
     assert_refuses_damage(first)
 
 
-def test_a_saved_meter_goes_on_counting() -> None:
+def test_a_saved_meter_continues_counting() -> None:
     def meter() -> Meter:
         return Meter(NaiveBayes().build(MIXED, seed=1), MIXED.n_classes, thread_time_ns)
 
@@ -185,7 +185,7 @@ SPECS: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("kind", SPECS)
-def test_a_saved_cell_goes_on_bit_for_bit(kind: str) -> None:
+def test_a_saved_cell_continues_bit_for_bit(kind: str) -> None:
     whole = sample_batch(MIXED, 400)
     parts = [Batch(start, whole.x[start : start + 100], whole.y[start : start + 100]) for start in range(0, 400, 100)]
     for count_before in range(4):
@@ -270,7 +270,7 @@ def test_bytes_that_are_no_state_at_all_are_refused() -> None:
         unpack("thing", pack("other", {}))
 
 
-def test_a_learner_error_is_still_told_after_a_restart() -> None:
+def test_a_learner_error_is_still_reported_after_a_restart() -> None:
     first, second = cell_of(SPECS["failing"]()), cell_of(SPECS["failing"]())
     batch = sample_batch(MIXED, 300)
     advanced(first, Batch(0, batch.x, batch.y))

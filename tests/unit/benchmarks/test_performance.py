@@ -45,7 +45,7 @@ def test_no_goal_is_met_by_few_rows_or_on_a_busy_machine(record, verdict, tmp_pa
     assert f"| HoeffdingTree, RBF, time | MOA | 40 | 50.0 | {verdict} |" in page
 
 
-def test_every_section_is_told_in_some_chapter():
+def test_every_section_belongs_to_some_chapter():
     assert [section for chapter in pages.CHAPTERS for section in chapter.sections] == list(SECTIONS)
 
 

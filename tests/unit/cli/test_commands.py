@@ -197,7 +197,7 @@ def test_a_run_that_resumes_says_so(tmp_path):
         (["evaluate", "--learner", "NoChange", "--measure", "recall"], r"write recall\[CLASS\] or.*, recall_macro"),
     ],
 )
-def test_mistakes_are_told_in_the_words_of_the_command_line(arguments, reason):
+def test_mistakes_are_reported_in_the_words_of_the_command_line(arguments, reason):
     with pytest.raises(StreamgaugeError, match=reason):
         invoke(*arguments, "--stream", "SEA", "--rows", "100")
 
@@ -248,7 +248,7 @@ def test_doctor_says_what_moa_lacks_beside_packages(monkeypatch, tmp_path):
     assert found["problems"] == []
 
 
-def test_words_objects_and_streams_that_do_not_exist_are_told_with_the_nearest():
+def test_words_objects_and_streams_that_do_not_exist_are_reported_with_the_nearest():
     for words, hint in (
         (("evaluate", "--score", "lst"), "did you mean last?"),
         (("list", "learnrs"), "did you mean learners?"),
@@ -274,7 +274,7 @@ def test_words_objects_and_streams_that_do_not_exist_are_told_with_the_nearest()
         ({"stream": "zzz.csv"}, "a file is streamgauge.File"),
     ],
 )
-def test_a_text_or_class_in_place_of_an_object_is_told_with_the_object(part, hint):
+def test_a_text_or_class_in_place_of_an_object_is_reported_with_the_object(part, hint):
     with pytest.raises(StreamgaugeError, match=re.escape(hint)):
         sg.evaluate(**{"stream": sg.SEA(n_rows=10), "learners": sg.NoChange(), **part})
 

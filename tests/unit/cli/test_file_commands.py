@@ -93,7 +93,7 @@ def test_datasets_are_listed_and_opened_by_name(monkeypatch, file):
         (["convert", "{file}", "x.doc"], "ends in .arff"),
     ],
 )
-def test_mistakes_are_told_in_one_line(file, arguments, told):
+def test_mistakes_are_reported_in_one_line(file, arguments, told):
     with pytest.raises(StreamgaugeError) as error:
         run(*(argument.format(file=file) for argument in arguments))
     assert told in str(error.value)

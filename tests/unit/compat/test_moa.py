@@ -36,7 +36,7 @@ def test_counting_as_moa_does_not_depend_on_pieces_and_survives_being_saved(forg
     assert state.save() == saved
 
 
-def test_counting_as_moa_is_told_in_the_name_and_on_the_command_line() -> None:
+def test_counting_as_moa_is_shown_in_the_name_and_on_the_command_line() -> None:
     stream = sg.SEA(n_rows=500)
     names = sg.evaluate(
         stream, sg.NaiveBayes(), forgetting=[Landmark(), Landmark(moa_compatible=True), Window(9, moa_compatible=True)]

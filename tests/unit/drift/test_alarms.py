@@ -142,7 +142,7 @@ def test_scores_of_nonsense_are_refused(make: Callable[[], object], complaint: s
         make()
 
 
-def test_recovery_is_told_from_the_error_curve() -> None:
+def test_recovery_is_read_from_the_error_curve() -> None:
     rows = np.arange(100, 2_100, 100)
     errors = np.full(20, 0.1)
     errors[[5, 6, 7]] = (0.5, 0.3, 0.15)

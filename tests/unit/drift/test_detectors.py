@@ -108,7 +108,7 @@ def test_a_detector_of_the_mean_watches_that_since_its_last_alarm_or_that_of_all
     assert detect(values, OfMean(inner, restart)).alarms.tolist() == expected
 
 
-def test_a_mean_that_goes_on_takes_no_state_of_one_that_starts_anew() -> None:
+def test_a_continued_mean_takes_no_state_of_one_that_restarts() -> None:
     inner = PageHinkley(0.001, 2.5, 1.0, direction="up")
     values = errors(3)
     one, other = OfMean(inner).build(), OfMean(inner, restart=False).build()

@@ -188,7 +188,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault[0][:40])
-def test_a_fault_is_told_with_its_line(tmp_path, fault):
+def test_a_fault_is_reported_with_its_line(tmp_path, fault):
     line, reason, *below = fault
     place = next(i for i, old in enumerate(SMALL.splitlines()) if old.split(" = ")[0] == line.split(" = ")[0])
     lines = SMALL.splitlines()
@@ -202,7 +202,7 @@ def test_a_fault_is_told_with_its_line(tmp_path, fault):
     assert len(str(found.value).splitlines()) == 1
 
 
-def test_all_faults_are_told_at_once(tmp_path):
+def test_all_faults_are_reported_at_once(tmp_path):
     path = written(tmp_path, 'learners = ["Hoeffding"]\nrow = 1\nstreams = [\n"SEA",\n"SAE"]\n')
     with pytest.raises(StreamgaugeError) as found:
         read(path)
@@ -210,7 +210,7 @@ def test_all_faults_are_told_at_once(tmp_path):
     assert lines == ["1", "2", "4", "5"]  # SEA never ends, and there is no SAE
 
 
-def test_what_is_not_toml_is_told_with_its_line(tmp_path):
+def test_what_is_not_toml_is_reported_with_its_line(tmp_path):
     with pytest.raises(StreamgaugeError, match=r"experiment.toml:2: this is not valid TOML"):
         read(written(tmp_path, 'name = "a"\nrows = = 3\n'))
     with pytest.raises(StreamgaugeError, match=r"cannot read .*none.toml: No such file"):
@@ -284,7 +284,7 @@ def test_learners_that_ran_at_different_times_are_put_together(tmp_path):
     assert len(together.pairs) == 6
 
 
-def test_a_learner_that_fails_is_told_and_tried_again_while_the_others_go_on(tmp_path):
+def test_a_learner_that_fails_is_reported_and_tried_again_while_the_others_go_on(tmp_path):
     written(
         tmp_path,
         "class Breaking:\n"
@@ -367,7 +367,7 @@ def test_a_grid_of_samples_is_every_balance_with_every_labelled_fraction(rare):
         ('test_balance = "even"', "it must be a number"),
     ],
 )
-def test_a_fault_in_a_sample_is_told_with_its_line(rare, line, reason):
+def test_a_fault_in_a_sample_is_reported_with_its_line(rare, line, reason):
     text = f'learners = ["NoChange"]\n[[samples]]\nfile = "rare.csv"\n{line}\n'
     with pytest.raises(StreamgaugeError, match=rf"experiment.toml:[24]: .*{reason}"):
         read(written(rare.parent, text))

@@ -73,7 +73,7 @@ def test_the_check_finds_a_forgetting_that_depends_on_the_pieces() -> None:
 
 @pytest.mark.parametrize("forgetting", FORGETTINGS, ids=repr)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_a_saved_state_goes_on_bit_for_bit(forgetting: Any, weighted: bool) -> None:
+def test_a_saved_state_continues_bit_for_bit(forgetting: Any, weighted: bool) -> None:
     trace = sample_trace(2)
     if weighted:
         trace = replace(trace, weight=np.random.default_rng(1).random(len(trace)))

@@ -233,6 +233,6 @@ def test_rows_of_the_past_without_label_or_weight_are_left_out():
         ),
     ],
 )
-def test_a_mistake_is_told_by_name(make, culprit):
+def test_a_mistake_is_reported_by_name(make, culprit):
     with pytest.raises(StreamgaugeError, match=culprit):
         make()

@@ -144,6 +144,6 @@ def test_a_damaged_state_is_refused_and_leaves_the_ensemble_as_it_was():
         (lambda: LearnppCDS().build(MIXED, 1), "LearnppCDS is for streams of two classes; this one has 3"),
     ],
 )
-def test_a_mistake_is_told_by_name(make, culprit):
+def test_a_mistake_is_reported_by_name(make, culprit):
     with pytest.raises(StreamgaugeError, match=culprit):
         make()

@@ -135,7 +135,7 @@ def test_seeds_differ_and_repeat():
     assert (predictions(spec, rows, 1) != predictions(spec, rows, 2)).any()
 
 
-def test_the_memory_told_grows_with_the_trees_and_shrinks_with_their_subspace():
+def test_the_memory_reported_grows_with_the_trees_and_shrinks_with_their_subspace():
     rows = rows_of(RandomRBF(), 20_000)
 
     def n_bytes(spec: AdaptiveRandomForest) -> int:
@@ -165,7 +165,7 @@ def bytes_in_use() -> int:
 
 
 @pytest.mark.parametrize("spec", [AdaptiveRandomForest(5), StreamingRandomPatches(5)], ids=str)
-def test_the_memory_told_is_what_the_allocator_has_handed_out(spec: LearnerSpec):
+def test_the_memory_reported_is_what_the_allocator_has_handed_out(spec: LearnerSpec):
     schema, x, y = rows_of(RandomRBF(), 20_000)
     step = Step(Batch(0, x, y))
     before = bytes_in_use()

@@ -29,7 +29,7 @@ def test_what_is_no_prediction_is_an_error_of_the_model() -> None:
     assert Precomputed("v").build(votes, 1).predict(given).tolist() == [[0.2, 0.8], [0, 0], [0, 0]]
 
 
-def test_rows_without_predictions_are_told() -> None:
+def test_rows_without_predictions_are_reported() -> None:
     stream = ArrayStream({"a": [1.0, 2.0]}, ["x", "y"])
     with pytest.raises(StreamgaugeError, match="there is no attribute 'model' with predictions"):
         sg.evaluate(stream, Precomputed("model"))

@@ -42,7 +42,7 @@ def test_a_class_that_left_a_window_is_absent_and_does_not_count() -> None:
     assert isnan(OfClass("recall", 1)(one_class))
 
 
-def test_undefined_values_are_told_apart_from_zeros() -> None:
+def test_undefined_values_are_distinguished_from_zeros() -> None:
     never_predicted = Tally(np.array([[3.0, 0.0], [2.0, 0.0]]), np.zeros(2), 0.0, 0.0, 5)
     assert isnan(OfClass("precision", 1)(never_predicted))
     assert measure("precision_macro")(never_predicted) == pytest.approx(0.6)

@@ -28,7 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield tmp_path_factory.mktemp("reproduction")
 
 
-def test_both_readings_of_the_delays_are_told_and_their_claims_can_fail() -> None:
+def test_both_readings_of_the_delays_are_reported_and_their_claims_can_fail() -> None:
     def done(n_false: int, missed: tuple[int, ...]) -> dict[str, dict[str, Any]]:
         """Delays grow by 100 from one fading to the next on each of 100 streams; alarms are false at the second."""
         held = {}
@@ -133,7 +133,7 @@ def test_finished_pieces_are_not_done_again(tmp_path: Path) -> None:
     assert first == second == {key: {"key": key, "nothing": None} for key in ("one", "two")}
 
 
-def test_a_stopped_run_goes_on_with_the_piece_at_which_it_was_stopped(tmp_path: Path) -> None:
+def test_a_stopped_run_continues_with_the_piece_at_which_it_was_stopped(tmp_path: Path) -> None:
     def stop(_: Backend) -> dict[str, Any]:
         raise KeyboardInterrupt
 
@@ -153,7 +153,7 @@ def test_pieces_of_another_edition_or_scale_are_done_again(tmp_path: Path) -> No
     assert counting.done == ["one", "two"] * 3
 
 
-def test_a_damaged_piece_is_told_by_its_file(tmp_path: Path) -> None:
+def test_a_damaged_piece_is_reported_by_its_file(tmp_path: Path) -> None:
     _finish(Counting().experiment(), tmp_path)
     path = tmp_path / "pieces" / "counting" / "one.json"
     path.write_text(path.read_text(encoding="utf-8")[:20], encoding="utf-8")
@@ -161,7 +161,9 @@ def test_a_damaged_piece_is_told_by_its_file(tmp_path: Path) -> None:
         _finish(Counting().experiment(), tmp_path)
 
 
-def test_a_real_stream_that_cannot_be_had_is_left_out_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_real_stream_that_cannot_be_had_is_left_out_and_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("streamgauge.streams.load", _absent)
     done, left_out = _finish(Counting().experiment(in_part=True, dataset="covertype"), tmp_path)
     assert list(done) == ["one"]

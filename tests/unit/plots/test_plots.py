@@ -85,14 +85,14 @@ def test_long_curves_keep_their_extremes() -> None:
     assert (shown.min(), shown.max()) == (100 * values.min(), 100 * values.max())
 
 
-def test_a_difference_is_told_by_its_confidence_sequence(results: Results) -> None:
+def test_a_difference_is_shown_by_its_confidence_sequence(results: Results) -> None:
     drawn = plots.difference(results, "bayes", "majority").drawn.axes[0].lines
     (line,) = [line for line in drawn if np.size(line.get_xdata()) > 2]
     hits = results.curve("bayes", "accuracy", "Landmark()") - results.curve("majority", "accuracy", "Landmark()")
     np.testing.assert_allclose(np.asarray(line.get_ydata())[-1], 100 * hits[-1].mean())
 
 
-def test_nobody_beats_a_learner_on_the_front_in_both(results: Results) -> None:
+def test_no_learner_beats_one_on_the_front_in_both(results: Results) -> None:
     found = find_pareto_points([results])
     for point in found:
         as_good = [o for o in found if o.cost <= point.cost and o.value >= point.value]

@@ -52,7 +52,7 @@ def test_every_format_says_what_was_found_and_what_cannot_be_concluded(results: 
                 assert warning[1:] in text
 
 
-def test_a_difference_that_is_no_rate_is_not_told_in_percentage_points(results: Results) -> None:
+def test_a_difference_that_is_no_rate_is_not_reported_in_percentage_points(results: Results) -> None:
     outcome = compare(results, "tree", "bayes", measure="log_loss", test="sign_flip")
     assert "percentage points" not in outcome.sentence
     assert "nats" in outcome.sentence
@@ -99,7 +99,7 @@ def test_several_runs_are_ranked() -> None:
     assert "The learners are not ranked." in report([*runs, other])
 
 
-def test_files_are_told_by_their_names_units_once_and_tables_have_labels(tmp_path: Path) -> None:
+def test_files_are_described_by_their_names_units_once_and_tables_have_labels(tmp_path: Path) -> None:
     runs = []
     for seed, folder in enumerate(("first", "second", "second")):
         name = "other" if seed == 2 else "rows"
@@ -152,7 +152,7 @@ def test_the_page_has_the_colours_of_the_figures() -> None:
     assert tuple(found) == (*COLOURS, *DARK_COLOURS)
 
 
-def test_colours_can_be_told_from_their_paper() -> None:
+def test_colours_can_be_distinguished_from_their_paper() -> None:
     def luminance(colour: str) -> float:
         parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
         linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]

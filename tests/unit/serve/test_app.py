@@ -97,7 +97,7 @@ def curves_of(page: TestClient, name: str, panel: dict[str, str], **query: Any) 
     return decoded(answer.content)
 
 
-def test_runs_are_found_at_any_depth_and_told_with_their_state(page: TestClient) -> None:
+def test_runs_are_found_at_any_depth_and_listed_with_their_state(page: TestClient) -> None:
     runs = {run["id"]: run for run in page.get("/api/runs").json()["runs"]}
     assert set(runs) == {"saved", "deep/er/journalled"}
     assert runs["saved"]["state"] == runs["deep/er/journalled"]["state"] == "complete"
@@ -154,7 +154,7 @@ def test_details_tell_alarms_and_verdicts(page: TestClient, folder: Path) -> Non
     assert (verdict["outcome"], verdict["row"], verdict["sentence"]) == (live.outcome, live.row, str(live))
 
 
-def test_without_live_verdicts_the_recommended_test_is_told(tmp_path: Path) -> None:
+def test_without_live_verdicts_the_recommended_test_is_shown(tmp_path: Path) -> None:
     results = evaluate(SEA(n_rows=2_000), [NaiveBayes(), MajorityClass()], scheme=Bootstrap(5), live_test=None)
     save(results, tmp_path / "run")
     (verdict,) = Library(tmp_path).find_run("run").list_verdicts()
@@ -263,7 +263,7 @@ def test_every_answer_forbids_scripts_from_elsewhere(page: TestClient) -> None:
     assert "default-src 'none'" in POLICY
 
 
-def test_the_page_has_no_inline_script_or_style_and_asks_nobody_else(page: TestClient) -> None:
+def test_the_page_has_no_inline_script_or_style_and_contacts_no_other_host(page: TestClient) -> None:
     text = page.get("/").text
     assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\son\w+=|\sstyle=|javascript:", text)
     assert "//" not in re.sub(r"<!.*?>", "", text)
@@ -308,7 +308,7 @@ def test_other_pages_can_neither_start_nor_stop_nor_watch(page: TestClient, orig
         pass
 
 
-def test_with_a_token_nothing_is_told_without_it(folder: Path) -> None:
+def test_with_a_token_nothing_is_answered_without_it(folder: Path) -> None:
     token = "t0ken-that-is-long-enough"
     app = create_app(Library(folder), token=token)
     with TestClient(app, base_url="http://stats.example:8765", follow_redirects=False) as page:
@@ -344,7 +344,7 @@ def test_away_from_this_machine_there_is_always_a_token() -> None:
         Settings(token="short")
 
 
-def test_a_page_that_watches_is_told_what_is_new_and_nothing_else(tmp_path: Path) -> None:
+def test_a_page_that_watches_receives_what_is_new_and_nothing_else(tmp_path: Path) -> None:
     with Journal(tmp_path / "live", LAYOUT, {"stream": "SEA()", "n_rows": 1_000}) as journal:
         journal.note(batch([10, 20]))
         watcher = Watcher(Library(tmp_path))
@@ -362,7 +362,7 @@ def test_a_page_that_watches_is_told_what_is_new_and_nothing_else(tmp_path: Path
         assert "rows" not in watcher.find_changes().get("watched", {}).get("live", {})
 
 
-def test_verdicts_and_alarms_are_told_as_they_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verdicts_and_alarms_are_sent_as_they_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("streamgauge._engine.journal.writer.STATUS_SECONDS", 0.0)
     with Journal(tmp_path / "live", LAYOUT) as journal:
         journal.note(batch([10]))
@@ -378,7 +378,9 @@ def test_verdicts_and_alarms_are_told_as_they_form(tmp_path: Path, monkeypatch: 
         assert told["more_alarms"] == [alarm]
 
 
-def test_alarms_are_told_once_and_all_anew_only_when_many_came(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_alarms_are_sent_once_and_all_again_only_when_many_came(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("streamgauge.serve.live.MAX_MORE", 3)
     with Journal(tmp_path / "live", LAYOUT) as journal:
         watcher = Watcher(Library(tmp_path))
@@ -396,7 +398,7 @@ def test_alarms_are_told_once_and_all_anew_only_when_many_came(tmp_path: Path, m
         assert whole == [False, False, False, True] * 2 + [False]
 
 
-def test_a_burst_is_not_told_point_by_point(tmp_path: Path) -> None:
+def test_a_burst_is_not_sent_point_by_point(tmp_path: Path) -> None:
     with Journal(tmp_path / "live", LAYOUT) as journal:
         journal.note(batch([10]))
         watcher = Watcher(Library(tmp_path))
@@ -419,7 +421,7 @@ def test_a_thinned_journal_is_read_again_as_a_whole(tmp_path: Path, monkeypatch:
         assert watcher.find_changes()["watched"]["live"]["again"]
 
 
-def test_a_run_that_becomes_saved_results_is_told_once(tmp_path: Path) -> None:
+def test_a_run_that_becomes_saved_results_is_announced_once(tmp_path: Path) -> None:
     with Journal(tmp_path / "live", LAYOUT) as journal:
         journal.note(batch([10]))
         watcher = Watcher(Library(tmp_path))

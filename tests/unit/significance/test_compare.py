@@ -54,7 +54,7 @@ def test_wilcoxon_is_taken_where_folds_scored_rows_of_their_own_unless_they_are_
     assert compare(evaluated(5, scored=0.3), "tree", "bayes", measure="accuracy").test == "paired_t"
 
 
-def test_mcnemar_is_taken_for_one_fold_and_looks_at_one_fold_only() -> None:
+def test_mcnemar_is_chosen_for_one_fold_and_looks_at_one_fold_only() -> None:
     single = compare(evaluated(1), "tree", "bayes")
     assert single.test == "mcnemar"
     assert "over enough rows any two differ" in single.warnings[0]

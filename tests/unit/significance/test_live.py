@@ -170,7 +170,7 @@ def random_hits(seed: int, n: int) -> NDArray[np.bool_]:
 
 
 @pytest.mark.parametrize("masked", [False, True])
-def test_a_saved_watch_goes_on_as_if_nothing_had_been(masked: bool) -> None:
+def test_a_saved_watch_continues_as_if_nothing_had_been(masked: bool) -> None:
     right = random_hits(1, 3000)
     scored = np.random.default_rng(2).random((8, 3000)) < 0.4 if masked else None
     reading_rows = list(range(100, 3001, 100))
@@ -226,7 +226,7 @@ def test_a_saved_monitor_keeps_what_it_knows() -> None:
 # What a user sees
 
 
-def test_each_verdict_is_told_once_as_soon_as_it_is_known() -> None:
+def test_each_verdict_is_reported_once_as_soon_as_it_is_known() -> None:
     told: list[Verdict] = []
     results = sg.evaluate(
         sg.SEA(n_rows=3000), LEARNERS, scheme=sg.Bootstrap(5), on_verdict=told.append, batch_size=100, every=100
@@ -357,7 +357,7 @@ def test_a_verdict_that_the_end_no_longer_bears_out_says_so():
         assert ("no longer so" in console.export_text()) == (not lasts)
 
 
-def test_a_difference_is_told_from_the_side_of_who_is_ahead():
+def test_a_difference_is_stated_from_the_side_of_who_is_ahead():
     verdict = Verdict("a", "b", "second", 4000, -0.04, (-0.06, -0.02), 0.01, 0.05, 1, "equal", "two_way_sequence")
     console = Console(width=200, record=True, file=StringIO())
     console.print(list_live_verdicts([verdict]))

@@ -135,7 +135,7 @@ def test_a_measure_whose_small_values_are_good_turns_all_round(post_hoc: str) ->
         assert low.better(one) == high.better(other)
 
 
-def test_groups_are_the_largest_sets_that_cannot_be_told_apart() -> None:
+def test_groups_are_the_largest_sets_that_cannot_be_distinguished() -> None:
     rng = np.random.default_rng(1)
     values = np.array([0.9, 0.8, 0.798, 0.6]) + rng.normal(0, 0.01, (30, 4))
     ranking = rank_table(values, NAMES)
@@ -144,7 +144,7 @@ def test_groups_are_the_largest_sets_that_cannot_be_told_apart() -> None:
     assert rank_table(TABLE[:3], NAMES).groups[0] == rank_table(TABLE[:3], NAMES).order
 
 
-def test_too_few_streams_are_told() -> None:
+def test_too_few_streams_are_reported() -> None:
     assert "the smallest possible" in rank_table(TABLE[:5], NAMES).warnings[0]
     assert rank_table(TABLE, NAMES).warnings == ()
     with pytest.raises(StreamgaugeError, match="at least 2 learners on at least 2 streams"):

@@ -152,7 +152,7 @@ def test_the_two_way_t_is_symmetric_in_the_learners_and_in_the_folds(k: int, n: 
     assert outcome.significant == (outcome.interval[0] > 0 or outcome.interval[1] < 0)
 
 
-def test_learners_that_never_differ_are_never_told_apart() -> None:
+def test_learners_that_never_differ_are_never_distinguished() -> None:
     zeros = np.zeros((10, 50), dtype=int)
     outcomes = [sign_test(np.zeros(10)), wilcoxon(np.zeros(10)), mcnemar(0, 0, 50), two_way_t(sums_of(zeros))]
     for outcome in outcomes:
@@ -195,14 +195,14 @@ def test_what_cannot_be_tested_is_refused_with_what_to_do() -> None:
         mcnemar(1, 2, variant="exakt")  # type: ignore[arg-type]
 
 
-def test_too_few_folds_for_the_level_are_told_of() -> None:
+def test_too_few_folds_for_the_level_are_reported() -> None:
     for test in (sign_test, wilcoxon):
         assert "the smallest possible p-value is 0.0625" in test([1, 2, 3, 4, 5]).warnings[0]
         assert "the smallest possible p-value is 0.0625" in test([1, 2, 3, 4, 5, 0, 0]).warnings[0]
         assert test([1, 2, 3, 4, 5, 6]).warnings == ()
 
 
-def test_a_mean_that_points_the_other_way_is_told_of() -> None:
+def test_a_mean_that_points_the_other_way_is_reported() -> None:
     outcome = sign_test([0.01] * 11 + [-0.9])
     assert outcome.better == "the first"
     assert "opposite directions" in outcome.warnings[0]

@@ -86,7 +86,7 @@ def test_what_is_claimed_depends_on_learner_condition_and_what_is_asked(store, r
     assert store.find_missing(CONDITION, LEARNERS, REQUEST, since=time.time() + 60) == list(LEARNERS)
 
 
-def test_a_later_process_of_the_same_number_is_not_taken_for_the_owner():
+def test_a_later_process_of_the_same_number_is_not_the_owner():
     here = Owner.here()
     assert here.is_alive(0.0)
     if here.born:
@@ -159,7 +159,7 @@ def test_runs_that_have_nothing_in_common_are_not_put_together(results):
 
 
 @pytest.mark.parametrize("content", [b"", b"nonsense" * 500])
-def test_a_damaged_catalogue_is_told(tmp_path, content):
+def test_a_damaged_catalogue_is_reported(tmp_path, content):
     (tmp_path / CATALOGUE).write_bytes(content)
     with pytest.raises(StreamgaugeError, match=CATALOGUE):
         Store(tmp_path)

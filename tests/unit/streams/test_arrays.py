@@ -207,7 +207,7 @@ def test_streams_pairs_and_frames_are_recognised():
         assert as_stream(frame, target="move").schema == EXPECTED_SCHEMA
 
 
-def test_rows_brought_into_memory_are_those_of_the_stream_counted_from_0():
+def test_rows_loaded_into_memory_are_those_of_the_stream_counted_from_0():
     stream = SEA(seed=5)
     whole = take(stream, 200)
     assert take(stream, 50, start=70).start == 70

@@ -89,7 +89,7 @@ def test_composed_streams_keep_the_contract_of_streams(stream):
     check_stream(stream)
 
 
-def test_composed_streams_are_values_that_can_be_told_apart():
+def test_composed_streams_are_values_that_can_be_distinguished():
     assert len({stream.fingerprint for stream in COMPOSED}) == len(COMPOSED)
     stream = Gradual(SEA(1), SEA(3), position=100, width=50)
     assert pickle.loads(pickle.dumps(stream)) == stream
@@ -214,7 +214,7 @@ def test_a_concept_that_is_too_short_is_refused_and_a_long_one_does_not_end_the_
         (lambda: Drift(5, 0, "slow"), "kind of drift"),
     ],
 )
-def test_mistakes_are_told(mistake, text):
+def test_mistakes_are_reported(mistake, text):
     with pytest.raises(StreamgaugeError, match=text):
         mistake()
 

@@ -102,7 +102,7 @@ def test_what_is_no_feature_is_left_out(openml):
     assert [attribute.name for attribute in load("electricity", progress=False).schema.attributes] == ["a"]
 
 
-def test_a_wrong_checksum_is_told_and_nothing_is_kept(openml, tmp_path):
+def test_a_wrong_checksum_is_reported_and_nothing_is_kept(openml, tmp_path):
     openml.md5 = "0" * 32
     with pytest.raises(StreamgaugeError, match=f"its checksum is {hashlib.md5(ARFF).hexdigest()}, not 0000"):
         load("electricity", progress=False)
@@ -140,7 +140,7 @@ def test_the_rest_of_another_version_is_not_glued_on(openml, tmp_path):
     assert (tmp_path / "cache" / "other.arff").read_bytes() == ARFF
 
 
-def test_a_missing_file_and_a_strange_answer_are_told(openml, tmp_path):
+def test_a_missing_file_and_a_strange_answer_are_reported(openml, tmp_path):
     with pytest.raises(StreamgaugeError, match="404"):
         download(f"{openml.url}/nothing", tmp_path / "x", md5="")
     with pytest.raises(StreamgaugeError, match=r"OpenML does not answer .*404"):
@@ -173,7 +173,7 @@ def test_a_local_folder_comes_first(monkeypatch, tmp_path):
     assert load("covertype", target="a").schema.classes == ("1", "2")
 
 
-def test_names_are_told_apart():
+def test_names_are_distinguished():
     with pytest.raises(StreamgaugeError, match=r"did you mean poker-hand\?"):
         load("pokerhand")
     assert all(name == one.name and one.citation and one.origin for name, one in DATASETS.items())

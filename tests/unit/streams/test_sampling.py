@@ -117,7 +117,7 @@ def test_a_distribution_is_met_as_nearly_as_whole_rows_allow(counts, n_training,
         (Distribution(10, {"2": 1.0}), "there is no class '2'"),
     ],
 )
-def test_what_cannot_be_had_is_told_with_what_can(wanted, told):
+def test_what_cannot_be_had_is_reported_with_what_can(wanted, told):
     with pytest.raises(StreamgaugeError, match=told):
         plan_sample(wanted, {"0": 1000, "1": 500}, labelled=1.0)
 
@@ -295,14 +295,14 @@ def test_csv_without_a_header(tmp_path):
         ('a,class\n1,"x\n2,y\n', "line 2, column 2: the quote is not closed"),
     ],
 )
-def test_csv_that_cannot_be_read_right_is_told(tmp_path, text, told):
+def test_csv_that_cannot_be_read_right_is_reported(tmp_path, text, told):
     (tmp_path / "a.csv").write_text(text)
     with pytest.raises(StreamgaugeError, match=told):
         sample(tmp_path / "a.csv", tmp_path / "s", Distribution(0))
     assert not (tmp_path / "s").exists()
 
 
-def test_an_undeclared_class_is_told_with_its_line(tmp_path):
+def test_an_undeclared_class_is_reported_with_its_line(tmp_path):
     path = arff(tmp_path, n=20)
     path.write_text(path.read_text().replace("7,'y z',0", "7,'y z',2"))
     with pytest.raises(StreamgaugeError, match=r"all.arff, line 13, column 3 \(class\): '2' is not one of the classes"):
@@ -409,7 +409,7 @@ def test_a_recipe_refuses_another_input(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"wanted": {"kind": "balance"}}', "[]"])
-def test_what_is_no_recipe_is_told(tmp_path, text):
+def test_what_is_no_recipe_is_reported(tmp_path, text):
     (tmp_path / "r.json").write_text(text)
     with pytest.raises(StreamgaugeError, match="is not a recipe of a sample"):
         repeat(tmp_path / "r.json", tmp_path / "s")

@@ -66,7 +66,7 @@ def test_files_larger_than_memory_are_shuffled_in_parts(tmp_path, monkeypatch):
         ('a,class\n1,"x\ny"\n', "quote is not closed"),
     ],
 )
-def test_what_is_no_row_is_told_and_nothing_is_written(tmp_path, text, told):
+def test_what_is_no_row_is_reported_and_nothing_is_written(tmp_path, text, told):
     (tmp_path / "a.csv").write_text(text)
     with pytest.raises(StreamgaugeError, match=told):
         shuffle(tmp_path / "a.csv", tmp_path / "b.csv")

@@ -132,7 +132,7 @@ def test_a_write_that_fails_leaves_nothing(tmp_path, suffix):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_only_so_many_rows_are_written(tmp_path):
+def test_no_more_rows_are_written_than_asked_for(tmp_path):
     assert write(small_stream(), tmp_path / "a.csv", n_rows=7) == 7
     assert len((tmp_path / "a.csv").read_text().splitlines()) == 8
 
@@ -158,7 +158,7 @@ def test_infinite_numbers_are_refused_in_text(tmp_path):
         ("a.csv", "there is already a column 'class'"),
     ],
 )
-def test_mistakes_are_told(tmp_path, name, told):
+def test_mistakes_are_reported(tmp_path, name, told):
     schema = Schema((Attribute("class"),), ("no",))
     stream = ArrayStream.from_batch(Batch(0, np.zeros((1, 1)), np.zeros(1, dtype=np.int32)), schema)
     with pytest.raises(StreamgaugeError, match=told):

@@ -135,7 +135,7 @@ def test_where_all_fail_that_is_an_error():
         sg.evaluate(sg.SEA(n_rows=100), {"mine": Majority(5)})
 
 
-def test_failures_are_saved_and_told(tmp_path):
+def test_failures_are_saved_and_reported(tmp_path):
     with pytest.warns(FailureWarning):
         results = sg.evaluate(sg.SEA(n_rows=100), {"bad<": Majority(5), "good": Majority()})
     again = load(save(results, tmp_path))

@@ -37,7 +37,7 @@ def test_the_estimator_given_is_never_changed_and_folds_are_seeded_apart():
 
 
 @pytest.mark.parametrize("estimator", [SGDClassifier(loss="log_loss"), MLPClassifier((4,)), Perceptron()], ids=repr)
-def test_it_goes_on_from_a_saved_state(estimator):
+def test_it_continues_from_a_saved_state(estimator):
     schema = sg.SEA().schema
     learner, other = (ScikitLearn(estimator).build(schema, 7) for _ in range(2))
     batch = take(sg.SEA(), 60)

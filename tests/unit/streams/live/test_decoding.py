@@ -197,7 +197,7 @@ def test_a_key_must_be_there_and_short() -> None:
     assert outer.faults == [(1, "it has no key")]
 
 
-def test_options_that_cannot_be_are_told_at_once() -> None:
+def test_options_that_cannot_be_are_reported_at_once() -> None:
     for options, told in (
         ({"schema": None}, "a live stream needs schema"),
         ({"schema": {"attributes": {"a": "x"}, "classes": ["b"]}}, "attribute 'a' of the schema"),

@@ -156,7 +156,7 @@ def test_no_more_wait_than_may_and_neither_side_can_block_the_other() -> None:
     assert sum(map(len, join._labelled.save())) <= 2 * limit
 
 
-def test_a_row_whose_key_came_before_is_told_without_labels_of_their_own_too() -> None:
+def test_a_row_whose_key_came_before_is_reported_without_labels_of_their_own_too() -> None:
     x, y = rows(3)
     events = as_json(x, y, ["a", "b", "a"])
     stream = scripted([[(event, 0.0) for event in events]])
@@ -166,7 +166,7 @@ def test_a_row_whose_key_came_before_is_told_without_labels_of_their_own_too() -
 
 
 @pytest.mark.parametrize("apart", [False, True])
-def test_a_restored_stream_goes_on_as_if_nothing_had_been(apart: bool, tmp_path: Any) -> None:
+def test_a_restored_stream_continues_as_if_nothing_had_been(apart: bool, tmp_path: Any) -> None:
     n = 200
     x, y = rows(n)
     keys = [f"k{i % 190}" for i in range(n)]
@@ -212,7 +212,7 @@ def test_a_damaged_or_foreign_state_is_refused() -> None:
         scripted([[]], [[]]).restore(stream.state())
 
 
-def test_it_cannot_go_back_but_can_begin_anew() -> None:
+def test_it_cannot_go_back_but_can_start_over() -> None:
     x, y = rows(4)
     stream = scripted([[(event, 0.0) for event in as_json(x, y, ["a", "b", "c", "d"])]])
     assert len(collected(stream, 4)) == 4

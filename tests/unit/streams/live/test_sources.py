@@ -89,7 +89,7 @@ def test_a_file_that_is_rotated_is_read_to_its_end_first(tmp_path: Path) -> None
     np.testing.assert_array_equal(collected(stream, 1).x, x[20:21])
 
 
-def test_a_growing_file_goes_on_where_it_was_and_refuses_another(tmp_path: Path) -> None:
+def test_a_growing_file_continues_where_it_was_and_refuses_another(tmp_path: Path) -> None:
     x, y = rows(30)
     path = tmp_path / "rows.jsonl"
     path.write_bytes(joined(as_json(x, y)))
@@ -141,7 +141,7 @@ def test_a_socket_sends_rows_and_their_labels(listen: bool) -> None:
     stream.close()
 
 
-def test_nobody_at_an_address_is_told() -> None:
+def test_an_address_without_a_listener_is_reported() -> None:
     with pytest.raises(StreamgaugeError, match="cannot connect to"):
         next(Socket(f"127.0.0.1:{free_port()}", schema=SCHEMA).batches(1))
     for address in ("nowhere", "host:x", ":1", "host:70000"):
