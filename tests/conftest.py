@@ -33,7 +33,7 @@ GROUPS = {
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put tests that share a server into one group."""
+    """Mark tests that share a server as one group."""
     for item in items:
         groups = {GROUPS[name] for name in getattr(item, "fixturenames", ()) if name in GROUPS}
         if groups and item.get_closest_marker("xdist_group") is None:
@@ -47,7 +47,7 @@ def _skip_because(reason: str | None) -> None:
 
 @pytest.fixture(scope="session")
 def moa() -> Iterator[None]:
-    """Let `peers.moa` run everything in one Java virtual machine, where there is a JDK."""
+    """Run everything of `peers.moa` in one Java virtual machine, where there is a JDK."""
     _skip_because(moa_peer.why_absent())
     if moa_peer.why_not_compiled() is None:
         with moa_peer.one_machine():

@@ -67,7 +67,7 @@ def evaluated(
 
 
 def near_ties(n_rows: int = 101) -> tuple[Codes, Codes]:
-    """Give labels 1, 0, 0, 1, 1, ... and a learner that always says 0."""
+    """Return labels 1, 0, 0, 1, 1, ... and a learner that always says 0."""
     y_true = np.resize(np.array([1, 0, 0, 1], dtype=np.int32), n_rows)
     return y_true, np.zeros(n_rows, dtype=np.int32)
 

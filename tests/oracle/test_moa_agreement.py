@@ -14,7 +14,7 @@ Single predictions differ for these reasons:
   know from the schema how many there are.
 
 Trees of rows with missing values are not compared: MOA's neither learns a row whose value is missing where it asks for
-it nor goes on below, and is 0.06 less accurate for it on the rows used here.
+it nor descends below it, and is 0.06 less accurate for it on the rows used here.
 """
 
 from collections.abc import Callable

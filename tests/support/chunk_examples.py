@@ -14,7 +14,7 @@ Chunks = list[tuple[NDArray[np.float64], NDArray[np.int32]]]
 def chunks_of(
     n_classes: int, n_chunks: int = 12, size: int = 120, rare: float | None = None, turn: float = 3.0, seed: int = 3
 ) -> Chunks:
-    """Give chunks of a stream whose classes turn and, half-way, jump; the second of two may be rare."""
+    """Return chunks of a stream whose classes turn and, half-way, jump; the second of two may be rare."""
     rng = np.random.default_rng(seed)
     share = np.full(n_classes, 1 / n_classes) if rare is None else np.array([1 - rare, rare])
     chunks = []

@@ -32,7 +32,7 @@ def assert_even(codes, n_values):
 
 
 def agrawal_label(concept, row):  # noqa: C901, PLR0911
-    """Say whether an applicant belongs to group B, as on page 924 of the paper."""
+    """Return whether an applicant belongs to group B, as on page 924 of the paper."""
     salary, commission, age, level, _, _, value, years, loan = row
 
     def by_age(young, middle, old):

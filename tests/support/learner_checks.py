@@ -27,7 +27,7 @@ def keeps_its_contract(spec: LearnerSpec, *, mixed: bool = False, n_rows: int = 
 
 
 def votes_of(learner: object, seed: int, n_rows: int = 300) -> bytes:
-    """Give the votes of a fresh copy of a learner as bytes."""
+    """Return the votes of a fresh copy of a learner as bytes."""
     stream = sg.RandomRBF(n_attributes=4)
     votes = as_spec(learner).build(stream.schema, seed).interleave(Step(take(stream, n_rows)), with_votes=True)[1]
     assert votes is not None
@@ -35,12 +35,12 @@ def votes_of(learner: object, seed: int, n_rows: int = 300) -> bytes:
 
 
 def is_seeded_apart(learner: object, n_rows: int = 300) -> bool:
-    """Say whether copies with one seed are the same and copies with another are not."""
+    """Return whether copies with one seed are the same and copies with another are not."""
     first, again, other = (votes_of(learner, seed, n_rows) for seed in (1, 1, 2))
     return first == again != other
 
 
 def accuracy_of(learner: object, n_rows: int) -> float:
-    """Give the accuracy on SEA."""
+    """Return the accuracy on SEA."""
     results = sg.evaluate(sg.SEA(n_rows=n_rows), learner)
     return float(np.mean(results.values[-1]))

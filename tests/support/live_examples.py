@@ -50,7 +50,7 @@ def as_csv(x: NDArray[np.float64], y: NDArray[np.int32]) -> list[bytes]:
 
 
 def collected(stream: LiveStream, n: int, size: int = 1000, seconds: float = 20.0) -> Batch:
-    """Read on until there are so many rows more, from where the stream is."""
+    """Read further rows from where the stream is."""
     deadline = time.monotonic() + seconds
     parts: list[Batch] = []
     for batch in stream.batches(size, stream.counts.rows):

@@ -37,7 +37,7 @@ def value(forgetting: Forgetting, trace: Trace, name: str, n_classes: int) -> fl
 
 
 def weights_of(forgetting: Any, trace: Trace) -> NDArray[np.float64]:
-    """Give the weights that a forgetting leaves to the rows."""
+    """Return the weights that a forgetting leaves to the rows."""
     if hasattr(forgetting, "weights_by_age"):
         by_age: NDArray[np.float64] = forgetting.weights_by_age(len(trace))[::-1]
     else:

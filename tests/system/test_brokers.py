@@ -164,8 +164,8 @@ def test_a_topic_of_many_partitions_loses_and_repeats_no_row_over_restarts(kafka
     expected = np.column_stack([x, y])
     np.testing.assert_array_equal(found[np.lexsort(found.T)], expected[np.lexsort(expected.T)])
     stream.committed(stream.state())
-    anew = Kafka("parts", kafka_broker.servers, **{**options, "max_wait": 1.0})
-    assert len(next(anew.batches(10))) == 0  # the group has read all
+    again = Kafka("parts", kafka_broker.servers, **{**options, "max_wait": 1.0})
+    assert len(next(again.batches(10))) == 0  # the group has read all
     committed = ck.Consumer({"bootstrap.servers": kafka_broker.servers, "group.id": "gauge"})
     places = committed.committed([ck.TopicPartition("parts", p) for p in range(3)], timeout=10)
     assert sum(place.offset for place in places) == n

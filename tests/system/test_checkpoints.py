@@ -24,9 +24,9 @@ def facts(results: Results) -> list[Any]:
     fed = (
         None if results.feedback is None else [np.asarray(value).tolist() for value in vars(results.feedback).values()]
     )
-    told = {name: fact for name, fact in results.description.items() if name != "seconds"}
+    description = {name: fact for name, fact in results.description.items() if name != "seconds"}
     values = results.values.tobytes()
-    return [results.rows.tolist(), values, pairs, fed, results.alarms, results.failures, results.complete, told]
+    return [results.rows.tolist(), values, pairs, fed, results.alarms, results.failures, results.complete, description]
 
 
 def resumed(folder: Path, **options: Any) -> Results:
@@ -38,7 +38,7 @@ def files_of(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.checkpoint"), reverse=True)
 
 
-def _in_small_files(folder: Path, told: Any) -> None:
+def _in_small_files(folder: Path, messages: Any) -> None:
     import resource  # noqa: PLC0415
 
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -46,19 +46,19 @@ def _in_small_files(folder: Path, told: Any) -> None:
     try:
         resumed(folder, checkpoint_every=100, every=1)
     except StreamgaugeError as error:
-        told.put(str(error))
+        messages.put(str(error))
     else:
-        told.put("nothing")
+        messages.put("nothing")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="limits of files are POSIX")
 def test_a_file_that_may_not_grow_is_reported_by_the_system_itself(tmp_path: Path) -> None:
-    told: Any = multiprocessing.get_context("fork").Queue()
-    process = multiprocessing.get_context("fork").Process(target=_in_small_files, args=(tmp_path, told))
+    messages: Any = multiprocessing.get_context("fork").Queue()
+    process = multiprocessing.get_context("fork").Process(target=_in_small_files, args=(tmp_path, messages))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # a fork beside threads
         process.start()
-    message = told.get(timeout=60)
+    message = messages.get(timeout=60)
     process.join()
     assert "cannot write a checkpoint into" in message
     assert "File too large" in message

@@ -1,4 +1,4 @@
-"""The command line: names and options, tables, JSON, and mistakes told in one line."""
+"""The command line: names and options, tables, JSON, and mistakes reported in one line."""
 
 import json
 import subprocess
@@ -123,11 +123,11 @@ def test_schemes_labellings_and_records_are_asked_for_by_name(tmp_path):
         *("--record", "confusion"),
     )
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["description"]["labelling"] == "Delayed(rows=50, of=Fraction(share=0.5))"
-    assert told["description"]["score"] == "last"
-    assert told["feedback"]["n_owed"] > 0
-    assert told["resources"]["n_late"] == [[0, 0], [0, 0]]
+    output = json.loads(done.stdout)
+    assert output["description"]["labelling"] == "Delayed(rows=50, of=Fraction(share=0.5))"
+    assert output["description"]["score"] == "last"
+    assert output["feedback"]["n_owed"] > 0
+    assert output["resources"]["n_late"] == [[0, 0], [0, 0]]
     names = {path.name for path in out.iterdir()}
     assert names >= {"predictions.parquet", "misclassified", "confusion.csv", "confusion.mat", "resources.parquet"}
     assert len(list((out / "misclassified").iterdir())) == 4

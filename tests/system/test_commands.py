@@ -83,8 +83,8 @@ HELP = "from streamgauge.cli.main import cli; cli(['--help'], standalone_mode=Fa
     ],
 )
 def test_nothing_heavy_is_imported_before_it_is_needed(code, absent):
-    told = f"{code}\nimport sys\nprint('modules:', *sys.modules)"
-    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True, timeout=60)
+    program = f"{code}\nimport sys\nprint('modules:', *sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     modules = set(done.stdout.rpartition("modules:")[2].split())
     assert "streamgauge" in modules
     assert not absent & modules

@@ -64,17 +64,17 @@ def opened(browser: Browser, address: str, expected: str = "WebSocket", **option
     page = context.new_page()
     page.set_default_timeout(WAIT)
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda told: complaints.append(told.text) if told.type == "error" else None)
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
     page.on("dialog", lambda dialog: complaints.append(f"a dialog: {dialog.message}"))
     page.goto(address)
     yield page
     context.close()
-    assert [told for told in complaints if expected not in told] == []
+    assert [complaint for complaint in complaints if expected not in complaint] == []
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a results folder with two finished runs."""
+    """Return a results folder with two finished runs."""
     root = tmp_path_factory.mktemp("results")
     learners = {"HoeffdingTree": HoeffdingTree(), HOSTILE: NaiveBayes(), "MajorityClass": MajorityClass()}
     results = evaluate(
@@ -244,7 +244,7 @@ LAYOUT = Layout(LEARNERS, ("Landmark()",), ("accuracy",), n_folds=1, with_costs=
 
 
 class Runner:
-    """A run that goes on as fast as it is told to."""
+    """A run that is advanced by hand."""
 
     def __init__(self, folder: Path, n_points: int = 0, layout: Layout = LAYOUT) -> None:
         self.journal = Journal(folder, layout, {"stream": "SEA()", "scheme": "Prequential()"})
@@ -383,7 +383,7 @@ def test_a_run_is_started_and_stopped_from_the_page(browser: Browser, tmp_path: 
         dialog.get_by_role("button", name="Start").click()
         expect(page.locator("#head .badge")).to_have_text("running", timeout=WAIT)
         drawn(page, 2)
-        # The page is drawn anew about once a second: a press that takes longer is a click all the same.
+        # The page is drawn about once a second: a press that takes longer is a click all the same.
         page.get_by_role("button", name="Stop").click(delay=2500)
         expect(page.locator("#head .badge")).to_have_text("cut short", timeout=WAIT)
         until((tmp_path / "mine" / "report.html").is_file)

@@ -44,13 +44,13 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 def lines(page: Path) -> list[str]:
-    """Give what a reader of a page types."""
+    """Return what a reader of a page types."""
     typed = "\n".join(blocks(page, "console")).replace("\\\n", " ").splitlines()
     return [re.sub(r"\s+", " ", line.removeprefix("$ ")) for line in typed if line.startswith("$ ")]
 
 
 def commands(page: Path) -> Iterator[list[str]]:
-    """Give the arguments of each call of streamgauge on a page, made short, without where its output goes."""
+    """Return the arguments of each call of streamgauge on a page, made short, without where its output goes."""
     for line in lines(page):
         if not line.startswith(tuple(LEFT_OUT)):
             words = shlex.split(re.sub(r" >>? \S+$", "", line.partition(" # ")[0].rstrip()))

@@ -75,7 +75,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def found_in(folder: Path) -> tuple[bytes, dict[str, object]]:
-    """Give all that a run tells which was never stopped, too."""
+    """Return what a resumed run must share with one that was never stopped."""
     (found,) = folder.glob("runs/run=*/manifest.json")
     manifest = json.loads(found.read_text())
     manifest["description"].pop("seconds")
@@ -205,9 +205,9 @@ def test_the_page_of_an_experiment_names_its_runs(
     )
     assert not status
     assert "watch it at http://here/" in capsys.readouterr().err
-    ((folder, (told,)),) = served
+    ((folder, (summary,)),) = served
     assert folder == found
-    assert (told["title"], told["experiment"]) == ("SEA(noise=0.1), Delayed(rows=100), seed 1", "experiment")
+    assert (summary["title"], summary["experiment"]) == ("SEA(noise=0.1), Delayed(rows=100), seed 1", "experiment")
 
 
 def test_how_often_is_checked(file: Path) -> None:

@@ -40,7 +40,7 @@ def checkpoints(folder: Path) -> list[Path]:
 
 
 def wait_for(folder: Path, n_rows: int) -> None:
-    """Wait until there is a checkpoint of so many rows or more."""
+    """Wait for a checkpoint at a row or later."""
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         if any(int(path.stem[5:]) >= n_rows for path in checkpoints(folder)):

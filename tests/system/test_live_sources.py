@@ -29,9 +29,9 @@ def test_the_command_line_reads_live_streams_and_tells_what_was_set_aside(tmp_pa
     options = ["--stream", stream, "--learner", "NaiveBayes", "--rows", "200", "--out", str(out), "--json"]
     done = streamgauge("evaluate", *options)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["n_rows"] == 200
-    assert told["description"]["live"]["malformed"] == 1
+    output = json.loads(done.stdout)
+    assert output["n_rows"] == 200
+    assert output["description"]["live"]["malformed"] == 1
     letter = json.loads((out / "dead_letters.jsonl").read_text())
     assert letter["reason"] == "malformed"
     assert letter["value"] == "{broken"

@@ -1,4 +1,4 @@
-"""Cells in other processes: the same bits, failures told plainly, nothing left behind."""
+"""Cells in other processes: the same bits, failures reported plainly, nothing left behind."""
 
 import errno
 import os
@@ -177,9 +177,9 @@ print(results.complete, results.description["ended_by"])
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     workers = [int(pid) for pid in children.read_text().split()] if children.exists() else []
     process.send_signal(signal.SIGINT)
-    told, _ = process.communicate(timeout=60)
-    assert told.splitlines()[-1] == "False interrupt"
-    assert "started" not in told
+    output, _ = process.communicate(timeout=60)
+    assert output.splitlines()[-1] == "False interrupt"
+    assert "started" not in output
     deadline = time.monotonic() + 5
     while any(Path(f"/proc/{pid}").exists() for pid in workers) and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -34,7 +34,7 @@ ORIGIN = {"origin": HOME}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a results folder with a run that was saved and one that left only its journal."""
+    """Return a results folder with a run that was saved and one that left only its journal."""
     root = tmp_path_factory.mktemp("results")
     options: dict[str, Any] = {
         "scheme": Bootstrap(3),

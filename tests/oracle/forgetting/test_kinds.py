@@ -100,7 +100,7 @@ def loss_sequences(n: int) -> dict[str, NDArray[np.bool_]]:
 
 
 def river_widths(losses: NDArray[np.bool_], adwin: AdwinWindow) -> list[int]:
-    """Give the width of River's window after every value.
+    """Return the width of River's window after every value.
 
     River's detector starts afresh after an alarm; the window of the paper, which is meant here, keeps what it has not
     dropped. Taking back the alarm makes River's go on in the same way.

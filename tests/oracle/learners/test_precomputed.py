@@ -18,13 +18,13 @@ VOTES = tuple(Attribute(f"votes.{name}", missing=True) for name in CLASSES)
 def test_predictions_and_labels_that_come_apart_are_measured_as_sklearn_measures_them(tmp_path: Path) -> None:
     random = np.random.default_rng(1)
     n = 500
-    y, told = random.integers(0, 3, n), random.integers(0, 3, n)
+    y, predicted = random.integers(0, 3, n), random.integers(0, 3, n)
     votes = random.dirichlet(np.ones(3), n)
     predictions, labels = tmp_path / "predictions.jsonl", tmp_path / "labels.jsonl"
     with predictions.open("w") as file:
         for i in range(n):
             voted = dict(zip(CLASSES, votes[i].tolist(), strict=True))
-            file.write(json.dumps({"id": i, "prediction": CLASSES[told[i]], "votes": voted}) + "\n")
+            file.write(json.dumps({"id": i, "prediction": CLASSES[predicted[i]], "votes": voted}) + "\n")
     with labels.open("w") as file:
         for i in random.permutation(n):
             file.write(json.dumps({"id": int(i), "class": CLASSES[y[i]]}) + "\n")
@@ -33,8 +33,8 @@ def test_predictions_and_labels_that_come_apart_are_measured_as_sklearn_measures
     learners = [Precomputed("prediction"), Precomputed("votes")]
     results = sg.evaluate(stream, learners, n_rows=n, measures=["accuracy", "kappa", "log_loss"])
     assert results.learners == ("prediction", "votes")
-    assert results.curve("prediction", "accuracy")[-1, 0] == np.mean(told == y)
-    np.testing.assert_allclose(results.curve("prediction", "kappa")[-1, 0], cohen_kappa_score(y, told))
+    assert results.curve("prediction", "accuracy")[-1, 0] == np.mean(predicted == y)
+    np.testing.assert_allclose(results.curve("prediction", "kappa")[-1, 0], cohen_kappa_score(y, predicted))
     assert results.curve("votes", "accuracy")[-1, 0] == np.mean(votes.argmax(axis=1) == y)
     np.testing.assert_allclose(results.curve("votes", "log_loss")[-1, 0], log_loss(y, votes), rtol=1e-9)
     assert results.pairs  # the two models can be compared

@@ -30,7 +30,7 @@ Labels = NDArray[np.int64]
 
 
 def labels_of(tally: Tally) -> tuple[Labels, Labels]:
-    """Give the rows of a tally; an abstention is -1."""
+    """Return the rows of a tally; an abstention is -1."""
     table = np.column_stack([tally.abstained, tally.confusion]).astype(int)
     y_true, column = np.nonzero(table)
     times = table[y_true, column]

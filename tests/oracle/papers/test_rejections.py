@@ -15,13 +15,13 @@ def test_the_tests_decide_as_scipy_does():
     generator = np.random.default_rng(1)
     for _ in range(40):
         first, second = generator.integers(0, 30, (2, 10))
-        told = {name: decide(counts(first.tolist(), second.tolist())) for name, decide in TESTS.items()}
+        decisions = {name: decide(counts(first.tolist(), second.tolist())) for name, decide in TESTS.items()}
         differences = first - second
         nonzero = differences[differences != 0]
         wins = int((nonzero > 0).sum())
         chi = (differences**2) / np.maximum(first + second, 1)
-        assert told["mcnemar"] == pytest.approx((stats.chi2.sf(chi, 1) <= 0.05).mean())
-        assert told["sign"] == (stats.binomtest(wins, len(nonzero)).pvalue <= 0.05)
-        assert told["sign, 8 wins"] == (max(wins, len(nonzero) - wins) >= 8)
-        assert told["wilcoxon, W <= 11"] == (stats.wilcoxon(nonzero, method="asymptotic").statistic <= 11)
-        assert told["two_way_t"] == 1.0
+        assert decisions["mcnemar"] == pytest.approx((stats.chi2.sf(chi, 1) <= 0.05).mean())
+        assert decisions["sign"] == (stats.binomtest(wins, len(nonzero)).pvalue <= 0.05)
+        assert decisions["sign, 8 wins"] == (max(wins, len(nonzero) - wins) >= 8)
+        assert decisions["wilcoxon, W <= 11"] == (stats.wilcoxon(nonzero, method="asymptotic").statistic <= 11)
+        assert decisions["two_way_t"] == 1.0

@@ -1,4 +1,4 @@
-"""Checkpoints: a run that is stopped or killed at any moment goes on as if nothing had happened."""
+"""Checkpoints: a run that is stopped or killed at any moment continues as if nothing had happened."""
 
 import errno
 import os
@@ -35,7 +35,7 @@ N = 1200
 
 
 def cut_short(folder: Path, after: int, stream: Any, learners: Any, **options: Any) -> None:
-    """Run until so many batches are done, then drop everything, as a kill would."""
+    """Run a number of batches, then drop everything, as a kill would."""
     run = Evaluation(stream, learners, checkpoint=folder, **options)
     batches = run.advance()
     for _ in range(after):
@@ -49,9 +49,9 @@ def facts(results: Results) -> list[Any]:
     fed = (
         None if results.feedback is None else [np.asarray(value).tolist() for value in vars(results.feedback).values()]
     )
-    told = {name: fact for name, fact in results.description.items() if name != "seconds"}
+    description = {name: fact for name, fact in results.description.items() if name != "seconds"}
     values = results.values.tobytes()
-    return [results.rows.tolist(), values, pairs, fed, results.alarms, results.failures, results.complete, told]
+    return [results.rows.tolist(), values, pairs, fed, results.alarms, results.failures, results.complete, description]
 
 
 class Nervous:
@@ -412,11 +412,11 @@ def test_a_folder_that_cannot_be_written_is_reported_at_the_start(tmp_path: Path
 def test_a_run_that_is_asked_to_stop_writes_a_last_checkpoint(tmp_path: Path) -> None:
     asked = threading.Event()
     run = Evaluation(SEA(n_rows=N), NaiveBayes(), every=100, batch_size=100, checkpoint=tmp_path, checkpoint_every=700)
-    told = []
+    parts = []
     for progress in run.advance(asked.is_set):
-        told.append(progress)
+        parts.append(progress)
         asked.set()
-    short = run.results(told)
+    short = run.results(parts)
     assert not short.complete
     assert [path.name for path in files_of(tmp_path)] == [f"rows-{short.n_rows:020d}.checkpoint"]
     assert facts(resumed(tmp_path)) == facts(whole_run())
@@ -436,13 +436,13 @@ def test_after_a_checkpoint_that_could_not_be_written_aside_none_is_written(
     def rows_until(stop: int) -> list[int]:
         kept = CheckpointPolicy(tmp_path, 100, resume=True, best_effort=BestEffort({}, warned.append))
         run = Evaluation(SEA(n_rows=N), NaiveBayes(), every=50, checkpoint=kept)
-        told = []
+        rows = []
         stopping = threading.Event()
         for progress in run.advance(stopping.is_set):
-            told += progress.rows.tolist()
-            if told[-1] >= stop:
+            rows += progress.rows.tolist()
+            if rows[-1] >= stop:
                 stopping.set()
-        return told
+        return rows
 
     warned: list[str] = []
     monkeypatch.setattr(Folder, "write", failing)

@@ -128,8 +128,8 @@ def test_alarms_are_reported_as_in_the_results(tmp_path: Path) -> None:
         SEA(n_rows=20_000, noise=0.1), NaiveBayes(), detectors=["DDM", "Adwin"], batch_size=1_000, journal=tmp_path
     )
     _, events = JournalView(tmp_path).events()
-    told = [Alarm(**{name: fact for name, fact in event.items() if name != "n"}) for event in events]
-    assert tuple(told) == results.alarms
+    alarms = [Alarm(**{name: fact for name, fact in event.items() if name != "n"}) for event in events]
+    assert tuple(alarms) == results.alarms
 
 
 def test_a_record_that_a_crash_cut_off_is_not_read(tmp_path: Path) -> None:

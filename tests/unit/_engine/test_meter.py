@@ -1,4 +1,4 @@
-"""Each learner is charged for itself alone, and what it is charged for is told apart."""
+"""Each learner is charged for itself alone, and predicting is distinguished from learning."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ from streamgauge.results import load, save
 
 @dataclass(frozen=True)
 class Busy:
-    """A learner that takes its time: so many seconds to predict and to learn a row."""
+    """A learner that sleeps while it predicts and learns a row."""
 
     predict: float
     learn: float

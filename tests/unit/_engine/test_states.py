@@ -1,4 +1,4 @@
-"""Every state of a run: saved at any moment, loaded into one built alike, it goes on as if nothing had happened."""
+"""Every state of a run: saved at any moment, loaded into one built alike, it continues as if nothing had happened."""
 
 from collections.abc import Callable
 from time import thread_time_ns

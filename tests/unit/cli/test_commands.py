@@ -88,8 +88,8 @@ def test_run_checks_without_running(store):
     out, error, status = invoke("run", path, "--out", str(store), "--check")
     assert (out, status) == ("", 0)
     assert "0 of 24 evaluations are missing" in error
-    told = json.loads(invoke("run", path, "--out", str(store / "new"), "--check", "--json")[0])
-    assert (told["n_missing"], len(told["missing"])) == (24, 12)
+    output = json.loads(invoke("run", path, "--out", str(store / "new"), "--check", "--json")[0])
+    assert (output["n_missing"], len(output["missing"])) == (24, 12)
     assert not (store / "new").exists()
 
 
@@ -109,8 +109,8 @@ def test_a_run_that_fails_gives_status_1_and_its_reason(tmp_path, monkeypatch):
     out, error, status = invoke("run", str(tmp_path / "real.toml"), "--out", str(tmp_path / "found"))
     assert (out, status) == ("", 1)
     assert "failed: gmsc" in error
-    told = json.loads(invoke("run", str(tmp_path / "real.toml"), "--out", str(tmp_path / "found"), "--json")[0])
-    assert (told["n_failed"], told["complete"]) == (1, False)
+    output = json.loads(invoke("run", str(tmp_path / "real.toml"), "--out", str(tmp_path / "found"), "--json")[0])
+    assert (output["n_failed"], output["complete"]) == (1, False)
 
 
 def test_results_are_listed_filtered_and_exported(store, tmp_path):
@@ -122,17 +122,17 @@ def test_results_are_listed_filtered_and_exported(store, tmp_path):
     target = tmp_path / "all.csv"
     invoke("results", str(store), "--export", str(target))
     assert len(target.read_text().splitlines()) == 1 + 48
-    told = json.loads(invoke("results", str(store), "--runs", "--json")[0])
-    assert (len(told["runs"]), told["running"]) == (12, [])
+    output = json.loads(invoke("results", str(store), "--runs", "--json")[0])
+    assert (len(output["runs"]), output["running"]) == (12, [])
     assert "Sine" in invoke("results", str(store), "--runs")[0]
     with pytest.raises(StreamgaugeError, match="needs --runs"):
         invoke("results", str(store), "--status", "failed")
 
 
 def test_a_store_can_be_ranked(store):
-    told = json.loads(invoke("rank", str(store), "--scheme", "Bootstrap", "--json")[0])
-    assert told["streams"] == ["SEA", "STAGGER", "Sine"]  # two seeds of a stream are one stream
-    assert told["learners"] == ["NaiveBayes", "NoChange"]
+    output = json.loads(invoke("rank", str(store), "--scheme", "Bootstrap", "--json")[0])
+    assert output["streams"] == ["SEA", "STAGGER", "Sine"]  # two seeds of a stream are one stream
+    assert output["learners"] == ["NaiveBayes", "NoChange"]
     with pytest.raises(StreamgaugeError, match="of 2 schemes; choose one with --scheme"):
         invoke("rank", str(store))
     with pytest.raises(StreamgaugeError, match="a store of many runs"):
@@ -140,8 +140,8 @@ def test_a_store_can_be_ranked(store):
 
 
 def test_a_store_can_be_reported_and_drawn(store, tmp_path):
-    told = invoke("report", str(store), "--scheme", "Bootstrap", "--format", "md")[0]
-    assert "3 streams" in told
+    output = invoke("report", str(store), "--scheme", "Bootstrap", "--format", "md")[0]
+    assert "3 streams" in output
     chosen = ["--scheme", "Prequential", "--seed", "1"]
     invoke("plot", "ranks", str(store), *chosen, "--out", str(tmp_path / "ranks.svg"))
     only = [*chosen, "--stream", "SEA", "--forgetting", "Landmark"]
@@ -174,8 +174,8 @@ def test_a_run_replaces_what_another_left_in_its_folder_and_nothing_else(tmp_pat
     assert "replaced" not in invoke(*first, *records, "--out", str(tmp_path))[1]
     (tmp_path / "misclassified" / "mine.txt").write_text("not of a run")
     second = ["evaluate", "--stream", "SEA", "--rows", "200", "--learner", "MajorityClass"]
-    told = invoke(*second, "--record", "misclassified", "--no-resources", "--out", str(tmp_path))[1]
-    assert f"the earlier results in {tmp_path} were replaced" in told
+    output = invoke(*second, "--record", "misclassified", "--no-resources", "--out", str(tmp_path))[1]
+    assert f"the earlier results in {tmp_path} were replaced" in output
     tables = {"confusions.parquet", "labels.parquet", "readings.parquet", "manifest.json"}
     assert {path.name for path in tmp_path.iterdir()} == {*tables, "report.html", "journal", "misclassified"}
     assert {path.name for path in (tmp_path / "misclassified").iterdir()} == {"MajorityClass-0.arff", "mine.txt"}
@@ -213,7 +213,9 @@ def test_reproduce_without_the_papers_says_how_to_get_them(monkeypatch, tmp_path
     monkeypatch.setattr(sg, "__file__", str(tmp_path / "lib" / "site-packages" / "streamgauge" / "__init__.py"))
     monkeypatch.setitem(sys.modules, "papers", None)  # an import then fails as if there were none
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(StreamgaugeError, match="^the papers are not part of the installed package: clone the repos.*$"):
+    with pytest.raises(
+        StreamgaugeError, match=r"^the papers are not part of the installed package: clone the repos.*$"
+    ):
         invoke("reproduce", "--list")
 
 
@@ -256,8 +258,10 @@ def test_words_objects_and_streams_that_do_not_exist_are_reported_with_the_neare
         (("run", "quik"), "did you mean --ready quick?"),
     ):
         done = CliRunner().invoke(cli, list(words), standalone_mode=False)
-        told = done.exception.format_message() if isinstance(done.exception, click.UsageError) else str(done.exception)
-        assert hint in told
+        output = (
+            done.exception.format_message() if isinstance(done.exception, click.UsageError) else str(done.exception)
+        )
+        assert hint in output
 
 
 @pytest.mark.parametrize(

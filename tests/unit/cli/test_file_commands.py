@@ -82,7 +82,7 @@ def test_datasets_are_listed_and_opened_by_name(monkeypatch, file):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["sample", "--out", "x"], "give INPUT, the file to sample"),
         (["sample", "{file}", "--out", "x", "--training-rows", "5", "--positive", "1"], "choose one"),
@@ -93,10 +93,10 @@ def test_datasets_are_listed_and_opened_by_name(monkeypatch, file):
         (["convert", "{file}", "x.doc"], "ends in .arff"),
     ],
 )
-def test_mistakes_are_reported_in_one_line(file, arguments, told):
+def test_mistakes_are_reported_in_one_line(file, arguments, message):
     with pytest.raises(StreamgaugeError) as error:
         run(*(argument.format(file=file) for argument in arguments))
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 

@@ -246,7 +246,7 @@ def test_a_detector_of_ones_own_is_checked_and_used_like_ours() -> None:
 
 @dataclass(frozen=True)
 class Forgetful(EveryHundredth):
-    """A detector that starts anew with every piece."""
+    """A detector that restarts with every piece."""
 
     def build(self) -> Counter:
         counter = Counter()
@@ -325,18 +325,18 @@ def test_the_command_watches_files_columns_and_learners(tmp_path: Path) -> None:
     path = tmp_path / "values.txt"
     path.write_text("\n".join(["0"] * 100 + ["1"] * 100))
     assert "drift at row 110" in run("detect", str(path), "--detector", "PageHinkley(threshold=10)")
-    told = json.loads(run("detect", str(path), "--detector", "DDM", "--drift", "100", "--json"))
-    assert told["detectors"]["DDM"]["score"]["drifts"][0]["delay"] == told["detectors"]["DDM"]["alarms"][0] - 100
-    assert set(told["baselines"]) == {"always", "never", "1 random alarm"}
+    report = json.loads(run("detect", str(path), "--detector", "DDM", "--drift", "100", "--json"))
+    assert report["detectors"]["DDM"]["score"]["drifts"][0]["delay"] == report["detectors"]["DDM"]["alarms"][0] - 100
+    assert set(report["baselines"]) == {"always", "never", "1 random alarm"}
     stream = "SEA(thresholds=(8.0, 9.5), drift_every=5000, noise=0.0, n_rows=20000)"
     assert "no drift" in run("detect", "--stream", stream, "--column", "a1")
     shown = run("detect", "--stream", stream, "--learner", "NaiveBayes", "--detector", "DDM", "--detector", "FHDDM")
     assert "DDM on NaiveBayes: drift at row" in shown
     assert "always" in shown
     results = evaluate(STREAM, {"NaiveBayes": NaiveBayes()}, detectors={"DDM": DDM()})
-    told = json.loads(run("detect", "--stream", stream, "--learner", "NaiveBayes", "--detector", "DDM", "--json"))
+    report = json.loads(run("detect", "--stream", stream, "--learner", "NaiveBayes", "--detector", "DDM", "--json"))
     drifts = [alarm.row for alarm in results.alarms if alarm.kind == "drift"]
-    assert told["detectors"]["DDM on NaiveBayes"]["alarms"] == drifts
+    assert report["detectors"]["DDM on NaiveBayes"]["alarms"] == drifts
 
 
 def test_the_command_lists_detectors_and_runs_them_beside_an_evaluation(tmp_path: Path) -> None:

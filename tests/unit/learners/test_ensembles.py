@@ -275,7 +275,7 @@ def test_any_native_detector_can_watch_a_learner(detector):
 
 
 def reference_reset(detector: Any, x, y) -> NDArray[np.int32]:
-    """Start anew at a drift, with the learner trained since the warning."""
+    """Restart at a drift, with the learner trained since the warning."""
     schema = RandomRBF().schema
     watch, learner, second = detector.build(), NaiveBayes().build(schema, 1), None
     predictions = np.empty(len(y), dtype=np.int32)

@@ -160,8 +160,8 @@ def bytes_in_use() -> int:
     if mallinfo is None:
         pytest.skip("the allocator does not tell how much it has handed out")
     mallinfo.restype = Mallinfo
-    told = mallinfo()
-    return int(told.used + told.mapped)
+    usage = mallinfo()
+    return int(usage.used + usage.mapped)
 
 
 @pytest.mark.parametrize("spec", [AdaptiveRandomForest(5), StreamingRandomPatches(5)], ids=str)

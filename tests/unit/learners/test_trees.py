@@ -31,7 +31,7 @@ class Mallinfo(ctypes.Structure):
 
 
 def allocated() -> int:
-    """Give the bytes that are in use in this process, as the allocator counts them."""
+    """Return the bytes that are in use in this process, as the allocator counts them."""
     try:
         mallinfo2 = ctypes.CDLL(None).mallinfo2
     except AttributeError:

@@ -16,7 +16,7 @@ from tests.support.vote_examples import FORGETTINGS, value, voted_trace, weights
 
 
 def test_a_perfect_ranking_by_small_votes_is_perfect() -> None:
-    # T12: with ten thresholds on [0, 1] the area would be 0.5, as if nothing were told.
+    # T12: with ten thresholds on [0, 1] the area would be 0.5, as without any information.
     y = np.arange(200, dtype=np.int32) % 2
     rare = 1e-7 * (1.0 + np.arange(200) % 100 / 1e3) + 1e-5 * y
     trace = Trace(np.arange(200), y, y * 0, y < 0, y < 0, None, np.column_stack([1.0 - rare, rare]))

@@ -189,13 +189,13 @@ def test_what_is_not_complete_says_so(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def _known(monkeypatch: pytest.MonkeyPatch, experiment: Experiment) -> None:
-    """Let an experiment be known by the name of counted."""
+    """Register an experiment under the name "counted"."""
 
     def find(done: Any) -> Finding:
         table = Table("Keys", ("key",), tuple((key,) for key in done))
         return Finding("a count", (table,), draw=lambda figure: figure.subplots().plot([0, 1]))
 
-    counted = Reproduction("counted", "Nobody", "Counted", experiment, find)
+    counted = Reproduction("counted", "No author", "Counted", experiment, find)
     monkeypatch.setitem(REPRODUCTIONS, "counted", counted)
 
 
@@ -235,10 +235,10 @@ def test_the_command_prints_ours_beside_what_was_published(tmp_path: Path) -> No
     assert "published" in output
     assert "-0.1667" in output
     assert "seen: every published measure" in output
-    told = json.loads(run("bifet-2015-table-5", "--out", str(tmp_path), "--json").output)
-    rows = {row["figure"]: row for row in told[0]["tables"][0]["rows"]}
+    output = json.loads(run("bifet-2015-table-5", "--out", str(tmp_path), "--json").output)
+    rows = {row["figure"]: row for row in output[0]["tables"][0]["rows"]}
     assert rows["kappa"] == {"figure": "kappa", "ours": 0.3269, "published": 0.3269, "difference": 0.0}
-    assert told[0]["complete"]
+    assert output[0]["complete"]
     index = (tmp_path / "README.md").read_text(encoding="utf-8")
     assert "[bifet-2015-table-5](bifet-2015-table-5.md)" in index
     assert "2 of 2" in index

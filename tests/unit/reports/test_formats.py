@@ -33,8 +33,8 @@ def results() -> Results:
     return sg.evaluate(sg.SEA(n_rows=2000), LEARNERS, scheme=sg.Bootstrap(5), measures=measures, resources=True)
 
 
-def told(results: Results) -> dict[str, str]:
-    """Give the report in every format, as a reader would see its text."""
+def write_all(results: Results) -> dict[str, str]:
+    """Return the report in every format, as a reader would see its text."""
     return {
         "html": unescape(report(results, format="html")),
         "md": re.sub(r"\\(.)", r"\1", report(results, format="md")),
@@ -43,7 +43,7 @@ def told(results: Results) -> dict[str, str]:
 
 
 def test_every_format_says_what_was_found_and_what_cannot_be_concluded(results: Results) -> None:
-    for text in told(results).values():
+    for text in write_all(results).values():
         for sentence in (*list_findings(results), *list_limitations(results, compare_all(results), warnings=False)):
             assert sentence in text
         for comparison in compare_all(results):
@@ -109,7 +109,7 @@ def test_files_are_described_by_their_names_units_once_and_tables_have_labels(tm
     tex = report([*runs, runs[2]], format="latex")
     values = tex.split("by stream")[1].split("\\midrule")[1].split("\\bottomrule")[0]
     assert [line.split("&")[0].strip() for line in values.strip().splitlines()][2:] == ["other", "mean rank"]
-    assert values.count("rows.csv.gz") == 2  # two files of one name are told apart
+    assert values.count("rows.csv.gz") == 2  # two files of one name are distinguished
     labels = re.findall(r"\\label\{tab:([a-z0-9-]+)\}", tex)
     assert len(set(labels)) == len(labels) == tex.count("\\begin{table}")
     assert {"other-pairwise-tests", "other-pairwise-tests-2"} <= set(labels)

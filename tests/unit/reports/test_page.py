@@ -130,8 +130,8 @@ def test_the_page_names_every_learner_verdict_and_test(results: Results, page: P
 
 def test_warnings_are_never_left_out(results: Results, page: Page) -> None:
     assert WARNING in page.text
-    told = " ".join(rendered(summary(results, example_verdicts(results))).split())
-    assert told.count(WARNING) == 1
+    text = " ".join(rendered(summary(results, example_verdicts(results))).split())
+    assert text.count(WARNING) == 1
 
 
 def test_one_pair_in_two_measures_is_two_pairs(results: Results) -> None:

@@ -68,7 +68,7 @@ def decoded(content: bytes) -> tuple[dict[str, Any], np.ndarray, np.ndarray]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a results folder with a run that was saved and one that left only its journal."""
+    """Return a results folder with a run that was saved and one that left only its journal."""
     root = tmp_path_factory.mktemp("results")
     options: dict[str, Any] = {
         "scheme": Bootstrap(3),
@@ -187,8 +187,8 @@ def test_runs_of_a_store_name_their_experiment(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "catalogue.sqlite")) as catalogue, catalogue:
         catalogue.execute("create table runs (run text primary key, experiment text not null)")
         catalogue.execute("insert into runs values ('abc', 'quick benchmark')")
-    told = {run["id"]: run["experiment"] for run in Library(tmp_path).list_summaries()}
-    assert told == {"runs/run=abc": "quick benchmark", "runs/run=new": ""}
+    experiments = {run["id"]: run["experiment"] for run in Library(tmp_path).list_summaries()}
+    assert experiments == {"runs/run=abc": "quick benchmark", "runs/run=new": ""}
     (tmp_path / "catalogue.sqlite").write_bytes(b"no database")
     assert {run["experiment"] for run in Library(tmp_path).list_summaries()} == {""}
 
@@ -355,10 +355,10 @@ def test_a_page_that_watches_receives_what_is_new_and_nothing_else(tmp_path: Pat
         assert "rows" not in first["watched"]["live"]
         assert watcher.find_changes() == {}
         journal.note(batch([30], (0.8, 0.4)))
-        told = watcher.find_changes()["watched"]["live"]
-        assert told["rows"] == [30]
-        assert told["panels"] == [{"curves": [[[0.8]], [[0.4]]]}]
-        assert told["n_records"] == 3
+        change = watcher.find_changes()["watched"]["live"]
+        assert change["rows"] == [30]
+        assert change["panels"] == [{"curves": [[[0.8]], [[0.4]]]}]
+        assert change["n_records"] == 3
         assert "rows" not in watcher.find_changes().get("watched", {}).get("live", {})
 
 
@@ -371,11 +371,11 @@ def test_verdicts_and_alarms_are_sent_as_they_form(tmp_path: Path, monkeypatch: 
         watcher.subscribe({"runs": {"live": [JournalView(tmp_path / "live").records()[0], 1]}, "panels": [pair]})
         watcher.find_changes()
         journal.note(batch([20], verdicts=(VERDICT,), alarms=(Alarm(15, "tree", 0, "DDM"),)))
-        told = watcher.find_changes()["watched"]["live"]
-        assert told["status"]["verdicts"][0]["outcome"] == "first"
-        assert told["panels"] == [{"curves": [[[0.03], [0.01], [0.05]]]}]
+        change = watcher.find_changes()["watched"]["live"]
+        assert change["status"]["verdicts"][0]["outcome"] == "first"
+        assert change["panels"] == [{"curves": [[[0.03], [0.01], [0.05]]]}]
         alarm = {"row": 15, "learner": "tree", "fold": 0, "detector": "DDM", "kind": "drift", "n": 1}
-        assert told["more_alarms"] == [alarm]
+        assert change["more_alarms"] == [alarm]
 
 
 def test_alarms_are_sent_once_and_all_again_only_when_many_came(
@@ -390,10 +390,10 @@ def test_alarms_are_sent_once_and_all_again_only_when_many_came(
         whole = []
         for row in range(10, 100, 10):
             journal.note(batch([row], alarms=(Alarm(row, "tree", 0, "DDM"),)))
-            told = watcher.find_changes()["watched"]["live"]
-            whole.append("alarms" in told)
-            known = [] if "alarms" in told else held
-            held = known + [alarm["row"] for alarm in told.get("alarms", told.get("more_alarms"))]
+            change = watcher.find_changes()["watched"]["live"]
+            whole.append("alarms" in change)
+            known = [] if "alarms" in change else held
+            held = known + [alarm["row"] for alarm in change.get("alarms", change.get("more_alarms"))]
             assert held == list(range(10, row + 1, 10))
         assert whole == [False, False, False, True] * 2 + [False]
 
@@ -468,7 +468,7 @@ def test_metrics_are_what_prometheus_reads(tmp_path: Path) -> None:
     assert f'streamgauge_alarms_total{{{of_run},learner="{escaped}",detector="DDM",kind="drift"}} 1' in text
     assert 'streamgauge_runs{state="running"} 1' in text
     line = re.compile(r'[a-z_]+(\{([a-z]+="([^"\\]|\\.)*",?)*\})? [-+0-9.e]+|# (HELP|TYPE) .+')
-    assert all(line.fullmatch(told) for told in text.splitlines())
+    assert all(line.fullmatch(entry) for entry in text.splitlines())
 
 
 def test_what_a_page_may_start_reads_no_file_elsewhere(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The verdict on two learners while a run goes on: right by its formula, at the right row, however the run is cut."""
+"""The verdict on two learners while a run proceeds: right by its formula, at the right row, however the run is cut."""
 
 import json
 import math
@@ -95,8 +95,8 @@ def test_the_verdict_comes_at_the_first_reading_whose_interval_tells() -> None:
     assert [(v.first, v.second) for v in results.verdicts] == list(combinations(LEARNERS, 2))
     for verdict in results.verdicts:
         d = hits.differences(verdict.first, verdict.second, 5)
-        told = [(row, decide(slow_interval(d[:, :row], 0.05 / 3, 3000))) for row in range(150, 3001, 150)]
-        reached = next(((row, outcome) for row, outcome in told if outcome != "undecided"), (None, "undecided"))
+        decisions = [(row, decide(slow_interval(d[:, :row], 0.05 / 3, 3000))) for row in range(150, 3001, 150)]
+        reached = next(((row, outcome) for row, outcome in decisions if outcome != "undecided"), (None, "undecided"))
         assert (verdict.row, verdict.outcome) == reached
         assert verdict.interval == pytest.approx(slow_interval(d, 0.05 / 3, 3000), rel=1e-9)
         assert verdict.difference == pytest.approx(d.mean(), rel=1e-12)
@@ -227,13 +227,13 @@ def test_a_saved_monitor_keeps_what_it_knows() -> None:
 
 
 def test_each_verdict_is_reported_once_as_soon_as_it_is_known() -> None:
-    told: list[Verdict] = []
+    reported: list[Verdict] = []
     results = sg.evaluate(
-        sg.SEA(n_rows=3000), LEARNERS, scheme=sg.Bootstrap(5), on_verdict=told.append, batch_size=100, every=100
+        sg.SEA(n_rows=3000), LEARNERS, scheme=sg.Bootstrap(5), on_verdict=reported.append, batch_size=100, every=100
     )
     known = [(v.first, v.second, v.outcome, v.row) for v in results.verdicts if v.row is not None]
-    assert sorted((v.first, v.second, v.outcome, v.row) for v in told) == sorted(known)
-    assert [v.row for v in told] == sorted(v.row for v in told if v.row is not None)
+    assert sorted((v.first, v.second, v.outcome, v.row) for v in reported) == sorted(known)
+    assert [v.row for v in reported] == sorted(v.row for v in reported if v.row is not None)
     assert known
 
 

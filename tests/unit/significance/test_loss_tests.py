@@ -18,7 +18,7 @@ LOSSES = st.lists(st.sampled_from([0.0, 0.1, 0.7, 1.0, 3.0]), min_size=3, max_si
 
 
 def weights(n: int, width: int | None, factor: float) -> NDArray[np.float64]:
-    """Give the weight of each row at each row: the slow reference of forgetting."""
+    """Return the weight of each row at each row: the slow reference of forgetting."""
     age = np.arange(n)[:, None] - np.arange(n)
     kept = (age >= 0) & (age < (width or n))
     return np.where(kept, factor ** np.maximum(age, 0.0), 0.0)

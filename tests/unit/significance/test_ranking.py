@@ -209,10 +209,10 @@ def test_saved_results_are_ranked_on_the_command_line(tmp_path: Path) -> None:
     folders = [
         str(sg.save(sg.evaluate(sg.SEA(n_rows=500, seed=seed), learners), tmp_path / str(seed))) for seed in range(4)
     ]
-    told = CliRunner().invoke(cli, ["rank", *folders, "--diagram", str(tmp_path / "ranks.svg")])
-    assert told.exit_code == 0, told.output
-    assert "3 learners on 4 streams" in told.output
-    assert "the smallest possible" in told.output
+    outcome = CliRunner().invoke(cli, ["rank", *folders, "--diagram", str(tmp_path / "ranks.svg")])
+    assert outcome.exit_code == 0, outcome.output
+    assert "3 learners on 4 streams" in outcome.output
+    assert "the smallest possible" in outcome.output
     assert (tmp_path / "ranks.svg").exists()
     done = CliRunner().invoke(cli, ["rank", *folders, "--post-hoc", "nemenyi", "--json"])
     found = json.loads(done.output)

@@ -91,7 +91,7 @@ def test_a_later_process_of_the_same_number_is_not_the_owner():
     assert here.is_alive(0.0)
     if here.born:
         assert not replace(here, born=here.born + 1).is_alive(0.0)
-    assert not Owner(here.host, 2**22 + 1, 1).is_alive(0.0)  # no system has so many
+    assert not Owner(here.host, 2**22 + 1, 1).is_alive(0.0)  # no system has that number
 
 
 def test_a_process_of_another_machine_lives_as_long_as_it_gives_signs():

@@ -1,4 +1,4 @@
-"""Files that are wrong: each fault is told with file, line, column and what was expected."""
+"""Files that are wrong: each fault is reported with file, line, column and what was expected."""
 
 import gzip
 import io

@@ -168,7 +168,7 @@ COLOURS = ("black", "blue", "cyan", "brown", "red", "green", "yellow", "magenta"
 
 
 def is_interested(concept, row, schema):
-    """Say whether the agent is interested, in the words of MOA."""
+    """Return whether the agent is interested, in the words of MOA."""
     colour, price, payment, amount, delay = (a.values[int(v)] for a, v in zip(schema.attributes, row, strict=True))
     match concept:
         case 1:

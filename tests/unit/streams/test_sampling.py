@@ -102,7 +102,7 @@ def test_a_distribution_is_met_as_nearly_as_whole_rows_allow(counts, n_training,
 
 
 @pytest.mark.parametrize(
-    ("wanted", "told"),
+    ("wanted", "message"),
     [
         (Balance(600), "600 training positives requested, but the input has 500"),
         (
@@ -117,13 +117,13 @@ def test_a_distribution_is_met_as_nearly_as_whole_rows_allow(counts, n_training,
         (Distribution(10, {"2": 1.0}), "there is no class '2'"),
     ],
 )
-def test_what_cannot_be_had_is_reported_with_what_can(wanted, told):
-    with pytest.raises(StreamgaugeError, match=told):
+def test_what_cannot_be_had_is_reported_with_what_can(wanted, message):
+    with pytest.raises(StreamgaugeError, match=message):
         plan_sample(wanted, {"0": 1000, "1": 500}, labelled=1.0)
 
 
 @pytest.mark.parametrize(
-    ("make", "told"),
+    ("make", "message"),
     [
         (lambda: Balance(-1), "training_positives"),
         (lambda: Balance(1, 0.0), "training balance"),
@@ -135,8 +135,8 @@ def test_what_cannot_be_had_is_reported_with_what_can(wanted, told):
         (lambda: plan_sample(Balance(1), {"0": 9, "1": 9, "2": 9}, labelled=1.0), "name the positive one"),
     ],
 )
-def test_options_that_make_no_sense_are_refused(make, told):
-    with pytest.raises(StreamgaugeError, match=told):
+def test_options_that_make_no_sense_are_refused(make, message):
+    with pytest.raises(StreamgaugeError, match=message):
         make()
 
 
@@ -287,7 +287,7 @@ def test_csv_without_a_header(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("a,b\nx,y\nx,z\n", "may name the columns or be a row"),
         ("1,2,name\n3,4,x\n5,6,y\n5,6,y\n", "may name the columns or be a row"),
@@ -295,9 +295,9 @@ def test_csv_without_a_header(tmp_path):
         ('a,class\n1,"x\n2,y\n', "line 2, column 2: the quote is not closed"),
     ],
 )
-def test_csv_that_cannot_be_read_right_is_reported(tmp_path, text, told):
+def test_csv_that_cannot_be_read_right_is_reported(tmp_path, text, message):
     (tmp_path / "a.csv").write_text(text)
-    with pytest.raises(StreamgaugeError, match=told):
+    with pytest.raises(StreamgaugeError, match=message):
         sample(tmp_path / "a.csv", tmp_path / "s", Distribution(0))
     assert not (tmp_path / "s").exists()
 

@@ -60,15 +60,15 @@ def test_files_larger_than_memory_are_shuffled_in_parts(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("a,class\n1,x\n1,2,x\n", "line 3: .*3 values where 2 are expected"),
         ('a,class\n1,"x\ny"\n', "quote is not closed"),
     ],
 )
-def test_what_is_no_row_is_reported_and_nothing_is_written(tmp_path, text, told):
+def test_what_is_no_row_is_reported_and_nothing_is_written(tmp_path, text, message):
     (tmp_path / "a.csv").write_text(text)
-    with pytest.raises(StreamgaugeError, match=told):
+    with pytest.raises(StreamgaugeError, match=message):
         shuffle(tmp_path / "a.csv", tmp_path / "b.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
 

@@ -151,17 +151,17 @@ def test_infinite_numbers_are_refused_in_text(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("a.txt", "ends in .arff, .csv or .tsv"),
         ("a.parquet.gz", "ends in"),
         ("a.csv", "there is already a column 'class'"),
     ],
 )
-def test_mistakes_are_reported(tmp_path, name, told):
+def test_mistakes_are_reported(tmp_path, name, message):
     schema = Schema((Attribute("class"),), ("no",))
     stream = ArrayStream.from_batch(Batch(0, np.zeros((1, 1)), np.zeros(1, dtype=np.int32)), schema)
-    with pytest.raises(StreamgaugeError, match=told):
+    with pytest.raises(StreamgaugeError, match=message):
         write(stream, tmp_path / name)
 
 

@@ -67,7 +67,7 @@ def unescaped(text: str) -> str:
 
 
 def unquoted(single: str | None, double: str | None, bare: str | None) -> tuple[str, bool]:
-    """Give the text of a value and whether it was quoted, from the groups of an expression."""
+    """Return the text of a value and whether it was quoted, from the groups of an expression."""
     if bare is not None:
         return bare, False
     return unescaped(single if single is not None else double or ""), True
@@ -111,7 +111,7 @@ def declare(text: str, n: int, attributes: list[tuple[str, tuple[str, ...] | Non
 
 
 def declared(text: str, n: int, others: list[str]) -> tuple[str, tuple[str, ...] | None]:
-    """Give the name of an attribute, and its values: None for a numeric one, none for one of text."""
+    """Return the name of an attribute, and its values: None for a numeric one, none for one of text."""
     start = re.match(rf"{ARFF_NAME}[ \t]*", text)
     name = unquoted(start[1], start[2], start[3])[0] if start else ""
     if not name or not start:
@@ -130,7 +130,7 @@ def declared(text: str, n: int, others: list[str]) -> tuple[str, tuple[str, ...]
 
 
 def listed_values(rest: str, n: int) -> tuple[str, ...]:
-    """Give the values of a nominal attribute."""
+    """Return the values of a nominal attribute."""
     values: list[str] = []
     at, closed = 1, False
     while not closed:
@@ -180,7 +180,7 @@ def value_of(text: str, values: tuple[str, ...] | None, place: tuple[int, int], 
 def dense_values(
     attributes: list[tuple[str, tuple[str, ...] | None]], text: str, n: int
 ) -> tuple[list[float], str | None]:
-    """Give the values of a row, and what stands behind it."""
+    """Return the values of a row, and what stands behind it."""
     found: list[float] = []
     at, separator = 0, ","
     for column, (_, values) in enumerate(attributes):
@@ -200,7 +200,7 @@ def dense_values(
 def sparse_values(
     attributes: list[tuple[str, tuple[str, ...] | None]], text: str, n: int
 ) -> tuple[list[float], str | None]:
-    """Give the values of a sparse row, and what stands behind it."""
+    """Return the values of a sparse row, and what stands behind it."""
     found = [0.0] * len(attributes)
     given: set[int] = set()
     empty = re.match(r"[ \t]*\{[ \t]*\}", text)
@@ -248,7 +248,7 @@ def read_csv(data: bytes, *, header: bool, missing: tuple[str, ...] = ("?", ""))
 
 
 def csv_fields(text: str, n: int, kept: tuple[list[list[str]], tuple[str, ...]] | None) -> list[str]:
-    """Give the texts of a line, and add those that are not missing to what is held of their columns."""
+    """Return the texts of a line, and add those that are not missing to what is held of their columns."""
     fields: list[str] = []
     at, separator = 0, ","
     while separator:
@@ -271,7 +271,7 @@ def csv_fields(text: str, n: int, kept: tuple[list[list[str]], tuple[str, ...]] 
 
 
 def nominal_values(texts: list[str], *, is_class: bool) -> tuple[str, ...] | None:
-    """Give the names of a column in order, or None where it is numeric."""
+    """Return the names of a column in order, or None where it is numeric."""
     names = sorted(set(texts))
     numeric = all(number(name) is not None for name in names)
     if numeric and not is_class:

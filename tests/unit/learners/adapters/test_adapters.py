@@ -19,7 +19,7 @@ from tests.support.learner_checks import is_seeded_apart, keeps_its_contract
 
 
 class Majority:
-    """Predicts the class it saw most; fails when told to."""
+    """Predicts the class it saw most; fails at a given row."""
 
     def __init__(self, fails_after=10**9, fails_at="learn"):
         self.counts, self.fails_after, self.fails_at = np.zeros(2), fails_after, fails_at

@@ -1,4 +1,4 @@
-"""Events become rows, or are told as what they are: malformed."""
+"""Events become rows, or are reported as malformed."""
 
 import io
 import json
@@ -198,7 +198,7 @@ def test_a_key_must_be_there_and_short() -> None:
 
 
 def test_options_that_cannot_be_are_reported_at_once() -> None:
-    for options, told in (
+    for options, message in (
         ({"schema": None}, "a live stream needs schema"),
         ({"schema": {"attributes": {"a": "x"}, "classes": ["b"]}}, "attribute 'a' of the schema"),
         ({"schema": {"attributes": {"a": None}}}, "a schema has attributes and classes"),
@@ -211,5 +211,5 @@ def test_options_that_cannot_be_are_reported_at_once() -> None:
         ({"schema": SCHEMA, "patience": 0}, "patience"),
         ({"schema": SCHEMA, "begin": "now"}, "start position"),
     ):
-        with pytest.raises(StreamgaugeError, match=told):
+        with pytest.raises(StreamgaugeError, match=message):
             Kafka("rows", **options)

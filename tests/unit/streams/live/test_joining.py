@@ -87,15 +87,15 @@ def test_rows_leave_in_their_order_with_the_labels_that_came_in_time(
     x, y = rows(n, seed)
     keys = [f"k{i}" for i in range(n)]
     moment = np.arange(n, dtype=np.float64)
-    told = moment + random.choice([-20.0, -1.0, 0.0, 2.0, 30.0], n)  # some early, some much too late
-    order = np.argsort(told, kind="stable")
+    stated = moment + random.choice([-20.0, -1.0, 0.0, 2.0, 30.0], n)  # some early, some much too late
+    order = np.argsort(stated, kind="stable")
     # a last label long after all others, so that nothing is left waiting
     labels = [*np.array(labels_as_json(y, keys), dtype=object)[order], labels_as_json(y[:1], ["none"])[0]]
-    times = np.append(told[order], n + 1000.0)
+    times = np.append(stated[order], n + 1000.0)
     stream = scripted(blocks(as_json(x, None, keys), moment, cuts[0]), blocks(labels, times, cuts[1]), patience=10.0)
     batch = collected(stream, n, seconds=5)
     np.testing.assert_array_equal(batch.x, x)
-    in_time = np.abs(told - moment) <= 10.0
+    in_time = np.abs(stated - moment) <= 10.0
     np.testing.assert_array_equal(batch.y, np.where(in_time, y, UNLABELLED))
     counts = stream.counts
     assert (counts.rows, counts.unlabelled) == (n, n - in_time.sum())
@@ -110,7 +110,7 @@ def test_events_that_come_twice_too_late_or_broken_are_counted_and_set_aside(tmp
         [[(row[0], 0.0), (row[0], 1.0), (b"\xff{", 2.0), (row[1], 3.0), (row[2], 4.0)]],
         [
             [(label[0], 0.0), (label[0], 1.0), (label[2], 5.0), (b'{"id": "b"}', 6.0)],
-            [(labels_as_json(y[:1], ["nobody"])[0], 70.0), (label[1], 71.0)],
+            [(labels_as_json(y[:1], ["unknown"])[0], 70.0), (label[1], 71.0)],
             [(labels_as_json(y[:1], ["later"])[0], 200.0)],
         ],
         patience=60.0,
@@ -174,12 +174,12 @@ def test_a_restored_stream_continues_as_if_nothing_had_been(apart: bool, tmp_pat
     moment = np.arange(n, dtype=np.float64)
     row = as_json(x, None if apart else y, keys)
     row[17] = b"{"
-    told = moment + random.choice([-5.0, 3.0, 50.0], n)
-    order = np.argsort(told)
+    stated = moment + random.choice([-5.0, 3.0, 50.0], n)
+    order = np.argsort(stated)
     label = list(np.array(labels_as_json(y, keys), dtype=object)[order])
     scripts = [blocks(row, moment, list(range(0, n, 7)))]
     if apart:
-        scripts.append(blocks(label, told[order], list(range(0, n, 11))))
+        scripts.append(blocks(label, stated[order], list(range(0, n, 11))))
 
     def run(reading_rows: list[int], letters: Any) -> tuple[np.ndarray, np.ndarray, object, str]:
         parts = []
@@ -192,8 +192,8 @@ def test_a_restored_stream_continues_as_if_nothing_had_been(apart: bool, tmp_pat
             stream.restore(state)
             assert stream.state() == state
         parts.append(collected(stream, 10_000, size=13, seconds=1.0))
-        told = letters.read_text()
-        return np.concatenate([p.x for p in parts]), np.concatenate([p.y for p in parts]), stream.counts, told
+        rejected = letters.read_text()
+        return np.concatenate([p.x for p in parts]), np.concatenate([p.y for p in parts]), stream.counts, rejected
 
     whole = run([], tmp_path / "whole.jsonl")
     cut = run([20, 50], tmp_path / "cut.jsonl")

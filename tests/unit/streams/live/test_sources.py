@@ -85,7 +85,7 @@ def test_a_file_that_is_rotated_is_read_to_its_end_first(tmp_path: Path) -> None
     path.write_bytes(joined(events[16:20]))
     batch = collected(stream, 10)
     np.testing.assert_array_equal(batch.x, x[10:20])
-    path.write_bytes(joined(events[20:21]))  # cut and written anew
+    path.write_bytes(joined(events[20:21]))  # cut and written again
     np.testing.assert_array_equal(collected(stream, 1).x, x[20:21])
 
 
