@@ -60,7 +60,7 @@ def test_the_example_of_a_task_says_what_it_should(name, said, capsys):
     assert said in capsys.readouterr().out
 
 
-PUBLIC = ("", "drift", "forgetting", "labelling", "learners", "measures", "plots", "records", "recording", "schemes",
+PUBLIC = ("", "drift", "forgetting", "labelling", "learners", "measures", "plots", "records", "results", "schemes",
           "significance", "streams")  # fmt: skip
 
 

@@ -106,5 +106,5 @@ def test_mistakes_of_serve_are_reported_in_one_line(tmp_path: Path) -> None:
     command = [str(Path(sys.executable).parent / "streamgauge"), "serve", str(tmp_path / "none")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "is no folder" in done.stderr
+    assert "is not a folder" in done.stderr
     assert len(done.stderr.splitlines()) == 1
