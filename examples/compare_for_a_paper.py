@@ -1,4 +1,4 @@
-"""Three learners on six streams: a test on each stream, then ranks over all of them."""
+"""Compare three learners on six streams: a test on each stream, then ranks over all streams."""
 
 import streamgauge as sg
 from streamgauge import streams
@@ -6,12 +6,12 @@ from streamgauge import streams
 learners = {"tree": sg.HoeffdingTree(), "bayes": sg.NaiveBayes(), "majority": sg.MajorityClass()}
 generators = [sg.SEA, sg.RandomRBF, sg.Hyperplane, streams.LED, streams.Waveform, streams.Agrawal]
 
-# Ten folds a stream, so that the luck of seeds and rows can be told from skill.
+# Ten folds per stream separate skill from the luck of seeds and rows.
 runs = [sg.evaluate(make(n_rows=20_000), learners, scheme=sg.Bootstrap(10)) for make in generators]
 for make, run in zip(generators, runs, strict=True):
     print(f"{make.__name__}: {sg.compare(run, 'tree', 'bayes').sentence}")
 
-# A claim beyond one stream: every stream counts once.
+# For a claim beyond one stream, every stream counts once.
 ranking = sg.rank(runs)
-for place, name in enumerate(ranking.order, 1):
-    print(f"{place}. {name}, mean rank {ranking.mean_ranks[ranking.learners.index(name)]:.2f}")
+for position, name in enumerate(ranking.order, 1):
+    print(f"{position}. {name}, mean rank {ranking.mean_ranks[ranking.learners.index(name)]:.2f}")

@@ -1,4 +1,4 @@
-"""Many streams, learners and seeds in one experiment: only what is missing runs, and tables come out of the store."""
+"""Run many streams, learners and seeds as one experiment, and query its store. Finished runs are skipped."""
 
 from tempfile import mkdtemp
 
@@ -19,7 +19,8 @@ folder = mkdtemp()
 print(f"first time: {sg.run(experiment, folder, n_jobs=1).n_finished} evaluations")
 print(f"second time: {sg.run(experiment, folder, n_jobs=1).n_finished} evaluations")
 
-# A plain folder: SQLite, Parquet and JSON, which pandas, polars and DuckDB read as well.
+# The store is a plain folder of SQLite, Parquet and JSON files, which pandas, polars and DuckDB also read.
 store = sg.Store(folder)
-print(store.table().to_pandas().groupby(["stream", "learner"])["mean"].mean().round(3))
+print("accuracy, mean over folds and seeds:")
+print(store.table().to_pandas().groupby(["stream", "learner"])["mean"].mean().round(3).to_string())
 print(f"best first: {', '.join(sg.rank(store.results()).order)}")

@@ -1,7 +1,7 @@
-"""MOA's learners by their command lines: they run in a Java virtual machine in this process.
+"""Evaluate MOA's learners, given by their command lines. They run in a Java virtual machine in this process.
 
-MOA's jar is the one that the environment variable STREAMGAUGE_MOA_JAR names, or the one that CapyMOA brings. WEKA's
-classifiers run too where the jar holds them: Moa("weka.classifiers.bayes.NaiveBayesUpdateable").
+The environment variable STREAMGAUGE_MOA_JAR is the path of MOA's jar; the default is the jar of an installed CapyMOA.
+WEKA's classifiers work too if the jar contains them: Moa("weka.classifiers.bayes.NaiveBayesUpdateable").
 """
 
 import streamgauge as sg
@@ -16,4 +16,4 @@ results = sg.evaluate(
     },
 )
 for name in results.learners:
-    print(f"{name}: {results.curve(name, 'accuracy')[-1].mean():.3f}")
+    print(f"accuracy of {name}: {results.curve(name, 'accuracy')[-1].mean():.3f}")

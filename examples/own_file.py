@@ -1,4 +1,4 @@
-"""A CSV file of your own: look at it, evaluate on it, write the report."""
+"""Describe your own CSV file, evaluate learners on it, and write the report."""
 
 from pathlib import Path
 from tempfile import mkdtemp
@@ -14,9 +14,10 @@ path.write_text("amount,hour,fraud\n" + "\n".join(lines))
 
 stream = sg.File(path, target="fraud")
 counts = streams.describe(stream).span_counts.sum(axis=0)
-print({name: int(count) for name, count in zip(stream.schema.classes, counts, strict=True)})
+for name, count in zip(stream.schema.classes, counts, strict=True):
+    print(f"fraud={name}: {count:,} rows")
 
-# Few rows are frauds, so accuracy alone would say little.
+# Frauds are rare, so accuracy alone says little.
 results = sg.evaluate(stream, [sg.HoeffdingTree(), sg.MajorityClass()], measures=["accuracy", "g_mean", "recall[yes]"])
 for name in results.learners:
     print(f"{name}: recall of frauds {results.curve(name, 'recall[yes]')[-1, 0]:.2f}")

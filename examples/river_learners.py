@@ -1,4 +1,4 @@
-"""River's models, each fold with its own fresh and separately seeded copy."""
+"""Evaluate River's models. Each fold gets its own copy with its own seed."""
 
 from river import forest, linear_model, preprocessing, tree
 
@@ -14,4 +14,4 @@ results = sg.evaluate(
     scheme=sg.Bootstrap(2),
 )
 for name in results.learners:
-    print(f"{name}: {results.curve(name, 'accuracy')[-1].mean():.3f}")
+    print(f"accuracy of {name}: {results.curve(name, 'accuracy')[-1].mean():.3f}")

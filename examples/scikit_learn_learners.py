@@ -1,4 +1,4 @@
-"""scikit-learn's classifiers with `partial_fit`, and a pipeline, beside a tree of ours."""
+"""Evaluate scikit-learn's classifiers with `partial_fit`, a pipeline, and one of our trees."""
 
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
@@ -17,4 +17,4 @@ results = sg.evaluate(
     },
 )
 for name in results.learners:
-    print(f"{name}: {results.curve(name, 'accuracy')[-1].mean():.3f}")
+    print(f"accuracy of {name}: {results.curve(name, 'accuracy')[-1].mean():.3f}")

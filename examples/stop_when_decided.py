@@ -1,16 +1,16 @@
-"""Run until it is known which learner is better, however long that takes, and no row longer."""
+"""Run two learners until it is known which is better, and stop there."""
 
 import streamgauge as sg
 from streamgauge.significance import LiveTest
 
-# Verdicts may be looked at any time: stopping on one keeps the chance of a wrong one at 5 %. (A p-value would not.)
+# Verdicts may be checked at any time: stopping on one keeps the probability of a wrong one at 5%. P-values do not.
 run = sg.Evaluation(
-    sg.RandomRBF(speed=0.0001),  # it never ends
+    sg.RandomRBF(speed=0.0001),  # an endless stream
     [sg.HoeffdingTree(), sg.NaiveBayes()],
     scheme=sg.Bootstrap(10),
     every=500,
-    batch_size=500,  # rows are read in batches; a smaller one lets it stop sooner
-    n_rows=200_000,  # a bound, for the case that they are equal
+    batch_size=500,  # a run stops between batches, so small batches stop sooner
+    n_rows=200_000,  # a limit, in case both are equal
     live_test=LiveTest(rope=0.01, horizon=20_000),
 )
 last = 0

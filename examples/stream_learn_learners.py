@@ -1,4 +1,4 @@
-"""stream-learn's chunk ensembles: every row is tested before the chunk it belongs to is learnt."""
+"""Evaluate stream-learn's chunk ensembles. Every row is tested before its chunk is learnt."""
 
 from sklearn.naive_bayes import GaussianNB
 from strlearn.ensembles import AWE, SEA
@@ -15,4 +15,4 @@ results = sg.evaluate(
     },
 )
 for name in results.learners:
-    print(f"{name}: {results.curve(name, 'accuracy')[-1].mean():.3f}")
+    print(f"accuracy of {name}: {results.curve(name, 'accuracy')[-1].mean():.3f}")

@@ -1,4 +1,4 @@
-"""PyTorch modules, trained row by row; each fold draws its own weights."""
+"""Evaluate PyTorch modules, trained row by row. Each fold initialises its own weights."""
 
 from functools import partial
 
@@ -18,4 +18,4 @@ results = sg.evaluate(
     },
 )
 for name in results.learners:
-    print(f"{name}: {results.curve(name, 'accuracy')[-1].mean():.3f}")
+    print(f"accuracy of {name}: {results.curve(name, 'accuracy')[-1].mean():.3f}")

@@ -1,4 +1,4 @@
-"""A sample with rare positives and few labels, after STUFFED: exact counts, repeatable, every row scored."""
+"""Draw a sample with rare positives and few labels, and evaluate learners on it. Every row is scored."""
 
 from pathlib import Path
 from tempfile import mkdtemp
@@ -10,9 +10,9 @@ from streamgauge.schemes import Pretrained
 folder = Path(mkdtemp())
 streams.write(streams.Imbalanced(sg.SEA(noise=0.05), shares=(0.8, 0.2)), folder / "all.arff", n_rows=10_000)
 
-# 100 positives and 100 negatives to learn before; then one positive per 20 negatives, 10 % of them labelled.
-wanted = streams.Balance(100, training=1.0, test=0.05)
-streams.sample(folder / "all.arff", folder / "sample", wanted, labelled=0.1, seed=3)
+# The training set has 100 positives and 100 negatives. The test set has one positive per 20 negatives, 10% labelled.
+balance = streams.Balance(100, training=1.0, test=0.05)
+streams.sample(folder / "all.arff", folder / "sample", balance, labelled=0.1, seed=3)
 
 stream, labelling = streams.open_test(folder / "sample")
 results = sg.evaluate(

@@ -1,4 +1,4 @@
-"""Vowpal Wabbit, by its arguments or as a workspace."""
+"""Evaluate Vowpal Wabbit, given by its arguments or as a workspace."""
 
 from vowpalwabbit import Workspace
 
@@ -14,4 +14,4 @@ results = sg.evaluate(
     },
 )
 for name in results.learners:
-    print(f"{name}: {results.curve(name, 'accuracy')[-1].mean():.3f}")
+    print(f"accuracy of {name}: {results.curve(name, 'accuracy')[-1].mean():.3f}")
