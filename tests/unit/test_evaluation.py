@@ -1,5 +1,6 @@
 """The one loop: same numbers however it is run, nothing lost, nothing leaked."""
 
+import inspect
 import os
 import signal
 import threading
@@ -162,3 +163,10 @@ def test_learners_that_cannot_be_distinguished_are_refused():
 def test_what_is_no_learner_is_refused(wrong):
     with pytest.raises(StreamgaugeError, match="learner"):
         evaluate(sg.SEA(n_rows=10), wrong)
+
+
+def test_evaluate_and_evaluation_take_the_same_options() -> None:
+    function, constructor = (inspect.signature(called).parameters for called in (evaluate, Evaluation))
+    own = {"progress", "on_reading", "on_verdict"}
+    assert {name: function[name] for name in function if name not in own} == dict(constructor)
+    assert all(parameter.kind is parameter.KEYWORD_ONLY for name, parameter in function.items() if name in own)
