@@ -9,7 +9,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from papers.curves import HOLDOUT, draw_curves, estimates, mean_curves
+from papers.curves import HOLDOUT, average_curves, draw_curves, run_estimates
 from streamgauge.backends import Threads
 from streamgauge.forgetting import AdwinWindow, Fading, Landmark, Window
 from streamgauge.learners import HoeffdingTree
@@ -36,12 +36,12 @@ STORED = Path(__file__).parent / "results"
 def run(seed: int) -> dict[str, list[float]]:
     """Measure one tree in all ways."""
     holdout = Holdout(every=EVERY, size=N_HOLDOUT, source=Waveform(seed=seed, sample=2))
-    return estimates(Waveform(n_rows=N_ROWS, seed=seed), HoeffdingTree(), FORGETTINGS, holdout, "error", Threads())
+    return run_estimates(Waveform(n_rows=N_ROWS, seed=seed), HoeffdingTree(), FORGETTINGS, holdout, "error", Threads())
 
 
 def main() -> None:
     """Print, draw and store the errors after the last row."""
-    curves = mean_curves([run(seed) for seed in range(1, N_SEEDS + 1)])
+    curves = average_curves([run(seed) for seed in range(1, N_SEEDS + 1)])
     target = float(curves[HOLDOUT][-1])
     lines = [
         f"# Prequential errors and the error on a holdout set, after {N_ROWS:,} rows of Waveform",

@@ -1,10 +1,21 @@
-"""Tables and figures of the papers that this system is built from, done again beside what was published.
+"""Tables and figures from the papers streamgauge is built on, reproduced next to the published values.
 
-`REPRODUCTIONS` names them; `reproduce` does one, `streamgauge reproduce` does them from the command line.
+`REPRODUCTIONS` lists them by name. `reproduce` runs one; `streamgauge reproduce` and ``python -m papers`` run them from
+the command line.
 """
 
 from papers.catalogue import REPRODUCTIONS
 from papers.findings import Claim, Finding, Reproduction, Scale, Table
-from papers.reproducing import Reproduced, names_of, reproduce
+from papers.reproducing import Reproduced, match_names, reproduce
 
-__all__ = ["REPRODUCTIONS", "Claim", "Finding", "Reproduced", "Reproduction", "Scale", "Table", "names_of", "reproduce"]
+__all__ = [
+    "REPRODUCTIONS",
+    "Claim",
+    "Finding",
+    "Reproduced",
+    "Reproduction",
+    "Scale",
+    "Table",
+    "match_names",
+    "reproduce",
+]

@@ -1,4 +1,4 @@
-"""Curves of several estimates beside that of a holdout set: how they are run, told and drawn."""
+"""Curves of several estimates next to a holdout curve: computed, tabulated, drawn."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,12 +13,12 @@ from streamgauge.forgetting import Window
 from streamgauge.protocols import Forgetting, LearnerSpec, Stream
 from streamgauge.schemes import Holdout
 
-__all__ = ["HOLDOUT", "distances", "draw_curves", "estimates", "table_of_curves"]
+__all__ = ["HOLDOUT", "average_curves", "draw_curves", "measure_distances", "run_estimates", "tabulate_curves"]
 
 HOLDOUT = "holdout"
 
 
-def estimates(
+def run_estimates(
     stream: Stream,
     learner: LearnerSpec,
     forgettings: Mapping[str, Forgetting],
@@ -26,23 +26,23 @@ def estimates(
     measure: str,
     backend: Backend,
 ) -> dict[str, list[float]]:
-    """Measure a learner on a holdout set and prequentially, after every so many rows; give curves by name.
+    """Return curves by name: a learner measured on a holdout set, and prequentially with each forgetting.
 
-    The two evaluations learn the same rows in the same order, so they measure the same learner.
+    Both evaluations learn the same rows in the same order, so they measure the same learner.
     """
     options = {"measures": measure, "backend": backend}
     tested = run(stream, {"it": learner}, scheme=holdout, forgetting=Window(holdout.size), **options)
     scored = run(stream, {"it": learner}, forgetting=tuple(forgettings.values()), every=holdout.every, **options)
     curves = {"row": scored.rows.tolist(), HOLDOUT: tested.values[:, 0, 0, 0, 0].tolist()}
-    return curves | {name: scored.values[:, 0, 0, place, 0].tolist() for place, name in enumerate(forgettings)}
+    return curves | {name: scored.values[:, 0, 0, index, 0].tolist() for index, name in enumerate(forgettings)}
 
 
-def distances(curves: Mapping[str, ArrayLike], start: int = 0) -> dict[str, float]:
-    """Give the mean distance of each estimate to the holdout, from a reading on.
+def measure_distances(curves: Mapping[str, ArrayLike], start: int = 0) -> dict[str, float]:
+    """Return the mean absolute distance of each estimate to the holdout, from reading `start` on.
 
     Examples
     --------
-    >>> distances({"row": [1, 2], "holdout": [0.5, 0.5], "window": [0.4, 0.7]})
+    >>> measure_distances({"row": [1, 2], "holdout": [0.5, 0.5], "window": [0.4, 0.7]})
     {'window': 0.15}
     """
     target = np.asarray(curves[HOLDOUT], dtype=np.float64)[start:]
@@ -53,23 +53,23 @@ def distances(curves: Mapping[str, ArrayLike], start: int = 0) -> dict[str, floa
     }
 
 
-def mean_curves(runs: Sequence[Mapping[str, Any]]) -> dict[str, NDArray[np.float64]]:
-    """Give the means of curves over runs.
+def average_curves(runs: Sequence[Mapping[str, Any]]) -> dict[str, NDArray[np.float64]]:
+    """Average curves over runs.
 
     Examples
     --------
-    >>> mean_curves([{"row": [10], "window": [0.2]}, {"row": [10], "window": [0.4]}])["window"].round(3).tolist()
+    >>> average_curves([{"row": [10], "window": [0.2]}, {"row": [10], "window": [0.4]}])["window"].round(3).tolist()
     [0.3]
     """
-    return {name: np.mean([one[name] for one in runs], axis=0) for name in runs[0]}
+    return {name: np.mean([curves[name] for curves in runs], axis=0) for name in runs[0]}
 
 
-def table_of_curves(curves: Mapping[str, ArrayLike]) -> Table:
-    """Put curves into the columns of a table.
+def tabulate_curves(curves: Mapping[str, ArrayLike]) -> Table:
+    """Return a table with one column per curve.
 
     Examples
     --------
-    >>> table_of_curves({"row": [10], "window": [0.2]}).columns
+    >>> tabulate_curves({"row": [10], "window": [0.2]}).columns
     ('row', 'window')
     """
     columns = [np.asarray(curve).tolist() for curve in curves.values()]
@@ -77,10 +77,14 @@ def table_of_curves(curves: Mapping[str, ArrayLike]) -> Table:
 
 
 def draw_curves(axis: Any, curves: Mapping[str, ArrayLike], names: Sequence[str], **labels: Any) -> None:  # noqa: ANN401
-    """Draw some of the curves over rows, the holdout thick."""
+    """Draw the named curves over rows, the holdout as a thick line."""
     for name in names:
-        wide = name == HOLDOUT
-        style = {"linewidth": 2.2 if wide else 1.0, "c": "black" if wide else None, "alpha": 0.5 if wide else 1.0}
+        is_holdout = name == HOLDOUT
+        style = {
+            "linewidth": 2.2 if is_holdout else 1.0,
+            "c": "black" if is_holdout else None,
+            "alpha": 0.5 if is_holdout else 1.0,
+        }
         axis.plot(curves["row"], curves[name], label=name, **style)
     axis.set(xlabel="rows", **labels)
     axis.legend(fontsize=8)

@@ -1,4 +1,4 @@
-"""What a reproduction is: pieces of work, and what is found in them, beside what was published."""
+"""Records of a reproduction: the experiment and its pieces, and the finding next to the published values."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,33 +17,33 @@ __all__ = [
     "Reproduction",
     "Scale",
     "Table",
-    "beside",
-    "only",
-    "text_of",
+    "compare",
+    "format_entry",
+    "get_only",
 ]
 
 Scale = Literal["tiny", "quick", "paper"]
-"""How large: "paper" as published, "quick" to see it within minutes, "tiny" to see that it runs."""
+"""Size of an experiment: "paper" as published, "quick" takes minutes, "tiny" only shows that it runs."""
 
 Done = Mapping[str, Mapping[str, Any]]
-"""What the finished pieces hold, by key."""
+"""Results of the finished pieces, by key."""
 
 Entry = str | int | float | bool | None
-"""What a table holds at a place."""
+"""An entry of a table."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of an experiment that is done, or not: what is finished is not done again.
+    """A part of an experiment whose result is stored and not computed again.
 
     Parameters
     ----------
     key
-        Its name within the experiment, of the letters of file names.
+        Name within the experiment, valid as a file name.
     work
-        Does it on a backend, and gives what JSON can hold.
+        Runs the piece on a backend and returns a result that JSON can represent.
     dataset
-        The real stream that it needs, where it needs one.
+        The real data set it needs, if any.
     """
 
     key: str
@@ -53,18 +53,18 @@ class Piece:
 
 @dataclass(frozen=True)
 class Experiment:
-    """Work that one or more tables and figures show.
+    """The runs behind one or more tables and figures.
 
     Parameters
     ----------
     name
-        What it is called, of the letters of file names.
+        Name of the experiment, valid as a file name.
     pieces
-        Gives the pieces of a scale, in the order in which they are done.
+        Returns the pieces of a scale in the order in which they run.
     in_part
-        Whether something can be told when only some of the pieces are there.
+        Whether a finding can be computed from some of the pieces.
     edition
-        What the pieces mean; another one than that of a stored piece makes it be done again.
+        Version of the pieces. A stored piece of another edition is computed again.
     """
 
     name: str
@@ -75,16 +75,16 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Table:
-    """Figures in rows and columns.
+    """Values in rows and columns.
 
     Parameters
     ----------
     title
-        What it shows.
+        The title.
     columns
-        Their headings.
+        The column headings.
     rows
-        Per row an entry for each column; None is left empty.
+        The rows, with one entry per column; None is left empty.
 
     Examples
     --------
@@ -101,23 +101,22 @@ class Table:
 
     @property
     def markdown(self) -> str:
-        """The table as Markdown writes it."""
-        lines = [self.columns, ["---"] * len(self.columns), *(map(text_of, row) for row in self.rows)]
-        texts = ["| " + " | ".join(text.replace("|", "\\|") for text in line) + " |" for line in map(list, lines)]
-        texts[1] = "|" + "---|" * len(self.columns)
-        return "\n".join(texts)
+        """The table in Markdown."""
+        lines = [self.columns, *(map(format_entry, row) for row in self.rows)]
+        texts = ["| " + " | ".join(text.replace("|", "\\|") for text in line) + " |" for line in lines]
+        return "\n".join([texts[0], "|" + "---|" * len(self.columns), *texts[1:]])
 
     def records(self) -> Iterator[dict[str, Entry]]:
-        """Give each row as entries by column."""
+        """Yield each row as a mapping from column to entry."""
         return (dict(zip(self.columns, row, strict=True)) for row in self.rows)
 
 
-def text_of(entry: Entry) -> str:
-    """Write an entry of a table as a person would.
+def format_entry(entry: Entry) -> str:
+    """Format an entry of a table for reading.
 
     Examples
     --------
-    >>> [text_of(entry) for entry in (None, 12_345, 0.71, -0.12345, 1e-8, "text")]
+    >>> [format_entry(entry) for entry in (None, 12_345, 0.71, -0.12345, 1e-8, "text")]
     ['', '12,345', '0.71', '-0.1235', '1e-08', 'text']
     """
     if entry is None or isinstance(entry, str | bool):
@@ -129,12 +128,12 @@ def text_of(entry: Entry) -> str:
     return f"{entry:,.4f}".rstrip("0").rstrip(".") if abs(entry) < 1000 else f"{entry:,.0f}"
 
 
-def beside(ours: float, published: float | None) -> tuple[float, float | None, float | None]:
-    """Give our figure, the published one and the difference; rounded as the published one is printed.
+def compare(ours: float, published: float | None) -> tuple[float, float | None, float | None]:
+    """Return our value, the published one and the difference, rounded to four digits.
 
     Examples
     --------
-    >>> beside(0.32692307, 0.3269)
+    >>> compare(0.32692307, 0.3269)
     (0.3269, 0.3269, 0.0)
     """
     if published is None:
@@ -144,12 +143,12 @@ def beside(ours: float, published: float | None) -> tuple[float, float | None, f
 
 @dataclass(frozen=True)
 class Claim:
-    """Something that a paper claims, or that we do, and whether it was seen here.
+    """A claim of a paper, or of ours, and whether it was seen in our results.
 
     Parameters
     ----------
     text
-        The claim, in a sentence.
+        The claim, in one sentence.
     holds
         Whether it was seen.
     """
@@ -165,22 +164,22 @@ class Claim:
 
 @dataclass(frozen=True)
 class Finding:
-    """What the finished pieces tell.
+    """The result of the finished pieces.
 
     Parameters
     ----------
     basis
-        On how much it rests: runs, rows, seeds.
+        The number of runs, rows and seeds behind it.
     tables
-        Ours beside the published figures.
+        Our values next to the published ones.
     draw
-        Draws it into a figure of Matplotlib; None where there is nothing to draw.
+        Draws the finding into a Matplotlib figure; None if there is nothing to draw.
     claims
-        What is claimed, and whether it was seen.
+        The claims, and whether they were seen.
     notes
-        Where and why it differs from what was published.
+        Differences from the publication and their reasons.
     data
-        All figures, one a row, as they go into the data file; None for those of the first table.
+        All values, for the data file; None for those of the first table.
     size
         Width and height of the figure, in inches.
     """
@@ -196,20 +195,20 @@ class Finding:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A table or figure of a paper, done again.
+    """A table or figure of a paper, and how to reproduce it.
 
     Parameters
     ----------
     name
-        What it is called on the command line.
+        Name on the command line.
     source
         Where it was published.
     title
         What it shows.
     experiment
-        The work behind it.
+        The runs behind it.
     find
-        Tells from finished pieces what was found.
+        Computes the finding from the finished pieces.
     """
 
     name: str
@@ -219,15 +218,15 @@ class Reproduction:
     find: Callable[[Done], Finding]
 
 
-def only(done: Done) -> Mapping[str, Any]:
-    """Give what the only piece of an experiment holds.
+def get_only(done: Done) -> Mapping[str, Any]:
+    """Return the result of the only piece of an experiment.
 
     Examples
     --------
-    >>> only({"all": {"sum": 3}})
+    >>> get_only({"all": {"sum": 3}})
     {'sum': 3}
     """
     if len(done) != 1:
-        msg = f"one piece was expected, and there are {len(done)}"
+        msg = f"expected one piece, found {len(done)}"
         raise StreamgaugeError(msg)
     return next(iter(done.values()))

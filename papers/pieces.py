@@ -1,4 +1,4 @@
-"""The store of finished pieces: a file each, which is there whole or not at all."""
+"""The store of finished pieces: one file each, written atomically."""
 
 import json
 import math
@@ -13,106 +13,103 @@ from streamgauge.backends import Backend
 from streamgauge.errors import StreamgaugeError
 from streamgauge.streams.output_files import replace_atomically
 
-__all__ = ["Progress", "finish", "finished"]
+__all__ = ["Progress", "finish", "read_finished"]
 
 Progress = Callable[[int, int, str], None]
-"""Told how many pieces are done, of how many, and the key of the last one."""
+"""Callback with the number of finished pieces, the number of all pieces, and the key of the last one."""
 
 
 @dataclass(frozen=True)
 class _Store:
-    """The folder of the pieces of one experiment at one scale."""
+    """The folder with the pieces of one experiment at one scale."""
 
     folder: Path
     edition: dict[str, object]
 
-    def path(self, piece: Piece) -> Path:
+    @classmethod
+    def open(cls, experiment: Experiment, scale: Scale, folder: Path) -> "_Store":
+        edition = {"streamgauge": version("streamgauge"), "scale": scale, "edition": experiment.edition}
+        return cls(folder / "pieces" / experiment.name, edition)
+
+    def _get_path(self, piece: Piece) -> Path:
         return self.folder / f"{piece.key}.json"
 
     def read(self, piece: Piece) -> dict[str, Any] | None:
-        """Give what a piece holds; None where it is to be done, also where another edition did it."""
+        """Return the result of a piece; None if it is missing or of another edition."""
+        path = self._get_path(piece)
         try:
-            written = json.loads(self.path(piece).read_text(encoding="utf-8"))
+            content = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
-            msg = f"{self.path(piece)} cannot be read ({error}): delete it, and it will be done again"
+            msg = f"{path} cannot be read ({error}): delete it to compute the piece again"
             raise StreamgaugeError(msg) from None
-        held = written.get("holds")
-        return held if written.get("edition") == self.edition and isinstance(held, dict) else None
+        result = content.get("holds")
+        return result if content.get("edition") == self.edition and isinstance(result, dict) else None
 
-    def write(self, piece: Piece, holds: dict[str, Any]) -> None:
-        with replace_atomically(self.path(piece)) as temporary:
-            text = json.dumps({"edition": self.edition, "holds": _plain(holds)}, allow_nan=False)
+    def write(self, piece: Piece, result: dict[str, Any]) -> None:
+        with replace_atomically(self._get_path(piece)) as temporary:
+            text = json.dumps({"edition": self.edition, "holds": _replace_nan(result)}, allow_nan=False)
             temporary.write_text(text + "\n", encoding="utf-8")
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401
-    """Give null for NaN, which JSON lacks."""
+def _replace_nan(value: Any) -> Any:  # noqa: ANN401
+    """Replace NaN, which JSON lacks, by null."""
     if isinstance(value, dict):
-        return {name: _plain(part) for name, part in value.items()}
+        return {name: _replace_nan(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
+        return [_replace_nan(part) for part in value]
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def _store(experiment: Experiment, scale: Scale, folder: Path) -> _Store:
-    edition = {"streamgauge": version("streamgauge"), "scale": scale, "edition": experiment.edition}
-    return _Store(folder / "pieces" / experiment.name, edition)
-
-
-def finished(experiment: Experiment, scale: Scale, folder: Path) -> dict[str, dict[str, Any]]:
-    """Read the pieces that are finished.
+def read_finished(experiment: Experiment, scale: Scale, folder: Path) -> dict[str, dict[str, Any]]:
+    """Return the results of the finished pieces, by key.
 
     Examples
     --------
-    >>> finished(Experiment("sums", lambda scale: [Piece("one", lambda backend: {"sum": 1})]), "quick", Path("nowhere"))
+    >>> sums = Experiment("sums", lambda scale: [Piece("one", lambda backend: {"sum": 1})])
+    >>> read_finished(sums, "quick", Path("nowhere"))
     {}
     """
-    store = _store(experiment, scale, folder)
-    found = ((piece.key, store.read(piece)) for piece in experiment.pieces(scale))
-    return {key: held for key, held in found if held is not None}
+    store = _Store.open(experiment, scale, folder)
+    results = ((piece.key, store.read(piece)) for piece in experiment.pieces(scale))
+    return {key: result for key, result in results if result is not None}
 
 
 def finish(
     experiment: Experiment, scale: Scale, folder: Path, backend: Backend, progress: Progress
 ) -> tuple[Done, tuple[str, ...]]:
-    """Do the pieces that are not finished, and give what all hold, and what is left out and why.
+    """Run the pieces that are not finished; return the results of all, and a note on each data set left out.
 
-    Each piece is stored as soon as it is done, so that a run can be stopped at any time and goes on where it was.
-    Where the experiment can be told in part, pieces whose real stream cannot be had are left out.
+    Each piece is stored as soon as it is finished, so an interrupted run resumes at the next piece. If the experiment
+    can be evaluated in part, pieces whose data set is not available are left out.
     """
-    store = _store(experiment, scale, folder)
+    store = _Store.open(experiment, scale, folder)
     pieces = experiment.pieces(scale)
     done: dict[str, dict[str, Any]] = {}
-    absent: dict[str, str] = {}
-    for place, piece in enumerate(pieces):
-        if piece.dataset is None or piece.dataset not in absent:
-            held = store.read(piece)
-            if held is None:
-                held = _worked(piece, store, backend, absent if experiment.in_part else None)
-            if held is not None:
-                done[piece.key] = held
-        progress(place + 1, len(pieces), piece.key)
-    return done, tuple(f"{dataset} is left out: {reason}" for dataset, reason in absent.items())
+    missing: dict[str, str] = {}
+    for index, piece in enumerate(pieces):
+        if piece.dataset is None or piece.dataset not in missing:
+            result = store.read(piece)
+            if result is None:
+                result = _run_piece(piece, store, backend, missing if experiment.in_part else None)
+            if result is not None:
+                done[piece.key] = result
+        progress(index + 1, len(pieces), piece.key)
+    return done, tuple(f"{dataset} is left out: {reason}" for dataset, reason in missing.items())
 
 
-def _worked(piece: Piece, store: _Store, backend: Backend, absent: dict[str, str] | None) -> dict[str, Any] | None:
-    """Do a piece and store it; note in `absent` that its real stream cannot be had, where that may be."""
-    try:
-        _require(piece.dataset)
-    except StreamgaugeError as error:
-        if absent is None:
-            raise
-        absent[str(piece.dataset)] = str(error)
-        return None
-    store.write(piece, piece.work(backend))
-    return store.read(piece)
-
-
-def _require(dataset: str | None) -> None:
-    """Raise unless a real stream can be had."""
+def _run_piece(piece: Piece, store: _Store, backend: Backend, missing: dict[str, str] | None) -> dict[str, Any] | None:
+    """Run a piece and store it; note an unavailable data set in `missing`, or raise if that is None."""
     from streamgauge.streams import load  # noqa: PLC0415
 
-    if dataset is not None:
-        load(dataset)
+    if piece.dataset is not None:
+        try:
+            load(piece.dataset)
+        except StreamgaugeError as error:
+            if missing is None:
+                raise
+            missing[piece.dataset] = str(error)
+            return None
+    store.write(piece, piece.work(backend))
+    return store.read(piece)

@@ -1,26 +1,25 @@
-"""The published figures that ours are printed beside, transcribed by hand from the papers."""
+"""The published values, transcribed by hand from the papers."""
 
 import json
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["published"]
+__all__ = ["read_published"]
 
 
 @cache
-def _all() -> dict[str, Any]:
-    text = files("papers").joinpath("published.json").read_text(encoding="utf-8")
-    figures: dict[str, Any] = json.loads(text)
-    return figures
+def _read_all() -> dict[str, Any]:
+    values: dict[str, Any] = json.loads(files("papers").joinpath("published.json").read_text(encoding="utf-8"))
+    return values
 
 
-def published(name: str) -> Any:  # noqa: ANN401  (each table has its own shape)
-    """Give the figures of a table.
+def read_published(name: str) -> Any:  # noqa: ANN401  (each table has its own shape)
+    """Return the published values of a table or figure.
 
     Examples
     --------
-    >>> published("bifet-2016-ram-hours")["A"]["ram_hours"]
+    >>> read_published("bifet-2016-ram-hours")["A"]["ram_hours"]
     2000
     """
-    return _all()[name]
+    return _read_all()[name]

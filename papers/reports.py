@@ -1,6 +1,7 @@
-"""Writes what a reproduction found: a page, its picture, its data and a manifest, side by side in a folder."""
+"""Output of a reproduction: a page, its picture, its data and a manifest in one folder."""
 
 import csv
+import io
 import json
 import platform
 from collections.abc import Iterable
@@ -13,7 +14,7 @@ from papers.findings import Entry, Finding, Reproduction, Scale, Table
 from streamgauge import _native
 from streamgauge.streams.output_files import replace_atomically
 
-__all__ = ["page_of", "write", "write_index"]
+__all__ = ["build_page", "write", "write_index"]
 
 REPEAT = "$ streamgauge reproduce {name} --scale {scale}"
 
@@ -21,39 +22,35 @@ REPEAT = "$ streamgauge reproduce {name} --scale {scale}"
 def write(
     reproduction: Reproduction, scale: Scale, finding: Finding, folder: Path, facts: dict[str, Any]
 ) -> list[Path]:
-    """Write page, picture, data and manifest of a finding into a folder; give the files.
+    """Write page, picture, data and manifest of a finding into a folder; return the files.
 
-    The picture needs Matplotlib; where that is missing there is none, and the manifest says so.
+    The picture needs Matplotlib. Without it there is no picture, and the manifest says so.
     """
-    written = []
+    files = []
     picture = folder / f"{reproduction.name}.png" if finding.draw and find_spec("matplotlib") else None
     if picture is not None:
         _draw(finding, picture)
-        written.append(picture)
-    data = finding.data or finding.tables[0]
+        files.append(picture)
     for suffix, text in (
-        ("md", page_of(reproduction, scale, finding, picture)),
-        ("csv", None),
-        ("json", json.dumps(_manifest(reproduction, scale, finding, picture, facts), indent=2) + "\n"),
+        ("md", build_page(reproduction, scale, finding, picture)),
+        ("csv", _build_csv(finding.data or finding.tables[0])),
+        ("json", json.dumps(_build_manifest(reproduction, scale, finding, picture, facts), indent=2) + "\n"),
     ):
         path = folder / f"{reproduction.name}.{suffix}"
         with replace_atomically(path) as temporary:
-            if text is None:
-                _write_data(data, temporary)
-            else:
-                temporary.write_text(text, encoding="utf-8")
-        written.append(path)
-    return written
+            temporary.write_text(text, encoding="utf-8")
+        files.append(path)
+    return files
 
 
-def page_of(reproduction: Reproduction, scale: Scale, finding: Finding, picture: Path | None) -> str:
-    """Give the page of a finding as Markdown.
+def build_page(reproduction: Reproduction, scale: Scale, finding: Finding, picture: Path | None) -> str:
+    """Return the page of a finding in Markdown.
 
     Examples
     --------
     >>> from papers.findings import Experiment
     >>> sums = Reproduction("sums", "A. Author, 1900", "Sums", Experiment("sums", lambda scale: []), lambda done: None)
-    >>> print(page_of(sums, "quick", Finding("1 run", (Table("All", ("a",), ((1,),)),)), None).splitlines()[0])
+    >>> print(build_page(sums, "quick", Finding("1 run", (Table("All", ("a",), ((1,),)),)), None).splitlines()[0])
     # Sums
     """
     parts = [f"# {reproduction.title}", f"{reproduction.source}. Ours: {finding.basis}."]
@@ -70,14 +67,14 @@ def page_of(reproduction: Reproduction, scale: Scale, finding: Finding, picture:
 
 
 def write_index(folder: Path, names: Iterable[str]) -> Path:
-    """Write a page that names all pages of a folder, what each rests on and how many of its claims were seen.
+    """Write the index of a folder: its pages, their basis and how many of their claims were seen.
 
     Parameters
     ----------
     folder
-        Where the pages are.
+        The folder with the pages.
     names
-        The names of all reproductions, in their order; those that are not in the folder are left out.
+        The names of all reproductions, in order; those missing in the folder are left out.
     """
     rows = []
     for name in names:
@@ -86,15 +83,15 @@ def write_index(folder: Path, names: Iterable[str]) -> Path:
             facts = json.loads(path.read_text(encoding="utf-8"))
             seen = [claim["holds"] for claim in facts["claims"]]
             rows.append((f"[{name}]({name}.md)", facts["title"], f"{sum(seen)} of {len(seen)}", facts["basis"]))
-    table = Table("all", ("name", "what it shows", "claims seen", "rests on"), tuple(rows))
+    table = Table("all", ("name", "title", "claims seen", "basis"), tuple(rows))
     index = folder / "README.md"
     with replace_atomically(index) as temporary:
-        temporary.write_text(f"# Reproduced\n\n{table.markdown}\n", encoding="utf-8")
+        temporary.write_text(f"# Reproductions\n\n{table.markdown}\n", encoding="utf-8")
     return index
 
 
 def _draw(finding: Finding, path: Path) -> None:
-    from matplotlib.figure import Figure  # noqa: PLC0415  (an extra; and no window is ever opened)
+    from matplotlib.figure import Figure  # noqa: PLC0415  (optional; Figure opens no window)
 
     figure = Figure(figsize=finding.size, layout="constrained")
     if finding.draw is not None:
@@ -103,19 +100,20 @@ def _draw(finding: Finding, path: Path) -> None:
         figure.savefig(temporary, dpi=90, format="png", metadata={"Software": None})
 
 
-def _write_data(table: Table, path: Path) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(table.columns)
-        rows.writerows([_exact(entry) for entry in row] for row in table.rows)
+def _build_csv(table: Table) -> str:
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(table.columns)
+    writer.writerows([_round(entry) for entry in row] for row in table.rows)
+    return file.getvalue()
 
 
-def _exact(entry: Entry) -> Entry:
-    """Round what no longer means anything, so that a file does not change with the machine."""
+def _round(entry: Entry) -> Entry:
+    """Round to ten digits, so that files do not differ between machines."""
     return float(f"{entry:.10g}") if isinstance(entry, float) else entry
 
 
-def _manifest(
+def _build_manifest(
     reproduction: Reproduction, scale: Scale, finding: Finding, picture: Path | None, facts: dict[str, Any]
 ) -> dict[str, Any]:
     packages = ("streamgauge", "numpy", "scipy")

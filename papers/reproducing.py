@@ -1,4 +1,4 @@
-"""Does a table or figure of a paper again."""
+"""Reproduction of a table or figure of a paper."""
 
 import time
 from collections.abc import Sequence
@@ -7,32 +7,32 @@ from pathlib import Path
 
 from papers.catalogue import REPRODUCTIONS
 from papers.findings import Done, Finding, Reproduction, Scale
-from papers.pieces import Progress, finish, finished
+from papers.pieces import Progress, finish, read_finished
 from papers.reports import write
 from streamgauge.backends import Backend, Threads
 from streamgauge.errors import StreamgaugeError, unknown_name
 
-__all__ = ["Reproduced", "names_of", "reproduce"]
+__all__ = ["Reproduced", "match_names", "reproduce"]
 
 ALL = "all"
 
 
 @dataclass(frozen=True)
 class Reproduced:
-    """A table or figure that was done again.
+    """A reproduced table or figure.
 
     Parameters
     ----------
     reproduction
-        What it is.
+        The table or figure.
     scale
-        How large it was done.
+        The scale of its experiment.
     finding
-        What was found.
+        The finding.
     files
-        What was written.
+        The files that were written.
     n_pieces, n_done
-        How many pieces there are, and how many the finding rests on.
+        The number of pieces, and how many of them are finished.
     """
 
     reproduction: Reproduction
@@ -44,25 +44,24 @@ class Reproduced:
 
     @property
     def complete(self) -> bool:
-        """Whether it rests on all that it should."""
+        """Whether all pieces are finished."""
         return self.n_done == self.n_pieces
 
 
-def names_of(wanted: str) -> list[str]:
-    """Give the names that a name stands for: itself, all, or those that begin with it.
+def match_names(wanted: str) -> list[str]:
+    """Return the names that a text selects: the name itself, "all", or all names that start with the text and a dash.
 
     Examples
     --------
-    >>> names_of("bifet-2016")
+    >>> match_names("bifet-2016")
     ['bifet-2016-numbers', 'bifet-2016-ram-hours']
     """
     if wanted == ALL:
         return list(REPRODUCTIONS)
-    found = [wanted] if wanted in REPRODUCTIONS else [name for name in REPRODUCTIONS if name.startswith(f"{wanted}-")]
-    if not found:
-        kind = "reproduction"
-        raise unknown_name(kind, wanted, REPRODUCTIONS)
-    return found
+    names = [wanted] if wanted in REPRODUCTIONS else [name for name in REPRODUCTIONS if name.startswith(f"{wanted}-")]
+    if not names:
+        raise unknown_name(kind="reproduction", name=wanted, known=REPRODUCTIONS)
+    return names
 
 
 def reproduce(
@@ -74,24 +73,24 @@ def reproduce(
     backend: Backend = Threads(),
     progress: Progress | None = None,
 ) -> Reproduced:
-    """Do a table or figure of a paper again, and write its page, picture, data and manifest into a folder.
+    """Reproduce a table or figure of a paper; write its page, picture, data and manifest into a folder.
 
-    What is finished lies in the folder, too, piece by piece, and is not done again.
+    Finished pieces are stored in the folder, too, and are not run again.
 
     Parameters
     ----------
     name
         One of `REPRODUCTIONS`.
     folder
-        Where everything goes; one for each scale.
+        The output folder; use one per scale.
     scale
         "paper", as large as published, or "quick".
     so_far
-        Whether to tell what the finished pieces show, without doing any more.
+        Whether to report on the finished pieces only and run nothing.
     backend
-        Where evaluations run.
+        The backend of the evaluations.
     progress
-        Called after every piece with the number of those done, of all, and the last one's key.
+        Called after every piece with the number of finished pieces, of all pieces, and the key of the last one.
 
     Examples
     --------
@@ -110,29 +109,31 @@ def reproduce(
     left_out: Sequence[str] = ()
     done: Done
     if so_far:
-        done = finished(experiment, scale, folder)
+        done = read_finished(experiment, scale, folder)
         _require_enough(reproduction, len(done), n_pieces, folder)
     else:
         done, left_out = finish(experiment, scale, folder, backend, progress or (lambda *_: None))
-    finding = _with_notes(reproduction.find(done), left_out, len(done), n_pieces)
+    finding = reproduction.find(done)
+    if len(done) < n_pieces:
+        incomplete = f"NOT COMPLETE: {len(done):,} of {n_pieces:,} pieces are done"
+        finding = replace(finding, basis=f"{finding.basis}; {incomplete}", notes=(*left_out, *finding.notes))
     seconds = round(time.perf_counter() - started, 1)
     facts = {"pieces": n_pieces, "pieces_done": len(done), "seconds_of_last_run": seconds}
     files = write(reproduction, scale, finding, folder, facts)
-    return Reproduced(reproduction, scale, finding, tuple(files), n_pieces, len(done))
+    return Reproduced(
+        reproduction=reproduction,
+        scale=scale,
+        finding=finding,
+        files=tuple(files),
+        n_pieces=n_pieces,
+        n_done=len(done),
+    )
 
 
 def _require_enough(reproduction: Reproduction, n_done: int, n_pieces: int, folder: Path) -> None:
     if n_done == 0 or (n_done < n_pieces and not reproduction.experiment.in_part):
         msg = (
-            f"{reproduction.name}: {n_done} of {n_pieces} pieces are finished in {folder}, too few to tell anything;"
+            f"{reproduction.name}: {n_done} of {n_pieces} pieces are finished in {folder}, too few for a result;"
             " run it without --so-far"
         )
         raise StreamgaugeError(msg)
-
-
-def _with_notes(finding: Finding, left_out: Sequence[str], n_done: int, n_pieces: int) -> Finding:
-    """Say first of all what a finding lacks."""
-    if n_done == n_pieces:
-        return finding
-    lacking = f"NOT COMPLETE: {n_done:,} of {n_pieces:,} pieces are done"
-    return replace(finding, basis=f"{finding.basis}; {lacking}", notes=(*left_out, *finding.notes))

@@ -1,4 +1,4 @@
-"""How pieces run evaluations: as anybody does, but a run that was cut short is no piece."""
+"""Evaluation for pieces: an interrupted run raises, so that no partial result is stored."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ __all__ = ["run"]
 
 
 def run(stream: object, learners: object, **options: Any) -> Results:  # noqa: ANN401
-    """Evaluate learners on a stream; raises KeyboardInterrupt where a person stopped it before its end.
+    """Evaluate learners on a stream; raise KeyboardInterrupt if the user stopped the run early.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""STUFFED: the sampling example of its manual, and learners on samples of any balance and labelling."""
+"""STUFFED: the sampling example of its manual, and learners on samples of varying balance and labelling."""
 
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from papers.findings import Claim, Done, Entry, Experiment, Finding, Piece, Scale, Table, beside, only
-from papers.published import published
+from papers.findings import Claim, Done, Entry, Experiment, Finding, Piece, Scale, Table, compare, get_only
+from papers.published import read_published
 from papers.running import run
+from papers.worked_examples import draw_bars
 from streamgauge.backends import Backend
 from streamgauge.errors import StreamgaugeError
 from streamgauge.learners import HoeffdingTree, NaiveBayes
@@ -28,38 +29,41 @@ __all__ = ["GRID", "SAMPLING", "find_grid", "find_sampling"]
 # The worked example
 
 
-def _sampling(_: Backend) -> dict[str, Any]:
-    """Draw the sample that the manual works out from a file of 1,500 rows, and the balance that cannot be had."""
-    known = published("stuffed-sampling")
-    wanted = Balance(known["training_positives"], known["training_balance"], known["test_balance"], positive="1")
-    labels = ["1"] * known["positives"] + ["0"] * known["negatives"]
+def _draw_sample(_: Backend) -> dict[str, Any]:
+    """Draw the manual's sample from a file of 1,500 rows, and try a balance that is impossible."""
+    published = read_published("stuffed-sampling")
+    balance = Balance(
+        published["training_positives"], published["training_balance"], published["test_balance"], positive="1"
+    )
+    labels = ["1"] * published["positives"] + ["0"] * published["negatives"]
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "all.csv"
         source.write_text("a,class\n" + "".join(f"{i},{label}\n" for i, label in enumerate(labels)), encoding="utf-8")
-        drawn = sample(source, Path(folder) / "drawn", wanted, labelled=0.1)
-        counted = {name: _count(path) for name, path in (("training", drawn.training), ("test", drawn.test))}
-        n_hidden = 0 if drawn.truth is None else len(drawn.truth.read_text(encoding="utf-8").splitlines()) - 1
+        drawn = sample(source, Path(folder) / "drawn", balance, labelled=0.1)
+        n_rows = {"training": _count_rows(drawn.training), "test": _count_rows(drawn.test)}
+        n_hidden = _count_rows(drawn.truth)
     try:
         plan_sample(Balance(500, test=0.001, positive="1"), {"0": 500, "1": 500}, labelled=1.0)
         refusal = ""
     except StreamgaugeError as error:
         refusal = str(error)
     counts = [[group.training, group.test] for group in drawn.plan.groups]
-    return {"counts": counts, "rows": counted, "hidden": n_hidden, "refusal": refusal}
+    return {"counts": counts, "rows": n_rows, "hidden": n_hidden, "refusal": refusal}
 
 
-def _count(path: Path | None) -> int:
+def _count_rows(path: Path | None) -> int:
+    """Count the rows of a CSV file, without its header; 0 without a file."""
     return 0 if path is None else len(path.read_text(encoding="utf-8").splitlines()) - 1
 
 
-SAMPLING = Experiment("stuffed-sampling", lambda _: [Piece("example", _sampling)])
+SAMPLING = Experiment("stuffed-sampling", lambda _: [Piece("example", _draw_sample)])
 
 
 def find_sampling(done: Done) -> Finding:
-    """Tell the counts of the sample beside those of the manual."""
-    holds, known = only(done), published("stuffed-sampling")
-    (positives, test_positives), (negatives, test_negatives) = holds["counts"]
-    figures = {
+    """Compare the counts of the sample with the manual's."""
+    result, published = get_only(done), read_published("stuffed-sampling")
+    (positives, test_positives), (negatives, test_negatives) = result["counts"]
+    counts = {
         "training_positives": positives,
         "training_negatives": negatives,
         "test_positives": test_positives,
@@ -68,37 +72,29 @@ def find_sampling(done: Done) -> Finding:
     table = Table(
         "500 positives and 1,000 negatives; training 50 at balance 0.5, test at balance 0.4",
         ("count", "ours", "published", "difference"),
-        tuple((name.replace("_", " "), *beside(count, known[name])) for name, count in figures.items()),
+        tuple((name.replace("_", " "), *compare(count, published[name])) for name, count in counts.items()),
     )
     n_test = test_positives + test_negatives
     claims = (
-        Claim("the training set is that of the manual", (positives, negatives) == (50, 100)),
-        Claim("the balance of the test set is 0.4", test_positives / test_negatives == known["test_balance"]),
-        Claim("the files hold just so many rows", holds["rows"] == {"training": 150, "test": n_test}),
-        Claim("a tenth of the test rows keep their label", n_test - holds["hidden"] == round(0.1 * n_test)),
-        Claim("a balance of 1 to 1,000 from 500 and 500 rows is refused", bool(holds["refusal"])),
+        Claim("the training set matches the manual", (positives, negatives) == (50, 100)),
+        Claim("the balance of the test set is 0.4", test_positives / test_negatives == published["test_balance"]),
+        Claim("the files have as many rows as planned", result["rows"] == {"training": 150, "test": n_test}),
+        Claim("a tenth of the test rows keep their label", n_test - result["hidden"] == round(0.1 * n_test)),
+        Claim("a balance of 1 to 1,000 from 500 and 500 rows is refused", bool(result["refusal"])),
     )
     notes = (
-        "The manual finds 450 positives and 1,125 negatives for the test set and calls it ideal; but only 900 negatives"
-        " are left. Its own rule for that case, negatives = 1,000 - 100 = 900 and positives = 900 x 0.4 = 360, gives"
-        " ours.",
-        f"Of 500 and 500 rows a balance of 0.001 is refused with: {holds['refusal']}",
+        "The manual computes 450 positives and 1,125 negatives for the test set and calls it ideal, but only 900"
+        " negatives are left. Its own rule for that case, negatives = 1,000 - 100 = 900 and positives = 900 x 0.4 ="
+        " 360, gives our counts.",
+        f"A balance of 0.001 from 500 and 500 rows is refused with: {result['refusal']}",
     )
-    return Finding("worked out and drawn once, 1,500 rows", (table,), _draw_counts(figures, known), claims, notes)
-
-
-def _draw_counts(figures: dict[str, int], known: dict[str, Any]) -> Any:  # noqa: ANN401
-    def draw(figure: Any) -> None:  # noqa: ANN401  (Matplotlib has no types)
-        axis = figure.subplots()
-        places = np.arange(len(figures))
-        axis.barh(places - 0.2, list(figures.values()), height=0.4, label="ours")
-        axis.barh(places + 0.2, [known[name] for name in figures], height=0.4, label="published")
-        axis.set_yticks(places, [name.replace("_", " ") for name in figures])
-        axis.invert_yaxis()
-        axis.set(title="rows of the sample", xlabel="rows")
-        axis.legend()
-
-    return draw
+    return Finding(
+        basis="computed and drawn once, 1,500 rows",
+        tables=(table,),
+        draw=partial(draw_bars, table),
+        claims=claims,
+        notes=notes,
+    )
 
 
 # The grid of balances and labellings
@@ -125,13 +121,13 @@ LABELLED: dict[Scale, tuple[float, ...]] = {
 N_SAMPLES: dict[Scale, int] = {"tiny": 1, "quick": 2, "paper": 10}
 
 
-def _grid(
+def _evaluate_grid(
     dataset: str, seed: int, balances: Sequence[float], labelled: Sequence[float], backend: Backend
 ) -> dict[str, Any]:
-    """Evaluate the learners on samples of one dataset, pre-trained on a small balanced set as in the manual."""
+    """Evaluate the learners on samples of one data set, pre-trained on a small balanced set as in the manual."""
     cells = []
     with tempfile.TemporaryDirectory() as folder:
-        # The files are sorted by class, which a learner that sees labels would soon find out.
+        # The files are sorted by class, which a learner with labels would exploit.
         source = load(dataset)
         mixed = Path(folder) / f"mixed.{source.kind}"
         shuffle(source, mixed, seed=seed)
@@ -139,130 +135,130 @@ def _grid(
             wanted = Balance(N_TRAINING, training=1.0, test=balance)
             drawn = sample(mixed, Path(folder) / "sample", wanted, labelled=share, seed=seed)
             facts = {"dataset": dataset, "seed": seed, "balance": balance, "labelled": share}
-            cells += [{**facts, "n_rows": drawn.plan.n_test, **cell} for cell in _evaluated(drawn, seed, backend)]
+            cells += [{**facts, "n_rows": drawn.plan.n_test, **cell} for cell in _evaluate(drawn, seed, backend)]
     positives, negatives = (group.rows for group in drawn.plan.groups)
     return {"cells": cells, "positives": positives, "negatives": negatives}
 
 
-def _evaluated(drawn: Sample, seed: int, backend: Backend) -> Iterator[dict[str, Any]]:
-    """Evaluate the learners on one sample; give the measures of each."""
+def _evaluate(drawn: Sample, seed: int, backend: Backend) -> Iterator[dict[str, Any]]:
+    """Evaluate the learners on one sample; yield the measures of each."""
     stream, hidden = open_test(drawn.test.parent)
     (positive,) = drawn.plan.groups[0].classes
     measures = [OfClass(name, positive) if name in OF_POSITIVE else name for name in MEASURES]
     options = {"labelling": hidden, "measures": measures, "seed": seed, "every": drawn.plan.n_test}
     results = run(stream, LEARNERS, scheme=Pretrained(File(str(drawn.training))), backend=backend, **options)
-    for place, learner in enumerate(LEARNERS):
-        yield {"learner": learner, **dict(zip(MEASURES, results.values[-1, place, 0, 0].tolist(), strict=True))}
+    for index, learner in enumerate(LEARNERS):
+        yield {"learner": learner, **dict(zip(MEASURES, results.values[-1, index, 0, 0].tolist(), strict=True))}
 
 
-def _grid_pieces(scale: Scale) -> list[Piece]:
+def _list_grid_pieces(scale: Scale) -> list[Piece]:
     cells = product(range(1, N_SAMPLES[scale] + 1), DATASETS)
     options = (BALANCES[scale], LABELLED[scale])
-    return [Piece(f"{seed:02d}-{name}", partial(_grid, name, seed, *options), dataset=name) for seed, name in cells]
+    return [
+        Piece(f"{seed:02d}-{name}", partial(_evaluate_grid, name, seed, *options), dataset=name) for seed, name in cells
+    ]
 
 
-GRID = Experiment("stuffed-grid", _grid_pieces)
+GRID = Experiment("stuffed-grid", _list_grid_pieces)
 
 
 def find_grid(done: Done) -> Finding:
-    """Tell how the learners do as positives and labels become rare."""
-    cells = [cell for holds in done.values() for cell in holds["cells"]]
-    facts = _facts_table(done)
-    tables = [facts, *(_grid_table(cells, name) for name in DATASETS)]
-    better, n = _wins(cells)
-    f_score, g_mean = (_changes(cells, measure) for measure in ("f1", "g_mean"))
+    """Compare the learners as positives and labels become rare."""
+    cells = [cell for result in done.values() for cell in result["cells"]]
+    class_counts = _tabulate_class_counts(done)
+    n_wins, n = _count_wins(cells)
+    f_score, g_mean = (_compute_changes(cells, measure) for measure in ("f1", "g_mean"))
     claims = (
         Claim(
-            "the class counts of skin and magic are those of the manual",
-            all(row[1] == row[2] and row[3] == row[4] for row in facts.rows),
+            "the class counts of skin and magic match the manual",
+            all(row[1] == row[2] and row[3] == row[4] for row in class_counts.rows),
         ),
-        Claim("the F-score falls as positives become rare, throughout", all(change < 0 for change in f_score)),
-        Claim("the G-mean changes less, in the mean", float(np.abs(g_mean).mean()) < float(np.abs(f_score).mean())),
+        Claim("the F-score always falls as positives become rare", all(change < 0 for change in f_score)),
+        Claim("the G-mean changes less on average", float(np.abs(g_mean).mean()) < float(np.abs(f_score).mean())),
         Claim(
-            f"the Hellinger tree recalls at least as many positives as the Hoeffding tree; here in {better} of {n}",
-            2 * better >= n,
+            f"the Hellinger tree recalls at least as many positives as the Hoeffding tree; here in {n_wins} of {n}",
+            2 * n_wins >= n,
         ),
     )
-    seeds = len({cell["seed"] for cell in cells})
+    n_seeds = len({cell["seed"] for cell in cells})
     columns = ("dataset", "seed", "balance", "labelled", "learner", "n_rows", *MEASURES)
-    data = Table("cells", columns, tuple(tuple(cell[name] for name in columns) for cell in cells))
     notes = (
-        "The manual gives the counts of the files and no results of learners; the grid is ours alone, in the setting of"
-        " its section 4.1.2: pre-trained on 200 positives and 200 negatives, then tested row by row, and trained with"
-        " those rows whose label is kept.",
-        "The files are sorted by class, so rows are shuffled first, as the manual lets one do.",
+        "The manual has the counts of the files but no results of learners. The grid is ours, in the setting of its"
+        " section 4.1.2: pre-trained on 200 positives and 200 negatives, then tested row by row and trained on the rows"
+        " that keep their label.",
+        "The files are sorted by class, so rows are shuffled first, an option of the manual.",
         "MiniBooNE, the manual's third file, is left out.",
     )
     return Finding(
-        f"mean of {seeds} samples of each cell",
-        tuple(tables),
-        partial(_draw_grid, cells),
-        claims,
-        notes,
-        data,
+        basis=f"mean of {n_seeds} samples per cell",
+        tables=(class_counts, *(_tabulate_grid(cells, name) for name in DATASETS)),
+        draw=partial(_draw_grid, cells),
+        claims=claims,
+        notes=notes,
+        data=Table("cells", columns, tuple(tuple(cell[name] for name in columns) for cell in cells)),
         size=(11, 5),
     )
 
 
-def _facts_table(done: Done) -> Table:
-    """Put the class counts of the files beside those of the manual."""
-    known = published("stuffed-table-1")
-    counts = {holds["cells"][0]["dataset"]: (holds["positives"], holds["negatives"]) for holds in done.values()}
+def _tabulate_class_counts(done: Done) -> Table:
+    """Compare the class counts of the files with the manual's."""
+    published = read_published("stuffed-table-1")
+    counts = {result["cells"][0]["dataset"]: (result["positives"], result["negatives"]) for result in done.values()}
     return Table(
-        "The files, as the manual's Table 1 has them",
+        "The files, compared with the manual's Table 1",
         ("file", "positives, ours", "published", "negatives, ours", "published"),
-        tuple((name, counts[name][0], known[name][0], counts[name][1], known[name][1]) for name in DATASETS),
+        tuple((name, counts[name][0], published[name][0], counts[name][1], published[name][1]) for name in DATASETS),
     )
 
 
-def _mean(cells: Sequence[dict[str, Any]], measure: str, **wanted: object) -> float:
-    found = [cell[measure] for cell in cells if all(cell[name] == value for name, value in wanted.items())]
-    return float(np.mean([np.nan if value is None else value for value in found]))
+def _average(cells: Sequence[dict[str, Any]], measure: str, **wanted: object) -> float:
+    values = [cell[measure] for cell in cells if all(cell[name] == value for name, value in wanted.items())]
+    return float(np.mean([np.nan if value is None else value for value in values]))
 
 
-def _axes(cells: Sequence[dict[str, Any]]) -> tuple[list[float], list[float]]:
+def _list_axes(cells: Sequence[dict[str, Any]]) -> tuple[list[float], list[float]]:
     balances, labelled = (sorted({cell[name] for cell in cells}) for name in ("balance", "labelled"))
     return balances[::-1], labelled
 
 
-def _grid_table(cells: Sequence[dict[str, Any]], dataset: str) -> Table:
+def _tabulate_grid(cells: Sequence[dict[str, Any]], dataset: str) -> Table:
     rows: list[tuple[Entry, ...]] = []
-    for balance, share, learner in product(*_axes(cells), LEARNERS):
+    for balance, share, learner in product(*_list_axes(cells), LEARNERS):
         key = {"dataset": dataset, "balance": balance, "labelled": share, "learner": learner}
-        rows.append((balance, share, learner, *(_mean(cells, measure, **key) for measure in MEASURES)))
+        rows.append((balance, share, learner, *(_average(cells, measure, **key) for measure in MEASURES)))
     columns = ("balance", "labelled", "learner", *MEASURES)
     return Table(f"{dataset}: positives per negative x share of labels", columns, tuple(rows))
 
 
-def _changes(cells: Sequence[dict[str, Any]], measure: str) -> list[float]:
-    """Give by how much a measure differs between the rarest and the most balanced positives, all else equal."""
-    balances, labelled = _axes(cells)
+def _compute_changes(cells: Sequence[dict[str, Any]], measure: str) -> list[float]:
+    """Return the change of a measure from the most balanced to the rarest positives, all else equal."""
+    balances, labelled = _list_axes(cells)
     keys = [
         {"dataset": dataset, "labelled": share, "learner": learner}
         for dataset, share, learner in product(DATASETS, labelled, LEARNERS)
     ]
     edges = (
-        (_mean(cells, measure, balance=balances[-1], **key), _mean(cells, measure, balance=balances[0], **key))
+        (_average(cells, measure, balance=balances[-1], **key), _average(cells, measure, balance=balances[0], **key))
         for key in keys
     )
     return [rare - balanced for rare, balanced in edges]
 
 
-def _wins(cells: Sequence[dict[str, Any]]) -> tuple[int, int]:
-    """Count the cells in which the Hellinger tree recalls at least as many positives, and all cells."""
+def _count_wins(cells: Sequence[dict[str, Any]]) -> tuple[int, int]:
+    """Return the number of cells in which the Hellinger tree recalls at least as many positives, and of all cells."""
     recall = {(c["dataset"], c["seed"], c["balance"], c["labelled"], c["learner"]): c["recall"] for c in cells}
     pairs = [(value, recall[*key, "HoeffdingTree"]) for (*key, name), value in recall.items() if name == "GH-VFDT"]
     return sum(ours >= plain for ours, plain in pairs), len(pairs)
 
 
 def _draw_grid(cells: Sequence[dict[str, Any]], figure: Any) -> None:  # noqa: ANN401
-    balances, labelled = _axes(cells)
+    balances, labelled = _list_axes(cells)
     axes = figure.subplots(len(DATASETS), len(balances), sharey=True, sharex=True, squeeze=False)
     for row, dataset in zip(axes, DATASETS, strict=True):
         for axis, balance in zip(row, balances, strict=True):
             for learner in LEARNERS:
                 key = {"dataset": dataset, "balance": balance, "learner": learner}
-                curve = [_mean(cells, "g_mean", labelled=share, **key) for share in labelled]
+                curve = [_average(cells, "g_mean", labelled=share, **key) for share in labelled]
                 axis.plot(range(len(labelled)), curve, "o-", label=learner, markersize=4)
             axis.set_title(f"{dataset}, balance {balance:g}", fontsize=9)
             axis.set_xticks(range(len(labelled)), [f"{share:g}" for share in labelled])

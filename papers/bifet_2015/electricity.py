@@ -1,4 +1,4 @@
-"""Figures 2 and 3: what kappa hides, and how far to look back, on the electricity market."""
+"""Figures 2 and 3: kappa against kappa_m, and window sizes against ADWIN, on the electricity market."""
 
 from functools import partial
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from papers.findings import Claim, Done, Experiment, Finding, Piece, Scale, Table, only
+from papers.findings import Claim, Done, Experiment, Finding, Piece, Scale, Table, get_only
 from papers.running import run
 from streamgauge._format.text import to_text
 from streamgauge.backends import Backend
@@ -29,7 +29,7 @@ LEARNERS: dict[str, LearnerSpec] = {
 WINDOW, ADWIN = to_text(FORGETTINGS[1]), to_text(FORGETTINGS[-1])
 
 
-def _work(n_rows: int, backend: Backend) -> dict[str, Any]:
+def _evaluate(n_rows: int, backend: Backend) -> dict[str, Any]:
     stream = in_memory(load("electricity"), n_rows)
     options = {"measures": list(MEASURES), "forgetting": FORGETTINGS, "every": 100}
     results = run(stream, LEARNERS, backend=backend, **options)
@@ -43,60 +43,66 @@ def _work(n_rows: int, backend: Backend) -> dict[str, Any]:
     return {"rows": results.rows.tolist(), "curves": curves}
 
 
-def _pieces(scale: Scale) -> list[Piece]:
+def _list_pieces(scale: Scale) -> list[Piece]:
     n_rows = 2_000 if scale == "tiny" else 45_312
-    return [Piece("curves", lambda backend: _work(n_rows, backend), dataset="electricity")]
+    return [Piece("curves", partial(_evaluate, n_rows), dataset="electricity")]
 
 
-ELECTRICITY = Experiment("bifet-2015-electricity", _pieces)
+ELECTRICITY = Experiment("bifet-2015-electricity", _list_pieces)
 
 
-def _curve(holds: Any, learner: str, name: str, measure: str) -> Any:  # noqa: ANN401
-    return np.array(holds["curves"][learner][name][measure], dtype=np.float64)
+def _get_curve(result: Any, learner: str, forgetting: str, measure: str) -> Any:  # noqa: ANN401
+    return np.array(result["curves"][learner][forgetting][measure], dtype=np.float64)
 
 
 def find_measures(done: Done) -> Finding:
-    """Tell what kappa hides and kappa_m shows (Figure 2)."""
-    holds = only(done)
-    rows = holds["rows"]
-    tree = {name: _curve(holds, "Hoeffding tree", WINDOW, name) for name in MEASURES}
-    of_window = {name: _curve(holds, "majority class of a window", WINDOW, name) for name in MEASURES}
-    majority_kappa_m = _curve(holds, "majority class", WINDOW, "kappa_m")
+    """Compare kappa, kappa_m and the harmonic mean of a tree and of the majority class (Figure 2)."""
+    result = get_only(done)
+    rows = result["rows"]
+    tree = {name: _get_curve(result, "Hoeffding tree", WINDOW, name) for name in MEASURES}
+    windowed = {name: _get_curve(result, "majority class of a window", WINDOW, name) for name in MEASURES}
+    majority_kappa_m = _get_curve(result, "majority class", WINDOW, "kappa_m")
     worse = (tree["kappa_m"] < 0) & (tree["kappa"] > 0)
     lower = int((tree["kappa_m"] <= tree["kappa"] + 0.05).sum())
     table = Table(
         f"Readings over a window of 1,000, of {len(rows):,}",
-        ("what is seen", "readings", "published"),
+        ("observation", "readings", "published"),
         (
             ("tree: kappa_m below 0 while kappa is above", int(worse.sum()), "for a period of time"),
             ("tree: kappa_m at most 0.05 above kappa", lower, "similar or lower"),
-            ("majority of a window: kappa above 0", int((of_window["kappa"] > 0).sum()), "some"),
-            ("majority of a window: harmonic mean above 0", int((of_window["harmonic_mean"] > 0).sum()), "some"),
+            ("majority of a window: kappa above 0", int((windowed["kappa"] > 0).sum()), "some"),
+            ("majority of a window: harmonic mean above 0", int((windowed["harmonic_mean"] > 0).sum()), "some"),
             ("majority class: kappa_m other than 0", int((majority_kappa_m != 0).sum()), 0),
         ),
     )
     claims = (
-        Claim("the tree's kappa_m is below 0 for a time while its kappa is above", bool(worse.any())),
+        Claim("the tree's kappa_m is below 0 for a time while its kappa is above 0", bool(worse.any())),
         Claim(
-            "the tree's kappa_m is similar to its kappa or lower, in all but a few readings", lower >= 0.98 * len(rows)
+            "the tree's kappa_m is similar to its kappa or lower in all but a few readings", lower >= 0.98 * len(rows)
         ),
-        Claim("a majority class over a window has a positive kappa at times", bool((of_window["kappa"] > 0).any())),
+        Claim("a majority class over a window has a positive kappa at times", bool((windowed["kappa"] > 0).any())),
         Claim("kappa_m of the majority class is 0 throughout", bool((majority_kappa_m == 0).all())),
     )
-
-    draw = partial(_draw_measures, rows, tree, of_window)
     notes = (
-        "Published only as a picture, so claims are checked, not figures.",
-        "Our kappa_m compares with the majority class of all rows before; the paper's majority class on the right looks"
-        " back 1,000 rows, as ours on the right does. Against the former its kappa_m is not 0 throughout; of the"
-        " majority class itself it is.",
+        "Published only as a picture, so claims are checked, not values.",
+        "Our kappa_m compares with the majority class of all previous rows. The majority class in the right panel, ours"
+        " and the paper's, looks back 1,000 rows, so its kappa_m is not 0 throughout; that of the majority class"
+        " itself is.",
     )
-    return Finding(f"1 run, {rows[-1]:,} rows", (table,), draw, claims, notes, _data(holds), size=(11, 4))
+    return Finding(
+        basis=f"1 run, {rows[-1]:,} rows",
+        tables=(table,),
+        draw=partial(_draw_measures, rows, tree, windowed),
+        claims=claims,
+        notes=notes,
+        data=_tabulate_curves(result),
+        size=(11, 4),
+    )
 
 
-def _draw_measures(rows: list[int], tree: Curves, of_window: Curves, figure: Any) -> None:  # noqa: ANN401
+def _draw_measures(rows: list[int], tree: Curves, windowed: Curves, figure: Any) -> None:  # noqa: ANN401
     axes = figure.subplots(1, 2, sharey=True)
-    for axis, title, curves in zip(axes, ("Hoeffding tree", "majority class of a window"), (tree, of_window)):  # noqa: B905
+    for axis, title, curves in zip(axes, ("Hoeffding tree", "majority class of a window"), (tree, windowed)):  # noqa: B905
         for name, curve in curves.items():
             axis.plot(rows, 100 * curve, label=name, linewidth=1)
         axis.axhline(0.0, c="grey", linewidth=0.5)
@@ -106,10 +112,11 @@ def _draw_measures(rows: list[int], tree: Curves, of_window: Curves, figure: Any
 
 
 def find_forgettings(done: Done) -> Finding:
-    """Tell which window ADWIN is most like (Figure 3)."""
-    holds = only(done)
-    rows = holds["rows"]
-    curves = {to_text(one): _curve(holds, "Hoeffding tree", to_text(one), "accuracy") for one in FORGETTINGS}
+    """Compare ADWIN with windows of fixed size (Figure 3)."""
+    result = get_only(done)
+    rows = result["rows"]
+    names = [to_text(forgetting) for forgetting in FORGETTINGS]
+    curves = {name: _get_curve(result, "Hoeffding tree", name, "accuracy") for name in names}
     distances = {name: float(np.abs(curves[name] - curves[ADWIN]).mean()) for name in curves if name != ADWIN}
     roughness = {name: float(np.abs(np.diff(curve)).mean()) for name, curve in curves.items()}
     table = Table(
@@ -117,10 +124,10 @@ def find_forgettings(done: Done) -> Finding:
         ("forgetting", "mean distance to ADWIN", "mean change between readings"),
         tuple((name, distances.get(name), roughness[name]) for name in curves),
     )
-    small, middle, large = (to_text(one) for one in FORGETTINGS[:3])
+    small, middle, large = names[:3]
     claims = (
         Claim(
-            "of the windows, that of 1,000 rows is most like ADWIN's",
+            "the window of 1,000 rows is closest to ADWIN",
             min(distances, key=lambda k: distances[k]) == middle,
         ),
         Claim(
@@ -138,16 +145,23 @@ def find_forgettings(done: Done) -> Finding:
             axis.legend(fontsize=8)
         axes[0].set_ylabel("accuracy, %")
 
-    notes = ("Published only as a picture, so claims are checked, not figures.",)
-    return Finding(f"1 run, {rows[-1]:,} rows", (table,), draw, claims, notes, _data(holds), size=(11, 4))
+    return Finding(
+        basis=f"1 run, {rows[-1]:,} rows",
+        tables=(table,),
+        draw=draw,
+        claims=claims,
+        notes=("Published only as a picture, so claims are checked, not values.",),
+        data=_tabulate_curves(result),
+        size=(11, 4),
+    )
 
 
-def _data(holds: Any) -> Table:  # noqa: ANN401
-    """Give all curves, one reading of all measures a row."""
+def _tabulate_curves(result: Any) -> Table:  # noqa: ANN401
+    """Return all curves, with one reading of all measures per row."""
     rows = [
         (row, learner, name, *(float("nan") if value is None else value for value in values))
-        for learner, of_learner in holds["curves"].items()
-        for name, curves in of_learner.items()
-        for row, *values in zip(holds["rows"], *(curves[measure] for measure in MEASURES), strict=True)
+        for learner, forgettings in result["curves"].items()
+        for name, curves in forgettings.items()
+        for row, *values in zip(result["rows"], *(curves[measure] for measure in MEASURES), strict=True)
     ]
     return Table("curves", ("row", "learner", "forgetting", *MEASURES), tuple(rows))

@@ -1,4 +1,4 @@
-"""Tables 1 and 5: two examples worked out by hand."""
+"""Tables 1 and 5: worked examples."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from papers.findings import Claim, Done, Experiment, Finding, Piece, Table, only
-from papers.published import published
-from papers.worked import finding_of, matrix_finding
+from papers.findings import Claim, Done, Experiment, Finding, Piece, Table, get_only
+from papers.published import read_published
+from papers.worked_examples import build_finding, check_matrix
 from streamgauge.backends import Backend
 from streamgauge.significance import sign_test, wilcoxon
 from streamgauge.significance.fold_tests import double_ranks
@@ -16,9 +16,9 @@ from streamgauge.significance.fold_tests import double_ranks
 __all__ = ["FOLDS", "MATRIX", "find_folds", "find_matrix"]
 
 
-def _folds(_: Backend) -> dict[str, Any]:
-    figures = published("bifet-2015-table-1")
-    differences = np.round(np.array(figures["a"]) - np.array(figures["b"]), 2)
+def _test_folds(_: Backend) -> dict[str, Any]:
+    published = read_published("bifet-2015-table-1")
+    differences = np.round(np.array(published["a"]) - np.array(published["b"]), 2)
     ranks = double_ranks(np.abs(differences)) / 2
     sign, signed_rank = sign_test(differences), wilcoxon(differences)
     return {
@@ -31,12 +31,12 @@ def _folds(_: Backend) -> dict[str, Any]:
     }
 
 
-FOLDS = Experiment("bifet-2015-table-1", lambda _: [Piece("folds", _folds)])
+FOLDS = Experiment("bifet-2015-table-1", lambda _: [Piece("folds", _test_folds)])
 
 
 def find_folds(done: Done) -> Finding:
-    """Tell the example of the sign test and of Wilcoxon's."""
-    ours, theirs = only(done), published("bifet-2015-table-1")
+    """Compare the example of the sign test and of Wilcoxon's test."""
+    ours, theirs = get_only(done), read_published("bifet-2015-table-1")
     rows = zip(theirs["a"], theirs["b"], ours["differences"], theirs["differences"], ours["ranks"], theirs["ranks"])  # noqa: B905
     folds = Table(
         "Ten folds, accuracies in percent",
@@ -57,20 +57,25 @@ def find_folds(done: Done) -> Finding:
         ),
     )
     claims = (
-        Claim("A is better in eight folds of ten", ours["wins"] == 8),
+        Claim("A is better in eight of ten folds", ours["wins"] == 8),
         Claim("Wilcoxon's test rejects at 0.05", ours["rejected"]["wilcoxon"]),
         Claim("rank sums are 52 and 3, which add up to 55", ours["rank_sums"] == [52.0, 3.0]),
         Claim("eight wins of ten are not significant at 0.05, two-sided", not ours["rejected"]["sign"]),
     )
     notes = (
         "The paper prints 53 for the sum of positive ranks; ten ranks add up to 55, so it is 52.",
-        "The paper prints the differences of folds 2 and 3 without their minus.",
-        "The paper rejects with the sign test at eight wins. That many or more, either way, come by chance in 0.109 of"
-        " cases; at 0.05 nine are needed. This is also why its sign test rejects 0.09 to 0.12 of true hypotheses.",
+        "The paper prints the differences of folds 2 and 3 without the minus sign.",
+        "The paper's sign test rejects at eight wins. Eight or more wins on either side have a probability of 0.109 by"
+        " chance; 0.05 needs nine. This is also why its sign test rejects 0.09 to 0.12 of true hypotheses.",
     )
-
-    draw = partial(_draw_ranks, ours)
-    return Finding("worked out, no chance in it", (folds, tests), draw, claims, notes, size=(7, 3))
+    return Finding(
+        basis="computed exactly, without randomness",
+        tables=(folds, tests),
+        draw=partial(_draw_ranks, ours),
+        claims=claims,
+        notes=notes,
+        size=(7, 3),
+    )
 
 
 def _draw_ranks(ours: Mapping[str, Any], figure: Any) -> None:  # noqa: ANN401
@@ -83,19 +88,21 @@ def _draw_ranks(ours: Mapping[str, Any], figure: Any) -> None:  # noqa: ANN401
     axis.set(title="signed ranks of A - B", xlabel="fold", ylabel="rank", xticks=range(1, 11))
 
 
-def _matrix(_: Backend) -> dict[str, Any]:
-    return {"confusion": published("bifet-2015-table-5")["confusion"]}
+def _copy_matrix(_: Backend) -> dict[str, Any]:
+    return {"confusion": read_published("bifet-2015-table-5")["confusion"]}
 
 
-MATRIX = Experiment("bifet-2015-table-5", lambda _: [Piece("matrix", _matrix)])
+MATRIX = Experiment("bifet-2015-table-5", lambda _: [Piece("matrix", _copy_matrix)])
 
 
 def find_matrix(_: Done) -> Finding:
-    """Tell the measures of the confusion matrix."""
-    table, exact = matrix_finding(published("bifet-2015-table-5"), "Measures of the confusion matrix 40, 30 / 5, 25")
+    """Compare the measures of the confusion matrix."""
+    table, agreement = check_matrix(
+        read_published("bifet-2015-table-5"), "Measures of the confusion matrix 40, 30 / 5, 25"
+    )
     by_name = {str(row[0]): row[1] for row in table.rows}
     worse = Claim(
         "kappa is above 0 although the majority class does better, and kappa_m is below 0",
         float(by_name["kappa"] or 0) > 0.0 > float(by_name["kappa_m"] or 0),
     )
-    return finding_of(table, (exact, worse), ("No figure differs.",))
+    return build_finding(table, (agreement, worse), ("No value differs.",))

@@ -1,12 +1,13 @@
-"""Figures 4 to 7: the Q statistic and McNemar's, over all rows, over windows and with fading."""
+"""Figures 4 to 7: the Q and McNemar statistics over all rows, over windows and with fading."""
 
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from papers.findings import Claim, Done, Experiment, Finding, Piece, Scale, Table, only
-from papers.rowwise import RowLosses
+from papers.curves import tabulate_curves
+from papers.findings import Claim, Done, Experiment, Finding, Piece, Scale, Table, get_only
+from papers.row_losses import RowLosses
 from papers.running import run
 from streamgauge.backends import Backend
 from streamgauge.drift import DDM
@@ -19,7 +20,7 @@ __all__ = ["LOADS", "VARIANTS", "find_figure_4", "find_figure_5", "find_figure_6
 
 EVERY = 50
 CRITICAL = 6.635
-"""Of a chi-square with one degree of freedom at 0.99."""
+"""Chi-square with one degree of freedom at 0.99."""
 LEARNERS: dict[str, LearnerSpec] = {
     "steps of 0.1": LogisticRegression(learning_rate=0.1),
     "steps of 0.003": LogisticRegression(learning_rate=0.003),
@@ -41,7 +42,7 @@ MCNEMAR_FORMS: dict[str, dict[str, float]] = {
 # Figures 4 and 5
 
 
-def _loads(n_rows: int, backend: Backend) -> dict[str, Any]:
+def _run_loads(n_rows: int, backend: Backend) -> dict[str, Any]:
     losses = RowLosses()
     run(in_memory(load("electricity"), n_rows), LEARNERS, recorders=[losses], every=n_rows, backend=backend)
     first, second = (losses.squared[name] for name in LEARNERS)
@@ -50,27 +51,27 @@ def _loads(n_rows: int, backend: Backend) -> dict[str, Any]:
     return {"rows": list(range(EVERY, n_rows + 1, EVERY)), "curves": curves, "n_rows": n_rows}
 
 
-def _load_pieces(scale: Scale) -> list[Piece]:
+def _list_load_pieces(scale: Scale) -> list[Piece]:
     n_rows = 2_000 if scale == "tiny" else 45_312
-    return [Piece("curves", partial(_loads, n_rows), dataset="electricity")]
+    return [Piece("curves", partial(_run_loads, n_rows), dataset="electricity")]
 
 
-LOADS = Experiment("gama-2009-loads", _load_pieces)
+LOADS = Experiment("gama-2009-loads", _list_load_pieces)
 LOAD_NOTES = (
-    "Published only as pictures, of two neural networks that forecast an electrical load, which is not to be had. Ours"
-    " are two networks of one layer that differ in the length of their steps, on the electricity market; the loss is"
-    " squared error, as in the paper.",
+    "Published only as pictures, of two neural networks that forecast an electrical load; the data are not available."
+    " Ours are two single-layer networks with different learning rates on the electricity market; the loss is squared"
+    " error, as in the paper.",
 )
 
 
-def _q_curves(done: Done) -> tuple[list[int], dict[str, Any]]:
-    holds = only(done)
-    return holds["rows"], {name: np.array(curve, dtype=np.float64) for name, curve in holds["curves"].items()}
+def _get_q_curves(done: Done) -> tuple[list[int], dict[str, Any]]:
+    result = get_only(done)
+    return result["rows"], {name: np.array(curve, dtype=np.float64) for name, curve in result["curves"].items()}
 
 
 def find_figure_4(done: Done) -> Finding:
-    """Tell that Q over all rows says who is better overall, and no more."""
-    rows, curves = _q_curves(done)
+    """Check that Q over all rows shows only which learner is better overall."""
+    rows, curves = _get_q_curves(done)
     q, recent = curves["all rows"], curves["window of 250"]
     late = slice(len(q) // 10, None)
     opposite = float(np.mean(np.sign(recent[late]) != np.sign(q[late])))
@@ -80,12 +81,12 @@ def find_figure_4(done: Done) -> Finding:
         (
             ("Q after the last row", float(q[-1]), None),
             ("share of readings below 0, after the first tenth", float((q[late] < 0).mean()), 1),
-            ("share of readings at which a window of 250 has the other sign", opposite, None),
+            ("share of readings where a window of 250 has the opposite sign", opposite, None),
         ),
     )
     claims = (
         Claim("Q keeps its sign: one learner is better overall", bool((q[late] < 0).all())),
-        Claim("it does not show the times at which the other one is better", opposite > 0.0),
+        Claim("it does not show when the other learner is better", opposite > 0.0),
     )
 
     def draw(figure: Any) -> None:  # noqa: ANN401  (Matplotlib has no types)
@@ -95,26 +96,32 @@ def find_figure_4(done: Done) -> Finding:
         axis.set(title="Q over all rows", xlabel="rows", ylabel="log of the ratio of losses")
 
     return Finding(
-        f"1 run, {rows[-1]:,} rows", (table,), draw, claims, LOAD_NOTES, _columns(rows, curves), size=(8, 3.5)
+        basis=f"1 run, {rows[-1]:,} rows",
+        tables=(table,),
+        draw=draw,
+        claims=claims,
+        notes=LOAD_NOTES,
+        data=tabulate_curves({"row": rows, **curves}),
+        size=(8, 3.5),
     )
 
 
 def find_figure_5(done: Done) -> Finding:
-    """Tell that Q over a window and with fading look alike."""
-    rows, curves = _q_curves(done)
+    """Compare Q over a window with Q under fading."""
+    rows, curves = _get_q_curves(done)
     window, fading = curves["window of 250"], curves["fading 0.995"]
-    known = ~(np.isnan(window) | np.isnan(fading))
-    alike = float(np.corrcoef(window[known], fading[known])[0, 1])
+    defined = ~(np.isnan(window) | np.isnan(fading))
+    correlation = float(np.corrcoef(window[defined], fading[defined])[0, 1])
     table = Table(
-        "The Q statistic that forgets",
+        "The Q statistic with forgetting",
         ("figure", "ours", "published"),
         (
-            ("correlation of window and fading", alike, "similar plots"),
-            ("readings above 0, window of 250", float((window[known] > 0).mean()), None),
-            ("readings above 0, fading 0.995", float((fading[known] > 0).mean()), None),
+            ("correlation of window and fading", correlation, "similar plots"),
+            ("readings above 0, window of 250", float((window[defined] > 0).mean()), None),
+            ("readings above 0, fading 0.995", float((fading[defined] > 0).mean()), None),
         ),
     )
-    claims = (Claim("a window of 250 and a fading factor of 0.995 give similar plots", alike > 0.9),)
+    claims = (Claim("a window of 250 and a fading factor of 0.995 give similar plots", correlation > 0.9),)
 
     def draw(figure: Any) -> None:  # noqa: ANN401
         axes = figure.subplots(2, 1, sharex=True, sharey=True)
@@ -124,17 +131,21 @@ def find_figure_5(done: Done) -> Finding:
             axis.set(title=name, ylabel="Q")
         axes[1].set_xlabel("rows")
 
-    return Finding(f"1 run, {rows[-1]:,} rows", (table,), draw, claims, LOAD_NOTES, _columns(rows, curves), size=(8, 5))
-
-
-def _columns(rows: list[int], curves: dict[str, Any]) -> Table:
-    return Table("curves", ("row", *curves), tuple(zip(rows, *(c.tolist() for c in curves.values()), strict=True)))
+    return Finding(
+        basis=f"1 run, {rows[-1]:,} rows",
+        tables=(table,),
+        draw=draw,
+        claims=claims,
+        notes=LOAD_NOTES,
+        data=tabulate_curves({"row": rows, **curves}),
+        size=(8, 5),
+    )
 
 
 # Figures 6 and 7
 
 
-def _variants(backend: Backend) -> dict[str, Any]:
+def _run_variants(backend: Backend) -> dict[str, Any]:
     losses, stream = RowLosses(), paper_stream("SEA(Gama)")
     learners = {"relearns": DriftReset(NaiveBayes(), DDM()), "standard": NaiveBayes()}
     results = run(stream, learners, recorders=[losses], every=EVERY, detectors={"DDM": DDM()}, backend=backend)
@@ -148,34 +159,34 @@ def _variants(backend: Backend) -> dict[str, Any]:
     return {
         "rows": rows[EVERY - 1 :: EVERY].tolist(),
         "curves": thinned,
-        "first": {name: int(found[0]) + 1 if len(found) else None for name, found in rejecting.items()},
-        "share": {name: len(found) / len(first) for name, found in rejecting.items()},
+        "first": {name: int(rejected[0]) + 1 if len(rejected) else None for name, rejected in rejecting.items()},
+        "share": {name: len(rejected) / len(first) for name, rejected in rejecting.items()},
         "drifts": [drift.position for drift in drifts_of(stream)],
         "alarms": [alarm.row for alarm in results.alarms if alarm.learner == "relearns" and alarm.kind == "drift"],
     }
 
 
-VARIANTS = Experiment("gama-2009-variants", lambda _: [Piece("curves", _variants)])
+VARIANTS = Experiment("gama-2009-variants", lambda _: [Piece("curves", _run_variants)])
 VARIANT_NOTES = (
-    "Published only as pictures. The paper's detector is that of Gama et al. (2004), DDM; its stream is generated here"
-    " by its description: four SEA concepts of 15,000 rows, 10 % noise.",
+    "Published only as pictures. The paper's detector is DDM (Gama et al. 2004); its stream is generated here from its"
+    " description: four SEA concepts of 15,000 rows, 10 % noise.",
 )
 
 
-def _mcnemar_table(holds: Any, names: tuple[str, ...]) -> Table:  # noqa: ANN401
+def _build_mcnemar_table(result: Any, names: tuple[str, ...]) -> Table:  # noqa: ANN401
     return Table(
         f"Signed McNemar of the variant that relearns against the standard one, beyond {CRITICAL}",
         ("form", "first row beyond", "share of rows beyond", "at the last row"),
-        tuple((name, holds["first"][name], holds["share"][name], holds["curves"][name][-1]) for name in names),
+        tuple((name, result["first"][name], result["share"][name], result["curves"][name][-1]) for name in names),
     )
 
 
 def find_figure_6(done: Done) -> Finding:
-    """Tell that McNemar over all rows never lets go again."""
-    holds = only(done)
-    rows, curves, drifts = holds["rows"], holds["curves"], holds["drifts"]
+    """Check that McNemar over all rows keeps rejecting once it does."""
+    result = get_only(done)
+    rows, curves, drifts = result["rows"], result["curves"], result["drifts"]
     statistic = np.array(curves["all rows"])
-    start = holds["first"]["all rows"]
+    start = result["first"]["all rows"]
     after = statistic[np.array(rows) >= start + 5_000] if start else np.empty(0)
     claims = (
         Claim("the variant that relearns has fewer errors", curves["relearns"][-1] < curves["standard"][-1]),
@@ -194,30 +205,34 @@ def find_figure_6(done: Done) -> Finding:
         bottom.plot(rows, statistic, linewidth=1)
         bottom.axhline(CRITICAL, c="grey", linestyle=":")
         bottom.set(xlabel="rows; drifts are dashed, alarms are not", ylabel="signed McNemar")
-        _mark(top, holds)
-        _mark(bottom, holds)
+        _mark_drifts(top, result)
+        _mark_drifts(bottom, result)
 
-    table = _mcnemar_table(holds, ("all rows",))
-    data = _data(holds)
     return Finding(
-        f"1 run, {rows[-1]:,} rows, drifts at {drifts}", (table,), draw, claims, VARIANT_NOTES, data, size=(8, 5)
+        basis=f"1 run, {rows[-1]:,} rows, drifts at {drifts}",
+        tables=(_build_mcnemar_table(result, ("all rows",)),),
+        draw=draw,
+        claims=claims,
+        notes=VARIANT_NOTES,
+        data=tabulate_curves({"row": rows, **curves}),
+        size=(8, 5),
     )
 
 
 def find_figure_7(done: Done) -> Finding:
-    """Tell that windows and fading make McNemar follow, and that each tells something else."""
-    holds = only(done)
-    rows, curves, share, first = holds["rows"], holds["curves"], holds["share"], holds["first"]
-    long = np.corrcoef(curves["window of 1,000"], curves["fading 0.999"])[0, 1]
-    near = [first[name] for name in ("window of 1,000", "fading 0.999")]
+    """Compare the McNemar statistic over windows and with fading."""
+    result = get_only(done)
+    rows, curves, share, first = result["rows"], result["curves"], result["share"], result["first"]
+    correlation = np.corrcoef(curves["window of 1,000"], curves["fading 0.999"])[0, 1]
+    crossings = [first[name] for name in ("window of 1,000", "fading 0.999")]
     claims = (
-        Claim("a window of 1,000 and a fading factor of 0.999 go together", bool(long > 0.8)),
+        Claim("a window of 1,000 and a fading factor of 0.999 are correlated", bool(correlation > 0.8)),
         Claim(
-            "they pass the threshold for the first time within 1,000 rows of each other",
-            None not in near and abs(near[0] - near[1]) <= 1_000,
+            "they first exceed the threshold within 1,000 rows of each other",
+            None not in crossings and abs(crossings[0] - crossings[1]) <= 1_000,
         ),
         Claim(
-            "what is significant depends on how much is forgotten",
+            "significance depends on how much is forgotten",
             share["all rows"] > share["window of 1,000"] > share["window of 100"],
         ),
     )
@@ -232,25 +247,27 @@ def find_figure_7(done: Done) -> Finding:
             axis.axhline(CRITICAL, c="grey", linestyle=":")
             axis.set_ylabel("signed McNemar")
             axis.legend(fontsize=8)
-            _mark(axis, holds)
+            _mark_drifts(axis, result)
         axes[1].set_xlabel("rows; drifts are dashed, alarms are not")
 
     notes = (
         *VARIANT_NOTES,
-        "The faded statistic is drawn as published. It is about half as large as a chi-square, so that 6.635 is passed"
-        " by chance far less often than once in a hundred; mcnemar_curve(..., scale='calibrated') mends that.",
+        "The faded statistic is drawn as published. It is about half as large as a chi-square, so it exceeds 6.635 by"
+        " chance far less often than once in a hundred; mcnemar_curve(..., scale='calibrated') corrects that.",
     )
-    table = _mcnemar_table(holds, tuple(MCNEMAR_FORMS))
-    return Finding(f"1 run, {rows[-1]:,} rows", (table,), draw, claims, notes, _data(holds), size=(8, 5))
+    return Finding(
+        basis=f"1 run, {rows[-1]:,} rows",
+        tables=(_build_mcnemar_table(result, tuple(MCNEMAR_FORMS)),),
+        draw=draw,
+        claims=claims,
+        notes=notes,
+        data=tabulate_curves({"row": rows, **curves}),
+        size=(8, 5),
+    )
 
 
-def _mark(axis: Any, holds: Any) -> None:  # noqa: ANN401
-    for drift in holds["drifts"]:
+def _mark_drifts(axis: Any, result: Any) -> None:  # noqa: ANN401
+    for drift in result["drifts"]:
         axis.axvline(drift, c="C3", linestyle="--", linewidth=1)
-    for alarm in holds["alarms"]:
+    for alarm in result["alarms"]:
         axis.axvline(alarm, c="C2", linewidth=1)
-
-
-def _data(holds: Any) -> Table:  # noqa: ANN401
-    curves = holds["curves"]
-    return Table("curves", ("row", *curves), tuple(zip(holds["rows"], *curves.values(), strict=True)))

@@ -1,4 +1,4 @@
-"""Figures 8 and 9: the Page-Hinkley test on one stream of SEA concepts, on the error rate over everything."""
+"""Figures 8 and 9: the Page-Hinkley test of the error rate over all rows, on one stream of SEA concepts."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -7,26 +7,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from papers.curves import tabulate_curves
 from papers.findings import Claim, Done, Entry, Experiment, Finding, Piece, Table
-from papers.gama_2009.page_hinkley import DELTA, EVERYTHING, STREAM, THRESHOLD, false_alarms, watch
-from papers.published import published
-from papers.rowwise import RowLosses
+from papers.gama_2009.page_hinkley import DELTA, EVERYTHING, STREAM, THRESHOLD, count_false_alarms, watch
+from papers.published import read_published
+from papers.row_losses import RowLosses
 from streamgauge.backends import Backend
 from streamgauge.drift import AlarmScore, score_alarms
 from streamgauge.streams import drifts_of, paper_stream
 
-__all__ = ["FIRST_STREAM", "find_figure_8", "find_figure_9", "statistic_of"]
+__all__ = ["FIRST_STREAM", "compute_statistic", "find_figure_8", "find_figure_9"]
 
 EVERY = 50
 """Rows between the points of the curves."""
 
 
-def statistic_of(rate: NDArray[np.float64], factor: float = 1.0) -> NDArray[np.float64]:
-    """Give the Page-Hinkley statistic of an error rate after each row, as the paper defines it.
+def compute_statistic(rate: NDArray[np.float64], factor: float = 1.0) -> NDArray[np.float64]:
+    """Return the Page-Hinkley statistic of an error rate after each row, as the paper defines it.
 
     Examples
     --------
-    >>> statistic_of(np.array([0.0, 0.0, 1 / 3, 0.5])).round(3).tolist()
+    >>> compute_statistic(np.array([0.0, 0.0, 1 / 3, 0.5])).round(3).tolist()
     [0.0, 0.0, 0.221, 0.512]
     """
     from scipy.signal import lfilter  # noqa: PLC0415
@@ -36,9 +37,9 @@ def statistic_of(rate: NDArray[np.float64], factor: float = 1.0) -> NDArray[np.f
     return np.asarray(summed - np.minimum.accumulate(summed))
 
 
-def _first_stream(backend: Backend) -> dict[str, Any]:
+def _run_first_stream(backend: Backend) -> dict[str, Any]:
     drifts = [drift.position for drift in drifts_of(paper_stream(STREAM, 1))]
-    holds: dict[str, Any] = {"drifts": drifts, "runs": {}}
+    result: dict[str, Any] = {"drifts": drifts, "runs": {}}
     for fading in (0.0, 1e-5, 1e-4):
         losses = RowLosses()
         alarms = watch(fading, 1, backend, [losses])[EVERYTHING]
@@ -46,22 +47,22 @@ def _first_stream(backend: Backend) -> dict[str, Any]:
         rows = np.arange(1, len(errors) + 1)
         rate = np.cumsum(errors) / rows
         parts = np.split(rate, np.add(alarms, 1, dtype=np.int64))
-        statistic = np.concatenate([statistic_of(part, 1.0 - fading) for part in parts])
-        shown = {"rate": rate[EVERY - 1 :: EVERY].tolist(), "statistic": statistic[EVERY - 1 :: EVERY].tolist()}
-        holds["runs"][f"{fading:g}"] = {"alarms": alarms, **shown}
-    return {"rows": rows[EVERY - 1 :: EVERY].tolist(), **holds}
+        statistic = np.concatenate([compute_statistic(part, 1.0 - fading) for part in parts])
+        curves = {"rate": rate[EVERY - 1 :: EVERY].tolist(), "statistic": statistic[EVERY - 1 :: EVERY].tolist()}
+        result["runs"][f"{fading:g}"] = {"alarms": alarms, **curves}
+    return {"rows": rows[EVERY - 1 :: EVERY].tolist(), **result}
 
 
-FIRST_STREAM = Experiment("gama-2009-first-stream", lambda _: [Piece("curves", _first_stream)], edition=2)
+FIRST_STREAM = Experiment("gama-2009-first-stream", lambda _: [Piece("curves", _run_first_stream)], edition=2)
 
 
 def find_figure_8(done: Done) -> Finding:
-    """Tell how the test finds the first drift."""
-    holds = done["curves"]
-    plain = holds["runs"]["0"]
-    rows, statistic, rate = (np.array(column) for column in (holds["rows"], plain["statistic"], plain["rate"]))
-    drift, alarm = holds["drifts"][0], plain["alarms"][0]
-    published_delay = published("gama-2009-table-2")["0"]["delays"][0]
+    """Check how the test detects the first drift."""
+    result = done["curves"]
+    plain = result["runs"]["0"]
+    rows, statistic, rate = (np.array(column) for column in (result["rows"], plain["statistic"], plain["rate"]))
+    drift, alarm = result["drifts"][0], plain["alarms"][0]
+    published_delay = read_published("gama-2009-table-2")["0"]["delays"][0]
     table = Table(
         "The first drift, without fading",
         ("figure", "ours", "published"),
@@ -88,63 +89,73 @@ def find_figure_8(done: Done) -> Finding:
         bottom.set(xlabel="rows")
         bottom.legend(fontsize=8)
 
-    notes = ("Published only as a picture; the row of its alarm is that of Table 2. Ours is one generated stream.",)
-    data = Table(
-        "curves",
-        ("row", "error rate", "statistic"),
-        tuple(zip(holds["rows"], plain["rate"], plain["statistic"], strict=True)),
+    return Finding(
+        basis="1 stream",
+        tables=(table,),
+        draw=draw,
+        claims=claims,
+        notes=(
+            "Published only as a picture; the row of its alarm is taken from Table 2. Ours is one generated stream.",
+        ),
+        data=tabulate_curves({"row": result["rows"], "error rate": plain["rate"], "statistic": plain["statistic"]}),
+        size=(8, 4.5),
     )
-    return Finding("1 stream", (table,), draw, claims, notes, data, size=(8, 4.5))
 
 
 def find_figure_9(done: Done) -> Finding:
-    """Tell the delays on one stream without and with fading."""
-    holds = done["curves"]
-    known, drifts = published("gama-2009-table-2"), holds["drifts"]
-    found = [
-        score_alarms(of_run["alarms"], drifts, n_rows=holds["rows"][-1], max_delay=holds["rows"][-1])
-        for of_run in holds["runs"].values()
+    """Compare the delays on one stream without and with fading."""
+    result = done["curves"]
+    published, drifts = read_published("gama-2009-table-2"), result["drifts"]
+    scores = [
+        score_alarms(curves["alarms"], drifts, n_rows=result["rows"][-1], max_delay=result["rows"][-1])
+        for curves in result["runs"].values()
     ]
     rows: list[tuple[Entry, ...]] = []
-    for fading, scored in zip(holds["runs"], found, strict=True):
-        cells = zip(scored.delays, known[fading]["delays"], strict=True)
-        texts = [f"{'missed' if ours is None else f'{ours:,}'} ({printed:,})" for ours, printed in cells]
-        rows.append((float(fading), *texts, f"{sum(false_alarms(scored))} ({sum(known[fading]['false_alarms'])})"))
+    for fading, score in zip(result["runs"], scores, strict=True):
+        theirs = published[fading]
+        pairs = zip(score.delays, theirs["delays"], strict=True)
+        delays = [f"{'missed' if ours is None else f'{ours:,}'} ({printed:,})" for ours, printed in pairs]
+        rows.append((float(fading), *delays, f"{sum(count_false_alarms(score))} ({sum(theirs['false_alarms'])})"))
     heads = tuple(f"drift at {drift:,}" for drift in drifts)
     table = Table("Delays on one stream, ours (published)", ("1 - factor", *heads, "false alarms"), tuple(rows))
-    draw = partial(_draw_runs, holds)
-    notes = (
-        "One generated stream beside one of the authors'; means over many are in gama-2009-table-2.",
-        "After an alarm the learner and the test start anew; the error rate goes on over everything.",
-    )
     data = [
         (float(fading), *row)
-        for fading, one in holds["runs"].items()
-        for row in zip(holds["rows"], one["rate"], one["statistic"], strict=True)
+        for fading, curves in result["runs"].items()
+        for row in zip(result["rows"], curves["rate"], curves["statistic"], strict=True)
     ]
-    curves = Table("curves", ("1 - factor", "row", "error rate", "statistic"), tuple(data))
-    return Finding("1 stream", (table,), draw, _claims(found), notes, curves, size=(8, 6))
+    return Finding(
+        basis="1 stream",
+        tables=(table,),
+        draw=partial(_draw_runs, result),
+        claims=_check_alarms(scores),
+        notes=(
+            "One generated stream, compared with one of the authors'; gama-2009-table-2 has means over many.",
+            "After an alarm the learner and the test are reset; the error rate continues over all rows.",
+        ),
+        data=Table("curves", ("1 - factor", "row", "error rate", "statistic"), tuple(data)),
+        size=(8, 6),
+    )
 
 
-def _claims(found: Sequence[AlarmScore]) -> tuple[Claim, ...]:
-    """Tell what is claimed of the alarms on one stream, from those without fading to those with most."""
-    n_false = [sum(false_alarms(scored)) for scored in found]
-    delays = np.array([scored.delays for scored in found], dtype=np.float64)
-    sooner = bool(np.all(np.diff(delays, axis=0) < 0))  # which no difference to a missed one, NaN, is
+def _check_alarms(scores: Sequence[AlarmScore]) -> tuple[Claim, ...]:
+    """Return the claims on the alarms of one stream, given its scores from no fading to most fading."""
+    n_false = [sum(count_false_alarms(score)) for score in scores]
+    delays = np.array([score.delays for score in scores], dtype=np.float64)
+    sooner = bool(np.all(np.diff(delays, axis=0) < 0))  # False if a drift was missed: its delay is NaN
     return (
-        Claim("more fading finds each of the drifts sooner, and none is missed", sooner),
+        Claim("more fading detects each drift sooner, and none is missed", sooner),
         Claim("false alarms only with a factor of 1 - 1e-4", n_false[-1] > 0 == sum(n_false[:-1])),
     )
 
 
-def _draw_runs(holds: Mapping[str, Any], figure: Any) -> None:  # noqa: ANN401
-    for axis, (fading, of_run) in zip(
-        figure.subplots(3, 1, sharex=True, sharey=True), holds["runs"].items(), strict=True
+def _draw_runs(result: Mapping[str, Any], figure: Any) -> None:  # noqa: ANN401
+    for axis, (fading, curves) in zip(
+        figure.subplots(3, 1, sharex=True, sharey=True), result["runs"].items(), strict=True
     ):
-        axis.plot(holds["rows"], of_run["rate"], linewidth=1)
-        for drift in holds["drifts"]:
+        axis.plot(result["rows"], curves["rate"], linewidth=1)
+        for drift in result["drifts"]:
             axis.axvline(drift, c="C3", linestyle="--", linewidth=1)
-        for alarm in of_run["alarms"]:
+        for alarm in curves["alarms"]:
             axis.axvline(alarm, c="C2", linewidth=1)
         axis.set(ylabel="error rate", ylim=(0.1, 0.2), title="no fading" if fading == "0" else f"1 - factor = {fading}")
     axis.set(xlabel="rows; drifts are dashed, alarms are not")

@@ -218,7 +218,7 @@ def test_without_matplotlib_there_is_no_picture_and_the_manifest_says_so(
     assert not any(path.suffix == ".png" for path in done.files)
     assert json.loads((tmp_path / "bifet-2015-table-5.json").read_text(encoding="utf-8"))["picture"] is None
     assert "![" not in (tmp_path / "bifet-2015-table-5.md").read_text(encoding="utf-8")
-    assert "pip install streamgauge[plots]" in run("bifet-2015-table-5", "--out", str(tmp_path)).output
+    assert "pip install 'streamgauge[plots]'" in run("bifet-2015-table-5", "--out", str(tmp_path)).output
 
 
 def run(*arguments: str) -> Any:

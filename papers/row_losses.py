@@ -1,4 +1,4 @@
-"""Keeps what became of every row, for figures that look at rows one by one."""
+"""A recorder of the losses of every row, for figures that are computed row by row."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,9 +16,9 @@ __all__ = ["RowLosses"]
 
 @dataclass(frozen=True)
 class RowLosses:
-    """Keeps per learner whether each row was predicted right, and half its squared error, in the order of the rows.
+    """A recorder of correctness and half the squared error of every row, per learner, in row order.
 
-    Both are there after the run; it is for one fold.
+    Both are available after the run. For evaluations with one fold.
 
     Examples
     --------
@@ -37,17 +37,17 @@ class RowLosses:
     def open(
         self, _stream: Stream, schema: Schema, learners: Sequence[str], *_: object
     ) -> Iterator[Callable[[CellBatch], None]]:
-        """Keep rows for the length of a run."""
+        """Record losses during a run."""
         truths = np.eye(schema.n_classes)
         parts: dict[str, list[tuple[NDArray[np.bool_], NDArray[np.float64]]]] = {name: [] for name in learners}
 
-        def take(passage: CellBatch) -> None:
-            trace = passage.trace
+        def record(batch: CellBatch) -> None:
+            trace = batch.trace
             if trace.votes is not None and len(trace):
                 squared = 0.5 * np.sum((trace.votes - truths[trace.y_true]) ** 2, axis=1)
-                parts[passage.learner].append((trace.correct, squared))
+                parts[batch.learner].append((trace.correct, squared))
 
-        yield take
-        for name, of_learner in parts.items():
-            correct, squared = zip(*of_learner, strict=True)
+        yield record
+        for name, losses in parts.items():
+            correct, squared = zip(*losses, strict=True)
             self.correct[name], self.squared[name] = np.concatenate(correct), np.concatenate(squared)
