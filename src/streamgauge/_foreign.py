@@ -4,7 +4,7 @@ Everything behind it works with the base classes of `streamgauge.protocols`, whi
 optional. (Learners of other libraries have their adapters in `streamgauge.learners.adapters`.)
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import (
+    Detector,
     Labelling,
     LabellingBase,
+    Learner,
+    LearnerSpec,
     LiveStreamBase,
     Measure,
     Recorder,
@@ -22,16 +25,24 @@ from streamgauge.protocols import (
     Stream,
     StreamBase,
 )
-from streamgauge.records import Arrivals, Batch, Drift, Schema, Step
+from streamgauge.records import Arrivals, Batch, Drift, Schema, Step, Tallies
 
 __all__ = [
     "adopt_labelling",
     "adopt_scheme",
     "adopt_stream",
     "close_iterator",
+    "find_declared_gil",
+    "find_kernel",
+    "find_short_name",
+    "find_unit",
+    "find_unlabelled_learning",
+    "find_vector_form",
+    "is_factory",
     "is_frame",
     "is_series",
     "is_stream",
+    "list_needed_statistics",
     "name_callable",
     "needs_votes",
     "overrides",
@@ -72,6 +83,11 @@ def name_callable(function: object) -> str:
     return str(getattr(function, "__name__", type(function).__name__))
 
 
+def is_factory(thing: object) -> bool:
+    """Return whether a thing builds an object when it is called: a class or a function, but not a model."""
+    return callable(thing) and (isinstance(thing, type) or not hasattr(thing, "predict"))
+
+
 def close_iterator(iterator: Iterator[Any]) -> None:
     """Close an iterator, if it is a generator."""
     close = getattr(iterator, "close", None)
@@ -82,6 +98,44 @@ def close_iterator(iterator: Iterator[Any]) -> None:
 def needs_votes(part: Measure | Recorder) -> bool:
     """Return whether a measure or recorder needs the votes of predictions; one without this attribute does not."""
     return bool(getattr(part, "needs_votes", False))
+
+
+def list_needed_statistics(measure: Measure) -> tuple[str, ...]:
+    """Return the statistics that a measure needs beyond counts; none by default."""
+    return tuple(getattr(measure, "statistics", ()))
+
+
+def find_unit(measure: Measure) -> str:
+    """Return the unit of a measure; a rate by default."""
+    return str(getattr(measure, "unit", "rate"))
+
+
+def find_vector_form(measure: Measure) -> Callable[[Tallies], NDArray[np.float64]] | None:
+    """Return the method of a measure that measures many tallies at once; None if it has none."""
+    method: Callable[[Tallies], NDArray[np.float64]] | None = getattr(measure, "over", None)
+    return method
+
+
+def find_unlabelled_learning(learner: Learner) -> Callable[..., None] | None:
+    """Return the method by which a learner learns rows without a label; None if it has none."""
+    method: Callable[..., None] | None = getattr(learner, "learn_unlabelled", None)
+    return method
+
+
+def find_short_name(spec: LearnerSpec) -> str:
+    """Return the short name of a learner; the name of its class by default."""
+    return str(getattr(spec, "short_name", type(spec).__name__))
+
+
+def find_declared_gil(spec: LearnerSpec) -> bool | None:
+    """Return whether a learner declares that it holds Python's global interpreter lock; None if it does not say."""
+    declared = getattr(spec, "holds_gil", None)
+    return None if declared is None else bool(declared)
+
+
+def find_kernel(detector: Detector) -> object:
+    """Return the native kernel of a detector; None if it has none."""
+    return getattr(detector, "kernel", None)
 
 
 def adopt_stream(stream: Stream) -> StreamBase:

@@ -26,7 +26,7 @@ from streamgauge.drift import name_detectors
 from streamgauge.errors import EndlessStreamError, FailureWarning, require_at_least, require_between
 from streamgauge.forgetting import Landmark, Window
 from streamgauge.labelling import AllLabels
-from streamgauge.learners.named import name_learners
+from streamgauge.learners.adapters import name_learners
 from streamgauge.measures import describe_measure, find_measures
 from streamgauge.names import require_object
 from streamgauge.protocols import Forgetting, Labelling, LiveStreamBase, Measure, Recorder, Scheme, Stream
@@ -131,7 +131,7 @@ class Evaluation:
             measures=self.measures,
             detectors=self.detectors,
             seed=self.seed,
-            with_votes=any(needs_votes(part) for part in (*self.measures, *self.recorders)),
+            with_votes=any(map(needs_votes, self.measures)) or any(map(needs_votes, self.recorders)),
             with_cell_batches=bool(self.recorders),
             metered=self._is_metered,
             time_budget=self.time_budget,

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import PurePath
 
+import numpy as np
+
 __all__ = [
     "count",
     "describe_forgetting",
@@ -59,7 +61,10 @@ def to_text(thing: object) -> str:
 
 
 def _list_plain_attributes(thing: object) -> list[str]:
-    attributes = getattr(thing, "__dict__", {})
+    try:
+        attributes = vars(thing)
+    except TypeError:  # an object with slots
+        attributes = {}
     return [f"{name}={value!r}" for name, value in attributes.items() if isinstance(value, int | float | str | None)]
 
 
@@ -69,7 +74,7 @@ def _has_generated_repr(kind: type) -> bool:
 
 def _is_default(value: object, default: object) -> bool:
     """Return whether an option can be omitted; columns of data always are."""
-    return hasattr(value, "dtype") or value == default
+    return isinstance(value, np.ndarray | np.generic) or value == default
 
 
 def count(number: int, singular: str, plural: str | None = None) -> str:

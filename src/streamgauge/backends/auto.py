@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 
 from streamgauge._engine.batch_plan import BatchPlan, BatchResult, Executor, RunSpec, SavedStates
 from streamgauge.backends.processes import Processes, is_picklable
-from streamgauge.backends.threads import Threads, count_cores
+from streamgauge.backends.threads import Threads, count_cores, holds_gil
 from streamgauge.errors import require_at_least
-from streamgauge.learners.gil import holds_gil
 
 __all__ = ["Auto"]
 

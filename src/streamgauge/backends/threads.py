@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import ClassVar, TypeVar
 
 from streamgauge._engine.batch_plan import (
@@ -19,10 +19,12 @@ from streamgauge._engine.batch_plan import (
     run_serially,
 )
 from streamgauge._engine.cells import CellGroup
+from streamgauge._foreign import find_declared_gil
 from streamgauge.errors import require_at_least
-from streamgauge.learners.gil import holds_gil
+from streamgauge.learners.adapters import Moa
+from streamgauge.protocols import LearnerSpec
 
-__all__ = ["Threads", "count_cores"]
+__all__ = ["Threads", "count_cores", "holds_gil"]
 
 Item = TypeVar("Item")
 Done = TypeVar("Done")
@@ -97,3 +99,31 @@ def count_cores() -> int:
     True
     """
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+_OURS = "streamgauge.learners."
+
+
+def holds_gil(spec: LearnerSpec) -> bool:
+    """Return whether a learner, or one inside it, is written in Python and can run in parallel only in a process.
+
+    Native learners and those of MOA release the lock. A class from elsewhere is assumed to hold it, unless it has an
+    attribute ``holds_gil = False``.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from streamgauge.learners import NaiveBayes, OzaBag, as_spec
+    >>> holds_gil(NaiveBayes()), holds_gil(as_spec(SGDClassifier())), holds_gil(OzaBag(SGDClassifier()))
+    (False, True, True)
+    """
+    declared = find_declared_gil(spec)
+    if declared is not None:
+        return declared
+    if isinstance(spec, Moa):
+        return False
+    module = type(spec).__module__
+    if not is_dataclass(spec) or not module.startswith(_OURS) or module.startswith(f"{_OURS}adapters."):
+        return True
+    options = (getattr(spec, field.name) for field in fields(spec))
+    return any(holds_gil(option) for option in options if isinstance(option, LearnerSpec))

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from streamgauge._foreign import adopt_stream
+from streamgauge._foreign import adopt_stream, is_factory
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.names import find_labelled_stream
 from streamgauge.protocols import Labelling, Scheme, Stream
@@ -245,8 +245,9 @@ def import_object(text: str, folder: Path | None = None) -> object:
     except ImportError as error:
         msg = f"cannot import {module_name}: {error}"
         raise StreamgaugeError(msg) from None
-    if not hasattr(module, name):
+    try:
+        thing = getattr(module, name)
+    except AttributeError:
         known = [name for name in vars(module) if not name.startswith("_")]
-        raise unknown_name(kind=f"name in {module_name}", name=name, known=known)
-    thing = getattr(module, name)
-    return thing() if callable(thing) and (isinstance(thing, type) or not hasattr(thing, "predict")) else thing
+        raise unknown_name(kind=f"name in {module_name}", name=name, known=known) from None
+    return thing() if is_factory(thing) else thing

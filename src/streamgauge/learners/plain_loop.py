@@ -5,6 +5,7 @@ from time import perf_counter_ns
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge._foreign import find_unlabelled_learning
 from streamgauge.errors import LearnerError, StreamgaugeError
 from streamgauge.protocols import Learner
 from streamgauge.records import ABSTAINED, UNLABELLED, Step
@@ -77,7 +78,7 @@ def run_row_by_row_timed(
     x, y, weight = step.batch.x, step.labels, step.learning_weight
     votes = np.zeros((len(y), n_classes))
     predict_ns, learn_ns = np.zeros((2, len(y)), dtype=np.uint64)
-    learn_unlabelled = getattr(learner, "learn_unlabelled", None)  # optional, see protocols.Learner.learn
+    learn_unlabelled = find_unlabelled_learning(learner)
     i = 0
     try:
         for i in range(len(y)):

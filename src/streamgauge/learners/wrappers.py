@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from streamgauge import _native
+from streamgauge._foreign import find_kernel
 from streamgauge.errors import StreamgaugeError, require_between
 from streamgauge.learners.adapters import as_spec
 from streamgauge.learners.bayes import NaiveBayes
@@ -78,7 +79,7 @@ class DriftReset:
 
 def _build_kernel(spec: DetectorSpec) -> _native.Detector:
     """Build a detector and return its kernel."""
-    kernel = getattr(spec.build(), "kernel", None)
+    kernel = find_kernel(spec.build())
     if not isinstance(kernel, _native.Detector):
         msg = f"{spec!r} is not a native detector and cannot monitor a learner: use one from streamgauge.drift"
         raise StreamgaugeError(msg)

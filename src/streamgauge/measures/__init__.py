@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge._foreign import find_unit, list_needed_statistics
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.measures.agreement import determinant, informedness, kappa, kappa_m, kappa_temporal, mcc
 from streamgauge.measures.areas import (
@@ -217,8 +218,7 @@ def list_statistics(measures: Sequence[Measure]) -> tuple[str, ...]:
     >>> list_statistics([accuracy, log_loss, brier, Hoeffding()])
     ('brier', 'log_loss', 'squared_weight')
     """
-    # optional, see protocols.Measure
-    return tuple(sorted({name for measure in measures for name in getattr(measure, "statistics", ())}))
+    return tuple(sorted({name for measure in measures for name in list_needed_statistics(measure)}))
 
 
 def describe_measure(measure: Measure) -> dict[str, object]:
@@ -229,7 +229,7 @@ def describe_measure(measure: Measure) -> dict[str, object]:
     >>> describe_measure(log_loss)
     {'greater_is_better': False, 'unit': 'nats'}
     """
-    return {"greater_is_better": measure.greater_is_better, "unit": getattr(measure, "unit", "rate")}
+    return {"greater_is_better": measure.greater_is_better, "unit": find_unit(measure)}
 
 
 def build_state(forgetting: Forgetting, n_classes: int, measures: Sequence[Measure]) -> ForgettingState:

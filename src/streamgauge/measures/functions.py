@@ -8,7 +8,7 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge._foreign import name_callable
+from streamgauge._foreign import find_vector_form, name_callable
 from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import Measure
 from streamgauge.records import ABSTAINED, Schema, Tallies, Tally
@@ -252,8 +252,7 @@ def compute_values(measure: Measure, tallies: Sequence[Tally]) -> Column:
     >>> compute_values(accuracy, [Tally(np.eye(2), np.zeros(2), 1.0, 1.0, 2)]).tolist()
     [1.0]
     """
-    over = getattr(measure, "over", None)  # optional, see protocols.Measure
-    if over is not None and isinstance(tallies, Tallies):
-        values: Column = over(tallies)
-        return values
+    measure_all = find_vector_form(measure)
+    if measure_all is not None and isinstance(tallies, Tallies):
+        return measure_all(tallies)
     return np.array([measure(tally) for tally in tallies], dtype=np.float64)

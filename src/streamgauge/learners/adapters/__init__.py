@@ -3,9 +3,11 @@
 There is one module per library; the library itself is imported when one of its learners is built.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from streamgauge._foreign import find_short_name
+from streamgauge._format.text import to_text
 from streamgauge.errors import StreamgaugeError, nearest
 from streamgauge.learners.adapters.moa import Moa, get_moa_command
 from streamgauge.learners.adapters.python import PythonLearner
@@ -16,7 +18,17 @@ from streamgauge.learners.adapters.torch import Torch
 from streamgauge.learners.adapters.vowpal_wabbit import VowpalWabbit
 from streamgauge.protocols import LearnerSpec
 
-__all__ = ["Moa", "PythonLearner", "River", "ScikitLearn", "StreamLearn", "Torch", "VowpalWabbit", "as_spec"]
+__all__ = [
+    "Moa",
+    "PythonLearner",
+    "River",
+    "ScikitLearn",
+    "StreamLearn",
+    "Torch",
+    "VowpalWabbit",
+    "as_spec",
+    "name_learners",
+]
 
 
 def as_spec(learner: object) -> LearnerSpec:
@@ -70,3 +82,29 @@ def _adapt(learner: object) -> LearnerSpec | None:
 def _comes_from(learner: object, package: str) -> bool:
     """Return whether the class of an object, or one of its base classes, belongs to a package; imports nothing."""
     return any(kind.__module__.partition(".")[0] == package for kind in type(learner).__mro__)
+
+
+def name_learners(learners: object) -> dict[str, LearnerSpec]:
+    """Return learners by name: the given name, or that of the class, with options if two would have the same name.
+
+    Examples
+    --------
+    >>> from streamgauge import MajorityClass, NoChange
+    >>> list(name_learners([MajorityClass(), NoChange()]))
+    ['MajorityClass', 'NoChange']
+    """
+    if isinstance(learners, Mapping):
+        named = {str(name): as_spec(learner) for name, learner in learners.items()}
+    else:
+        specs = [as_spec(learner) for learner in (learners if isinstance(learners, list | tuple) else (learners,))]
+        short = [find_short_name(spec) for spec in specs]
+        names = [name if short.count(name) == 1 else to_text(spec) for name, spec in zip(short, specs, strict=True)]
+        named = dict(zip(names, specs, strict=True))
+        if len(named) < len(specs):
+            repeated = next(name for name in names if names.count(name) > 1)
+            msg = f"two learners are the same: {repeated}; name them, as in {{'a': ..., 'b': ...}}, or change a seed"
+            raise StreamgaugeError(msg)
+    if not named:
+        msg = "no learner to evaluate: give at least one"
+        raise StreamgaugeError(msg)
+    return named
