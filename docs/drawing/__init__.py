@@ -1,4 +1,4 @@
-"""Draws the pictures of the documentation: ``python -m docs.drawing``, or with the names of some of them.
+"""The pictures of the documentation: ``python -m docs.drawing`` draws all, or those that are named.
 
-Each is drawn from a run, or from what the parts themselves say, so that no picture shows what the code does not do.
+Each is drawn from a run or from the objects themselves, so that no picture shows what the code does not do.
 """

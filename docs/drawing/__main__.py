@@ -6,29 +6,32 @@ from pathlib import Path
 
 from PIL import Image
 
-from docs.drawing import comparing, costs, diagrams, evaluating, learning, streaming
+from docs.drawing import comparisons, costs, diagrams, evaluation, learners, streams
 from streamgauge.plots import Figure
 
 PICTURES = Path(__file__).parents[1] / "pictures"
-FAMILIES = (streaming, evaluating, comparing, learning, costs, diagrams)
-DRAWN: dict[str, Callable[[], Figure]] = {name: getattr(family, name) for family in FAMILIES for name in family.__all__}
+MODULES = (streams, evaluation, comparisons, learners, costs, diagrams)
+DRAWERS: dict[str, Callable[[], Figure]] = {
+    name.removeprefix("draw_"): getattr(module, name) for module in MODULES for name in module.__all__
+}
+"""The functions that draw pictures, by the name of the picture."""
 
 
-def smaller(path: Path) -> Path:
-    """Keep 128 colours of a picture: nobody sees the difference, and it takes a third of the bytes."""
+def reduce_colours(path: Path) -> None:
+    """Reduce a picture to 128 colours: it looks the same and takes a third of the bytes."""
     with Image.open(path) as picture:
-        few = picture.convert("RGB").quantize(128, method=Image.Quantize.FASTOCTREE)
-    few.save(path, optimize=True)
-    return path
+        reduced = picture.convert("RGB").quantize(128, method=Image.Quantize.FASTOCTREE)
+    reduced.save(path, optimize=True)
 
 
 def main(names: list[str]) -> None:
-    """Write the pictures with these names, or all, beside the pages."""
-    unknown = sorted(set(names) - set(DRAWN))
+    """Write the named pictures, or all, to ``docs/pictures``."""
+    unknown = sorted(set(names) - set(DRAWERS))
     if unknown:
-        sys.exit(f"there is no picture {', '.join(unknown)}; there are {', '.join(DRAWN)}")
-    for name in names or DRAWN:
-        path = smaller(DRAWN[name]().save(PICTURES / f"{name}.png", dpi=150))
+        sys.exit(f"there is no picture {', '.join(unknown)}; choose from {', '.join(DRAWERS)}")
+    for name in names or DRAWERS:
+        path = DRAWERS[name]().save(PICTURES / f"{name}.png", dpi=150)
+        reduce_colours(path)
         print(f"{path.relative_to(PICTURES.parents[1])}: {path.stat().st_size / 1024:.0f} KB")
 
 

@@ -1,5 +1,6 @@
-"""How parts hang together, and what a terminal shows."""
+"""Diagrams: the path of an event, and the output on a terminal."""
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from click.testing import CliRunner
@@ -12,40 +13,40 @@ from streamgauge.plots.figure import new_figure
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["command_line", "live"]
+__all__ = ["draw_command_line", "draw_live"]
 
 Boxes = dict[str, tuple[float, float, str]]
 Arrows = list[tuple[str, str, str]]
 
 
-def _diagram(axes: "Axes", boxes: Boxes, arrows: Arrows) -> None:
-    """Draw boxes by name at their places, with a colour of the palette each, and arrows between them with words."""
-    drawn = {}
+def _draw_diagram(axes: "Axes", boxes: Boxes, arrows: Arrows) -> None:
+    """Draw boxes (text: x, y, colour) and labelled arrows between them."""
+    texts = {}
     for name, (x, y, colour) in boxes.items():
         frame = {"boxstyle": "round,pad=0.5", "facecolor": "w", "edgecolor": colour, "linewidth": 1.5}
-        drawn[name] = axes.text(x, y, name, ha="center", va="center", bbox=frame, fontsize=8.5)
-    for start, stop, words in arrows:
+        texts[name] = axes.text(x, y, name, ha="center", va="center", bbox=frame, fontsize=8.5)
+    for start, stop, label in arrows:
         path = {"arrowstyle": "-|>", "color": "#5a6676", "shrinkA": 0, "shrinkB": 0}
-        frames = {"patchA": drawn[start].get_bbox_patch(), "patchB": drawn[stop].get_bbox_patch()}
+        frames = {"patchA": texts[start].get_bbox_patch(), "patchB": texts[stop].get_bbox_patch()}
         (x, y, _), (to_x, to_y, _) = boxes[start], boxes[stop]
         axes.annotate("", (to_x, to_y), (x, y), arrowprops=path | frames)
-        if words:
+        if label:
             level = abs(to_y - y) < 0.3
-            place: Any = {"ha": "center", "va": "bottom"} if level else {"ha": "left", "va": "center"}
+            alignment: Any = {"ha": "center", "va": "bottom"} if level else {"ha": "left", "va": "center"}
             axes.annotate(
-                words, ((x + to_x) / 2, (y + to_y) / 2), (0, 4) if level else (5, 0), textcoords="offset points",
-                fontsize=7.5, color="#5a6676", **place,
+                label, ((x + to_x) / 2, (y + to_y) / 2), (0, 4) if level else (5, 0), textcoords="offset points",
+                fontsize=7.5, color="#5a6676", **alignment,
             )  # fmt: skip
     axes.set_axis_off()
 
 
-def live() -> Figure:
-    """Show the way of an event: where it comes from, what it waits for, and what becomes of it."""
+def draw_live() -> Figure:
+    """Draw the path of an event from its source to the loop."""
     boxes: Boxes = {
         "rows\n(Kafka, Redis, file,\nsocket, HTTP)": (0.0, 2.0, COLOURS[0]),
         "labels\n(another topic,\nfile, address)": (0.0, 0.4, COLOURS[0]),
         "decoded\nand checked": (2.5, 1.2, COLOURS[0]),
-        "joined by key; wait\nfor each other, at\nmost `patience`": (5.0, 1.2, COLOURS[2]),
+        "joined by key; wait\nfor each other up\nto `patience`": (5.0, 1.2, COLOURS[2]),
         "the loop:\ntest, learn, read": (8.0, 1.2, COLOURS[2]),
         "dead_letters.jsonl": (3.75, -0.7, COLOURS[1]),
         "checkpoint, then\ncommit to the broker": (8.0, -0.7, COLOURS[4]),
@@ -62,20 +63,21 @@ def live() -> Figure:
     ]
     with new_figure((7.5, 3.0)) as figure:
         axes = figure.add_subplot()
-        _diagram(axes, boxes, arrows)
+        _draw_diagram(axes, boxes, arrows)
         axes.set_xlim(-1.2, 9.3)
         axes.set_ylim(-1.2, 2.6)
     return Figure(figure)
 
 
-def command_line() -> Figure:
-    """Show a terminal in which a comparison was run."""
-    words = ["compare", "--stream", "RandomRBF(speed=0.0001)", "--rows", "20000", "--scheme", "Bootstrap(10)"]
-    words += ["--learner", "HoeffdingTree", "--learner", "NaiveBayes", "--measure", "accuracy", "--measure", "kappa_m"]
-    outcome = CliRunner().invoke(cli, words, env={"COLUMNS": "112", "NO_COLOR": "1"})
-    typed = '$ streamgauge compare --stream "RandomRBF(speed=0.0001)" --rows 20000 --scheme "Bootstrap(10)" \\\n'
-    typed += "    --learner HoeffdingTree --learner NaiveBayes --measure accuracy --measure kappa_m\n"
-    text = typed + outcome.output.rstrip()
+def draw_command_line() -> Figure:
+    """Draw a terminal with the output of a comparison."""
+    command = (
+        'streamgauge compare --stream "RandomRBF(speed=0.0001)" --rows 20000 --scheme "Bootstrap(10)" \\\n'
+        "    --learner HoeffdingTree --learner NaiveBayes --measure accuracy --measure kappa_m"
+    )
+    arguments = shlex.split(command.replace("\\\n", ""))[1:]
+    outcome = CliRunner().invoke(cli, arguments, env={"COLUMNS": "112", "NO_COLOR": "1"})
+    text = f"$ {command}\n{outcome.output.rstrip()}"
     with new_figure((8.2, 0.131 * (text.count("\n") + 2))) as figure:
         figure.set_facecolor("#16202b")
         axes = figure.add_subplot()

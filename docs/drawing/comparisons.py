@@ -1,4 +1,4 @@
-"""How sure a difference is: ranks over streams, how often tests are wrong, a whole experiment."""
+"""Pictures of comparisons: ranks over streams, error rates of tests, an experiment."""
 
 import csv
 import tempfile
@@ -15,12 +15,12 @@ from streamgauge.learners import AdaptiveRandomForest, HoeffdingAdaptiveTree
 from streamgauge.plots import Figure
 from streamgauge.plots.figure import new_figure
 
-__all__ = ["calibration", "experiment", "ranks"]
+__all__ = ["draw_calibration", "draw_experiment", "draw_ranks"]
 
 CALIBRATION = Path(__file__).parents[2] / "benchmarks" / "results" / "calibration.csv"
 
 
-def ranks() -> Figure:
+def draw_ranks() -> Figure:
     """Draw the critical-difference diagram of five learners on ten streams."""
     learners = {
         "forest": AdaptiveRandomForest(5),
@@ -36,36 +36,36 @@ def ranks() -> Figure:
     return plots.ranks(sg.rank([sg.evaluate(kind, learners, n_rows=10_000) for kind in kinds]))
 
 
-def calibration() -> Figure:
-    """Show how often each test claims a difference where there is none, from the repetitions that are kept."""
+def draw_calibration() -> Figure:
+    """Draw how often each test claims a difference that does not exist, from the stored repetitions."""
     tests = {"two_way_t": "two-way t", "live": "live verdict", "wilcoxon": "Wilcoxon", "mcnemar": "McNemar"}
     claims = {"seeds": "one algorithm,\ntwo forests", "mirrored": "two algorithms,\nequally good"}
-    found: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    outcomes: dict[tuple[str, str], list[bool]] = defaultdict(list)
     with CALIBRATION.open() as lines:
         for line in csv.DictReader(lines):
             kind = next((claim for claim in claims if line["claim"].startswith(claim)), None)
             if kind is None or line["folds"] != "10":
                 continue
             for test in tests:
-                said = line[test] != "undecided" if test == "live" else float(line[test]) < 0.05
-                found[kind, test].append(said)
+                is_claim = line[test] != "undecided" if test == "live" else float(line[test]) < 0.05
+                outcomes[kind, test].append(is_claim)
     with new_figure((7.0, 3.2)) as figure:
         axes = figure.add_subplot()
-        for place, (test, title) in enumerate(tests.items()):
-            heights = [100 * np.mean(found[claim, test]) for claim in claims]
+        for index, (test, title) in enumerate(tests.items()):
+            heights = [100 * np.mean(outcomes[claim, test]) for claim in claims]
             bars = axes.bar(
-                np.arange(len(claims)) + 0.2 * (place - 1.5), heights, 0.18, color=COLOURS[place], label=title
+                np.arange(len(claims)) + 0.2 * (index - 1.5), heights, 0.18, color=COLOURS[index], label=title
             )
             axes.bar_label(bars, fmt="%.1f", fontsize=8, padding=6)
-        axes.axhline(5.0, color="#1b2430", lw=0.9, ls="--", label="what is allowed: 5 %")
+        axes.axhline(5.0, color="#1b2430", lw=0.9, ls="--", label="allowed: 5%")
         axes.set_xticks(range(len(claims)), claims.values())
-        axes.set_ylabel("% of runs with a wrong claim")
+        axes.set_ylabel("% of runs with a false claim")
         figure.legend(loc="outside right center")
     return Figure(figure)
 
 
-def experiment() -> Figure:
-    """Show what the ready-made quick experiment finds in 5,000 rows of each stream."""
+def draw_experiment() -> Figure:
+    """Draw the results of the ready-made quick experiment with 5,000 rows per stream."""
     with tempfile.TemporaryDirectory() as folder:
         run(read(get_ready_path("quick"), rows=5000), folder, n_jobs=1)
         table = sg.Store(folder).table().to_pandas()

@@ -1,4 +1,4 @@
-"""What learners do: after a drift, on a border, and what they cost."""
+"""Pictures of learners: after a drift, on a moving hyperplane, and their cost."""
 
 from collections.abc import Mapping
 
@@ -24,26 +24,26 @@ from streamgauge.learners import (
 )
 from streamgauge.plots import Figure
 
-__all__ = ["ensembles", "forests", "libraries", "simple_learners", "trees"]
+__all__ = ["draw_ensembles", "draw_forests", "draw_libraries", "draw_simple_learners", "draw_trees"]
 
 
-def _after_a_drift(learners: Mapping[str, object], n_rows: int = 20_000) -> Figure:
+def _draw_around_drift(learners: Mapping[str, object], n_rows: int = 20_000) -> Figure:
     half = n_rows // 2
     stream = streams.Sudden(sg.RandomRBF(seed=1), sg.RandomRBF(seed=2), position=half)
     results = sg.evaluate(stream, learners, n_rows=n_rows, forgetting=sg.Window(1000))
     return plots.curves(results, band="none", size=(7.5, 4.0))
 
 
-def trees() -> Figure:
-    """Show three trees before and after a sudden drift."""
+def draw_trees() -> Figure:
+    """Draw three trees before and after a sudden drift."""
     trees = (sg.HoeffdingTree(), HoeffdingAdaptiveTree(), ExtremelyFastDecisionTree())
-    return _after_a_drift({type(tree).__name__: tree for tree in trees}, n_rows=60_000)
+    return _draw_around_drift({type(tree).__name__: tree for tree in trees}, n_rows=60_000)
 
 
-def ensembles() -> Figure:
-    """Show ensembles of naive Bayes, and naive Bayes alone, before and after a sudden drift."""
+def draw_ensembles() -> Figure:
+    """Draw ensembles of naive Bayes, and naive Bayes alone, before and after a sudden drift."""
     base = sg.NaiveBayes()
-    return _after_a_drift(
+    return _draw_around_drift(
         {
             "NaiveBayes alone": base,
             "OzaBag": OzaBag(base=base),
@@ -53,9 +53,9 @@ def ensembles() -> Figure:
     )
 
 
-def forests() -> Figure:
-    """Show forests and a single tree before and after a sudden drift."""
-    return _after_a_drift(
+def draw_forests() -> Figure:
+    """Draw forests and a single tree before and after a sudden drift."""
+    return _draw_around_drift(
         {
             "HoeffdingTree alone": sg.HoeffdingTree(),
             "AdaptiveRandomForest": AdaptiveRandomForest(10),
@@ -64,8 +64,8 @@ def forests() -> Figure:
     )
 
 
-def simple_learners() -> Figure:
-    """Show simple learners and ensembles of chunks on a hyperplane that turns."""
+def draw_simple_learners() -> Figure:
+    """Draw simple learners and chunk ensembles on a hyperplane that turns."""
     learners = (
         LogisticRegression(), Perceptron(), KNearestNeighbours(), SEAEnsemble(), AccuracyWeightedEnsemble(),
         AccuracyUpdatedEnsemble(),
@@ -73,12 +73,12 @@ def simple_learners() -> Figure:
     stream = sg.Hyperplane(n_drifting=5, magnitude=0.001)
     results = sg.evaluate(stream, learners, n_rows=20_000, forgetting=sg.Window(1000))
     figure = plots.curves(results, band="none", size=(7.5, 4.2))
-    figure.drawn.axes[0].set_ylim(60, 100)  # those of chunks abstain at first, which is an accuracy of 0
+    figure.drawn.axes[0].set_ylim(60, 100)  # chunk ensembles abstain at first, which is an accuracy of 0
     return figure
 
 
-def libraries() -> Figure:
-    """Show accuracy against cost for learners of three libraries, all in one run."""
+def draw_libraries() -> Figure:
+    """Draw accuracy against cost for learners of three libraries, all in one run."""
     learners = {
         "ours: HoeffdingTree": sg.HoeffdingTree(),
         "ours: MajorityClass": sg.MajorityClass(),

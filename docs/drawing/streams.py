@@ -1,4 +1,4 @@
-"""What streams are like: concepts that change, and detectors that notice."""
+"""Pictures of streams: concepts that drift, and the alarms of detectors."""
 
 from collections import defaultdict
 from typing import TYPE_CHECKING
@@ -16,13 +16,13 @@ from streamgauge.protocols import Stream
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["detectors", "drifts"]
+__all__ = ["draw_detectors", "draw_drifts"]
 
 
-def drifts() -> Figure:
-    """Show how the border between two classes moves: at once, row by row, in steps between, to and fro."""
+def draw_drifts() -> Figure:
+    """Draw how the border between two classes moves in four streams."""
     old, new = (sg.SEA(concept, thresholds=(6.0, 13.0), noise=0.0) for concept in (1, 2))
-    shown: dict[str, Stream] = {
+    kinds: dict[str, Stream] = {
         "Sudden(old, new, position=1000)": streams.Sudden(old, new, position=1000),
         "Gradual(old, new, position=500, width=1000)": streams.Gradual(old, new, position=500, width=1000),
         "Recurring((old, new), every=500)": streams.Recurring((old, new), every=500),
@@ -30,8 +30,8 @@ def drifts() -> Figure:
     }
     with new_figure((7.5, 4.6)) as figure:
         grid = figure.subplots(2, 2, sharex=True, sharey=True)
-        for axes, (title, stream) in zip(grid.flat, shown.items(), strict=True):
-            _points(axes, stream, 2000)
+        for axes, (title, stream) in zip(grid.flat, kinds.items(), strict=True):
+            _plot_points(axes, stream, 2000)
             axes.set_title(title, fontsize=9)
         for axes in grid[0]:
             axes.set_xlabel("")
@@ -41,17 +41,19 @@ def drifts() -> Figure:
     return Figure(figure)
 
 
-def _points(axes: "Axes", stream: Stream, n_rows: int) -> None:
+def _plot_points(axes: "Axes", stream: Stream, n_rows: int) -> None:
     batch = next(stream.batches(n_rows))
     rows, height = np.arange(n_rows), batch.x[:, 0] + batch.x[:, 1]
     for code, name in enumerate(stream.schema.classes):
-        own = batch.y == code
-        axes.scatter(rows[own], height[own], s=3, color=COLOURS[code], marker="ox"[code], lw=0.6, label=f"class {name}")
+        mask = batch.y == code
+        axes.scatter(
+            rows[mask], height[mask], s=3, color=COLOURS[code], marker="ox"[code], lw=0.6, label=f"class {name}"
+        )
     style_axes(axes, n_rows)
 
 
-def detectors() -> Figure:
-    """Show the alarms of five detectors beside the true drifts and the error that they watch."""
+def draw_detectors() -> Figure:
+    """Draw the alarms of five detectors, the true drifts, and the error that they watch."""
     n_rows, names = 20_000, ("DDM", "EDDM", "HDDMA", "Adwin", "PageHinkley")
     old, new = (sg.SEA(concept, thresholds=(7.0, 10.0), noise=0.05) for concept in (1, 2))
     stream = streams.Recurring((old, new), every=4000)
@@ -64,7 +66,7 @@ def detectors() -> Figure:
         measures="error",
         every=50,
     )
-    true = [change.position for change in results.drifts]
+    true_drifts = [change.position for change in results.drifts]
     alarms = defaultdict(list)
     for alarm in results.alarms:
         if alarm.kind == "drift":
@@ -73,16 +75,16 @@ def detectors() -> Figure:
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
         above.plot(results.rows, 100 * results.curve("neighbours", "error")[:, 0], color=COLOURS[0], lw=1.3)
         above.set_ylabel("error %, last 500 rows")
-        for place, name in enumerate(names):
-            score = drift.score_alarms(alarms[name], true, n_rows=n_rows, max_delay=2000)
+        for index, name in enumerate(names):
+            score = drift.score_alarms(alarms[name], true_drifts, n_rows=n_rows, max_delay=2000)
             wrong = set(score.false_alarms)
             right = [row for row in alarms[name] if row not in wrong]
-            below.plot(right, np.full(len(right), place), "^", color=COLOURS[2], ms=7)
-            below.plot(sorted(wrong), np.full(len(wrong), place), "x", color=COLOURS[1], ms=6)
+            below.plot(right, np.full(len(right), index), "^", color=COLOURS[2], ms=7)
+            below.plot(sorted(wrong), np.full(len(wrong), index), "x", color=COLOURS[1], ms=6)
         below.set_yticks(range(len(names)), names)
         below.set_ylim(len(names) - 0.5, -0.5)
         for axes in (above, below):
-            for row in true:
+            for row in true_drifts:
                 axes.axvline(row, color="#5a6676", lw=0.9, ls="--")
             style_axes(axes, n_rows)
         above.set_xlabel("")
