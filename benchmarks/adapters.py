@@ -131,12 +131,12 @@ def opponents() -> list[tuple[str, object, Loop, int]]:
     found: list[tuple[str, object, Loop, int]] = []
     found += [("scikit-learn", make(), scikit_learn(make), 400) for make in estimators]
     found += [("River", make(), river(make), 200 if at == 3 else 1_500) for at, make in enumerate(models)]
-    if moa.why_absent() is None:
-        os.environ.setdefault("STREAMGAUGE_MOA_JAR", str(moa.jar()))
+    if moa.explain_missing() is None:
+        os.environ.setdefault("STREAMGAUGE_MOA_JAR", str(moa.find_jar()))
         for text in ("bayes.NaiveBayes", "trees.HoeffdingTree", "meta.OzaBag -s 10"):
             found.append(("MOA", sg.learners.Moa(text), moa_loop(text), 20_000 if "meta" in text else 200_000))
     else:
-        print(moa.why_absent())
+        print(moa.explain_missing())
     return found
 
 

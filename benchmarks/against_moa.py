@@ -51,7 +51,7 @@ OPPONENTS = [
 
 def main() -> None:
     """Print a table of all streams and learners, and a line on ten folds."""
-    reason = moa.why_not_compiled()
+    reason = moa.explain_missing_jdk()
     if reason is not None:
         print(reason)
         return
@@ -61,7 +61,7 @@ def main() -> None:
         table.add_column(heading, justify="left" if heading in {"stream", "learner"} else "right", no_wrap=True)
     folds = ""
     for name, generator in STREAMS.items():
-        schema, x, y = moa.generated_rows(generator, N_ROWS)
+        schema, x, y = moa.generate_rows(generator, N_ROWS)
         stream = sg.ArrayStream(x, y, schema=schema)
         for cells in _compared(stream, generator):
             table.add_row(name, *cells)
@@ -77,13 +77,13 @@ def _compared(stream: sg.ArrayStream, generator: str) -> Iterator[list[str]]:
     theirs = {learner: _Best() for learner in (BASELINE, *ours)}
     for _ in range(TURNS):
         for learner, best in theirs.items():
-            speed = moa.speed(learner, generator, N_ROWS)
+            speed = moa.measure_speed(learner, generator, N_ROWS)
             best.take(speed.cpu, speed.accuracy)
         for opponents in OPPONENTS:
             for _ in range(REPEATS):
                 seconds, accuracy = _timed(time.process_time, stream, opponents.ours, sg.Prequential(), n_threads=1)
                 ours[opponents.theirs].take(seconds, accuracy)
-    warm = {learner: moa.warm_speed(learner, generator, N_ROWS, REPEATS).cpu for learner in theirs}
+    warm = {learner: moa.measure_warm_speed(learner, generator, N_ROWS, REPEATS).cpu for learner in theirs}
     for opponents in OPPONENTS:
         goal = opponents.goal_sea if "SEA" in generator else opponents.goal_wide
         mine, other = ours[opponents.theirs], theirs[opponents.theirs]
@@ -106,7 +106,7 @@ def _compared_folds(stream: sg.ArrayStream, generator: str) -> str:
     for _ in range(TURNS):
         for _ in range(REPEATS):
             ours.take(*_timed(time.perf_counter, stream, sg.HoeffdingTree(), sg.Bootstrap(N_FOLDS), n_threads=2))
-        speed = moa.folds("trees.HoeffdingTree", generator, N_ROWS, N_FOLDS)
+        speed = moa.time_folds("trees.HoeffdingTree", generator, N_ROWS, N_FOLDS)
         theirs.take(speed.wall, speed.accuracy)
         cpu.take(speed.cpu, speed.accuracy)
     ratio = theirs.seconds / ours.seconds

@@ -28,7 +28,7 @@ import streamgauge as sg
 from benchmarks.endless import resident_mib
 from benchmarks.fault_table import Campaign, bytes_of, show
 from benchmarks.faults import rows_kept
-from peers.brokers import KafkaBroker, RedisServer, why_no_kafka, why_no_redis
+from peers.brokers import KafkaBroker, RedisServer, explain_missing_kafka, explain_missing_redis
 from streamgauge.records import Attribute, Schema
 from streamgauge.streams.live import Kafka, LiveStream, Redis
 
@@ -237,14 +237,14 @@ def slow(name: str, broker: Broker) -> None:
 def main(n_runs: int = 25, seed: int = 1, only: str = "", more: str = "") -> None:
     """Run the campaigns, or that of one broker only, or more of it, and print the table."""
     done = []
-    if why_no_redis() is None and only != "Kafka":
+    if explain_missing_redis() is None and only != "Kafka":
         server = RedisServer()
         server.start()
         fill_redis(server)
         done.append(campaign("Redis", server, n_runs, seed, more=bool(more)))
         slow("Redis", server)
         server.stop()
-    if why_no_kafka() is None and only != "Redis":
+    if explain_missing_kafka() is None and only != "Redis":
         broker = KafkaBroker()
         broker.start()
         fill_kafka(broker)
@@ -252,7 +252,7 @@ def main(n_runs: int = 25, seed: int = 1, only: str = "", more: str = "") -> Non
         slow("Kafka", broker)
         broker.stop()
     show(*done)
-    for reason in filter(None, (why_no_redis(), why_no_kafka())):
+    for reason in filter(None, (explain_missing_redis(), explain_missing_kafka())):
         print(f"left out: {reason}")
 
 

@@ -79,10 +79,10 @@ def raced(name: str, values: NDArray[np.float64], turns: int) -> dict[str, tuple
 def main() -> None:
     """Print nanoseconds per value."""
     values = sample()
-    absent = moa.why_not_compiled()
+    absent = moa.explain_missing_jdk()
     if absent:
         print(f"without MOA: {absent}")
-    timed = [] if absent else moa.detector_signals(list(MOA.values()), values, repeats=TURNS)
+    timed = [] if absent else moa.run_detectors(list(MOA.values()), values, repeats=TURNS)
     moas = dict(zip(MOA, (time for _, time in timed), strict=False))
     print(f"{'detector':<14}{'ours':>9}{'MOA':>9}{'River':>11}   ns of CPU per value")
     for name in DETECTORS:

@@ -208,7 +208,7 @@ def adapters() -> dict[str, Callable[[], sg.Results]]:
         return run(models={"sea": SEA(GaussianNB())}, scheme=schemes.Chunks(250))
 
     def moa_learners() -> sg.Results:
-        os.environ.setdefault("STREAMGAUGE_MOA_JAR", str(moa.jar()))
+        os.environ.setdefault("STREAMGAUGE_MOA_JAR", str(moa.find_jar()))
         names = {"tree": "trees.HoeffdingTree", "bayes": "bayes.NaiveBayes"}
         return run(models={name: learners.Moa(text) for name, text in names.items()})
 

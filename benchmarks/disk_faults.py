@@ -22,7 +22,7 @@ from pathlib import Path
 
 from benchmarks.fault_table import Campaign, show
 from benchmarks.faults import in_a_process, rows_kept
-from streamgauge._engine.checkpoint.container import decoded
+from streamgauge._engine.checkpoint.container import decode
 
 N_RUNS = 20
 CAPABILITIES = 0x20080522
@@ -51,7 +51,7 @@ def give_up_powers() -> None:
 def is_intact(folder: Path) -> bool:
     """Say whether the newest checkpoint is whole, and none is left that was half written."""
     found = sorted(folder.glob("*.checkpoint"))
-    return bool(found) and decoded(found[-1].read_bytes()).n_rows > 0 and not any(folder.glob(".*.tmp"))
+    return bool(found) and decode(found[-1].read_bytes()).n_rows > 0 and not any(folder.glob(".*.tmp"))
 
 
 def full(number: int, base: Path, draw: random.Random) -> tuple[bool, bool]:

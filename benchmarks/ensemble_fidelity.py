@@ -32,7 +32,7 @@ Rows = tuple[Schema, NDArray[np.float64], NDArray[np.int32]]
 
 def main() -> None:
     """Print a line per stream and ensemble."""
-    reason = moa.why_not_compiled()
+    reason = moa.explain_missing_jdk()
     if reason is not None:
         print(reason)
         return
@@ -57,7 +57,7 @@ def accuracy_of(spec: LearnerSpec, rows: Rows, seed: int) -> float:
 
 def moas_accuracy(learner: str, rows: Rows, seed: int) -> float:
     """Give the same of a learner of MOA."""
-    predictions = moa.weighted_predictions(learner, *rows, np.ones(len(rows[2])), seed=seed)
+    predictions = moa.predict_weighted(learner, *rows, np.ones(len(rows[2])), seed=seed)
     return float(np.mean(predictions == rows[2]))
 
 

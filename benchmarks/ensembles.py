@@ -45,7 +45,7 @@ OPPONENTS = (
 
 def main() -> None:
     """Print a table of all streams and ensembles."""
-    reason = moa.why_not_compiled()
+    reason = moa.explain_missing_jdk()
     if reason is not None:
         print(reason)
         return
@@ -54,9 +54,9 @@ def main() -> None:
     for heading in headings:
         table.add_column(heading, justify="left" if heading in {"stream", "ensemble"} else "right", no_wrap=True)
     for name, generator in STREAMS.items():
-        schema, x, y = moa.generated_rows(generator, N_ROWS)
+        schema, x, y = moa.generate_rows(generator, N_ROWS)
         stream = sg.ArrayStream(x, y, schema=schema)
-        baseline = min(moa.speed("functions.MajorityClass", generator, N_ROWS).cpu for _ in range(REPEATS))
+        baseline = min(moa.measure_speed("functions.MajorityClass", generator, N_ROWS).cpu for _ in range(REPEATS))
         for opponents in OPPONENTS:
             cells = _compared(stream, generator, opponents, baseline)
             print(name, *cells, flush=True)
@@ -71,13 +71,13 @@ def _compared(stream: sg.ArrayStream, generator: str, opponents: Opponents, base
         started = time.process_time()
         results = sg.evaluate(stream, opponents.ours, backend=sg.Threads(1))
         ours.append((time.process_time() - started) / N_ROWS)
-        theirs.append(moa.speed(opponents.theirs, generator, N_ROWS))
+        theirs.append(moa.measure_speed(opponents.theirs, generator, N_ROWS))
     mine, net = min(ours), min(speed.cpu for speed in theirs) - baseline
     accuracy = float(results.curve(results.learners[0], "accuracy")[-1, 0])
     learner = opponents.ours.build(stream.schema, 1)
     for batch in stream.batches(N_ROWS):
         learner.interleave(Step(batch), with_votes=False)
-    heap = moa.heap_bytes(opponents.theirs, generator, N_ROWS)
+    heap = moa.measure_heap(opponents.theirs, generator, N_ROWS)
     goal = "-" if opponents.goal is None else f"{opponents.goal:.0f} {_verdict(net / mine, opponents.goal)}"
     return [
         type(opponents.ours).__name__,

@@ -114,7 +114,7 @@ STREAMS: dict[str, Callable[[], Rows]] = {
 
 def main() -> None:
     """Print a table of all learners and streams."""
-    reason = moa.why_absent()
+    reason = moa.explain_missing()
     if reason is not None:
         print(reason)
         return
@@ -135,7 +135,7 @@ def main() -> None:
 
 def _compared(name: str, stream: str, rows: Rows) -> list[str]:
     pair = PAIRS[name]
-    ours, theirs = pair.accuracy(rows), moa.prequential(pair.theirs, *rows).accuracy
+    ours, theirs = pair.accuracy(rows), moa.run_prequential(pair.theirs, *rows).accuracy
     return [f"{ours:.4f}", f"{theirs:.4f}", f"{ours - theirs:+.4f}", _verdict(pair, name, stream, ours - theirs)]
 
 

@@ -37,7 +37,7 @@ STREAMS = {
 
 def main() -> None:
     """Print a row for each stream, and a line on River."""
-    reason = moa.why_not_compiled()
+    reason = moa.explain_missing_jdk()
     if reason is not None:
         print(reason)
         return
@@ -46,7 +46,7 @@ def main() -> None:
         table.add_column(heading, justify="left" if heading == "stream" else "right", no_wrap=True)
     lines = []
     for name, generator in STREAMS.items():
-        schema, x, y = moa.generated_rows(generator, N_ROWS)
+        schema, x, y = moa.generate_rows(generator, N_ROWS)
         table.add_row(name, *_beside_moa(sg.ArrayStream(x, y, schema=schema), generator))
         if name.startswith("RBF"):
             lines.append(_beside_river(schema, x[:N_RIVER_ROWS], y[:N_RIVER_ROWS]))
@@ -62,8 +62,8 @@ def _beside_moa(stream: sg.ArrayStream, generator: str) -> list[str]:
         start = time.process_time()
         results = sg.evaluate(stream, AdaptiveRandomForest(), backend=sg.Threads(1))
         ours.append((time.process_time() - start) / N_ROWS)
-        theirs.append(moa.speed(THEIRS, generator, N_ROWS))
-        baseline.append(moa.speed("functions.MajorityClass", generator, N_ROWS).cpu)
+        theirs.append(moa.measure_speed(THEIRS, generator, N_ROWS))
+        baseline.append(moa.measure_speed("functions.MajorityClass", generator, N_ROWS).cpu)
     accuracy = float(results.curve(results.learners[0], "accuracy")[-1, 0])
     cpu = min(speed.cpu for speed in theirs) - min(baseline)
     return [
@@ -73,7 +73,7 @@ def _beside_moa(stream: sg.ArrayStream, generator: str) -> list[str]:
         f"{accuracy:.4f}",
         f"{theirs[0].accuracy:.4f}",
         f"{_n_bytes(stream) / 1e6:.1f}",
-        f"{moa.heap_bytes(THEIRS, generator, N_ROWS) / 1e6:.1f}",
+        f"{moa.measure_heap(THEIRS, generator, N_ROWS) / 1e6:.1f}",
     ]
 
 

@@ -70,7 +70,7 @@ def ours(spec: LearnerSpec, rows: Rows) -> float:
 
 def main() -> None:
     """Print a line per stream and learner."""
-    reason = moa.why_absent()
+    reason = moa.explain_missing()
     if reason is not None:
         print(reason)
         return
@@ -82,7 +82,7 @@ def main() -> None:
         rows = rows_of()
         for learner, (spec, command) in OPPONENTS.items():
             mine = ours(spec, rows)
-            theirs = float(np.mean([moa.prequential(command, *shuffled(rows, seed)).accuracy for seed in SEEDS]))
+            theirs = float(np.mean([moa.run_prequential(command, *shuffled(rows, seed)).accuracy for seed in SEEDS]))
             print(f"{name:14}{learner:24}{mine:8.4f}{theirs:8.4f}{mine - theirs:12.4f}", flush=True)
 
 

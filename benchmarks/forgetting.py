@@ -92,11 +92,11 @@ def compare_adwin(batches: list[Trace]) -> None:
     river = ns_of(run_river(losses.astype(int).tolist()), 3)
     print(f"ADWIN per value: ours, with a whole tally in each bucket, {ours:.1f} ns; River's {river:.0f} ns", end="")
     print(f" ({river / ours:.0f}x)", end="")
-    absent = moa.why_not_compiled()
+    absent = moa.explain_missing_jdk()
     if absent:
         print(f"; no MOA: {absent}")
         return
-    theirs = 1e9 * moa.adwin_time(losses, repeats=9)
+    theirs = 1e9 * moa.time_adwin(losses, repeats=9)
     print(f"; MOA's, warm, {theirs:.0f} ns ({theirs / ours:.0f}x)")
 
 

@@ -123,7 +123,7 @@ def nanoseconds_per_row_of_river(stream: Iterable[object]) -> float:
 def nanoseconds_per_row_of_moa(generator: str) -> float:
     """Time a task that does little but generate."""
     generator = generator if generator.startswith("ConceptDrift") else f"generators.{generator}"
-    return moa.speed("functions.MajorityClass", generator, MOA_ROWS).cpu * 1e9
+    return moa.measure_speed("functions.MajorityClass", generator, MOA_ROWS).cpu * 1e9
 
 
 def nanoseconds_per_row_jumped(n_drifting: int) -> float:
@@ -151,7 +151,7 @@ def main() -> None:
     """Print the tables."""
     before = _native.instruction_set()
     names = _native.instruction_sets()
-    reason = moa.why_not_compiled()
+    reason = moa.explain_missing_jdk()
     headings = "".join(f"{name + ('*' if name == before else ''):>10}" for name in names)
     print(f"{'ns of CPU per row':28}{headings}{'River':>10}{'':8}{'MOA':>10}")
     for opponents in OPPONENTS:

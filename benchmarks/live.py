@@ -16,7 +16,7 @@ import numpy as np
 import redis
 
 import streamgauge as sg
-from peers.brokers import KafkaBroker, RedisServer, why_no_kafka, why_no_redis
+from peers.brokers import KafkaBroker, RedisServer, explain_missing_kafka, explain_missing_redis
 from streamgauge.learners import Perceptron
 from streamgauge.streams import in_memory
 from streamgauge.streams.live import Kafka, LiveStream, Redis
@@ -121,19 +121,19 @@ def main(n: int = 300_000) -> None:
     )
     print("less, one core that has nothing else to do evaluates 100,000 rows per second.")
     print(f"{'':8}{'bare':>12}{'evaluated':>14}{'ratio':>8}{'bare CPU':>11}{'eval. CPU':>12}   lag after each fifth")
-    if why_no_redis() is None:
+    if explain_missing_redis() is None:
         server = RedisServer()
         server.start()
         write_redis(server, events)
         measure("Redis", n, lambda: bare_redis(server, n), Redis("rows", server.url, schema=schema))
         server.stop()
-    if why_no_kafka() is None:
+    if explain_missing_kafka() is None:
         broker = KafkaBroker()
         broker.start()
         write_kafka(broker, events)
         measure("Kafka", n, lambda: bare_kafka(broker, n), Kafka("rows", broker.servers, schema=schema))
         broker.stop()
-    for reason in filter(None, (why_no_redis(), why_no_kafka())):
+    for reason in filter(None, (explain_missing_redis(), explain_missing_kafka())):
         print(f"left out: {reason}")
 
 

@@ -43,8 +43,8 @@ def ours(spec: LearnerSpec, batch: Batch) -> Speed:
 
 def of_moa(learner: str, n_rows: int) -> Speed:
     """Time a learner of MOA's."""
-    base = moa.warm_speed("functions.MajorityClass", MOA_STREAM, n_rows, 3).cpu
-    found = moa.warm_speed(learner, MOA_STREAM, n_rows, 3)
+    base = moa.measure_warm_speed("functions.MajorityClass", MOA_STREAM, n_rows, 3).cpu
+    found = moa.measure_warm_speed(learner, MOA_STREAM, n_rows, 3)
     return 1e9 * (found.cpu - base), found.accuracy
 
 
@@ -74,7 +74,7 @@ def of_stream_learn(model: Any, batch: Batch) -> Speed:  # noqa: ANN401
 def peers(few: Batch) -> dict[str, Callable[[], Speed]]:
     """Give what times the peer of a learner of ours, where it can be had."""
     found: dict[str, Callable[[], Speed]] = {}
-    if moa.why_not_compiled() is None:
+    if moa.explain_missing_jdk() is None:
         found["Perceptron(standardise=False)"] = lambda: of_moa("functions.Perceptron", N_ROWS)
         found["KNearestNeighbours()"] = lambda: of_moa("lazy.kNN -k 10 -w 1000", FEW_ROWS)
     try:

@@ -2,7 +2,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import moa.classifiers.core.driftdetection.ADWIN;
 
-/** Times MOA's ADWIN on losses given as zeros and ones: repeats in, best CPU seconds and last width out. */
+/** Times MOA's ADWIN on losses (zeros and ones on stdin). Argument: repeats. Prints best CPU seconds and last width. */
 public final class AdwinTime {
     public static void main(String[] arguments) throws Exception {
         byte[] losses = System.in.readAllBytes();

@@ -8,9 +8,9 @@ import moa.classifiers.core.driftdetection.ChangeDetector;
 import moa.options.ClassOption;
 
 /**
- * Runs MOA's detectors on values. Each argument is a detector; a value a line comes in. Out comes a line per detector:
- * the nanoseconds of CPU per value at the best of as many runs as the property "repeats" says, and a digit per value, 0
- * for stable, 1 for a warning, 2 for a drift.
+ * Runs MOA's detectors on values. Each argument is a detector; stdin has one value per line. Prints one line per
+ * detector: CPU nanoseconds per value, the best of as many runs as the property "repeats", and one digit per value: 0
+ * stable, 1 warning, 2 drift.
  */
 public final class DetectorSignals {
     public static void main(String[] arguments) throws Exception {

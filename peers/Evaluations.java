@@ -14,9 +14,9 @@ import moa.evaluation.LearningPerformanceEvaluator;
 import moa.options.ClassOption;
 
 /**
- * Has evaluators judge given predictions. The arguments are how many classes there are, every how many rows to read, and
- * the evaluators; a row a line comes in: true class, predicted class (-1 for no votes at all), weight. Out goes a line
- * per reading, evaluator and measurement: row, number of the evaluator, value, name.
+ * Runs evaluators on given predictions. Arguments: number of classes, rows between readings, evaluators. Stdin has one
+ * row per line: true class, predicted class (-1 for no votes), weight. Prints one line per reading, evaluator and
+ * measurement: row, index of the evaluator, value, name.
  */
 public final class Evaluations {
     public static void main(String[] arguments) throws Exception {

@@ -12,9 +12,8 @@ import moa.evaluation.LearningPerformanceEvaluator;
 import moa.options.ClassOption;
 
 /**
- * Times an evaluator on the outcomes of two classes. The arguments are the evaluator, every how many rows to read its
- * measurements, and how often to repeat; a byte a row comes in, '0' to '3' for twice the true class plus the predicted
- * one. Out go the least CPU nanoseconds per row.
+ * Times an evaluator on the outcomes of two classes. Arguments: evaluator, rows between readings, repeats. Stdin has one
+ * byte per row, '0' to '3': twice the true class plus the predicted one. Prints the fewest CPU nanoseconds per row.
  */
 public final class EvaluatorTime {
     public static void main(String[] arguments) throws Exception {

@@ -2,7 +2,7 @@ import moa.classifiers.Classifier;
 import moa.options.ClassOption;
 import moa.streams.ExampleStream;
 
-/** Trains a learner and tells how many bytes of the heap it holds. The arguments: learner, stream, number of rows. */
+/** Trains a learner and prints the bytes of heap it uses. Arguments: learner, stream, number of rows. */
 public final class HeapBytes {
     public static void main(String[] arguments) throws Exception {
         Classifier learner = (Classifier) ClassOption.cliStringToObject(arguments[0], Classifier.class, null);
@@ -16,7 +16,7 @@ public final class HeapBytes {
             learner.trainOnInstance((com.yahoo.labs.samoa.instances.Instance) stream.nextInstance().getData());
         }
         System.out.println(used() - before);
-        // Both must be alive up to here.
+        // Keeps both alive up to here.
         System.err.print(learner.hashCode() == stream.hashCode() ? " " : "");
     }
 

@@ -12,9 +12,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /**
- * Runs the main methods of classes one after the other. The arguments are a class path. A message comes in: how many
- * texts it has, and each with its length before it: a class, what it reads, and its arguments. Out goes the status, and
- * output and errors, each with its length before it. Each run loads its classes afresh, for MOA keeps state in some.
+ * Runs the main methods of classes one after another. Arguments: a class path. A message on stdin is the number of its
+ * texts, then each text after its length: a class, its stdin, its arguments. The answer is the status, then output and
+ * errors, each after its length. Each run loads its own classes, since some of MOA's have static state.
  */
 public final class Machine {
     public static void main(String[] classPath) throws Exception {

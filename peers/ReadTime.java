@@ -2,7 +2,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import moa.streams.ArffFileStream;
 
-/** Times the reading of an ARFF file. The arguments: file, how often. Out go the least CPU nanoseconds per row. */
+/** Times the reading of an ARFF file. Arguments: file, repeats. Prints the fewest CPU nanoseconds per row. */
 public final class ReadTime {
     public static void main(String[] arguments) throws Exception {
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();

@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import moa.options.ClassOption;
 import moa.tasks.MainTask;
 
-/** Runs MOA tasks one after the other in one virtual machine: a task a line in, wall seconds and result out. */
+/** Runs MOA tasks (one per line of stdin) in one virtual machine; prints wall seconds and result of each. */
 public final class WarmTasks {
     public static void main(String[] arguments) throws Exception {
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));

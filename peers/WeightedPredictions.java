@@ -8,9 +8,8 @@ import moa.options.ClassOption;
 import moa.streams.ArffFileStream;
 
 /**
- * Tests then trains a learner with weighted rows, which no stream of MOA gives, and with a seed, which no task takes. The
- * arguments are a learner, an ARFF file and the seed; a weight a line comes in, the code of a predicted class a line
- * goes out.
+ * Tests then trains a learner with weighted rows, which no stream of MOA has, and with a seed, which no task accepts.
+ * Arguments: learner, ARFF file, seed. Stdin has one weight per line. Prints one predicted class code per line.
  */
 public final class WeightedPredictions {
     public static void main(String[] arguments) throws Exception {

@@ -1,1 +1,1 @@
-"""Other people's systems: oracles in the tests, opponents in the benchmarks; no part of the package."""
+"""Other systems (MOA, Kafka, Redis): oracles in tests and opponents in benchmarks, not part of the package."""

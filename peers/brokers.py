@@ -1,8 +1,8 @@
 """Real brokers on this machine, for tests and benchmarks: Redis and Apache Kafka.
 
-Redis is the `redis-server` that is installed, or comes from Debian's packages, unpacked into `.cache/redis` without
-root. Kafka is one node in KRaft mode, its jars from Maven Central through the `mvn` that is installed, once, into
-`.cache/kafka`. `STREAMGAUGE_REDIS_SERVER` and `STREAMGAUGE_KAFKA_JARS` name others.
+Redis is the installed `redis-server`, or Debian's packages unpacked into `.cache/redis` without root. Kafka is one node
+in KRaft mode; the installed `mvn` fetches its jars from Maven Central into `.cache/kafka`, once.
+`STREAMGAUGE_REDIS_SERVER` and `STREAMGAUGE_KAFKA_JARS` select others.
 """
 
 import os
@@ -17,7 +17,14 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-__all__ = ["BrokerError", "KafkaBroker", "RedisServer", "free_port", "why_no_kafka", "why_no_redis"]
+__all__ = [
+    "BrokerError",
+    "KafkaBroker",
+    "RedisServer",
+    "explain_missing_kafka",
+    "explain_missing_redis",
+    "find_free_port",
+]
 
 CACHE = Path(__file__).resolve().parent.parent / ".cache"
 KAFKA_VERSION = "4.3.1"
@@ -45,22 +52,24 @@ group.initial.rebalance.delay.ms=0
 
 
 class BrokerError(RuntimeError):
-    """A broker cannot be had, or does not start."""
+    """A broker is not available, or does not start."""
 
 
 @cache
-def why_no_redis() -> str | None:
-    """Say why Redis cannot be run here; None where it can."""
-    return _why_not(_redis_command)
+def explain_missing_redis() -> str | None:
+    """Return why Redis cannot run here; None if it can."""
+    return _explain_failure(_find_redis)
 
 
 @cache
-def why_no_kafka() -> str | None:
-    """Say why Kafka cannot be run here; None where it can."""
-    return "Kafka needs Java, which is not installed" if shutil.which("java") is None else _why_not(_kafka_jars)
+def explain_missing_kafka() -> str | None:
+    """Return why Kafka cannot run here; None if it can."""
+    if shutil.which("java") is None:
+        return "Kafka needs Java, which is not installed"
+    return _explain_failure(_find_kafka_jars)
 
 
-def _why_not(find: Callable[[], object]) -> str | None:
+def _explain_failure(find: Callable[[], object]) -> str | None:
     try:
         find()
     except BrokerError as error:
@@ -76,8 +85,8 @@ def _run(command: list[str], folder: Path) -> None:
         raise BrokerError(msg)
 
 
-def _fetched(folder: Path, fetch: Callable[[Path], None]) -> Path:
-    """Give a folder of the cache; where it is not there it is filled elsewhere first, so that it is whole or absent."""
+def _fetch_once(folder: Path, fetch: Callable[[Path], None]) -> Path:
+    """Return a folder of the cache; a missing one is filled elsewhere and renamed, so that it is never partial."""
     if not folder.exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as new:
@@ -85,20 +94,20 @@ def _fetched(folder: Path, fetch: Callable[[Path], None]) -> Path:
             try:
                 (Path(new) / "content").rename(folder)
             except OSError:
-                if not folder.exists():  # or else another process was quicker
+                if not folder.exists():  # otherwise another process was faster
                     raise
     return folder
 
 
-def _redis_command() -> tuple[list[str], dict[str, str]]:
-    """Give the command that starts Redis, and what its environment needs more."""
+def _find_redis() -> tuple[list[str], dict[str, str]]:
+    """Return the command that starts Redis, and the environment variables it needs."""
     installed = os.environ.get("STREAMGAUGE_REDIS_SERVER") or shutil.which("redis-server")
     if installed:
         return [installed], {}
     if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
-        msg = "redis-server is not installed, and there is no apt-get to fetch it with"
+        msg = "redis-server is not installed, and there is no apt-get to fetch it"
         raise BrokerError(msg)
-    unpacked = _fetched(CACHE / "redis", _fetch_redis)
+    unpacked = _fetch_once(CACHE / "redis", _fetch_redis)
     libraries = {str(path.parent) for path in unpacked.rglob("*.so*")}
     return [str(unpacked / "usr" / "bin" / "redis-server")], {"LD_LIBRARY_PATH": ":".join(sorted(libraries))}
 
@@ -106,7 +115,7 @@ def _redis_command() -> tuple[list[str], dict[str, str]]:
 def _fetch_redis(folder: Path) -> None:
     try:
         _run(["apt-get", "download", *DEBIAN_PACKAGES], folder)
-    except BrokerError:  # the lists of packages are old or missing: make some of our own, for which nobody needs root
+    except BrokerError:  # the package lists are outdated or missing: download them into our folder, without root
         lists = [f"-oDir::State={folder / 'state'}", f"-oDir::Cache={folder / 'cache'}", "-oAPT::Sandbox::User="]
         for inside in ("state/lists/partial", "cache/archives/partial"):
             (folder / inside).mkdir(parents=True, exist_ok=True)
@@ -116,14 +125,14 @@ def _fetch_redis(folder: Path) -> None:
         _run(["dpkg-deb", "-x", str(package), str(folder / "content")], folder)
 
 
-def _kafka_jars() -> Path:
-    given = os.environ.get("STREAMGAUGE_KAFKA_JARS")
-    if given:
-        return Path(given)
+def _find_kafka_jars() -> Path:
+    folder = os.environ.get("STREAMGAUGE_KAFKA_JARS")
+    if folder:
+        return Path(folder)
     if shutil.which("mvn") is None:
-        msg = "Kafka's jars are fetched with mvn, which is not installed"
+        msg = "fetching Kafka's jars needs mvn, which is not installed"
         raise BrokerError(msg)
-    return _fetched(CACHE / "kafka" / KAFKA_VERSION, _fetch_kafka)
+    return _fetch_once(CACHE / "kafka" / KAFKA_VERSION, _fetch_kafka)
 
 
 def _fetch_kafka(folder: Path) -> None:
@@ -132,42 +141,42 @@ def _fetch_kafka(folder: Path) -> None:
     _run(["mvn", "-q", "-B", *goal], folder)
 
 
-def free_port() -> int:
-    """Give a port at which nobody listens."""
+def find_free_port() -> int:
+    """Return a port that is not in use."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return int(server.getsockname()[1])
 
 
 class _Broker(ABC):
-    """A process that listens at a port of this machine, and can be killed and started again with what it holds."""
+    """A process that listens on a local port and can be killed and restarted with its data."""
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="streamgauge-broker-")
         self.folder = Path(self._folder.name)
-        self.port = free_port()
+        self.port = find_free_port()
         self._process: subprocess.Popen[bytes] | None = None
 
     @abstractmethod
-    def _command(self) -> tuple[list[str], dict[str, str]]:
-        """Give the command that starts it, and what its environment needs more."""
+    def _build_command(self) -> tuple[list[str], dict[str, str]]:
+        """Return the command that starts it, and the environment variables it needs."""
 
     def start(self) -> None:
-        """Start it, and wait until it answers."""
-        command, environment = self._command()
+        """Start it and wait until it answers."""
+        command, environment = self._build_command()
         log = self.folder / "log"
         with log.open("ab") as out:
             self._process = subprocess.Popen(
                 command, stdout=out, stderr=out, cwd=self.folder, env={**os.environ, **environment}
             )
         deadline = time.monotonic() + 180
-        while not self._answers():
+        while not self._is_ready():
             if self._process.poll() is not None or time.monotonic() > deadline:
                 msg = f"{Path(command[0]).name} does not start: {log.read_text(errors='replace')[-500:]}"
                 self.stop()
                 raise BrokerError(msg)
             time.sleep(0.05)
 
-    def _answers(self) -> bool:
+    def _is_ready(self) -> bool:
         try:
             socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
         except OSError:
@@ -175,54 +184,54 @@ class _Broker(ABC):
         return True
 
     def kill(self, how: int = signal.SIGKILL) -> None:
-        """End it without a warning."""
+        """Kill it with a signal."""
         if self._process is not None:
             self._process.send_signal(how)
             self._process.wait(30)
             self._process = None
 
     def stop(self) -> None:
-        """End it, and forget what it holds."""
+        """Kill it and delete its data."""
         self.kill()
         self._folder.cleanup()
 
 
 class RedisServer(_Broker):
-    """A Redis server that writes down every entry before it answers, so that a kill loses nothing."""
+    """A Redis server that logs every entry before it answers, so that a kill loses nothing."""
 
     @property
     def url(self) -> str:
-        """Where it answers."""
+        """The address of the server."""
         return f"redis://127.0.0.1:{self.port}"
 
-    def _answers(self) -> bool:
-        """Say whether it has read what it holds, too."""
+    def _is_ready(self) -> bool:
+        """Return whether it has loaded its data as well."""
         try:
-            with socket.create_connection(("127.0.0.1", self.port), timeout=1) as asking:
-                asking.sendall(b"PING\r\n")
-                return asking.recv(16).startswith(b"+PONG")
+            with socket.create_connection(("127.0.0.1", self.port), timeout=1) as connection:
+                connection.sendall(b"PING\r\n")
+                return connection.recv(16).startswith(b"+PONG")
         except OSError:
             return False
 
-    def _command(self) -> tuple[list[str], dict[str, str]]:
-        command, environment = _redis_command()
+    def _build_command(self) -> tuple[list[str], dict[str, str]]:
+        command, environment = _find_redis()
         options = ["--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir", str(self.folder)]
         return [*command, *options, "--appendonly", "yes", "--appendfsync", "everysec"], environment
 
 
 class KafkaBroker(_Broker):
-    """A Kafka broker of one node."""
+    """A single-node Kafka broker."""
 
     @property
     def servers(self) -> str:
-        """Where it answers."""
+        """The address of the broker."""
         return f"127.0.0.1:{self.port}"
 
-    def _command(self) -> tuple[list[str], dict[str, str]]:
+    def _build_command(self) -> tuple[list[str], dict[str, str]]:
         settings = self.folder / "server.properties"
-        java = ["java", "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", f"{_kafka_jars()}/*"]
+        java = ["java", "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", f"{_find_kafka_jars()}/*"]
         if not settings.exists():
-            text = PROPERTIES.format(port=self.port, controller=free_port(), folder=self.folder)
+            text = PROPERTIES.format(port=self.port, controller=find_free_port(), folder=self.folder)
             settings.write_text(text, encoding="utf-8")
             identity = ["-t", "c3RyZWFtZ2F1Z2UtdGVzdA", "-c", str(settings)]
             _run([*java, "kafka.tools.StorageTool", "format", *identity], self.folder)

@@ -1,4 +1,4 @@
-"""Compiles the Java part of the MOA adapter into the jar that is shipped with the package: ``python -m peers.java``."""
+"""Compilation of the Java part of the MOA adapter into the jar of the package: ``python -m peers.java``."""
 
 import subprocess
 import sys
@@ -8,29 +8,29 @@ from tempfile import TemporaryDirectory
 
 from peers import moa
 
-__all__ = ["FOLDER", "JAR", "SOURCE", "compiled"]
+__all__ = ["FOLDER", "JAR", "SOURCE", "compile_source"]
 
 FOLDER = Path(__file__).resolve().parents[1] / "src" / "streamgauge" / "learners" / "adapters" / "java"
 SOURCE, JAR = FOLDER / "Cell.java", FOLDER / "cell.jar"
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
-"""The time of all files in the jar, so that the same source gives the same jar."""
+"""Timestamp of all files in the jar, so that the same source gives the same jar."""
 
 
-def compiled() -> bytes:
-    """Compile the source to the class that Java 11 and later understand; needs a JDK and MOA's jar."""
+def compile_source() -> bytes:
+    """Compile the source for Java 11 and later; needs a JDK and MOA's jar."""
     with TemporaryDirectory() as folder:
-        command = ["javac", "--release", "11", "-g:none", "-cp", str(moa.jar()), "-d", folder, str(SOURCE)]
+        command = ["javac", "--release", "11", "-g:none", "-cp", str(moa.find_jar()), "-d", folder, str(SOURCE)]
         subprocess.run(command, check=True)
         return Path(folder, "streamgauge", "Cell.class").read_bytes()
 
 
 def main() -> None:
-    """Write the jar; it holds its source too."""
-    reason = moa.why_not_compiled()
+    """Write the jar, with its source."""
+    reason = moa.explain_missing_jdk()
     if reason is not None:
         sys.exit(reason)
     with zipfile.ZipFile(JAR, "w") as jar:
-        for name, content in (("Cell.class", compiled()), ("Cell.java", SOURCE.read_bytes())):
+        for name, content in (("Cell.class", compile_source()), ("Cell.java", SOURCE.read_bytes())):
             jar.writestr(zipfile.ZipInfo(f"streamgauge/{name}", LONG_AGO), content, zipfile.ZIP_DEFLATED)
 
 

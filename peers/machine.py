@@ -1,4 +1,4 @@
-"""One Java virtual machine that runs program after program, for those who need many short runs."""
+"""A Java virtual machine that runs one program after another, for many short runs."""
 
 import struct
 import subprocess
@@ -12,14 +12,14 @@ __all__ = ["Machine"]
 
 
 class Machine:
-    """A Java virtual machine to which programs are sent; each runs in classes loaded for it alone.
+    """A Java virtual machine that runs programs; each run loads its own classes.
 
     Parameters
     ----------
     jar
-        What the programs need.
+        The class path of the programs.
     sources
-        The programs, one of which is Machine.java. They are compiled once.
+        The programs and Machine.java. They are compiled once.
     """
 
     def __init__(self, jar: Path, sources: Sequence[Path]) -> None:
@@ -35,12 +35,12 @@ class Machine:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._process.communicate()  # it ends with its input
+        self._process.communicate()  # closes its input, which ends it
         self._folder.cleanup()
 
-    def run(self, program: str, arguments: Sequence[str], given: str) -> tuple[int, str, str]:
-        """Run the main method of a class; returns its status, output and errors."""
-        texts = [text.encode() for text in (program, given, *arguments)]
+    def run(self, program: str, arguments: Sequence[str], stdin: str) -> tuple[int, str, str]:
+        """Run the main method of a class; return its status, output and errors."""
+        texts = [text.encode() for text in (program, stdin, *arguments)]
         message = struct.pack(">i", len(texts)) + b"".join(struct.pack(">i", len(text)) + text for text in texts)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -56,6 +56,6 @@ class Machine:
 def _read(file: IO[bytes], n_bytes: int) -> bytes:
     content = file.read(n_bytes)
     if len(content) < n_bytes:
-        msg = "the Java virtual machine has ended"
+        msg = "the Java virtual machine has exited"
         raise EOFError(msg)
     return content

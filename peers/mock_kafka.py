@@ -1,4 +1,4 @@
-"""librdkafka's own mock cluster, whose brokers can be taken down and up: the library is that of confluent-kafka."""
+"""The mock cluster of librdkafka, whose brokers can be taken down and up; the library comes with confluent-kafka."""
 
 import ctypes
 from collections.abc import Iterator
@@ -7,21 +7,21 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-__all__ = ["MockCluster", "mock_cluster", "why_no_mock_cluster"]
+__all__ = ["MockCluster", "explain_missing_mock_cluster", "run_mock_cluster"]
 
 
 @cache
-def _library() -> ctypes.CDLL:
+def _load_library() -> ctypes.CDLL:
     spec = find_spec("confluent_kafka")
     if spec is None or spec.origin is None:
         msg = "confluent-kafka is not installed"
         raise OSError(msg)
     folder = Path(spec.origin).resolve().parent.parent
-    found = sorted(folder.glob("confluent_kafka*.libs/librdkafka*"))
-    if not found:
-        msg = "confluent-kafka comes without a librdkafka of its own"
+    paths = sorted(folder.glob("confluent_kafka*.libs/librdkafka*"))
+    if not paths:
+        msg = "confluent-kafka is installed without librdkafka"
         raise OSError(msg)
-    library = ctypes.CDLL(str(found[0]))
+    library = ctypes.CDLL(str(paths[0]))
     pointer, number = ctypes.c_void_p, ctypes.c_int
     for name, result, arguments in (
         ("rd_kafka_conf_new", pointer, []),
@@ -40,12 +40,12 @@ def _library() -> ctypes.CDLL:
 
 
 @cache
-def why_no_mock_cluster() -> str | None:
-    """Say why there is no mock cluster here; None where there is."""
+def explain_missing_mock_cluster() -> str | None:
+    """Return why the mock cluster cannot run here; None if it can."""
     try:
-        _library()
+        _load_library()
     except (OSError, AttributeError) as error:
-        return f"librdkafka's mock cluster cannot be had: {error}"
+        return f"librdkafka's mock cluster is not available: {error}"
     return None
 
 
@@ -54,29 +54,29 @@ class MockCluster:
 
     def __init__(self, handle: int, n: int) -> None:
         self._handle, self._n = handle, n
-        self.servers = _library().rd_kafka_mock_cluster_bootstraps(handle).decode()
+        self.servers = _load_library().rd_kafka_mock_cluster_bootstraps(handle).decode()
 
     def create(self, topic: str, partitions: int = 1) -> None:
-        """Make a topic."""
-        _library().rd_kafka_mock_topic_create(self._handle, topic.encode(), partitions, 1)
+        """Create a topic."""
+        _load_library().rd_kafka_mock_topic_create(self._handle, topic.encode(), partitions, 1)
 
     def down(self) -> None:
         """Take all brokers down."""
         for broker in range(1, self._n + 1):
-            _library().rd_kafka_mock_broker_set_down(self._handle, broker)
+            _load_library().rd_kafka_mock_broker_set_down(self._handle, broker)
 
     def up(self) -> None:
-        """Take all brokers up; they hold what they held."""
+        """Take all brokers up; they have kept their data."""
         for broker in range(1, self._n + 1):
-            _library().rd_kafka_mock_broker_set_up(self._handle, broker)
+            _load_library().rd_kafka_mock_broker_set_up(self._handle, broker)
 
 
 @contextmanager
-def mock_cluster(n: int = 3) -> Iterator[MockCluster]:
-    """Run a cluster of so many brokers while the block runs."""
-    library = _library()
-    complaint = ctypes.create_string_buffer(200)
-    client = library.rd_kafka_new(0, library.rd_kafka_conf_new(), complaint, len(complaint))
+def run_mock_cluster(n: int = 3) -> Iterator[MockCluster]:
+    """Run a cluster of `n` brokers during the block."""
+    library = _load_library()
+    message = ctypes.create_string_buffer(200)
+    client = library.rd_kafka_new(0, library.rd_kafka_conf_new(), message, len(message))
     cluster = library.rd_kafka_mock_cluster_new(client, n)
     try:
         yield MockCluster(cluster, n)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from peers import moa as moa_peer
-from peers.brokers import KafkaBroker, RedisServer, why_no_kafka, why_no_redis
-from peers.mock_kafka import MockCluster, mock_cluster, why_no_mock_cluster
+from peers.brokers import KafkaBroker, RedisServer, explain_missing_kafka, explain_missing_redis
+from peers.mock_kafka import MockCluster, explain_missing_mock_cluster, run_mock_cluster
 from streamgauge.errors import StreamgaugeError
 from streamgauge.streams import File, load
 
@@ -48,9 +48,9 @@ def _skip_because(reason: str | None) -> None:
 @pytest.fixture(scope="session")
 def moa() -> Iterator[None]:
     """Run everything of `peers.moa` in one Java virtual machine, where there is a JDK."""
-    _skip_because(moa_peer.why_absent())
-    if moa_peer.why_not_compiled() is None:
-        with moa_peer.one_machine():
+    _skip_because(moa_peer.explain_missing())
+    if moa_peer.explain_missing_jdk() is None:
+        with moa_peer.share_machine():
             yield
     else:
         yield
@@ -59,13 +59,13 @@ def moa() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def moa_programs(moa: None) -> None:  # noqa: ARG001
     """Skip where no program around MOA can be compiled."""
-    _skip_because(moa_peer.why_not_compiled())
+    _skip_because(moa_peer.explain_missing_jdk())
 
 
 @pytest.fixture(scope="session")
 def redis_server() -> Iterator[RedisServer]:
     """A Redis server; a test that kills it starts it again."""
-    _skip_because(why_no_redis())
+    _skip_because(explain_missing_redis())
     server = RedisServer()
     server.start()
     yield server
@@ -75,7 +75,7 @@ def redis_server() -> Iterator[RedisServer]:
 @pytest.fixture(scope="session")
 def kafka_broker() -> Iterator[KafkaBroker]:
     """A Kafka broker of one node; a test that kills it starts it again."""
-    _skip_because(why_no_kafka())
+    _skip_because(explain_missing_kafka())
     broker = KafkaBroker()
     broker.start()
     yield broker
@@ -85,8 +85,8 @@ def kafka_broker() -> Iterator[KafkaBroker]:
 @pytest.fixture(scope="session")
 def mock_kafka() -> Iterator[MockCluster]:
     """A mock cluster of three brokers in this process; a test that takes them down takes them up again."""
-    _skip_because(why_no_mock_cluster())
-    with mock_cluster() as cluster:
+    _skip_because(explain_missing_mock_cluster())
+    with run_mock_cluster() as cluster:
         yield cluster
 
 

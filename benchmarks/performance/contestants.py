@@ -146,11 +146,11 @@ def _held(job: Job, schema: Schema, stream: Any) -> float | None:  # noqa: ANN40
 def _moa(job: Job) -> Taken:
     """Run its task; what it reports of its own thread, the generator included."""
     if job.system == WARM_MOA:
-        speed = moa.warm_speed(MOA[job.learner], job.generator, job.n_rows, REPEATS)
+        speed = moa.measure_warm_speed(MOA[job.learner], job.generator, job.n_rows, REPEATS)
     elif job.n_folds:
-        speed = moa.folds(MOA[job.learner], job.generator, job.n_rows, job.n_folds)
+        speed = moa.time_folds(MOA[job.learner], job.generator, job.n_rows, job.n_folds)
     else:
-        speed = moa.speed(MOA[job.learner], job.generator, job.n_rows)
+        speed = moa.measure_speed(MOA[job.learner], job.generator, job.n_rows)
     return Taken(speed.cpu * job.n_rows, speed.wall * job.n_rows, speed.accuracy, _peak_mb_of_child())
 
 

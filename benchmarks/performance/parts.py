@@ -39,7 +39,7 @@ def detectors(sizes: Sizes, folder: Path) -> Iterator[Figure]:
     """Give each detector the same errors."""
     del folder
     values = detecting.sample()[: sizes.n_values]
-    timed = moa.detector_signals(list(detecting.MOA.values()), values, REPEATS) if has("MOA") else []
+    timed = moa.run_detectors(list(detecting.MOA.values()), values, REPEATS) if has("MOA") else []
     moas = dict(zip(detecting.MOA, (time for _, time in timed), strict=False))
     for name in [name for name in DETECTORS if name in detecting.MOA or name in detecting.RIVER]:
         for system, (n_values, time) in detecting.raced(name, values, sizes.turns + 2).items():
@@ -63,7 +63,7 @@ def measures(sizes: Sizes, folder: Path) -> Iterator[Figure]:
         for name, (rows, _) in works.items():
             yield Figure(subject, name, rows, 1e9 * best[name].seconds / rows)
         if subject in evaluators and has("MOA"):
-            time = moa.evaluator_time(evaluators[subject], truth, guess, every=EVERY, repeats=REPEATS)
+            time = moa.time_evaluator(evaluators[subject], truth, guess, every=EVERY, repeats=REPEATS)
             yield Figure(subject, "MOA", len(truth), time, note=f"its evaluator, accuracy and kappas, {WARM}")
 
 
@@ -133,7 +133,7 @@ def files(sizes: Sizes, folder: Path) -> Iterator[Figure]:
             few = min(reading.N_RIVER, sizes.n_file_rows) if system == "River" else sizes.n_file_rows
             yield Figure(subject, system, few, 1e3 / rates[name], peak_mb=added_mb(readers[name]), note=ADDED)
         if kind == "ARFF" and has("MOA"):
-            yield Figure(subject, "MOA", sizes.n_file_rows, moa.read_time(arff, REPEATS), note=WARM)
+            yield Figure(subject, "MOA", sizes.n_file_rows, moa.time_reading(arff, REPEATS), note=WARM)
 
 
 def sampling(sizes: Sizes, folder: Path) -> Iterator[Figure]:

@@ -26,9 +26,9 @@ def has(system: str) -> bool:
 
 def _why_absent(system: str) -> str | None:
     if system == "MOA":
-        return moa.why_not_compiled()
+        return moa.explain_missing_jdk()
     if system == "CapyMOA":
-        return moa.why_not_compiled() or _why_no_capymoa()
+        return moa.explain_missing_jdk() or _why_no_capymoa()
     module = MODULES.get(system)
     return f"{module} is not installed" if module is not None and find_spec(module) is None else None
 

@@ -66,7 +66,7 @@ def raced(jobs: list[Job], turns: int, times_for_swift: int = 1) -> dict[tuple[s
 def _write_rows(stream: str, n_rows: int, folder: Path) -> Path:
     path = folder / f"{stream.replace(' ', '_')}.arff"
     if has("MOA"):
-        arff.write(path, *moa.generated_rows(STREAMS[stream], n_rows))
+        arff.write(path, *moa.generate_rows(STREAMS[stream], n_rows))
     else:
         streams.write(replace(INSTEAD[stream], n_rows=n_rows), path)
     return path
@@ -111,7 +111,7 @@ def _figure(job: Job, stream: str, found: dict[tuple[str, str], Taken], our_accu
     base = found.get((job.system, "MajorityClass"))
     held = taken.model_mb
     if job.system == "MOA" and stream == "RBF":
-        held = moa.heap_bytes(contestants.MOA[job.learner], job.generator, job.n_rows) / 1e6
+        held = moa.measure_heap(contestants.MOA[job.learner], job.generator, job.n_rows) / 1e6
     return Figure(
         f"{job.learner}, {stream}",
         job.system,

@@ -20,10 +20,10 @@ jpype = pytest.importorskip("jpype", reason="jpype1 is not installed")
 
 @pytest.fixture(autouse=True)
 def _jar(monkeypatch):
-    reason = moa.why_absent()
+    reason = moa.explain_missing()
     if reason is not None:
         pytest.skip(reason)
-    monkeypatch.setenv("STREAMGAUGE_MOA_JAR", str(moa.jar()))
+    monkeypatch.setenv("STREAMGAUGE_MOA_JAR", str(moa.find_jar()))
 
 
 @pytest.mark.parametrize("learner", ["trees.HoeffdingTree -g 50", "bayes.NaiveBayes"])
@@ -31,7 +31,7 @@ def test_it_predicts_what_moas_own_loop_predicts(learner):
     stream = sg.RandomRBF(n_classes=3)
     batch = take(stream, 3_000)
     predictions, _ = Moa(learner).build(stream.schema, 1).interleave(Step(batch), with_votes=False)
-    theirs = moa.prequential(learner, stream.schema, batch.x, batch.y).predictions
+    theirs = moa.run_prequential(learner, stream.schema, batch.x, batch.y).predictions
     said = predictions != ABSTAINED  # where MOA, with nothing to say, says class 0
     np.testing.assert_array_equal(predictions[said], theirs[said])
     assert said.mean() > 0.99
@@ -88,7 +88,7 @@ def test_what_is_no_learner_is_refused(learner, complaint):
 def test_a_learner_of_weka_is_run_by_moa_or_its_jar_is_asked_for():
     spec = Moa("weka.classifiers.bayes.NaiveBayesUpdateable")
     assert spec.short_name == "NaiveBayesUpdateable"
-    with zipfile.ZipFile(moa.jar()) as jar:
+    with zipfile.ZipFile(moa.find_jar()) as jar:
         has_weka = "weka/classifiers/bayes/NaiveBayesUpdateable.class" in jar.namelist()
     if has_weka:
         keeps_its_contract(spec, mixed=True)
@@ -117,5 +117,5 @@ def test_the_shipped_jar_holds_the_source_that_is_here_compiled():
         assert jar.read("streamgauge/Cell.java") == java.SOURCE.read_bytes(), "run: make java"
         shipped = jar.read("streamgauge/Cell.class")
     assert shipped.startswith(b"\xca\xfe\xba\xbe")
-    if moa.why_not_compiled() is None:
-        assert java.compiled().startswith(b"\xca\xfe\xba\xbe")
+    if moa.explain_missing_jdk() is None:
+        assert java.compile_source().startswith(b"\xca\xfe\xba\xbe")

@@ -103,7 +103,7 @@ def predictions_of(learner: str, rows: Rows, weight: NDArray[np.float64] | None 
     ],
 )
 def test_a_learner_is_as_accurate_as_moas(learner: str, rows: Rows, at_most: float) -> None:
-    theirs = moa.prequential(learner, *rows)
+    theirs = moa.run_prequential(learner, *rows)
     ours = predictions_of(learner, rows)
     accuracy, differing = np.mean(ours == rows[2]), np.mean(ours != theirs.predictions)
     found = f"accuracy {accuracy:.5f}, MOA's {theirs.accuracy:.5f}; {differing:.6f} of the predictions differ"
@@ -117,7 +117,7 @@ def test_a_learner_is_as_accurate_as_moas(learner: str, rows: Rows, at_most: flo
 def test_a_tree_is_as_accurate_as_moas(learner: str, at_most: float) -> None:
     """The wide comparison is a benchmark, `fidelity`."""
     rows = STREAMS["short SEA"]()
-    theirs = moa.prequential(learner, *rows).accuracy
+    theirs = moa.run_prequential(learner, *rows).accuracy
     assert np.mean(predictions_of(learner, rows) == rows[2]) == pytest.approx(theirs, abs=at_most)
 
 
@@ -134,7 +134,7 @@ def test_a_learner_of_weighted_rows_is_as_accurate_as_moas(learner: str, rows: R
     schema, x, y = rows
     rng = np.random.default_rng(3)
     weight = rng.exponential(size=len(y)) * (rng.random(len(y)) < 0.8)
-    theirs = moa.weighted_predictions(learner, schema, x, y, weight)
+    theirs = moa.predict_weighted(learner, schema, x, y, weight)
     ours = predictions_of(learner, (schema, x, y), weight)
     differing = np.mean(ours != theirs)
     assert abs(np.mean(ours == y) - np.mean(theirs == y)) <= 0.002

@@ -43,7 +43,7 @@ def with_gaps(stream: Stream, n_rows: int) -> Rows:
 def accuracies(spec: LearnerSpec, learner: str, rows: Rows, n_seeds: int = 1) -> tuple[float, float, float]:
     """Return our accuracy, MOA's, and the share of predictions that differ at the first seed."""
     schema, x, y = rows
-    theirs = moa.prequential(learner, schema, x, y)
+    theirs = moa.run_prequential(learner, schema, x, y)
     ours = [
         spec.build(schema, seed).interleave(Step(Batch(0, x, y)), with_votes=False)[0] for seed in range(1, n_seeds + 1)
     ]

@@ -14,7 +14,7 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 
 import streamgauge as sg
 from benchmarks.endless import resident_mib
-from peers.brokers import KafkaBroker, RedisServer, free_port
+from peers.brokers import KafkaBroker, RedisServer, find_free_port
 from peers.mock_kafka import MockCluster
 from streamgauge.errors import StreamgaugeError
 from streamgauge.streams import ArrayStream
@@ -116,7 +116,7 @@ def test_a_run_outlives_a_restart_of_redis(redis_server: RedisServer) -> None:
 
 
 def test_a_broker_that_does_not_answer_is_reported() -> None:
-    port = free_port()
+    port = find_free_port()
     with pytest.raises(StreamgaugeError, match="cannot read from Redis"):
         next(Redis("rows", f"redis://user:secret@127.0.0.1:{port}", schema=SCHEMA).batches(1))
     with pytest.raises(StreamgaugeError) as caught:

@@ -42,9 +42,9 @@ def test_an_example_runs(path, capsys, monkeypatch):
     if find_spec(library) is None:
         pytest.skip(f"{library} is not installed")
     if library == "jpype":
-        if moa.why_absent() is not None:
-            pytest.skip(str(moa.why_absent()))
-        monkeypatch.setenv("STREAMGAUGE_MOA_JAR", str(moa.jar()))
+        if moa.explain_missing() is not None:
+            pytest.skip(str(moa.explain_missing()))
+        monkeypatch.setenv("STREAMGAUGE_MOA_JAR", str(moa.find_jar()))
     runpy.run_path(str(path), run_name="__main__")
     for line in capsys.readouterr().out.splitlines():
         assert 0.5 < float(line.rpartition(": ")[2]) <= 1.0

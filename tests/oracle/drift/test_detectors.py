@@ -137,7 +137,7 @@ MOA_DETECTORS: list[tuple[str, DetectorSpec]] = [
 def test_detectors_signal_as_moas_do() -> None:
     for seed in range(3):
         values = errors(seed, 20_000, 2_500)
-        found = moa.detector_signals([name for name, _ in MOA_DETECTORS], values)
+        found = moa.run_detectors([name for name, _ in MOA_DETECTORS], values)
         for (name, ours), (theirs, _) in zip(MOA_DETECTORS, found, strict=True):
             expected = theirs.copy()
             signals = ours.build().update(values)

@@ -38,13 +38,14 @@ def assert_same_votes(spec: LearnerSpec, theirs: Any, chunks: Chunks, weights: C
         theirs.partial_fit(x.copy(), y.copy())
 
 
-BASE = ScikitLearn(GaussianNB())
+BASE = ScikitLearn(GaussianNB(), chunk_size=120)
+"""Learns and predicts a chunk of the ensemble at once, as stream-learn does."""
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_sea_agrees_with_stream_learn(n_classes):
+@pytest.mark.parametrize(("n_classes", "base"), [(2, ScikitLearn(GaussianNB())), (3, BASE)], ids=["rows", "chunks"])
+def test_sea_agrees_with_stream_learn(n_classes, base):
     theirs = ensembles().SEA(GaussianNB(), n_estimators=4)
-    spec = SEAEnsemble(BASE, chunk_size=120, n_members=4)
+    spec = SEAEnsemble(base, chunk_size=120, n_members=4)
     assert_same_votes(spec, theirs, chunks_of(n_classes), lambda other: np.ones(len(other.ensemble_)))
 
 

@@ -30,7 +30,7 @@ AGAINST_MOA: list[tuple[LearnerSpec, str]] = [
 def test_an_ensemble_is_as_accurate_as_moas(pair: tuple[LearnerSpec, str], stream: str):
     spec, theirs = pair
     rows = next(STREAMS[stream].batches(20_000))
-    expected = moa.prequential(theirs, STREAMS[stream].schema, rows.x, rows.y).accuracy
+    expected = moa.run_prequential(theirs, STREAMS[stream].schema, rows.x, rows.y).accuracy
     step = Step(Batch(0, rows.x, rows.y))
     found = [
         np.mean(spec.build(STREAMS[stream].schema, seed).interleave(step, with_votes=False)[0] == rows.y)

@@ -36,7 +36,7 @@ MOA_FOREST = "meta.AdaptiveRandomForest -s 5 -o (Specified m (integer value)) -m
 @pytest.mark.parametrize("stream", [SEA(), Hyperplane()], ids=["SEA", "hyperplane"])
 def test_a_forest_is_as_accurate_as_that_of_moa_which_observes_one_attribute_fewer_than_it_draws(stream: Stream):
     rows, m = rows_of(stream, 5_000), 2
-    theirs = moa.prequential(MOA_FOREST.format(m=m + 1), *rows).accuracy
+    theirs = moa.run_prequential(MOA_FOREST.format(m=m + 1), *rows).accuracy
     ours = np.mean([accuracy(AdaptiveRandomForest(5, subspace=m), rows, seed) for seed in range(5)])
     assert ours > theirs - 0.02
 

@@ -100,7 +100,7 @@ def test_a_mixed_concept_is_that_of_river():
 )
 def test_rows_are_distributed_as_moas(task, stream, left_out):
     n = 10_000
-    schema, moa_x, moa_y = moa.generated_rows(f"generators.{task}", n)
+    schema, moa_x, moa_y = moa.generate_rows(f"generators.{task}", n)
     x, y = rows_of(stream, n)
     assert schema.n_values.tolist() == stream.schema.n_values.tolist()
     counts = [np.bincount(labels, minlength=schema.n_classes) for labels in (y, moa_y)]
@@ -119,5 +119,5 @@ def test_rows_are_distributed_as_moas(task, stream, left_out):
 @pytest.mark.usefixtures("moa")
 def test_moas_applicants_follow_the_same_rules():
     for concept in (4, 5, 10):
-        _, x, y = moa.generated_rows(f"generators.AgrawalGenerator -f {concept} -p 0", 2_000)
+        _, x, y = moa.generate_rows(f"generators.AgrawalGenerator -f {concept} -p 0", 2_000)
         assert y.tolist() == [agrawal_label(concept, row) for row in x]

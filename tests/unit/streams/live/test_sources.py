@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import streamgauge as sg
-from peers.brokers import free_port
+from peers.brokers import find_free_port
 from streamgauge.errors import StreamgaugeError
 from streamgauge.streams import ArrayStream
 from streamgauge.streams.live import GrowingFile, HttpPush, Socket, growing, push, sockets
@@ -111,7 +111,7 @@ def test_a_growing_file_continues_where_it_was_and_refuses_another(tmp_path: Pat
 def test_a_socket_sends_rows_and_their_labels(listen: bool) -> None:
     x, y = rows(600)
     keys = [f"k{i}" for i in range(len(y))]
-    ports = [free_port(), free_port()]
+    ports = [find_free_port(), find_free_port()]
     contents = [joined(as_json(x, None, keys)), joined(labels_as_json(y, keys))]
 
     def send(port: int, content: bytes, server: socket.socket | None) -> None:
@@ -143,7 +143,7 @@ def test_a_socket_sends_rows_and_their_labels(listen: bool) -> None:
 
 def test_an_address_without_a_listener_is_reported() -> None:
     with pytest.raises(StreamgaugeError, match="cannot connect to"):
-        next(Socket(f"127.0.0.1:{free_port()}", schema=SCHEMA).batches(1))
+        next(Socket(f"127.0.0.1:{find_free_port()}", schema=SCHEMA).batches(1))
     for address in ("nowhere", "host:x", ":1", "host:70000"):
         with pytest.raises(StreamgaugeError, match="it must be host:port"):
             Socket(address, schema=SCHEMA)
@@ -179,7 +179,7 @@ def test_a_sender_is_held_up_by_a_slow_evaluation_and_nothing_is_lost() -> None:
 
 @pytest.fixture
 def pushed() -> Iterator[tuple[HttpPush, str]]:
-    address = f"localhost:{free_port()}"
+    address = f"localhost:{find_free_port()}"
     stream = HttpPush(address, schema=SCHEMA, key="id", labels="/labels", max_wait=0.05)
     assert len(next(stream.batches(1))) == 0
     yield stream, f"http://{address}"
@@ -241,7 +241,7 @@ def test_a_poll_ends_once_it_has_enough_bytes_and_loses_no_line(
     path.write_bytes(joined(lines))
     inbox = push.Inbox("/rows")
     assert inbox.add(lines)
-    listener = sockets._Listener(f"127.0.0.1:{free_port()}")
+    listener = sockets._Listener(f"127.0.0.1:{find_free_port()}")
     with socket.create_connection(listener._address) as peer:
         peer.sendall(joined(lines))
     for source in (growing._Tail(path, None, header=False), inbox, listener):
@@ -254,7 +254,7 @@ def test_a_poll_ends_once_it_has_enough_bytes_and_loses_no_line(
 
 
 def test_senders_that_leave_give_no_more_lines_than_are_asked_for() -> None:
-    listener = sockets._Listener(f"127.0.0.1:{free_port()}")
+    listener = sockets._Listener(f"127.0.0.1:{find_free_port()}")
     peers = [socket.create_connection(listener._address) for _ in range(3)]
     while len(listener._peers) < 3:
         listener.poll(1, 0.1)
