@@ -18,7 +18,7 @@ from streamgauge._engine.planner import Rows
 from streamgauge._engine.schedule import Score
 from streamgauge._engine.signals import catch_stop_signals
 from streamgauge._engine.source import RowSource, default_batch_size
-from streamgauge._foreign import adopt_scheme, adopt_stream, needs_votes
+from streamgauge._foreign import adopt_scheme, adopt_stream, is_stream, needs_votes
 from streamgauge._format.progress_bar import progress_bar
 from streamgauge._format.text import to_text
 from streamgauge.backends import Auto
@@ -35,7 +35,7 @@ from streamgauge.results import Results
 from streamgauge.schemes import Prequential
 from streamgauge.significance.live import LiveTest
 from streamgauge.streams import as_stream, drifts_of
-from streamgauge.streams.batching import min_limit
+from streamgauge.streams.base import min_limit
 
 __all__ = ["Evaluation", "evaluate"]
 
@@ -100,7 +100,7 @@ class Evaluation:
         parts = {"stream": stream, "scheme": scheme, "labelling": labelling, "forgetting": forgetting}
         for kind, part in parts.items():
             require_object(kind, part)
-        self.stream: Stream = as_stream(stream, target=target)
+        self.stream: Stream = stream if is_stream(stream) and target is None else as_stream(stream, target=target)
         self.specs = name_learners(learners)
         self.scheme, self.labelling, self.score, self.backend, self.seed = scheme, labelling, score, backend, seed
         self._stream, period = adopt_stream(self.stream), adopt_scheme(scheme).period

@@ -17,7 +17,7 @@ from streamgauge.experiments.stream_sources import OpenedStream
 from streamgauge.records import Reading
 from streamgauge.results import Results
 from streamgauge.store import Claim, Store
-from streamgauge.streams.batching import min_limit
+from streamgauge.streams.base import min_limit
 
 __all__ = ["Event", "Settings", "run_job"]
 

@@ -190,8 +190,8 @@ class Drift:
     width
         The length of the change: from row ``position + width`` on there is only the new concept.
     kind
-        How it takes over: ``sudden`` (at once, width 0), ``gradual`` (rows of both concepts mix) or ``incremental`` (the
-        concept itself moves).
+        ``sudden`` (at once, width 0), ``gradual`` (rows of both concepts mix) or ``incremental`` (the concept itself
+        moves).
 
     Examples
     --------

@@ -8,15 +8,13 @@ from streamgauge._format.numbers import MISSING, format_p_value, format_spread, 
 from streamgauge._format.text import count, describe_forgetting, shorten_stream_name, shorten_stream_names
 from streamgauge.records import RunData
 from streamgauge.reports.alarms import format_score, list_score_columns, score_alarms_by_name
-from streamgauge.reports.comparisons import (
+from streamgauge.reports.costs import format_costs, list_cost_columns
+from streamgauge.reports.findings import (
     find_shared_unit,
     format_estimate,
     format_interval,
     group_by_pair,
     label_difference,
-)
-from streamgauge.reports.costs import format_costs, list_cost_columns
-from streamgauge.reports.findings import (
     list_findings,
     list_limitations,
     list_ranking_findings,

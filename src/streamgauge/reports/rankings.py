@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from streamgauge._format.markup import Markup, join_markup, tag
 from streamgauge._format.numbers import format_p_value
 from streamgauge.errors import StreamgaugeError
-from streamgauge.reports.comparisons import group_by_pair
 from streamgauge.reports.document import Grid, build_ranked_pairs_grid, build_streams_grid
-from streamgauge.reports.findings import list_ranking_findings, list_ranking_limitations
+from streamgauge.reports.findings import group_by_pair, list_ranking_findings, list_ranking_limitations
 from streamgauge.reports.sections import build_findings_section, build_scrollable_table, build_section
 from streamgauge.reports.svg import draw_ranks
 from streamgauge.significance import Comparison, Ranking

@@ -16,7 +16,7 @@ from streamgauge._format.numbers import (
 )
 from streamgauge._format.text import count, describe_forgetting
 from streamgauge.reports.charts import Chart, build_figure
-from streamgauge.reports.comparisons import (
+from streamgauge.reports.findings import (
     find_shared_unit,
     format_estimate,
     format_interval,

@@ -20,9 +20,8 @@ from streamgauge._format.numbers import (
 from streamgauge._format.text import count, describe_forgetting, make_printable
 from streamgauge.records import Resources, RunData, Verdict
 from streamgauge.reports.alarms import build_score_table, score_alarms_by_name
-from streamgauge.reports.comparisons import format_interval, group_by_pair
 from streamgauge.reports.costs import format_costs, list_cost_columns
-from streamgauge.reports.findings import describe_abstentions
+from streamgauge.reports.findings import describe_abstentions, format_interval, group_by_pair
 from streamgauge.reports.series import Series, list_series
 from streamgauge.significance import Comparison
 

@@ -1,6 +1,7 @@
 """Streams: arrays, files, live sources, data sets, generators, drift and transforms; sampling and writing of files."""
 
 from streamgauge.streams.arrays import ArrayStream, as_stream, in_memory, take
+from streamgauge.streams.base import drifts_of
 from streamgauge.streams.concept_drift import Gradual, Incremental, Recurring, Sudden
 from streamgauge.streams.convert import convert
 from streamgauge.streams.datasets import DATASETS, Dataset, load
@@ -27,7 +28,6 @@ from streamgauge.streams.paper_streams import paper_stream
 from streamgauge.streams.sampling import Balance, Distribution, open_test, read_index, repeat, sample
 from streamgauge.streams.shuffle import shuffle
 from streamgauge.streams.transforms import Covered, Imbalanced, Noisy, Relabelled, Shifted, Swapped
-from streamgauge.streams.true_drifts import drifts_of
 from streamgauge.streams.writers import write
 
 __all__ = [

@@ -13,7 +13,8 @@ from streamgauge._foreign import is_frame, is_stream
 from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
 from streamgauge.protocols import Stream, StreamBase
 from streamgauge.records import Attribute, Batch, Schema
-from streamgauge.streams.batching import slice_batch, split_rows
+from streamgauge.streams.base import split_rows
+from streamgauge.streams.batching import slice_batch
 from streamgauge.streams.columns import Column, read_columns
 
 __all__ = ["ArrayStream", "as_stream", "in_memory", "take"]

@@ -6,45 +6,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.errors import StreamgaugeError, require_at_least
+from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import Stream
 from streamgauge.records import Batch
 
-__all__ = ["Cursor", "choose_rows", "concatenate", "min_limit", "slice_batch", "split_rows"]
-
-
-def min_limit(first: int | None, second: int | None) -> int | None:
-    """Return the smaller of two limits; None means no limit.
-
-    Examples
-    --------
-    >>> min_limit(None, 5), min_limit(7, 5), min_limit(None, None)
-    (5, 5, None)
-    """
-    if first is None or second is None:
-        return second if first is None else first
-    return min(first, second)
-
-
-def split_rows(n_rows: int | None, size: int, start: int = 0) -> Iterator[tuple[int, int]]:
-    """Return an iterator over the first row and the number of rows of each batch; endless if `n_rows` is None.
-
-    Examples
-    --------
-    >>> list(split_rows(10, size=4, start=1))
-    [(1, 4), (5, 4), (9, 1)]
-    """
-    require_at_least("size", size, 1)
-    require_at_least("start", start, 0)
-    return _split_rows(n_rows, size, start)
-
-
-def _split_rows(n_rows: int | None, size: int, start: int) -> Iterator[tuple[int, int]]:
-    # Separate, so that the arguments are checked at the call and not at the first batch.
-    while n_rows is None or start < n_rows:
-        n = size if n_rows is None else min(size, n_rows - start)
-        yield start, n
-        start += n
+__all__ = ["Cursor", "choose_rows", "concatenate", "slice_batch"]
 
 
 def slice_batch(batch: Batch, start: int, stop: int) -> Batch:

@@ -11,8 +11,8 @@ from streamgauge._foreign import is_stream
 from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import Stream
 from streamgauge.records import Attribute, Batch, Schema
-from streamgauge.streams.batching import Cursor, split_rows
-from streamgauge.streams.option_stream import OptionStream
+from streamgauge.streams.base import OptionStream, split_rows
+from streamgauge.streams.batching import Cursor
 
 __all__ = ["Composed", "merge_schemas", "require_stream", "require_streams"]
 

@@ -17,10 +17,10 @@ from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
 from streamgauge.protocols import Stream
 from streamgauge.randomness import uniform
 from streamgauge.records import Batch, Drift, Schema
-from streamgauge.streams.batching import Cursor, choose_rows, min_limit
+from streamgauge.streams.base import drifts_of, list_periodic_drifts, min_limit
+from streamgauge.streams.batching import Cursor, choose_rows
 from streamgauge.streams.composed import Composed, merge_schemas, require_stream, require_streams
 from streamgauge.streams.rows_of_class import find_rows_of_class
-from streamgauge.streams.true_drifts import drifts_of, list_periodic_drifts
 
 __all__ = ["Gradual", "Incremental", "Recurring", "Shape", "Sudden"]
 

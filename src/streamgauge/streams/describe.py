@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.protocols import Stream
 from streamgauge.records import UNLABELLED, Attribute, Schema
-from streamgauge.streams.batching import min_limit
+from streamgauge.streams.base import min_limit
 
 __all__ = ["AttributeSummary", "Description", "describe"]
 

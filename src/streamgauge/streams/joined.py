@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import Stream
 from streamgauge.records import Batch, Drift, Schema
-from streamgauge.streams.batching import Cursor, concatenate, min_limit
+from streamgauge.streams.base import drifts_of, min_limit, require_limit
+from streamgauge.streams.batching import Cursor, concatenate
 from streamgauge.streams.composed import Composed, merge_schemas, require_streams
-from streamgauge.streams.true_drifts import drifts_of, require_limit
 
 __all__ = ["Joined"]
 

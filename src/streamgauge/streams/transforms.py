@@ -15,11 +15,11 @@ from streamgauge.errors import StreamgaugeError, require_at_least, require_betwe
 from streamgauge.protocols import Stream
 from streamgauge.randomness import below, uniform
 from streamgauge.records import UNLABELLED, Batch, Drift, Schema
+from streamgauge.streams.base import drifts_of
 from streamgauge.streams.batching import Cursor
 from streamgauge.streams.composed import Composed, require_stream
 from streamgauge.streams.generators.native import require_probability, require_shares
 from streamgauge.streams.rows_of_class import find_rows_of_class
-from streamgauge.streams.true_drifts import drifts_of
 
 __all__ = ["Covered", "Imbalanced", "Noisy", "Relabelled", "Shifted", "Swapped"]
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
 from streamgauge.records import Drift, Schema
+from streamgauge.streams.base import list_periodic_drifts
 from streamgauge.streams.generators.native import (
     Generator,
     build_numeric_schema,
     require_concept,
     require_probability,
 )
-from streamgauge.streams.true_drifts import list_periodic_drifts
 
 __all__ = ["SEA", "Hyperplane", "RandomRBF"]
 

@@ -8,8 +8,7 @@ from functools import lru_cache
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
 from streamgauge.records import Attribute, Batch, Schema
-from streamgauge.streams.batching import split_rows
-from streamgauge.streams.option_stream import OptionStream
+from streamgauge.streams.base import OptionStream, split_rows
 
 __all__ = ["Generator", "build_numeric_schema", "require_concept", "require_probability", "require_shares"]
 
