@@ -8,8 +8,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
-# Tests that share a JVM, a broker or a browser are marked as a group and run in one worker.
-PYTEST = $(BIN)/pytest --quiet --numprocesses $(JOBS) --dist loadgroup
+PYTEST = $(BIN)/pytest --quiet --numprocesses $(JOBS)
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .PHONY: help setup demo test test-all lint format bench peers java docs wheel sdist check-release clean

@@ -1,13 +1,13 @@
 """What tests share: one JVM, Redis, Kafka and browser a session, and real streams where they can be found.
 
-Where something is not installed, the tests that need it are skipped with one reason. Tests that share a server run in
-one worker of pytest-xdist (``--dist loadgroup``), so that it is started once.
+Where something is not installed, the tests that need it are skipped with one reason. Tests that share a server lie in
+one folder and run in one worker of pytest-xdist, so that it is started once.
 """
 
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -20,24 +20,20 @@ from streamgauge.streams import File, load
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-GROUPS = {
-    "browser": "browser",
-    "kafka_broker": "brokers",
-    "mock_kafka": "brokers",
-    "moa": "moa",
-    "moa_programs": "moa",
-    "redis_server": "brokers",
-}
-"""The worker group of the tests that use a fixture."""
+SHARED = ("tests/oracle/moa/", "tests/system/brokers/", "tests/system/browser/")
+"""Folders whose tests share a server."""
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests that share a server as one group."""
-    for item in items:
-        groups = {GROUPS[name] for name in getattr(item, "fixturenames", ()) if name in GROUPS}
-        if groups and item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group("-".join(sorted(groups))))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Run the tests of a file in one worker, and those of a folder that shares a server."""
+    from xdist.scheduler import LoadScopeScheduling  # noqa: PLC0415
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return next((folder for folder in SHARED if nodeid.startswith(folder)), nodeid.partition("::")[0])
+
+    return Scheduling(config, log)
 
 
 def _skip_because(reason: str | None) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pyarrow import parquet
-from river import linear_model, tree
+from river import linear_model
 from sklearn.linear_model import SGDClassifier
 
 import streamgauge as sg
@@ -141,7 +141,7 @@ def test_what_cannot_be_pickled_is_named():
         def fresh(self, schema, seed):  # noqa: ARG002
             return Fragile(10**6)
 
-    with pytest.raises(sg.StreamgaugeError, match="learner 'locked' cannot go into another process"):
+    with pytest.raises(sg.StreamgaugeError, match="learner 'locked' cannot be sent to another process"):
         sg.evaluate(sg.SEA(n_rows=100), {"locked": Locked(), "other": sg.NoChange()}, backend=Processes(2))
     assert sg.evaluate(sg.SEA(n_rows=30_000), {"locked": Locked()}, scheme=sg.Split(2)).complete  # it stays here
 
@@ -206,21 +206,11 @@ def test_where_shared_memory_is_full_another_folder_serves_or_it_is_reported(mon
         reserve(file, start, size)
 
     monkeypatch.setattr(os, "posix_fallocate", is_there_room)
-    with processes._slot() as slot:
-        path, _ = slot.lay([memoryview(b"abc")])
+    with processes._open_slot() as slot:
+        path, _ = slot.write([memoryview(b"abc")])
         assert Path(path).is_relative_to(other)
         assert Path(path).read_bytes()[:3] == b"abc"
         refused.add(other)
         with pytest.raises(StreamgaugeError, match=r"full: No space left on device; .*other: No space"):
-            slot.lay([memoryview(bytes(100))])
+            slot.write([memoryview(bytes(100))])
     assert not [*full.iterdir(), *other.iterdir()]
-
-
-def test_native_cells_and_short_runs_stay_here():
-    auto = Auto()
-    spec = {"tree": tree.HoeffdingTreeClassifier()}
-    short = sg.Evaluation(sg.SEA(n_rows=1000), spec, scheme=sg.Bootstrap(4)).run_spec
-    long = sg.Evaluation(sg.SEA(), {"tree": tree.HoeffdingTreeClassifier(), "nb": sg.NaiveBayes()}, scheme=sg.Split(4))
-    assert auto._apart(short) == set()
-    assert auto._apart(long.run_spec) == {0, 1, 2, 3}
-    assert Auto(processes=1)._apart(short) == {0, 1, 2, 3}

@@ -137,8 +137,8 @@ FAMILIES = {
         checked_in={
             "GrowingFile": LIVE,
             "HttpPush": LIVE,
-            "Kafka": "system/test_brokers.py",
-            "Redis": "system/test_brokers.py",
+            "Kafka": "system/brokers/test_brokers.py",
+            "Redis": "system/brokers/test_brokers.py",
             "Socket": LIVE,
         },
     ),
@@ -154,7 +154,7 @@ FAMILIES = {
         },
         helpers={"as_spec": FUNCTION},
         checked_in={
-            "Moa": "oracle/test_moa_adapter.py",
+            "Moa": "oracle/moa/test_adapter.py",
             "PretrainedModel": "unit/learners/test_baselines.py",
             "Torch": "unit/learners/adapters/test_torch.py",
         },

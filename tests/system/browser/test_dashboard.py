@@ -38,7 +38,7 @@ from streamgauge._engine.collector import Progress
 from streamgauge._engine.journal import Journal, Layout
 from streamgauge.records import Alarm, Verdict
 
-PICTURES = Path(__file__).parents[2] / "test-pictures"
+PICTURES = Path(__file__).parents[3] / "test-pictures"
 HOSTILE = "<img src=x onerror=alert(1)>"
 NAME = "e => e.getAttribute('aria-label') || e.textContent || e.title || e.labels?.[0]?.textContent || ''"
 WAIT = 60_000  # milliseconds; a loaded machine is slow
