@@ -1,5 +1,6 @@
 """Text for people: names of configured objects and streams, counts, lists of words."""
 
+import platform
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ import numpy as np
 __all__ = [
     "count",
     "describe_forgetting",
+    "describe_platform",
     "join_words",
     "make_printable",
     "shorten_stream_name",
@@ -172,3 +174,15 @@ def describe_forgetting(text: str) -> str:
             words = phrase.format(*(int(value) if value.isdigit() else float(value) for value in match.groups()))
             return words if plain == text else f"{words} (counted as in MOA)"
     return f"over {text}"
+
+
+def describe_platform() -> str:
+    """Return the operating system and C library, without starting a process as `platform.platform` does.
+
+    Examples
+    --------
+    >>> describe_platform().startswith(platform.system())
+    True
+    """
+    libc = "".join(platform.libc_ver())
+    return "-".join(filter(None, (platform.system(), platform.release(), platform.machine(), libc)))

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from streamgauge._format.text import describe_platform
 from streamgauge.cli.output import WORK_FAILED, add_output_options, make_console, print_json
 
 __all__ = ["EXTRAS", "command"]
@@ -70,7 +71,7 @@ def _examine() -> dict[str, Any]:
     return {
         "streamgauge": version("streamgauge"),
         "python": platform.python_version(),
-        "platform": platform.platform(),
+        "platform": describe_platform(),
         "cores": os.cpu_count(),
         "instruction_set": instruction_set,
         "packages": packages,

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge import _native
+from streamgauge._format.text import describe_platform
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import (
     Alarm,
@@ -78,14 +79,8 @@ def build_manifest(results: Results) -> dict[str, Any]:
         "feedback": None if results.feedback is None else _to_json(asdict(results.feedback)),
         "resources": _summarise_resources(results.resources),
         "versions": {"python": platform.python_version(), **{package: version(package) for package in packages}},
-        "machine": {"platform": _describe_platform(), "instruction_set": _native.instruction_set()},
+        "machine": {"platform": describe_platform(), "instruction_set": _native.instruction_set()},
     }
-
-
-def _describe_platform() -> str:
-    """Return the operating system and C library, without starting a process as `platform.platform` does."""
-    libc = "".join(platform.libc_ver())
-    return "-".join(filter(None, (platform.system(), platform.release(), platform.machine(), libc)))
 
 
 def _list_classes(results: Results) -> list[str] | None:
