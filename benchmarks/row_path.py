@@ -1,31 +1,50 @@
-"""Count the Python files of the package that a row of ``streamgauge compare`` passes.
+"""Count the Python files of the package that a row passes on its way to a verdict.
 
-Run with ``python -m benchmarks row_path``; ``python -m benchmarks.row_path --list`` names the files.
+Run with ``python -m benchmarks row_path``; ``python -m benchmarks.row_path --list`` names the files. A file counts if one
+of its functions is called; imports do not count. Three paths are counted: a comparison in Python, the same on the
+command line, and with results saved and a report written.
 """
 
 import contextlib
 import io
 import sys
+import tempfile
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
-import streamgauge
-from streamgauge.cli.main import main as streamgauge_command
+import streamgauge as sg
+from streamgauge.cli.main import main as run_command_line
 
-PACKAGE = str(Path(streamgauge.__file__).parent)
-
-
-def run_command(arguments: list[str]) -> None:
-    """Run the command line with these arguments."""
-    sys.argv[1:] = arguments
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
-        streamgauge_command()
+PACKAGE = str(Path(sg.__file__).parent)
+OPTIONS = ["--stream", "SEA", "--rows", "5000", "--learner", "HoeffdingTree", "--learner", "NaiveBayes"]
 
 
-def passed_files(arguments: list[str]) -> list[str]:
-    """Return the files of the package in which a function is called while a command runs; imports do not count."""
-    run_command(arguments)  # imports all modules
+def compare_in_python() -> None:
+    """Evaluate and compare two learners on 5,000 rows, as a script does."""
+    learners = [sg.HoeffdingTree(), sg.NaiveBayes()]
+    results = sg.evaluate(sg.SEA(n_rows=5000), learners, scheme=sg.Bootstrap(10), resources=True)
+    str(sg.compare(results))
+
+
+def compare_on_command_line(*arguments: str) -> None:
+    """Run ``streamgauge compare`` on 5,000 rows."""
+    sys.argv[1:] = ["compare", *OPTIONS, "--scheme", "Bootstrap(10)", *arguments]
+    quiet = contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO())
+    with quiet[0], quiet[1], contextlib.suppress(SystemExit):
+        run_command_line()
+
+
+def compare_and_save() -> None:
+    """Run ``streamgauge compare --out``."""
+    with tempfile.TemporaryDirectory() as folder:
+        compare_on_command_line("--out", f"{folder}/run")
+
+
+def list_passed_files(work: Callable[[], None]) -> list[str]:
+    """Return the files of the package in which a function is called while a work runs."""
+    work()  # imports all modules
     files: set[str] = set()
 
     def note(frame: FrameType, event: str, _: object) -> None:
@@ -36,7 +55,7 @@ def passed_files(arguments: list[str]) -> list[str]:
     threading.setprofile(note)
     sys.setprofile(note)
     try:
-        run_command(arguments)
+        work()
     finally:
         sys.setprofile(None)
         threading.setprofile(None)
@@ -44,12 +63,17 @@ def passed_files(arguments: list[str]) -> list[str]:
 
 
 def main(*, listed: bool = False) -> None:
-    """Print how many files there are."""
-    options = ["--stream", "SEA", "--rows", "5000", "--learner", "HoeffdingTree", "--learner", "NaiveBayes"]
-    found = passed_files(["compare", *options, "--scheme", "Bootstrap(10)"])
-    if listed:
-        print("\n".join(found))
-    print(f"a row of `streamgauge compare` passes {len(found)} of our Python files")
+    """Print the number of files of each path."""
+    works = {
+        "sg.compare(sg.evaluate(...))": compare_in_python,
+        "streamgauge compare": compare_on_command_line,
+        "streamgauge compare --out": compare_and_save,
+    }
+    for title, work in works.items():
+        files = list_passed_files(work)
+        print(f"{title:32}{len(files):4} files")
+        if listed:
+            print("\n".join(f"    {name}" for name in files))
 
 
 if __name__ == "__main__":

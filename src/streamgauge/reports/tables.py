@@ -49,7 +49,8 @@ def summary(results: RunData, comparisons: Sequence[Comparison] = ()) -> Rendera
         Text(f"{make_printable(str(failure))}; it has no later readings.", "bold") for failure in results.failures
     )
     parts.append(results_table(results))
-    if scores := score_alarms_by_name(results):
+    watched = results.drifts or results.description.get("detectors")
+    if watched and (scores := score_alarms_by_name(results)):
         parts += [Text("Alarms", "bold"), build_score_table(scores)]
     if results.feedback is not None and results.feedback.sentence:
         parts.append(Text(results.feedback.sentence))
