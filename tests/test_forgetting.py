@@ -274,7 +274,7 @@ def test_a_trace_that_cannot_be_is_refused_with_the_row() -> None:
     trace = sample_trace(1)
     with pytest.raises(StreamgaugeError, match="row 0: label 4 is not a class code"):
         Landmark().build(2).update(replace(trace, y_true=trace.y_true + 4), [])
-    with pytest.raises(StreamgaugeError, match="stops"):
+    with pytest.raises(StreamgaugeError, match="reading_rows"):
         Landmark().build(4).update(trace, [100, 50])
 
 

@@ -9,7 +9,7 @@ use crate::error::check_length;
 use crate::learners::{ABSTAINED, UNLABELLED};
 
 /// Up to how many classes it pays to count each apart.
-const COUNTED: usize = 4;
+const MAX_SCANNED_CLASSES: usize = 4;
 
 const NAME: &str = "Baselines";
 
@@ -32,7 +32,7 @@ impl Majority {
 
     /// Of the given weights, as [`Majority::weights`] and [`Majority::class`] told them.
     #[must_use]
-    pub fn of(weights: Vec<f64>, class: i32) -> Self {
+    pub fn from_weights(weights: Vec<f64>, class: i32) -> Self {
         Self { weights, class }
     }
 
@@ -55,10 +55,10 @@ impl Majority {
         if label < 0 || weight <= 0.0 {
             return;
         }
-        let now = self.weights[label as usize] + weight;
-        self.weights[label as usize] = now;
-        let most = usize::try_from(self.class).map_or(0.0, |class| self.weights[class]);
-        if now > most || (now == most && label < self.class) {
+        let total = self.weights[label as usize] + weight;
+        self.weights[label as usize] = total;
+        let leader = usize::try_from(self.class).map_or(0.0, |class| self.weights[class]);
+        if total > leader || (total == leader && label < self.class) {
             self.class = label;
         }
     }
@@ -68,17 +68,17 @@ impl Majority {
     /// Where no class can overtake within a block, the block is one span; that is nearly always so, and spares a
     /// branch on every label, which is random and so guessed wrong.
     #[inline(always)]
-    pub fn run(&mut self, labels: &[i32], weight: Option<&[f64]>, mut tell: impl FnMut(Range<usize>, i32)) {
+    pub fn run(&mut self, labels: &[i32], weight: Option<&[f64]>, mut on_span: impl FnMut(Range<usize>, i32)) {
         for start in (0..labels.len()).step_by(BLOCK) {
             let span = start..(start + BLOCK).min(labels.len());
             let weights = weight.map(|weight| &weight[span.clone()]);
-            let coming: f64 = weights.map_or(span.len() as f64, |weights| weights.iter().sum());
-            if self.lead() > 1.001 * coming {
-                tell(span.clone(), self.class);
+            let block_weight: f64 = weights.map_or(span.len() as f64, |weights| weights.iter().sum());
+            if self.lead() > 1.001 * block_weight {
+                on_span(span.clone(), self.class);
                 self.add(&labels[span], weights);
             } else {
                 for row in span {
-                    tell(row..row + 1, self.class);
+                    on_span(row..row + 1, self.class);
                     self.count(labels[row], weight.map_or(1.0, |weight| weight[row]));
                 }
             }
@@ -89,13 +89,15 @@ impl Majority {
     fn lead(&self) -> f64 {
         let Ok(class) = usize::try_from(self.class) else { return 0.0 };
         let others = self.weights.iter().enumerate().filter(|(other, _)| *other != class);
-        self.weights[class] - others.fold(0.0, |most: f64, (_, &weight)| most.max(weight))
+        self.weights[class] - others.fold(0.0, |leader: f64, (_, &weight)| leader.max(weight))
     }
 
     /// Count rows that cannot change the majority, in their order, as [`Majority::count`] does.
     #[inline(always)]
     fn add(&mut self, labels: &[i32], weights: Option<&[f64]>) {
-        if weights.is_none() && self.weights.len() <= COUNTED && self.weights.iter().all(|weight| weight.fract() == 0.0)
+        if weights.is_none()
+            && self.weights.len() <= MAX_SCANNED_CLASSES
+            && self.weights.iter().all(|weight| weight.fract() == 0.0)
         {
             // Whole numbers: counting each class apart is exact, and fast.
             for (class, total) in self.weights.iter_mut().enumerate() {
@@ -152,14 +154,14 @@ impl Baselines {
         let mut hits = Hits { majority: vec![false; truth.len()], no_change: vec![false; truth.len()] };
         dispatch::run(
             #[inline(always)]
-            || self.take(truth, labels, weight, &mut hits),
+            || self.score_and_learn(truth, labels, weight, &mut hits),
         );
         Ok(hits)
     }
 
     /// As [`Baselines::update`], of labels that are classes.
     #[inline(always)]
-    fn take(&mut self, truth: &[i32], labels: &[i32], weight: Option<&[f64]>, hits: &mut Hits) {
+    fn score_and_learn(&mut self, truth: &[i32], labels: &[i32], weight: Option<&[f64]>, hits: &mut Hits) {
         self.majority.run(
             labels,
             weight,
@@ -172,10 +174,10 @@ impl Baselines {
         );
         self.last = match weight {
             None if labels.iter().fold(true, |seen, &label| seen & (label >= 0)) => {
-                follow_labels(self.last, truth, labels, &mut hits.no_change)
+                score_last_class_of_labelled(self.last, truth, labels, &mut hits.no_change)
             }
-            None => follow(self.last, truth, labels, std::iter::repeat(1.0), &mut hits.no_change),
-            Some(weight) => follow(self.last, truth, labels, weight.iter().copied(), &mut hits.no_change),
+            None => score_last_class(self.last, truth, labels, std::iter::repeat(1.0), &mut hits.no_change),
+            Some(weight) => score_last_class(self.last, truth, labels, weight.iter().copied(), &mut hits.no_change),
         };
     }
 
@@ -206,28 +208,34 @@ impl Baselines {
             return Err(reader.error("it has a class or a weight that cannot be"));
         }
         reader.finish()?;
-        self.majority = Majority::of(weights, class as i32 - 1);
+        self.majority = Majority::from_weights(weights, class as i32 - 1);
         self.last = last as i32 - 1;
         Ok(())
     }
 }
 
-/// As [`follow`], where every row is learnt: then the class seen last is the label of the row before.
+/// As [`score_last_class`], where every row is learnt: then the class seen last is the label of the row before.
 #[inline(always)]
-fn follow_labels(last: i32, truth: &[i32], labels: &[i32], hits: &mut [bool]) -> i32 {
-    let (Some((&first, rest)), Some((&newest, before))) = (truth.split_first(), labels.split_last()) else {
+fn score_last_class_of_labelled(last: i32, truth: &[i32], labels: &[i32], hits: &mut [bool]) -> i32 {
+    let (Some((&first, rest)), Some((&last_label, earlier))) = (truth.split_first(), labels.split_last()) else {
         return last;
     };
     hits[0] = last == first;
-    for ((hit, &truth), &last) in hits[1..].iter_mut().zip(rest).zip(before) {
+    for ((hit, &truth), &last) in hits[1..].iter_mut().zip(rest).zip(earlier) {
         *hit = last == truth;
     }
-    newest
+    last_label
 }
 
 /// Tell whether the class seen last is right, row by row, from the class seen last before; give the last at the end.
 #[inline(always)]
-fn follow(mut last: i32, truth: &[i32], labels: &[i32], weights: impl Iterator<Item = f64>, hits: &mut [bool]) -> i32 {
+fn score_last_class(
+    mut last: i32,
+    truth: &[i32],
+    labels: &[i32],
+    weights: impl Iterator<Item = f64>,
+    hits: &mut [bool],
+) -> i32 {
     for (((hit, &truth), &label), weight) in hits.iter_mut().zip(truth).zip(labels).zip(weights) {
         *hit = last == truth;
         last = if (label >= 0) & (weight > 0.0) { label } else { last };
@@ -240,7 +248,7 @@ const FEW_CLASSES: usize = 8;
 
 /// How often a class occurs.
 #[inline(always)]
-fn occurrences(labels: &[i32], class: i32) -> u32 {
+fn count_class(labels: &[i32], class: i32) -> u32 {
     labels.iter().map(|&label| u32::from(label == class)).sum()
 }
 
@@ -259,7 +267,7 @@ pub fn count_labels(labels: &[i32], ends: &[usize], n_classes: usize) -> Vec<u64
                 #[inline(always)]
                 || {
                     for (class, count) in (0..).zip(&mut counts[1..]) {
-                        *count = labels.chunks(1 << 16).map(|part| u64::from(occurrences(part, class))).sum();
+                        *count = labels.chunks(1 << 16).map(|part| u64::from(count_class(part, class))).sum();
                     }
                 },
             );
@@ -292,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_tell_the_majority_that_counting_row_by_row_tells() {
+    fn spans_have_the_majority_of_counting_row_by_row() {
         let draws = Draws::new(1, Purpose::named("labels"), 0);
         for (n_classes, share) in [(2, 0.5), (2, 0.9), (5, 0.3)] {
             let labels: Vec<i32> = (0..5000)
@@ -301,9 +309,9 @@ mod tests {
             let weights: Vec<f64> = (0..5000).map(|row| (draws.at(row) % 7) as f64 / 3.0).collect();
             for weight in [None, Some(&weights[..])] {
                 let (mut spans, mut plain) = (Majority::new(n_classes as usize), Majority::new(n_classes as usize));
-                let mut told = vec![];
-                spans.run(&labels, weight, |span, class| told.extend(span.map(|_| class)));
-                for (row, &class) in told.iter().enumerate() {
+                let mut predictions = vec![];
+                spans.run(&labels, weight, |span, class| predictions.extend(span.map(|_| class)));
+                for (row, &class) in predictions.iter().enumerate() {
                     assert_eq!(class, plain.class());
                     plain.count(labels[row], weight.map_or(1.0, |weight| weight[row]));
                 }
@@ -313,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn saved_baselines_go_on_as_if_nothing_had_happened_and_damage_is_refused() {
+    fn saved_baselines_resume_bit_for_bit_and_damage_is_refused() {
         let (truth, labels) = ([1, 1, 0, 0, 2, 1], [1, 1, 0, UNLABELLED, 2, 1]);
         let weight = [1.0, 0.5, 1.25, 1.0, 1.0, 0.1];
         for cut in 0..=truth.len() {

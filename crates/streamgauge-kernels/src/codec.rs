@@ -100,8 +100,8 @@ impl<'a> Reader<'a> {
 
     /// An error about this state.
     #[must_use]
-    pub fn error(&self, why: &'static str) -> KernelError {
-        KernelError::Saved { what: self.what, why }
+    pub fn error(&self, reason: &'static str) -> KernelError {
+        KernelError::Saved { what: self.what, reason }
     }
 
     fn take(&mut self, n: usize) -> Result<&'a [u8], KernelError> {

@@ -20,11 +20,11 @@ pub enum Path {
 }
 
 /// 0 until the first kernel has run, then a [`Path`].
-static CHOSEN: AtomicU8 = AtomicU8::new(0);
+static SELECTED: AtomicU8 = AtomicU8::new(0);
 
 /// The paths this machine can take, slowest first.
 #[must_use]
-pub fn available() -> Vec<Path> {
+pub fn available_paths() -> Vec<Path> {
     let mut paths = vec![Path::Baseline];
     #[cfg(target_arch = "x86_64")]
     {
@@ -42,24 +42,24 @@ pub fn available() -> Vec<Path> {
 ///
 /// AVX2 is preferred to AVX-512, whose wider vectors gain nothing at the row lengths of streams and lower the clock.
 #[must_use]
-pub fn chosen() -> Path {
-    match CHOSEN.load(Ordering::Relaxed) {
+pub fn selected() -> Path {
+    match SELECTED.load(Ordering::Relaxed) {
         1 => Path::Baseline,
         2 => Path::Avx2,
         3 => Path::Avx512,
         _ => {
-            let path = if available().contains(&Path::Avx2) { Path::Avx2 } else { Path::Baseline };
-            CHOSEN.store(path as u8, Ordering::Relaxed);
+            let path = if available_paths().contains(&Path::Avx2) { Path::Avx2 } else { Path::Baseline };
+            SELECTED.store(path as u8, Ordering::Relaxed);
             path
         }
     }
 }
 
 /// Make all kernels take one path from now on; for tests and benchmarks. Returns false where the machine lacks it.
-pub fn choose(path: Path) -> bool {
-    let possible = available().contains(&path);
+pub fn select(path: Path) -> bool {
+    let possible = available_paths().contains(&path);
     if possible {
-        CHOSEN.store(path as u8, Ordering::Relaxed);
+        SELECTED.store(path as u8, Ordering::Relaxed);
     }
     possible
 }
@@ -84,7 +84,7 @@ impl<T, F: FnMut() -> T> NullaryFnOnce for InPlace<F> {
 pub fn run<T>(kernel: impl FnMut() -> T) -> T {
     let kernel = InPlace(kernel);
     #[cfg(target_arch = "x86_64")]
-    match chosen() {
+    match selected() {
         Path::Baseline => {}
         Path::Avx2 => {
             if let Some(simd) = pulp::x86::V3::try_new() {
@@ -114,15 +114,15 @@ mod tests {
     #[test]
     fn every_path_gives_the_same_bits() {
         let values: Vec<f64> = (0..1000).map(|i| f64::from(i).sin()).collect();
-        let before = chosen();
-        let sums: Vec<u64> = available()
+        let before = selected();
+        let sums: Vec<u64> = available_paths()
             .into_iter()
             .map(|path| {
-                assert!(choose(path));
+                assert!(select(path));
                 wave(&values).to_bits()
             })
             .collect();
-        assert!(choose(before));
+        assert!(select(before));
         assert!(sums.windows(2).all(|pair| pair[0] == pair[1]));
     }
 }

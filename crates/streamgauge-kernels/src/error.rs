@@ -16,14 +16,14 @@ pub enum KernelError {
         expected: usize,
     },
     /// A value of a row is not what the schema allows.
-    #[error("row {row}, attribute {attribute}: {why}")]
+    #[error("row {row}, attribute {attribute}: {reason}")]
     Value {
         /// The row, counted from the start of the batch.
         row: usize,
         /// The attribute, counted from 0.
         attribute: usize,
         /// What is wrong with it.
-        why: String,
+        reason: String,
     },
     /// A label is not a class of the schema.
     #[error("row {row}: label {label} is not a class code; there are {n_classes} classes, coded from 0")]
@@ -64,12 +64,12 @@ pub enum KernelError {
         expected: &'static str,
     },
     /// The votes of a row are not what they may be.
-    #[error("row {row}: {why}")]
+    #[error("row {row}: {reason}")]
     Votes {
         /// The row, counted from the start of the batch.
         row: usize,
         /// What is wrong with them.
-        why: &'static str,
+        reason: &'static str,
     },
     /// An option is outside its range.
     #[error("{option} = {found}: {expected}")]
@@ -92,18 +92,18 @@ pub enum KernelError {
         expected: u64,
     },
     /// A member of an ensemble cannot be built.
-    #[error("a member of the ensemble cannot be built: {why}")]
+    #[error("a member of the ensemble cannot be built: {reason}")]
     Member {
         /// Why not.
-        why: String,
+        reason: String,
     },
     /// Saved bytes are damaged, or were written by something else.
-    #[error("these bytes are not a saved {what}: {why}")]
+    #[error("these bytes are not a saved {what}: {reason}")]
     Saved {
         /// What was to be read.
         what: &'static str,
         /// Why it could not be.
-        why: &'static str,
+        reason: &'static str,
     },
     /// A file of text has a fault.
     #[error(transparent)]

@@ -194,12 +194,12 @@ impl Poisson {
     /// The value of 64 random bits.
     #[inline(always)]
     #[must_use]
-    pub fn of(&self, bits: u64) -> u32 {
+    pub fn quantile(&self, bits: u64) -> u32 {
         let uniform = bits >> 11;
         self.thresholds.iter().map(|&threshold| u32::from(uniform >= threshold)).sum()
     }
 
-    /// Write the values of consecutive rows, as [`Poisson::of`] has them.
+    /// Write the values of consecutive rows, as [`Poisson::quantile`] has them.
     pub fn fill(&self, draws: Draws, first: u64, values: &mut [f64]) {
         dispatch::run(
             #[inline(always)]
@@ -217,7 +217,7 @@ impl Poisson {
                     }
                     let rare = self.thresholds[self.n_common] as i64;
                     if uniform.iter().fold(false, |large, &uniform| large | (uniform >= rare)) {
-                        counts = bits.map(|bits| f64::from(self.of(bits)));
+                        counts = bits.map(|bits| f64::from(self.quantile(bits)));
                     }
                     block.copy_from_slice(&counts[..block.len()]);
                     row = row.wrapping_add(LANES as u64);
@@ -268,7 +268,7 @@ mod tests {
             let n = 1_000_000;
             let mut counts = [0_u32; 120];
             for row in 0..n {
-                counts[poisson.of(draws.at(row)) as usize] += 1;
+                counts[poisson.quantile(draws.at(row)) as usize] += 1;
             }
             let mut mass = (-mean).exp();
             for (k, &count) in counts.iter().take(60).enumerate() {
@@ -287,7 +287,9 @@ mod tests {
             for n in [0, 1, 7, 8, 1000, 300_001] {
                 let mut values = vec![0.0; n];
                 poisson.fill(draws, 17, &mut values);
-                assert!(values.iter().zip(17..).all(|(&value, row)| value == f64::from(poisson.of(draws.at(row)))));
+                assert!(
+                    values.iter().zip(17..).all(|(&value, row)| value == f64::from(poisson.quantile(draws.at(row))))
+                );
             }
         }
     }

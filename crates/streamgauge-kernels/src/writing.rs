@@ -47,14 +47,16 @@ impl Writing {
                     _ if value.is_nan() => text.push(b'?'),
                     None if value.is_finite() => push_number(&mut text, &mut digits, value),
                     None => {
-                        let why = format!("{value} is not a finite number, which text files do not hold");
-                        return Err(KernelError::Value { row, attribute, why });
+                        let reason = format!("{value} is not a finite number, which text files do not hold");
+                        return Err(KernelError::Value { row, attribute, reason });
                     }
-                    Some(names) => text.extend_from_slice(named(names, value).ok_or_else(|| KernelError::Value {
-                        row,
-                        attribute,
-                        why: format!("{value} is not the code of a nominal value; there are {}", names.len()),
-                    })?),
+                    Some(names) => {
+                        text.extend_from_slice(find_name(names, value).ok_or_else(|| KernelError::Value {
+                            row,
+                            attribute,
+                            reason: format!("{value} is not the code of a nominal value; there are {}", names.len()),
+                        })?)
+                    }
                 }
                 text.push(self.separator);
             }
@@ -80,7 +82,7 @@ impl Writing {
     }
 }
 
-fn named(names: &[Vec<u8>], code: f64) -> Option<&[u8]> {
+fn find_name(names: &[Vec<u8>], code: f64) -> Option<&[u8]> {
     if code < 0.0 || code.fract() != 0.0 {
         return None;
     }
@@ -120,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_without_a_name_are_told() {
+    fn codes_without_a_name_are_refused() {
         let writing = writing(WeightStyle::None);
         assert!(writing.lines(&[1.0, 2.0], &[0], None).is_err());
         assert!(writing.lines(&[1.0, 0.5], &[0], None).is_err());

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use streamgauge_kernels::baselines as kernels;
 
-use crate::convert::{column, optional_column, to_python, work};
+use crate::convert::{read_column, read_optional_column, run_kernel, to_python};
 
 type Hits = Py<PyArray1<bool>>;
 
@@ -30,10 +30,10 @@ impl Baselines {
         labels: PyReadonlyArray1<'_, i32>,
         weight: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<(Hits, Hits)> {
-        let (truth, labels) = (column("truth", &truth)?, column("labels", &labels)?);
-        let weight = optional_column("weight", weight.as_ref())?;
+        let (truth, labels) = (read_column("truth", &truth)?, read_column("labels", &labels)?);
+        let weight = read_optional_column("weight", weight.as_ref())?;
         let kernel = &mut self.kernel;
-        let hits = work(py, || kernel.update(truth, labels, weight))?;
+        let hits = run_kernel(py, || kernel.update(truth, labels, weight))?;
         Ok((hits.majority.into_pyarray(py).unbind(), hits.no_change.into_pyarray(py).unbind()))
     }
 
@@ -56,8 +56,8 @@ fn count_labels(
     ends: Vec<usize>,
     n_classes: usize,
 ) -> PyResult<Py<PyArray1<u64>>> {
-    let labels = column("labels", &labels)?;
-    let counts = work(py, || Ok(kernels::count_labels(labels, &ends, n_classes)))?;
+    let labels = read_column("labels", &labels)?;
+    let counts = run_kernel(py, || Ok(kernels::count_labels(labels, &ends, n_classes)))?;
     Ok(counts.into_pyarray(py).unbind())
 }
 

@@ -5,7 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use streamgauge_kernels::KernelError;
 
-use crate::composition::take_complaint;
+use crate::composition::take_pending_error;
 
 /// A kernel's error as a Python exception.
 pub fn to_python(error: KernelError) -> PyErr {
@@ -13,34 +13,34 @@ pub fn to_python(error: KernelError) -> PyErr {
 }
 
 /// Run a kernel without the GIL; what it called in Python may have raised an exception, which goes before its own.
-pub fn work<T: Send>(py: Python<'_>, kernel: impl Send + FnOnce() -> Result<T, KernelError>) -> PyResult<T> {
-    let done = py.detach(kernel);
-    match take_complaint() {
-        Some(complaint) => Err(complaint),
-        None => done.map_err(to_python),
+pub fn run_kernel<T: Send>(py: Python<'_>, kernel: impl Send + FnOnce() -> Result<T, KernelError>) -> PyResult<T> {
+    let result = py.detach(kernel);
+    match take_pending_error() {
+        Some(pending) => Err(pending),
+        None => result.map_err(to_python),
     }
 }
 
 /// A column to be written: what stands in it is arbitrary, since to clear a large one takes as long as to use it.
-pub fn unwritten<T: Element>(py: Python<'_>, n: usize) -> PyResult<Bound<'_, PyArray1<T>>> {
+pub fn allocate_column<T: Element>(py: Python<'_>, n: usize) -> PyResult<Bound<'_, PyArray1<T>>> {
     let empty = py.import("numpy")?.call_method1("empty", (n, T::get_dtype(py)))?;
     Ok(empty.cast_into()?)
 }
 
 /// The values of a C-contiguous table.
-pub fn table<'a, T: Element>(name: &str, array: &'a PyReadonlyArray2<'_, T>) -> PyResult<&'a [T]> {
+pub fn read_table<'a, T: Element>(name: &str, array: &'a PyReadonlyArray2<'_, T>) -> PyResult<&'a [T]> {
     array.as_slice().map_err(|_| PyValueError::new_err(format!("{name} is not C-contiguous")))
 }
 
 /// The values of a contiguous column.
-pub fn column<'a, T: Element>(name: &str, array: &'a PyReadonlyArray1<'_, T>) -> PyResult<&'a [T]> {
+pub fn read_column<'a, T: Element>(name: &str, array: &'a PyReadonlyArray1<'_, T>) -> PyResult<&'a [T]> {
     array.as_slice().map_err(|_| PyValueError::new_err(format!("{name} is not contiguous")))
 }
 
 /// The values of a contiguous column that may be left out.
-pub fn optional_column<'a, T: Element>(
+pub fn read_optional_column<'a, T: Element>(
     name: &str,
     array: Option<&'a PyReadonlyArray1<'_, T>>,
 ) -> PyResult<Option<&'a [T]>> {
-    array.map(|array| column(name, array)).transpose()
+    array.map(|array| read_column(name, array)).transpose()
 }

@@ -15,13 +15,13 @@ fn name(path: Path) -> &'static str {
 /// The instruction sets this machine has, slowest first.
 #[pyfunction]
 fn instruction_sets() -> Vec<&'static str> {
-    dispatch::available().into_iter().map(name).collect()
+    dispatch::available_paths().into_iter().map(name).collect()
 }
 
 /// The instruction set that the kernels use.
 #[pyfunction]
 fn instruction_set() -> &'static str {
-    name(dispatch::chosen())
+    name(dispatch::selected())
 }
 
 /// Make the kernels use another instruction set; for tests and benchmarks.
@@ -33,7 +33,7 @@ fn use_instruction_set(name: &str) -> PyResult<()> {
         "avx512" => Path::Avx512,
         _ => return Err(PyValueError::new_err(format!("{name:?} is not an instruction set known here"))),
     };
-    if dispatch::choose(path) { Ok(()) } else { Err(PyValueError::new_err(format!("this machine has no {name}"))) }
+    if dispatch::select(path) { Ok(()) } else { Err(PyValueError::new_err(format!("this machine has no {name}"))) }
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

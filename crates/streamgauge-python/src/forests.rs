@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use streamgauge_kernels::learners::{self as kernels, RenewedOptions};
 
 use crate::composition::PythonFactory;
-use crate::convert::work;
-use crate::learners::{Learner, schema};
+use crate::convert::run_kernel;
+use crate::learners::{Learner, build_schema};
 use crate::trees::TreeOptions;
 
 /// An adaptive random forest.
@@ -36,8 +36,8 @@ fn adaptive_random_forest(
         weighted_votes,
         weighted_background: false,
     };
-    let schema = schema(&n_values, n_classes)?;
-    let kernel = work(py, || kernels::adaptive_random_forest(schema, options, tree, subspace, seed))?;
+    let schema = build_schema(&n_values, n_classes)?;
+    let kernel = run_kernel(py, || kernels::adaptive_random_forest(schema, options, tree, subspace, seed))?;
     Ok(Learner::new(Box::new(kernel)))
 }
 
@@ -65,8 +65,8 @@ fn streaming_random_patches(
         weighted_votes,
         weighted_background: true,
     };
-    let (schema, factory) = (schema(&n_values, n_classes)?, Arc::new(PythonFactory::new(build)));
-    let kernel = work(py, || kernels::streaming_random_patches(schema, options, factory, seed))?;
+    let (schema, factory) = (build_schema(&n_values, n_classes)?, Arc::new(PythonFactory::new(build)));
+    let kernel = run_kernel(py, || kernels::streaming_random_patches(schema, options, factory, seed))?;
     Ok(Learner::new(Box::new(kernel)))
 }
 

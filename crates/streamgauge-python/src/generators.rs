@@ -10,7 +10,7 @@ use streamgauge_kernels::generators::{
     Source, Stagger, Waveform,
 };
 
-use crate::convert::{to_python, work};
+use crate::convert::{run_kernel, to_python};
 
 type Rows = (Py<PyArray2<f64>>, Py<PyArray1<i32>>);
 
@@ -31,7 +31,7 @@ impl Generator {
     /// The values and labels of `n` rows from position `start` on.
     fn rows(&self, py: Python<'_>, start: u64, n: usize) -> PyResult<Rows> {
         let shape = (n, self.kernel.n_attributes());
-        let (x, y) = work(py, || {
+        let (x, y) = run_kernel(py, || {
             let (x, y) = self.kernel.rows(start, n);
             let found = x.len();
             let x = Array2::from_shape_vec(shape, x);

@@ -4,7 +4,7 @@ use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use streamgauge_kernels::randomness::{self, Draws, Poisson, Purpose};
 
-use crate::convert::work;
+use crate::convert::run_kernel;
 
 /// The draws of `n` rows from `start` on.
 #[pyfunction]
@@ -34,7 +34,7 @@ fn below(py: Python<'_>, seed: u64, purpose: &str, fold: u64, start: u64, n: usi
 #[pyfunction]
 fn poisson(py: Python<'_>, seed: u64, purpose: &str, fold: u64, start: u64, n: usize) -> PyResult<Py<PyArray1<f64>>> {
     let draws = Draws::new(seed, Purpose::named(purpose), fold);
-    let values = work(py, || {
+    let values = run_kernel(py, || {
         let mut values = vec![0.0; n];
         Poisson::new(1.0)?.fill(draws, start, &mut values);
         Ok(values)

@@ -6,26 +6,26 @@ use pyo3::prelude::*;
 use streamgauge_kernels::learners::{self as kernels, Factory, LinearOptions, LinearRule};
 
 use crate::composition::PythonFactory;
-use crate::convert::{to_python, work};
-use crate::learners::{Learner, schema};
+use crate::convert::{run_kernel, to_python};
+use crate::learners::{Learner, build_schema};
 
 /// A learner that predicts the class seen most often among the rows learnt last.
 #[pyfunction]
 fn recent_majority(n_values: PyReadonlyArray1<'_, u32>, n_classes: usize, window: usize) -> PyResult<Learner> {
-    let kernel = kernels::RecentMajority::new(schema(&n_values, n_classes)?, window).map_err(to_python)?;
+    let kernel = kernels::RecentMajority::new(build_schema(&n_values, n_classes)?, window).map_err(to_python)?;
     Ok(Learner::new(Box::new(kernel)))
 }
 
 /// A learner that guesses with the frequencies seen so far.
 #[pyfunction]
 fn random_guess(n_values: PyReadonlyArray1<'_, u32>, n_classes: usize, seed: u64) -> PyResult<Learner> {
-    Ok(Learner::new(Box::new(kernels::RandomGuess::new(schema(&n_values, n_classes)?, seed))))
+    Ok(Learner::new(Box::new(kernels::RandomGuess::new(build_schema(&n_values, n_classes)?, seed))))
 }
 
 /// A learner that knows by heart.
 #[pyfunction]
 fn memoriser(n_values: PyReadonlyArray1<'_, u32>, n_classes: usize, seed: u64) -> PyResult<Learner> {
-    Ok(Learner::new(Box::new(kernels::Memoriser::new(schema(&n_values, n_classes)?, seed))))
+    Ok(Learner::new(Box::new(kernels::Memoriser::new(build_schema(&n_values, n_classes)?, seed))))
 }
 
 /// The nearest of the rows learnt last.
@@ -36,7 +36,7 @@ fn nearest_neighbours(
     k: usize,
     window: usize,
 ) -> PyResult<Learner> {
-    let kernel = kernels::NearestNeighbours::new(schema(&n_values, n_classes)?, k, window).map_err(to_python)?;
+    let kernel = kernels::NearestNeighbours::new(build_schema(&n_values, n_classes)?, k, window).map_err(to_python)?;
     Ok(Learner::new(Box::new(kernel)))
 }
 
@@ -58,7 +58,7 @@ fn linear_model(
         _ => return Err(PyValueError::new_err(format!("{rule:?} is not a rule of a linear model known here"))),
     };
     let options = LinearOptions { rule, learning_rate, l2, standardise };
-    let kernel = kernels::LinearModel::new(schema(&n_values, n_classes)?, options, seed).map_err(to_python)?;
+    let kernel = kernels::LinearModel::new(build_schema(&n_values, n_classes)?, options, seed).map_err(to_python)?;
     Ok(Learner::new(Box::new(kernel)))
 }
 
@@ -73,8 +73,8 @@ fn noise_filter(
     p: f64,
     seed: u64,
 ) -> PyResult<Learner> {
-    let schema = schema(&n_values, n_classes)?;
-    let base = work(py, || PythonFactory::new(base).build(&schema, base_seed))?;
+    let schema = build_schema(&n_values, n_classes)?;
+    let base = run_kernel(py, || PythonFactory::new(base).build(&schema, base_seed))?;
     Ok(Learner::new(Box::new(kernels::NoiseFilter::new(base, p, seed).map_err(to_python)?)))
 }
 

@@ -11,7 +11,7 @@ pub struct Bound {
     variance: f64,
     /// ln(2 ln(width) / delta).
     confidence: f64,
-    /// See [`Bound::may_be_passed`].
+    /// See [`Bound::may_be_exceeded`].
     least: f64,
 }
 
@@ -30,21 +30,21 @@ impl Bound {
     /// `2 (1/a + 1/b) variance confidence`. Squared and multiplied out, with `a b` below the product of the lengths,
     /// that takes no division. The margin in `least` is far above the rounding.
     #[inline(always)]
-    pub fn may_be_passed(&self, n: f64, total: f64) -> bool {
-        let apart = total * self.width - self.total * n;
-        apart * apart > self.least * (n * (self.width - n))
+    pub fn may_be_exceeded(&self, n: f64, total: f64) -> bool {
+        let difference = total * self.width - self.total * n;
+        difference * difference > self.least * (n * (self.width - n))
     }
 
     /// Whether a split after the oldest `n` values, of the given total, passes the bound.
     #[inline(never)]
-    pub fn is_passed(&self, n: f64, total: f64) -> bool {
+    pub fn is_exceeded(&self, n: f64, total: f64) -> bool {
         let (newer_n, newer_total) = (self.width - n, self.total - total);
         if n < self.min_length || newer_n < self.min_length {
             return false;
         }
-        let apart = total / n - newer_total / newer_n;
+        let difference = total / n - newer_total / newer_n;
         let m = 1.0 / (n - self.min_length + 1.0) + 1.0 / (newer_n - self.min_length + 1.0);
         let bound = (2.0 * m * self.variance * self.confidence).sqrt() + 2.0 / 3.0 * self.confidence * m;
-        apart.abs() > bound
+        difference.abs() > bound
     }
 }

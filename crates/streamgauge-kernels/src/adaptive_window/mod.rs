@@ -57,22 +57,22 @@ impl Settings {
 }
 
 /// Keeps what belongs to the buckets of an adaptive window in step with them.
-pub trait Follower {
+pub trait BucketObserver {
     /// The oldest buckets of a level, `n_pairs` pairs of them, have become the newest of the next level.
-    fn merged(&mut self, level: usize, n_pairs: usize);
+    fn on_merge(&mut self, level: usize, n_pairs: usize);
 
     /// The oldest bucket of a level, the highest there is, has been dropped.
-    fn dropped(&mut self, level: usize);
+    fn on_drop(&mut self, level: usize);
 }
 
 /// Nothing belongs to the buckets.
-impl Follower for () {
-    fn merged(&mut self, _level: usize, _n_pairs: usize) {}
-    fn dropped(&mut self, _level: usize) {}
+impl BucketObserver for () {
+    fn on_merge(&mut self, _level: usize, _n_pairs: usize) {}
+    fn on_drop(&mut self, _level: usize) {}
 }
 
 /// So many single values may wait to be merged.
-const MAX_UNMERGED: usize = 32;
+const MAX_PENDING: usize = 32;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Bucket {
@@ -142,8 +142,8 @@ impl AdaptiveWindow {
     /// The bytes it holds, on the heap and off it.
     #[must_use]
     pub fn n_bytes(&self) -> usize {
-        let held: usize = self.levels.iter().map(|level| level.capacity() * size_of::<Bucket>()).sum();
-        size_of::<Self>() + self.levels.capacity() * size_of::<Vec<Bucket>>() + held
+        let buckets: usize = self.levels.iter().map(|level| level.capacity() * size_of::<Bucket>()).sum();
+        size_of::<Self>() + self.levels.capacity() * size_of::<Vec<Bucket>>() + buckets
     }
 
     /// Forget all values.
@@ -161,15 +161,15 @@ impl AdaptiveWindow {
         self.append([value].into_iter());
         self.tick += 1;
         let due = self.tick == self.settings.clock;
-        if due || self.levels[0].len() >= self.settings.max_buckets + MAX_UNMERGED {
-            return self.settle(due);
+        if due || self.levels[0].len() >= self.settings.max_buckets + MAX_PENDING {
+            return self.merge_and_check(due);
         }
         false
     }
 
     /// Merge the buckets and check the window where that is due.
     #[inline(never)]
-    fn settle(&mut self, due: bool) -> bool {
+    fn merge_and_check(&mut self, due: bool) -> bool {
         self.merge(&mut ());
         if !due {
             return false;
@@ -182,43 +182,47 @@ impl AdaptiveWindow {
     ///
     /// Each is taken in as if it came alone. But buckets need merging only before a check, level by level.
     #[inline(always)]
-    pub fn extend(&mut self, mut values: impl ExactSizeIterator<Item = f64>, follower: &mut impl Follower) -> usize {
+    pub fn extend(
+        &mut self,
+        mut values: impl ExactSizeIterator<Item = f64>,
+        observer: &mut impl BucketObserver,
+    ) -> usize {
         let mut n_changes = 0;
         while values.len() > 0 {
             let n = values.len().min((self.settings.clock - self.tick) as usize);
             self.append(values.by_ref().take(n));
-            n_changes += self.advance(n, follower);
+            n_changes += self.advance(n, observer);
         }
         n_changes
     }
 
     /// As [`AdaptiveWindow::extend`], for a window of zeros and ones: many values at once.
     #[inline(always)]
-    pub fn extend_binary(&mut self, mut values: &[f64], follower: &mut impl Follower) -> usize {
+    pub fn extend_binary(&mut self, mut values: &[f64], observer: &mut impl BucketObserver) -> usize {
         let mut n_changes = 0;
         while !values.is_empty() {
-            let (now, later) = values.split_at(values.len().min((self.settings.clock - self.tick) as usize));
-            self.levels[0].extend(now.iter().map(|&total| Bucket { total, variance: 0.0 }));
-            self.width += now.len() as f64;
-            self.total += now.iter().filter(|&&value| value != 0.0).count() as f64;
+            let (batch, rest) = values.split_at(values.len().min((self.settings.clock - self.tick) as usize));
+            self.levels[0].extend(batch.iter().map(|&total| Bucket { total, variance: 0.0 }));
+            self.width += batch.len() as f64;
+            self.total += batch.iter().filter(|&&value| value != 0.0).count() as f64;
             self.variance = self.binary_variance();
-            n_changes += self.advance(now.len(), follower);
-            values = later;
+            n_changes += self.advance(batch.len(), observer);
+            values = rest;
         }
         n_changes
     }
 
     /// After `n` more values: merge buckets, and check the window where that is due; how often it then shrank.
     #[inline(always)]
-    fn advance(&mut self, n: usize, follower: &mut impl Follower) -> usize {
-        self.merge(follower);
+    fn advance(&mut self, n: usize, observer: &mut impl BucketObserver) -> usize {
+        self.merge(observer);
         self.tick += n as u64;
         if self.tick < self.settings.clock {
             return 0;
         }
         self.tick = 0;
-        let grown = self.width > self.settings.grace_period as f64;
-        usize::from(grown && self.shrink(follower))
+        let past_grace = self.width > self.settings.grace_period as f64;
+        usize::from(past_grace && self.shrink(observer))
     }
 
     /// The sum of the squared differences from the mean, where all values are 0 or 1.
@@ -243,7 +247,7 @@ impl AdaptiveWindow {
 
     /// Merge the oldest buckets of every level that has too many, two by two, from level 0 on.
     #[inline(always)]
-    fn merge(&mut self, follower: &mut impl Follower) {
+    fn merge(&mut self, observer: &mut impl BucketObserver) {
         let mut level = 0;
         while self.levels[level].len() > self.settings.max_buckets {
             if level + 1 == self.levels.len() {
@@ -251,32 +255,32 @@ impl AdaptiveWindow {
             }
             let n_pairs = (self.levels[level].len() - self.settings.max_buckets).div_ceil(2);
             let (lower, upper) = self.levels.split_at_mut(level + 1);
-            let (buckets, size) = (&mut lower[level], size_of_bucket(level));
+            let (buckets, size) = (&mut lower[level], bucket_size(level));
             let pairs = buckets[..2 * n_pairs].chunks_exact(2);
             if self.binary {
                 upper[0].extend(pairs.map(|pair| Bucket { total: pair[0].total + pair[1].total, variance: 0.0 }));
             } else {
-                upper[0].extend(pairs.map(|pair| pair[0].merged(pair[1], size)));
+                upper[0].extend(pairs.map(|pair| pair[0].merge_with(pair[1], size)));
             }
             buckets.drain(..2 * n_pairs);
-            follower.merged(level, n_pairs);
+            observer.on_merge(level, n_pairs);
             level += 1;
         }
     }
 
     /// Drop the oldest bucket as long as some split of the window shows a difference.
     #[inline(never)]
-    fn shrink(&mut self, follower: &mut impl Follower) -> bool {
-        let mut dropped = false;
-        while self.differs() {
-            self.drop_oldest(follower);
-            dropped = true;
+    fn shrink(&mut self, observer: &mut impl BucketObserver) -> bool {
+        let mut has_dropped = false;
+        while self.has_change() {
+            self.drop_oldest(observer);
+            has_dropped = true;
         }
-        dropped
+        has_dropped
     }
 
     /// Whether the means of the two parts of some split of the window differ.
-    fn differs(&self) -> bool {
+    fn has_change(&self) -> bool {
         if self.variance < 0.0 {
             // Rounding has left less than nothing: the values are all but equal, and the bound is not a number.
             return false;
@@ -284,11 +288,11 @@ impl AdaptiveWindow {
         let bound = Bound::new(&self.settings, self.width, self.total, self.variance / self.width);
         let (mut n, mut total) = (0.0, 0.0);
         for (level, buckets) in self.levels.iter().enumerate().rev() {
-            let size = size_of_bucket(level);
+            let size = bucket_size(level);
             for bucket in buckets {
                 n += size;
                 total += bucket.total;
-                if bound.may_be_passed(n, total) && bound.is_passed(n, total) {
+                if bound.may_be_exceeded(n, total) && bound.is_exceeded(n, total) {
                     return true;
                 }
             }
@@ -296,9 +300,9 @@ impl AdaptiveWindow {
         false
     }
 
-    fn drop_oldest(&mut self, follower: &mut impl Follower) {
+    fn drop_oldest(&mut self, observer: &mut impl BucketObserver) {
         let level = self.levels.len() - 1;
-        let n = size_of_bucket(level);
+        let n = bucket_size(level);
         let Bucket { total, variance } = self.levels[level].remove(0);
         self.width -= n;
         self.total -= total;
@@ -311,7 +315,7 @@ impl AdaptiveWindow {
         while self.levels.len() > 1 && self.levels.last().is_some_and(Vec::is_empty) {
             self.levels.pop();
         }
-        follower.dropped(level);
+        observer.on_drop(level);
     }
 
     /// Append its state.
@@ -350,7 +354,7 @@ impl AdaptiveWindow {
             return Err(reader.error("it has an impossible number of levels"));
         }
         let levels = (0..n_levels).map(|_| read_level(self.settings, reader)).collect::<Result<Vec<_>, _>>()?;
-        let width: f64 = levels.iter().enumerate().map(|(i, l)| size_of_bucket(i) * l.len() as f64).sum();
+        let width: f64 = levels.iter().enumerate().map(|(i, l)| bucket_size(i) * l.len() as f64).sum();
         let ends_empty = levels.len() > 1 && levels.last().is_some_and(Vec::is_empty);
         if width != sums[0] || tick >= clock || ends_empty {
             return Err(reader.error("its width is not that of its buckets"));
@@ -369,7 +373,7 @@ impl AdaptiveWindow {
 impl Bucket {
     /// The bucket of the values of two buckets of the same size.
     #[inline(always)]
-    fn merged(self, other: Self, size: f64) -> Self {
+    fn merge_with(self, other: Self, size: f64) -> Self {
         let difference = self.total / size - other.total / size;
         let between = size * 0.5 * difference * difference;
         Self { total: self.total + other.total, variance: self.variance + other.variance + between }
@@ -385,7 +389,7 @@ fn read_level(settings: Settings, reader: &mut Reader<'_>) -> Result<Vec<Bucket>
 }
 
 #[inline(always)]
-fn size_of_bucket(level: usize) -> f64 {
+fn bucket_size(level: usize) -> f64 {
     (1_u64 << level) as f64
 }
 

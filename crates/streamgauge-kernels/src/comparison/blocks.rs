@@ -5,7 +5,7 @@ use crate::KernelError;
 use crate::codec::{Reader, Writer};
 
 /// When there are so many blocks and another is due, every two become one.
-const MOST: usize = 64;
+const MAX_BLOCKS: usize = 64;
 
 /// Hits of every learner in each block. All blocks cover `length` rows, but for the last, which may be growing.
 #[derive(Debug, Clone)]
@@ -29,19 +29,19 @@ impl Blocks {
     #[inline(always)]
     pub(super) fn room(&mut self) -> usize {
         if self.room == 0 {
-            self.open();
+            self.open_block();
         }
         usize::try_from(self.room).unwrap_or(usize::MAX)
     }
 
-    fn open(&mut self) {
-        if self.scored.len() == MOST {
+    fn open_block(&mut self) {
+        if self.scored.len() == MAX_BLOCKS {
             let m = self.n_learners;
-            self.scored = self.scored.chunks_exact(2).map(|two| two[0] + two[1]).collect();
+            self.scored = self.scored.chunks_exact(2).map(|pair| pair[0] + pair[1]).collect();
             self.hits = self
                 .hits
                 .chunks_exact(2 * m)
-                .flat_map(|two| (0..m).map(|learner| two[learner] + two[m + learner]))
+                .flat_map(|pair| (0..m).map(|learner| pair[learner] + pair[m + learner]))
                 .collect();
             self.length *= 2;
         }
@@ -97,9 +97,9 @@ impl Blocks {
         self.room = reader.u64()?;
         self.scored = reader.u64s()?;
         self.hits = reader.u64s()?;
-        let shaped = self.scored.len() <= MOST && self.hits.len() == self.scored.len() * self.n_learners;
-        let roomy = self.room < self.length || (self.room == self.length && !self.scored.is_empty());
-        if shaped && roomy { Ok(()) } else { Err(reader.error("its blocks contradict each other")) }
+        let shape_fits = self.scored.len() <= MAX_BLOCKS && self.hits.len() == self.scored.len() * self.n_learners;
+        let room_fits = self.room < self.length || (self.room == self.length && !self.scored.is_empty());
+        if shape_fits && room_fits { Ok(()) } else { Err(reader.error("its blocks contradict each other")) }
     }
 }
 

@@ -43,7 +43,7 @@ pub struct PairSums {
 
 /// What a look at all pairs at once needs, pair by pair in their order.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Look {
+pub struct InterimSums {
     /// Rows that at least one fold scored.
     pub n_rows: u64,
     /// Rows scored per fold.
@@ -86,10 +86,10 @@ impl PairCounter {
     /// [`KernelError::Option`] without learners or folds, or with more than 255 folds, whose sums a byte cannot hold.
     pub fn new(n_learners: usize, n_folds: usize) -> Result<Self, KernelError> {
         if n_learners == 0 {
-            return Err(option("n_learners", n_learners, "it must be at least 1"));
+            return Err(option_error("n_learners", n_learners, "it must be at least 1"));
         }
         if n_folds == 0 || n_folds > usize::from(u8::MAX) {
-            return Err(option("n_folds", n_folds, "it must be from 1 to 255"));
+            return Err(option_error("n_folds", n_folds, "it must be from 1 to 255"));
         }
         let n_pairs = n_learners * (n_learners - 1) / 2;
         Ok(Self {
@@ -124,16 +124,16 @@ impl PairCounter {
             check_length("scored", scored.len(), self.n_folds * n)?;
         }
         if span.start > span.end || span.end > n {
-            return Err(option("rows", format!("{span:?}"), "it must lie within the batch"));
+            return Err(option_error("rows", format!("{span:?}"), "it must lie within the batch"));
         }
         dispatch::run(
             #[inline(always)]
             || {
-                let mut at = span.start;
-                while at < span.end {
-                    let length = self.blocks.room().min(CHUNK).min(span.end - at);
-                    self.count(correct, scored, n, at..at + length);
-                    at += length;
+                let mut start = span.start;
+                while start < span.end {
+                    let length = self.blocks.room().min(CHUNK).min(span.end - start);
+                    self.count(correct, scored, n, start..start + length);
+                    start += length;
                 }
             },
         );
@@ -156,10 +156,10 @@ impl PairCounter {
                 self.blocks.hit(learner, hits);
             }
             for (pair, (first, second)) in pairs(self.n_learners).enumerate() {
-                self.both[pair * k + fold] += self.scratch.both(first, second);
+                self.both[pair * k + fold] += self.scratch.count_both(first, second);
             }
         }
-        self.n_rows += self.scratch.group(k);
+        self.n_rows += self.scratch.group_rows(k);
         for (pair, (first, second)) in pairs(self.n_learners).enumerate() {
             self.scratch.add_squares(first, second, &mut self.squares[pair * k..][..k]);
         }
@@ -174,11 +174,11 @@ impl PairCounter {
         let (m, k) = (self.n_learners, self.n_folds);
         for learner in [first, second] {
             if learner >= m {
-                return Err(option("learner", learner, "there are not so many learners"));
+                return Err(option_error("learner", learner, "there are not so many learners"));
             }
         }
         if first == second {
-            return Err(option("learner", first, "a learner cannot be compared with itself"));
+            return Err(option_error("learner", first, "a learner cannot be compared with itself"));
         }
         let (low, high) = (first.min(second), first.max(second));
         let pair = low * (2 * m - low - 1) / 2 + high - low - 1;
@@ -199,7 +199,7 @@ impl PairCounter {
 
     /// What is known of all pairs.
     #[must_use]
-    pub fn look(&self) -> Look {
+    pub fn interim_sums(&self) -> InterimSums {
         let k = self.n_folds;
         let only = |second: bool| {
             pairs(self.n_learners).zip(self.both.chunks_exact(k)).flat_map(move |(pair, both)| {
@@ -211,14 +211,14 @@ impl PairCounter {
         let whole = k > 1 && self.n_rows > 0 && self.scored.iter().all(|&scored| scored == self.n_rows);
         let two_way = if whole { self.two_way(&only_first, &only_second) } else { Vec::new() };
         let n_blocks = self.blocks.scored().len();
-        Look { n_rows: self.n_rows, n_scored: self.scored.clone(), only_first, only_second, n_blocks, two_way }
+        InterimSums { n_rows: self.n_rows, n_scored: self.scored.clone(), only_first, only_second, n_blocks, two_way }
     }
 
     fn two_way(&self, only_first: &[u64], only_second: &[u64]) -> Vec<TwoWay> {
         let k = self.n_folds;
-        let of_folds = only_first.chunks_exact(k).zip(only_second.chunks_exact(k));
+        let fold_sums = only_first.chunks_exact(k).zip(only_second.chunks_exact(k));
         pairs(self.n_learners)
-            .zip(of_folds)
+            .zip(fold_sums)
             .zip(self.squares.chunks_exact(k))
             .map(|(((first, second), (a, b)), squares)| {
                 let sums: Vec<i64> = a.iter().zip(b).map(|(&a, &b)| a as i64 - b as i64).collect();
@@ -266,8 +266,8 @@ impl PairCounter {
         }
         loaded.blocks.load(&mut reader)?;
         let k = self.n_folds;
-        let mut of_pairs = pairs(self.n_learners).zip(loaded.both.chunks_exact(k));
-        let sound = of_pairs.all(|((first, second), both)| {
+        let mut pair_counts = pairs(self.n_learners).zip(loaded.both.chunks_exact(k));
+        let sound = pair_counts.all(|((first, second), both)| {
             [first, second].iter().all(|l| both.iter().zip(&loaded.hits[l * k..]).all(|(both, hits)| both <= hits))
         });
         if !sound {
@@ -285,7 +285,7 @@ fn pairs(n_learners: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..n_learners).flat_map(move |first| (first + 1..n_learners).map(move |second| (first, second)))
 }
 
-fn option(option: &'static str, found: impl ToString, expected: &'static str) -> KernelError {
+fn option_error(option: &'static str, found: impl ToString, expected: &'static str) -> KernelError {
     KernelError::Option { option, found: found.to_string(), expected }
 }
 
@@ -317,7 +317,7 @@ mod tests {
             let right = |learner: usize, i: usize, t: usize| self.correct[(learner * k + i) * n + t];
             let scores = |i: usize, t: usize| !masked || self.scored[i * n + t];
             let count = |i: usize, f: &dyn Fn(usize) -> bool| (0..n).filter(|&t| scores(i, t) && f(t)).count() as u64;
-            let of_folds = |f: &dyn Fn(usize, usize) -> bool| (0..k).map(|i| count(i, &|t| f(i, t))).collect();
+            let fold_sums = |f: &dyn Fn(usize, usize) -> bool| (0..k).map(|i| count(i, &|t| f(i, t))).collect();
             let mut by_count = vec![0_i64; k + 1];
             let mut n_rows = 0;
             for t in 0..n {
@@ -326,13 +326,13 @@ mod tests {
                 n_rows += u64::from(!folds.is_empty());
                 by_count[folds.len()] += folds.iter().map(|&i| d(i)).sum::<i64>().pow(2);
             }
-            let n_scored: Vec<u64> = of_folds(&|_, _| true);
+            let n_scored: Vec<u64> = fold_sums(&|_, _| true);
             PairSums {
                 n_rows,
                 crossed: n_scored.iter().all(|&scored| scored == n_rows),
                 n_scored,
-                only_first: of_folds(&|i, t| right(first, i, t) && !right(second, i, t)),
-                only_second: of_folds(&|i, t| right(second, i, t) && !right(first, i, t)),
+                only_first: fold_sums(&|i, t| right(first, i, t) && !right(second, i, t)),
+                only_second: fold_sums(&|i, t| right(second, i, t) && !right(first, i, t)),
                 sum_squared_means: (1..=k).map(|c| by_count[c] as f64 / (c * c) as f64).sum(),
                 block_scored: vec![],
                 block_sums: vec![],
@@ -370,30 +370,30 @@ mod tests {
     }
 
     #[test]
-    fn a_look_at_all_pairs_tells_what_their_sums_tell() {
+    fn interim_sums_agree_with_the_sums_of_each_pair() {
         for masked in [false, true] {
             let stream = stream(4, 5, 3000);
             let counter = stream.count(masked, &[3000]);
-            let look = counter.look();
-            assert_eq!(look.two_way.len(), if masked { 0 } else { 6 });
+            let interim = counter.interim_sums();
+            assert_eq!(interim.two_way.len(), if masked { 0 } else { 6 });
             for (pair, (first, second)) in pairs(4).enumerate() {
                 let sums = counter.sums(first, second).unwrap();
-                assert_eq!(look.only_first[5 * pair..][..5], sums.only_first);
-                assert_eq!(look.only_second[5 * pair..][..5], sums.only_second);
-                assert_eq!((look.n_rows, look.n_blocks), (sums.n_rows, sums.block_sums.len()));
+                assert_eq!(interim.only_first[5 * pair..][..5], sums.only_first);
+                assert_eq!(interim.only_second[5 * pair..][..5], sums.only_second);
+                assert_eq!((interim.n_rows, interim.n_blocks), (sums.n_rows, sums.block_sums.len()));
                 if !masked {
-                    let of_folds: Vec<i64> =
+                    let fold_sums: Vec<i64> =
                         sums.only_first.iter().zip(&sums.only_second).map(|(&a, &b)| a as i64 - b as i64).collect();
                     let discordant = sums.only_first.iter().chain(&sums.only_second).sum();
                     let squares = (25.0 * sums.sum_squared_means).round() as u64;
                     let blocks: Vec<_> =
                         sums.block_scored.iter().copied().zip(sums.block_sums.iter().copied()).collect();
-                    assert_eq!(look.two_way[pair], two_way(3000, &of_folds, discordant, squares, &blocks));
+                    assert_eq!(interim.two_way[pair], two_way(3000, &fold_sums, discordant, squares, &blocks));
                 }
             }
         }
-        assert!(PairCounter::new(2, 3).unwrap().look().two_way.is_empty());
-        assert!(stream(2, 1, 9).count(false, &[9]).look().two_way.is_empty());
+        assert!(PairCounter::new(2, 3).unwrap().interim_sums().two_way.is_empty());
+        assert!(stream(2, 1, 9).count(false, &[9]).interim_sums().two_way.is_empty());
     }
 
     #[test]

@@ -81,20 +81,20 @@ impl Scratch {
         for (sum, &right) in self.sums[learner * CHUNK..][..self.length].iter_mut().zip(&*right) {
             *sum += right;
         }
-        count_both(right, right)
+        count_common(right, right)
     }
 
     /// How many rows two learners both got right in the current fold.
     #[inline(always)]
-    pub(super) fn both(&self, first: usize, second: usize) -> u64 {
+    pub(super) fn count_both(&self, first: usize, second: usize) -> u64 {
         let first = &self.right[first * CHUNK..][..self.length];
         let second = &self.right[second * CHUNK..][..self.length];
-        count_both(first, second)
+        count_common(first, second)
     }
 
     /// Bring together the rows that the same number of folds scored; how many rows were scored at all.
     #[inline(always)]
-    pub(super) fn group(&mut self, n_folds: usize) -> u64 {
+    pub(super) fn group_rows(&mut self, n_folds: usize) -> u64 {
         self.starts.clear();
         if !self.masked {
             self.starts.resize(n_folds + 1, 0);
@@ -102,8 +102,8 @@ impl Scratch {
             return self.length as u64;
         }
         self.starts.resize(n_folds + 2, 0);
-        let of_rows = &self.n_folds[..self.length];
-        for &n in of_rows {
+        let fold_counts = &self.n_folds[..self.length];
+        for &n in fold_counts {
             self.starts[usize::from(n) + 1] += 1;
         }
         for n in 0..=n_folds {
@@ -111,10 +111,10 @@ impl Scratch {
         }
         let mut next = [0; 256];
         next[..=n_folds].copy_from_slice(&self.starts[..=n_folds]);
-        for (row, &n) in of_rows.iter().enumerate() {
-            let place = &mut next[usize::from(n)];
-            self.order[*place] = row as u16;
-            *place += 1;
+        for (row, &n) in fold_counts.iter().enumerate() {
+            let position = &mut next[usize::from(n)];
+            self.order[*position] = row as u16;
+            *position += 1;
         }
         self.sorted.resize(self.sums.len(), 0);
         for (sorted, sums) in self.sorted.chunks_exact_mut(CHUNK).zip(self.sums.chunks_exact(CHUNK)) {
@@ -140,7 +140,7 @@ impl Scratch {
 
 /// How many of two columns of zeros and ones are both one.
 #[inline(always)]
-fn count_both(first: &[u8], second: &[u8]) -> u64 {
+fn count_common(first: &[u8], second: &[u8]) -> u64 {
     let (first, first_rest) = first.as_chunks::<LANES>();
     let (second, second_rest) = second.as_chunks::<LANES>();
     let mut lanes = [0_u8; LANES];

@@ -27,18 +27,18 @@ pub fn two_way(n_rows: u64, sums: &[i64], discordant: u64, squares: u64, blocks:
     let (n, k) = (i128::from(n_rows), sums.len() as i128);
     let cells = n * k;
     let total: i128 = sums.iter().map(|&sum| i128::from(sum)).sum();
-    let of_folds: i128 = sums.iter().map(|&sum| i128::from(sum).pow(2)).sum();
+    let squared_sums: i128 = sums.iter().map(|&sum| i128::from(sum).pow(2)).sum();
     let (rows, folds) = (n as f64, k as f64);
     TwoWay {
         difference: total as f64 / cells as f64,
-        folds: (k * of_folds - total * total) as f64 / (folds * folds * (folds - 1.0) * rows * rows),
+        folds: (k * squared_sums - total * total) as f64 / (folds * folds * (folds - 1.0) * rows * rows),
         rows: (n * i128::from(squares) - total * total) as f64 / (rows.powi(3) * folds * folds),
         both: (cells * i128::from(discordant) - total * total) as f64 / (cells as f64).powi(3),
-        blocked: blocked(cells, total, blocks),
+        blocked: block_variance(cells, total, blocks),
     }
 }
 
-fn blocked(cells: i128, total: i128, blocks: &[(u64, i64)]) -> f64 {
+fn block_variance(cells: i128, total: i128, blocks: &[(u64, i64)]) -> f64 {
     if blocks.len() < 2 {
         return f64::NAN;
     }

@@ -72,7 +72,7 @@ impl Detector for Adwin {
         if signalled { Signal::Drift } else { Signal::Stable }
     }
 
-    fn boxed(&self) -> Box<dyn Detector> {
+    fn clone_box(&self) -> Box<dyn Detector> {
         Box::new(self.clone())
     }
 

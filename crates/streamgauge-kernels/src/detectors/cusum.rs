@@ -1,6 +1,6 @@
 //! The cumulative sum chart.
 
-use super::options::{read_numbers, require_not_negative, write_numbers};
+use super::options::{check_not_negative, read_numbers, write_numbers};
 use super::{Detector, Direction, Signal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
@@ -36,8 +36,8 @@ impl Cusum {
     /// # Errors
     /// [`KernelError::Option`] where an option is outside its range.
     pub fn new(options: CusumOptions) -> Result<Self, KernelError> {
-        require_not_negative("delta", options.delta)?;
-        require_not_negative("threshold", options.threshold)?;
+        check_not_negative("delta", options.delta)?;
+        check_not_negative("threshold", options.threshold)?;
         Ok(Self { options, n: 0.0, total: 0.0, rise: 0.0, fall: 0.0 })
     }
 
@@ -68,7 +68,7 @@ impl Detector for Cusum {
         Signal::Stable
     }
 
-    fn boxed(&self) -> Box<dyn Detector> {
+    fn clone_box(&self) -> Box<dyn Detector> {
         Box::new(self.clone())
     }
 

@@ -1,6 +1,6 @@
 //! DDM: the error rate against its minimum.
 
-use super::options::{fault, read_numbers, require_not_negative, write_numbers};
+use super::options::{check_not_negative, option_error, read_numbers, write_numbers};
 use super::{Detector, Domain, Signal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
@@ -38,10 +38,10 @@ pub struct Ddm {
 impl DdmOptions {
     /// Check every option.
     pub(super) fn check(&self) -> Result<(), KernelError> {
-        require_not_negative("warning", self.warning)?;
-        require_not_negative("drift", self.drift)?;
+        check_not_negative("warning", self.warning)?;
+        check_not_negative("drift", self.drift)?;
         if self.warning > self.drift {
-            return fault("warning", self.warning, "it must not be greater than drift");
+            return option_error("warning", self.warning, "it must not be greater than drift");
         }
         Ok(())
     }
@@ -53,7 +53,7 @@ impl ErrorRate {
 
     /// Take in a value; the rate and its standard deviation.
     #[inline(always)]
-    pub(super) fn take(&mut self, value: f64) -> (f64, f64) {
+    pub(super) fn update(&mut self, value: f64) -> (f64, f64) {
         self.n += 1.0;
         self.errors += value;
         let rate = self.errors / self.n;
@@ -71,10 +71,10 @@ impl ErrorRate {
     /// What a rate shows against the lowest.
     #[inline(always)]
     pub(super) fn signal(&self, rate: f64, deviation: f64, options: &DdmOptions) -> Signal {
-        let found = rate + deviation;
-        if found > self.least_rate + options.drift * self.least_deviation {
+        let level = rate + deviation;
+        if level > self.least_rate + options.drift * self.least_deviation {
             Signal::Drift
-        } else if found > self.least_rate + options.warning * self.least_deviation {
+        } else if level > self.least_rate + options.warning * self.least_deviation {
             Signal::Warning
         } else {
             Signal::Stable
@@ -108,7 +108,7 @@ impl Detector for Ddm {
 
     #[inline(always)]
     fn update(&mut self, value: f64) -> Signal {
-        let (rate, deviation) = self.rate.take(value);
+        let (rate, deviation) = self.rate.update(value);
         if self.rate.n <= self.options.grace_period as f64 {
             return Signal::Stable;
         }
@@ -120,7 +120,7 @@ impl Detector for Ddm {
         signal
     }
 
-    fn boxed(&self) -> Box<dyn Detector> {
+    fn clone_box(&self) -> Box<dyn Detector> {
         Box::new(self.clone())
     }
 

@@ -1,6 +1,6 @@
 //! EDDM: the distance between errors against its maximum.
 
-use super::options::{fault, read_numbers, require_share, write_numbers};
+use super::options::{check_share, option_error, read_numbers, write_numbers};
 use super::{Detector, Domain, Signal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
@@ -32,7 +32,7 @@ pub struct Eddm {
     /// The greatest mean plus two standard deviations.
     greatest: f64,
     /// 1 while there is a warning.
-    warned: f64,
+    warning_active: f64,
 }
 
 impl Eddm {
@@ -41,12 +41,21 @@ impl Eddm {
     /// # Errors
     /// [`KernelError::Option`] where an option is outside its range.
     pub fn new(options: EddmOptions) -> Result<Self, KernelError> {
-        require_share("warning", options.warning)?;
-        require_share("drift", options.drift)?;
+        check_share("warning", options.warning)?;
+        check_share("drift", options.drift)?;
         if options.warning < options.drift {
-            return fault("warning", options.warning, "it must not be less than drift");
+            return option_error("warning", options.warning, "it must not be less than drift");
         }
-        Ok(Self { options, n: 0.0, n_errors: 0.0, last: 0.0, mean: 0.0, squares: 0.0, greatest: 0.0, warned: 0.0 })
+        Ok(Self {
+            options,
+            n: 0.0,
+            n_errors: 0.0,
+            last: 0.0,
+            mean: 0.0,
+            squares: 0.0,
+            greatest: 0.0,
+            warning_active: 0.0,
+        })
     }
 
     fn saved_options(&self) -> [f64; 3] {
@@ -54,21 +63,21 @@ impl Eddm {
     }
 
     /// Take in the distance of an error from the one before.
-    fn take(&mut self, distance: f64) -> Signal {
+    fn add_distance(&mut self, distance: f64) -> Signal {
         self.n_errors += 1.0;
-        let before = distance - self.mean;
-        self.mean += before / self.n_errors;
-        self.squares += before * (distance - self.mean);
+        let deviation = distance - self.mean;
+        self.mean += deviation / self.n_errors;
+        self.squares += deviation * (distance - self.mean);
         let grace = self.options.grace_period as f64;
         if self.n <= grace {
             return Signal::Stable;
         }
-        let reach = self.mean + 2.0 * (self.squares / (self.n_errors - 1.0).max(1.0)).sqrt();
-        if reach > self.greatest {
-            self.greatest = reach;
+        let upper = self.mean + 2.0 * (self.squares / (self.n_errors - 1.0).max(1.0)).sqrt();
+        if upper > self.greatest {
+            self.greatest = upper;
             return Signal::Stable;
         }
-        let share = reach / self.greatest;
+        let share = upper / self.greatest;
         if self.n_errors <= grace || share >= self.options.warning {
             Signal::Stable
         } else if share >= self.options.drift {
@@ -92,24 +101,24 @@ impl Detector for Eddm {
     fn update(&mut self, value: f64) -> Signal {
         self.n += 1.0;
         if value != 1.0 {
-            return if self.warned == 1.0 { Signal::Warning } else { Signal::Stable };
+            return if self.warning_active == 1.0 { Signal::Warning } else { Signal::Stable };
         }
-        let signal = self.take(self.n - self.last);
+        let signal = self.add_distance(self.n - self.last);
         self.last = self.n;
-        self.warned = f64::from(u8::from(signal == Signal::Warning));
+        self.warning_active = f64::from(u8::from(signal == Signal::Warning));
         if signal == Signal::Drift {
             self.reset();
         }
         signal
     }
 
-    fn boxed(&self) -> Box<dyn Detector> {
+    fn clone_box(&self) -> Box<dyn Detector> {
         Box::new(self.clone())
     }
 
     fn reset(&mut self) {
         (self.n, self.n_errors, self.last, self.mean) = (0.0, 0.0, 0.0, 0.0);
-        (self.squares, self.greatest, self.warned) = (0.0, 0.0, 0.0);
+        (self.squares, self.greatest, self.warning_active) = (0.0, 0.0, 0.0);
     }
 
     fn n_bytes(&self) -> usize {
@@ -117,13 +126,13 @@ impl Detector for Eddm {
     }
 
     fn write(&self, writer: &mut Writer) {
-        let numbers = [self.n, self.n_errors, self.last, self.mean, self.squares, self.greatest, self.warned];
+        let numbers = [self.n, self.n_errors, self.last, self.mean, self.squares, self.greatest, self.warning_active];
         write_numbers(writer, &self.saved_options(), &numbers);
     }
 
     fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
         let numbers = read_numbers(reader, &self.saved_options())?;
-        [self.n, self.n_errors, self.last, self.mean, self.squares, self.greatest, self.warned] = numbers;
+        [self.n, self.n_errors, self.last, self.mean, self.squares, self.greatest, self.warning_active] = numbers;
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! ECDD: a chart of the exponentially weighted error rate.
 
-use super::options::{fault, read_numbers, require_share, write_numbers};
+use super::options::{check_share, option_error, read_numbers, write_numbers};
 use super::{Detector, Domain, Signal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
@@ -39,12 +39,12 @@ impl EwmaChart {
     /// # Errors
     /// [`KernelError::Option`] where an option is outside its range.
     pub fn new(options: EwmaChartOptions) -> Result<Self, KernelError> {
-        require_share("newest_weight", options.newest_weight)?;
+        check_share("newest_weight", options.newest_weight)?;
         let limit = match options.run_length {
             100 => [2.76, -6.23, 18.12, -312.45, 1002.18],
             400 => [3.97, -6.56, 48.73, -330.13, 848.18],
             1000 => [1.17, 7.56, -21.24, 112.12, -987.23],
-            other => return fault("run_length", other as f64, "it must be 100, 400 or 1000"),
+            other => return option_error("run_length", other as f64, "it must be 100, 400 or 1000"),
         };
         Ok(Self { options, limit, n: 0.0, errors: 0.0, moving: 0.0, start: 1.0 })
     }
@@ -88,7 +88,7 @@ impl Detector for EwmaChart {
         }
     }
 
-    fn boxed(&self) -> Box<dyn Detector> {
+    fn clone_box(&self) -> Box<dyn Detector> {
         Box::new(self.clone())
     }
 

@@ -1,6 +1,6 @@
 //! FHDDM: the rate of right predictions in a window against its maximum.
 
-use super::options::{read_numbers, require_at_least, require_open_unit, write_numbers};
+use super::options::{check_at_least, check_open_unit, read_numbers, write_numbers};
 use super::ring::Ring;
 use super::{Detector, Domain, Signal};
 use crate::KernelError;
@@ -32,8 +32,8 @@ impl Fhddm {
     /// # Errors
     /// [`KernelError::Option`] where an option is outside its range.
     pub fn new(options: FhddmOptions) -> Result<Self, KernelError> {
-        require_open_unit("delta", options.delta)?;
-        require_at_least("width", options.width, 1, "it must be at least 1")?;
+        check_open_unit("delta", options.delta)?;
+        check_at_least("width", options.width, 1, "it must be at least 1")?;
         let bound = ((1.0 / options.delta).ln() / (2.0 * options.width as f64)).sqrt();
         Ok(Self { options, bound, window: Ring::new(options.width), greatest: 0.0 })
     }
@@ -68,7 +68,7 @@ impl Detector for Fhddm {
         Signal::Stable
     }
 
-    fn boxed(&self) -> Box<dyn Detector> {
+    fn clone_box(&self) -> Box<dyn Detector> {
         Box::new(self.clone())
     }
 

@@ -1,6 +1,6 @@
 //! HDDM with the bound of bounded differences on exponentially weighted means.
 
-use super::options::{fault, read_numbers, require_open_unit, write_numbers};
+use super::options::{check_open_unit, option_error, read_numbers, write_numbers};
 use super::{Detector, Direction, Domain, Signal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
@@ -55,7 +55,7 @@ const NO_PARTS: Parts = Parts { all: NO_MEAN, older: NO_MEAN, newer: NO_MEAN, cu
 
 impl Mean {
     #[inline(always)]
-    fn take(&mut self, value: f64, weight: f64) {
+    fn update(&mut self, value: f64, weight: f64) {
         let rest = 1.0 - weight;
         if self.squares == 0.0 {
             *self = Self { mean: value, squares: 1.0 };
@@ -69,18 +69,18 @@ impl Mean {
 impl Parts {
     /// Take in a value; what the two parts show.
     #[inline(always)]
-    fn signal(&mut self, value: f64, weight: f64, logs: [f64; 2]) -> Signal {
-        self.all.take(value, weight);
+    fn update(&mut self, value: f64, weight: f64, logs: [f64; 2]) -> Signal {
+        self.all.update(value, weight);
         let cut = self.all.mean + (self.all.squares * logs[1]).sqrt();
         if cut < self.cut {
             (self.cut, self.older, self.newer) = (cut, self.all, NO_MEAN);
             return Signal::Stable;
         }
-        self.newer.take(value, weight);
-        let (apart, squares) = (self.newer.mean - self.older.mean, self.older.squares + self.newer.squares);
-        if apart <= (squares * logs[0]).sqrt() {
+        self.newer.update(value, weight);
+        let (difference, squares) = (self.newer.mean - self.older.mean, self.older.squares + self.newer.squares);
+        if difference <= (squares * logs[0]).sqrt() {
             Signal::Stable
-        } else if apart <= (squares * logs[1]).sqrt() {
+        } else if difference <= (squares * logs[1]).sqrt() {
             Signal::Warning
         } else {
             Signal::Drift
@@ -92,8 +92,8 @@ impl Parts {
         [all.mean, all.squares, older.mean, older.squares, newer.mean, newer.squares, cut]
     }
 
-    fn of(numbers: &[f64]) -> Self {
-        let mean = |at: usize| Mean { mean: numbers[at], squares: numbers[at + 1] };
+    fn from_numbers(numbers: &[f64]) -> Self {
+        let mean = |start: usize| Mean { mean: numbers[start], squares: numbers[start + 1] };
         Self { all: mean(0), older: mean(2), newer: mean(4), cut: numbers[6] }
     }
 }
@@ -105,11 +105,11 @@ impl HddmW {
     /// [`KernelError::Option`] where an option is outside its range.
     pub fn new(options: HddmWOptions) -> Result<Self, KernelError> {
         let HddmWOptions { warning, drift, newest_weight, .. } = options;
-        require_open_unit("warning", warning)?;
-        require_open_unit("drift", drift)?;
-        require_open_unit("newest_weight", newest_weight)?;
+        check_open_unit("warning", warning)?;
+        check_open_unit("drift", drift)?;
+        check_open_unit("newest_weight", newest_weight)?;
         if warning < drift {
-            return fault("warning", warning, "it must not be less than drift");
+            return option_error("warning", warning, "it must not be less than drift");
         }
         let logs = [(1.0 / warning).ln() / 2.0, (1.0 / drift).ln() / 2.0];
         Ok(Self { options, logs, up: NO_PARTS, down: NO_PARTS })
@@ -135,10 +135,10 @@ impl Detector for HddmW {
         let HddmWOptions { newest_weight, direction, .. } = self.options;
         let mut signal = Signal::Stable;
         if direction.is_up() {
-            signal = self.up.signal(value, newest_weight, self.logs);
+            signal = self.up.update(value, newest_weight, self.logs);
         }
         if direction.is_down() {
-            signal = signal.max(self.down.signal(-value, newest_weight, self.logs));
+            signal = signal.max(self.down.update(-value, newest_weight, self.logs));
         }
         if signal == Signal::Drift {
             self.reset();
@@ -146,7 +146,7 @@ impl Detector for HddmW {
         signal
     }
 
-    fn boxed(&self) -> Box<dyn Detector> {
+    fn clone_box(&self) -> Box<dyn Detector> {
         Box::new(self.clone())
     }
 
@@ -165,7 +165,7 @@ impl Detector for HddmW {
 
     fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
         let numbers: [f64; 14] = read_numbers(reader, &self.saved_options())?;
-        (self.up, self.down) = (Parts::of(&numbers[..7]), Parts::of(&numbers[7..]));
+        (self.up, self.down) = (Parts::from_numbers(&numbers[..7]), Parts::from_numbers(&numbers[7..]));
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::options::{read_numbers, require_at_least, require_open_unit, write_numbers};
+use super::options::{check_at_least, check_open_unit, read_numbers, write_numbers};
 use super::{Detector, Signal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
@@ -49,9 +49,9 @@ impl Kswin {
     /// [`KernelError::Option`] where an option is outside its range.
     pub fn new(options: KswinOptions) -> Result<Self, KernelError> {
         let KswinOptions { delta, width, n_newest, seed } = options;
-        require_open_unit("delta", delta)?;
-        require_at_least("n_newest", n_newest, 1, "it must be at least 1")?;
-        require_at_least("width", width, 2 * n_newest, "it must be at least twice n_newest")?;
+        check_open_unit("delta", delta)?;
+        check_at_least("n_newest", n_newest, 1, "it must be at least 1")?;
+        check_at_least("width", width, 2 * n_newest, "it must be at least twice n_newest")?;
         let draws = Draws::new(seed, Purpose::named("kswin sample"), 0);
         let critical = critical_difference(n_newest, delta);
         let (window, sample, newest, order) = (VecDeque::new(), vec![], vec![], vec![]);
@@ -64,7 +64,7 @@ impl Kswin {
     }
 
     /// Draw a sample of the values that are not the newest, and sort both.
-    fn draw(&mut self) {
+    fn draw_sample(&mut self) {
         let KswinOptions { width, n_newest, .. } = self.options;
         let n_older = width - n_newest;
         let draws = self.draws.within(self.n);
@@ -72,8 +72,8 @@ impl Kswin {
         self.order.extend(0..n_older as u32);
         self.sample.clear();
         for i in 0..n_newest {
-            let at = i + draws.below(i as u64, (n_older - i) as u64) as usize;
-            self.order.swap(i, at);
+            let pick = i + draws.below(i as u64, (n_older - i) as u64) as usize;
+            self.order.swap(i, pick);
             self.sample.push(self.window[self.order[i] as usize]);
         }
         self.newest.clear();
@@ -96,7 +96,7 @@ impl Detector for Kswin {
         if self.window.len() < width {
             return Signal::Stable;
         }
-        self.draw();
+        self.draw_sample();
         let difference = greatest_difference(&self.sample, &self.newest);
         if difference >= self.critical {
             self.window.drain(..width - n_newest);
@@ -106,7 +106,7 @@ impl Detector for Kswin {
         Signal::Stable
     }
 
-    fn boxed(&self) -> Box<dyn Detector> {
+    fn clone_box(&self) -> Box<dyn Detector> {
         Box::new(self.clone())
     }
 

@@ -16,7 +16,7 @@ mod fhddm;
 mod hddm_a;
 mod hddm_w;
 mod kswin;
-mod of_mean;
+mod mean_detector;
 mod options;
 mod page_hinkley;
 mod rddm;
@@ -34,7 +34,7 @@ pub use fhddm::{Fhddm, FhddmOptions};
 pub use hddm_a::{HddmA, HddmAOptions};
 pub use hddm_w::{HddmW, HddmWOptions};
 pub use kswin::{Kswin, KswinOptions};
-pub use of_mean::OfMean;
+pub use mean_detector::MeanDetector;
 pub use options::Direction;
 pub use page_hinkley::{PageHinkley, PageHinkleyOptions};
 pub use rddm::{Rddm, RddmOptions};
@@ -78,13 +78,13 @@ pub trait Detector: Send + Sync {
     fn update(&mut self, value: f64) -> Signal;
 
     /// A copy of it.
-    fn boxed(&self) -> Box<dyn Detector>;
+    fn clone_box(&self) -> Box<dyn Detector>;
 
     /// Forget everything but the options.
     fn reset(&mut self);
 
     /// Start anew after a drift, as what it watches does; only what is to outlast drifts goes on.
-    fn renew(&mut self) {
+    fn restart(&mut self) {
         self.reset();
     }
 
@@ -144,16 +144,16 @@ impl Domain {
             Self::Unit => "a number from 0 to 1",
             Self::Binary => "0 (right) or 1 (wrong)",
         };
-        let has = |value: f64| match self {
+        let is_valid = |value: f64| match self {
             Self::Finite => value.is_finite(),
             Self::Unit => (0.0..=1.0).contains(&value),
             Self::Binary => value == 0.0 || value == 1.0,
         };
         // A sweep without branches is much faster than a search.
-        if values.iter().fold(true, |fine, &value| fine & has(value)) {
+        if values.iter().fold(true, |valid, &value| valid & is_valid(value)) {
             return Ok(());
         }
-        let row = values.iter().position(|&value| !has(value)).unwrap_or_default();
+        let row = values.iter().position(|&value| !is_valid(value)).unwrap_or_default();
         Err(KernelError::Monitored { row, value: values[row], expected })
     }
 }

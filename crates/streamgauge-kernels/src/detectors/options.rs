@@ -36,36 +36,36 @@ impl Direction {
 }
 
 /// The error about an option.
-pub(super) fn fault<T>(option: &'static str, found: f64, expected: &'static str) -> Result<T, KernelError> {
+pub(super) fn option_error<T>(option: &'static str, found: f64, expected: &'static str) -> Result<T, KernelError> {
     Err(KernelError::Option { option, found: found.to_string(), expected })
 }
 
 /// Check that an option is a finite number of at least 0.
-pub(super) fn require_not_negative(option: &'static str, found: f64) -> Result<(), KernelError> {
+pub(super) fn check_not_negative(option: &'static str, found: f64) -> Result<(), KernelError> {
     if found.is_finite() && found >= 0.0 {
         return Ok(());
     }
-    fault(option, found, "it must be a finite number of 0 or more")
+    option_error(option, found, "it must be a finite number of 0 or more")
 }
 
 /// Check that an option is in (0, 1).
-pub(super) fn require_open_unit(option: &'static str, found: f64) -> Result<(), KernelError> {
-    if found > 0.0 && found < 1.0 { Ok(()) } else { fault(option, found, "it must be a number in (0, 1)") }
+pub(super) fn check_open_unit(option: &'static str, found: f64) -> Result<(), KernelError> {
+    if found > 0.0 && found < 1.0 { Ok(()) } else { option_error(option, found, "it must be a number in (0, 1)") }
 }
 
 /// Check that an option is in (0, 1].
-pub(super) fn require_share(option: &'static str, found: f64) -> Result<(), KernelError> {
-    if found > 0.0 && found <= 1.0 { Ok(()) } else { fault(option, found, "it must be a number in (0, 1]") }
+pub(super) fn check_share(option: &'static str, found: f64) -> Result<(), KernelError> {
+    if found > 0.0 && found <= 1.0 { Ok(()) } else { option_error(option, found, "it must be a number in (0, 1]") }
 }
 
 /// Check that an option counts at least so many.
-pub(super) fn require_at_least(
+pub(super) fn check_at_least(
     option: &'static str,
     found: usize,
     least: usize,
     expected: &'static str,
 ) -> Result<(), KernelError> {
-    if found >= least { Ok(()) } else { fault(option, found as f64, expected) }
+    if found >= least { Ok(()) } else { option_error(option, found as f64, expected) }
 }
 
 /// Append options and the numbers of a state.

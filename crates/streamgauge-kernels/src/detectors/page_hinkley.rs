@@ -1,6 +1,6 @@
 //! The Page-Hinkley test, with a fading factor.
 
-use super::options::{read_numbers, require_not_negative, require_share, write_numbers};
+use super::options::{check_not_negative, check_share, read_numbers, write_numbers};
 use super::{Detector, Direction, Signal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
@@ -52,9 +52,9 @@ impl PageHinkley {
     /// # Errors
     /// [`KernelError::Option`] where an option is outside its range.
     pub fn new(options: PageHinkleyOptions) -> Result<Self, KernelError> {
-        require_not_negative("delta", options.delta)?;
-        require_not_negative("threshold", options.threshold)?;
-        require_share("factor", options.factor)?;
+        check_not_negative("delta", options.delta)?;
+        check_not_negative("threshold", options.threshold)?;
+        check_share("factor", options.factor)?;
         Ok(Self { options, state: FRESH })
     }
 
@@ -68,7 +68,7 @@ impl State {
     /// Take in a value; whether the values have changed. The mean is off the path from one value to the next, so
     /// that its division costs no waiting.
     #[inline(always)]
-    fn take(&mut self, options: &PageHinkleyOptions, value: f64, up: bool, down: bool) -> bool {
+    fn update(&mut self, options: &PageHinkleyOptions, value: f64, up: bool, down: bool) -> bool {
         self.n += 1.0;
         self.total += value;
         let above = value - self.total / self.n;
@@ -88,10 +88,10 @@ impl State {
 
     /// Take in a column, with the directions known when this is compiled.
     #[inline(always)]
-    fn take_all(&mut self, options: &PageHinkleyOptions, values: &[f64], signals: &mut [u8], up: bool, down: bool) {
+    fn update_all(&mut self, options: &PageHinkleyOptions, values: &[f64], signals: &mut [u8], up: bool, down: bool) {
         let mut state = *self;
         for (&value, signal) in values.iter().zip(signals) {
-            if state.take(options, value, up, down) {
+            if state.update(options, value, up, down) {
                 (state, *signal) = (FRESH, Signal::Drift as u8);
             } else {
                 *signal = Signal::Stable as u8;
@@ -108,7 +108,7 @@ impl Detector for PageHinkley {
 
     fn update(&mut self, value: f64) -> Signal {
         let direction = self.options.direction;
-        if self.state.take(&self.options, value, direction.is_up(), direction.is_down()) {
+        if self.state.update(&self.options, value, direction.is_up(), direction.is_down()) {
             self.reset();
             return Signal::Drift;
         }
@@ -120,14 +120,14 @@ impl Detector for PageHinkley {
         dispatch::run(
             #[inline(always)]
             || match options.direction {
-                Direction::Up => state.take_all(&options, values, signals, true, false),
-                Direction::Down => state.take_all(&options, values, signals, false, true),
-                Direction::Both => state.take_all(&options, values, signals, true, true),
+                Direction::Up => state.update_all(&options, values, signals, true, false),
+                Direction::Down => state.update_all(&options, values, signals, false, true),
+                Direction::Both => state.update_all(&options, values, signals, true, true),
             },
         );
     }
 
-    fn boxed(&self) -> Box<dyn Detector> {
+    fn clone_box(&self) -> Box<dyn Detector> {
         Box::new(self.clone())
     }
 

@@ -1,7 +1,7 @@
 //! RDDM: DDM that forgets what is old.
 
 use super::ddm::{DdmOptions, ErrorRate};
-use super::options::{read_numbers, require_at_least, write_numbers};
+use super::options::{check_at_least, read_numbers, write_numbers};
 use super::ring::Ring;
 use super::{Detector, Domain, Signal};
 use crate::KernelError;
@@ -29,7 +29,7 @@ pub struct Rddm {
     rate: ErrorRate,
     newest: Ring,
     /// How many values there have been since a warning began, with its first; 0 where there is none.
-    warned: f64,
+    n_since_warning: f64,
 }
 
 impl Rddm {
@@ -40,10 +40,10 @@ impl Rddm {
     pub fn new(options: RddmOptions) -> Result<Self, KernelError> {
         options.levels.check()?;
         let RddmOptions { max_concept, min_stable, max_warning, .. } = options;
-        require_at_least("max_concept", max_concept as usize, 1, "it must be at least 1")?;
-        require_at_least("min_stable", min_stable, 1, "it must be at least 1")?;
-        require_at_least("max_warning", max_warning as usize, 1, "it must be at least 1")?;
-        Ok(Self { options, rate: ErrorRate::FRESH, newest: Ring::new(min_stable), warned: 0.0 })
+        check_at_least("max_concept", max_concept as usize, 1, "it must be at least 1")?;
+        check_at_least("min_stable", min_stable, 1, "it must be at least 1")?;
+        check_at_least("max_warning", max_warning as usize, 1, "it must be at least 1")?;
+        Ok(Self { options, rate: ErrorRate::FRESH, newest: Ring::new(min_stable), n_since_warning: 0.0 })
     }
 
     fn saved_options(&self) -> [f64; 6] {
@@ -54,11 +54,11 @@ impl Rddm {
 
     /// Go on after a drift with the newest values, so many.
     #[inline(never)]
-    fn start_anew(&mut self, n: usize) -> Signal {
+    fn restart_after_drift(&mut self, n: usize) -> Signal {
         self.newest.keep_newest(n);
-        (self.rate, self.warned) = (ErrorRate::FRESH, 0.0);
+        (self.rate, self.n_since_warning) = (ErrorRate::FRESH, 0.0);
         for outcome in self.newest.iter() {
-            let (rate, deviation) = self.rate.take(f64::from(outcome));
+            let (rate, deviation) = self.rate.update(f64::from(outcome));
             if self.rate.n > self.options.levels.grace_period as f64 {
                 self.rate.keep_least(rate, deviation);
             }
@@ -85,20 +85,22 @@ impl Detector for Rddm {
     #[inline(always)]
     fn update(&mut self, value: f64) -> Signal {
         self.newest.push(value as u8);
-        let (rate, deviation) = self.rate.take(value);
-        self.warned += f64::from(u8::from(self.warned > 0.0));
+        let (rate, deviation) = self.rate.update(value);
+        self.n_since_warning += f64::from(u8::from(self.n_since_warning > 0.0));
         if self.rate.n <= self.options.levels.grace_period as f64 {
             return Signal::Stable;
         }
         self.rate.keep_least(rate, deviation);
         match self.rate.signal(rate, deviation, &self.options.levels) {
-            Signal::Drift => return self.start_anew((self.warned as usize).max(1)),
-            Signal::Warning if self.warned > self.options.max_warning as f64 => return self.start_anew(1),
+            Signal::Drift => return self.restart_after_drift((self.n_since_warning as usize).max(1)),
+            Signal::Warning if self.n_since_warning > self.options.max_warning as f64 => {
+                return self.restart_after_drift(1);
+            }
             Signal::Warning => {
-                self.warned = self.warned.max(1.0);
+                self.n_since_warning = self.n_since_warning.max(1.0);
                 return Signal::Warning;
             }
-            Signal::Stable => self.warned = 0.0,
+            Signal::Stable => self.n_since_warning = 0.0,
         }
         if self.rate.n >= self.options.max_concept as f64 {
             self.shorten();
@@ -106,13 +108,13 @@ impl Detector for Rddm {
         Signal::Stable
     }
 
-    fn boxed(&self) -> Box<dyn Detector> {
+    fn clone_box(&self) -> Box<dyn Detector> {
         Box::new(self.clone())
     }
 
     fn reset(&mut self) {
         self.newest.clear();
-        (self.rate, self.warned) = (ErrorRate::FRESH, 0.0);
+        (self.rate, self.n_since_warning) = (ErrorRate::FRESH, 0.0);
     }
 
     fn n_bytes(&self) -> usize {
@@ -121,14 +123,14 @@ impl Detector for Rddm {
 
     fn write(&self, writer: &mut Writer) {
         let ErrorRate { n, errors, least_rate, least_deviation } = self.rate;
-        write_numbers(writer, &self.saved_options(), &[n, errors, least_rate, least_deviation, self.warned]);
+        write_numbers(writer, &self.saved_options(), &[n, errors, least_rate, least_deviation, self.n_since_warning]);
         self.newest.write(writer);
     }
 
     fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
-        let [n, errors, least_rate, least_deviation, warned] = read_numbers(reader, &self.saved_options())?;
+        let [n, errors, least_rate, least_deviation, n_since_warning] = read_numbers(reader, &self.saved_options())?;
         self.newest = self.newest.read(reader)?;
-        (self.rate, self.warned) = (ErrorRate { n, errors, least_rate, least_deviation }, warned);
+        (self.rate, self.n_since_warning) = (ErrorRate { n, errors, least_rate, least_deviation }, n_since_warning);
         Ok(())
     }
 }

@@ -27,10 +27,10 @@ impl Ring {
             self.outcomes.push(outcome);
             return None;
         }
-        let left = std::mem::replace(&mut self.outcomes[self.oldest], outcome);
-        self.n_ones -= usize::from(left);
+        let oldest_outcome = std::mem::replace(&mut self.outcomes[self.oldest], outcome);
+        self.n_ones -= usize::from(oldest_outcome);
         self.oldest = if self.oldest + 1 == self.width { 0 } else { self.oldest + 1 };
-        Some(left)
+        Some(oldest_outcome)
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -53,9 +53,9 @@ impl Ring {
 
     /// Keep only the newest outcomes, so many.
     pub(super) fn keep_newest(&mut self, n: usize) {
-        let kept: Vec<u8> = self.iter().skip(self.len() - n.min(self.len())).collect();
+        let newest: Vec<u8> = self.iter().skip(self.len() - n.min(self.len())).collect();
         self.clear();
-        for outcome in kept {
+        for outcome in newest {
             self.push(outcome);
         }
     }
@@ -82,10 +82,10 @@ impl Ring {
         if n > self.width || words.len() != n.div_ceil(64) {
             return Err(reader.error("it holds a wrong number of values"));
         }
-        let mut read = Self::new(self.width);
+        let mut ring = Self::new(self.width);
         for i in 0..n {
-            read.push((words[i / 64] >> (i % 64) & 1) as u8);
+            ring.push((words[i / 64] >> (i % 64) & 1) as u8);
         }
-        Ok(read)
+        Ok(ring)
     }
 }

@@ -1,6 +1,6 @@
 //! STEPD: the newest errors against all before.
 
-use super::options::{fault, read_numbers, require_at_least, require_not_negative, write_numbers};
+use super::options::{check_at_least, check_not_negative, option_error, read_numbers, write_numbers};
 use super::ring::Ring;
 use super::{Detector, Direction, Domain, Signal};
 use crate::KernelError;
@@ -38,11 +38,11 @@ impl Stepd {
     /// # Errors
     /// [`KernelError::Option`] where an option is outside its range.
     pub fn new(options: StepdOptions) -> Result<Self, KernelError> {
-        require_at_least("width", options.width, 1, "it must be at least 1")?;
-        require_not_negative("warning", options.warning)?;
-        require_not_negative("drift", options.drift)?;
+        check_at_least("width", options.width, 1, "it must be at least 1")?;
+        check_not_negative("warning", options.warning)?;
+        check_not_negative("drift", options.drift)?;
         if options.warning > options.drift {
-            return fault("warning", options.warning, "it must not be greater than drift");
+            return option_error("warning", options.warning, "it must not be greater than drift");
         }
         Ok(Self { options, newest: Ring::new(options.width), n_older: 0.0, older_errors: 0.0 })
     }
@@ -56,14 +56,14 @@ impl Stepd {
     #[inline(always)]
     fn statistic(&self) -> f64 {
         let (n_newest, newest_errors) = (self.options.width as f64, self.newest.n_ones() as f64);
-        let risen = newest_errors / n_newest - self.older_errors / self.n_older;
+        let difference = newest_errors / n_newest - self.older_errors / self.n_older;
         let direction = self.options.direction;
-        if !((direction.is_up() & (risen > 0.0)) | (direction.is_down() & (risen < 0.0))) {
+        if !((direction.is_up() & (difference > 0.0)) | (direction.is_down() & (difference < 0.0))) {
             return 0.0;
         }
-        let inverted = 1.0 / self.n_older + 1.0 / n_newest;
+        let inverse_sizes = 1.0 / self.n_older + 1.0 / n_newest;
         let pooled = (self.older_errors + newest_errors) / (self.n_older + n_newest);
-        (risen.abs() - 0.5 * inverted) / (pooled * (1.0 - pooled) * inverted).sqrt()
+        (difference.abs() - 0.5 * inverse_sizes) / (pooled * (1.0 - pooled) * inverse_sizes).sqrt()
     }
 }
 
@@ -78,9 +78,9 @@ impl Detector for Stepd {
 
     #[inline(always)]
     fn update(&mut self, value: f64) -> Signal {
-        if let Some(left) = self.newest.push(value as u8) {
+        if let Some(outcome) = self.newest.push(value as u8) {
             self.n_older += 1.0;
-            self.older_errors += f64::from(left);
+            self.older_errors += f64::from(outcome);
         }
         if self.n_older < self.options.width as f64 {
             return Signal::Stable;
@@ -96,7 +96,7 @@ impl Detector for Stepd {
         }
     }
 
-    fn boxed(&self) -> Box<dyn Detector> {
+    fn clone_box(&self) -> Box<dyn Detector> {
         Box::new(self.clone())
     }
 

@@ -55,9 +55,9 @@ impl<'de> Visitor<'de> for Object<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(member) = map.next_key_seed(Key { fields: self.fields, path: self.path })? {
             match member {
-                Member::Field(place) => {
+                Member::Field(index) => {
                     let value = map.next_value_seed(Plain)?;
-                    self.row.set(self.fields, place, &value).map_err(A::Error::custom)?;
+                    self.row.set(self.fields, index, &value).map_err(A::Error::custom)?;
                 }
                 Member::Inner(path) => {
                     map.next_value_seed(Object { fields: self.fields, row: &mut *self.row, path: &path })?;
@@ -77,14 +77,14 @@ impl<'de> Visitor<'de> for Object<'_> {
         for position in 0_usize.. {
             let path = format!("{}.{position}", self.path);
             let more = match self.fields.find(&path) {
-                Some(place) => match list.next_element_seed(Plain)? {
+                Some(index) => match list.next_element_seed(Plain)? {
                     Some(value) => {
-                        self.row.set(self.fields, place, &value).map_err(A::Error::custom)?;
+                        self.row.set(self.fields, index, &value).map_err(A::Error::custom)?;
                         true
                     }
                     None => false,
                 },
-                None if self.fields.holds(&path) => {
+                None if self.fields.has_children(&path) => {
                     let inner = Object { fields: self.fields, row: &mut *self.row, path: &path };
                     list.next_element_seed(inner)?.is_some()
                 }
@@ -128,8 +128,8 @@ impl Visitor<'_> for Key<'_> {
     fn visit_str<E: Error>(self, name: &str) -> Result<Member, E> {
         let path = if self.path.is_empty() { Cow::Borrowed(name) } else { Cow::Owned(format!("{}.{name}", self.path)) };
         Ok(match self.fields.find(&path) {
-            Some(place) => Member::Field(place),
-            None if self.fields.holds(&path) => Member::Inner(path.into_owned()),
+            Some(index) => Member::Field(index),
+            None if self.fields.has_children(&path) => Member::Inner(path.into_owned()),
             None => Member::Other,
         })
     }

@@ -19,7 +19,7 @@ pub use row::{Row, Value};
 
 /// What becomes of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Use {
+pub enum FieldRole {
     /// It is an attribute of the row, the next one.
     Attribute,
     /// It is the class.
@@ -40,7 +40,7 @@ pub struct Field {
     /// The names of its nominal values; none where it is numeric.
     pub names: Option<Names>,
     /// What becomes of it.
-    pub what: Use,
+    pub role: FieldRole,
     /// Whether it may be missing.
     pub missing: bool,
 }
@@ -48,10 +48,10 @@ pub struct Field {
 /// The fields that matter in an event.
 #[derive(Debug, Clone)]
 pub struct Fields {
-    all: Vec<Field>,
+    list: Vec<Field>,
     slots: Vec<usize>,
-    places: Names,
-    inner: Names,
+    indexes: Names,
+    parents: Names,
     n_attributes: usize,
 }
 
@@ -61,23 +61,23 @@ impl Fields {
     /// # Errors
     /// [`KernelError::Option`] where two fields have the same name or the class is not nominal.
     pub fn new(fields: Vec<Field>) -> Result<Self, KernelError> {
-        let places: Names = fields.iter().map(|field| &field.name).collect();
-        let fault = |found: &str, expected| KernelError::Option { option: "fields", found: found.to_owned(), expected };
-        if places.len() < fields.len() {
-            return Err(fault("two of the same name", "every field needs a name of its own"));
+        let indexes: Names = fields.iter().map(|field| &field.name).collect();
+        let error = |found: &str, expected| KernelError::Option { option: "fields", found: found.to_owned(), expected };
+        if indexes.len() < fields.len() {
+            return Err(error("two of the same name", "every field needs a name of its own"));
         }
-        if let Some(class) = fields.iter().find(|field| field.what == Use::Class && field.names.is_none()) {
-            return Err(fault(&class.name, "the class must be nominal"));
+        if let Some(class) = fields.iter().find(|field| field.role == FieldRole::Class && field.names.is_none()) {
+            return Err(error(&class.name, "the class must be nominal"));
         }
-        let (mut slots, mut n_attributes, mut inner) = (Vec::new(), 0, Names::default());
+        let (mut slots, mut n_attributes, mut parents) = (Vec::new(), 0, Names::default());
         for field in &fields {
             slots.push(n_attributes);
-            n_attributes += usize::from(field.what == Use::Attribute);
-            for (at, _) in field.name.match_indices('.') {
-                inner.add(&field.name[..at]);
+            n_attributes += usize::from(field.role == FieldRole::Attribute);
+            for (position, _) in field.name.match_indices('.') {
+                parents.add(&field.name[..position]);
             }
         }
-        Ok(Self { all: fields, slots, places, inner, n_attributes })
+        Ok(Self { list: fields, slots, indexes, parents, n_attributes })
     }
 
     /// How many attributes a row has.
@@ -89,17 +89,17 @@ impl Fields {
     /// The place of a field.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<usize> {
-        self.places.find(name).map(|place| place as usize)
+        self.indexes.find(name).map(|index| index as usize)
     }
 
     /// Whether fields lie inside the object of this name.
     #[must_use]
-    pub fn holds(&self, name: &str) -> bool {
-        self.inner.find(name).is_some()
+    pub fn has_children(&self, name: &str) -> bool {
+        self.parents.find(name).is_some()
     }
 
-    fn uses(&self, what: Use) -> bool {
-        self.all.iter().any(|field| field.what == what)
+    fn has_role(&self, role: FieldRole) -> bool {
+        self.list.iter().any(|field| field.role == role)
     }
 }
 
@@ -109,7 +109,7 @@ pub struct Fault {
     /// Which event, counted from the first of those decoded together.
     pub event: usize,
     /// What is wrong with it.
-    pub why: String,
+    pub reason: String,
 }
 
 /// Events as columns; only those without a fault.
@@ -164,7 +164,11 @@ impl Decoder {
     /// Whether events carry their weight, their time, their key.
     #[must_use]
     pub fn carries(&self) -> (bool, bool, bool) {
-        (self.fields.uses(Use::Weight), self.fields.uses(Use::Time), self.fields.uses(Use::Key))
+        (
+            self.fields.has_role(FieldRole::Weight),
+            self.fields.has_role(FieldRole::Time),
+            self.fields.has_role(FieldRole::Key),
+        )
     }
 
     /// Decode the events that stand one behind the other in `bytes` and end at `ends`.
@@ -186,8 +190,8 @@ impl Decoder {
             };
             start = end;
             row.clear();
-            if let Err(why) = self.format.read(text, &self.fields, &mut row).and_then(|()| row.check(&self.fields)) {
-                decoded.faults.push(Fault { event, why });
+            if let Err(reason) = self.format.read(text, &self.fields, &mut row).and_then(|()| row.check(&self.fields)) {
+                decoded.faults.push(Fault { event, reason });
                 continue;
             }
             decoded.event.push(event as i64);

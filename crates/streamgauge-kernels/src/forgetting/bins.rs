@@ -1,10 +1,10 @@
 //! Votes in bins: how rows of different classes are ranked, without keeping the rows.
 
-use super::ranks::{Ranks, Scan};
+use super::ranks::{RankScan, Ranks};
 use crate::KernelError;
 
 /// The most sums that may be kept.
-const MOST_CODES: usize = 1 << 20;
+const MAX_CODES: usize = 1 << 20;
 /// Shares below 2 to the minus so much lie in one bin.
 const OCTAVES: u32 = 64;
 const EXPONENT_BITS: u32 = 52;
@@ -23,7 +23,7 @@ impl Bins {
     /// # Errors
     /// [`KernelError::Option`] where there are too many classes for any.
     pub fn new(n_classes: usize) -> Result<Self, KernelError> {
-        let fit = (0..=4).rev().map(|bits| Self { n_classes, bits }).find(|bins| bins.n_codes() <= MOST_CODES);
+        let fit = (0..=4).rev().map(|bits| Self { n_classes, bits }).find(|bins| bins.n_codes() <= MAX_CODES);
         let expected = "so many classes are ranked by votes only over windows";
         fit.ok_or_else(|| KernelError::Option { option: "n_classes", found: n_classes.to_string(), expected })
     }
@@ -66,9 +66,9 @@ impl Bins {
     #[must_use]
     pub fn ranks(self, sums: &[f64]) -> Ranks {
         let mut ranks = Ranks::new(self.n_classes);
-        for (class, of_class) in sums.chunks_exact(self.n_bins() * self.n_classes).enumerate() {
-            let mut scan = Scan::new(class, &mut ranks);
-            for bin in of_class.chunks_exact(self.n_classes).rev() {
+        for (class, class_sums) in sums.chunks_exact(self.n_bins() * self.n_classes).enumerate() {
+            let mut scan = RankScan::new(class, &mut ranks);
+            for bin in class_sums.chunks_exact(self.n_classes).rev() {
                 for (y_true, &weight) in bin.iter().enumerate() {
                     scan.add(y_true, weight);
                 }
@@ -91,9 +91,9 @@ mod tests {
             let mut shares: Vec<f64> = (0..=2000).map(|i| f64::from(i) / 2000.0).collect();
             shares.extend((1..80).flat_map(|i| [0.5_f64.powi(i), 1.0 - 0.5_f64.powi(i)]));
             shares.sort_by(f64::total_cmp);
-            let found: Vec<usize> = shares.iter().map(|&share| bins.bin(share)).collect();
-            assert!(found.windows(2).all(|pair| pair[0] <= pair[1]));
-            assert_eq!((found[0], found[found.len() - 1]), (0, bins.n_bins() - 1));
+            let indexes: Vec<usize> = shares.iter().map(|&share| bins.bin(share)).collect();
+            assert!(indexes.windows(2).all(|pair| pair[0] <= pair[1]));
+            assert_eq!((indexes[0], indexes[indexes.len() - 1]), (0, bins.n_bins() - 1));
             assert_eq!(bins.bin(0.5), bins.n_below());
             assert!(bins.bin(0.5 - 1e-16) < bins.n_below() && bins.bin(0.5 + 2e-16) > bins.n_below());
         }

@@ -29,21 +29,21 @@ impl BucketTally {
         // A stable sort: weights of an outcome are added in the order of the rows.
         rows.sort_by_key(|&(code, _)| code);
         rows.dedup_by(|later, first| {
-            let same = later.0 == first.0;
-            first.1 += if same { later.1 } else { 0.0 };
-            same
+            let is_same = later.0 == first.0;
+            first.1 += if is_same { later.1 } else { 0.0 };
+            is_same
         });
         rows.shrink_to_fit();
         Self::List(rows)
     }
 
     /// The tally of the rows of two buckets.
-    pub fn merged(self, newer: Self, layout: Layout) -> Self {
+    pub fn merge_with(self, newer: Self, layout: Layout) -> Self {
         match (self, newer) {
             (Self::List(older), Self::List(newer)) => {
                 let sum = add_lists(&older, &newer);
                 // A table takes half the bytes for each outcome.
-                if 2 * sum.len() < layout.n_codes() { Self::List(sum) } else { Self::table(&sum, layout) }
+                if 2 * sum.len() < layout.n_codes() { Self::List(sum) } else { Self::from_list(&sum, layout) }
             }
             (Self::Table(mut older), newer) => {
                 newer.add_to(&mut older);
@@ -57,7 +57,7 @@ impl BucketTally {
     }
 
     /// The table of a list.
-    pub fn table(list: &[(u32, f64)], layout: Layout) -> Self {
+    pub fn from_list(list: &[(u32, f64)], layout: Layout) -> Self {
         let mut table = vec![0.0; layout.n_codes()];
         for &(code, weight) in list {
             table[code as usize] = weight;

@@ -10,11 +10,11 @@ const NAME: &str = "Fading";
 
 /// After so many rows, or as many as there are outcomes, the sums are brought back to scale at the latest: seldom enough
 /// to cost a row next to nothing, and often enough for the powers to stay few.
-const LONGEST_PERIOD: RangeInclusive<usize> = 1024..=8192;
+const MAX_PERIOD: RangeInclusive<usize> = 1024..=8192;
 /// Weights grow by so much at most before the sums are brought back to scale.
-const MOST_GROWTH: f64 = 18_446_744_073_709_551_616.0;
+const MAX_GROWTH: f64 = 18_446_744_073_709_551_616.0;
 /// A faded sum below this is nothing.
-const NOTHING: f64 = 1e-290;
+const NEGLIGIBLE: f64 = 1e-290;
 
 /// Gives a row that lies `age` rows back the weight `factor^age`.
 ///
@@ -44,10 +44,10 @@ impl Fading {
             let expected = "it must be a number in (0, 1]";
             return Err(KernelError::Option { option: "factor", found: factor.to_string(), expected });
         }
-        let longest = layout.n_codes().clamp(*LONGEST_PERIOD.start(), *LONGEST_PERIOD.end());
+        let max_period = layout.n_codes().clamp(*MAX_PERIOD.start(), *MAX_PERIOD.end());
         let mut decay = vec![1.0, factor];
         let mut power = factor * factor;
-        while decay.len() <= longest && power * MOST_GROWTH > 1.0 {
+        while decay.len() <= max_period && power * MAX_GROWTH > 1.0 {
             decay.push(power);
             power *= factor;
         }
@@ -59,7 +59,7 @@ impl Fading {
         let decay = self.decay[self.growth.len()];
         for sum in &mut self.sums {
             let faded = *sum * decay;
-            *sum = if faded < NOTHING { 0.0 } else { faded };
+            *sum = if faded < NEGLIGIBLE { 0.0 } else { faded };
         }
         // Squared weights fade by the squared factor.
         if let Some(squared) = self.layout.squared_weight() {
@@ -69,14 +69,14 @@ impl Fading {
     }
 
     /// Take in rows of several entries, of which those of a row grow alike.
-    fn take_entries(&mut self, rows: &Rows<'_>) {
+    fn push_entries(&mut self, rows: &Rows<'_>) {
         let squared = self.layout.squared_weight();
-        let weights = rows.weight.unwrap_or_default().chunks_exact(rows.per_row);
+        let weights = rows.weight.unwrap_or_default().chunks_exact(rows.entries_per_row);
         let growths = &self.growth[self.age..];
-        for ((codes, weights), growth) in rows.codes.chunks_exact(rows.per_row).zip(weights).zip(growths) {
+        for ((codes, weights), growth) in rows.codes.chunks_exact(rows.entries_per_row).zip(weights).zip(growths) {
             for (&code, weight) in codes.iter().zip(weights) {
-                let again = if squared == Some(code as usize) { *growth } else { 1.0 };
-                self.sums[code as usize] += weight * growth * again;
+                let factor = if squared == Some(code as usize) { *growth } else { 1.0 };
+                self.sums[code as usize] += weight * growth * factor;
             }
         }
     }
@@ -87,7 +87,7 @@ impl Forgetting for Fading {
         self.layout
     }
 
-    fn take(&mut self, rows: &Rows<'_>) {
+    fn push_rows(&mut self, rows: &Rows<'_>) {
         self.width += rows.len() as u64;
         let mut start = 0;
         while start < rows.len() {
@@ -99,17 +99,17 @@ impl Forgetting for Fading {
             let entering = part.codes.iter().zip(&self.growth[self.age..]);
             match part.weight {
                 None => entering.for_each(|(&code, growth)| self.sums[code as usize] += growth),
-                Some(weight) if part.per_row == 1 => entering
+                Some(weight) if part.entries_per_row == 1 => entering
                     .zip(weight)
                     .for_each(|((&code, growth), weight)| self.sums[code as usize] += weight * growth),
-                Some(_) => self.take_entries(&part),
+                Some(_) => self.push_entries(&part),
             }
             self.age += stop - start;
             start = stop;
         }
     }
 
-    fn weigh(&self, weights: &mut [f64]) -> u64 {
+    fn add_weights(&self, weights: &mut [f64]) -> u64 {
         let decay = self.decay[self.age.saturating_sub(1)];
         weights.iter_mut().zip(&self.sums).for_each(|(weight, sum)| *weight = sum * decay);
         if let Some(squared) = self.layout.squared_weight() {

@@ -1,6 +1,6 @@
 //! Nothing is forgotten.
 
-use super::{Forgetting, Layout, Rows, whole};
+use super::{Forgetting, Layout, Rows, as_whole};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 
@@ -24,13 +24,14 @@ pub struct Landmark {
 #[derive(Debug, Clone, Copy, Default)]
 struct Compensated {
     sum: f64,
-    lost: f64,
+    compensation: f64,
 }
 
 impl Compensated {
     fn add(&mut self, number: f64) {
         let sum = self.sum + number;
-        self.lost += if self.sum.abs() >= number.abs() { (self.sum - sum) + number } else { (number - sum) + self.sum };
+        self.compensation +=
+            if self.sum.abs() >= number.abs() { (self.sum - sum) + number } else { (number - sum) + self.sum };
         self.sum = sum;
     }
 }
@@ -60,7 +61,7 @@ impl Landmark {
         self.layout.write(writer);
         writer.u64(self.width);
         writer.u64s(self.counts.iter().copied());
-        writer.f64s(&self.fractions.iter().flat_map(|part| [part.sum, part.lost]).collect::<Vec<_>>());
+        writer.f64s(&self.fractions.iter().flat_map(|part| [part.sum, part.compensation]).collect::<Vec<_>>());
     }
 
     /// Read the state of one built alike.
@@ -70,7 +71,8 @@ impl Landmark {
         if counts.len() != self.counts.len() || !(fractions.is_empty() || fractions.len() == 2 * counts.len()) {
             return Err(reader.error("it has a wrong number of sums"));
         }
-        let fractions = fractions.chunks_exact(2).map(|part| Compensated { sum: part[0], lost: part[1] }).collect();
+        let fractions =
+            fractions.chunks_exact(2).map(|part| Compensated { sum: part[0], compensation: part[1] }).collect();
         Ok(Self { layout: self.layout, width, counts, fractions })
     }
 
@@ -82,23 +84,23 @@ impl Landmark {
         if self.counts.len() > FEW_CODES {
             return codes.iter().for_each(|&code| self.counts[code as usize] += 1);
         }
-        let mut apart = [[0_u64; FEW_CODES]; 4];
+        let mut lanes = [[0_u64; FEW_CODES]; 4];
         let (fours, rest) = codes.as_chunks::<4>();
         for four in fours {
-            for (counts, &code) in apart.iter_mut().zip(four) {
+            for (counts, &code) in lanes.iter_mut().zip(four) {
                 counts[code as usize % FEW_CODES] += 1;
             }
         }
         for &code in rest {
-            apart[0][code as usize % FEW_CODES] += 1;
+            lanes[0][code as usize % FEW_CODES] += 1;
         }
         for (code, count) in self.counts.iter_mut().enumerate() {
-            *count += apart.iter().map(|counts| counts[code]).sum::<u64>();
+            *count += lanes.iter().map(|counts| counts[code]).sum::<u64>();
         }
     }
 
     fn add(&mut self, code: u32, weight: f64) {
-        if let Some(count) = whole(weight) {
+        if let Some(count) = as_whole(weight) {
             self.counts[code as usize] += count;
         } else {
             if self.fractions.is_empty() {
@@ -114,7 +116,7 @@ impl Forgetting for Landmark {
         self.layout
     }
 
-    fn take(&mut self, rows: &Rows<'_>) {
+    fn push_rows(&mut self, rows: &Rows<'_>) {
         self.width += rows.len() as u64;
         match rows.weight {
             None => self.count(rows.codes),
@@ -122,9 +124,9 @@ impl Forgetting for Landmark {
         }
     }
 
-    fn weigh(&self, weights: &mut [f64]) -> u64 {
+    fn add_weights(&self, weights: &mut [f64]) -> u64 {
         weights.iter_mut().zip(&self.counts).for_each(|(weight, &count)| *weight = count as f64);
-        weights.iter_mut().zip(&self.fractions).for_each(|(weight, part)| *weight += part.sum + part.lost);
+        weights.iter_mut().zip(&self.fractions).for_each(|(weight, part)| *weight += part.sum + part.compensation);
         self.width
     }
 

@@ -21,7 +21,7 @@ mod window;
 pub use adwin::Adwin;
 pub use fading::Fading;
 pub use landmark::Landmark;
-pub use ranks::KeptVotes;
+pub use ranks::VoteHistory;
 pub use statistics::{Layout, N_BINS, Statistics};
 pub use tally::{Columns, Outcomes, Rows, Tallies};
 pub use time_window::TimeWindow;
@@ -34,13 +34,13 @@ pub trait Forgetting: Send + Sync {
     fn layout(&self) -> Layout;
 
     /// Take in checked rows.
-    fn take(&mut self, rows: &Rows<'_>);
+    fn push_rows(&mut self, rows: &Rows<'_>);
 
     /// Add the weight of each code to `weights`, which holds zeros; returns how many rows they cover.
-    fn weigh(&self, weights: &mut [f64]) -> u64;
+    fn add_weights(&self, weights: &mut [f64]) -> u64;
 
     /// The votes of the rows covered, where it keeps them.
-    fn kept_votes(&self) -> Option<&KeptVotes> {
+    fn vote_history(&self) -> Option<&VoteHistory> {
         None
     }
 
@@ -65,61 +65,61 @@ pub trait Forgetting: Send + Sync {
     ///
     /// # Errors
     /// The first fault of the columns or the stops; nothing is then taken in.
-    fn update(&mut self, columns: &Columns<'_>, stops: &[usize]) -> Result<Tallies, KernelError> {
+    fn update(&mut self, columns: &Columns<'_>, reading_rows: &[usize]) -> Result<Tallies, KernelError> {
         let layout = self.layout();
         let entries = layout.entries(columns)?;
-        check_stops(stops, entries.n_rows())?;
+        check_reading_rows(reading_rows, entries.n_rows())?;
         if self.needs_time() {
             check_time(columns)?;
         }
         let mut tallies = Tallies::new(layout.outcomes().n_classes());
-        let mut weights = vec![0.0; if stops.is_empty() { 0 } else { layout.n_codes() }];
+        let mut weights = vec![0.0; if reading_rows.is_empty() { 0 } else { layout.n_codes() }];
         let mut start = 0;
-        for &stop in stops {
-            self.take(&entries.rows(columns, start..stop));
+        for &row in reading_rows {
+            self.push_rows(&entries.rows(columns, start..row));
             weights.fill(0.0);
-            let width = self.weigh(&mut weights);
+            let width = self.add_weights(&mut weights);
             tallies.push(layout, &weights, width);
             if let Some(bins) = layout.bins() {
                 tallies.push_ranks(&bins.ranks(&weights[layout.first_bin()..]));
-            } else if let Some(votes) = self.kept_votes() {
+            } else if let Some(votes) = self.vote_history() {
                 tallies.push_ranks(&votes.ranks());
             }
-            start = stop;
+            start = row;
         }
-        self.take(&entries.rows(columns, start..entries.n_rows()));
+        self.push_rows(&entries.rows(columns, start..entries.n_rows()));
         Ok(tallies)
     }
 }
 
 fn check_time(columns: &Columns<'_>) -> Result<(), KernelError> {
-    let fault = |found: String, expected| Err(KernelError::Option { option: "time", found, expected });
+    let error = |found: String, expected| Err(KernelError::Option { option: "time", found, expected });
     match columns.time {
         Some(time) if time.iter().all(|time| time.is_finite()) => Ok(()),
-        Some(_) => fault("NaN".to_owned(), "the time of every row must be known and finite"),
+        Some(_) => error("NaN".to_owned(), "the time of every row must be known and finite"),
         None if columns.y_true.is_empty() => Ok(()),
-        None => fault("None".to_owned(), "a window of time needs rows that say when they arrived"),
+        None => error("None".to_owned(), "a window of time needs rows that say when they arrived"),
     }
 }
 
-fn check_stops(stops: &[usize], n: usize) -> Result<(), KernelError> {
-    let ascend = stops.windows(2).all(|pair| pair[0] <= pair[1]);
-    if ascend && stops.last().is_none_or(|&last| last <= n) {
+fn check_reading_rows(reading_rows: &[usize], n: usize) -> Result<(), KernelError> {
+    let ascend = reading_rows.windows(2).all(|pair| pair[0] <= pair[1]);
+    if ascend && reading_rows.last().is_none_or(|&last| last <= n) {
         return Ok(());
     }
     let expected = "they must ascend and not pass the end of the column";
-    Err(KernelError::Option { option: "stops", found: format!("{stops:?}"), expected })
+    Err(KernelError::Option { option: "reading_rows", found: format!("{reading_rows:?}"), expected })
 }
 
 /// Weights below this are counted in whole numbers: 2^33 rows of them still sum to a number that a float holds exactly.
-const MOST_WHOLE: f64 = 1_048_576.0;
+const MAX_WHOLE: f64 = 1_048_576.0;
 /// 2^52: a float of this size has no fraction, so that adding it rounds.
 const ROUNDING: f64 = 4_503_599_627_370_496.0;
 
 /// A weight as a whole number, where it is one; sums of these are exact in any order.
 #[inline(always)]
-fn whole(weight: f64) -> Option<u64> {
-    ((weight + ROUNDING) - ROUNDING == weight && weight < MOST_WHOLE).then_some(weight as u64)
+fn as_whole(weight: f64) -> Option<u64> {
+    ((weight + ROUNDING) - ROUNDING == weight && weight < MAX_WHOLE).then_some(weight as u64)
 }
 
 #[cfg(test)]

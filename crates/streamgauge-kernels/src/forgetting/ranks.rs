@@ -29,7 +29,7 @@ impl Ranks {
 }
 
 /// Goes through rows by their shares for one class, the greatest first, group by group of equals.
-pub struct Scan<'a> {
+pub struct RankScan<'a> {
     class: usize,
     ranks: &'a mut Ranks,
     /// The weight by true class of the groups so far, and of the group at hand.
@@ -43,7 +43,7 @@ pub struct Scan<'a> {
     precision: Vec<f64>,
 }
 
-impl<'a> Scan<'a> {
+impl<'a> RankScan<'a> {
     /// Before the first row.
     pub fn new(class: usize, ranks: &'a mut Ranks) -> Self {
         let zeros = vec![0.0; ranks.n_classes];
@@ -101,10 +101,10 @@ impl<'a> Scan<'a> {
                 (self.above[other], self.concordant[other], self.tied[other])
             };
             if own > 0.0 && weight > 0.0 {
-                let place = class * n_classes + other;
-                self.ranks.roc[place] = concordant / (own * weight);
-                self.ranks.tied[place] = tied / (own * weight);
-                self.ranks.precision[place] = self.precision[other] / own;
+                let index = class * n_classes + other;
+                self.ranks.roc[index] = concordant / (own * weight);
+                self.ranks.tied[index] = tied / (own * weight);
+                self.ranks.precision[index] = self.precision[other] / own;
             }
         }
     }
@@ -112,14 +112,14 @@ impl<'a> Scan<'a> {
 
 /// The shares, labels and weights of the newest rows.
 #[derive(Debug, Clone)]
-pub struct KeptVotes {
+pub struct VoteHistory {
     n_classes: usize,
     shares: VecDeque<f64>,
     labels: VecDeque<i32>,
     weights: VecDeque<f64>,
 }
 
-impl KeptVotes {
+impl VoteHistory {
     /// Of no rows yet.
     #[must_use]
     pub fn new(n_classes: usize) -> Self {
@@ -152,7 +152,7 @@ impl KeptVotes {
             order.extend(shares.zip(0..).map(|(&share, row)| (share, row)));
             // Equals stay in the order of the rows, so that their weights are always added in that order.
             order.sort_by(|first, second| second.0.total_cmp(&first.0));
-            let mut scan = Scan::new(class, &mut ranks);
+            let mut scan = RankScan::new(class, &mut ranks);
             for group in order.chunk_by(|first, second| first.0 == second.0) {
                 for &(_, row) in group {
                     scan.add(self.labels[row as usize] as usize, self.weights[row as usize]);

@@ -15,7 +15,7 @@ use crate::error::check_length;
 /// How many bins of confidence calibration is told for.
 pub const N_BINS: usize = 15;
 /// The least share of the votes that enters a logarithm: the rounding of 1.
-const LEAST_SHARE: f64 = f64::EPSILON;
+const MIN_SHARE: f64 = f64::EPSILON;
 
 /// Which sums are kept: each may be asked for alone.
 #[allow(clippy::struct_excessive_bools)]
@@ -72,7 +72,7 @@ impl Statistics {
     fn bits(self) -> u64 {
         [self.squared_weight, self.log_loss, self.brier, self.calibration, self.ranks]
             .into_iter()
-            .fold(0, |bits, asked| 2 * bits + u64::from(asked))
+            .fold(0, |bits, requested| 2 * bits + u64::from(requested))
     }
 }
 
@@ -90,8 +90,8 @@ impl Layout {
     ///
     /// # Errors
     /// [`KernelError::Option`] where there are too many classes for what is asked.
-    pub fn new(outcomes: Outcomes, statistics: Statistics, keeps_rows: bool) -> Result<Self, KernelError> {
-        let bins = if statistics.ranks && !keeps_rows { Some(Bins::new(outcomes.n_classes())?) } else { None };
+    pub fn new(outcomes: Outcomes, statistics: Statistics, stores_rows: bool) -> Result<Self, KernelError> {
+        let bins = if statistics.ranks && !stores_rows { Some(Bins::new(outcomes.n_classes())?) } else { None };
         let layout = Self { outcomes, statistics, bins };
         if u32::try_from(layout.n_codes()).is_err() {
             let found = outcomes.n_classes().to_string();
@@ -121,7 +121,7 @@ impl Layout {
 
     /// Whether the votes of rows are kept, for exact ranks.
     #[must_use]
-    pub fn keeps_votes(self) -> bool {
+    pub fn stores_votes(self) -> bool {
         self.statistics.ranks && self.bins.is_none()
     }
 
@@ -133,7 +133,7 @@ impl Layout {
 
     /// How many entries a row has.
     #[must_use]
-    pub fn per_row(self) -> usize {
+    pub fn entries_per_row(self) -> usize {
         let statistics = self.statistics;
         let single = [statistics.squared_weight, statistics.log_loss, statistics.brier];
         let bins = if self.bins.is_some() { self.outcomes.n_classes() } else { 0 };
@@ -173,7 +173,7 @@ impl Layout {
     /// [`KernelError::Saved`] where one is not a code, a row is not whole, or the bytes end.
     pub fn read_codes(self, reader: &mut Reader<'_>) -> Result<Vec<u32>, KernelError> {
         let codes = reader.u64s()?;
-        if codes.iter().any(|&code| code >= self.n_codes() as u64) || codes.len() % self.per_row() != 0 {
+        if codes.iter().any(|&code| code >= self.n_codes() as u64) || codes.len() % self.entries_per_row() != 0 {
             return Err(reader.error("it has an outcome that cannot be"));
         }
         Ok(codes.into_iter().map(|code| code as u32).collect())
@@ -185,26 +185,26 @@ impl Layout {
     /// The first column of a wrong length, or the first value that is not allowed.
     pub fn entries<'a>(self, columns: &Columns<'a>) -> Result<Entries<'a>, KernelError> {
         let codes = self.outcomes.encode(columns)?;
-        let shares = if self.statistics.need_votes() { self.shares(columns)? } else { vec![] };
-        let per_row = self.per_row();
-        if per_row == 1 {
+        let shares = if self.statistics.need_votes() { self.compute_shares(columns)? } else { vec![] };
+        let entries_per_row = self.entries_per_row();
+        if entries_per_row == 1 {
             return Ok(Entries { layout: self, codes, weight: columns.weight.map(Cow::Borrowed), shares });
         }
-        let mut expanded = Expanded::with_room_for(codes.len() * per_row);
+        let mut entries = EntryBuffer::with_capacity(codes.len() * entries_per_row);
         for (row, &code) in codes.iter().enumerate() {
             let weight = columns.weight.map_or(1.0, |weight| weight[row]);
-            expanded.push(code as usize, weight);
-            self.expand(columns, row, weight, &shares, &mut expanded);
+            entries.push(code as usize, weight);
+            self.push_entries(columns, row, weight, &shares, &mut entries);
         }
-        Ok(Entries { layout: self, codes: expanded.codes, weight: Some(Cow::Owned(expanded.weights)), shares })
+        Ok(Entries { layout: self, codes: entries.codes, weight: Some(Cow::Owned(entries.weights)), shares })
     }
 
     /// Append the entries of a row beyond that of its outcome.
-    fn expand(self, columns: &Columns<'_>, row: usize, weight: f64, shares: &[f64], expanded: &mut Expanded) {
+    fn push_entries(self, columns: &Columns<'_>, row: usize, weight: f64, shares: &[f64], entries: &mut EntryBuffer) {
         let (statistics, n_classes) = (self.statistics, self.outcomes.n_classes());
         let mut code = self.outcomes.n_codes();
         if statistics.squared_weight {
-            expanded.push(code, weight * weight);
+            entries.push(code, weight * weight);
             code += 1;
         }
         if !statistics.need_votes() {
@@ -213,31 +213,31 @@ impl Layout {
         let shares = &shares[row * n_classes..(row + 1) * n_classes];
         let (y_true, y_pred) = (columns.y_true[row] as usize, columns.y_pred[row]);
         if statistics.log_loss {
-            expanded.push(code, weight * -shares[y_true].max(LEAST_SHARE).ln());
+            entries.push(code, weight * -shares[y_true].max(MIN_SHARE).ln());
             code += 1;
         }
         if statistics.brier {
-            expanded.push(code, weight * half_squared_distance(shares, y_true));
+            entries.push(code, weight * half_squared_distance(shares, y_true));
             code += 1;
         }
         if statistics.calibration {
             let confidence = usize::try_from(y_pred).map_or(1.0 / n_classes as f64, |class| shares[class]);
             // A bin holds its upper end.
             let bin = ((confidence * N_BINS as f64).ceil() as usize).clamp(1, N_BINS) - 1;
-            expanded.push(code + bin, weight);
-            expanded.push(code + N_BINS + bin, weight * confidence);
-            expanded.push(code + 2 * N_BINS + bin, if y_pred == columns.y_true[row] { weight } else { 0.0 });
+            entries.push(code + bin, weight);
+            entries.push(code + N_BINS + bin, weight * confidence);
+            entries.push(code + 2 * N_BINS + bin, if y_pred == columns.y_true[row] { weight } else { 0.0 });
             code += 3 * N_BINS;
         }
         if let Some(bins) = self.bins {
             for (class, &share) in shares.iter().enumerate() {
-                expanded.push(code + bins.code(class, share, y_true), weight);
+                entries.push(code + bins.code(class, share, y_true), weight);
             }
         }
     }
 
     /// The votes of each row as shares of their sum; equal shares where there are no votes.
-    fn shares(self, columns: &Columns<'_>) -> Result<Vec<f64>, KernelError> {
+    fn compute_shares(self, columns: &Columns<'_>) -> Result<Vec<f64>, KernelError> {
         let n_classes = self.outcomes.n_classes();
         let Some(votes) = columns.votes else {
             let expected = "the measures asked for are made of votes, and there are none";
@@ -248,8 +248,8 @@ impl Layout {
         for (row, votes) in votes.chunks_exact(n_classes).enumerate() {
             let total: f64 = votes.iter().sum();
             if !(votes.iter().all(|&vote| vote >= 0.0) && total < f64::INFINITY) {
-                let why = "its votes are not finite numbers of 0 or more";
-                return Err(KernelError::Votes { row, why });
+                let reason = "its votes are not finite numbers of 0 or more";
+                return Err(KernelError::Votes { row, reason });
             }
             if total > 0.0 {
                 shares.extend(votes.iter().map(|vote| vote / total));
@@ -269,13 +269,13 @@ fn half_squared_distance(shares: &[f64], y_true: usize) -> f64 {
     0.5 * squares.sum::<f64>()
 }
 
-struct Expanded {
+struct EntryBuffer {
     codes: Vec<u32>,
     weights: Vec<f64>,
 }
 
-impl Expanded {
-    fn with_room_for(n: usize) -> Self {
+impl EntryBuffer {
+    fn with_capacity(n: usize) -> Self {
         Self { codes: Vec::with_capacity(n), weights: Vec::with_capacity(n) }
     }
 
@@ -298,13 +298,13 @@ impl Entries<'_> {
     /// How many rows there are.
     #[must_use]
     pub fn n_rows(&self) -> usize {
-        self.codes.len() / self.layout.per_row()
+        self.codes.len() / self.layout.entries_per_row()
     }
 
     /// Some of the rows.
     #[must_use]
     pub fn rows<'a>(&'a self, columns: &Columns<'a>, range: Range<usize>) -> Rows<'a> {
-        let (per_row, n_classes) = (self.layout.per_row(), self.layout.outcomes.n_classes());
+        let (entries_per_row, n_classes) = (self.layout.entries_per_row(), self.layout.outcomes.n_classes());
         let all = Rows {
             codes: &self.codes,
             y_true: columns.y_true,
@@ -312,7 +312,7 @@ impl Entries<'_> {
             weight: self.weight.as_deref(),
             shares: &self.shares,
             time: columns.time,
-            per_row,
+            entries_per_row,
             n_classes,
         };
         all.slice(range)

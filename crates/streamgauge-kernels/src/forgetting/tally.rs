@@ -11,7 +11,7 @@ use crate::error::check_length;
 use crate::learners::ABSTAINED;
 
 /// The most classes whose outcomes fit a 32-bit code.
-const MOST_CLASSES: usize = 32_767;
+const MAX_CLASSES: usize = 32_767;
 
 /// Scored rows, as columns.
 #[derive(Debug, Clone, Copy)]
@@ -56,7 +56,7 @@ impl Columns<'_> {
 /// Rows that have been checked and encoded.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a> {
-    /// The codes of the entries, `per_row` a row, of which the first is that of the outcome.
+    /// The codes of the entries, `entries_per_row` a row, of which the first is that of the outcome.
     pub codes: &'a [u32],
     /// The true class.
     pub y_true: &'a [i32],
@@ -69,7 +69,7 @@ pub struct Rows<'a> {
     /// When each row arrived.
     pub time: Option<&'a [f64]>,
     /// How many entries a row has.
-    pub per_row: usize,
+    pub entries_per_row: usize,
     /// How many classes there are.
     pub n_classes: usize,
 }
@@ -90,13 +90,13 @@ impl Rows<'_> {
     /// The weight of a row.
     #[must_use]
     pub fn row_weight(&self, row: usize) -> f64 {
-        self.weight.map_or(1.0, |weight| weight[row * self.per_row])
+        self.weight.map_or(1.0, |weight| weight[row * self.entries_per_row])
     }
 
     /// Some of the rows.
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Self {
-        let entries = range.start * self.per_row..range.end * self.per_row;
+        let entries = range.start * self.entries_per_row..range.end * self.entries_per_row;
         let votes = range.start * self.n_classes..range.end * self.n_classes;
         Self {
             codes: &self.codes[entries.clone()],
@@ -105,7 +105,7 @@ impl Rows<'_> {
             weight: self.weight.map(|weight| &weight[entries]),
             shares: if self.shares.is_empty() { self.shares } else { &self.shares[votes] },
             time: self.time.map(|time| &time[range]),
-            per_row: self.per_row,
+            entries_per_row: self.entries_per_row,
             n_classes: self.n_classes,
         }
     }
@@ -125,7 +125,7 @@ impl Outcomes {
     /// # Errors
     /// [`KernelError::Option`] where there are none, or too many.
     pub fn new(n_classes: usize) -> Result<Self, KernelError> {
-        if (1..=MOST_CLASSES).contains(&n_classes) {
+        if (1..=MAX_CLASSES).contains(&n_classes) {
             return Ok(Self { n_classes });
         }
         let expected = "there must be between 1 and 32767 classes";
@@ -167,7 +167,7 @@ impl Outcomes {
             #[inline(always)]
             || self.codes(columns).filter(|_| columns.has_valid_weights()),
         );
-        codes.ok_or_else(|| self.fault(columns))
+        codes.ok_or_else(|| self.find_error(columns))
     }
 
     /// The codes of rows; `None` where a class is not one.
@@ -190,7 +190,7 @@ impl Outcomes {
     }
 
     /// The first fault of columns that have one.
-    fn fault(self, columns: &Columns<'_>) -> KernelError {
+    fn find_error(self, columns: &Columns<'_>) -> KernelError {
         let n_classes = self.n_classes;
         let known = 0..n_classes as i32;
         for (row, (&label, &prediction)) in columns.y_true.iter().zip(columns.y_pred).enumerate() {
@@ -252,8 +252,8 @@ impl Tallies {
     fn push_outcomes(&mut self, weights: &[f64]) {
         let c = self.n_classes;
         let mut hits = vec![0.0; 2 * c];
-        for (class, of_class) in weights.chunks_exact(4 * (c + 1)).enumerate() {
-            for (column, cell) in of_class.chunks_exact(4).enumerate() {
+        for (class, class_weights) in weights.chunks_exact(4 * (c + 1)).enumerate() {
+            for (column, cell) in class_weights.chunks_exact(4).enumerate() {
                 let weight = ((cell[0] + cell[1]) + cell[2]) + cell[3];
                 if column == 0 {
                     self.abstained.push(weight);

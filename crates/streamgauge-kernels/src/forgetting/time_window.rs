@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Forgetting, KeptVotes, Layout, Rows, whole};
+use super::{Forgetting, Layout, Rows, VoteHistory, as_whole};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 
@@ -26,7 +26,7 @@ pub struct TimeWindow {
     counts: Vec<u64>,
     /// How many of the entries held have no whole weight.
     n_fractions: usize,
-    votes: Option<KeptVotes>,
+    votes: Option<VoteHistory>,
 }
 
 impl TimeWindow {
@@ -39,7 +39,7 @@ impl TimeWindow {
             let expected = "it must be a finite number above 0";
             return Err(KernelError::Option { option: "seconds", found: seconds.to_string(), expected });
         }
-        let votes = layout.keeps_votes().then(|| KeptVotes::new(layout.outcomes().n_classes()));
+        let votes = layout.stores_votes().then(|| VoteHistory::new(layout.outcomes().n_classes()));
         let (times, codes, weights) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
         let counts = vec![0; layout.n_codes()];
         Ok(Self { layout, seconds, now: f64::NEG_INFINITY, times, codes, weights, counts, n_fractions: 0, votes })
@@ -48,7 +48,7 @@ impl TimeWindow {
     fn add(&mut self, code: u32, weight: f64) {
         self.codes.push_back(code);
         self.weights.push_back(weight);
-        match whole(weight) {
+        match as_whole(weight) {
             Some(count) => self.counts[code as usize] += count,
             None => self.n_fractions += 1,
         }
@@ -58,9 +58,9 @@ impl TimeWindow {
     fn expire(&mut self) {
         while self.times.front().is_some_and(|&time| time <= self.now - self.seconds) {
             self.times.pop_front();
-            for _ in 0..self.layout.per_row() {
+            for _ in 0..self.layout.entries_per_row() {
                 if let (Some(code), Some(weight)) = (self.codes.pop_front(), self.weights.pop_front()) {
-                    match whole(weight) {
+                    match as_whole(weight) {
                         Some(count) => self.counts[code as usize] -= count,
                         None => self.n_fractions -= 1,
                     }
@@ -75,11 +75,11 @@ impl Forgetting for TimeWindow {
         self.layout
     }
 
-    fn take(&mut self, rows: &Rows<'_>) {
+    fn push_rows(&mut self, rows: &Rows<'_>) {
         for (row, &time) in rows.time.unwrap_or_default().iter().enumerate() {
             self.now = self.now.max(time);
             self.times.push_back(time);
-            for entry in row * rows.per_row..(row + 1) * rows.per_row {
+            for entry in row * rows.entries_per_row..(row + 1) * rows.entries_per_row {
                 self.add(rows.codes[entry], rows.weight.map_or(1.0, |weight| weight[entry]));
             }
             self.expire();
@@ -90,7 +90,7 @@ impl Forgetting for TimeWindow {
         }
     }
 
-    fn weigh(&self, weights: &mut [f64]) -> u64 {
+    fn add_weights(&self, weights: &mut [f64]) -> u64 {
         if self.n_fractions == 0 {
             weights.iter_mut().zip(&self.counts).for_each(|(weight, &count)| *weight = count as f64);
         } else {
@@ -99,7 +99,7 @@ impl Forgetting for TimeWindow {
         self.times.len() as u64
     }
 
-    fn kept_votes(&self) -> Option<&KeptVotes> {
+    fn vote_history(&self) -> Option<&VoteHistory> {
         self.votes.as_ref()
     }
 
@@ -109,7 +109,7 @@ impl Forgetting for TimeWindow {
 
     fn n_bytes(&self) -> usize {
         let words = self.times.capacity() + self.weights.capacity() + self.counts.capacity();
-        let votes = self.votes.as_ref().map_or(0, KeptVotes::n_bytes);
+        let votes = self.votes.as_ref().map_or(0, VoteHistory::n_bytes);
         size_of::<Self>() + 4 * self.codes.capacity() + 8 * words + votes
     }
 
@@ -134,7 +134,7 @@ impl Forgetting for TimeWindow {
         }
         let times = reader.f64s()?;
         let (codes, weights) = (self.layout.read_codes(&mut reader)?, reader.f64s()?);
-        if codes.len() != times.len() * self.layout.per_row() || weights.len() != codes.len() {
+        if codes.len() != times.len() * self.layout.entries_per_row() || weights.len() != codes.len() {
             return Err(reader.error("it holds a wrong number of rows"));
         }
         let votes = self.votes.as_ref().map(|votes| votes.read(times.len(), &mut reader)).transpose()?;

@@ -1,6 +1,6 @@
 //! Windows that follow each other without overlap.
 
-use super::{Forgetting, KeptVotes, Landmark, Layout, Rows};
+use super::{Forgetting, Landmark, Layout, Rows, VoteHistory};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 
@@ -13,7 +13,7 @@ pub struct Tumbling {
     /// The window at hand.
     window: Landmark,
     /// The votes of its rows, where ranks are asked for.
-    votes: Option<KeptVotes>,
+    votes: Option<VoteHistory>,
 }
 
 impl Tumbling {
@@ -26,7 +26,7 @@ impl Tumbling {
             let expected = "it must be at least 1";
             return Err(KernelError::Option { option: "width", found: width.to_string(), expected });
         }
-        let votes = layout.keeps_votes().then(|| KeptVotes::new(layout.outcomes().n_classes()));
+        let votes = layout.stores_votes().then(|| VoteHistory::new(layout.outcomes().n_classes()));
         Ok(Self { width, window: Landmark::new(layout), votes })
     }
 }
@@ -36,7 +36,7 @@ impl Forgetting for Tumbling {
         self.window.layout()
     }
 
-    fn take(&mut self, rows: &Rows<'_>) {
+    fn push_rows(&mut self, rows: &Rows<'_>) {
         let mut start = 0;
         while start < rows.len() {
             // A full window stays to be read until the next row comes.
@@ -47,24 +47,24 @@ impl Forgetting for Tumbling {
             let room = usize::try_from(self.width - self.window.width()).unwrap_or(usize::MAX);
             let stop = rows.len().min(start.saturating_add(room));
             let part = rows.slice(start..stop);
-            self.window.take(&part);
+            self.window.push_rows(&part);
             self.votes.iter_mut().for_each(|votes| votes.extend(&part));
             start = stop;
         }
     }
 
-    fn weigh(&self, weights: &mut [f64]) -> u64 {
-        self.window.weigh(weights)
+    fn add_weights(&self, weights: &mut [f64]) -> u64 {
+        self.window.add_weights(weights)
     }
 
-    fn kept_votes(&self) -> Option<&KeptVotes> {
+    fn vote_history(&self) -> Option<&VoteHistory> {
         self.votes.as_ref()
     }
 
     fn n_bytes(&self) -> usize {
         size_of::<Self>() - size_of::<Landmark>()
             + self.window.n_bytes()
-            + self.votes.as_ref().map_or(0, KeptVotes::n_bytes)
+            + self.votes.as_ref().map_or(0, VoteHistory::n_bytes)
     }
 
     fn save(&self) -> Vec<u8> {

@@ -41,8 +41,8 @@ impl Agrawal {
     /// [`KernelError::Option`] where an option is outside its range.
     pub fn new(concept: usize, perturbation: f64, source: impl Into<Source>) -> Result<Self, KernelError> {
         check_option("concept", concept, (1..=10).contains(&concept), "there are ten, counted from 1")?;
-        let in_range = (0.0..=1.0).contains(&perturbation);
-        check_option("perturbation", perturbation, in_range, "it must be a number in [0, 1]")?;
+        let valid = (0.0..=1.0).contains(&perturbation);
+        check_option("perturbation", perturbation, valid, "it must be a number in [0, 1]")?;
         Ok(Self { concept, perturbation, uniform: source.into().rows("Agrawal attributes") })
     }
 
@@ -91,17 +91,17 @@ impl Applicant {
     /// Move the numbers at random, by at most half of `share` times their range, and keep them in it.
     #[inline(always)]
     fn perturb(&mut self, u: &[f64; N_UNIFORM], share: f64) {
-        let moved =
+        let shift =
             |value: f64, u: f64, range: f64, low: f64, high: f64| (value + range * (u - 0.5) * share).clamp(low, high);
-        self.salary = moved(self.salary, u[9], 130_000.0, 20_000.0, 150_000.0);
+        self.salary = shift(self.salary, u[9], 130_000.0, 20_000.0, 150_000.0);
         if self.commission > 0.0 {
-            self.commission = moved(self.commission, u[10], 65_000.0, 10_000.0, 75_000.0);
+            self.commission = shift(self.commission, u[10], 65_000.0, 10_000.0, 75_000.0);
         }
-        self.age = (moved(self.age, u[11], 60.0, 20.0, 80.0) + 0.5).floor();
+        self.age = (shift(self.age, u[11], 60.0, 20.0, 80.0) + 0.5).floor();
         let house_range = (9.0 - self.zipcode) * 100_000.0;
-        self.house_value = moved(self.house_value, u[12], house_range, 0.0, 1_350_000.0);
-        self.house_years = (moved(self.house_years, u[13], 29.0, 1.0, 30.0) + 0.5).floor();
-        self.loan = moved(self.loan, u[14], 500_000.0, 0.0, 500_000.0);
+        self.house_value = shift(self.house_value, u[12], house_range, 0.0, 1_350_000.0);
+        self.house_years = (shift(self.house_years, u[13], 29.0, 1.0, 30.0) + 0.5).floor();
+        self.loan = shift(self.loan, u[14], 500_000.0, 0.0, 500_000.0);
     }
 
     #[inline(always)]
@@ -145,7 +145,7 @@ impl Applicant {
 
 /// Ranges of salaries and loans in thousands.
 #[inline(always)]
-fn within(value: f64, (low, high): (f64, f64)) -> bool {
+fn is_within(value: f64, (low, high): (f64, f64)) -> bool {
     (1_000.0 * low..=1_000.0 * high).contains(&value)
 }
 
@@ -170,7 +170,7 @@ fn rule_1(a: &Applicant) -> bool {
 
 #[inline(always)]
 fn rule_2(a: &Applicant) -> bool {
-    !within(a.salary, a.by_age(MIDDLE, HIGH, LOW))
+    !is_within(a.salary, a.by_age(MIDDLE, HIGH, LOW))
 }
 
 #[inline(always)]
@@ -181,19 +181,19 @@ fn rule_3(a: &Applicant) -> bool {
 #[inline(always)]
 fn rule_4(a: &Applicant) -> bool {
     let (if_educated, if_not) = a.by_age((LOW, MIDDLE), (MIDDLE, HIGH), (MIDDLE, LOW));
-    !within(a.salary, if is_educated(a) { if_educated } else { if_not })
+    !is_within(a.salary, if is_educated(a) { if_educated } else { if_not })
 }
 
 #[inline(always)]
 fn rule_5(a: &Applicant) -> bool {
     let (salary, if_within, if_not) =
         a.by_age((MIDDLE, SMALL_LOAN, MIDDLE_LOAN), (HIGH, MIDDLE_LOAN, LARGE_LOAN), (LOW, LARGE_LOAN, SMALL_LOAN));
-    !within(a.loan, if within(a.salary, salary) { if_within } else { if_not })
+    !is_within(a.loan, if is_within(a.salary, salary) { if_within } else { if_not })
 }
 
 #[inline(always)]
 fn rule_6(a: &Applicant) -> bool {
-    !within(a.income(), a.by_age(MIDDLE, HIGH, LOW))
+    !is_within(a.income(), a.by_age(MIDDLE, HIGH, LOW))
 }
 
 #[inline(always)]

@@ -1,7 +1,7 @@
 //! Negotiations about an asset (Enembreck, Avila, Scalabrin and Barthes, "Learning drifting negotiations", Applied
 //! Artificial Intelligence 21, 2007; MOA's `AssetNegotiationGenerator`).
 
-use super::{Chance, Generator, Source, check_option};
+use super::{Bernoulli, Generator, Source, check_option};
 use crate::KernelError;
 use crate::randomness::{Draws, unit};
 
@@ -27,7 +27,7 @@ const CONCEPTS: [&[&[Condition]]; 5] = [
 pub struct AssetNegotiation {
     interesting: Vec<[u8; N_ATTRIBUTES]>,
     other: Vec<[u8; N_ATTRIBUTES]>,
-    noise: Chance,
+    noise: Bernoulli,
     picks: Draws,
     flips: Draws,
 }
@@ -40,12 +40,12 @@ impl AssetNegotiation {
     pub fn new(concept: usize, noise: f64, source: impl Into<Source>) -> Result<Self, KernelError> {
         check_option("concept", concept, (1..=5).contains(&concept), "there are five, counted from 1")?;
         let source = source.into();
-        let (interesting, other) = combinations()
+        let (interesting, other) = list_combinations()
             .partition(|values| CONCEPTS[concept - 1].iter().any(|set| set.iter().all(|&(j, v)| values[j] == v as u8)));
         Ok(Self {
             interesting,
             other,
-            noise: Chance::new("noise", noise)?,
+            noise: Bernoulli::new("noise", noise)?,
             picks: source.rows("negotiation attributes"),
             flips: source.rows("negotiation noise"),
         })
@@ -53,7 +53,7 @@ impl AssetNegotiation {
 }
 
 /// All combinations of values.
-fn combinations() -> impl Iterator<Item = [u8; N_ATTRIBUTES]> {
+fn list_combinations() -> impl Iterator<Item = [u8; N_ATTRIBUTES]> {
     (0..N_VALUES.iter().product::<usize>()).map(|i| {
         let mut rest = i;
         N_VALUES.map(|n| {

@@ -2,7 +2,7 @@
 //! NIPS 2003 variable selection benchmark", 2003).
 
 use super::picker::Picker;
-use super::{Chance, Generator, Source, check_option, gaussian};
+use super::{Bernoulli, Generator, Source, check_option, gaussian};
 use crate::KernelError;
 use crate::dispatch;
 use crate::randomness::{Draws, Purpose};
@@ -42,7 +42,7 @@ pub struct Classification {
     /// What informative values are multiplied by to give redundant ones; a matrix.
     sums: Vec<f64>,
     picker: Picker,
-    noise: Chance,
+    noise: Bernoulli,
     classes: Draws,
     clusters: Draws,
     numbers: Draws,
@@ -55,18 +55,18 @@ impl Classification {
     /// # Errors
     /// [`KernelError::Option`] where an option is outside its range.
     pub fn new(options: ClassificationOptions, source: impl Into<Source>) -> Result<Self, KernelError> {
-        check(&options)?;
+        check_options(&options)?;
         let source = source.into();
         let part = |purpose| Draws::new(source.seed, Purpose::named(purpose), options.concept);
         let (k, n) = (options.n_informative, options.shares.len() * options.n_clusters);
-        let around_zero = |draws: Draws, n: usize| (0..n as u64).map(|i| 2.0 * draws.uniform(i) - 1.0).collect();
-        let corners = corners(part("classification corners"), n, k);
+        let draw_centred = |draws: Draws, n: usize| (0..n as u64).map(|i| 2.0 * draws.uniform(i) - 1.0).collect();
+        let corners = draw_corners(part("classification corners"), n, k);
         Ok(Self {
             corners: corners.into_iter().map(|up| if up { options.separation } else { -options.separation }).collect(),
-            shapes: around_zero(part("classification shapes"), n * k * k),
-            sums: around_zero(part("classification sums"), k * options.n_redundant),
+            shapes: draw_centred(part("classification shapes"), n * k * k),
+            sums: draw_centred(part("classification sums"), k * options.n_redundant),
             picker: Picker::new(&options.shares),
-            noise: Chance::new("noise", options.noise)?,
+            noise: Bernoulli::new("noise", options.noise)?,
             classes: source.rows("classification classes"),
             clusters: source.rows("classification clusters"),
             numbers: source.rows("classification numbers"),
@@ -94,13 +94,13 @@ impl Classification {
             redundant.fill(0.0);
             add_product(informative, &self.sums, redundant);
             others.copy_from_slice(&numbers[k..]);
-            *label = self.labelled(row, class);
+            *label = self.draw_label(row, class);
         }
     }
 
     /// The class, or with the probability of noise another one.
     #[inline(always)]
-    fn labelled(&self, row: u64, class: usize) -> i32 {
+    fn draw_label(&self, row: u64, class: usize) -> i32 {
         let n_classes = self.options.shares.len();
         let flips = self.flips.within(row);
         if n_classes > 1 && self.noise.happens(flips.at(0)) {
@@ -122,7 +122,7 @@ fn add_product(vector: &[f64], matrix: &[f64], sum: &mut [f64]) {
 }
 
 /// `n` different corners of a cube of `k` dimensions.
-fn corners(draws: Draws, n: usize, k: usize) -> Vec<bool> {
+fn draw_corners(draws: Draws, n: usize, k: usize) -> Vec<bool> {
     let mut corners: Vec<Vec<bool>> = Vec::with_capacity(n);
     let mut position = 0_u64;
     while corners.len() < n {
@@ -135,7 +135,7 @@ fn corners(draws: Draws, n: usize, k: usize) -> Vec<bool> {
     corners.concat()
 }
 
-fn check(options: &ClassificationOptions) -> Result<(), KernelError> {
+fn check_options(options: &ClassificationOptions) -> Result<(), KernelError> {
     let ClassificationOptions { n_attributes, n_informative, n_redundant, n_clusters, separation, shares, .. } =
         options;
     check_option("n_informative", n_informative, *n_informative > 0, "there must be at least one")?;

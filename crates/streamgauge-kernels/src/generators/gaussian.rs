@@ -62,12 +62,12 @@ fn polynomial(coefficients: &[f64], x: f64) -> f64 {
 /// The natural logarithm of a normal positive number: ln(2^e m) = e ln 2 + 2 atanh((m - 1) / (m + 1)) with m near 1.
 #[inline(always)]
 fn ln(x: f64) -> f64 {
-    ln_of_terms(x, &ATANH)
+    ln_with(x, &ATANH)
 }
 
 /// [`ln`] with so many coefficients.
 #[inline(always)]
-fn ln_of_terms(x: f64, coefficients: &[f64]) -> f64 {
+fn ln_with(x: f64, coefficients: &[f64]) -> f64 {
     let bits = x.to_bits();
     let mantissa = f64::from_bits((bits & 0x000f_ffff_ffff_ffff) | 0x3ff0_0000_0000_0000);
     let large = mantissa > SQRT_2;
@@ -106,9 +106,9 @@ pub fn fill(draws: Draws, start: u64, values: &mut [f64]) {
 ///
 /// Box and Muller: the angle is uniform in a quarter turn, and the two lowest bits, which it does not use, say in which.
 #[inline(always)]
-fn pair(radius: u64, angle: u64) -> (f64, f64) {
+fn gaussian_pair(radius: u64, angle: u64) -> (f64, f64) {
     let above_zero = unit_in_lane(radius) + 0.5 / 9_007_199_254_740_992.0;
-    let radius = (-2.0 * ln_of_terms(above_zero, &ATANH[..N_ATANH])).sqrt();
+    let radius = (-2.0 * ln_with(above_zero, &ATANH[..N_ATANH])).sqrt();
     let radius = f64::from_bits(radius.to_bits() ^ (angle & 2) << 62);
     let turn = FRAC_PI_2 * (unit_in_lane(angle) - 0.5);
     let square = turn * turn;
@@ -120,12 +120,12 @@ fn pair(radius: u64, angle: u64) -> (f64, f64) {
 
 /// The numbers of the block that holds position `first`, a multiple of [`BLOCK`].
 #[inline(always)]
-fn block(draws: Draws, first: u64) -> [f64; BLOCK] {
+fn gaussian_block(draws: Draws, first: u64) -> [f64; BLOCK] {
     let radii = draws.lanes(first);
     let angles = draws.lanes(first.wrapping_add(LANES as u64));
     let mut values = [0.0; BLOCK];
     for lane in 0..LANES {
-        (values[lane], values[LANES + lane]) = pair(radii[lane], angles[lane]);
+        (values[lane], values[LANES + lane]) = gaussian_pair(radii[lane], angles[lane]);
     }
     values
 }
@@ -138,16 +138,16 @@ pub fn fill_many(draws: Draws, first: u64, values: &mut [f64]) {
     let head = if skipped == 0 { 0 } else { values.len().min(BLOCK - skipped) };
     let (head, rest) = values.split_at_mut(head);
     if !head.is_empty() {
-        head.copy_from_slice(&block(draws, position)[skipped..skipped + head.len()]);
+        head.copy_from_slice(&gaussian_block(draws, position)[skipped..skipped + head.len()]);
         position = position.wrapping_add(BLOCK as u64);
     }
     let (blocks, tail) = rest.as_chunks_mut::<BLOCK>();
     for values in blocks {
-        *values = block(draws, position);
+        *values = gaussian_block(draws, position);
         position = position.wrapping_add(BLOCK as u64);
     }
     if !tail.is_empty() {
-        tail.copy_from_slice(&block(draws, position)[..tail.len()]);
+        tail.copy_from_slice(&gaussian_block(draws, position)[..tail.len()]);
     }
 }
 
@@ -201,7 +201,7 @@ mod tests {
         let n = 800_000_u32;
         let mut octants = [0_u32; 8];
         for i in 0..u64::from(n) {
-            let (x, y) = pair(draws.at(2 * i), draws.at(2 * i + 1));
+            let (x, y) = gaussian_pair(draws.at(2 * i), draws.at(2 * i + 1));
             octants[usize::from(x > 0.0) + 2 * usize::from(y > 0.0) + 4 * usize::from(x.abs() > y.abs())] += 1;
         }
         assert!(octants.iter().all(|count| count.abs_diff(n / 8) < 1_500), "{octants:?}");

@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::ladder::{Ladder, State};
-use super::{Chance, Generator, Source, centred_product, check_option, fill_from, fill_uniform};
+use super::state_cache::{ProcessState, StateCache};
+use super::{Bernoulli, Generator, Source, centred_product, check_option, fill_from, fill_uniform};
 use crate::KernelError;
 use crate::dispatch;
 use crate::randomness::Draws;
@@ -39,12 +39,12 @@ pub struct Hyperplane {
     options: HyperplaneOptions,
     /// The weights before row 0.
     weights: Vec<f64>,
-    reversal: Chance,
-    noise: Chance,
+    reversal: Bernoulli,
+    noise: Bernoulli,
     attributes: Draws,
     flips: Draws,
     reversals: Draws,
-    ladder: Mutex<Ladder<Motion>>,
+    cache: Mutex<StateCache<Motion>>,
 }
 
 /// Where the drifting weights are: whole numbers of steps from where they started, so that nothing is ever rounded.
@@ -56,7 +56,7 @@ struct Motion {
     directions: Vec<f64>,
 }
 
-impl State for Motion {
+impl ProcessState for Motion {
     fn row(&self) -> u64 {
         self.row
     }
@@ -71,8 +71,8 @@ impl Hyperplane {
         let HyperplaneOptions { n_attributes, n_drifting, magnitude, reversal, noise } = options;
         check_option("n_attributes", n_attributes, n_attributes > 0, "there must be at least one")?;
         check_option("n_drifting", n_drifting, n_drifting <= n_attributes, "there are not so many attributes")?;
-        let finite = magnitude.is_finite() && magnitude >= 0.0;
-        check_option("magnitude", magnitude, finite, "it must be a finite number of 0 or more")?;
+        let valid = magnitude.is_finite() && magnitude >= 0.0;
+        check_option("magnitude", magnitude, valid, "it must be a finite number of 0 or more")?;
         let source = source.into();
         let mut weights = vec![0.0; n_attributes];
         fill_uniform(source.concept("hyperplane weights"), 0, 0.0, 1.0, &mut weights);
@@ -80,23 +80,24 @@ impl Hyperplane {
         Ok(Self {
             options,
             weights,
-            reversal: Chance::new("reversal", reversal)?,
-            noise: Chance::new("noise", noise)?,
+            reversal: Bernoulli::new("reversal", reversal)?,
+            noise: Bernoulli::new("noise", noise)?,
             attributes: source.rows("hyperplane attributes"),
             flips: source.rows("hyperplane noise"),
             reversals: source.concept("hyperplane reversals"),
-            ladder: Mutex::new(Ladder::new(start)),
+            cache: Mutex::new(StateCache::new(start)),
         })
     }
 
     /// The motion before a row, on whose way new rungs are added to the ladder.
     fn motion_before(&self, row: u64) -> Motion {
         loop {
-            let (mut motion, rung) = self.with_ladder(|ladder| (ladder.before(row), ladder.next_rung()));
+            let (mut motion, checkpoint) =
+                self.with_cache(|cache| (cache.nearest_before(row), cache.next_checkpoint_row()));
             if motion.row == row {
                 return motion;
             }
-            let stop = if rung > motion.row { rung.min(row) } else { row };
+            let stop = if checkpoint > motion.row { checkpoint.min(row) } else { row };
             dispatch::run(
                 #[inline(always)]
                 || self.advance(&mut motion, stop),
@@ -104,32 +105,32 @@ impl Hyperplane {
             if stop == row {
                 return motion;
             }
-            self.with_ladder(|ladder| ladder.add(&motion));
+            self.with_cache(|cache| cache.add_checkpoint(&motion));
         }
     }
 
-    fn with_ladder<T>(&self, use_it: impl FnOnce(&mut Ladder<Motion>) -> T) -> T {
+    fn with_cache<T>(&self, operation: impl FnOnce(&mut StateCache<Motion>) -> T) -> T {
         // Every change of the ladder leaves it whole, so what a panicking thread left behind is sound.
-        use_it(&mut self.ladder.lock().unwrap_or_else(PoisonError::into_inner))
+        operation(&mut self.cache.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Write 1 where a direction of the rows from `start` on stays and -1 where it is reversed.
     #[inline(always)]
-    fn fill_turns(&self, start: u64, turns: &mut [f64]) {
+    fn fill_signs(&self, start: u64, signs: &mut [f64]) {
         let first = start.wrapping_mul(self.options.n_drifting as u64);
         fill_from(
             self.reversals,
             first,
-            turns,
+            signs,
             #[inline(always)]
-            |bits| self.turn(bits),
+            |bits| self.sign(bits),
             #[inline(always)]
-            |bits| self.turn(bits),
+            |bits| self.sign(bits),
         );
     }
 
     #[inline(always)]
-    fn turn(&self, bits: u64) -> f64 {
+    fn sign(&self, bits: u64) -> f64 {
         if self.reversal.happens(bits) { -1.0 } else { 1.0 }
     }
 
@@ -137,13 +138,13 @@ impl Hyperplane {
     #[inline(always)]
     fn advance(&self, motion: &mut Motion, row: u64) {
         let k = self.options.n_drifting;
-        let mut turns = vec![0.0; BLOCK * k];
+        let mut signs = vec![0.0; BLOCK * k];
         while motion.row < row {
             let n = (row - motion.row).min(BLOCK as u64);
-            let turns = &mut turns[..n as usize * k];
-            self.fill_turns(motion.row, turns);
-            for turns in turns.chunks_exact(k) {
-                motion.step(turns);
+            let signs = &mut signs[..n as usize * k];
+            self.fill_signs(motion.row, signs);
+            for signs in signs.chunks_exact(k) {
+                motion.step(signs);
             }
             motion.row += n;
         }
@@ -166,19 +167,19 @@ impl Hyperplane {
     #[inline(always)]
     fn label_moving(&self, motion: &mut Motion, x: &[f64], y: &mut [i32]) {
         let (d, k, magnitude) = (self.options.n_attributes, self.options.n_drifting, self.options.magnitude);
-        let mut turns = vec![0.0; BLOCK * k];
+        let mut signs = vec![0.0; BLOCK * k];
         let mut weights = self.weights.clone();
         for (x, y) in x.chunks(BLOCK * d).zip(y.chunks_mut(BLOCK)) {
-            let turns = &mut turns[..y.len() * k];
-            self.fill_turns(motion.row, turns);
-            for ((values, turns), label) in x.chunks_exact(d).zip(turns.chunks_exact(k)).zip(y) {
+            let signs = &mut signs[..y.len() * k];
+            self.fill_signs(motion.row, signs);
+            for ((values, signs), label) in x.chunks_exact(d).zip(signs.chunks_exact(k)).zip(y) {
                 for ((weight, &start), &steps) in
                     weights[..k].iter_mut().zip(&self.weights[..k]).zip(&motion.steps[..k])
                 {
                     *weight = magnitude.mul_add(steps, start);
                 }
                 *label = self.label(motion.row, &weights, values);
-                motion.step(turns);
+                motion.step(signs);
                 motion.row += 1;
             }
         }
@@ -188,11 +189,11 @@ impl Hyperplane {
 impl Motion {
     /// Move the steps on by one row and turn the directions; the row itself is counted by the caller.
     #[inline(always)]
-    fn step(&mut self, turns: &[f64]) {
-        let k = turns.len();
-        for ((step, direction), &turn) in self.steps[..k].iter_mut().zip(&mut self.directions[..k]).zip(turns) {
+    fn step(&mut self, signs: &[f64]) {
+        let k = signs.len();
+        for ((step, direction), &sign) in self.steps[..k].iter_mut().zip(&mut self.directions[..k]).zip(signs) {
             *step += *direction;
-            *direction *= turn;
+            *direction *= sign;
         }
     }
 }
@@ -220,7 +221,7 @@ impl Generator for Hyperplane {
             #[inline(always)]
             || self.label_moving(&mut motion, x, y),
         );
-        self.with_ladder(|ladder| ladder.stop(motion));
+        self.with_cache(|cache| cache.remember(motion));
     }
 }
 

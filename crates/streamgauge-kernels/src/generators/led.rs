@@ -1,7 +1,7 @@
 //! The digits of a seven-segment display (Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees",
 //! 1984), with attributes that say nothing and may have changed places with those that do (MOA's `LEDGeneratorDrift`).
 
-use super::{Chance, Generator, Source, check_option};
+use super::{Bernoulli, Generator, Source, check_option};
 use crate::KernelError;
 use crate::dispatch;
 use crate::randomness::{Draws, LANES};
@@ -11,7 +11,7 @@ const N_RELEVANT: usize = 7;
 const N_DIGITS: usize = 10;
 
 /// The event that the highest bit is 0.
-const HALF: Chance = Chance(1 << 52);
+const HALF: Bernoulli = Bernoulli(1 << 52);
 
 /// Which segments each digit lights: top, upper left, upper right, middle, lower left, lower right, bottom.
 const SEGMENTS: [[bool; N_RELEVANT]; N_DIGITS] = {
@@ -37,7 +37,7 @@ const SEGMENTS: [[bool; N_RELEVANT]; N_DIGITS] = {
 pub struct Led {
     n_drifting: usize,
     /// Per digit and segment, the event that it is on; the last lane is not used.
-    lights: [[Chance; LANES]; N_DIGITS],
+    lights: [[Bernoulli; LANES]; N_DIGITS],
     draws: Draws,
 }
 
@@ -48,7 +48,7 @@ impl Led {
     /// [`KernelError::Option`] where an option is outside its range.
     pub fn new(n_drifting: usize, noise: f64, source: impl Into<Source>) -> Result<Self, KernelError> {
         check_option("n_drifting", n_drifting, n_drifting <= N_RELEVANT, "there are only seven segments")?;
-        let (lit, dark) = (Chance::new("noise", 1.0 - noise)?, Chance::new("noise", noise)?);
+        let (lit, dark) = (Bernoulli::new("noise", 1.0 - noise)?, Bernoulli::new("noise", noise)?);
         let mut lights = [[dark; LANES]; N_DIGITS];
         for (lights, segments) in lights.iter_mut().zip(&SEGMENTS) {
             for (light, &on) in lights.iter_mut().zip(segments) {

@@ -13,7 +13,7 @@ const N_ATTRIBUTES: usize = 4;
 #[derive(Debug, Clone)]
 pub struct Mixed {
     /// The class where two of the three hold.
-    where_they_hold: i32,
+    majority_class: i32,
     attributes: Draws,
 }
 
@@ -24,7 +24,7 @@ impl Mixed {
     /// [`KernelError::Option`] where there is no such concept.
     pub fn new(concept: usize, source: impl Into<Source>) -> Result<Self, KernelError> {
         check_option("concept", concept, (1..=2).contains(&concept), "there are two, counted from 1")?;
-        Ok(Self { where_they_hold: concept as i32 - 1, attributes: source.into().rows("mixed attributes") })
+        Ok(Self { majority_class: concept as i32 - 1, attributes: source.into().rows("mixed attributes") })
     }
 
     #[inline(always)]
@@ -34,8 +34,8 @@ impl Mixed {
             let (v, w) = (values[0] >= 0.5, values[1] >= 0.5);
             let below = values[3] < wave(values[2]);
             (values[0], values[1]) = (f64::from(u8::from(v)), f64::from(u8::from(w)));
-            let they_hold = u8::from(v) + u8::from(w) + u8::from(below) >= 2;
-            *label = if they_hold { self.where_they_hold } else { 1 - self.where_they_hold };
+            let majority_holds = u8::from(v) + u8::from(w) + u8::from(below) >= 2;
+            *label = if majority_holds { self.majority_class } else { 1 - self.majority_class };
         }
     }
 }

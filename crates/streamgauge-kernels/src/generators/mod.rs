@@ -12,7 +12,6 @@ mod asset_negotiation;
 mod classification;
 mod gaussian;
 mod hyperplane;
-mod ladder;
 mod led;
 mod mixed;
 mod picker;
@@ -22,6 +21,7 @@ mod random_tree;
 mod sea;
 mod sine;
 mod stagger;
+mod state_cache;
 mod waveform;
 
 pub use agrawal::Agrawal;
@@ -86,9 +86,9 @@ impl Source {
 
 /// An event of a given probability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Chance(u64);
+struct Bernoulli(u64);
 
-impl Chance {
+impl Bernoulli {
     /// The event that a uniform number in [0, 1) is below `probability`.
     fn new(option: &'static str, probability: f64) -> Result<Self, KernelError> {
         check_option(option, probability, (0.0..=1.0).contains(&probability), "it must be a number in [0, 1]")?;
@@ -111,20 +111,20 @@ impl Chance {
 
 /// Write a number made of each of the draws from position `first` on.
 ///
-/// `in_lane` and `alone` must make the same number of the same bits; the first runs in vector registers.
+/// `vector` and `scalar` must make the same number of the same bits; the first runs in vector registers.
 #[inline(always)]
-fn fill_from(draws: Draws, first: u64, values: &mut [f64], in_lane: impl Fn(u64) -> f64, alone: impl Fn(u64) -> f64) {
+fn fill_from(draws: Draws, first: u64, values: &mut [f64], vector: impl Fn(u64) -> f64, scalar: impl Fn(u64) -> f64) {
     let mut position = first;
     let (blocks, rest) = values.as_chunks_mut::<LANES>();
     for block in blocks {
         let bits = draws.lanes(position);
         for lane in 0..LANES {
-            block[lane] = in_lane(bits[lane]);
+            block[lane] = vector(bits[lane]);
         }
         position = position.wrapping_add(LANES as u64);
     }
     for (i, value) in rest.iter_mut().enumerate() {
-        *value = alone(draws.at(position.wrapping_add(i as u64)));
+        *value = scalar(draws.at(position.wrapping_add(i as u64)));
     }
 }
 
@@ -165,10 +165,10 @@ fn centred_product(a: &[f64], b: &[f64], centre: f64) -> f64 {
 fn check_option(
     option: &'static str,
     found: impl ToString,
-    is_right: bool,
+    valid: bool,
     expected: &'static str,
 ) -> Result<(), KernelError> {
-    if is_right { Ok(()) } else { Err(KernelError::Option { option, found: found.to_string(), expected }) }
+    if valid { Ok(()) } else { Err(KernelError::Option { option, found: found.to_string(), expected }) }
 }
 
 #[cfg(test)]
@@ -237,17 +237,17 @@ mod tests {
 
     #[test]
     fn every_instruction_set_gives_the_same_rows() {
-        let before = dispatch::chosen();
+        let before = dispatch::selected();
         for (name, generator) in examples() {
             let mut first = None;
-            for path in dispatch::available() {
-                assert!(dispatch::choose(path));
+            for path in dispatch::available_paths() {
+                assert!(dispatch::select(path));
                 let rows = generator.rows(12_345, 500);
                 let first = first.get_or_insert_with(|| rows.clone());
                 assert_eq!(bits(first), bits(&rows), "{name} on {path:?}");
             }
         }
-        assert!(dispatch::choose(before));
+        assert!(dispatch::select(before));
     }
 
     #[test]
@@ -264,7 +264,7 @@ mod tests {
         let (first, second) = (tree(0), tree(1));
         let (x, y) = second.rows(0, 100);
         assert_ne!(first.rows(0, 100).0, x);
-        let labels: Vec<i32> = x.chunks_exact(10).map(|values| first.class_of(values)).collect();
+        let labels: Vec<i32> = x.chunks_exact(10).map(|values| first.classify(values)).collect();
         assert_eq!(labels, y);
     }
 

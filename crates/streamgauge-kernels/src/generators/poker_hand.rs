@@ -30,8 +30,8 @@ impl PokerHand {
         for i in 0..N_CARDS {
             let mut card = self.cards.below(first.wrapping_add(i as u64), N_IN_DECK - i as u64);
             // The card-th of those left: step over every smaller card that is gone.
-            for &gone in &sorted[..i] {
-                card += u64::from(card >= gone);
+            for &dealt in &sorted[..i] {
+                card += u64::from(card >= dealt);
             }
             hand[i] = card;
             sorted[i] = card;
@@ -46,7 +46,7 @@ impl PokerHand {
 /// The class of a hand of cards 0 to 51: 0 nothing, 1 one pair, 2 two pairs, 3 three of a kind, 4 straight, 5 flush,
 /// 6 full house, 7 four of a kind, 8 straight flush, 9 royal flush.
 #[inline(always)]
-fn class_of(hand: &[u64; N_CARDS]) -> i32 {
+fn classify(hand: &[u64; N_CARDS]) -> i32 {
     let (mut ranks, mut counts, mut suits) = (0_u32, 0_u64, 0_u32);
     for &card in hand {
         let rank = card % N_RANKS;
@@ -85,7 +85,7 @@ impl Generator for PokerHand {
             for (card, pair) in hand.iter().zip(values.as_chunks_mut::<2>().0) {
                 *pair = [(card / N_RANKS) as f64, (card % N_RANKS + 1) as f64];
             }
-            *label = class_of(&hand);
+            *label = classify(&hand);
         }
     }
 }
@@ -95,14 +95,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hands_of_a_deck_are_as_many_as_is_known() {
+    fn the_counts_of_hands_in_a_deck_are_the_known_ones() {
         let mut counts = [0_u32; 10];
         for a in 0..N_IN_DECK {
             for b in 0..a {
                 for c in 0..b {
                     for d in 0..c {
                         for e in 0..d {
-                            counts[class_of(&[a, b, c, d, e]) as usize] += 1;
+                            counts[classify(&[a, b, c, d, e]) as usize] += 1;
                         }
                     }
                 }

@@ -61,8 +61,8 @@ impl RandomRbf {
             check_option(option, found, found > 0, "there must be at least one")?;
         }
         check_option("n_drifting", n_drifting, n_drifting <= n_centroids, "there are not so many centroids")?;
-        let finite = speed.is_finite() && speed >= 0.0;
-        check_option("speed", speed, finite, "it must be a finite number of 0 or more")?;
+        let valid = speed.is_finite() && speed >= 0.0;
+        check_option("speed", speed, valid, "it must be a finite number of 0 or more")?;
 
         let source = source.into();
         let (positions, headings) = (source.concept("RBF centres"), source.concept("RBF headings"));
@@ -110,7 +110,7 @@ impl RandomRbf {
             let velocity = &self.velocities[centroid * d..(centroid + 1) * d];
             let row = row as f64;
             for ((value, &centre), &velocity) in values.iter_mut().zip(centre).zip(velocity) {
-                *value = scale.mul_add(*value, reflected(velocity.mul_add(row, centre)));
+                *value = scale.mul_add(*value, reflect(velocity.mul_add(row, centre)));
             }
         }
     }
@@ -142,7 +142,7 @@ fn length(vector: &[f64]) -> f64 {
 
 /// Where a point that would be at `position` is, if it turns back whenever it reaches 0 or 1.
 #[inline(always)]
-fn reflected(position: f64) -> f64 {
+fn reflect(position: f64) -> f64 {
     let phase = (-2.0_f64).mul_add((0.5 * position).floor(), position);
     1.0 - (1.0 - phase).abs()
 }
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn a_reflected_point_goes_to_and_fro_between_0_and_1() {
         for (position, expected) in [(0.25, 0.25), (1.25, 0.75), (2.25, 0.25), (-0.25, 0.25), (7.5, 0.5), (1.0, 1.0)] {
-            assert_eq!(reflected(position), expected);
+            assert_eq!(reflect(position), expected);
         }
     }
 }

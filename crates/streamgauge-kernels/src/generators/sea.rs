@@ -1,6 +1,6 @@
 //! SEA concepts (Street and Kim, "A streaming ensemble algorithm (SEA) for large-scale classification", KDD 2001).
 
-use super::{Chance, Generator, Source, check_option, fill_uniform};
+use super::{Bernoulli, Generator, Source, check_option, fill_uniform};
 use crate::KernelError;
 use crate::dispatch;
 use crate::randomness::Draws;
@@ -13,7 +13,7 @@ const N_ATTRIBUTES: usize = 3;
 pub struct Sea {
     thresholds: Vec<f64>,
     drift_every: u64,
-    noise: Chance,
+    noise: Bernoulli,
     attributes: Draws,
     flips: Draws,
 }
@@ -35,7 +35,7 @@ impl Sea {
         Ok(Self {
             thresholds: thresholds.to_vec(),
             drift_every: if drift_every == 0 { u64::MAX } else { drift_every },
-            noise: Chance::new("noise", noise)?,
+            noise: Bernoulli::new("noise", noise)?,
             attributes: source.rows("SEA attributes"),
             flips: source.rows("SEA noise"),
         })

@@ -73,7 +73,7 @@ impl Counter {
     #[inline(always)]
     fn count(&mut self, rows: &RawRows, line: &Line<'_>, plain: bool) -> Result<(), TextError> {
         self.n_rows += 1;
-        if let Some(code) = rows.class(line, plain, &mut self.classes, &mut self.ends)?.code {
+        if let Some(code) = rows.find_class(line, plain, &mut self.classes, &mut self.ends)?.code {
             if code == self.counts.len() {
                 self.counts.push(0);
             }
@@ -111,10 +111,10 @@ mod tests {
             let classes = Classes::declared(["down", "up"].into_iter().collect());
             let mut counting = Counting::new(rows, classes, Mark { row: 0, end: 4, line: 1 }, true);
             let mut index = vec![Vec::new(); 2];
-            let mut take =
+            let mut collect =
                 |parts: Vec<Vec<u8>>| parts.into_iter().zip(&mut index).for_each(|(part, all)| all.extend(part));
-            text.chunks(cut).for_each(|chunk| take(counting.update(chunk).unwrap()));
-            take(counting.finish().unwrap());
+            text.chunks(cut).for_each(|chunk| collect(counting.update(chunk).unwrap()));
+            collect(counting.finish().unwrap());
             assert_eq!((counting.counts(), counting.n_rows()), (&[1, 3][..], 5));
             assert_eq!(index, [b"2,2,down\n".to_vec(), b"1,1,up\n4,4,up\n5,5,'up'\n".to_vec()]);
         }

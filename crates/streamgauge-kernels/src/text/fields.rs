@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::bytes::position;
+use super::bytes::find_byte;
 use crate::KernelError;
 
 /// How the values of a file are written.
@@ -113,7 +113,7 @@ pub struct Cursor<'a> {
     /// The line.
     pub line: &'a [u8],
     /// Where the next field starts.
-    pub at: usize,
+    pub position: usize,
     /// Whether the last field has been read.
     pub ended: bool,
 }
@@ -122,14 +122,14 @@ impl<'a> Cursor<'a> {
     /// The start of a line.
     #[inline(always)]
     pub fn new(line: &'a [u8]) -> Self {
-        Self { line, at: 0, ended: false }
+        Self { line, position: 0, ended: false }
     }
 
     /// Go behind a field that ends at `end`, where the line ends or a delimiter stands.
     #[inline(always)]
-    pub fn pass(&mut self, end: usize) {
+    pub fn advance_past(&mut self, end: usize) {
         self.ended = end >= self.line.len();
-        self.at = end + 1;
+        self.position = end + 1;
     }
 
     /// Whether a field may end at `end`.
@@ -139,75 +139,75 @@ impl<'a> Cursor<'a> {
     }
 
     /// Read the next field.
-    pub fn field(&mut self, dialect: &Dialect) -> Result<Field<'a>, String> {
+    pub fn read_field(&mut self, dialect: &Dialect) -> Result<Field<'a>, String> {
         self.skip_blanks(dialect);
-        let start = self.at.min(self.line.len());
+        let start = self.position.min(self.line.len());
         if self.line.get(start).is_some_and(|&byte| dialect.is_quote(byte)) {
-            return self.quoted_field(dialect);
+            return self.read_quoted_field(dialect);
         }
         let rest = &self.line[start..];
-        let end = start + position(rest, dialect.delimiter).unwrap_or(rest.len());
-        self.pass(end);
+        let end = start + find_byte(rest, dialect.delimiter).unwrap_or(rest.len());
+        self.advance_past(end);
         let text = &self.line[start..end];
         let trailing = text.iter().rev().take_while(|&&byte| dialect.is_blank(byte)).count();
-        Ok(Field { text: Cow::Borrowed(checked_text(&text[..text.len() - trailing])?), quoted: false })
+        Ok(Field { text: Cow::Borrowed(parse_utf8(&text[..text.len() - trailing])?), quoted: false })
     }
 
-    fn quoted_field(&mut self, dialect: &Dialect) -> Result<Field<'a>, String> {
-        let text = self.quoted(dialect)?;
+    fn read_quoted_field(&mut self, dialect: &Dialect) -> Result<Field<'a>, String> {
+        let text = self.read_quoted(dialect)?;
         self.skip_blanks(dialect);
-        if !self.is_field_end(self.at, dialect.delimiter) {
+        if !self.is_field_end(self.position, dialect.delimiter) {
             return Err("there is text behind the closing quote".into());
         }
-        self.pass(self.at);
+        self.advance_past(self.position);
         Ok(Field { text, quoted: true })
     }
 
     /// Read a text in quotes; the place is then behind the closing one.
-    pub fn quoted(&mut self, dialect: &Dialect) -> Result<Cow<'a, str>, String> {
-        let quote = self.line[self.at];
-        let start = self.at + 1;
-        let (mut at, mut from) = (start, start);
+    pub fn read_quoted(&mut self, dialect: &Dialect) -> Result<Cow<'a, str>, String> {
+        let quote = self.line[self.position];
+        let start = self.position + 1;
+        let (mut position, mut start_of_text) = (start, start);
         let mut text = Cow::Borrowed("");
         loop {
-            let Some(&byte) = self.line.get(at) else {
+            let Some(&byte) = self.line.get(position) else {
                 return Err("the quote is not closed in this line (line breaks inside quotes are not read)".into());
             };
-            let doubled = byte == quote && !dialect.arff && self.line.get(at + 1) == Some(&quote);
+            let doubled = byte == quote && !dialect.arff && self.line.get(position + 1) == Some(&quote);
             if byte == quote && !doubled {
                 break;
             }
             if doubled || (dialect.arff && byte == b'\\') {
-                let escaped = if doubled { char::from(quote) } else { unescaped(self.line.get(at + 1))? };
-                text += checked_text(&self.line[from..at])?;
+                let escaped = if doubled { char::from(quote) } else { unescape(self.line.get(position + 1))? };
+                text += parse_utf8(&self.line[start_of_text..position])?;
                 text.to_mut().push(escaped);
-                at += 1;
-                from = at + 1;
+                position += 1;
+                start_of_text = position + 1;
             }
-            at += 1;
+            position += 1;
         }
-        self.at = at + 1;
-        text += checked_text(&self.line[from..at])?;
+        self.position = position + 1;
+        text += parse_utf8(&self.line[start_of_text..position])?;
         Ok(text)
     }
 
     /// Go to the next byte that is no blank.
     #[inline(always)]
     pub fn skip_blanks(&mut self, dialect: &Dialect) {
-        while self.line.get(self.at).is_some_and(|&byte| dialect.is_blank(byte)) {
-            self.at += 1;
+        while self.line.get(self.position).is_some_and(|&byte| dialect.is_blank(byte)) {
+            self.position += 1;
         }
     }
 
     /// The next byte.
     #[inline(always)]
     pub fn peek(&self) -> Option<u8> {
-        self.line.get(self.at).copied()
+        self.line.get(self.position).copied()
     }
 }
 
 /// The character that stands for itself or another behind a backslash.
-fn unescaped(byte: Option<&u8>) -> Result<char, String> {
+fn unescape(byte: Option<&u8>) -> Result<char, String> {
     match byte {
         Some(b'n') => Ok('\n'),
         Some(b'r') => Ok('\r'),
@@ -218,9 +218,10 @@ fn unescaped(byte: Option<&u8>) -> Result<char, String> {
 }
 
 /// Bytes as text: UTF-8 without zero bytes.
-pub fn checked_text(bytes: &[u8]) -> Result<&str, String> {
-    let text = std::str::from_utf8(bytes)
-        .map_err(|_| format!("{} is not UTF-8; convert the file", super::shown(&String::from_utf8_lossy(bytes))))?;
+pub fn parse_utf8(bytes: &[u8]) -> Result<&str, String> {
+    let text = std::str::from_utf8(bytes).map_err(|_| {
+        format!("{} is not UTF-8; convert the file", super::quote_excerpt(&String::from_utf8_lossy(bytes)))
+    })?;
     if bytes.contains(&0) {
         return Err("there is a zero byte: this is not a text file".into());
     }
@@ -235,7 +236,7 @@ pub fn split(line: &[u8], dialect: &Dialect) -> Result<Vec<(String, bool)>, (usi
     let mut cursor = Cursor::new(line);
     let mut fields = Vec::new();
     while !cursor.ended {
-        let field = cursor.field(dialect).map_err(|problem| (fields.len(), problem))?;
+        let field = cursor.read_field(dialect).map_err(|problem| (fields.len(), problem))?;
         fields.push((field.text.into_owned(), field.quoted));
     }
     Ok(fields)

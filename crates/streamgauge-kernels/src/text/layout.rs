@@ -32,7 +32,7 @@ pub struct Column {
 impl Column {
     /// What it is and what it is called, for a message.
     #[must_use]
-    pub fn label(&self) -> String {
+    pub fn describe(&self) -> String {
         let word = match self.role {
             Role::Attribute | Role::Dropped => "attribute",
             Role::Class => "class",
@@ -58,8 +58,9 @@ impl Layout {
     /// [`KernelError::Option`] unless at most one column is the class and nominal, and at most one the weight and
     /// numeric.
     pub fn new(dialect: Dialect, columns: Vec<Column>) -> Result<Self, KernelError> {
-        let fault =
-            |column: &Column, expected| Err(KernelError::Option { option: "columns", found: column.label(), expected });
+        let error = |column: &Column, expected| {
+            Err(KernelError::Option { option: "columns", found: column.describe(), expected })
+        };
         if columns.is_empty() {
             return Err(KernelError::Option {
                 option: "columns",
@@ -72,10 +73,10 @@ impl Layout {
             n_classes += usize::from(column.role == Role::Class);
             n_weights += usize::from(column.role == Role::Weight);
             match (column.role, &column.names) {
-                (Role::Class, None) => return fault(column, "the class must be nominal"),
-                (Role::Weight, Some(_)) => return fault(column, "the weight must be numeric"),
-                _ if n_classes > 1 => return fault(column, "there is another class"),
-                _ if n_weights > 1 => return fault(column, "there is another weight"),
+                (Role::Class, None) => return error(column, "the class must be nominal"),
+                (Role::Weight, Some(_)) => return error(column, "the weight must be numeric"),
+                _ if n_classes > 1 => return error(column, "there is another class"),
+                _ if n_weights > 1 => return error(column, "there is another weight"),
                 _ => {}
             }
         }

@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use super::fields::checked_text;
-use super::numbers::number;
-use super::{Line, Lines, Names, Parser, Rows, TextError, listed, shown};
+use super::fields::parse_utf8;
+use super::numbers::parse_number;
+use super::{Line, Lines, Names, Parser, Rows, TextError, join_first, quote_excerpt};
 
 /// Reads libsvm lines as dense rows; a value that is left out is 0.
 pub struct Libsvm {
@@ -21,7 +21,7 @@ impl Libsvm {
         Self { classes, base, n_attributes }
     }
 
-    fn place(&self, index: usize) -> Result<usize, String> {
+    fn attribute_index(&self, index: usize) -> Result<usize, String> {
         index.checked_sub(self.base).filter(|&slot| slot < self.n_attributes).ok_or_else(|| {
             let last = (self.base + self.n_attributes).saturating_sub(1);
             format!("{index} is not an index; they go from {} to {last}", self.base)
@@ -42,12 +42,12 @@ impl Parser for Libsvm {
         let start = rows.x.len();
         rows.x.resize(start + self.n_attributes, 0.0);
         let label = read_row(line, number, |index, value| {
-            rows.x[start + self.place(index)?] = value;
+            rows.x[start + self.attribute_index(index)?] = value;
             Ok(())
         })?;
         let Some(code) = self.classes.find(label) else {
-            let known = listed(self.classes.as_slice().iter().map(String::as_str));
-            let problem = format!("{} is not one of the classes ({known})", shown(label));
+            let known = join_first(self.classes.as_slice().iter().map(String::as_str));
+            let problem = format!("{} is not one of the classes ({known})", quote_excerpt(label));
             return Err(TextError::in_column(number, 0, "class".into(), problem));
         };
         rows.y.push(code as i32);
@@ -61,21 +61,21 @@ pub struct LibsvmSurvey {
     /// The classes found.
     pub classes: Names,
     /// The least index.
-    pub least: usize,
+    pub min_index: usize,
     /// The greatest index.
-    pub greatest: usize,
+    pub max_index: usize,
     /// How many rows there are.
     pub n_rows: u64,
-    most_classes: usize,
+    max_classes: usize,
     lines: Lines,
 }
 
 impl LibsvmSurvey {
     /// A survey of a file with at most so many classes.
     #[must_use]
-    pub fn new(most_classes: usize) -> Self {
-        let (least, greatest) = (usize::MAX, 0);
-        Self { classes: Names::default(), least, greatest, n_rows: 0, most_classes, lines: Lines::new(0, 0) }
+    pub fn new(max_classes: usize) -> Self {
+        let (min_index, max_index) = (usize::MAX, 0);
+        Self { classes: Names::default(), min_index, max_index, n_rows: 0, max_classes, lines: Lines::new(0, 0) }
     }
 
     /// Survey the rows of a chunk.
@@ -102,16 +102,16 @@ impl LibsvmSurvey {
 
     fn read(&mut self, line: Line<'_>) -> Result<ControlFlow<()>, TextError> {
         if holds_row(line.text) {
-            let (mut least, mut greatest) = (self.least, self.greatest);
+            let (mut min_index, mut max_index) = (self.min_index, self.max_index);
             let label = read_row(line.text, line.number, |index, _| {
-                (least, greatest) = (least.min(index), greatest.max(index));
+                (min_index, max_index) = (min_index.min(index), max_index.max(index));
                 Ok(())
             })?;
-            (self.least, self.greatest) = (least, greatest);
+            (self.min_index, self.max_index) = (min_index, max_index);
             self.classes.add(label);
             self.n_rows += 1;
-            if self.classes.len() > self.most_classes {
-                let problem = format!("there are more than {} classes: is this a regression?", self.most_classes);
+            if self.classes.len() > self.max_classes {
+                let problem = format!("there are more than {} classes: is this a regression?", self.max_classes);
                 return Err(TextError::in_column(line.number, 0, "class".into(), problem));
             }
         }
@@ -127,36 +127,36 @@ fn holds_row(line: &[u8]) -> bool {
 fn read_row(
     line: &[u8],
     number: u64,
-    mut each: impl FnMut(usize, f64) -> Result<(), String>,
+    mut on_entry: impl FnMut(usize, f64) -> Result<(), String>,
 ) -> Result<&str, TextError> {
     let end = line.iter().position(|&byte| byte == b'#').unwrap_or(line.len());
-    let text = checked_text(&line[..end]).map_err(|why| TextError::in_line(number, why))?;
+    let text = parse_utf8(&line[..end]).map_err(|reason| TextError::in_line(number, reason))?;
     let mut words = text.split([' ', '\t']).filter(|word| !word.is_empty());
     let label = words.next().unwrap_or_default();
     if label.contains([':', ',']) {
-        let problem = format!("{} is not a label; there must be one in front of the values", shown(label));
+        let problem = format!("{} is not a label; there must be one in front of the values", quote_excerpt(label));
         return Err(TextError::in_column(number, 0, "class".into(), problem));
     }
     let mut last = None;
     for (column, word) in words.enumerate() {
-        let taken = entry(word).and_then(|(index, value)| {
+        let result = parse_entry(word).and_then(|(index, value)| {
             if last.replace(index).is_some_and(|last| last >= index) {
                 return Err(format!("index {index} does not come after the one before it"));
             }
-            each(index, value)
+            on_entry(index, value)
         });
-        taken.map_err(|why| TextError::in_column(number, column + 1, String::new(), why))?;
+        result.map_err(|reason| TextError::in_column(number, column + 1, String::new(), reason))?;
     }
     Ok(label)
 }
 
-fn entry(word: &str) -> Result<(usize, f64), String> {
-    let fault = || format!("{} is not an index and a value, as in 3:0.5", shown(word));
-    let (index, value) = word.split_once(':').ok_or_else(fault)?;
+fn parse_entry(word: &str) -> Result<(usize, f64), String> {
+    let error = || format!("{} is not an index and a value, as in 3:0.5", quote_excerpt(word));
+    let (index, value) = word.split_once(':').ok_or_else(error)?;
     if !index.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(fault());
+        return Err(error());
     }
-    Ok((index.parse().map_err(|_| fault())?, self::number(value)?))
+    Ok((index.parse().map_err(|_| error())?, self::parse_number(value)?))
 }
 
 #[cfg(test)]
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_told_with_their_place() {
+    fn faults_are_reported_with_line_and_column() {
         assert_eq!(parse("1 1:2").unwrap_err(), "line 7, column 1 (class): '1' is not one of the classes (-1, +1)");
         assert_eq!(parse("+1 1:2 4:1").unwrap_err(), "line 7, column 3: 4 is not an index; they go from 1 to 3");
         assert_eq!(parse("+1 0:2").unwrap_err(), "line 7, column 2: 0 is not an index; they go from 1 to 3");

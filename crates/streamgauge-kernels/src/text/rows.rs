@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use super::{Line, Lines, TextError};
 
 /// After how many rows the place in the file is noted.
-pub const MARK_EVERY: u64 = 65_536;
+pub const MARK_INTERVAL: u64 = 65_536;
 
 /// Consecutive rows.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -20,13 +20,13 @@ pub struct Rows {
 
 impl Rows {
     /// Give a row the weight it carries; rows before it that carry none have weight 1.
-    pub fn weigh(&mut self, weight: f64) {
+    pub fn set_weight(&mut self, weight: f64) {
         self.weight.resize(self.y.len() - 1, 1.0);
         self.weight.push(weight);
     }
 
     /// Make the weights, if there are any, as many as the rows.
-    fn complete(&mut self) {
+    fn fill_weights(&mut self) {
         if !self.weight.is_empty() {
             self.weight.resize(self.y.len(), 1.0);
         }
@@ -107,8 +107,8 @@ impl RowReader {
             self.rows.y.reserve_exact(n);
         }
         let Self { parser, lines, rows, row, skip_to, marks } = self;
-        let mut step = Step { parser: parser.as_mut(), rows, row, skip_to: *skip_to, marks, limit };
-        lines.update(chunk, |line| step.take(line))
+        let mut sink = RowSink { parser: parser.as_mut(), rows, row, skip_to: *skip_to, marks, limit };
+        lines.update(chunk, |line| sink.read_line(line))
     }
 
     /// Read the last line of the file, where it has no line end.
@@ -117,24 +117,24 @@ impl RowReader {
     /// Its fault.
     pub fn finish(&mut self) -> Result<(), TextError> {
         let Self { parser, lines, rows, row, skip_to, marks } = self;
-        let mut step = Step { parser: parser.as_mut(), rows, row, skip_to: *skip_to, marks, limit: usize::MAX };
-        lines.finish(|line| step.take(line))
+        let mut sink = RowSink { parser: parser.as_mut(), rows, row, skip_to: *skip_to, marks, limit: usize::MAX };
+        lines.finish(|line| sink.read_line(line))
     }
 
     /// Take the rows that wait.
     pub fn take(&mut self) -> Rows {
-        self.rows.complete();
+        self.rows.fill_weights();
         std::mem::take(&mut self.rows)
     }
 
-    /// Take the places passed since the last call, one every [`MARK_EVERY`] rows.
+    /// Take the places passed since the last call, one every [`MARK_INTERVAL`] rows.
     pub fn take_marks(&mut self) -> Vec<Mark> {
         std::mem::take(&mut self.marks)
     }
 }
 
 /// What one call of an update works on.
-struct Step<'a> {
+struct RowSink<'a> {
     parser: &'a mut dyn Parser,
     rows: &'a mut Rows,
     row: &'a mut u64,
@@ -143,9 +143,9 @@ struct Step<'a> {
     limit: usize,
 }
 
-impl Step<'_> {
+impl RowSink<'_> {
     #[inline(always)]
-    fn take(&mut self, line: Line<'_>) -> Result<ControlFlow<()>, TextError> {
+    fn read_line(&mut self, line: Line<'_>) -> Result<ControlFlow<()>, TextError> {
         if !self.parser.holds_row(line.text) {
             return Ok(ControlFlow::Continue(()));
         }
@@ -159,7 +159,7 @@ impl Step<'_> {
             }
         }
         *self.row += 1;
-        if self.row.is_multiple_of(MARK_EVERY) {
+        if self.row.is_multiple_of(MARK_INTERVAL) {
             self.marks.push(Mark { row: *self.row, end: line.end, line: line.number });
         }
         Ok(if self.rows.y.len() >= self.limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })

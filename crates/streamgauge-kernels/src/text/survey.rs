@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 
 use super::fields::{Cursor, Field};
-use super::names::quick_name;
-use super::numbers::{end_of_number, number};
-use super::{Dialect, Line, Lines, Mark, Names, TextError, shown};
+use super::names::scan_name;
+use super::numbers::{find_number_end, parse_number};
+use super::{Dialect, Line, Lines, Mark, Names, TextError, quote_excerpt};
 
 /// What is known of a column before the pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub enum Expected {
 
 /// What was found in a column.
 #[derive(Debug, Clone, Default)]
-pub struct Seen {
+pub struct ColumnSummary {
     /// The names found; what comes after too many of them is not kept.
     pub names: Names,
     /// How often each name was found.
@@ -35,14 +35,14 @@ pub struct Seen {
     pub overflow: Option<u64>,
 }
 
-impl Seen {
+impl ColumnSummary {
     /// Take in a field of a line.
-    fn note(
+    fn add(
         &mut self,
         expected: Expected,
         field: &Field<'_>,
         is_missing: bool,
-        most_names: usize,
+        max_names: usize,
         line: u64,
     ) -> Result<(), String> {
         if is_missing {
@@ -50,7 +50,7 @@ impl Seen {
             return Ok(());
         }
         if expected == Expected::Nothing {
-            match number(&field.text) {
+            match parse_number(&field.text) {
                 Ok(_) => self.n_numbers += 1,
                 Err(_) => _ = self.overflow.get_or_insert(line),
             }
@@ -60,14 +60,14 @@ impl Seen {
             return Err("there is no value".into());
         }
         if expected != Expected::Names {
-            let value = number(&field.text);
+            let value = parse_number(&field.text);
             check_mixture(expected, self, value.as_ref().err(), field)?;
             if value.is_ok() {
                 self.n_numbers += 1;
                 return Ok(());
             }
         }
-        if self.names.len() < most_names || self.names.find(&field.text).is_some() {
+        if self.names.len() < max_names || self.names.find(&field.text).is_some() {
             let code = self.names.add(&field.text) as usize;
             self.counts.resize(self.names.len(), 0);
             self.counts[code] += 1;
@@ -82,26 +82,34 @@ impl Seen {
 pub struct Survey {
     dialect: Dialect,
     columns: Vec<(String, Expected)>,
-    seen: Vec<Seen>,
-    most_names: usize,
+    summaries: Vec<ColumnSummary>,
+    max_names: usize,
     n_rows: u64,
-    missing_number: bool,
+    missing_looks_numeric: bool,
     lines: Lines,
 }
 
 impl Survey {
-    /// A survey of columns with these names, from a place of the file on; `most_names` are kept of each.
+    /// A survey of columns with these names, from a place of the file on; `max_names` are kept of each.
     #[must_use]
-    pub fn new(dialect: Dialect, columns: Vec<(String, Expected)>, most_names: usize, from: Mark) -> Self {
-        let seen = vec![Seen::default(); columns.len()];
-        let missing_number = dialect.missing().iter().any(|text| number(text).is_ok());
-        Self { dialect, columns, seen, most_names, n_rows: 0, missing_number, lines: Lines::new(from.line, from.end) }
+    pub fn new(dialect: Dialect, columns: Vec<(String, Expected)>, max_names: usize, from: Mark) -> Self {
+        let summaries = vec![ColumnSummary::default(); columns.len()];
+        let missing_looks_numeric = dialect.missing().iter().any(|text| parse_number(text).is_ok());
+        Self {
+            dialect,
+            columns,
+            summaries,
+            max_names,
+            n_rows: 0,
+            missing_looks_numeric,
+            lines: Lines::new(from.line, from.end),
+        }
     }
 
     /// What was found, per column.
     #[must_use]
-    pub fn seen(&self) -> &[Seen] {
-        &self.seen
+    pub fn summaries(&self) -> &[ColumnSummary] {
+        &self.summaries
     }
 
     /// How many rows there are.
@@ -144,42 +152,47 @@ impl Survey {
         let delimiter = self.dialect.delimiter();
         let mut cursor = Cursor::new(line);
         let n_columns = self.columns.len();
-        for (column, ((_, expected), seen)) in self.columns.iter().zip(&mut self.seen).enumerate() {
+        for (column, ((_, expected), summary)) in self.columns.iter().zip(&mut self.summaries).enumerate() {
             if cursor.ended {
                 let values = if column == 1 { "value" } else { "values" };
                 let problem = format!("the row ends before it, after {column} {values} of {n_columns}");
-                return Err(fault(&self.columns, line_number, column, problem));
+                return Err(column_error(&self.columns, line_number, column, problem));
             }
             if *expected != Expected::Names
-                && !self.missing_number
-                && seen.names.is_empty()
-                && let Some(end) = end_of_number(line, cursor.at)
+                && !self.missing_looks_numeric
+                && summary.names.is_empty()
+                && let Some(end) = find_number_end(line, cursor.position)
                 && cursor.is_field_end(end, delimiter)
             {
-                seen.n_numbers += 1;
-                cursor.pass(end);
+                summary.n_numbers += 1;
+                cursor.advance_past(end);
                 continue;
             }
-            if let Some((code, end)) = quick_name(&seen.names, line, cursor.at, delimiter) {
-                seen.counts[code as usize] += 1;
-                cursor.pass(end);
+            if let Some((code, end)) = scan_name(&summary.names, line, cursor.position, delimiter) {
+                summary.counts[code as usize] += 1;
+                cursor.advance_past(end);
                 continue;
             }
-            let field = cursor.field(&self.dialect);
-            let noted = field.and_then(|field| {
+            let field = cursor.read_field(&self.dialect);
+            let result = field.and_then(|field| {
                 let is_missing = self.dialect.is_missing(&field);
-                seen.note(*expected, &field, is_missing, self.most_names, line_number)
+                summary.add(*expected, &field, is_missing, self.max_names, line_number)
             });
-            noted.map_err(|why| fault(&self.columns, line_number, column, why))?;
+            result.map_err(|reason| column_error(&self.columns, line_number, column, reason))?;
         }
         if cursor.ended {
             return Ok(());
         }
-        Err(fault(&self.columns, line_number, n_columns, format!("the row goes on behind its {n_columns} values")))
+        Err(column_error(
+            &self.columns,
+            line_number,
+            n_columns,
+            format!("the row goes on behind its {n_columns} values"),
+        ))
     }
 }
 
-fn fault(columns: &[(String, Expected)], line: u64, column: usize, problem: String) -> TextError {
+fn column_error(columns: &[(String, Expected)], line: u64, column: usize, problem: String) -> TextError {
     let name = columns.get(column).map(|(name, _)| format!("attribute '{name}'"));
     TextError::in_column(line, column, name.unwrap_or_default(), problem)
 }
@@ -187,18 +200,18 @@ fn fault(columns: &[(String, Expected)], line: u64, column: usize, problem: Stri
 /// Refuse a name among numbers and a number among names: neither can be guessed to be right.
 fn check_mixture(
     expected: Expected,
-    seen: &Seen,
+    summary: &ColumnSummary,
     not_number: Option<&String>,
     field: &Field<'_>,
 ) -> Result<(), String> {
     match not_number {
-        Some(why) if expected == Expected::Numbers => Err(why.clone()),
-        Some(why) if seen.n_numbers > 0 => {
-            Err(format!("{why} as those above are; declare the column nominal, or the text as missing"))
+        Some(reason) if expected == Expected::Numbers => Err(reason.clone()),
+        Some(reason) if summary.n_numbers > 0 => {
+            Err(format!("{reason} as those above are; declare the column nominal, or the text as missing"))
         }
-        None if !seen.names.is_empty() => {
-            let found = shown(&field.text);
-            Err(format!("{found} is a number and no name as those above are; declare the column nominal"))
+        None if !summary.names.is_empty() => {
+            let text = quote_excerpt(&field.text);
+            Err(format!("{text} is a number and no name as those above are; declare the column nominal"))
         }
         _ => Ok(()),
     }
@@ -222,14 +235,17 @@ mod tests {
     #[test]
     fn columns_are_numbers_or_names() {
         use Expected::{Anything, Names, Nothing, Numbers};
-        let found =
+        let survey =
             survey("1,a,3,x,1\n\n?,\"b\",,x,2\n2.5,a,4,y,3", &[Anything, Anything, Names, Nothing, Numbers]).unwrap();
-        assert_eq!(found.n_rows(), 3);
-        let seen = found.seen();
-        assert_eq!((seen[0].n_numbers, seen[0].n_missing, seen[0].names.len()), (2, 1, 0));
-        assert_eq!((seen[1].names.as_slice(), &seen[1].counts), (&["a".to_string(), "b".into()][..], &vec![2, 1]));
-        assert_eq!((seen[2].names.as_slice(), seen[2].n_missing), (&["3".to_string(), "4".into()][..], 1));
-        assert!(seen[3].names.is_empty() && seen[3].overflow == Some(1) && seen[4].n_numbers == 3);
+        assert_eq!(survey.n_rows(), 3);
+        let summary = survey.summaries();
+        assert_eq!((summary[0].n_numbers, summary[0].n_missing, summary[0].names.len()), (2, 1, 0));
+        assert_eq!(
+            (summary[1].names.as_slice(), &summary[1].counts),
+            (&["a".to_string(), "b".into()][..], &vec![2, 1])
+        );
+        assert_eq!((summary[2].names.as_slice(), summary[2].n_missing), (&["3".to_string(), "4".into()][..], 1));
+        assert!(summary[3].names.is_empty() && summary[3].overflow == Some(1) && summary[4].n_numbers == 3);
     }
 
     #[test]
@@ -251,9 +267,9 @@ mod tests {
 
     #[test]
     fn too_many_names_are_noted_with_their_line() {
-        let found = survey("a\nb\nc\na\nd\ne\n", &[Expected::Anything]).unwrap();
-        assert_eq!((found.seen()[0].overflow, found.seen()[0].names.len()), (Some(5), 3));
-        assert_eq!(found.seen()[0].counts, [2, 1, 1]);
+        let survey = survey("a\nb\nc\na\nd\ne\n", &[Expected::Anything]).unwrap();
+        assert_eq!((survey.summaries()[0].overflow, survey.summaries()[0].names.len()), (Some(5), 3));
+        assert_eq!(survey.summaries()[0].counts, [2, 1, 1]);
     }
 
     #[test]

@@ -10,35 +10,35 @@ use crate::randomness::Purpose;
 ///
 /// So Gama, Sebastião and Rodrigues watch a prequential error rate: "Issues in evaluation of stream learning
 /// algorithms", 2009.
-pub struct OfMean {
+pub struct MeanDetector {
     detector: Box<dyn Detector>,
-    anew: bool,
+    restarts: bool,
     n: f64,
     total: f64,
 }
 
-impl OfMean {
-    /// Give a detector the running mean; with `anew` it starts anew after a drift.
+impl MeanDetector {
+    /// Give a detector the running mean; with `restarts` it starts anew after a drift.
     ///
     /// # Errors
     /// [`KernelError::Option`] where the detector takes in nothing but 0 and 1.
-    pub fn new(detector: Box<dyn Detector>, anew: bool) -> Result<Self, KernelError> {
+    pub fn new(detector: Box<dyn Detector>, restarts: bool) -> Result<Self, KernelError> {
         if detector.domain() == Domain::Binary {
             let expected = "it takes in nothing but 0 and 1, and a mean is something between";
             return Err(KernelError::Option { option: "detector", found: detector.name().into(), expected });
         }
-        Ok(Self { detector, anew, n: 0.0, total: 0.0 })
+        Ok(Self { detector, restarts, n: 0.0, total: 0.0 })
     }
 
     /// Begin a new mean, unless it is to go on.
-    fn begin(&mut self) {
-        if self.anew {
+    fn reset_mean(&mut self) {
+        if self.restarts {
             (self.n, self.total) = (0.0, 0.0);
         }
     }
 }
 
-impl Detector for OfMean {
+impl Detector for MeanDetector {
     fn name(&self) -> &'static str {
         "OfMean detector"
     }
@@ -52,13 +52,13 @@ impl Detector for OfMean {
         self.total += value;
         let signal = self.detector.update(self.total / self.n);
         if signal == Signal::Drift {
-            self.begin();
+            self.reset_mean();
         }
         signal
     }
 
-    fn boxed(&self) -> Box<dyn Detector> {
-        Box::new(Self { detector: self.detector.boxed(), anew: self.anew, n: self.n, total: self.total })
+    fn clone_box(&self) -> Box<dyn Detector> {
+        Box::new(Self { detector: self.detector.clone_box(), restarts: self.restarts, n: self.n, total: self.total })
     }
 
     fn reset(&mut self) {
@@ -66,9 +66,9 @@ impl Detector for OfMean {
         self.detector.reset();
     }
 
-    fn renew(&mut self) {
-        self.begin();
-        self.detector.renew();
+    fn restart(&mut self) {
+        self.reset_mean();
+        self.detector.restart();
     }
 
     fn n_bytes(&self) -> usize {
@@ -77,7 +77,7 @@ impl Detector for OfMean {
 
     fn write(&self, writer: &mut Writer) {
         writer.u64(Purpose::named(self.detector.name()).0);
-        write_numbers(writer, &[f64::from(u8::from(self.anew))], &[self.n, self.total]);
+        write_numbers(writer, &[f64::from(u8::from(self.restarts))], &[self.n, self.total]);
         self.detector.write(writer);
     }
 
@@ -85,7 +85,7 @@ impl Detector for OfMean {
         if reader.u64()? != Purpose::named(self.detector.name()).0 {
             return Err(reader.error("it watches with another detector"));
         }
-        let [n, total] = read_numbers(reader, &[f64::from(u8::from(self.anew))])?;
+        let [n, total] = read_numbers(reader, &[f64::from(u8::from(self.restarts))])?;
         self.detector.read(reader)?;
         (self.n, self.total) = (n, total);
         Ok(())
