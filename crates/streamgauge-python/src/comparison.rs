@@ -108,15 +108,12 @@ fn two_way(
     squares: u64,
     block_scored: PyReadonlyArray1<'_, i64>,
     block_sums: PyReadonlyArray1<'_, i64>,
-) -> PyResult<Parts> {
+) -> Parts {
     let scored = block_scored.as_array();
     let blocks: Vec<(u64, i64)> =
         scored.iter().map(|&scored| scored.unsigned_abs()).zip(block_sums.as_array().iter().copied()).collect();
     let sums = sums.as_array().to_vec();
-    if n_rows == 0 || sums.len() < 2 {
-        return Err(PyValueError::new_err("a two-way variance needs rows and at least 2 folds"));
-    }
-    Ok(to_tuple(&comparison::two_way(n_rows, &sums, discordant, squares, &blocks)))
+    to_tuple(&comparison::two_way(n_rows, &sums, discordant, squares, &blocks))
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -37,7 +37,7 @@ fn parse_fields(specs: Vec<FieldSpec>) -> PyResult<Fields> {
         };
         Ok(Field { name, names: values.map(build_names).transpose()?, role, missing })
     };
-    Fields::new(specs.into_iter().map(field).collect::<PyResult<_>>()?).map_err(to_python)
+    Ok(Fields::new(specs.into_iter().map(field).collect::<PyResult<_>>()?))
 }
 
 /// Decodes many events at once.

@@ -122,7 +122,7 @@ fn window(n_classes: usize, width: usize, statistics: Vec<String>) -> PyResult<F
 #[pyfunction]
 #[pyo3(signature = (n_classes, seconds, statistics = vec![]))]
 fn time_window(n_classes: usize, seconds: f64, statistics: Vec<String>) -> PyResult<Forgetting> {
-    kernels::TimeWindow::new(build_layout(n_classes, &statistics, true)?, seconds).map(wrap).map_err(to_python)
+    Ok(wrap(kernels::TimeWindow::new(build_layout(n_classes, &statistics, true)?, seconds)))
 }
 
 /// Windows of `width` rows that follow each other.
@@ -136,7 +136,7 @@ fn tumbling(n_classes: usize, width: u64, statistics: Vec<String>) -> PyResult<F
 #[pyfunction]
 #[pyo3(signature = (n_classes, factor, statistics = vec![]))]
 fn fading(n_classes: usize, factor: f64, statistics: Vec<String>) -> PyResult<Forgetting> {
-    kernels::Fading::new(build_layout(n_classes, &statistics, false)?, factor).map(wrap).map_err(to_python)
+    Ok(wrap(kernels::Fading::new(build_layout(n_classes, &statistics, false)?, factor)))
 }
 
 /// A window that adapts its width to the errors.

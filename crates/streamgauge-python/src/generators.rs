@@ -92,25 +92,25 @@ fn waveform(with_irrelevant: bool, seed: u64, sample: u64) -> PyResult<Generator
 /// Loan applications.
 #[pyfunction]
 fn agrawal(concept: usize, perturbation: f64, seed: u64, sample: u64) -> PyResult<Generator> {
-    Generator::new(Agrawal::new(concept, perturbation, Source { seed, sample }))
+    Generator::new(Ok(Agrawal::new(concept, perturbation, Source { seed, sample })))
 }
 
 /// STAGGER concepts.
 #[pyfunction]
 fn stagger(concept: usize, seed: u64, sample: u64) -> PyResult<Generator> {
-    Generator::new(Stagger::new(concept, Source { seed, sample }))
+    Generator::new(Ok(Stagger::new(concept, Source { seed, sample })))
 }
 
 /// Points below and above a sine curve.
 #[pyfunction]
 fn sine(concept: usize, n_irrelevant: usize, seed: u64, sample: u64) -> PyResult<Generator> {
-    Generator::new(Sine::new(concept, n_irrelevant, Source { seed, sample }))
+    Generator::new(Ok(Sine::new(concept, n_irrelevant, Source { seed, sample })))
 }
 
 /// Two truth values and two numbers.
 #[pyfunction]
 fn mixed(concept: usize, seed: u64, sample: u64) -> PyResult<Generator> {
-    Generator::new(Mixed::new(concept, Source { seed, sample }))
+    Generator::new(Ok(Mixed::new(concept, Source { seed, sample })))
 }
 
 /// A random tree.

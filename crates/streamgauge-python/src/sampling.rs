@@ -71,10 +71,10 @@ struct Selection(sampling::Selection);
 #[pymethods]
 impl Selection {
     #[new]
-    fn new(groups: Vec<(u64, u64, u64)>, labelled: u64, seed: u64) -> PyResult<Self> {
+    fn new(groups: Vec<(u64, u64, u64)>, labelled: u64, seed: u64) -> Self {
         let groups: Vec<Group> =
             groups.into_iter().map(|(rows, training, test)| Group { rows, training, test }).collect();
-        sampling::Selection::new(&groups, labelled, seed).map(Self).map_err(to_python)
+        Self(sampling::Selection::new(&groups, labelled, seed))
     }
 
     fn update<'py>(

@@ -57,18 +57,9 @@ pub struct Fields {
 
 impl Fields {
     /// The fields of an event; attributes come in the order in which they are named.
-    ///
-    /// # Errors
-    /// [`KernelError::Option`] where two fields have the same name or the class is not nominal.
-    pub fn new(fields: Vec<Field>) -> Result<Self, KernelError> {
+    #[must_use]
+    pub fn new(fields: Vec<Field>) -> Self {
         let indexes: Names = fields.iter().map(|field| &field.name).collect();
-        let error = |found: &str, expected| KernelError::Option { option: "fields", found: found.to_owned(), expected };
-        if indexes.len() < fields.len() {
-            return Err(error("two of the same name", "every field needs a name of its own"));
-        }
-        if let Some(class) = fields.iter().find(|field| field.role == FieldRole::Class && field.names.is_none()) {
-            return Err(error(&class.name, "the class must be nominal"));
-        }
         let (mut slots, mut n_attributes, mut parents) = (Vec::new(), 0, Names::default());
         for field in &fields {
             slots.push(n_attributes);
@@ -77,7 +68,7 @@ impl Fields {
                 parents.add(&field.name[..position]);
             }
         }
-        Ok(Self { list: fields, slots, indexes, parents, n_attributes })
+        Self { list: fields, slots, indexes, parents, n_attributes }
     }
 
     /// How many attributes a row has.

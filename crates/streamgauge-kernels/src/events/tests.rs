@@ -13,7 +13,6 @@ fn fields() -> Fields {
         field("id", None, FieldRole::Key, false),
         field("class", Some(&["up", "1"]), FieldRole::Class, true),
     ])
-    .unwrap()
 }
 
 fn decode(format: Box<dyn Format>, events: &[&[u8]]) -> Decoded {
@@ -68,7 +67,7 @@ fn objects_become_rows_and_faults_are_reported() {
 fn nested_values_are_found_or_reported() {
     let inner = ["a.0.b", "a.1.0", "c.d"].map(|name| field(name, None, FieldRole::Attribute, true));
     let decoded = decode_as(
-        Fields::new(inner.into()).unwrap(),
+        Fields::new(inner.into()),
         Box::new(Json),
         &[
             br#"{"a": [{"b": 1.5, "x": 0}, [2, 3], {"b": 4}], "c": {"d": 5}}"#,
@@ -177,7 +176,7 @@ fn decimals_are_the_nearest_numbers_and_dates_are_seconds() {
         record(b"", [0; 17]),
     ];
     let events: Vec<&[u8]> = events.iter().map(Vec::as_slice).collect();
-    let decoded = decode_as(Fields::new(fields.into()).unwrap(), Box::new(schema("2").unwrap()), &events);
+    let decoded = decode_as(Fields::new(fields.into()), Box::new(schema("2").unwrap()), &events);
     assert_eq!(decoded.event, [0, 1]);
     assert_eq!(decoded.x[..3], [125.94, -1_234_567_890_123_456_789_012_345.67, 86_400.0]);
     assert_eq!(decoded.x[3..], [-0.01, -1_701_411_834_604_692_317_316_873_037_158_841_057.28, 86_400.0]);

@@ -36,14 +36,8 @@ pub struct Fading {
 
 impl Fading {
     /// A state that has seen nothing.
-    ///
-    /// # Errors
-    /// [`KernelError::Option`] where the factor is not in (0, 1].
-    pub fn new(layout: Layout, factor: f64) -> Result<Self, KernelError> {
-        if !(factor > 0.0 && factor <= 1.0) {
-            let expected = "it must be a number in (0, 1]";
-            return Err(KernelError::Option { option: "factor", found: factor.to_string(), expected });
-        }
+    #[must_use]
+    pub fn new(layout: Layout, factor: f64) -> Self {
         let max_period = layout.n_codes().clamp(*MAX_PERIOD.start(), *MAX_PERIOD.end());
         let mut decay = vec![1.0, factor];
         let mut power = factor * factor;
@@ -52,7 +46,7 @@ impl Fading {
             power *= factor;
         }
         let growth = decay[..decay.len() - 1].iter().map(|power| 1.0 / power).collect();
-        Ok(Self { layout, width: 0, decay, growth, age: 0, sums: vec![0.0; layout.n_codes()] })
+        Self { layout, width: 0, decay, growth, age: 0, sums: vec![0.0; layout.n_codes()] }
     }
 
     fn rescale(&mut self) {

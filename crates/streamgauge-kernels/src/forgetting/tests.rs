@@ -80,10 +80,10 @@ fn builders() -> Vec<Build> {
         |requested| Box::new(Window::new(layout(requested, true), 1).unwrap()),
         |requested| Box::new(Window::new(layout(requested, true), 100).unwrap()),
         |requested| Box::new(Tumbling::new(layout(requested, true), 130).unwrap()),
-        |requested| Box::new(TimeWindow::new(layout(requested, true), 30.5).unwrap()),
-        |requested| Box::new(Fading::new(layout(requested, false), 0.99).unwrap()),
-        |requested| Box::new(Fading::new(layout(requested, false), 1e-12).unwrap()),
-        |requested| Box::new(Fading::new(layout(requested, false), 1.0).unwrap()),
+        |requested| Box::new(TimeWindow::new(layout(requested, true), 30.5)),
+        |requested| Box::new(Fading::new(layout(requested, false), 0.99)),
+        |requested| Box::new(Fading::new(layout(requested, false), 1e-12)),
+        |requested| Box::new(Fading::new(layout(requested, false), 1.0)),
         |requested| Box::new(adwin(layout(requested, false), 5)),
         |requested| Box::new(adwin(layout(requested, false), 1)),
     ]
@@ -166,7 +166,7 @@ fn damaged_or_foreign_bytes_are_refused_and_change_nothing() {
         assert!(build(PLAIN).load(&saved).is_err());
     }
     assert!(Window::new(plain(), 7).unwrap().load(&Window::new(plain(), 8).unwrap().save()).is_err());
-    assert!(Fading::new(plain(), 0.5).unwrap().load(&Fading::new(plain(), 0.6).unwrap().save()).is_err());
+    assert!(Fading::new(plain(), 0.5).load(&Fading::new(plain(), 0.6).save()).is_err());
     assert!(adwin(plain(), 4).load(&adwin(plain(), 5).save()).is_err());
 }
 

@@ -31,18 +31,12 @@ pub struct TimeWindow {
 
 impl TimeWindow {
     /// A state that has seen nothing.
-    ///
-    /// # Errors
-    /// [`KernelError::Option`] where the seconds are not a number above 0.
-    pub fn new(layout: Layout, seconds: f64) -> Result<Self, KernelError> {
-        if !(seconds > 0.0 && seconds < f64::INFINITY) {
-            let expected = "it must be a finite number above 0";
-            return Err(KernelError::Option { option: "seconds", found: seconds.to_string(), expected });
-        }
+    #[must_use]
+    pub fn new(layout: Layout, seconds: f64) -> Self {
         let votes = layout.stores_votes().then(|| VoteHistory::new(layout.outcomes().n_classes()));
         let (times, codes, weights) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
         let counts = vec![0; layout.n_codes()];
-        Ok(Self { layout, seconds, now: f64::NEG_INFINITY, times, codes, weights, counts, n_fractions: 0, votes })
+        Self { layout, seconds, now: f64::NEG_INFINITY, times, codes, weights, counts, n_fractions: 0, votes }
     }
 
     fn add(&mut self, code: u32, weight: f64) {
@@ -139,7 +133,7 @@ impl Forgetting for TimeWindow {
         }
         let votes = self.votes.as_ref().map(|votes| votes.read(times.len(), &mut reader)).transpose()?;
         reader.finish()?;
-        let mut window = Self::new(self.layout, self.seconds)?;
+        let mut window = Self::new(self.layout, self.seconds);
         codes.iter().zip(&weights).for_each(|(&code, &weight)| window.add(code, weight));
         *self = Self { now: clock[1], times: times.into(), votes, ..window };
         Ok(())

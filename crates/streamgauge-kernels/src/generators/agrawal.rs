@@ -1,8 +1,7 @@
 //! Loan applications (Agrawal, Imielinski and Swami, "Database mining: a performance perspective", IEEE Transactions on
 //! Knowledge and Data Engineering 5, 1993).
 
-use super::{Generator, Source, check_option, fill_uniform};
-use crate::KernelError;
+use super::{Generator, Source, fill_uniform};
 use crate::dispatch;
 use crate::randomness::Draws;
 
@@ -36,14 +35,8 @@ struct Applicant {
 
 impl Agrawal {
     /// One of ten concepts, with numbers perturbed by up to `perturbation` times their range.
-    ///
-    /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
-    pub fn new(concept: usize, perturbation: f64, source: impl Into<Source>) -> Result<Self, KernelError> {
-        check_option("concept", concept, (1..=10).contains(&concept), "there are ten, counted from 1")?;
-        let valid = (0.0..=1.0).contains(&perturbation);
-        check_option("perturbation", perturbation, valid, "it must be a number in [0, 1]")?;
-        Ok(Self { concept, perturbation, uniform: source.into().rows("Agrawal attributes") })
+    pub fn new(concept: usize, perturbation: f64, source: impl Into<Source>) -> Self {
+        Self { concept, perturbation, uniform: source.into().rows("Agrawal attributes") }
     }
 
     #[inline(always)]

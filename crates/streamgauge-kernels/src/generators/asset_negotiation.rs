@@ -45,7 +45,7 @@ impl AssetNegotiation {
         Ok(Self {
             interesting,
             other,
-            noise: Bernoulli::new("noise", noise)?,
+            noise: Bernoulli::new(noise),
             picks: source.rows("negotiation attributes"),
             flips: source.rows("negotiation noise"),
         })

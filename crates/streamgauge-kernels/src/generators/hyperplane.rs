@@ -68,11 +68,9 @@ impl Hyperplane {
     /// # Errors
     /// [`KernelError::Option`] where an option is outside its range.
     pub fn new(options: HyperplaneOptions, source: impl Into<Source>) -> Result<Self, KernelError> {
-        let HyperplaneOptions { n_attributes, n_drifting, magnitude, reversal, noise } = options;
+        let HyperplaneOptions { n_attributes, n_drifting, .. } = options;
         check_option("n_attributes", n_attributes, n_attributes > 0, "there must be at least one")?;
         check_option("n_drifting", n_drifting, n_drifting <= n_attributes, "there are not so many attributes")?;
-        let valid = magnitude.is_finite() && magnitude >= 0.0;
-        check_option("magnitude", magnitude, valid, "it must be a finite number of 0 or more")?;
         let source = source.into();
         let mut weights = vec![0.0; n_attributes];
         fill_uniform(source.concept("hyperplane weights"), 0, 0.0, 1.0, &mut weights);
@@ -80,8 +78,8 @@ impl Hyperplane {
         Ok(Self {
             options,
             weights,
-            reversal: Bernoulli::new("reversal", reversal)?,
-            noise: Bernoulli::new("noise", noise)?,
+            reversal: Bernoulli::new(options.reversal),
+            noise: Bernoulli::new(options.noise),
             attributes: source.rows("hyperplane attributes"),
             flips: source.rows("hyperplane noise"),
             reversals: source.concept("hyperplane reversals"),

@@ -1,8 +1,7 @@
 //! Two truth values and two numbers (Gama, Medas, Castillo and Rodrigues, "Learning with drift detection", SBIA 2004).
 
 use super::sine::wave;
-use super::{Generator, Source, check_option, fill_uniform};
-use crate::KernelError;
+use super::{Generator, Source, fill_uniform};
 use crate::dispatch;
 use crate::randomness::Draws;
 
@@ -19,12 +18,8 @@ pub struct Mixed {
 
 impl Mixed {
     /// Concept 1: class 0 where two of the three hold. 2: class 1.
-    ///
-    /// # Errors
-    /// [`KernelError::Option`] where there is no such concept.
-    pub fn new(concept: usize, source: impl Into<Source>) -> Result<Self, KernelError> {
-        check_option("concept", concept, (1..=2).contains(&concept), "there are two, counted from 1")?;
-        Ok(Self { majority_class: concept as i32 - 1, attributes: source.into().rows("mixed attributes") })
+    pub fn new(concept: usize, source: impl Into<Source>) -> Self {
+        Self { majority_class: i32::from(concept == 2), attributes: source.into().rows("mixed attributes") }
     }
 
     #[inline(always)]

@@ -56,14 +56,9 @@ impl RandomRbf {
     /// [`KernelError::Option`] where an option is outside its range.
     pub fn new(options: RandomRbfOptions, source: impl Into<Source>) -> Result<Self, KernelError> {
         let RandomRbfOptions { n_attributes, n_classes, n_centroids, n_drifting, speed } = options;
-        for (option, found) in [("n_attributes", n_attributes), ("n_classes", n_classes), ("n_centroids", n_centroids)]
-        {
-            check_option(option, found, found > 0, "there must be at least one")?;
-        }
+        check_option("n_attributes", n_attributes, n_attributes > 0, "there must be at least one")?;
+        check_option("n_centroids", n_centroids, n_centroids > 0, "there must be at least one")?;
         check_option("n_drifting", n_drifting, n_drifting <= n_centroids, "there are not so many centroids")?;
-        let valid = speed.is_finite() && speed >= 0.0;
-        check_option("speed", speed, valid, "it must be a finite number of 0 or more")?;
-
         let source = source.into();
         let (positions, headings) = (source.concept("RBF centres"), source.concept("RBF headings"));
         let (classes, deviations, weights) =

@@ -84,13 +84,10 @@ impl RandomTree {
     /// # Errors
     /// [`KernelError::Option`] where an option is outside its range.
     pub fn new(options: RandomTreeOptions, source: impl Into<Source>) -> Result<Self, KernelError> {
-        let RandomTreeOptions { n_nominal, n_numeric, n_values, n_classes, leaf_fraction, .. } = options;
+        let RandomTreeOptions { n_nominal, n_numeric, n_values, .. } = options;
         let n_attributes = n_nominal + n_numeric;
         check_option("n_numeric", n_numeric, n_attributes > 0, "there must be at least one attribute")?;
         check_option("n_values", n_values, n_values > 1, "there must be at least two")?;
-        check_option("n_classes", n_classes, n_classes > 0, "there must be at least one")?;
-        let valid = (0.0..=1.0).contains(&leaf_fraction);
-        check_option("leaf_fraction", leaf_fraction, valid, "it must be a number in [0, 1]")?;
         let source = source.into();
         Ok(Self {
             n_nominal,

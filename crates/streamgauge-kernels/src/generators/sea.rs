@@ -35,7 +35,7 @@ impl Sea {
         Ok(Self {
             thresholds: thresholds.to_vec(),
             drift_every: if drift_every == 0 { u64::MAX } else { drift_every },
-            noise: Bernoulli::new("noise", noise)?,
+            noise: Bernoulli::new(noise),
             attributes: source.rows("SEA attributes"),
             flips: source.rows("SEA noise"),
         })

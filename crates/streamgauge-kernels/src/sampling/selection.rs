@@ -47,28 +47,10 @@ pub struct Selection {
 
 impl Selection {
     /// A selection of so many rows of each group, `labelled` of all test rows keeping their label.
-    ///
-    /// # Errors
-    /// [`KernelError::Option`] where more is wanted than there is.
-    pub fn new(groups: &[Group], labelled: u64, seed: u64) -> Result<Self, KernelError> {
-        for group in groups {
-            if group.training.checked_add(group.test).is_none_or(|wanted| wanted > group.rows) {
-                return Err(KernelError::Option {
-                    option: "training and test rows",
-                    found: format!("{} + {}", group.training, group.test),
-                    expected: "they cannot be more than the rows of the class",
-                });
-            }
-        }
+    #[must_use]
+    pub fn new(groups: &[Group], labelled: u64, seed: u64) -> Self {
         let test = groups.iter().map(|group| group.test).sum();
-        if labelled > test {
-            return Err(KernelError::Option {
-                option: "labelled rows",
-                found: labelled.to_string(),
-                expected: "they cannot be more than the rows of the test set",
-            });
-        }
-        Ok(Self {
+        Self {
             initial: groups.to_vec(),
             remaining: groups.to_vec(),
             test,
@@ -76,7 +58,7 @@ impl Selection {
             rows: Draws::new(seed, ROWS, 0),
             labels: Draws::new(seed, LABELS, 0),
             row: 0,
-        })
+        }
     }
 
     /// The fate of the next row, of a group or (without a label) of none.
@@ -151,7 +133,7 @@ mod tests {
     use super::*;
 
     fn assign(groups: &[Group], labelled: u64, seed: u64, rows: &[i32]) -> Vec<u8> {
-        let mut selection = Selection::new(groups, labelled, seed).unwrap();
+        let mut selection = Selection::new(groups, labelled, seed);
         let mut assignments = vec![0; rows.len()];
         selection.update(rows, &mut assignments).unwrap();
         selection.finish().unwrap();
@@ -189,18 +171,11 @@ mod tests {
 
     #[test]
     fn a_changed_input_is_noticed() {
-        let mut selection = Selection::new(&[Group { rows: 2, training: 1, test: 1 }], 1, 1).unwrap();
+        let mut selection = Selection::new(&[Group { rows: 2, training: 1, test: 1 }], 1, 1);
         selection.next(Some(0)).unwrap();
         assert!(matches!(selection.finish(), Err(KernelError::Counted { found: 1, expected: 2, .. })));
         selection.next(Some(0)).unwrap();
         assert!(matches!(selection.next(Some(0)), Err(KernelError::Counted { found: 3, expected: 2, .. })));
         assert!(selection.next(Some(1)).is_err());
-    }
-
-    #[test]
-    fn more_rows_than_there_are_cannot_be_requested() {
-        assert!(Selection::new(&[Group { rows: 2, training: 1, test: 2 }], 0, 1).is_err());
-        assert!(Selection::new(&[Group { rows: 2, training: 1, test: 1 }], 2, 1).is_err());
-        assert!(Selection::new(&[Group { rows: 2, training: u64::MAX, test: 1 }], 0, 1).is_err());
     }
 }

@@ -187,7 +187,7 @@ mod tests {
 
     fn sample(text: &[u8], kept_fields: Option<Vec<bool>>, labelled: u64, cuts: usize) -> [String; 3] {
         let groups = [Group { rows: 2, training: 1, test: 1 }, Group { rows: 1, training: 0, test: 1 }];
-        let selection = Selection::new(&groups, labelled, 3).unwrap();
+        let selection = Selection::new(&groups, labelled, 3);
         let classes = Classes::declared(["up", "do,wn"].into_iter().collect());
         let rows = RawRows::new(Dialect::arff(b',', vec![]).unwrap(), 3, 2).unwrap();
         let truths = vec![b",up\n".to_vec(), b",\"do,wn\"\n".to_vec()];

@@ -55,30 +55,14 @@ impl Layout {
     /// A layout that rows can be read by.
     ///
     /// # Errors
-    /// [`KernelError::Option`] unless at most one column is the class and nominal, and at most one the weight and
-    /// numeric.
+    /// [`KernelError::Option`] where there is no column.
     pub fn new(dialect: Dialect, columns: Vec<Column>) -> Result<Self, KernelError> {
-        let error = |column: &Column, expected| {
-            Err(KernelError::Option { option: "columns", found: column.describe(), expected })
-        };
         if columns.is_empty() {
             return Err(KernelError::Option {
                 option: "columns",
                 found: "none".into(),
-                expected: "there must be some",
+                expected: "there must be at least one",
             });
-        }
-        let (mut n_classes, mut n_weights) = (0, 0);
-        for column in &columns {
-            n_classes += usize::from(column.role == Role::Class);
-            n_weights += usize::from(column.role == Role::Weight);
-            match (column.role, &column.names) {
-                (Role::Class, None) => return error(column, "the class must be nominal"),
-                (Role::Weight, Some(_)) => return error(column, "the weight must be numeric"),
-                _ if n_classes > 1 => return error(column, "there is another class"),
-                _ if n_weights > 1 => return error(column, "there is another weight"),
-                _ => {}
-            }
         }
         Ok(Self { dialect, columns })
     }
