@@ -117,3 +117,22 @@ pub enum KernelError {
 pub fn check_length(what: &'static str, found: usize, expected: usize) -> Result<(), KernelError> {
     if found == expected { Ok(()) } else { Err(KernelError::Shape { what, found, expected }) }
 }
+
+/// Returns the error for an option that is outside its range.
+#[must_use]
+pub fn option_error(option: &'static str, found: impl ToString, expected: &'static str) -> KernelError {
+    KernelError::Option { option, found: found.to_string(), expected }
+}
+
+/// Checks a condition on an option.
+///
+/// # Errors
+/// Returns [`KernelError::Option`] if the condition does not hold.
+pub fn check_option(
+    option: &'static str,
+    found: impl ToString,
+    valid: bool,
+    expected: &'static str,
+) -> Result<(), KernelError> {
+    if valid { Ok(()) } else { Err(option_error(option, found, expected)) }
+}

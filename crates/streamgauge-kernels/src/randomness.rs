@@ -5,6 +5,7 @@
 
 use crate::KernelError;
 use crate::dispatch;
+use crate::error::check_option;
 
 /// The increment of splitmix64: 2^64 divided by the golden ratio.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -166,10 +167,7 @@ impl Poisson {
     /// # Errors
     /// [`KernelError::Option`] where the mean is outside.
     pub fn new(mean: f64) -> Result<Self, KernelError> {
-        if !(mean > 0.0 && mean <= 100.0) {
-            let expected = "it must be a number in (0, 100]";
-            return Err(KernelError::Option { option: "mean_weight", found: mean.to_string(), expected });
-        }
+        check_option("mean_weight", mean, mean > 0.0 && mean <= 100.0, "it must be a number in (0, 100]")?;
         let (mut mass, mut cumulative, mut n_common) = ((-mean).exp(), 0.0, 0);
         let mut thresholds = vec![];
         // Beyond the mean every outcome is rarer than the one before.

@@ -6,6 +6,7 @@
 use memchr::memchr_iter;
 
 use crate::KernelError;
+use crate::error::check_option;
 use crate::randomness::{Draws, Purpose};
 use crate::text::{Line, Mark, RawLines, RawRows, TextError};
 
@@ -34,13 +35,7 @@ impl Scatter {
     /// # Errors
     /// [`KernelError::Option`] where there is no bucket.
     pub fn new(rows: RawRows, n_buckets: usize, seed: u64, address: u64, from: Mark) -> Result<Self, KernelError> {
-        if n_buckets == 0 {
-            return Err(KernelError::Option {
-                option: "n_buckets",
-                found: "0".into(),
-                expected: "there must be at least one",
-            });
-        }
+        check_option("n_buckets", n_buckets, n_buckets > 0, "there must be at least one")?;
         let draws = Draws::new(seed, BUCKETS, address);
         let writer = BucketWriter { draws, n_rows: 0, buckets: vec![Vec::new(); n_buckets], ends: Vec::new() };
         Ok(Self { lines: RawLines::new(from), rows, writer })

@@ -55,7 +55,7 @@ impl Writing {
                             row,
                             attribute,
                             reason: format!("{value} is not the code of a nominal value; there are {}", names.len()),
-                        })?)
+                        })?);
                     }
                 }
                 text.push(self.separator);

@@ -6,13 +6,13 @@
 
 use std::cell::RefCell;
 
-use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::intern;
 use pyo3::prelude::*;
 use streamgauge_kernels::KernelError;
 use streamgauge_kernels::learners::{ABSTAINED, Factory, Learner as Kernel, Schema, Step};
 
+use crate::convert::to_table;
 use crate::learners::Learner;
 
 thread_local! {
@@ -84,10 +84,8 @@ impl PythonLearner {
     }
 
     fn rows<'py>(&self, py: Python<'py>, x: &[f64], n: usize) -> PyResult<Bound<'py, PyAny>> {
-        let shape = (n, self.schema.n_attributes());
-        let rows = Array2::from_shape_vec(shape, x[..shape.0 * shape.1].to_vec());
-        let rows = rows.map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))?;
-        Ok(rows.into_pyarray(py).into_any())
+        let d = self.schema.n_attributes();
+        Ok(to_table(py, "x", x[..n * d].to_vec(), (n, d))?.into_bound(py).into_any())
     }
 
     fn interleave_in_python(

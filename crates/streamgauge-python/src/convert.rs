@@ -1,6 +1,7 @@
 //! What every binding needs: leave Python, do the work, come back with the error mapped.
 
-use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::ndarray::Array2;
+use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use streamgauge_kernels::KernelError;
@@ -25,6 +26,19 @@ pub fn run_kernel<T: Send>(py: Python<'_>, kernel: impl Send + FnOnce() -> Resul
 pub fn allocate_column<T: Element>(py: Python<'_>, n: usize) -> PyResult<Bound<'_, PyArray1<T>>> {
     let empty = py.import("numpy")?.call_method1("empty", (n, T::get_dtype(py)))?;
     Ok(empty.cast_into()?)
+}
+
+/// Moves values into a table of the given shape.
+pub fn to_table<T: Element>(
+    py: Python<'_>,
+    what: &'static str,
+    values: Vec<T>,
+    (n_rows, n_columns): (usize, usize),
+) -> PyResult<Py<PyArray2<T>>> {
+    let (found, expected) = (values.len(), n_rows * n_columns);
+    let table = Array2::from_shape_vec((n_rows, n_columns), values);
+    let table = table.map_err(|_| to_python(KernelError::Shape { what, found, expected }))?;
+    Ok(table.into_pyarray(py).unbind())
 }
 
 /// The values of a C-contiguous table.

@@ -18,8 +18,8 @@ pub struct Detector {
 
 impl Detector {
     /// A copy of its kernel, for what watches with it.
-    pub fn clone_box(&self) -> Box<dyn Kernel> {
-        self.kernel.clone_box()
+    pub fn clone_kernel(&self) -> Box<dyn Kernel> {
+        self.kernel.clone()
     }
 }
 
@@ -164,7 +164,7 @@ fn fhddm(delta: f64, width: usize) -> PyResult<Detector> {
 /// A copy of a detector, on the running mean of the values, which starts anew after a drift or goes on.
 #[pyfunction]
 fn of_mean(detector: &Detector, restarts: bool) -> PyResult<Detector> {
-    build(kernels::MeanDetector::new(detector.clone_box(), restarts))
+    build(kernels::MeanDetector::new(detector.clone_kernel(), restarts))
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

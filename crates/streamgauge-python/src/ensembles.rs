@@ -89,7 +89,7 @@ fn drift_reset(
     seed: u64,
 ) -> PyResult<Learner> {
     let (schema, factory) = (build_schema(&n_values, n_classes)?, wrap_factory(build));
-    let detector = detector.clone_box();
+    let detector = detector.clone_kernel();
     let kernel = run_kernel(py, || DriftReset::new(schema, factory, detector, on_warning, seed))?;
     Ok(Learner::new(Box::new(kernel)))
 }

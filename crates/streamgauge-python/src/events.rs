@@ -1,14 +1,12 @@
 //! Events of live sources, many at a time.
 
-use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use streamgauge_kernels::KernelError;
 use streamgauge_kernels::events::{Avro, Csv, Decoded, Decoder, Field, FieldRole, Fields, Format, Json};
 
-use crate::convert::{read_column, run_kernel, to_python};
+use crate::convert::{read_column, run_kernel, to_python, to_table};
 use crate::text::{build_dialect, build_names};
 
 /// A field: its name, its nominal values, its use, whether it may be missing.
@@ -76,7 +74,6 @@ impl EventDecoder {
         let (with_weight, with_time, with_key) = kernel.carries();
         let Decoded { event, x, y, weight, time, keys, key_ends, faults } = decoded;
         let shape = (y.len(), kernel.n_attributes());
-        let error = |_| to_python(KernelError::Shape { what: "x", found: 0, expected: shape.0 * shape.1 });
         let mut start = 0;
         let key = |end: usize| {
             let bytes = PyBytes::new(py, &keys[start..end]).unbind();
@@ -86,7 +83,7 @@ impl EventDecoder {
         let keys = with_key.then(|| key_ends.into_iter().map(key).collect());
         Ok((
             event.into_pyarray(py).unbind(),
-            Array2::from_shape_vec(shape, x).map_err(error)?.into_pyarray(py).unbind(),
+            to_table(py, "x", x, shape)?,
             y.into_pyarray(py).unbind(),
             with_weight.then(|| weight.into_pyarray(py).unbind()),
             with_time.then(|| time.into_pyarray(py).unbind()),

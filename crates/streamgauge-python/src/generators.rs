@@ -1,6 +1,5 @@
 //! Native generators: one Python class holds any of them.
 
-use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 use streamgauge_kernels::KernelError;
@@ -10,7 +9,7 @@ use streamgauge_kernels::generators::{
     Source, Stagger, Waveform,
 };
 
-use crate::convert::{run_kernel, to_python};
+use crate::convert::{run_kernel, to_python, to_table};
 
 type Rows = (Py<PyArray2<f64>>, Py<PyArray1<i32>>);
 
@@ -30,14 +29,8 @@ impl Generator {
 impl Generator {
     /// The values and labels of `n` rows from position `start` on.
     fn rows(&self, py: Python<'_>, start: u64, n: usize) -> PyResult<Rows> {
-        let shape = (n, self.kernel.n_attributes());
-        let (x, y) = run_kernel(py, || {
-            let (x, y) = self.kernel.rows(start, n);
-            let found = x.len();
-            let x = Array2::from_shape_vec(shape, x);
-            Ok((x.map_err(|_| KernelError::Shape { what: "x", found, expected: shape.0 * shape.1 })?, y))
-        })?;
-        Ok((x.into_pyarray(py).unbind(), y.into_pyarray(py).unbind()))
+        let (x, y) = run_kernel(py, || Ok(self.kernel.rows(start, n)))?;
+        Ok((to_table(py, "x", x, (n, self.kernel.n_attributes()))?, y.into_pyarray(py).unbind()))
     }
 }
 

@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 
-use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use streamgauge_kernels::error::check_length;
 use streamgauge_kernels::learners::{self as kernels, Learner as Kernel, Schema, Step};
 
-use crate::convert::{allocate_column, read_column, read_optional_column, read_table, run_kernel, to_python};
+use crate::convert::{allocate_column, read_column, read_optional_column, read_table, run_kernel, to_table};
 
 type Predictions = Py<PyArray1<i32>>;
 type Votes = Py<PyArray2<f64>>;
@@ -47,12 +46,7 @@ impl Learner {
         weight: Option<PyReadonlyArray1<'_, f64>>,
         with_votes: bool,
     ) -> PyResult<(Predictions, Option<Votes>)> {
-        let step = Step {
-            x: read_table("x", &x)?,
-            y: read_column("y", &y)?,
-            test: read_optional_column("test", test.as_ref())?,
-            weight: read_optional_column("weight", weight.as_ref())?,
-        };
+        let step = read_step(&x, &y, test.as_ref(), weight.as_ref())?;
         let (n, n_classes) = (step.y.len(), self.kernel.schema().n_classes);
         let kernel = &mut self.kernel;
         let predictions = allocate_column::<i32>(py, n)?;
@@ -65,7 +59,7 @@ impl Learner {
             Ok(votes)
         })?;
         drop(written);
-        let votes = votes.map(|votes| to_array(py, votes, n, n_classes)).transpose()?;
+        let votes = votes.map(|votes| to_table(py, "votes", votes, (n, n_classes))).transpose()?;
         Ok((predictions.unbind(), votes))
     }
 
@@ -80,12 +74,7 @@ impl Learner {
         weight: Option<PyReadonlyArray1<'_, f64>>,
         with_votes: bool,
     ) -> PyResult<(Predictions, Option<Votes>, Nanoseconds, Nanoseconds)> {
-        let step = Step {
-            x: read_table("x", &x)?,
-            y: read_column("y", &y)?,
-            test: read_optional_column("test", test.as_ref())?,
-            weight: read_optional_column("weight", weight.as_ref())?,
-        };
+        let step = read_step(&x, &y, test.as_ref(), weight.as_ref())?;
         let (n, n_classes) = (step.y.len(), self.kernel.schema().n_classes);
         let kernel = &mut self.kernel;
         let (predictions, votes, timings) = run_kernel(py, || {
@@ -95,7 +84,7 @@ impl Learner {
             let timings = kernels::interleave_timed(kernel.as_mut(), &step, &mut predictions, votes.as_deref_mut());
             Ok((predictions, votes, timings))
         })?;
-        let votes = votes.map(|votes| to_array(py, votes, n, n_classes)).transpose()?;
+        let votes = votes.map(|votes| to_table(py, "votes", votes, (n, n_classes))).transpose()?;
         let (predict, learn) = (timings.predict.into_pyarray(py).unbind(), timings.learn.into_pyarray(py).unbind());
         Ok((predictions.into_pyarray(py).unbind(), votes, predict, learn))
     }
@@ -112,7 +101,7 @@ impl Learner {
             kernel.predict(rows, &mut votes);
             Ok(votes)
         })?;
-        to_array(py, votes, n, n_classes)
+        to_table(py, "votes", votes, (n, n_classes))
     }
 
     /// What else there is to tell about it, such as the nodes of a tree.
@@ -139,9 +128,19 @@ impl Learner {
     }
 }
 
-fn to_array(py: Python<'_>, votes: Vec<f64>, n: usize, n_classes: usize) -> PyResult<Votes> {
-    let shape = |_| to_python(streamgauge_kernels::KernelError::Shape { what: "votes", found: 0, expected: n });
-    Ok(Array2::from_shape_vec((n, n_classes), votes).map_err(shape)?.into_pyarray(py).unbind())
+/// The columns of a step.
+fn read_step<'a>(
+    x: &'a PyReadonlyArray2<'_, f64>,
+    y: &'a PyReadonlyArray1<'_, i32>,
+    test: Option<&'a PyReadonlyArray1<'_, bool>>,
+    weight: Option<&'a PyReadonlyArray1<'_, f64>>,
+) -> PyResult<Step<'a>> {
+    Ok(Step {
+        x: read_table("x", x)?,
+        y: read_column("y", y)?,
+        test: read_optional_column("test", test)?,
+        weight: read_optional_column("weight", weight)?,
+    })
 }
 
 /// What a learner must know of a stream.

@@ -1,33 +1,39 @@
 //! Addressed randomness, a column of consecutive rows at a time.
 
-use numpy::{IntoPyArray, PyArray1};
+use numpy::{Element, IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use streamgauge_kernels::randomness::{self, Draws, Poisson, Purpose};
 
 use crate::convert::run_kernel;
 
+/// Makes a column of the draws of `n` rows from `start` on.
+fn map_rows<T: Element>(
+    py: Python<'_>,
+    (seed, purpose, fold): (u64, &str, u64),
+    (start, n): (u64, usize),
+    value: impl Sync + Fn(Draws, u64) -> T,
+) -> Py<PyArray1<T>> {
+    let draws = Draws::new(seed, Purpose::named(purpose), fold);
+    let values: Vec<T> = py.detach(|| (start..).take(n).map(|row| value(draws, row)).collect());
+    values.into_pyarray(py).unbind()
+}
+
 /// The draws of `n` rows from `start` on.
 #[pyfunction]
 fn draw(py: Python<'_>, seed: u64, purpose: &str, fold: u64, start: u64, n: usize) -> Py<PyArray1<u64>> {
-    let draws = Draws::new(seed, Purpose::named(purpose), fold);
-    let values: Vec<u64> = py.detach(|| (start..).take(n).map(|row| draws.at(row)).collect());
-    values.into_pyarray(py).unbind()
+    map_rows(py, (seed, purpose, fold), (start, n), Draws::at)
 }
 
 /// Uniform numbers in [0, 1) for `n` rows from `start` on.
 #[pyfunction]
 fn uniform(py: Python<'_>, seed: u64, purpose: &str, fold: u64, start: u64, n: usize) -> Py<PyArray1<f64>> {
-    let draws = Draws::new(seed, Purpose::named(purpose), fold);
-    let values: Vec<f64> = py.detach(|| (start..).take(n).map(|row| draws.uniform(row)).collect());
-    values.into_pyarray(py).unbind()
+    map_rows(py, (seed, purpose, fold), (start, n), Draws::uniform)
 }
 
 /// Whole numbers in `0..limit` for `n` rows from `start` on.
 #[pyfunction]
 fn below(py: Python<'_>, seed: u64, purpose: &str, fold: u64, start: u64, n: usize, limit: u64) -> Py<PyArray1<i64>> {
-    let draws = Draws::new(seed, Purpose::named(purpose), fold);
-    let values: Vec<i64> = py.detach(|| (start..).take(n).map(|row| draws.below(row, limit) as i64).collect());
-    values.into_pyarray(py).unbind()
+    map_rows(py, (seed, purpose, fold), (start, n), |draws, row| draws.below(row, limit) as i64)
 }
 
 /// Poisson(1) weights for `n` rows from `start` on.

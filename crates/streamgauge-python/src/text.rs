@@ -1,15 +1,13 @@
 //! Files of text, chunk by chunk.
 
-use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use streamgauge_kernels::KernelError;
 use streamgauge_kernels::text::{
     self, AttributeKind, Column, Delimited, Dialect, Expected, Layout, Libsvm, Mark, Names, Role,
 };
 
-use crate::convert::{run_kernel, to_python};
+use crate::convert::{run_kernel, to_python, to_table};
 
 /// Where in a file reading goes on: rows, bytes and lines before it.
 pub type Position = (u64, u64, u64);
@@ -170,8 +168,7 @@ impl RowReader {
     fn take(&mut self, py: Python<'_>) -> PyResult<RowArrays> {
         let rows = self.kernel.take();
         let shape = (rows.y.len(), self.kernel.n_attributes());
-        let error = |_| to_python(KernelError::Shape { what: "x", found: 0, expected: shape.0 * shape.1 });
-        let x = Array2::from_shape_vec(shape, rows.x).map_err(error)?.into_pyarray(py).unbind();
+        let x = to_table(py, "x", rows.x, shape)?;
         let weight = (!rows.weight.is_empty()).then(|| rows.weight.into_pyarray(py).unbind());
         Ok((x, rows.y.into_pyarray(py).unbind(), weight))
     }

@@ -6,6 +6,7 @@
 
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
+use crate::error::check_option;
 
 mod bound;
 
@@ -38,19 +39,14 @@ impl Settings {
     /// # Errors
     /// [`KernelError::Option`] with the first that is outside its range.
     pub fn check(&self) -> Result<(), KernelError> {
-        let fault = |option, found: String, expected| Err(KernelError::Option { option, found, expected });
-        if !(self.delta > 0.0 && self.delta < 1.0) {
-            return fault("delta", self.delta.to_string(), "it must be a number in (0, 1)");
-        }
-        let least_1 = [
+        check_option("delta", self.delta, self.delta > 0.0 && self.delta < 1.0, "it must be a number in (0, 1)")?;
+        let counts = [
             ("clock", self.clock),
             ("max_buckets", self.max_buckets as u64),
             ("min_window_length", self.min_window_length),
         ];
-        for (option, found) in least_1 {
-            if found == 0 {
-                return fault(option, found.to_string(), "it must be at least 1");
-            }
+        for (option, found) in counts {
+            check_option(option, found, found > 0, "it must be at least 1")?;
         }
         Ok(())
     }

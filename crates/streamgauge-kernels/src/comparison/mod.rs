@@ -11,7 +11,7 @@ mod two_way;
 use std::ops::Range;
 
 use crate::codec::{Reader, Writer};
-use crate::error::check_length;
+use crate::error::{check_length, option_error};
 use crate::{KernelError, dispatch};
 use blocks::Blocks;
 use scratch::{CHUNK, Scratch};
@@ -283,10 +283,6 @@ impl PairCounter {
 #[inline(always)]
 fn pairs(n_learners: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..n_learners).flat_map(move |first| (first + 1..n_learners).map(move |second| (first, second)))
-}
-
-fn option_error(option: &'static str, found: impl ToString, expected: &'static str) -> KernelError {
-    KernelError::Option { option, found: found.to_string(), expected }
 }
 
 #[cfg(test)]

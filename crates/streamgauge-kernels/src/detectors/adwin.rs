@@ -72,10 +72,6 @@ impl Detector for Adwin {
         if signalled { Signal::Drift } else { Signal::Stable }
     }
 
-    fn clone_box(&self) -> Box<dyn Detector> {
-        Box::new(self.clone())
-    }
-
     fn reset(&mut self) {
         self.window.clear();
     }

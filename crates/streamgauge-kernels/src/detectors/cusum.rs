@@ -68,16 +68,8 @@ impl Detector for Cusum {
         Signal::Stable
     }
 
-    fn clone_box(&self) -> Box<dyn Detector> {
-        Box::new(self.clone())
-    }
-
     fn reset(&mut self) {
         (self.n, self.total, self.rise, self.fall) = (0.0, 0.0, 0.0, 0.0);
-    }
-
-    fn n_bytes(&self) -> usize {
-        size_of::<Self>()
     }
 
     fn write(&self, writer: &mut Writer) {

@@ -1,9 +1,10 @@
 //! DDM: the error rate against its minimum.
 
-use super::options::{check_not_negative, option_error, read_numbers, write_numbers};
+use super::options::{check_not_negative, read_numbers, write_numbers};
 use super::{Detector, Domain, Signal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
+use crate::error::check_option;
 
 /// The options of [`Ddm`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,10 +41,7 @@ impl DdmOptions {
     pub(super) fn check(&self) -> Result<(), KernelError> {
         check_not_negative("warning", self.warning)?;
         check_not_negative("drift", self.drift)?;
-        if self.warning > self.drift {
-            return option_error("warning", self.warning, "it must not be greater than drift");
-        }
-        Ok(())
+        check_option("warning", self.warning, self.warning <= self.drift, "it must not be greater than drift")
     }
 }
 
@@ -120,16 +118,8 @@ impl Detector for Ddm {
         signal
     }
 
-    fn clone_box(&self) -> Box<dyn Detector> {
-        Box::new(self.clone())
-    }
-
     fn reset(&mut self) {
         self.rate = ErrorRate::FRESH;
-    }
-
-    fn n_bytes(&self) -> usize {
-        size_of::<Self>()
     }
 
     fn write(&self, writer: &mut Writer) {

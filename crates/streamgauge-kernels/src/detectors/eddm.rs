@@ -1,9 +1,10 @@
 //! EDDM: the distance between errors against its maximum.
 
-use super::options::{check_share, option_error, read_numbers, write_numbers};
+use super::options::{check_share, read_numbers, write_numbers};
 use super::{Detector, Domain, Signal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
+use crate::error::check_option;
 
 /// The options of [`Eddm`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,9 +44,7 @@ impl Eddm {
     pub fn new(options: EddmOptions) -> Result<Self, KernelError> {
         check_share("warning", options.warning)?;
         check_share("drift", options.drift)?;
-        if options.warning < options.drift {
-            return option_error("warning", options.warning, "it must not be less than drift");
-        }
+        check_option("warning", options.warning, options.warning >= options.drift, "it must not be less than drift")?;
         Ok(Self {
             options,
             n: 0.0,
@@ -112,17 +111,9 @@ impl Detector for Eddm {
         signal
     }
 
-    fn clone_box(&self) -> Box<dyn Detector> {
-        Box::new(self.clone())
-    }
-
     fn reset(&mut self) {
         (self.n, self.n_errors, self.last, self.mean) = (0.0, 0.0, 0.0, 0.0);
         (self.squares, self.greatest, self.warning_active) = (0.0, 0.0, 0.0);
-    }
-
-    fn n_bytes(&self) -> usize {
-        size_of::<Self>()
     }
 
     fn write(&self, writer: &mut Writer) {

@@ -1,9 +1,10 @@
 //! ECDD: a chart of the exponentially weighted error rate.
 
-use super::options::{check_share, option_error, read_numbers, write_numbers};
+use super::options::{check_share, read_numbers, write_numbers};
 use super::{Detector, Domain, Signal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
+use crate::error::option_error;
 
 /// The options of [`EwmaChart`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,7 +45,7 @@ impl EwmaChart {
             100 => [2.76, -6.23, 18.12, -312.45, 1002.18],
             400 => [3.97, -6.56, 48.73, -330.13, 848.18],
             1000 => [1.17, 7.56, -21.24, 112.12, -987.23],
-            other => return option_error("run_length", other as f64, "it must be 100, 400 or 1000"),
+            other => return Err(option_error("run_length", other, "it must be 100, 400 or 1000")),
         };
         Ok(Self { options, limit, n: 0.0, errors: 0.0, moving: 0.0, start: 1.0 })
     }
@@ -88,16 +89,8 @@ impl Detector for EwmaChart {
         }
     }
 
-    fn clone_box(&self) -> Box<dyn Detector> {
-        Box::new(self.clone())
-    }
-
     fn reset(&mut self) {
         (self.n, self.errors, self.moving, self.start) = (0.0, 0.0, 0.0, 1.0);
-    }
-
-    fn n_bytes(&self) -> usize {
-        size_of::<Self>()
     }
 
     fn write(&self, writer: &mut Writer) {

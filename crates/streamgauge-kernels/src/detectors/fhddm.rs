@@ -1,6 +1,6 @@
 //! FHDDM: the rate of right predictions in a window against its maximum.
 
-use super::options::{check_at_least, check_open_unit, read_numbers, write_numbers};
+use super::options::{check_open_unit, check_positive, read_numbers, write_numbers};
 use super::ring::Ring;
 use super::{Detector, Domain, Signal};
 use crate::KernelError;
@@ -33,7 +33,7 @@ impl Fhddm {
     /// [`KernelError::Option`] where an option is outside its range.
     pub fn new(options: FhddmOptions) -> Result<Self, KernelError> {
         check_open_unit("delta", options.delta)?;
-        check_at_least("width", options.width, 1, "it must be at least 1")?;
+        check_positive("width", options.width as u64)?;
         let bound = ((1.0 / options.delta).ln() / (2.0 * options.width as f64)).sqrt();
         Ok(Self { options, bound, window: Ring::new(options.width), greatest: 0.0 })
     }
@@ -66,10 +66,6 @@ impl Detector for Fhddm {
             return Signal::Drift;
         }
         Signal::Stable
-    }
-
-    fn clone_box(&self) -> Box<dyn Detector> {
-        Box::new(self.clone())
     }
 
     fn reset(&mut self) {

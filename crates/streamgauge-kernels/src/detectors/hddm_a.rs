@@ -1,9 +1,10 @@
 //! HDDM with Hoeffding's bound on plain means.
 
-use super::options::{check_open_unit, option_error, read_numbers, write_numbers};
+use super::options::{check_open_unit, read_numbers, write_numbers};
 use super::{Detector, Direction, Domain, Signal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
+use crate::error::check_option;
 
 /// The options of [`HddmA`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -71,9 +72,7 @@ impl HddmA {
         let HddmAOptions { warning, drift, .. } = options;
         check_open_unit("warning", warning)?;
         check_open_unit("drift", drift)?;
-        if warning < drift {
-            return option_error("warning", warning, "it must not be less than drift");
-        }
+        check_option("warning", warning, warning >= drift, "it must not be less than drift")?;
         let logs = [(1.0 / drift).ln(), (2.0 / warning).ln(), (2.0 / drift).ln()];
         Ok(Self { options, logs, n: 0.0, total: 0.0, up: NO_CUT, down: NO_CUT })
     }
@@ -111,16 +110,8 @@ impl Detector for HddmA {
         signal
     }
 
-    fn clone_box(&self) -> Box<dyn Detector> {
-        Box::new(self.clone())
-    }
-
     fn reset(&mut self) {
         (self.n, self.total, self.up, self.down) = (0.0, 0.0, NO_CUT, NO_CUT);
-    }
-
-    fn n_bytes(&self) -> usize {
-        size_of::<Self>()
     }
 
     fn write(&self, writer: &mut Writer) {

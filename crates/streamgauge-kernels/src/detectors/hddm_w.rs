@@ -1,9 +1,10 @@
 //! HDDM with the bound of bounded differences on exponentially weighted means.
 
-use super::options::{check_open_unit, option_error, read_numbers, write_numbers};
+use super::options::{check_open_unit, read_numbers, write_numbers};
 use super::{Detector, Direction, Domain, Signal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
+use crate::error::check_option;
 
 /// The options of [`HddmW`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -108,9 +109,7 @@ impl HddmW {
         check_open_unit("warning", warning)?;
         check_open_unit("drift", drift)?;
         check_open_unit("newest_weight", newest_weight)?;
-        if warning < drift {
-            return option_error("warning", warning, "it must not be less than drift");
-        }
+        check_option("warning", warning, warning >= drift, "it must not be less than drift")?;
         let logs = [(1.0 / warning).ln() / 2.0, (1.0 / drift).ln() / 2.0];
         Ok(Self { options, logs, up: NO_PARTS, down: NO_PARTS })
     }
@@ -146,16 +145,8 @@ impl Detector for HddmW {
         signal
     }
 
-    fn clone_box(&self) -> Box<dyn Detector> {
-        Box::new(self.clone())
-    }
-
     fn reset(&mut self) {
         (self.up, self.down) = (NO_PARTS, NO_PARTS);
-    }
-
-    fn n_bytes(&self) -> usize {
-        size_of::<Self>()
     }
 
     fn write(&self, writer: &mut Writer) {

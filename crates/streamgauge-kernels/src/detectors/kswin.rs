@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 
-use super::options::{check_at_least, check_open_unit, read_numbers, write_numbers};
+use super::options::{check_open_unit, check_positive, read_numbers, write_numbers};
 use super::{Detector, Signal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
+use crate::error::check_option;
 use crate::randomness::{Draws, Purpose};
 
 /// A smaller difference of the distributions is never a drift, whatever its significance.
@@ -50,8 +51,8 @@ impl Kswin {
     pub fn new(options: KswinOptions) -> Result<Self, KernelError> {
         let KswinOptions { delta, width, n_newest, seed } = options;
         check_open_unit("delta", delta)?;
-        check_at_least("n_newest", n_newest, 1, "it must be at least 1")?;
-        check_at_least("width", width, 2 * n_newest, "it must be at least twice n_newest")?;
+        check_positive("n_newest", n_newest as u64)?;
+        check_option("width", width, width >= 2 * n_newest, "it must be at least twice n_newest")?;
         let draws = Draws::new(seed, Purpose::named("kswin sample"), 0);
         let critical = critical_difference(n_newest, delta);
         let (window, sample, newest, order) = (VecDeque::new(), vec![], vec![], vec![]);
@@ -104,10 +105,6 @@ impl Detector for Kswin {
         }
         self.window.pop_front();
         Signal::Stable
-    }
-
-    fn clone_box(&self) -> Box<dyn Detector> {
-        Box::new(self.clone())
     }
 
     fn reset(&mut self) {

@@ -4,12 +4,14 @@ use super::options::{read_numbers, write_numbers};
 use super::{Detector, Domain, Signal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
+use crate::error::check_option;
 use crate::randomness::Purpose;
 
 /// Watches the mean of the values so far rather than the values; after a drift it starts anew, or goes on over all.
 ///
 /// So Gama, Sebastião and Rodrigues watch a prequential error rate: "Issues in evaluation of stream learning
 /// algorithms", 2009.
+#[derive(Clone)]
 pub struct MeanDetector {
     detector: Box<dyn Detector>,
     restarts: bool,
@@ -23,10 +25,8 @@ impl MeanDetector {
     /// # Errors
     /// [`KernelError::Option`] where the detector takes in nothing but 0 and 1.
     pub fn new(detector: Box<dyn Detector>, restarts: bool) -> Result<Self, KernelError> {
-        if detector.domain() == Domain::Binary {
-            let expected = "it takes in nothing but 0 and 1, and a mean is something between";
-            return Err(KernelError::Option { option: "detector", found: detector.name().into(), expected });
-        }
+        let expected = "it takes in nothing but 0 and 1, and a mean is something between";
+        check_option("detector", detector.name(), detector.domain() != Domain::Binary, expected)?;
         Ok(Self { detector, restarts, n: 0.0, total: 0.0 })
     }
 
@@ -55,10 +55,6 @@ impl Detector for MeanDetector {
             self.reset_mean();
         }
         signal
-    }
-
-    fn clone_box(&self) -> Box<dyn Detector> {
-        Box::new(Self { detector: self.detector.clone_box(), restarts: self.restarts, n: self.n, total: self.total })
     }
 
     fn reset(&mut self) {

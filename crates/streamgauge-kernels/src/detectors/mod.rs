@@ -65,7 +65,7 @@ pub enum Domain {
 }
 
 /// Tells from values, one after the other, when their distribution has changed.
-pub trait Detector: Send + Sync {
+pub trait Detector: CloneDetector + Send + Sync {
     /// The name its saved state begins with.
     fn name(&self) -> &'static str;
 
@@ -77,9 +77,6 @@ pub trait Detector: Send + Sync {
     /// Take in a value of its domain; what it shows.
     fn update(&mut self, value: f64) -> Signal;
 
-    /// A copy of it.
-    fn clone_box(&self) -> Box<dyn Detector>;
-
     /// Forget everything but the options.
     fn reset(&mut self);
 
@@ -89,7 +86,9 @@ pub trait Detector: Send + Sync {
     }
 
     /// The bytes it holds, on the heap and off it.
-    fn n_bytes(&self) -> usize;
+    fn n_bytes(&self) -> usize {
+        size_of_val(self)
+    }
 
     /// Append its state to that of something larger.
     fn write(&self, writer: &mut Writer);
@@ -122,6 +121,24 @@ pub trait Detector: Send + Sync {
         let mut reader = Reader::new(self.name(), 1, bytes)?;
         self.read(&mut reader)?;
         reader.finish()
+    }
+}
+
+/// Copies detectors behind a `dyn Detector`; every detector that is `Clone` does.
+pub trait CloneDetector {
+    /// Returns a copy.
+    fn clone_box(&self) -> Box<dyn Detector>;
+}
+
+impl<T: Detector + Clone + 'static> CloneDetector for T {
+    fn clone_box(&self) -> Box<dyn Detector> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn Detector> {
+    fn clone(&self) -> Self {
+        (**self).clone_box()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
+use crate::error::check_option;
 
 /// Which changes of the mean are signalled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,37 +36,24 @@ impl Direction {
     }
 }
 
-/// The error about an option.
-pub(super) fn option_error<T>(option: &'static str, found: f64, expected: &'static str) -> Result<T, KernelError> {
-    Err(KernelError::Option { option, found: found.to_string(), expected })
-}
-
-/// Check that an option is a finite number of at least 0.
+/// Checks that an option is a finite number of at least 0.
 pub(super) fn check_not_negative(option: &'static str, found: f64) -> Result<(), KernelError> {
-    if found.is_finite() && found >= 0.0 {
-        return Ok(());
-    }
-    option_error(option, found, "it must be a finite number of 0 or more")
+    check_option(option, found, found.is_finite() && found >= 0.0, "it must be a finite number of 0 or more")
 }
 
-/// Check that an option is in (0, 1).
+/// Checks that an option is in (0, 1).
 pub(super) fn check_open_unit(option: &'static str, found: f64) -> Result<(), KernelError> {
-    if found > 0.0 && found < 1.0 { Ok(()) } else { option_error(option, found, "it must be a number in (0, 1)") }
+    check_option(option, found, found > 0.0 && found < 1.0, "it must be a number in (0, 1)")
 }
 
-/// Check that an option is in (0, 1].
+/// Checks that an option is in (0, 1].
 pub(super) fn check_share(option: &'static str, found: f64) -> Result<(), KernelError> {
-    if found > 0.0 && found <= 1.0 { Ok(()) } else { option_error(option, found, "it must be a number in (0, 1]") }
+    check_option(option, found, found > 0.0 && found <= 1.0, "it must be a number in (0, 1]")
 }
 
-/// Check that an option counts at least so many.
-pub(super) fn check_at_least(
-    option: &'static str,
-    found: usize,
-    least: usize,
-    expected: &'static str,
-) -> Result<(), KernelError> {
-    if found >= least { Ok(()) } else { option_error(option, found as f64, expected) }
+/// Checks that an option counts at least one.
+pub(super) fn check_positive(option: &'static str, found: u64) -> Result<(), KernelError> {
+    check_option(option, found, found > 0, "it must be at least 1")
 }
 
 /// Append options and the numbers of a state.

@@ -127,16 +127,8 @@ impl Detector for PageHinkley {
         );
     }
 
-    fn clone_box(&self) -> Box<dyn Detector> {
-        Box::new(self.clone())
-    }
-
     fn reset(&mut self) {
         self.state = FRESH;
-    }
-
-    fn n_bytes(&self) -> usize {
-        size_of::<Self>()
     }
 
     fn write(&self, writer: &mut Writer) {

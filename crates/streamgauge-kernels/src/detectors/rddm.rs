@@ -1,7 +1,7 @@
 //! RDDM: DDM that forgets what is old.
 
 use super::ddm::{DdmOptions, ErrorRate};
-use super::options::{check_at_least, read_numbers, write_numbers};
+use super::options::{check_positive, read_numbers, write_numbers};
 use super::ring::Ring;
 use super::{Detector, Domain, Signal};
 use crate::KernelError;
@@ -40,9 +40,9 @@ impl Rddm {
     pub fn new(options: RddmOptions) -> Result<Self, KernelError> {
         options.levels.check()?;
         let RddmOptions { max_concept, min_stable, max_warning, .. } = options;
-        check_at_least("max_concept", max_concept as usize, 1, "it must be at least 1")?;
-        check_at_least("min_stable", min_stable, 1, "it must be at least 1")?;
-        check_at_least("max_warning", max_warning as usize, 1, "it must be at least 1")?;
+        check_positive("max_concept", max_concept)?;
+        check_positive("min_stable", min_stable as u64)?;
+        check_positive("max_warning", max_warning)?;
         Ok(Self { options, rate: ErrorRate::FRESH, newest: Ring::new(min_stable), n_since_warning: 0.0 })
     }
 
@@ -106,10 +106,6 @@ impl Detector for Rddm {
             self.shorten();
         }
         Signal::Stable
-    }
-
-    fn clone_box(&self) -> Box<dyn Detector> {
-        Box::new(self.clone())
     }
 
     fn reset(&mut self) {

@@ -1,10 +1,11 @@
 //! STEPD: the newest errors against all before.
 
-use super::options::{check_at_least, check_not_negative, option_error, read_numbers, write_numbers};
+use super::options::{check_not_negative, check_positive, read_numbers, write_numbers};
 use super::ring::Ring;
 use super::{Detector, Direction, Domain, Signal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
+use crate::error::check_option;
 
 /// The options of [`Stepd`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,12 +39,15 @@ impl Stepd {
     /// # Errors
     /// [`KernelError::Option`] where an option is outside its range.
     pub fn new(options: StepdOptions) -> Result<Self, KernelError> {
-        check_at_least("width", options.width, 1, "it must be at least 1")?;
+        check_positive("width", options.width as u64)?;
         check_not_negative("warning", options.warning)?;
         check_not_negative("drift", options.drift)?;
-        if options.warning > options.drift {
-            return option_error("warning", options.warning, "it must not be greater than drift");
-        }
+        check_option(
+            "warning",
+            options.warning,
+            options.warning <= options.drift,
+            "it must not be greater than drift",
+        )?;
         Ok(Self { options, newest: Ring::new(options.width), n_older: 0.0, older_errors: 0.0 })
     }
 
@@ -94,10 +98,6 @@ impl Detector for Stepd {
         } else {
             Signal::Stable
         }
-    }
-
-    fn clone_box(&self) -> Box<dyn Detector> {
-        Box::new(self.clone())
     }
 
     fn reset(&mut self) {

@@ -220,7 +220,7 @@ impl RecentRows {
     }
 
     fn read(layout: Layout, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
-        let (codes, weights) = (layout.read_codes(reader)?, reader.f64s()?);
+        let (codes, weights) = (layout.read_row_codes(reader)?, reader.f64s()?);
         if !(weights.is_empty() || weights.len() == codes.len()) {
             return Err(reader.error("it holds a wrong number of weights"));
         }

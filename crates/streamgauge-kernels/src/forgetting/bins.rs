@@ -2,6 +2,7 @@
 
 use super::ranks::{RankScan, Ranks};
 use crate::KernelError;
+use crate::error::option_error;
 
 /// The most sums that may be kept.
 const MAX_CODES: usize = 1 << 20;
@@ -25,7 +26,7 @@ impl Bins {
     pub fn new(n_classes: usize) -> Result<Self, KernelError> {
         let fit = (0..=4).rev().map(|bits| Self { n_classes, bits }).find(|bins| bins.n_codes() <= MAX_CODES);
         let expected = "so many classes are ranked by votes only over windows";
-        fit.ok_or_else(|| KernelError::Option { option: "n_classes", found: n_classes.to_string(), expected })
+        fit.ok_or_else(|| option_error("n_classes", n_classes, expected))
     }
 
     /// How many bins of shares there are below one half.

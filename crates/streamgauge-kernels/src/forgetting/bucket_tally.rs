@@ -97,7 +97,7 @@ impl BucketTally {
 
     /// Read it back.
     pub fn read(layout: Layout, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
-        let (codes, weights) = (read_codes(layout, reader)?, reader.f64s()?);
+        let (codes, weights) = (layout.read_codes(reader)?, reader.f64s()?);
         if codes.is_empty() && weights.len() == layout.n_codes() {
             return Ok(Self::Table(weights));
         }
@@ -106,14 +106,6 @@ impl BucketTally {
         }
         Ok(Self::List(codes.into_iter().zip(weights).collect()))
     }
-}
-
-fn read_codes(layout: Layout, reader: &mut Reader<'_>) -> Result<Vec<u32>, KernelError> {
-    let codes = reader.u64s()?;
-    if codes.iter().any(|&code| code >= layout.n_codes() as u64) {
-        return Err(reader.error("it has an outcome that cannot be"));
-    }
-    Ok(codes.into_iter().map(|code| code as u32).collect())
 }
 
 /// Add rows to a table.

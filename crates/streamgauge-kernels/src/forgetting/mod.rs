@@ -5,6 +5,7 @@
 //! into columns changes no bit of them.
 
 use crate::KernelError;
+use crate::error::{check_option, option_error};
 
 mod adwin;
 mod bins;
@@ -93,22 +94,19 @@ pub trait Forgetting: Send + Sync {
 }
 
 fn check_time(columns: &Columns<'_>) -> Result<(), KernelError> {
-    let error = |found: String, expected| Err(KernelError::Option { option: "time", found, expected });
+    let error = |found, expected| Err(option_error("time", found, expected));
     match columns.time {
         Some(time) if time.iter().all(|time| time.is_finite()) => Ok(()),
-        Some(_) => error("NaN".to_owned(), "the time of every row must be known and finite"),
+        Some(_) => error("NaN", "the time of every row must be known and finite"),
         None if columns.y_true.is_empty() => Ok(()),
-        None => error("None".to_owned(), "a window of time needs rows that say when they arrived"),
+        None => error("None", "a window of time needs rows that say when they arrived"),
     }
 }
 
 fn check_reading_rows(reading_rows: &[usize], n: usize) -> Result<(), KernelError> {
-    let ascend = reading_rows.windows(2).all(|pair| pair[0] <= pair[1]);
-    if ascend && reading_rows.last().is_none_or(|&last| last <= n) {
-        return Ok(());
-    }
+    let valid = reading_rows.is_sorted() && reading_rows.last().is_none_or(|&last| last <= n);
     let expected = "they must ascend and not pass the end of the column";
-    Err(KernelError::Option { option: "reading_rows", found: format!("{reading_rows:?}"), expected })
+    check_option("reading_rows", format_args!("{reading_rows:?}"), valid, expected)
 }
 
 /// Weights below this are counted in whole numbers: 2^33 rows of them still sum to a number that a float holds exactly.

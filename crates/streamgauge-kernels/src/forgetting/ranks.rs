@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::Rows;
+use super::{Layout, Rows};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 
@@ -120,10 +120,12 @@ pub struct VoteHistory {
 }
 
 impl VoteHistory {
-    /// Of no rows yet.
+    /// Creates an empty history, or none if the layout stores no votes.
     #[must_use]
-    pub fn new(n_classes: usize) -> Self {
-        Self { n_classes, shares: VecDeque::new(), labels: VecDeque::new(), weights: VecDeque::new() }
+    pub fn for_layout(layout: Layout) -> Option<Self> {
+        let (n_classes, shares, labels, weights) =
+            (layout.outcomes().n_classes(), VecDeque::new(), VecDeque::new(), VecDeque::new());
+        layout.stores_votes().then_some(Self { n_classes, shares, labels, weights })
     }
 
     /// Take in rows.

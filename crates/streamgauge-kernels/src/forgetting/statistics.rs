@@ -10,7 +10,7 @@ use super::bins::Bins;
 use super::tally::{Columns, Outcomes, Rows};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
-use crate::error::check_length;
+use crate::error::{check_length, check_option, option_error};
 
 /// How many bins of confidence calibration is told for.
 pub const N_BINS: usize = 15;
@@ -49,7 +49,7 @@ impl Statistics {
                 "ranks" => statistics.ranks = true,
                 _ => {
                     let expected = "it must be squared_weight, log_loss, brier, calibration or ranks";
-                    return Err(KernelError::Option { option: "statistics", found: name.to_owned(), expected });
+                    return Err(option_error("statistics", name, expected));
                 }
             }
         }
@@ -93,11 +93,8 @@ impl Layout {
     pub fn new(outcomes: Outcomes, statistics: Statistics, stores_rows: bool) -> Result<Self, KernelError> {
         let bins = if statistics.ranks && !stores_rows { Some(Bins::new(outcomes.n_classes())?) } else { None };
         let layout = Self { outcomes, statistics, bins };
-        if u32::try_from(layout.n_codes()).is_err() {
-            let found = outcomes.n_classes().to_string();
-            let expected = "there are too many classes for the statistics asked for";
-            return Err(KernelError::Option { option: "n_classes", found, expected });
-        }
+        let expected = "there are too many classes for the statistics asked for";
+        check_option("n_classes", outcomes.n_classes(), u32::try_from(layout.n_codes()).is_ok(), expected)?;
         Ok(layout)
     }
 
@@ -167,16 +164,28 @@ impl Layout {
         if reader.u64()? == self.statistics.bits() { Ok(()) } else { Err(reader.error("it keeps other statistics")) }
     }
 
-    /// Read the codes of whole rows back from a saved state.
+    /// Reads codes of entries back from a saved state.
     ///
     /// # Errors
-    /// [`KernelError::Saved`] where one is not a code, a row is not whole, or the bytes end.
+    /// Returns [`KernelError::Saved`] if one is not a code, or the bytes end.
     pub fn read_codes(self, reader: &mut Reader<'_>) -> Result<Vec<u32>, KernelError> {
         let codes = reader.u64s()?;
-        if codes.iter().any(|&code| code >= self.n_codes() as u64) || codes.len() % self.entries_per_row() != 0 {
+        if codes.iter().any(|&code| code >= self.n_codes() as u64) {
             return Err(reader.error("it has an outcome that cannot be"));
         }
         Ok(codes.into_iter().map(|code| code as u32).collect())
+    }
+
+    /// Reads the codes of whole rows back from a saved state.
+    ///
+    /// # Errors
+    /// Returns [`KernelError::Saved`] if one is not a code, a row is not whole, or the bytes end.
+    pub fn read_row_codes(self, reader: &mut Reader<'_>) -> Result<Vec<u32>, KernelError> {
+        let codes = self.read_codes(reader)?;
+        if codes.len() % self.entries_per_row() != 0 {
+            return Err(reader.error("it has an outcome that cannot be"));
+        }
+        Ok(codes)
     }
 
     /// Check every row and give its entries.
@@ -241,7 +250,7 @@ impl Layout {
         let n_classes = self.outcomes.n_classes();
         let Some(votes) = columns.votes else {
             let expected = "the measures asked for are made of votes, and there are none";
-            return Err(KernelError::Option { option: "votes", found: "None".to_owned(), expected });
+            return Err(option_error("votes", "None", expected));
         };
         check_length("votes", votes.len(), columns.y_true.len() * n_classes)?;
         let mut shares = Vec::with_capacity(votes.len());

@@ -7,7 +7,7 @@ use super::statistics::Layout;
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::dispatch;
-use crate::error::check_length;
+use crate::error::{check_length, check_option};
 use crate::learners::ABSTAINED;
 
 /// The most classes whose outcomes fit a 32-bit code.
@@ -125,11 +125,9 @@ impl Outcomes {
     /// # Errors
     /// [`KernelError::Option`] where there are none, or too many.
     pub fn new(n_classes: usize) -> Result<Self, KernelError> {
-        if (1..=MAX_CLASSES).contains(&n_classes) {
-            return Ok(Self { n_classes });
-        }
-        let expected = "there must be between 1 and 32767 classes";
-        Err(KernelError::Option { option: "n_classes", found: n_classes.to_string(), expected })
+        let valid = (1..=MAX_CLASSES).contains(&n_classes);
+        check_option("n_classes", n_classes, valid, "there must be between 1 and 32767 classes")?;
+        Ok(Self { n_classes })
     }
 
     /// How many classes there are.

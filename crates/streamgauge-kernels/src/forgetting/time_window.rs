@@ -33,7 +33,7 @@ impl TimeWindow {
     /// A state that has seen nothing.
     #[must_use]
     pub fn new(layout: Layout, seconds: f64) -> Self {
-        let votes = layout.stores_votes().then(|| VoteHistory::new(layout.outcomes().n_classes()));
+        let votes = VoteHistory::for_layout(layout);
         let (times, codes, weights) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
         let counts = vec![0; layout.n_codes()];
         Self { layout, seconds, now: f64::NEG_INFINITY, times, codes, weights, counts, n_fractions: 0, votes }
@@ -127,7 +127,7 @@ impl Forgetting for TimeWindow {
             return Err(reader.error("it has another length"));
         }
         let times = reader.f64s()?;
-        let (codes, weights) = (self.layout.read_codes(&mut reader)?, reader.f64s()?);
+        let (codes, weights) = (self.layout.read_row_codes(&mut reader)?, reader.f64s()?);
         if codes.len() != times.len() * self.layout.entries_per_row() || weights.len() != codes.len() {
             return Err(reader.error("it holds a wrong number of rows"));
         }

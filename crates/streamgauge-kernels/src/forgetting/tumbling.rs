@@ -3,6 +3,7 @@
 use super::{Forgetting, Landmark, Layout, Rows, VoteHistory};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
+use crate::error::check_option;
 
 const NAME: &str = "Tumbling";
 
@@ -22,11 +23,8 @@ impl Tumbling {
     /// # Errors
     /// [`KernelError::Option`] where the width is 0.
     pub fn new(layout: Layout, width: u64) -> Result<Self, KernelError> {
-        if width == 0 {
-            let expected = "it must be at least 1";
-            return Err(KernelError::Option { option: "width", found: width.to_string(), expected });
-        }
-        let votes = layout.stores_votes().then(|| VoteHistory::new(layout.outcomes().n_classes()));
+        check_option("width", width, width > 0, "it must be at least 1")?;
+        let votes = VoteHistory::for_layout(layout);
         Ok(Self { width, window: Landmark::new(layout), votes })
     }
 }

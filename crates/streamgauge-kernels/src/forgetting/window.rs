@@ -3,6 +3,7 @@
 use super::{Forgetting, Layout, Rows, VoteHistory, as_whole};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
+use crate::error::option_error;
 
 const NAME: &str = "Window";
 
@@ -38,13 +39,11 @@ impl Window {
     /// # Errors
     /// [`KernelError::Option`] where the width is 0.
     pub fn new(layout: Layout, width: usize) -> Result<Self, KernelError> {
-        let n_entries =
-            width.checked_mul(layout.entries_per_row()).filter(|&n_entries| n_entries > 0).ok_or_else(|| {
-                let expected = "it must be at least 1, and not beyond all memory";
-                KernelError::Option { option: "width", found: width.to_string(), expected }
-            })?;
+        let n_entries = width.checked_mul(layout.entries_per_row()).filter(|&n_entries| n_entries > 0);
+        let expected = "it must be at least 1, and not beyond all memory";
+        let n_entries = n_entries.ok_or_else(|| option_error("width", width, expected))?;
         let (entered, left) = (vec![0; layout.n_codes()], vec![0; layout.n_codes()]);
-        let votes = layout.stores_votes().then(|| VoteHistory::new(layout.outcomes().n_classes()));
+        let votes = VoteHistory::for_layout(layout);
         let (codes, weights) = (vec![], vec![]);
         Ok(Self { layout, width, n_entries, codes, weights, next: 0, n_fractions: 0, entered, left, votes })
     }
@@ -171,7 +170,7 @@ impl Forgetting for Window {
         if reader.usize()? != self.width {
             return Err(reader.error("it has another width"));
         }
-        let codes = self.layout.read_codes(&mut reader)?;
+        let codes = self.layout.read_row_codes(&mut reader)?;
         let weights = reader.f64s()?;
         if codes.len() > self.n_entries || !(weights.is_empty() || weights.len() == codes.len()) {
             return Err(reader.error("it holds a wrong number of rows"));

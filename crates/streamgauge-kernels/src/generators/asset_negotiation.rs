@@ -1,8 +1,9 @@
 //! Negotiations about an asset (Enembreck, Avila, Scalabrin and Barthes, "Learning drifting negotiations", Applied
 //! Artificial Intelligence 21, 2007; MOA's `AssetNegotiationGenerator`).
 
-use super::{Bernoulli, Generator, Source, check_option};
+use super::{Bernoulli, Generator, Source};
 use crate::KernelError;
+use crate::error::check_option;
 use crate::randomness::{Draws, unit};
 
 const N_ATTRIBUTES: usize = 5;

@@ -2,9 +2,10 @@
 //! NIPS 2003 variable selection benchmark", 2003).
 
 use super::picker::Picker;
-use super::{Bernoulli, Generator, Source, check_option, gaussian};
+use super::{Bernoulli, Generator, Source, gaussian};
 use crate::KernelError;
 use crate::dispatch;
+use crate::error::check_option;
 use crate::randomness::{Draws, Purpose};
 
 /// Rows worked on together.

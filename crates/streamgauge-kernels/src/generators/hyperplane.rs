@@ -3,9 +3,10 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::state_cache::{ProcessState, StateCache};
-use super::{Bernoulli, Generator, Source, centred_product, check_option, fill_from, fill_uniform};
+use super::{Bernoulli, Generator, Source, centred_product, fill_from, fill_uniform};
 use crate::KernelError;
 use crate::dispatch;
+use crate::error::check_option;
 use crate::randomness::Draws;
 
 /// Rows whose reversals are drawn together.

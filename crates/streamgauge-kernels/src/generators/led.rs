@@ -1,9 +1,10 @@
 //! The digits of a seven-segment display (Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees",
 //! 1984), with attributes that say nothing and may have changed places with those that do (MOA's `LEDGeneratorDrift`).
 
-use super::{Bernoulli, Generator, Source, check_option};
+use super::{Bernoulli, Generator, Source};
 use crate::KernelError;
 use crate::dispatch;
+use crate::error::check_option;
 use crate::randomness::{Draws, LANES};
 
 const N_ATTRIBUTES: usize = 24;

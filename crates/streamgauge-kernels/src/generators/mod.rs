@@ -4,7 +4,7 @@
 //! every random number is a [`Draws`] value of that position. Where a concept drifts, its state at a position is a
 //! closed form of it ([`RandomRbf`], [`Sea`]) or is kept on a ladder of positions ([`Hyperplane`]).
 
-use crate::KernelError;
+use crate::dispatch;
 use crate::randomness::{Draws, LANES, Purpose, unit, unit_in_lane};
 
 mod agrawal;
@@ -51,6 +51,36 @@ pub trait Generator: Send + Sync {
         let (mut x, mut y) = (vec![0.0; n * self.n_attributes()], vec![0; n]);
         self.fill(start, &mut x, &mut y);
         (x, y)
+    }
+}
+
+/// A generator that fills its rows block by block, so that their intermediate columns stay in the first cache.
+trait BlockGenerator: Send + Sync {
+    /// The number of rows in a block.
+    const BLOCK: usize;
+
+    /// Returns the number of attributes of a row.
+    fn n_attributes(&self) -> usize;
+
+    /// Fills up to [`Self::BLOCK`] rows from position `start` on; must be `#[inline(always)]` to be dispatched.
+    fn fill_block(&self, start: u64, x: &mut [f64], y: &mut [i32]);
+}
+
+impl<T: BlockGenerator> Generator for T {
+    fn n_attributes(&self) -> usize {
+        BlockGenerator::n_attributes(self)
+    }
+
+    fn fill(&self, start: u64, x: &mut [f64], y: &mut [i32]) {
+        let d = BlockGenerator::n_attributes(self);
+        dispatch::run(
+            #[inline(always)]
+            || {
+                for (i, (x, y)) in x.chunks_mut(T::BLOCK * d).zip(y.chunks_mut(T::BLOCK)).enumerate() {
+                    self.fill_block(start.wrapping_add((i * T::BLOCK) as u64), x, y);
+                }
+            },
+        );
     }
 }
 
@@ -160,20 +190,10 @@ fn centred_product(a: &[f64], b: &[f64], centre: f64) -> f64 {
     ((sums[0] + sums[2]) + (sums[1] + sums[3])) + rest
 }
 
-/// Check a condition on an option.
-fn check_option(
-    option: &'static str,
-    found: impl ToString,
-    valid: bool,
-    expected: &'static str,
-) -> Result<(), KernelError> {
-    if valid { Ok(()) } else { Err(KernelError::Option { option, found: found.to_string(), expected }) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dispatch;
+    use crate::KernelError;
 
     fn examples() -> Vec<(&'static str, Box<dyn Generator>)> {
         let hyperplane = HyperplaneOptions { n_drifting: 3, magnitude: 0.01, ..HyperplaneOptions::default() };

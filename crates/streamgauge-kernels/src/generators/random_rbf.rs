@@ -1,9 +1,9 @@
 //! Random radial basis functions whose centres move (MOA's `RandomRBFGeneratorDrift`).
 
 use super::picker::Picker;
-use super::{Generator, Source, centred_product, check_option, fill_uniform, gaussian};
+use super::{BlockGenerator, Source, centred_product, fill_uniform, gaussian};
 use crate::KernelError;
-use crate::dispatch;
+use crate::error::check_option;
 use crate::randomness::Draws;
 
 /// Rows worked on together: their intermediate columns stay in the first cache.
@@ -88,6 +88,14 @@ impl RandomRbf {
             distances: source.rows("RBF distances"),
         })
     }
+}
+
+impl BlockGenerator for RandomRbf {
+    const BLOCK: usize = BLOCK;
+
+    fn n_attributes(&self) -> usize {
+        self.n_attributes
+    }
 
     #[inline(always)]
     fn fill_block(&self, start: u64, x: &mut [f64], y: &mut [i32]) {
@@ -108,24 +116,6 @@ impl RandomRbf {
                 *value = scale.mul_add(*value, reflect(velocity.mul_add(row, centre)));
             }
         }
-    }
-}
-
-impl Generator for RandomRbf {
-    fn n_attributes(&self) -> usize {
-        self.n_attributes
-    }
-
-    fn fill(&self, start: u64, x: &mut [f64], y: &mut [i32]) {
-        dispatch::run(
-            #[inline(always)]
-            || {
-                let blocks = x.chunks_mut(BLOCK * self.n_attributes).zip(y.chunks_mut(BLOCK));
-                for (i, (x, y)) in blocks.enumerate() {
-                    self.fill_block(start.wrapping_add((i * BLOCK) as u64), x, y);
-                }
-            },
-        );
     }
 }
 

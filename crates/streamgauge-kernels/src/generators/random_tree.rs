@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::{Generator, Source, check_option, fill_uniform};
+use super::{BlockGenerator, Source, fill_uniform};
 use crate::KernelError;
-use crate::dispatch;
+use crate::error::check_option;
 use crate::randomness::Draws;
 
 /// Rows worked on together: they stay in the first cache.
@@ -133,6 +133,14 @@ impl RandomTree {
             *label = self.nodes[index as usize].class;
         }
     }
+}
+
+impl BlockGenerator for RandomTree {
+    const BLOCK: usize = BLOCK;
+
+    fn n_attributes(&self) -> usize {
+        self.n_attributes
+    }
 
     #[inline(always)]
     fn fill_block(&self, start: u64, x: &mut [f64], y: &mut [i32]) {
@@ -146,24 +154,6 @@ impl RandomTree {
         for (x, y) in x.chunks(ROWS_IN_PARALLEL * self.n_attributes).zip(y.chunks_mut(ROWS_IN_PARALLEL)) {
             self.fill_classes(x, y);
         }
-    }
-}
-
-impl Generator for RandomTree {
-    fn n_attributes(&self) -> usize {
-        self.n_attributes
-    }
-
-    fn fill(&self, start: u64, x: &mut [f64], y: &mut [i32]) {
-        dispatch::run(
-            #[inline(always)]
-            || {
-                let blocks = x.chunks_mut(BLOCK * self.n_attributes).zip(y.chunks_mut(BLOCK));
-                for (i, (x, y)) in blocks.enumerate() {
-                    self.fill_block(start.wrapping_add((i * BLOCK) as u64), x, y);
-                }
-            },
-        );
     }
 }
 

@@ -1,8 +1,9 @@
 //! SEA concepts (Street and Kim, "A streaming ensemble algorithm (SEA) for large-scale classification", KDD 2001).
 
-use super::{Bernoulli, Generator, Source, check_option, fill_uniform};
+use super::{Bernoulli, Generator, Source, fill_uniform};
 use crate::KernelError;
 use crate::dispatch;
+use crate::error::check_option;
 use crate::randomness::Draws;
 
 const N_ATTRIBUTES: usize = 3;

@@ -1,7 +1,6 @@
 //! Waveforms (Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees", 1984).
 
-use super::{Generator, Source, gaussian};
-use crate::dispatch;
+use super::{BlockGenerator, Source, gaussian};
 use crate::randomness::{Draws, unit};
 
 const N_RELEVANT: usize = 21;
@@ -54,6 +53,14 @@ impl Waveform {
             noise: source.rows("waveform noise"),
         }
     }
+}
+
+impl BlockGenerator for Waveform {
+    const BLOCK: usize = BLOCK;
+
+    fn n_attributes(&self) -> usize {
+        self.n_attributes
+    }
 
     #[inline(always)]
     fn fill_block(&self, start: u64, x: &mut [f64], y: &mut [i32]) {
@@ -68,23 +75,5 @@ impl Waveform {
             }
             *label = class as i32;
         }
-    }
-}
-
-impl Generator for Waveform {
-    fn n_attributes(&self) -> usize {
-        self.n_attributes
-    }
-
-    fn fill(&self, start: u64, x: &mut [f64], y: &mut [i32]) {
-        dispatch::run(
-            #[inline(always)]
-            || {
-                let blocks = x.chunks_mut(BLOCK * self.n_attributes).zip(y.chunks_mut(BLOCK));
-                for (i, (x, y)) in blocks.enumerate() {
-                    self.fill_block(start.wrapping_add((i * BLOCK) as u64), x, y);
-                }
-            },
-        );
     }
 }

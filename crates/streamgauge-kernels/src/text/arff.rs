@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::fields::{Cursor, parse_utf8};
+use super::lines::LineReader;
 use super::{Dialect, Line, Lines, Mark, TextError, quote_excerpt};
 
 /// What an attribute is declared as.
@@ -68,10 +69,7 @@ impl Header {
     /// # Errors
     /// The first fault of the header.
     pub fn update(&mut self, chunk: &[u8]) -> Result<usize, TextError> {
-        let mut lines = std::mem::replace(&mut self.lines, Lines::new(0, 0));
-        let used = lines.update(chunk, |line| self.read(line));
-        self.lines = lines;
-        used
+        self.read_chunk(chunk)
     }
 
     /// Read the last line of a file that has no line end behind `@data`.
@@ -79,21 +77,11 @@ impl Header {
     /// # Errors
     /// The fault of that line, or that there is no `@data`.
     pub fn finish(&mut self) -> Result<(), TextError> {
-        let mut lines = std::mem::replace(&mut self.lines, Lines::new(0, 0));
-        let last = lines.finish(|line| self.read(line));
-        self.lines = lines;
-        last?;
+        self.read_rest()?;
         if self.complete {
             return Ok(());
         }
         Err(TextError::in_line(self.lines.number(), "the file ends before its @data: it is cut off, or no ARFF file"))
-    }
-
-    fn read(&mut self, line: Line<'_>) -> Result<ControlFlow<()>, TextError> {
-        if !self.dialect.is_skipped(line.text) {
-            self.declare(line.text, line.number)?;
-        }
-        Ok(if self.complete { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
     fn declare(&mut self, line: &[u8], number: u64) -> Result<(), TextError> {
@@ -132,6 +120,19 @@ impl Header {
                 Err(TextError::in_column(number, self.attributes.len(), format!("attribute '{name}'"), problem))
             }
         }
+    }
+}
+
+impl LineReader for Header {
+    fn lines(&mut self) -> &mut Lines {
+        &mut self.lines
+    }
+
+    fn read(&mut self, line: Line<'_>) -> Result<ControlFlow<()>, TextError> {
+        if !self.dialect.is_skipped(line.text) {
+            self.declare(line.text, line.number)?;
+        }
+        Ok(if self.complete { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 }
 

@@ -55,7 +55,7 @@ impl Delimited {
             n_attributes,
             has_class: layout.columns.iter().any(|column| column.role == Role::Class),
             has_weight: layout.columns.iter().any(|column| column.role == Role::Weight),
-            missing_looks_numeric: layout.dialect.missing().iter().any(|text| parse_number(text).is_ok()),
+            missing_looks_numeric: layout.dialect.has_numeric_missing(),
             layout,
         }
     }

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use super::bytes::find_byte;
+use super::numbers::parse_number;
 use crate::KernelError;
+use crate::error::check_option;
 
 /// How the values of a file are written.
 ///
@@ -24,13 +26,12 @@ impl Dialect {
     /// [`KernelError::Option`] where the delimiter could be part of a value.
     pub fn new(delimiter: u8, missing: Vec<String>) -> Result<Self, KernelError> {
         let usable = delimiter == b' ' || delimiter == b'\t' || delimiter.is_ascii_punctuation();
-        if !usable || b"\"'.+-%{}?\\@_".contains(&delimiter) {
-            return Err(KernelError::Option {
-                option: "delimiter",
-                found: format!("{:?}", char::from(delimiter)),
-                expected: "it must be a comma, a semicolon, a tab or another mark that is in no number and no name",
-            });
-        }
+        check_option(
+            "delimiter",
+            format!("{:?}", char::from(delimiter)),
+            usable && !b"\"'.+-%{}?\\@_".contains(&delimiter),
+            "it must be a comma, a semicolon, a tab or another mark that is in no number and no name",
+        )?;
         Ok(Self { delimiter, arff: false, missing })
     }
 
@@ -67,6 +68,12 @@ impl Dialect {
     #[must_use]
     pub fn missing(&self) -> &[String] {
         &self.missing
+    }
+
+    /// Returns whether a text for a missing value looks like a number.
+    #[must_use]
+    pub fn has_numeric_missing(&self) -> bool {
+        self.missing.iter().any(|text| parse_number(text).is_ok())
     }
 
     /// Whether a field stands for a missing value; in ARFF a quoted one never does.

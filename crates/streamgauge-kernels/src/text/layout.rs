@@ -2,6 +2,7 @@
 
 use super::{Dialect, Names};
 use crate::KernelError;
+use crate::error::check_option;
 
 /// What becomes of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,13 +58,7 @@ impl Layout {
     /// # Errors
     /// [`KernelError::Option`] where there is no column.
     pub fn new(dialect: Dialect, columns: Vec<Column>) -> Result<Self, KernelError> {
-        if columns.is_empty() {
-            return Err(KernelError::Option {
-                option: "columns",
-                found: "none".into(),
-                expected: "there must be at least one",
-            });
-        }
+        check_option("columns", "none", !columns.is_empty(), "there must be at least one")?;
         Ok(Self { dialect, columns })
     }
 }

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::fields::parse_utf8;
+use super::lines::LineReader;
 use super::numbers::parse_number;
 use super::{Line, Lines, Names, Parser, Rows, TextError, join_first, quote_excerpt};
 
@@ -83,10 +84,7 @@ impl LibsvmSurvey {
     /// # Errors
     /// The first fault of the file.
     pub fn update(&mut self, chunk: &[u8]) -> Result<(), TextError> {
-        let mut lines = std::mem::replace(&mut self.lines, Lines::new(0, 0));
-        let used = lines.update(chunk, |line| self.read(line));
-        self.lines = lines;
-        used.map(|_| ())
+        self.read_chunk(chunk).map(|_| ())
     }
 
     /// Survey the last line of the file, where it has no line end.
@@ -94,10 +92,13 @@ impl LibsvmSurvey {
     /// # Errors
     /// Its fault.
     pub fn finish(&mut self) -> Result<(), TextError> {
-        let mut lines = std::mem::replace(&mut self.lines, Lines::new(0, 0));
-        let last = lines.finish(|line| self.read(line));
-        self.lines = lines;
-        last
+        self.read_rest()
+    }
+}
+
+impl LineReader for LibsvmSurvey {
+    fn lines(&mut self) -> &mut Lines {
+        &mut self.lines
     }
 
     fn read(&mut self, line: Line<'_>) -> Result<ControlFlow<()>, TextError> {

@@ -142,6 +142,31 @@ impl Lines {
     }
 }
 
+/// A state that reads lines and keeps the [`Lines`] of its file.
+pub(super) trait LineReader {
+    /// Returns the lines of the file.
+    fn lines(&mut self) -> &mut Lines;
+
+    /// Reads a line.
+    fn read(&mut self, line: Line<'_>) -> Result<ControlFlow<()>, TextError>;
+
+    /// Reads the whole lines of a chunk until one breaks; returns the number of bytes used.
+    fn read_chunk(&mut self, chunk: &[u8]) -> Result<usize, TextError> {
+        let mut lines = std::mem::replace(self.lines(), Lines::new(0, 0));
+        let result = lines.update(chunk, |line| self.read(line));
+        *self.lines() = lines;
+        result
+    }
+
+    /// Reads a last line without a line end.
+    fn read_rest(&mut self) -> Result<(), TextError> {
+        let mut lines = std::mem::replace(self.lines(), Lines::new(0, 0));
+        let result = lines.finish(|line| self.read(line));
+        *self.lines() = lines;
+        result
+    }
+}
+
 /// The first line without the byte order mark of UTF-8; that of UTF-16 is an error.
 fn strip_byte_order_mark(line: &[u8]) -> Result<&[u8], TextError> {
     if line.starts_with(b"\xff\xfe") || line.starts_with(b"\xfe\xff") {

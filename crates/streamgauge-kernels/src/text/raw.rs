@@ -7,6 +7,7 @@ use memchr::{memchr, memchr_iter, memchr3, memrchr};
 use super::fields::Cursor;
 use super::{Dialect, Line, Lines, Mark, Names, TextError, join_first, quote_excerpt};
 use crate::KernelError;
+use crate::error::check_option;
 
 /// A class column with more values than this is none.
 const MAX_CLASSES: usize = 10_000;
@@ -135,13 +136,7 @@ impl RawRows {
     /// # Errors
     /// [`KernelError::Option`] where the class is none of them.
     pub fn new(dialect: Dialect, n_fields: usize, class_field: usize) -> Result<Self, KernelError> {
-        if class_field >= n_fields {
-            return Err(KernelError::Option {
-                option: "class_field",
-                found: class_field.to_string(),
-                expected: "it must be one of the fields of a row",
-            });
-        }
+        check_option("class_field", class_field, class_field < n_fields, "it must be one of the fields of a row")?;
         Ok(Self { dialect, n_fields, class_field })
     }
 

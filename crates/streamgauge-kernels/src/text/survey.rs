@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::fields::{Cursor, Field};
+use super::lines::LineReader;
 use super::names::scan_name;
 use super::numbers::{find_number_end, parse_number};
 use super::{Dialect, Line, Lines, Mark, Names, TextError, quote_excerpt};
@@ -94,7 +95,7 @@ impl Survey {
     #[must_use]
     pub fn new(dialect: Dialect, columns: Vec<(String, Expected)>, max_names: usize, from: Mark) -> Self {
         let summaries = vec![ColumnSummary::default(); columns.len()];
-        let missing_looks_numeric = dialect.missing().iter().any(|text| parse_number(text).is_ok());
+        let missing_looks_numeric = dialect.has_numeric_missing();
         Self {
             dialect,
             columns,
@@ -123,10 +124,7 @@ impl Survey {
     /// # Errors
     /// The first fault of the file.
     pub fn update(&mut self, chunk: &[u8]) -> Result<(), TextError> {
-        let mut lines = std::mem::replace(&mut self.lines, Lines::new(0, 0));
-        let used = lines.update(chunk, |line| self.read(line));
-        self.lines = lines;
-        used.map(|_| ())
+        self.read_chunk(chunk).map(|_| ())
     }
 
     /// Survey the last line of the file, where it has no line end.
@@ -134,18 +132,7 @@ impl Survey {
     /// # Errors
     /// Its fault.
     pub fn finish(&mut self) -> Result<(), TextError> {
-        let mut lines = std::mem::replace(&mut self.lines, Lines::new(0, 0));
-        let last = lines.finish(|line| self.read(line));
-        self.lines = lines;
-        last
-    }
-
-    fn read(&mut self, line: Line<'_>) -> Result<ControlFlow<()>, TextError> {
-        if !self.dialect.is_skipped(line.text) {
-            self.read_row(line.text, line.number)?;
-            self.n_rows += 1;
-        }
-        Ok(ControlFlow::Continue(()))
+        self.read_rest()
     }
 
     fn read_row(&mut self, line: &[u8], line_number: u64) -> Result<(), TextError> {
@@ -189,6 +176,20 @@ impl Survey {
             n_columns,
             format!("the row goes on behind its {n_columns} values"),
         ))
+    }
+}
+
+impl LineReader for Survey {
+    fn lines(&mut self) -> &mut Lines {
+        &mut self.lines
+    }
+
+    fn read(&mut self, line: Line<'_>) -> Result<ControlFlow<()>, TextError> {
+        if !self.dialect.is_skipped(line.text) {
+            self.read_row(line.text, line.number)?;
+            self.n_rows += 1;
+        }
+        Ok(ControlFlow::Continue(()))
     }
 }
 
