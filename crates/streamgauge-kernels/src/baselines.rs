@@ -8,15 +8,15 @@ use crate::dispatch;
 use crate::error::check_length;
 use crate::learners::{ABSTAINED, UNLABELLED};
 
-/// Up to how many classes it pays to count each apart.
+/// The number of classes up to which one scan per class is fastest.
 const MAX_SCANNED_CLASSES: usize = 4;
 
 const NAME: &str = "Baselines";
 
-/// How many rows are looked at together.
+/// The number of rows in a block.
 const BLOCK: usize = 256;
 
-/// Keeps the class with the greatest weight so far, the first of equals.
+/// The class with the greatest weight so far, the first of equals.
 #[derive(Debug, Clone)]
 pub struct Majority {
     weights: Vec<f64>,
@@ -24,32 +24,32 @@ pub struct Majority {
 }
 
 impl Majority {
-    /// Of nothing yet.
+    /// Creates an empty state.
     #[must_use]
     pub fn new(n_classes: usize) -> Self {
         Self { weights: vec![0.0; n_classes], class: ABSTAINED }
     }
 
-    /// Of the given weights, as [`Majority::weights`] and [`Majority::class`] told them.
+    /// Restores the state from its weights and its class.
     #[must_use]
     pub fn from_weights(weights: Vec<f64>, class: i32) -> Self {
         Self { weights, class }
     }
 
-    /// The weight of each class.
+    /// Returns the weight of each class.
     #[must_use]
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }
 
-    /// The heaviest class; [`ABSTAINED`] before any was counted.
+    /// Returns the heaviest class, or [`ABSTAINED`] before the first row.
     #[inline(always)]
     #[must_use]
     pub fn class(&self) -> i32 {
         self.class
     }
 
-    /// Count a row of a class; nothing where its weight is 0 or it has no label.
+    /// Counts a row; ignores it if its weight is 0 or it has no label.
     #[inline(always)]
     pub fn count(&mut self, label: i32, weight: f64) {
         if label < 0 || weight <= 0.0 {
@@ -63,10 +63,10 @@ impl Majority {
         }
     }
 
-    /// Count rows one after the other, and tell the majority before each: as spans of rows with one majority.
+    /// Counts rows in order and reports the majority before each, as spans of rows with the same majority.
     ///
-    /// Where no class can overtake within a block, the block is one span; that is nearly always so, and spares a
-    /// branch on every label, which is random and so guessed wrong.
+    /// If no class can overtake within a block, the block is one span. This is nearly always so, and avoids a branch on
+    /// every label, which would be mispredicted.
     #[inline(always)]
     pub fn run(&mut self, labels: &[i32], weight: Option<&[f64]>, mut on_span: impl FnMut(Range<usize>, i32)) {
         for start in (0..labels.len()).step_by(BLOCK) {
@@ -85,21 +85,21 @@ impl Majority {
         }
     }
 
-    /// By how much the majority leads.
+    /// Returns the lead of the majority over the second class.
     fn lead(&self) -> f64 {
         let Ok(class) = usize::try_from(self.class) else { return 0.0 };
         let others = self.weights.iter().enumerate().filter(|(other, _)| *other != class);
         self.weights[class] - others.fold(0.0, |leader: f64, (_, &weight)| leader.max(weight))
     }
 
-    /// Count rows that cannot change the majority, in their order, as [`Majority::count`] does.
+    /// Counts rows that cannot change the majority, in order, with the bits of [`Majority::count`].
     #[inline(always)]
     fn add(&mut self, labels: &[i32], weights: Option<&[f64]>) {
         if weights.is_none()
             && self.weights.len() <= MAX_SCANNED_CLASSES
             && self.weights.iter().all(|weight| weight.fract() == 0.0)
         {
-            // Whole numbers: counting each class apart is exact, and fast.
+            // Whole numbers: one scan per class is exact, and fast.
             for (class, total) in self.weights.iter_mut().enumerate() {
                 let count: u32 = labels.iter().map(|&label| u32::from(label == class as i32)).sum();
                 *total += f64::from(count);
@@ -117,14 +117,14 @@ impl Majority {
     }
 }
 
-/// The state of both baselines in one fold; they learn what the fold learns.
+/// The state of both baselines in one fold; they learn the same rows as the fold.
 #[derive(Debug, Clone)]
 pub struct Baselines {
     majority: Majority,
     last: i32,
 }
 
-/// What the baselines got right: a value per row each.
+/// Which rows the baselines predicted right.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hits {
     /// Whether the majority class so far was right.
@@ -134,16 +134,16 @@ pub struct Hits {
 }
 
 impl Baselines {
-    /// Baselines that have seen nothing.
+    /// Creates baselines that have seen no row.
     #[must_use]
     pub fn new(n_classes: usize) -> Self {
         Self { majority: Majority::new(n_classes), last: UNLABELLED }
     }
 
-    /// Predict each row, compare with its true class, then learn it where its label is seen with a weight above 0.
+    /// Predicts each row, compares with its true class, then learns it if it has a label and a weight above 0.
     ///
     /// # Errors
-    /// [`KernelError::Shape`] where the columns differ in length, [`KernelError::Label`] where a label is no class.
+    /// Returns [`KernelError::Shape`] if the columns differ in length, [`KernelError::Label`] if a label is no class.
     pub fn update(&mut self, truth: &[i32], labels: &[i32], weight: Option<&[f64]>) -> Result<Hits, KernelError> {
         let n_classes = self.majority.weights.len();
         check_length("labels", labels.len(), truth.len())?;
@@ -159,7 +159,7 @@ impl Baselines {
         Ok(hits)
     }
 
-    /// As [`Baselines::update`], of labels that are classes.
+    /// Like [`Baselines::update`], for checked labels.
     #[inline(always)]
     fn score_and_learn(&mut self, truth: &[i32], labels: &[i32], weight: Option<&[f64]>, hits: &mut Hits) {
         self.majority.run(
@@ -181,20 +181,20 @@ impl Baselines {
         };
     }
 
-    /// All of their state.
+    /// Saves the state.
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
         let mut writer = Writer::new(NAME, 1);
         writer.f64s(&self.majority.weights);
-        // From 0 on, where nothing was seen yet.
+        // Shifted by 1, so that a missing class is 0.
         writer.u64s([self.majority.class, self.last].iter().map(|&class| (class + 1) as u64));
         writer.finish()
     }
 
-    /// Take over the saved state of baselines for as many classes.
+    /// Restores the saved state of baselines with the same number of classes.
     ///
     /// # Errors
-    /// [`KernelError::Saved`] where the bytes are damaged or of another kind; the baselines are then as they were.
+    /// Returns [`KernelError::Saved`] if the bytes are damaged or of another kind; the baselines are then unchanged.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         let mut reader = Reader::new(NAME, 1, bytes)?;
         let mut weights = vec![0.0; self.majority.weights.len()];
@@ -214,7 +214,7 @@ impl Baselines {
     }
 }
 
-/// As [`score_last_class`], where every row is learnt: then the class seen last is the label of the row before.
+/// Like [`score_last_class`], if every row is learnt: the class seen last is then the label of the row before.
 #[inline(always)]
 fn score_last_class_of_labelled(last: i32, truth: &[i32], labels: &[i32], hits: &mut [bool]) -> i32 {
     let (Some((&first, rest)), Some((&last_label, earlier))) = (truth.split_first(), labels.split_last()) else {
@@ -227,7 +227,7 @@ fn score_last_class_of_labelled(last: i32, truth: &[i32], labels: &[i32], hits: 
     last_label
 }
 
-/// Tell whether the class seen last is right, row by row, from the class seen last before; give the last at the end.
+/// Scores the class seen last, row by row, starting from `last`; returns the class seen last at the end.
 #[inline(always)]
 fn score_last_class(
     mut last: i32,
@@ -243,17 +243,17 @@ fn score_last_class(
     last
 }
 
-/// Up to so many classes are looked for one by one.
+/// The number of classes up to which one scan per class is fastest when counting labels.
 const FEW_CLASSES: usize = 8;
 
-/// How often a class occurs.
+/// Counts the occurrences of a class.
 #[inline(always)]
 fn count_class(labels: &[i32], class: i32) -> u32 {
     labels.iter().map(|&label| u32::from(label == class)).sum()
 }
 
-/// How often each class occurs in each piece of a column, and how often none is known, in one row per piece: first those
-/// of no class, then class after class. A piece ends before the row that `ends` says.
+/// Counts the occurrences of each class in each piece of a column, one row per piece: first the rows without a label,
+/// then each class. Piece `i` ends before row `ends[i]`.
 #[must_use]
 pub fn count_labels(labels: &[i32], ends: &[usize], n_classes: usize) -> Vec<u64> {
     let mut counts = vec![0; ends.len() * (n_classes + 1)];
@@ -262,7 +262,7 @@ pub fn count_labels(labels: &[i32], ends: &[usize], n_classes: usize) -> Vec<u64
         let end = end.clamp(start, labels.len());
         let labels = &labels[start..end];
         if n_classes <= FEW_CLASSES {
-            // Comparing many labels at once beats looking at each, as long as there are few classes to look for.
+            // With few classes, comparing many labels at once is faster than looking each up.
             dispatch::run(
                 #[inline(always)]
                 || {

@@ -1,4 +1,5 @@
-//! One binary for every machine: a kernel is compiled for several instruction sets and the best is taken at run time.
+//! One binary for every machine: a kernel is compiled for several instruction sets, and the best is selected at run
+//! time.
 //!
 //! Code below a dispatched closure must be `#[inline(always)]`, so that it is compiled once per instruction set.
 //! The bits do not depend on the path: `mul_add` rounds once on each of them (it is only slower without FMA).
@@ -11,7 +12,7 @@ use pulp::NullaryFnOnce;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Path {
-    /// What every machine of the target has (on aarch64 that includes NEON with FMA).
+    /// The baseline of the target (on aarch64 this includes NEON with FMA).
     Baseline = 1,
     /// AVX2 and FMA (x86-64-v3).
     Avx2 = 2,
@@ -22,7 +23,7 @@ pub enum Path {
 /// 0 until the first kernel has run, then a [`Path`].
 static SELECTED: AtomicU8 = AtomicU8::new(0);
 
-/// The paths this machine can take, slowest first.
+/// Returns the paths that this machine supports, slowest first.
 #[must_use]
 pub fn available_paths() -> Vec<Path> {
     let mut paths = vec![Path::Baseline];
@@ -38,9 +39,10 @@ pub fn available_paths() -> Vec<Path> {
     paths
 }
 
-/// The path that kernels take now.
+/// Returns the selected path.
 ///
-/// AVX2 is preferred to AVX-512, whose wider vectors gain nothing at the row lengths of streams and lower the clock.
+/// AVX2 is preferred to AVX-512, whose wider vectors gain nothing at the row lengths of streams and lower the clock
+/// rate.
 #[must_use]
 pub fn selected() -> Path {
     match SELECTED.load(Ordering::Relaxed) {
@@ -55,7 +57,7 @@ pub fn selected() -> Path {
     }
 }
 
-/// Make all kernels take one path from now on; for tests and benchmarks. Returns false where the machine lacks it.
+/// Selects a path for all kernels, for tests and benchmarks. Returns false if the machine does not support it.
 pub fn select(path: Path) -> bool {
     let possible = available_paths().contains(&path);
     if possible {
@@ -66,8 +68,8 @@ pub fn select(path: Path) -> bool {
 
 /// A closure that is called in place.
 ///
-/// Called as `FnOnce`, a closure that only borrows goes through a function of the compiler that is not inlined where
-/// the closure is large; it then runs without the instruction set it was dispatched for. Called as `FnMut` it does not.
+/// Called as `FnOnce`, a large closure that only borrows goes through a compiler-generated function that is not
+/// inlined, and runs without the instruction set it was dispatched for. Called as `FnMut` it is inlined.
 struct InPlace<F>(F);
 
 impl<T, F: FnMut() -> T> NullaryFnOnce for InPlace<F> {
@@ -79,7 +81,7 @@ impl<T, F: FnMut() -> T> NullaryFnOnce for InPlace<F> {
     }
 }
 
-/// Run a kernel on the chosen path.
+/// Runs a kernel on the selected path.
 #[inline(always)]
 pub fn run<T>(kernel: impl FnMut() -> T) -> T {
     let kernel = InPlace(kernel);

@@ -1,7 +1,7 @@
 //! Shuffling of rows that need not fit into memory: scatter them over buckets, then shuffle each bucket.
 //!
-//! Which bucket a row falls into, and the order within a bucket, are independent uniform draws, so every permutation
-//! is equally likely.
+//! The bucket of a row and the order within a bucket are independent uniform draws, so that every permutation is
+//! equally likely.
 
 use memchr::memchr_iter;
 
@@ -13,7 +13,7 @@ use crate::text::{Line, Mark, RawLines, RawRows, TextError};
 const BUCKETS: Purpose = Purpose::named("shuffle buckets");
 const ORDER: Purpose = Purpose::named("shuffle order");
 
-/// Scatters the rows of a text that comes in chunks over buckets.
+/// A scatter of the rows of a text, read in chunks, over buckets.
 #[derive(Debug, Clone)]
 pub struct Scatter {
     lines: RawLines,
@@ -30,10 +30,10 @@ struct BucketWriter {
 }
 
 impl Scatter {
-    /// A scatter over so many buckets; `address` tells apart the scatters of one shuffle.
+    /// Creates a scatter over `n_buckets` buckets; `address` distinguishes the scatters of one shuffle.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where there is no bucket.
+    /// Returns [`KernelError::Option`] if there is no bucket.
     pub fn new(rows: RawRows, n_buckets: usize, seed: u64, address: u64, from: Mark) -> Result<Self, KernelError> {
         check_option("n_buckets", n_buckets, n_buckets > 0, "there must be at least one")?;
         let draws = Draws::new(seed, BUCKETS, address);
@@ -41,27 +41,27 @@ impl Scatter {
         Ok(Self { lines: RawLines::new(from), rows, writer })
     }
 
-    /// Scatter the rows of a chunk; gives what each bucket gained. Blank lines and comments are left out.
+    /// Scatters the rows of a chunk; returns the rows added to each bucket. Blank lines and comments are skipped.
     ///
     /// # Errors
-    /// A line that is not a row.
+    /// Returns an error for an invalid row.
     pub fn update(&mut self, chunk: &[u8]) -> Result<Vec<Vec<u8>>, KernelError> {
         let Self { lines, rows, writer } = self;
         lines.update(rows, chunk, |line, plain| writer.write(rows, &line, plain))?;
         Ok(self.writer.buckets.iter_mut().map(std::mem::take).collect())
     }
 
-    /// Scatter a last line that has no end.
+    /// Scatters a last line without a line end.
     ///
     /// # Errors
-    /// Where it is not a row.
+    /// Returns an error if it is not a valid row.
     pub fn finish(&mut self) -> Result<Vec<Vec<u8>>, KernelError> {
         let Self { lines, rows, writer } = self;
         lines.finish(rows, |line, plain| writer.write(rows, &line, plain))?;
         Ok(self.writer.buckets.iter_mut().map(std::mem::take).collect())
     }
 
-    /// How many rows were scattered.
+    /// Returns the number of rows.
     #[must_use]
     pub fn n_rows(&self) -> u64 {
         self.writer.n_rows
@@ -80,7 +80,7 @@ impl BucketWriter {
     }
 }
 
-/// The lines of a text, each with its end, in random order (Fisher and Yates).
+/// Shuffles the lines of a text, each with its end (Fisher and Yates).
 #[must_use]
 pub fn shuffle_lines(text: &[u8], seed: u64, address: u64) -> Vec<u8> {
     let mut start = 0;

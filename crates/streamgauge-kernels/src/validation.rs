@@ -1,4 +1,4 @@
-//! Whether the values of a batch are what its schema allows.
+//! Validation of the values of a batch against its schema.
 
 use crate::KernelError;
 use crate::dispatch;
@@ -6,19 +6,19 @@ use crate::dispatch;
 /// The bits of a float's exponent: all of them are set in infinities and NaN, and in nothing else.
 const EXPONENT: u64 = 0x7ff0_0000_0000_0000;
 
-/// Check the values of rows of `n_values.len()` attributes each.
+/// Checks the values of rows of `n_values.len()` attributes each.
 ///
-/// `n_values` has per attribute the number of its nominal values, or 0 where it is numeric; `missing` says where NaN is
-/// allowed.
+/// `n_values` holds the number of nominal values of each attribute, or 0 if it is numeric; `missing` marks the
+/// attributes that may be NaN.
 ///
 /// # Errors
-/// [`KernelError::Value`] of the first value that is not allowed.
+/// Returns [`KernelError::Value`] for the first invalid value.
 pub fn check_values(x: &[f64], n_values: &[u32], missing: &[bool]) -> Result<(), KernelError> {
     let d = n_values.len();
     if d == 0 || (n_values.iter().all(|&n| n == 0) && all_finite(x)) {
         return Ok(());
     }
-    // The row is looked at value by value only where a sweep without branches found something.
+    // A row is checked value by value only if a scan without branches finds a fault.
     let limits: Vec<f64> = n_values.iter().map(|&n| if n == 0 { f64::INFINITY } else { f64::from(n) }).collect();
     for (row, values) in x.chunks_exact(d).enumerate() {
         let valid = values.iter().zip(&limits).zip(missing).fold(true, |valid, ((&value, &limit), &missing)| {

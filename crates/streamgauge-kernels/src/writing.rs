@@ -1,38 +1,38 @@
-//! Rows as text: the shortest decimal that reads back as the same number.
+//! Rows as text: each number is the shortest decimal that reads back as the same float.
 
 use crate::KernelError;
 use crate::error::check_length;
 
-/// Where the weight of a row goes.
+/// The position of the weight of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WeightStyle {
-    /// Nowhere.
+    /// No weight.
     None,
-    /// At the end of the row, in braces, where it has one.
+    /// At the end of the row, in braces, if it has one.
     Braces,
-    /// In a column of its own, before the class.
+    /// In a separate column, before the class.
     Column,
 }
 
-/// How rows become lines of text.
+/// The format of rows as lines of text.
 #[derive(Debug, Clone)]
 pub struct Writing {
-    /// Stands between two values.
+    /// The separator of values.
     pub separator: u8,
-    /// Per attribute the names of its nominal values, already quoted; None where it is numeric.
+    /// The quoted names of the nominal values of each attribute; None if it is numeric.
     pub values: Vec<Option<Vec<Vec<u8>>>>,
-    /// The names of the classes, already quoted.
+    /// The quoted names of the classes.
     pub classes: Vec<Vec<u8>>,
-    /// Where the weight goes.
+    /// The position of the weight.
     pub weight: WeightStyle,
 }
 
 impl Writing {
-    /// The lines of rows: `x` has one value for each attribute of each row.
+    /// Formats rows as lines; `x` has one value for each attribute of each row.
     ///
     /// # Errors
-    /// [`KernelError::Shape`] where columns do not fit, [`KernelError::Value`] or [`KernelError::Label`] for a code
-    /// that has no name.
+    /// Returns [`KernelError::Shape`] if columns do not fit, [`KernelError::Value`] or [`KernelError::Label`] for a
+    /// code that has no name.
     pub fn lines(&self, x: &[f64], y: &[i32], weight: Option<&[f64]>) -> Result<Vec<u8>, KernelError> {
         let d = self.values.len();
         check_length("x", x.len(), y.len() * d)?;
@@ -89,7 +89,7 @@ fn find_name(names: &[Vec<u8>], code: f64) -> Option<&[u8]> {
     names.get(code as usize).map(Vec::as_slice)
 }
 
-/// Append the shortest text of a number, without a needless `.0`.
+/// Appends the shortest text of a number, without a trailing `.0`.
 fn push_number(text: &mut Vec<u8>, digits: &mut zmij::Buffer, value: f64) {
     let shortest = digits.format(value).as_bytes();
     text.extend_from_slice(shortest.strip_suffix(b".0").unwrap_or(shortest));

@@ -32,7 +32,7 @@ fn data(n_values: &[u32], n_classes: usize, n: usize, row: impl Fn(usize) -> (Ve
     Data { schema, x: x.concat(), y, weight: vec![1.0; n] }
 }
 
-/// Rows around 30 centres in the unit cube, each with its own class and spread.
+/// Returns rows around 30 centres in the unit cube, each with its own class and spread.
 fn centres(d: usize, n_classes: usize, n: usize) -> Data {
     let (centre, pick, noise) = (uniform("centre", 0), uniform("pick", 0), uniform("noise", 0));
     data(&vec![0; d], n_classes, n, |row| {
@@ -43,7 +43,8 @@ fn centres(d: usize, n_classes: usize, n: usize) -> Data {
     })
 }
 
-/// Three numbers in 0..10; the class says whether the first two add up to at most 8, with one label in ten wrong.
+/// Returns rows of three numbers in 0..10; the class says whether the sum of the first two is at most 8, with one label
+/// in ten wrong.
 fn sums(n: usize) -> Data {
     let (value, wrong) = (uniform("value", 0), uniform("wrong", 0));
     data(&[0, 0, 0], 2, n, |row| {
@@ -53,7 +54,8 @@ fn sums(n: usize) -> Data {
     })
 }
 
-/// Three numbers and two nominal attributes that say something of three classes, a share of all values missing.
+/// Returns rows of three numbers and two nominal attributes that are informative about three classes, with a share of
+/// all values missing.
 fn mixed(n: usize, missing: f64) -> Data {
     let (value, gap, label) = (uniform("value", 1), uniform("gap", 1), uniform("label", 1));
     let mut data = data(&[0, 3, 0, 12, 0], 3, n, |row| {
@@ -175,12 +177,12 @@ fn naive_bayes_predicts_as_its_reference() {
 
 type Make = fn(&Schema) -> Box<dyn Learner>;
 
-/// Options with which small trees grow, split and freeze a lot.
+/// Returns options with which small trees grow, split and freeze often.
 fn eager() -> HoeffdingTreeOptions {
     HoeffdingTreeOptions { grace_period: 50.0, tie_threshold: 0.5, ..HoeffdingTreeOptions::default() }
 }
 
-/// A tree with room for its least and some leaves more.
+/// Returns a tree with little more memory than it needs at least.
 fn tight(schema: &Schema, options: HoeffdingTreeOptions) -> Box<dyn Learner> {
     let make = |max_bytes| hoeffding_tree(schema.clone(), HoeffdingTreeOptions { max_bytes, ..options });
     let (mut low, mut high) = (0, 1 << 25);
@@ -346,7 +348,7 @@ fn a_tree_that_freezes_leaves_grows_beyond_what_it_could_hold() {
     let small_hits = hits(&run(small.as_mut(), &data));
     let (n_leaves, n_frozen) = (fact(small.as_ref(), "n_leaves"), fact(small.as_ref(), "n_frozen"));
     assert!(n_frozen > 0 && n_leaves > n_frozen);
-    // All of the leaves would need more than there is.
+    // All leaves together would need more memory than the budget.
     assert!(n_leaves as usize * 1_152 > 30_000, "{n_leaves} leaves");
     let mut large =
         hoeffding_tree(data.schema.clone(), HoeffdingTreeOptions { max_bytes: 1 << 25, ..options }).unwrap();
@@ -401,7 +403,7 @@ fn an_adaptive_tree_regrows_what_has_changed() {
 
 #[test]
 fn a_node_is_revised_when_another_attribute_becomes_better() {
-    // Attribute 0 tells the class at first, attribute 1 from row 4,000 on.
+    // Attribute 0 determines the class at first, attribute 1 from row 4,000 on.
     let draw = uniform("noise", 2);
     let data = data(&[0, 0], 2, 40_000, |row| {
         let y = usize::from(draw(3 * row) < 0.5);
@@ -418,7 +420,7 @@ fn a_node_is_revised_when_another_attribute_becomes_better() {
 
 #[test]
 fn the_hellinger_distance_finds_what_tells_a_rare_class() {
-    // One row in 200 is of class 1; attribute 1 tells it, attribute 0 says nothing.
+    // One row in 200 is of class 1; attribute 1 is informative, attribute 0 is not.
     let draw = uniform("rare", 3);
     let data = data(&[0, 0], 2, 60_000, |row| {
         let y = usize::from(draw(3 * row) < 0.005);

@@ -1,4 +1,4 @@
-//! The baselines of a fold.
+//! Bindings of the baselines of a fold.
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -9,7 +9,7 @@ use crate::convert::{read_column, read_optional_column, run_kernel, to_python};
 
 type Hits = Py<PyArray1<bool>>;
 
-/// The majority class so far and the class seen last, as predictors.
+/// The baselines of a fold: the majority class so far and the class seen last.
 #[pyclass(module = "streamgauge._native")]
 struct Baselines {
     kernel: kernels::Baselines,
@@ -22,7 +22,7 @@ impl Baselines {
         Self { kernel: kernels::Baselines::new(n_classes) }
     }
 
-    /// Which rows each of the two gets right, before it learns them.
+    /// Returns which rows each of the two predicts right, before it learns them.
     fn update(
         &mut self,
         py: Python<'_>,
@@ -37,18 +37,18 @@ impl Baselines {
         Ok((hits.majority.into_pyarray(py).unbind(), hits.no_change.into_pyarray(py).unbind()))
     }
 
-    /// All of their state.
+    /// Saves the state.
     fn save(&self, py: Python<'_>) -> Py<PyBytes> {
         PyBytes::new(py, &self.kernel.save()).unbind()
     }
 
-    /// Take over a saved state.
+    /// Restores a saved state.
     fn load(&mut self, state: &[u8]) -> PyResult<()> {
         self.kernel.load(state).map_err(to_python)
     }
 }
 
-/// How often each class occurs in each piece of a column, and how often none is known.
+/// Counts the occurrences of each class in each piece of a column, and the rows without a label.
 #[pyfunction]
 fn count_labels(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! The counts that comparisons of learners are made of.
+//! The counts behind comparisons of learners.
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -13,7 +13,7 @@ type Sums = (u64, Column, Column, Column, f64, bool, Column, Column);
 type InterimSums = (u64, Column, Column, Column, usize, Py<PyArray1<f64>>);
 type Parts = (f64, f64, f64, f64, f64);
 
-/// Counts, for every pair of learners at once, what their comparison needs.
+/// Counters for the comparison of every pair of learners.
 #[pyclass(module = "streamgauge._native")]
 struct PairCounter {
     kernel: Kernel,
@@ -26,7 +26,7 @@ impl PairCounter {
         Ok(Self { kernel: Kernel::new(n_learners, n_folds).map_err(to_python)? })
     }
 
-    /// Count the rows from `start` to before `stop` of a batch.
+    /// Counts the rows from `start` to before `stop` of a batch.
     #[pyo3(signature = (correct, scored=None, start=0, stop=None))]
     fn update(
         &mut self,
@@ -43,7 +43,7 @@ impl PairCounter {
         run_kernel(py, || kernel.update(right, scored, n, start..stop.unwrap_or(n)))
     }
 
-    /// What is known of the difference of two learners.
+    /// Returns the counts that describe the difference of two learners.
     fn sums(&self, py: Python<'_>, first: usize, second: usize) -> PyResult<Sums> {
         let sums = self.kernel.sums(first, second).map_err(to_python)?;
         Ok((
@@ -58,8 +58,8 @@ impl PairCounter {
         ))
     }
 
-    /// What is known of all pairs: rows, rows scored per fold, rows per pair and fold that only the first and only the
-    /// second got right, the number of blocks, and the parts of the variance of each mean difference, pair by pair.
+    /// Returns the counts of all pairs: rows, rows scored per fold, rows per pair and fold that only the first and only
+    /// the second got right, the number of blocks, and the components of the variance of each mean difference.
     fn look(&self, py: Python<'_>) -> InterimSums {
         let look = self.kernel.interim_sums();
         let parts: Vec<f64> = look.two_way.iter().flat_map(|variance| <[f64; 5]>::from(to_tuple(variance))).collect();
@@ -73,18 +73,18 @@ impl PairCounter {
         )
     }
 
-    /// The bytes it holds.
+    /// Returns the memory it uses in bytes.
     #[getter]
     fn n_bytes(&self) -> usize {
         self.kernel.n_bytes()
     }
 
-    /// All of its state.
+    /// Saves the state.
     fn save(&self, py: Python<'_>) -> Py<PyBytes> {
         PyBytes::new(py, &self.kernel.save()).unbind()
     }
 
-    /// Take over a saved state.
+    /// Restores a saved state.
     fn load(&mut self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
         let kernel = &mut self.kernel;
         run_kernel(py, || kernel.load(state))
@@ -99,7 +99,8 @@ fn to_tuple(variance: &TwoWay) -> Parts {
     (variance.difference, variance.folds, variance.rows, variance.both, variance.blocked)
 }
 
-/// The mean difference over folds and rows, and the parts of its variance: that of folds, of rows, of both, of blocks.
+/// Returns the mean difference over folds and rows, and the components of its variance: of folds, of rows, of both, of
+/// blocks.
 #[pyfunction]
 fn two_way(
     n_rows: u64,

@@ -1,8 +1,8 @@
-//! Learners inside of learners: a factory that asks Python for members, and members that live in Python.
+//! Learners made of learners: a factory that builds members in Python, and members that are Python objects.
 //!
-//! Python's `streamgauge.learners.composition.builder` gives a function that builds one member. A native member is
-//! taken out of its Python object and from then on runs without Python; any other is called back, whole blocks at a
-//! time where the ensemble allows it.
+//! Python's `streamgauge.learners.composition.builder` returns a function that builds one member. A native member is
+//! taken out of its Python object and then runs without Python; any other is called back, in whole blocks if the
+//! ensemble allows it.
 
 use std::cell::RefCell;
 
@@ -16,34 +16,34 @@ use crate::convert::to_table;
 use crate::learners::Learner;
 
 thread_local! {
-    /// What the first failing call into Python raised, until the call of the kernel that led to it returns.
+    /// The exception of the first failing call into Python, until the call of the kernel returns.
     static PENDING_ERROR: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
-/// Keep what a call into Python raised; a kernel works on in this thread and has no way to tell.
+/// Stores the exception of a call into Python, because the kernel cannot return it.
 fn store_error(error: PyErr) {
     PENDING_ERROR.with_borrow_mut(|pending| {
         pending.get_or_insert(error);
     });
 }
 
-/// What a call into Python raised since the last time this was asked.
+/// Takes the exception that a call into Python raised, if any.
 pub fn take_pending_error() -> Option<PyErr> {
     PENDING_ERROR.take()
 }
 
-/// Whether a call into Python has failed, so that no further one makes sense.
+/// Returns whether a call into Python has failed, so that no further one should be made.
 fn has_pending_error() -> bool {
     PENDING_ERROR.with_borrow(Option::is_some)
 }
 
-/// Builds members by a Python function of the numbers of values, the number of classes and a seed.
+/// A factory that calls a Python function with the numbers of values, the number of classes and a seed.
 pub struct PythonFactory {
     build: Py<PyAny>,
 }
 
 impl PythonFactory {
-    /// A factory that calls a function.
+    /// Creates a factory that calls a function.
     pub fn new(build: Py<PyAny>) -> Self {
         Self { build }
     }
@@ -68,14 +68,14 @@ impl Factory for PythonFactory {
     }
 }
 
-/// A learner in Python, with the methods of our own `Learner`.
+/// A learner in Python, with the methods of the native `Learner`.
 struct PythonLearner {
     schema: Schema,
     learner: Py<PyAny>,
 }
 
 impl PythonLearner {
-    /// Call Python; what it raises is kept, and nothing more is called after it.
+    /// Calls Python; stores an exception, after which no more calls are made.
     fn call<T>(&self, run_kernel: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> Option<T> {
         if has_pending_error() {
             return None;
@@ -121,7 +121,7 @@ fn copy<T: Copy>(from: &[T], to: &mut [T], what: &'static str) -> PyResult<()> {
 }
 
 fn copy_votes(result: &PyReadonlyArray2<'_, f64>, votes: &mut [f64]) -> PyResult<()> {
-    // A vote that is no number counts nothing, as of a scikit-learn model that has seen too little.
+    // A vote that is not finite counts as 0, as from a scikit-learn model that has seen too few rows.
     let finite = |&vote: &f64| if vote.is_finite() { vote } else { 0.0 };
     copy(&result.as_array().iter().map(finite).collect::<Vec<_>>(), votes, "votes")
 }

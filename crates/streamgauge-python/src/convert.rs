@@ -1,4 +1,4 @@
-//! What every binding needs: leave Python, do the work, come back with the error mapped.
+//! Helpers of all bindings: conversion of arrays and errors, and release of the GIL.
 
 use numpy::ndarray::Array2;
 use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
@@ -8,12 +8,12 @@ use streamgauge_kernels::KernelError;
 
 use crate::composition::take_pending_error;
 
-/// A kernel's error as a Python exception.
+/// Converts an error of a kernel to a Python exception.
 pub fn to_python(error: KernelError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// Run a kernel without the GIL; what it called in Python may have raised an exception, which goes before its own.
+/// Runs a kernel without the GIL; an exception raised by a callback into Python takes precedence over its error.
 pub fn run_kernel<T: Send>(py: Python<'_>, kernel: impl Send + FnOnce() -> Result<T, KernelError>) -> PyResult<T> {
     let result = py.detach(kernel);
     match take_pending_error() {
@@ -22,7 +22,7 @@ pub fn run_kernel<T: Send>(py: Python<'_>, kernel: impl Send + FnOnce() -> Resul
     }
 }
 
-/// A column to be written: what stands in it is arbitrary, since to clear a large one takes as long as to use it.
+/// Allocates a column without clearing it, since clearing a large one takes as long as filling it.
 pub fn allocate_column<T: Element>(py: Python<'_>, n: usize) -> PyResult<Bound<'_, PyArray1<T>>> {
     let empty = py.import("numpy")?.call_method1("empty", (n, T::get_dtype(py)))?;
     Ok(empty.cast_into()?)
@@ -41,17 +41,17 @@ pub fn to_table<T: Element>(
     Ok(table.into_pyarray(py).unbind())
 }
 
-/// The values of a C-contiguous table.
+/// Returns the values of a C-contiguous table.
 pub fn read_table<'a, T: Element>(name: &str, array: &'a PyReadonlyArray2<'_, T>) -> PyResult<&'a [T]> {
     array.as_slice().map_err(|_| PyValueError::new_err(format!("{name} is not C-contiguous")))
 }
 
-/// The values of a contiguous column.
+/// Returns the values of a contiguous column.
 pub fn read_column<'a, T: Element>(name: &str, array: &'a PyReadonlyArray1<'_, T>) -> PyResult<&'a [T]> {
     array.as_slice().map_err(|_| PyValueError::new_err(format!("{name} is not contiguous")))
 }
 
-/// The values of a contiguous column that may be left out.
+/// Returns the values of an optional contiguous column.
 pub fn read_optional_column<'a, T: Element>(
     name: &str,
     array: Option<&'a PyReadonlyArray1<'_, T>>,

@@ -1,4 +1,4 @@
-//! Which instruction set the kernels use.
+//! Selection of the instruction set of the kernels.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -12,19 +12,19 @@ fn name(path: Path) -> &'static str {
     }
 }
 
-/// The instruction sets this machine has, slowest first.
+/// Returns the instruction sets that this machine supports, slowest first.
 #[pyfunction]
 fn instruction_sets() -> Vec<&'static str> {
     dispatch::available_paths().into_iter().map(name).collect()
 }
 
-/// The instruction set that the kernels use.
+/// Returns the instruction set that the kernels use.
 #[pyfunction]
 fn instruction_set() -> &'static str {
     name(dispatch::selected())
 }
 
-/// Make the kernels use another instruction set; for tests and benchmarks.
+/// Selects another instruction set for the kernels, for tests and benchmarks.
 #[pyfunction]
 fn use_instruction_set(name: &str) -> PyResult<()> {
     let path = match name {

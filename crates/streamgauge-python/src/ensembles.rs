@@ -1,4 +1,4 @@
-//! Learners made of learners.
+//! Bindings of learners made of learners.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ fn wrap_factory(build: Py<PyAny>) -> Arc<dyn Factory> {
     Arc::new(PythonFactory::new(build))
 }
 
-/// Online bagging.
+/// Builds online bagging.
 #[pyfunction]
 fn oza_bag(
     py: Python<'_>,
@@ -30,7 +30,7 @@ fn oza_bag(
     Ok(Learner::new(Box::new(kernel)))
 }
 
-/// Leveraging bagging.
+/// Builds leveraging bagging.
 #[pyfunction]
 fn leveraging_bagging(
     py: Python<'_>,
@@ -47,7 +47,7 @@ fn leveraging_bagging(
     Ok(Learner::new(Box::new(kernel)))
 }
 
-/// Online boosting.
+/// Builds online boosting.
 #[pyfunction]
 fn oza_boost(
     py: Python<'_>,
@@ -63,7 +63,7 @@ fn oza_boost(
     Ok(Learner::new(Box::new(kernel)))
 }
 
-/// One class against the rest.
+/// Builds one learner per class against the rest.
 #[pyfunction]
 fn one_vs_rest(
     py: Python<'_>,
@@ -77,7 +77,7 @@ fn one_vs_rest(
     Ok(Learner::new(Box::new(kernel)))
 }
 
-/// A learner that starts anew after a drift.
+/// Builds a learner that restarts after a drift.
 #[pyfunction]
 fn drift_reset(
     py: Python<'_>,

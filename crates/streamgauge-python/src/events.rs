@@ -1,4 +1,4 @@
-//! Events of live sources, many at a time.
+//! Decoding of events of live sources, many at a time.
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -12,7 +12,7 @@ use crate::text::{build_dialect, build_names};
 /// A field: its name, its nominal values, its use, whether it may be missing.
 type FieldSpec = (String, Option<Vec<String>>, String, bool);
 
-/// The events without a fault: which, values, classes, weights, times, keys; and the faults of the others.
+/// The valid events (indexes, values, classes, weights, times, keys), and the faults of the others.
 type Columns = (
     Py<PyArray1<i64>>,
     Py<PyArray2<f64>>,
@@ -38,7 +38,7 @@ fn parse_fields(specs: Vec<FieldSpec>) -> PyResult<Fields> {
     Ok(Fields::new(specs.into_iter().map(field).collect::<PyResult<_>>()?))
 }
 
-/// Decodes many events at once.
+/// A decoder of many events at once.
 #[pyclass(frozen, module = "streamgauge._native")]
 struct EventDecoder {
     kernel: Decoder,
@@ -46,13 +46,13 @@ struct EventDecoder {
 
 #[pymethods]
 impl EventDecoder {
-    /// Decode JSON objects.
+    /// Decodes JSON objects.
     #[staticmethod]
     fn json(fields: Vec<FieldSpec>) -> PyResult<Self> {
         Ok(wrap(self::parse_fields(fields)?, Box::new(Json)))
     }
 
-    /// Decode lines of delimited values.
+    /// Decodes lines of delimited values.
     #[staticmethod]
     fn csv(fields: Vec<FieldSpec>, columns: Vec<String>, delimiter: u8, missing: Vec<String>) -> PyResult<Self> {
         let fields = self::parse_fields(fields)?;
@@ -60,13 +60,13 @@ impl EventDecoder {
         Ok(wrap(fields, Box::new(csv)))
     }
 
-    /// Decode Avro records of a schema.
+    /// Decodes Avro records of a schema.
     #[staticmethod]
     fn avro(fields: Vec<FieldSpec>, schema: &str) -> PyResult<Self> {
         Ok(wrap(self::parse_fields(fields)?, Box::new(Avro::new(schema).map_err(to_python)?)))
     }
 
-    /// Decode the events that stand one behind the other and end at `ends`.
+    /// Decodes consecutive events, which end at `ends`.
     fn decode(&self, py: Python<'_>, events: &[u8], ends: PyReadonlyArray1<'_, i64>) -> PyResult<Columns> {
         let ends = read_column("ends", &ends)?;
         let kernel = &self.kernel;
@@ -97,7 +97,7 @@ fn wrap(fields: Fields, format: Box<dyn Format>) -> EventDecoder {
     EventDecoder { kernel: Decoder::new(fields, format) }
 }
 
-/// Put what is here into the module.
+/// Adds the bindings to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<EventDecoder>()
 }

@@ -1,4 +1,4 @@
-//! Ensembles whose members are renewed.
+//! Bindings of adaptive forests.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::convert::run_kernel;
 use crate::learners::{Learner, build_schema};
 use crate::trees::TreeOptions;
 
-/// An adaptive random forest.
+/// Builds an adaptive random forest.
 #[pyfunction]
 fn adaptive_random_forest(
     py: Python<'_>,
@@ -41,7 +41,7 @@ fn adaptive_random_forest(
     Ok(Learner::new(Box::new(kernel)))
 }
 
-/// Streaming random patches.
+/// Builds streaming random patches.
 #[pyfunction]
 fn streaming_random_patches(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! Forgetting: one Python class holds the state of any kind.
+//! Bindings of forgetting: one Python class holds the state of any kind.
 
 use numpy::ndarray::{ArrayBase, Dimension, OwnedRepr, ShapeBuilder, ShapeError, StrideShape};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyArray4, PyReadonlyArray1, PyReadonlyArray2};
@@ -27,9 +27,9 @@ struct Forgetting {
 
 #[pymethods]
 impl Forgetting {
-    /// Take in rows; the tallies after the first `stop` of them, for each of the ascending stops: confusion [s, c, c],
-    /// abstained [s, c], hits of the majority class and of no change by true class [s, 2, c], widths [s], the sums of
-    /// the statistics asked for [s, n], and areas under ROC curves, ties and average precisions [s, 3, c, c].
+    /// Adds rows; returns the tallies after each of the ascending reading rows: confusion [s, c, c], abstained [s, c],
+    /// hits of the majority class and of no change by true class [s, 2, c], widths [s], the sums of the requested
+    /// statistics [s, n], and areas under ROC curves, ties and average precisions [s, 3, c, c].
     #[pyo3(signature = (y_true, y_pred, majority_hit, no_change_hit, weight, reading_rows, votes = None, time = None))]
     fn update(
         &mut self,
@@ -52,7 +52,7 @@ impl Forgetting {
             votes: votes.as_ref().map(|votes| read_table("votes", votes)).transpose()?,
             time: read_optional_column("time", time.as_ref())?,
         };
-        // A row below 0 becomes one far beyond the end, which the kernel refuses.
+        // A negative row becomes one far beyond the end, which the kernel refuses.
         let reading_rows: Vec<usize> =
             read_column("reading_rows", &reading_rows)?.iter().map(|&row| row as usize).collect();
         let kernel = &mut self.kernel;
@@ -69,18 +69,18 @@ impl Forgetting {
         ))
     }
 
-    /// The bytes it holds.
+    /// Returns the memory it uses in bytes.
     #[getter]
     fn n_bytes(&self) -> usize {
         self.kernel.n_bytes()
     }
 
-    /// All of its state.
+    /// Saves the state.
     fn save(&self, py: Python<'_>) -> Py<PyBytes> {
         PyBytes::new(py, &py.detach(|| self.kernel.save())).unbind()
     }
 
-    /// Take over a saved state.
+    /// Restores a saved state.
     fn load(&mut self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
         let kernel = &mut self.kernel;
         run_kernel(py, || kernel.load(state))
@@ -104,42 +104,42 @@ fn wrap(kernel: impl Kernel + 'static) -> Forgetting {
     Forgetting { kernel: Box::new(kernel) }
 }
 
-/// Nothing is forgotten.
+/// Builds counts over all rows.
 #[pyfunction]
 #[pyo3(signature = (n_classes, statistics = vec![]))]
 fn landmark(n_classes: usize, statistics: Vec<String>) -> PyResult<Forgetting> {
     Ok(wrap(kernels::Landmark::new(build_layout(n_classes, &statistics, false)?)))
 }
 
-/// A sliding window of the last `width` rows.
+/// Builds a sliding window of the last `width` rows.
 #[pyfunction]
 #[pyo3(signature = (n_classes, width, statistics = vec![]))]
 fn window(n_classes: usize, width: usize, statistics: Vec<String>) -> PyResult<Forgetting> {
     kernels::Window::new(build_layout(n_classes, &statistics, true)?, width).map(wrap).map_err(to_python)
 }
 
-/// A sliding window of the last `seconds`.
+/// Builds a sliding window of the last `seconds`.
 #[pyfunction]
 #[pyo3(signature = (n_classes, seconds, statistics = vec![]))]
 fn time_window(n_classes: usize, seconds: f64, statistics: Vec<String>) -> PyResult<Forgetting> {
     Ok(wrap(kernels::TimeWindow::new(build_layout(n_classes, &statistics, true)?, seconds)))
 }
 
-/// Windows of `width` rows that follow each other.
+/// Builds consecutive windows of `width` rows.
 #[pyfunction]
 #[pyo3(signature = (n_classes, width, statistics = vec![]))]
 fn tumbling(n_classes: usize, width: u64, statistics: Vec<String>) -> PyResult<Forgetting> {
     kernels::Tumbling::new(build_layout(n_classes, &statistics, true)?, width).map(wrap).map_err(to_python)
 }
 
-/// Weights that fade by a factor with every row.
+/// Builds exponential fading.
 #[pyfunction]
 #[pyo3(signature = (n_classes, factor, statistics = vec![]))]
 fn fading(n_classes: usize, factor: f64, statistics: Vec<String>) -> PyResult<Forgetting> {
     Ok(wrap(kernels::Fading::new(build_layout(n_classes, &statistics, false)?, factor)))
 }
 
-/// A window that adapts its width to the errors.
+/// Builds an adaptive window on the errors.
 #[pyfunction]
 #[pyo3(signature = (n_classes, delta, clock, max_buckets, min_window_length, grace_period, statistics = vec![]))]
 fn adwin(

@@ -1,4 +1,4 @@
-//! Native learners: one Python class holds any of them.
+//! Bindings of the learners: one Python class holds any of them.
 
 use std::collections::HashMap;
 
@@ -21,12 +21,12 @@ pub struct Learner {
 }
 
 impl Learner {
-    /// A learner as Python sees it.
+    /// Wraps a kernel for Python.
     pub fn new(kernel: Box<dyn Kernel>) -> Self {
         Self { kernel }
     }
 
-    /// Take the kernel out, to be the member of another; what is left knows nothing and learns nothing of use.
+    /// Takes the kernel out, to be a member of another learner, and leaves an untrained baseline in its place.
     pub fn take(&mut self) -> Box<dyn Kernel> {
         let schema = Schema { n_values: vec![], n_classes: 1 };
         std::mem::replace(&mut self.kernel, Box::new(kernels::NoChange::new(schema)))
@@ -35,7 +35,7 @@ impl Learner {
 
 #[pymethods]
 impl Learner {
-    /// Predict each tested row, then learn it; predictions, and votes where wanted.
+    /// Predicts each tested row, then learns it; returns the predictions, and the votes if requested.
     #[pyo3(signature = (x, y, test, weight, with_votes))]
     fn interleave(
         &mut self,
@@ -63,7 +63,7 @@ impl Learner {
         Ok((predictions.unbind(), votes))
     }
 
-    /// As `interleave`, row by row; with the nanoseconds that predicting and learning each row took.
+    /// Like `interleave`, row by row; also returns the nanoseconds that predicting and learning each row took.
     #[pyo3(signature = (x, y, test, weight, with_votes))]
     fn interleave_timed(
         &mut self,
@@ -89,7 +89,7 @@ impl Learner {
         Ok((predictions.into_pyarray(py).unbind(), votes, predict, learn))
     }
 
-    /// The votes for each row; changes nothing.
+    /// Returns the votes for each row, without changing the learner.
     fn predict(&self, py: Python<'_>, x: PyReadonlyArray2<'_, f64>) -> PyResult<Votes> {
         let rows = read_table("x", &x)?;
         let (d, n_classes) = (self.kernel.schema().n_attributes(), self.kernel.schema().n_classes);
@@ -104,31 +104,31 @@ impl Learner {
         to_table(py, "votes", votes, (n, n_classes))
     }
 
-    /// What else there is to tell about it, such as the nodes of a tree.
+    /// Returns further facts about it, such as the number of nodes of a tree.
     #[getter]
     fn facts(&self) -> HashMap<&'static str, u64> {
         self.kernel.facts().into_iter().collect()
     }
 
-    /// The bytes it holds.
+    /// Returns the memory it uses in bytes.
     #[getter]
     fn n_bytes(&self, py: Python<'_>) -> PyResult<usize> {
         run_kernel(py, || Ok(self.kernel.n_bytes()))
     }
 
-    /// All of its state.
+    /// Saves the state.
     fn save(&self, py: Python<'_>) -> PyResult<Py<PyBytes>> {
         Ok(PyBytes::new(py, &run_kernel(py, || Ok(self.kernel.save()))?).unbind())
     }
 
-    /// Take over a saved state.
+    /// Restores a saved state.
     fn load(&mut self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
         let kernel = &mut self.kernel;
         run_kernel(py, || kernel.load(state))
     }
 }
 
-/// The columns of a step.
+/// Reads the columns of a step.
 fn read_step<'a>(
     x: &'a PyReadonlyArray2<'_, f64>,
     y: &'a PyReadonlyArray1<'_, i32>,
@@ -143,30 +143,30 @@ fn read_step<'a>(
     })
 }
 
-/// What a learner must know of a stream.
+/// Builds the schema of a learner.
 pub fn build_schema(n_values: &PyReadonlyArray1<'_, u32>, n_classes: usize) -> PyResult<Schema> {
     Ok(Schema { n_values: read_column("n_values", n_values)?.to_vec(), n_classes })
 }
 
-/// A learner that predicts the class seen most often.
+/// Builds a learner that predicts the most frequent class.
 #[pyfunction]
 fn majority_class(n_values: PyReadonlyArray1<'_, u32>, n_classes: usize) -> PyResult<Learner> {
     Ok(Learner { kernel: Box::new(kernels::MajorityClass::new(build_schema(&n_values, n_classes)?)) })
 }
 
-/// A learner that predicts the class seen last.
+/// Builds a learner that predicts the class seen last.
 #[pyfunction]
 fn no_change(n_values: PyReadonlyArray1<'_, u32>, n_classes: usize) -> PyResult<Learner> {
     Ok(Learner { kernel: Box::new(kernels::NoChange::new(build_schema(&n_values, n_classes)?)) })
 }
 
-/// Naive Bayes.
+/// Builds naive Bayes.
 #[pyfunction]
 fn naive_bayes(n_values: PyReadonlyArray1<'_, u32>, n_classes: usize) -> PyResult<Learner> {
     Ok(Learner { kernel: kernels::naive_bayes(build_schema(&n_values, n_classes)?) })
 }
 
-/// Check every value, label and weight of a batch against its schema.
+/// Checks every value, label and weight of a batch against its schema.
 #[pyfunction]
 fn check_batch(
     py: Python<'_>,

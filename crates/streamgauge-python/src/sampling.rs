@@ -1,4 +1,4 @@
-//! Counting, sampling and shuffling the rows of a text that comes in chunks of bytes.
+//! Bindings for counting, sampling and shuffling the rows of a text in chunks of bytes.
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -10,7 +10,7 @@ use streamgauge_kernels::text::{self, Classes};
 use crate::convert::{read_column, run_kernel, to_python};
 use crate::text::{Position, build_dialect, build_names, to_mark};
 
-/// What the rows of a text look like.
+/// The shape of the rows of a text.
 #[pyclass(frozen, module = "streamgauge._native")]
 struct RawRows(text::RawRows);
 
@@ -23,7 +23,7 @@ impl RawRows {
     }
 }
 
-/// The first pass over a text.
+/// The first pass over a text: counts the rows of each class.
 #[pyclass(module = "streamgauge._native")]
 struct Counting(sampling::Counting);
 
@@ -64,7 +64,7 @@ impl Counting {
     }
 }
 
-/// Which rows go where.
+/// The selection of rows for the training and the test set.
 #[pyclass(module = "streamgauge._native")]
 struct Selection(sampling::Selection);
 
@@ -95,7 +95,7 @@ impl Selection {
 
 type ThreeTexts<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
-/// The second pass over a text.
+/// The second pass over a text: copies the selected rows.
 #[pyclass(module = "streamgauge._native")]
 struct Sampling(sampling::Sampling);
 
@@ -143,7 +143,7 @@ impl Sampling {
     }
 }
 
-/// Scatters rows over buckets.
+/// A scatter of rows over buckets.
 #[pyclass(module = "streamgauge._native")]
 struct Scatter(shuffling::Scatter);
 
@@ -172,7 +172,7 @@ impl Scatter {
     }
 }
 
-/// The lines of a text in random order.
+/// Shuffles the lines of a text.
 #[pyfunction]
 fn shuffled_lines<'py>(py: Python<'py>, text: &[u8], seed: u64, address: u64) -> Bound<'py, PyBytes> {
     let shuffled = py.detach(|| shuffling::shuffle_lines(text, seed, address));

@@ -1,4 +1,4 @@
-//! Learners of one piece (linear models, neighbours, guesses, what is known by heart) and a filter round any learner.
+//! Bindings of single learners (linear models, neighbours, guesses, the memoriser) and of a filter around any learner.
 
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
@@ -9,26 +9,26 @@ use crate::composition::PythonFactory;
 use crate::convert::{run_kernel, to_python};
 use crate::learners::{Learner, build_schema};
 
-/// A learner that predicts the class seen most often among the rows learnt last.
+/// Builds a learner that predicts the most frequent class of the last rows.
 #[pyfunction]
 fn recent_majority(n_values: PyReadonlyArray1<'_, u32>, n_classes: usize, window: usize) -> PyResult<Learner> {
     let kernel = kernels::RecentMajority::new(build_schema(&n_values, n_classes)?, window).map_err(to_python)?;
     Ok(Learner::new(Box::new(kernel)))
 }
 
-/// A learner that guesses with the frequencies seen so far.
+/// Builds a learner that guesses with the frequencies so far.
 #[pyfunction]
 fn random_guess(n_values: PyReadonlyArray1<'_, u32>, n_classes: usize, seed: u64) -> PyResult<Learner> {
     Ok(Learner::new(Box::new(kernels::RandomGuess::new(build_schema(&n_values, n_classes)?, seed))))
 }
 
-/// A learner that knows by heart.
+/// Builds a learner that memorises rows.
 #[pyfunction]
 fn memoriser(n_values: PyReadonlyArray1<'_, u32>, n_classes: usize, seed: u64) -> PyResult<Learner> {
     Ok(Learner::new(Box::new(kernels::Memoriser::new(build_schema(&n_values, n_classes)?, seed))))
 }
 
-/// The nearest of the rows learnt last.
+/// Builds nearest neighbours over the last rows.
 #[pyfunction]
 fn nearest_neighbours(
     n_values: PyReadonlyArray1<'_, u32>,
@@ -40,7 +40,7 @@ fn nearest_neighbours(
     Ok(Learner::new(Box::new(kernel)))
 }
 
-/// A linear model.
+/// Builds a linear model.
 #[pyfunction]
 fn linear_model(
     n_values: PyReadonlyArray1<'_, u32>,
@@ -62,7 +62,7 @@ fn linear_model(
     Ok(Learner::new(Box::new(kernel)))
 }
 
-/// A learner some of whose predictions are switched.
+/// Builds a learner some of whose predictions are replaced.
 #[pyfunction]
 fn noise_filter(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! Files of text, chunk by chunk.
+//! Bindings of the text parsers, chunk by chunk.
 
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
@@ -9,13 +9,14 @@ use streamgauge_kernels::text::{
 
 use crate::convert::{run_kernel, to_python, to_table};
 
-/// Where in a file reading goes on: rows, bytes and lines before it.
+/// A position in a file: rows, bytes and lines before it.
 pub type Position = (u64, u64, u64);
 /// A column: its name, its nominal values, its role, whether values may be missing.
 type ColumnSpec = (String, Option<Vec<String>>, String, bool);
 /// Rows: values, classes, weights.
 type RowArrays = (Py<PyArray2<f64>>, Py<PyArray1<i32>>, Option<Py<PyArray1<f64>>>);
-/// What was found in a column: names, their counts, numbers, missing values, the line of the first name too many.
+/// The contents of a column: names, their counts, numbers, missing values, the line of the first name beyond the
+/// maximum.
 type ColumnFields = (Vec<String>, Vec<u64>, u64, u64, Option<u64>);
 
 pub fn to_mark((row, end, line): Position) -> Mark {
@@ -43,12 +44,12 @@ fn parse_column((name, values, role, missing): ColumnSpec) -> PyResult<Column> {
     Ok(Column { name, names: values.map(build_names).transpose()?, role, missing })
 }
 
-/// The rest of a chunk.
+/// Returns the rest of a chunk.
 fn slice_from(chunk: &[u8], position: usize) -> PyResult<&[u8]> {
     chunk.get(position..).ok_or_else(|| PyValueError::new_err(format!("the chunk has no position {position}")))
 }
 
-/// The header of an ARFF file, chunk by chunk.
+/// A parser of the header of an ARFF file, chunk by chunk.
 #[pyclass(module = "streamgauge._native")]
 #[derive(Default)]
 struct ArffHeader {
@@ -62,30 +63,30 @@ impl ArffHeader {
         Self::default()
     }
 
-    /// Read on; how many bytes were used.
+    /// Reads a chunk; returns the number of bytes used.
     fn update(&mut self, py: Python<'_>, chunk: &[u8]) -> PyResult<usize> {
         let kernel = &mut self.kernel;
         run_kernel(py, || Ok(kernel.update(chunk)?))
     }
 
-    /// Read the last line of the file.
+    /// Reads the last line of the file.
     fn finish(&mut self) -> PyResult<()> {
         self.kernel.finish().map_err(|error| to_python(error.into()))
     }
 
-    /// Whether `@data` has been read.
+    /// Returns whether `@data` has been read.
     #[getter]
     fn is_complete(&self) -> bool {
         self.kernel.is_complete()
     }
 
-    /// The name of the relation.
+    /// Returns the name of the relation.
     #[getter]
     fn relation(&self) -> &str {
         self.kernel.relation()
     }
 
-    /// Per attribute its name, its kind and its nominal values.
+    /// Returns the name, kind and nominal values of each attribute.
     #[getter]
     fn attributes(&self) -> Vec<(String, &'static str, Option<Vec<String>>)> {
         let describe = |(name, kind): &(String, AttributeKind)| match kind {
@@ -96,7 +97,7 @@ impl ArffHeader {
         self.kernel.attributes().iter().map(describe).collect()
     }
 
-    /// Where the rows start.
+    /// Returns the start of the rows.
     #[getter]
     fn mark(&self) -> Position {
         let Mark { row, end, line } = self.kernel.mark();
@@ -104,7 +105,7 @@ impl ArffHeader {
     }
 }
 
-/// The rows of a file, chunk by chunk.
+/// A reader of the rows of a file, chunk by chunk.
 #[pyclass(module = "streamgauge._native")]
 struct RowReader {
     kernel: text::RowReader,
@@ -112,7 +113,7 @@ struct RowReader {
 
 #[pymethods]
 impl RowReader {
-    /// Read delimited rows.
+    /// Reads delimited rows.
     #[staticmethod]
     fn delimited(
         columns: Vec<ColumnSpec>,
@@ -127,7 +128,7 @@ impl RowReader {
         Ok(Self { kernel: text::RowReader::new(Box::new(Delimited::new(layout)), to_mark(position), skip_to) })
     }
 
-    /// Read libsvm rows.
+    /// Reads libsvm rows.
     #[staticmethod]
     fn libsvm(
         classes: Vec<String>,
@@ -140,31 +141,31 @@ impl RowReader {
         Ok(Self { kernel: text::RowReader::new(Box::new(parser), to_mark(position), skip_to) })
     }
 
-    /// Read the chunk from `position` on until `limit` rows wait; how many bytes were used.
+    /// Reads the chunk from `position` on until `limit` rows are buffered; returns the number of bytes used.
     fn update(&mut self, py: Python<'_>, chunk: &[u8], position: usize, limit: usize) -> PyResult<usize> {
         let part = slice_from(chunk, position)?;
         let kernel = &mut self.kernel;
         run_kernel(py, || Ok(kernel.update(part, limit)?))
     }
 
-    /// Read the last line of the file.
+    /// Reads the last line of the file.
     fn finish(&mut self) -> PyResult<()> {
         self.kernel.finish().map_err(|error| to_python(error.into()))
     }
 
-    /// How many rows wait.
+    /// Returns the number of buffered rows.
     #[getter]
     fn n_rows(&self) -> usize {
         self.kernel.n_rows()
     }
 
-    /// The position of the next row in the file.
+    /// Returns the position of the next row in the file.
     #[getter]
     fn row(&self) -> u64 {
         self.kernel.row()
     }
 
-    /// Take the rows that wait.
+    /// Takes the buffered rows.
     fn take(&mut self, py: Python<'_>) -> PyResult<RowArrays> {
         let rows = self.kernel.take();
         let shape = (rows.y.len(), self.kernel.n_attributes());
@@ -173,13 +174,13 @@ impl RowReader {
         Ok((x, rows.y.into_pyarray(py).unbind(), weight))
     }
 
-    /// Take the places passed since the last call.
+    /// Takes the marks since the last call.
     fn take_marks(&mut self) -> Vec<Position> {
         self.kernel.take_marks().into_iter().map(|Mark { row, end, line }| (row, end, line)).collect()
     }
 }
 
-/// What the columns of a delimited file hold, chunk by chunk.
+/// A survey of the columns of a delimited file, chunk by chunk.
 #[pyclass(module = "streamgauge._native")]
 struct Survey {
     kernel: text::Survey,
@@ -207,24 +208,24 @@ impl Survey {
         Ok(Self { kernel: text::Survey::new(dialect, columns, max_names, to_mark(position)) })
     }
 
-    /// Survey a chunk.
+    /// Surveys a chunk.
     fn update(&mut self, py: Python<'_>, chunk: &[u8]) -> PyResult<()> {
         let kernel = &mut self.kernel;
         run_kernel(py, || Ok(kernel.update(chunk)?))
     }
 
-    /// Survey the last line of the file.
+    /// Surveys the last line of the file.
     fn finish(&mut self) -> PyResult<()> {
         self.kernel.finish().map_err(|error| to_python(error.into()))
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     #[getter]
     fn n_rows(&self) -> u64 {
         self.kernel.n_rows()
     }
 
-    /// What was found in each column.
+    /// Returns the contents of each column.
     #[getter]
     fn seen(&self) -> Vec<ColumnFields> {
         let to_tuple = |seen: &text::ColumnSummary| {
@@ -234,7 +235,7 @@ impl Survey {
     }
 }
 
-/// The classes and indexes of a libsvm file, chunk by chunk.
+/// A survey of the classes and indexes of a libsvm file, chunk by chunk.
 #[pyclass(module = "streamgauge._native")]
 struct LibsvmSurvey {
     kernel: text::LibsvmSurvey,
@@ -247,18 +248,18 @@ impl LibsvmSurvey {
         Self { kernel: text::LibsvmSurvey::new(max_classes) }
     }
 
-    /// Survey a chunk.
+    /// Surveys a chunk.
     fn update(&mut self, py: Python<'_>, chunk: &[u8]) -> PyResult<()> {
         let kernel = &mut self.kernel;
         run_kernel(py, || Ok(kernel.update(chunk)?))
     }
 
-    /// Survey the last line of the file.
+    /// Surveys the last line of the file.
     fn finish(&mut self) -> PyResult<()> {
         self.kernel.finish().map_err(|error| to_python(error.into()))
     }
 
-    /// The classes, the least and the greatest index, and how many rows there are.
+    /// Returns the classes, the smallest and the largest index, and the number of rows.
     #[getter]
     fn seen(&self) -> (Vec<String>, usize, usize, u64) {
         let kernel = &self.kernel;
@@ -266,14 +267,14 @@ impl LibsvmSurvey {
     }
 }
 
-/// The fields of a line, each with whether it was in quotes.
+/// Splits a line into fields, each with whether it was in quotes.
 #[pyfunction]
 fn split_line(line: &[u8], delimiter: u8) -> PyResult<Vec<(String, bool)>> {
     let error = |(column, reason): (usize, String)| PyValueError::new_err(format!("column {}: {reason}", column + 1));
     text::split(line, &build_dialect(delimiter, false, Vec::new())?).map_err(error)
 }
 
-/// Whether a text is a finite number.
+/// Returns whether a text is a finite number.
 #[pyfunction]
 fn is_number(text: &str) -> bool {
     text::parse_number(text).is_ok()

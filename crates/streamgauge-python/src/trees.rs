@@ -1,4 +1,4 @@
-//! Native trees.
+//! Bindings of the trees.
 
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
@@ -14,7 +14,7 @@ use crate::learners::{Learner, build_schema};
 /// The options that all trees share.
 #[pyclass(module = "streamgauge._native", frozen)]
 pub struct TreeOptions {
-    /// As the kernels know them.
+    /// The options of the kernel.
     pub options: HoeffdingTreeOptions,
 }
 
@@ -62,7 +62,7 @@ fn unknown_name_error(name: &str, kind: &str) -> PyErr {
     PyValueError::new_err(format!("{name:?} is not a {kind} known here"))
 }
 
-/// A Hoeffding tree.
+/// Builds a Hoeffding tree.
 #[pyfunction]
 fn hoeffding_tree(
     n_values: PyReadonlyArray1<'_, u32>,
@@ -73,7 +73,7 @@ fn hoeffding_tree(
     Ok(Learner { kernel })
 }
 
-/// A Hoeffding adaptive tree.
+/// Builds a Hoeffding adaptive tree.
 #[pyfunction]
 fn hoeffding_adaptive_tree(
     n_values: PyReadonlyArray1<'_, u32>,
@@ -89,7 +89,7 @@ fn hoeffding_adaptive_tree(
     Ok(Learner { kernel })
 }
 
-/// An extremely fast decision tree.
+/// Builds an extremely fast decision tree.
 #[pyfunction]
 fn extremely_fast_decision_tree(
     n_values: PyReadonlyArray1<'_, u32>,

@@ -1,4 +1,4 @@
-//! Rows as text.
+//! Bindings for writing rows as text.
 
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -8,7 +8,7 @@ use streamgauge_kernels::writing::{self, WeightStyle};
 
 use crate::convert::{read_column, read_optional_column, read_table, run_kernel};
 
-/// How rows become lines of text.
+/// The format of rows as lines of text.
 #[pyclass(frozen, module = "streamgauge._native")]
 struct Writing(writing::Writing);
 

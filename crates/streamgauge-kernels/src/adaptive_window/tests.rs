@@ -1,11 +1,11 @@
-//! What an adaptive window must keep.
+//! Invariants of an adaptive window.
 
 use super::*;
 use crate::randomness::{Draws, Purpose};
 
 const SETTINGS: Settings = Settings::new(0.002);
 
-/// Counts the values of the buckets it has been told of.
+/// An observer that counts buckets.
 #[derive(Default)]
 struct Counter {
     n_buckets: Vec<usize>,

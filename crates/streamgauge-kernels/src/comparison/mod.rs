@@ -1,8 +1,8 @@
-//! How often each of two learners is right where the other is wrong, over folds and rows, in bounded memory.
+//! Counts of rows on which one of two learners is right and the other wrong, over folds and rows, in bounded memory.
 //!
-//! With `d[i, t]` = [first right in fold i on row t] - [second right], tests need per fold the number of rows that
-//! only one of the two got right, and per row the square of the mean of `d` over folds. Everything is kept as whole
-//! numbers, so no split of the stream into batches can change a bit of what comes out.
+//! With `d[i, t]` = [first right in fold i on row t] - [second right], tests need the number of rows per fold that only
+//! one of the two got right, and the square of the mean of `d` over folds per row. All counts are whole numbers, so
+//! that no split of the stream into batches changes a bit of the result.
 
 mod blocks;
 mod scratch;
@@ -19,7 +19,7 @@ pub use two_way::{TwoWay, two_way};
 
 const NAME: &str = "PairCounter";
 
-/// What is known of the difference of two learners.
+/// The counts that describe the difference of two learners.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PairSums {
     /// Rows that at least one fold scored.
@@ -34,14 +34,14 @@ pub struct PairSums {
     pub sum_squared_means: f64,
     /// Whether every fold scored every row that any scored.
     pub crossed: bool,
-    /// Scored rows, summed over folds, in each block of consecutive rows; at most 64 blocks, alike in length but for
+    /// Scored rows, summed over folds, in each block of consecutive rows; at most 64 blocks, equal in length except for
     /// the last.
     pub block_scored: Vec<u64>,
     /// Sum of `d` over folds and rows in each block.
     pub block_sums: Vec<i64>,
 }
 
-/// What a look at all pairs at once needs, pair by pair in their order.
+/// The counts that an interim analysis of all pairs needs, in the order of the pairs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InterimSums {
     /// Rows that at least one fold scored.
@@ -52,16 +52,16 @@ pub struct InterimSums {
     pub only_first: Vec<u64>,
     /// Rows that only the second got right: [pairs, folds].
     pub only_second: Vec<u64>,
-    /// How many blocks of rows there are.
+    /// The number of blocks of rows.
     pub n_blocks: usize,
-    /// The parts of the variance of each mean difference; nothing where the folds did not score the same rows, or where
-    /// there is one fold or no row.
+    /// The components of the variance of each mean difference; empty if the folds did not score the same rows, or there
+    /// is one fold or no row.
     pub two_way: Vec<TwoWay>,
 }
 
-/// Counts, for every pair of learners at once, what their comparison needs.
+/// Counters for the comparison of every pair of learners.
 ///
-/// The memory is O(folds) per pair, whatever the number of rows.
+/// The memory is O(folds) per pair, for any number of rows.
 #[derive(Debug, Clone)]
 pub struct PairCounter {
     n_learners: usize,
@@ -73,17 +73,17 @@ pub struct PairCounter {
     hits: Vec<u64>,
     /// Rows that both got right: [pairs, folds].
     both: Vec<u64>,
-    /// Squared sums over folds of `d`, summed apart over the rows that 1, 2, ... folds scored: [pairs, folds].
+    /// Squared sums over folds of `d`, summed separately over the rows that 1, 2, ... folds scored: [pairs, folds].
     squares: Vec<u64>,
     blocks: Blocks,
     scratch: Scratch,
 }
 
 impl PairCounter {
-    /// A counter that has seen nothing.
+    /// Creates a counter that has seen no row.
     ///
     /// # Errors
-    /// [`KernelError::Option`] without learners or folds, or with more than 255 folds, whose sums a byte cannot hold.
+    /// Returns [`KernelError::Option`] without learners or folds, or with more than 255 folds (their sums are bytes).
     pub fn new(n_learners: usize, n_folds: usize) -> Result<Self, KernelError> {
         if n_learners == 0 {
             return Err(option_error("n_learners", n_learners, "it must be at least 1"));
@@ -105,13 +105,13 @@ impl PairCounter {
         })
     }
 
-    /// Count the rows `span` of a batch of `n`.
+    /// Counts the rows `span` of a batch of `n`.
     ///
-    /// `correct` [learners, folds, n] says which predictions were right, `scored` [folds, n] which count (None: all).
-    /// A span that ends within the batch lets the sums be read there.
+    /// `correct` [learners, folds, n] marks the right predictions, `scored` [folds, n] the rows that count (None: all).
+    /// The sums can be read between two spans of a batch.
     ///
     /// # Errors
-    /// [`KernelError::Shape`] where the lengths do not fit, [`KernelError::Option`] where the span leaves the batch.
+    /// Returns [`KernelError::Shape`] if the lengths do not fit, [`KernelError::Option`] if the span leaves the batch.
     pub fn update(
         &mut self,
         correct: &[bool],
@@ -140,7 +140,7 @@ impl PairCounter {
         Ok(())
     }
 
-    /// Count a span that lies within one block and fits the scratch space.
+    /// Counts a span that lies within one block and fits the scratch space.
     #[inline(always)]
     fn count(&mut self, correct: &[bool], scored: Option<&[bool]>, n: usize, span: Range<usize>) {
         let k = self.n_folds;
@@ -166,10 +166,10 @@ impl PairCounter {
         self.blocks.advance(span.len());
     }
 
-    /// What is known of the difference of two learners.
+    /// Returns the counts that describe the difference of two learners.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where a learner does not exist or is compared with itself.
+    /// Returns [`KernelError::Option`] if a learner does not exist or is compared with itself.
     pub fn sums(&self, first: usize, second: usize) -> Result<PairSums, KernelError> {
         let (m, k) = (self.n_learners, self.n_folds);
         for learner in [first, second] {
@@ -197,7 +197,7 @@ impl PairCounter {
         })
     }
 
-    /// What is known of all pairs.
+    /// Returns the counts of all pairs.
     #[must_use]
     pub fn interim_sums(&self) -> InterimSums {
         let k = self.n_folds;
@@ -230,14 +230,14 @@ impl PairCounter {
             .collect()
     }
 
-    /// The bytes it holds.
+    /// Returns the memory it uses in bytes.
     #[must_use]
     pub fn n_bytes(&self) -> usize {
         let numbers = self.scored.len() + self.hits.len() + self.both.len() + self.squares.len();
         size_of::<Self>() + 8 * numbers + self.blocks.n_bytes() + self.scratch.n_bytes()
     }
 
-    /// All of its state.
+    /// Saves the state.
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
         let mut writer = Writer::new(NAME, 1);
@@ -249,10 +249,10 @@ impl PairCounter {
         writer.finish()
     }
 
-    /// Take over the saved state of a counter for as many learners and folds.
+    /// Restores the saved state of a counter with the same numbers of learners and folds.
     ///
     /// # Errors
-    /// [`KernelError::Saved`] where the bytes are damaged or of another kind; the counter is then as it was.
+    /// Returns [`KernelError::Saved`] if the bytes are damaged or of another kind; the counter is then unchanged.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         let mut loaded = Self::new(self.n_learners, self.n_folds)?;
         let mut reader = Reader::new(NAME, 1, bytes)?;
@@ -279,7 +279,7 @@ impl PairCounter {
     }
 }
 
-/// All pairs of learners, in the order of their counts.
+/// Returns all pairs of learners, in the order of their counts.
 #[inline(always)]
 fn pairs(n_learners: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..n_learners).flat_map(move |first| (first + 1..n_learners).map(move |second| (first, second)))
@@ -307,7 +307,7 @@ mod tests {
     }
 
     impl Stream {
-        /// The sums of a pair by their definition, a cell at a time.
+        /// Computes the sums of a pair by their definition, cell by cell.
         fn slow(&self, first: usize, second: usize, masked: bool) -> PairSums {
             let (k, n) = (self.k, self.n);
             let right = |learner: usize, i: usize, t: usize| self.correct[(learner * k + i) * n + t];

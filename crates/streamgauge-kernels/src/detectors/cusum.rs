@@ -8,17 +8,17 @@ use crate::codec::{Reader, Writer};
 /// The options of [`Cusum`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CusumOptions {
-    /// By how much a value may differ from the mean without adding to the sum.
+    /// The difference from the mean that does not add to the sum.
     pub delta: f64,
-    /// How large a sum may become.
+    /// The sum above which a drift is signalled.
     pub threshold: f64,
-    /// The first so many values give no signal.
+    /// The number of initial values without a signal.
     pub grace_period: u64,
-    /// Which changes are signalled.
+    /// The direction of changes that are signalled.
     pub direction: Direction,
 }
 
-/// Sums up how far the values are above, and below, their mean, and never lets a sum fall below 0.
+/// A detector that sums how far the values are above, and below, their mean; no sum falls below 0.
 ///
 /// Page, "Continuous inspection schemes", 1954, about the mean of the values so far, as in MOA.
 #[derive(Debug, Clone)]
@@ -31,10 +31,10 @@ pub struct Cusum {
 }
 
 impl Cusum {
-    /// A detector that has seen nothing.
+    /// Creates a detector that has seen no value.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(options: CusumOptions) -> Result<Self, KernelError> {
         check_not_negative("delta", options.delta)?;
         check_not_negative("threshold", options.threshold)?;

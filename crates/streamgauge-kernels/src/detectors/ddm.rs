@@ -9,25 +9,25 @@ use crate::error::check_option;
 /// The options of [`Ddm`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DdmOptions {
-    /// How many standard deviations above the minimum a warning is given.
+    /// The number of standard deviations above the minimum that is a warning.
     pub warning: f64,
-    /// How many standard deviations above the minimum a drift is signalled.
+    /// The number of standard deviations above the minimum that is a drift.
     pub drift: f64,
-    /// The first so many values give no signal.
+    /// The number of initial values without a signal.
     pub grace_period: u64,
 }
 
-/// An error rate with its standard deviation, and the lowest there has been.
+/// An error rate, and the lowest so far with its standard deviation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ErrorRate {
     pub(super) n: f64,
     pub(super) errors: f64,
-    /// Rate and standard deviation where their sum was lowest.
+    /// Rate and standard deviation at the minimum of their sum.
     pub(super) least_rate: f64,
     pub(super) least_deviation: f64,
 }
 
-/// Watches an error rate: it may not rise far above the lowest it has been.
+/// A detector of rises of an error rate far above its minimum.
 ///
 /// Gama, Medas, Castillo and Rodrigues, "Learning with drift detection", 2004.
 #[derive(Debug, Clone)]
@@ -37,7 +37,7 @@ pub struct Ddm {
 }
 
 impl DdmOptions {
-    /// Check every option.
+    /// Checks every option.
     pub(super) fn check(&self) -> Result<(), KernelError> {
         check_not_negative("warning", self.warning)?;
         check_not_negative("drift", self.drift)?;
@@ -49,7 +49,7 @@ impl ErrorRate {
     pub(super) const FRESH: Self =
         Self { n: 0.0, errors: 0.0, least_rate: f64::INFINITY, least_deviation: f64::INFINITY };
 
-    /// Take in a value; the rate and its standard deviation.
+    /// Adds a value; returns the rate and its standard deviation.
     #[inline(always)]
     pub(super) fn update(&mut self, value: f64) -> (f64, f64) {
         self.n += 1.0;
@@ -58,7 +58,7 @@ impl ErrorRate {
         (rate, (rate * (1.0 - rate) / self.n).sqrt())
     }
 
-    /// Keep the lowest there has been.
+    /// Updates the minimum.
     #[inline(always)]
     pub(super) fn keep_least(&mut self, rate: f64, deviation: f64) {
         if rate + deviation <= self.least_rate + self.least_deviation {
@@ -66,7 +66,7 @@ impl ErrorRate {
         }
     }
 
-    /// What a rate shows against the lowest.
+    /// Compares a rate with the minimum.
     #[inline(always)]
     pub(super) fn signal(&self, rate: f64, deviation: f64, options: &DdmOptions) -> Signal {
         let level = rate + deviation;
@@ -81,10 +81,10 @@ impl ErrorRate {
 }
 
 impl Ddm {
-    /// A detector that has seen nothing.
+    /// Creates a detector that has seen no value.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(options: DdmOptions) -> Result<Self, KernelError> {
         options.check()?;
         Ok(Self { options, rate: ErrorRate::FRESH })

@@ -9,38 +9,38 @@ use crate::error::check_option;
 /// The options of [`Eddm`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EddmOptions {
-    /// At which share of the maximum a warning is given.
+    /// The share of the maximum below which there is a warning.
     pub warning: f64,
-    /// At which share of the maximum a drift is signalled.
+    /// The share of the maximum below which there is a drift.
     pub drift: f64,
-    /// The first so many values, and the first so many errors, give no signal.
+    /// The number of initial values, and of initial errors, without a signal.
     pub grace_period: u64,
 }
 
-/// Watches how far errors are apart: their distance may not fall far below the greatest it has been.
+/// A detector of falls of the distance between errors far below its maximum.
 ///
-/// Baena-García and others, "Early drift detection method", 2006. Between two errors the signal is that of the last.
+/// Baena-García and others, "Early drift detection method", 2006. Between two errors the last signal is repeated.
 #[derive(Debug, Clone)]
 pub struct Eddm {
     options: EddmOptions,
     n: f64,
     n_errors: f64,
-    /// The number of the last error.
+    /// The position of the last error.
     last: f64,
     mean: f64,
     /// The sum of the squared differences of the distances from their mean.
     squares: f64,
     /// The greatest mean plus two standard deviations.
     greatest: f64,
-    /// 1 while there is a warning.
+    /// 1 during a warning.
     warning_active: f64,
 }
 
 impl Eddm {
-    /// A detector that has seen nothing.
+    /// Creates a detector that has seen no value.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(options: EddmOptions) -> Result<Self, KernelError> {
         check_share("warning", options.warning)?;
         check_share("drift", options.drift)?;
@@ -61,7 +61,7 @@ impl Eddm {
         [self.options.warning, self.options.drift, self.options.grace_period as f64]
     }
 
-    /// Take in the distance of an error from the one before.
+    /// Adds the distance of an error from the one before.
     fn add_distance(&mut self, distance: f64) -> Signal {
         self.n_errors += 1.0;
         let deviation = distance - self.mean;

@@ -11,16 +11,16 @@ use crate::error::option_error;
 pub struct EwmaChartOptions {
     /// The weight of the newest value in the moving mean.
     pub newest_weight: f64,
-    /// How many values there should be between false alarms, on average: 100, 400 or 1,000.
+    /// The average number of values between false alarms: 100, 400 or 1,000.
     pub run_length: u64,
-    /// The first so many values give no signal.
+    /// The number of initial values without a signal.
     pub grace_period: u64,
 }
 
-/// Compares a moving mean of the errors with their mean so far.
+/// A detector that compares a moving mean of the errors with their mean so far.
 ///
 /// Ross, Adams, Tasoulis and Hand, "Exponentially weighted moving average charts for detecting concept drift", 2012.
-/// The control limit is their polynomial of the error rate, made for a weight of 0.2; a warning is at half of it. The
+/// The control limit is their polynomial of the error rate, fitted for a weight of 0.2; a warning is at half of it. The
 /// moving mean starts at 0, as in MOA.
 #[derive(Debug, Clone)]
 pub struct EwmaChart {
@@ -30,15 +30,15 @@ pub struct EwmaChart {
     n: f64,
     errors: f64,
     moving: f64,
-    /// The weight that is left of the start, squared.
+    /// The squared weight of the initial value.
     start: f64,
 }
 
 impl EwmaChart {
-    /// A detector that has seen nothing.
+    /// Creates a detector that has seen no value.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(options: EwmaChartOptions) -> Result<Self, KernelError> {
         check_share("newest_weight", options.newest_weight)?;
         let limit = match options.run_length {

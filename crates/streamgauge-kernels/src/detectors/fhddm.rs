@@ -9,13 +9,13 @@ use crate::codec::{Reader, Writer};
 /// The options of [`Fhddm`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FhddmOptions {
-    /// The probability of a false alarm at one look.
+    /// The probability of a false alarm per test.
     pub delta: f64,
-    /// How many values the window holds.
+    /// The number of values in the window.
     pub width: usize,
 }
 
-/// Watches the share of right predictions in a window: by Hoeffding's bound it may not fall far below its maximum.
+/// A detector of falls of the share of right predictions in a window below its maximum, by Hoeffding's bound.
 ///
 /// Pesaranghader and Viktor, "Fast Hoeffding drift detection method for evolving data streams", 2016.
 #[derive(Debug, Clone)]
@@ -27,10 +27,10 @@ pub struct Fhddm {
 }
 
 impl Fhddm {
-    /// A detector that has seen nothing.
+    /// Creates a detector that has seen no value.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(options: FhddmOptions) -> Result<Self, KernelError> {
         check_open_unit("delta", options.delta)?;
         check_positive("width", options.width as u64)?;

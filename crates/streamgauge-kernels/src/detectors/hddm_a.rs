@@ -13,11 +13,11 @@ pub struct HddmAOptions {
     pub warning: f64,
     /// The significance of a drift.
     pub drift: f64,
-    /// Which changes are signalled.
+    /// The direction of changes that are signalled.
     pub direction: Direction,
 }
 
-/// Compares the mean of all values with that of a first part of them, by Hoeffding's bound.
+/// A detector that compares the mean of all values with that of a first part of them, by Hoeffding's bound.
 ///
 /// Frías-Blanco and others, "Online and non-parametric drift detection methods based on Hoeffding's bounds", 2015, the
 /// A-test. The first part is the one of the lowest (for falls, the highest) mean with its bound.
@@ -29,11 +29,11 @@ pub struct HddmA {
     n: f64,
     total: f64,
     up: CutPoint,
-    /// The same for the values with their sign changed.
+    /// The same for the negated values.
     down: CutPoint,
 }
 
-/// The first part of the values: how many, their mean, its bound.
+/// The first part of the values: their number, their mean, and its bound.
 #[derive(Debug, Clone, Copy)]
 struct CutPoint {
     n: f64,
@@ -44,7 +44,7 @@ struct CutPoint {
 const NO_CUT: CutPoint = CutPoint { n: 0.0, mean: f64::INFINITY, bound: 0.0 };
 
 impl CutPoint {
-    /// Let the first part end at the last value where that is lower; otherwise what the difference shows.
+    /// Moves the cut to the last value if its bound is lower; otherwise returns the signal of the difference.
     #[inline(always)]
     fn update(&mut self, n: f64, mean: f64, bound: f64, logs: &[f64; 3]) -> Signal {
         if self.mean + self.bound >= mean + bound {
@@ -64,10 +64,10 @@ impl CutPoint {
 }
 
 impl HddmA {
-    /// A detector that has seen nothing.
+    /// Creates a detector that has seen no value.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(options: HddmAOptions) -> Result<Self, KernelError> {
         let HddmAOptions { warning, drift, .. } = options;
         check_open_unit("warning", warning)?;

@@ -15,12 +15,12 @@ pub struct HddmWOptions {
     pub drift: f64,
     /// The weight of the newest value in a mean.
     pub newest_weight: f64,
-    /// Which changes are signalled.
+    /// The direction of changes that are signalled.
     pub direction: Direction,
 }
 
-/// Compares exponentially weighted means of an older and a newer part of the values, by the inequality of bounded
-/// differences.
+/// A detector that compares exponentially weighted means of an older and a newer part of the values, by the inequality
+/// of bounded differences.
 ///
 /// Frías-Blanco and others, "Online and non-parametric drift detection methods based on Hoeffding's bounds", 2015, the
 /// W-test, with the sums of MOA.
@@ -30,18 +30,18 @@ pub struct HddmW {
     /// Half the logarithms of the bounds of a warning and of a drift.
     logs: [f64; 2],
     up: Parts,
-    /// The same for the values with their sign changed.
+    /// The same for the negated values.
     down: Parts,
 }
 
-/// A weighted mean and the sum of its squared weights, which is 0 where there is no value yet.
+/// A weighted mean and the sum of its squared weights, which is 0 before the first value.
 #[derive(Debug, Clone, Copy)]
 struct Mean {
     mean: f64,
     squares: f64,
 }
 
-/// The means of all values, of those before the cut and of those since.
+/// The means of all values, of those before the cut, and of those after it.
 #[derive(Debug, Clone, Copy)]
 struct Parts {
     all: Mean,
@@ -68,7 +68,7 @@ impl Mean {
 }
 
 impl Parts {
-    /// Take in a value; what the two parts show.
+    /// Adds a value; returns the signal of the two parts.
     #[inline(always)]
     fn update(&mut self, value: f64, weight: f64, logs: [f64; 2]) -> Signal {
         self.all.update(value, weight);
@@ -100,10 +100,10 @@ impl Parts {
 }
 
 impl HddmW {
-    /// A detector that has seen nothing.
+    /// Creates a detector that has seen no value.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(options: HddmWOptions) -> Result<Self, KernelError> {
         let HddmWOptions { warning, drift, newest_weight, .. } = options;
         check_open_unit("warning", warning)?;

@@ -7,9 +7,9 @@ use crate::codec::{Reader, Writer};
 use crate::error::check_option;
 use crate::randomness::Purpose;
 
-/// Watches the mean of the values so far rather than the values; after a drift it starts anew, or goes on over all.
+/// A detector on the mean of the values so far; after a drift the mean restarts, or continues over all values.
 ///
-/// So Gama, Sebastião and Rodrigues watch a prequential error rate: "Issues in evaluation of stream learning
+/// Gama, Sebastião and Rodrigues monitor a prequential error rate this way: "Issues in evaluation of stream learning
 /// algorithms", 2009.
 #[derive(Clone)]
 pub struct MeanDetector {
@@ -20,17 +20,17 @@ pub struct MeanDetector {
 }
 
 impl MeanDetector {
-    /// Give a detector the running mean; with `restarts` it starts anew after a drift.
+    /// Wraps a detector; with `restarts` the mean restarts after a drift.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where the detector takes in nothing but 0 and 1.
+    /// Returns [`KernelError::Option`] if the detector accepts only 0 and 1.
     pub fn new(detector: Box<dyn Detector>, restarts: bool) -> Result<Self, KernelError> {
         let expected = "it takes in nothing but 0 and 1, and a mean is something between";
         check_option("detector", detector.name(), detector.domain() != Domain::Binary, expected)?;
         Ok(Self { detector, restarts, n: 0.0, total: 0.0 })
     }
 
-    /// Begin a new mean, unless it is to go on.
+    /// Restarts the mean, unless it continues over drifts.
     fn reset_mean(&mut self) {
         if self.restarts {
             (self.n, self.total) = (0.0, 0.0);

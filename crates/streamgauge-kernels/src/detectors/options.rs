@@ -1,10 +1,10 @@
-//! What the options of detectors have in common, and how they are saved beside plain numbers.
+//! Checks of options that detectors share, and serialisation of options and plain numbers.
 
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::error::check_option;
 
-/// Which changes of the mean are signalled.
+/// The direction of changes of the mean that are signalled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// Only a rise.
@@ -16,21 +16,21 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Whether rises are signalled.
+    /// Returns whether rises are signalled.
     #[inline(always)]
     #[must_use]
     pub fn is_up(self) -> bool {
         self != Self::Down
     }
 
-    /// Whether falls are signalled.
+    /// Returns whether falls are signalled.
     #[inline(always)]
     #[must_use]
     pub fn is_down(self) -> bool {
         self != Self::Up
     }
 
-    /// As a number, to be saved.
+    /// Returns the number it is saved as.
     pub(super) fn code(self) -> f64 {
         f64::from(self as u8)
     }
@@ -56,13 +56,13 @@ pub(super) fn check_positive(option: &'static str, found: u64) -> Result<(), Ker
     check_option(option, found, found > 0, "it must be at least 1")
 }
 
-/// Append options and the numbers of a state.
+/// Appends options and the numbers of a state.
 pub(super) fn write_numbers(writer: &mut Writer, options: &[f64], numbers: &[f64]) {
     writer.f64s(options);
     writer.f64s(numbers);
 }
 
-/// Read the numbers of a state saved with the same options.
+/// Reads the numbers of a state saved with the same options.
 pub(super) fn read_numbers<const N: usize>(reader: &mut Reader<'_>, options: &[f64]) -> Result<[f64; N], KernelError> {
     if reader.f64s()? != options {
         return Err(reader.error("it has other options"));

@@ -9,22 +9,22 @@ use crate::dispatch;
 /// The options of [`PageHinkley`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PageHinkleyOptions {
-    /// By how much a value may differ from the mean without adding to the sum.
+    /// The difference from the mean that does not add to the sum.
     pub delta: f64,
-    /// How far the sum may be from its extreme.
+    /// The distance of the sum from its extreme that is a drift.
     pub threshold: f64,
-    /// By how much the sum fades with every value; 1 for not at all.
+    /// The factor by which the sum fades with every value; 1 for no fading.
     pub factor: f64,
-    /// The first so many values give no signal.
+    /// The number of initial values without a signal.
     pub grace_period: u64,
-    /// Which changes are signalled.
+    /// The direction of changes that are signalled.
     pub direction: Direction,
 }
 
-/// Sums up how far the values are above, and below, their mean.
+/// A detector that sums how far the values are above, and below, their mean.
 ///
 /// Page, "Continuous inspection schemes", 1954, with the fading factor of Gama, Sebastião and Rodrigues, "Issues in
-/// evaluation of stream learning algorithms", 2009: `m = factor * m + (value - mean - delta)`; a drift is where m
+/// evaluation of stream learning algorithms", 2009: `m = factor * m + (value - mean - delta)`; there is a drift if m
 /// is more than the threshold above its minimum.
 #[derive(Debug, Clone)]
 pub struct PageHinkley {
@@ -47,10 +47,10 @@ struct State {
 const FRESH: State = State { n: 0.0, total: 0.0, rise: 0.0, least: f64::INFINITY, fall: 0.0, greatest: -f64::INFINITY };
 
 impl PageHinkley {
-    /// A detector that has seen nothing.
+    /// Creates a detector that has seen no value.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(options: PageHinkleyOptions) -> Result<Self, KernelError> {
         check_not_negative("delta", options.delta)?;
         check_not_negative("threshold", options.threshold)?;
@@ -65,8 +65,8 @@ impl PageHinkley {
 }
 
 impl State {
-    /// Take in a value; whether the values have changed. The mean is off the path from one value to the next, so
-    /// that its division costs no waiting.
+    /// Adds a value; returns whether the values have changed. The mean is off the critical path from one value to the
+    /// next, so that its division adds no latency.
     #[inline(always)]
     fn update(&mut self, options: &PageHinkleyOptions, value: f64, up: bool, down: bool) -> bool {
         self.n += 1.0;
@@ -86,7 +86,7 @@ impl State {
         passed & (self.n > options.grace_period as f64)
     }
 
-    /// Take in a column, with the directions known when this is compiled.
+    /// Adds a column, with the directions known at compile time.
     #[inline(always)]
     fn update_all(&mut self, options: &PageHinkleyOptions, values: &[f64], signals: &mut [u8], up: bool, down: bool) {
         let mut state = *self;

@@ -1,4 +1,4 @@
-//! RDDM: DDM that forgets what is old.
+//! RDDM: DDM that forgets old values.
 
 use super::ddm::{DdmOptions, ErrorRate};
 use super::options::{check_positive, read_numbers, write_numbers};
@@ -12,15 +12,15 @@ use crate::codec::{Reader, Writer};
 pub struct RddmOptions {
     /// The levels and the grace period of DDM.
     pub levels: DdmOptions,
-    /// A concept of so many values is shortened to the newest of them.
+    /// The number of values from which a concept is shortened to the newest of them.
     pub max_concept: u64,
-    /// How many of the newest values are kept for that.
+    /// The number of newest values kept for that.
     pub min_stable: usize,
-    /// A warning that lasts for so many values is a drift.
+    /// The number of values after which a warning becomes a drift.
     pub max_warning: u64,
 }
 
-/// DDM that shortens long concepts, and after a drift goes on with the values since the warning.
+/// DDM that shortens long concepts, and restarts after a drift with the values since the warning.
 ///
 /// Barros, Cabral, Gonçalves and Santos, "RDDM: Reactive drift detection method", 2017.
 #[derive(Debug, Clone)]
@@ -28,15 +28,15 @@ pub struct Rddm {
     options: RddmOptions,
     rate: ErrorRate,
     newest: Ring,
-    /// How many values there have been since a warning began, with its first; 0 where there is none.
+    /// The number of values since the start of a warning, including the first; 0 without a warning.
     n_since_warning: f64,
 }
 
 impl Rddm {
-    /// A detector that has seen nothing.
+    /// Creates a detector that has seen no value.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(options: RddmOptions) -> Result<Self, KernelError> {
         options.levels.check()?;
         let RddmOptions { max_concept, min_stable, max_warning, .. } = options;
@@ -52,7 +52,7 @@ impl Rddm {
         [warning, drift, grace_period as f64, max_concept as f64, min_stable as f64, max_warning as f64]
     }
 
-    /// Go on after a drift with the newest values, so many.
+    /// Restarts after a drift with the newest `n` values.
     #[inline(never)]
     fn restart_after_drift(&mut self, n: usize) -> Signal {
         self.newest.keep_newest(n);
@@ -66,7 +66,7 @@ impl Rddm {
         Signal::Drift
     }
 
-    /// Forget all but the values that are kept; the lowest rate stays.
+    /// Forgets all but the kept values; the minimum rate stays.
     #[inline(never)]
     fn shorten(&mut self) {
         (self.rate.n, self.rate.errors) = (self.newest.len() as f64, self.newest.n_ones() as f64);

@@ -10,21 +10,21 @@ use crate::error::check_option;
 /// The options of [`Stepd`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepdOptions {
-    /// How many values are the newest.
+    /// The number of newest values.
     pub width: usize,
-    /// The value of the statistic, a standard normal one, above which a warning is given.
+    /// The value of the standard normal statistic above which a warning is given.
     pub warning: f64,
     /// The value of the statistic above which a drift is signalled.
     pub drift: f64,
-    /// Which changes of the error rate are signalled.
+    /// The direction of changes of the error rate that are signalled.
     pub direction: Direction,
 }
 
-/// Tests whether the newest errors are in the same proportion as all before.
+/// A detector that tests whether the newest errors have the same proportion as all earlier ones.
 ///
-/// Nishida and Yamauchi, "Detecting concept drift using statistical testing", 2007: the test of equal proportions
-/// with the correction for continuity. Where the correction is greater than the difference the statistic is below
-/// 0 and shows nothing; MOA takes its absolute value there, and fires on nothing at small error rates.
+/// Nishida and Yamauchi, "Detecting concept drift using statistical testing", 2007: the test of equal proportions with
+/// the correction for continuity. If the correction exceeds the difference, the statistic is below 0 and not
+/// significant; MOA takes its absolute value there, and signals false alarms at small error rates.
 #[derive(Debug, Clone)]
 pub struct Stepd {
     options: StepdOptions,
@@ -34,10 +34,10 @@ pub struct Stepd {
 }
 
 impl Stepd {
-    /// A detector that has seen nothing.
+    /// Creates a detector that has seen no value.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(options: StepdOptions) -> Result<Self, KernelError> {
         check_positive("width", options.width as u64)?;
         check_not_negative("warning", options.warning)?;
@@ -56,7 +56,7 @@ impl Stepd {
         [width as f64, warning, drift, direction.code()]
     }
 
-    /// The statistic, 0 where the rate has changed in a direction that is not signalled.
+    /// Returns the statistic, or 0 if the rate has changed in a direction that is not signalled.
     #[inline(always)]
     fn statistic(&self) -> f64 {
         let (n_newest, newest_errors) = (self.options.width as f64, self.newest.n_ones() as f64);

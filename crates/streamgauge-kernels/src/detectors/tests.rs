@@ -1,4 +1,4 @@
-//! What every detector must keep.
+//! Invariants of all detectors.
 
 use super::*;
 use crate::randomness::{Draws, Purpose};
@@ -29,7 +29,7 @@ fn build(direction: Direction) -> Vec<Box<dyn Detector>> {
     ]
 }
 
-/// Errors at a rate that jumps up and down again every so many values.
+/// Returns errors at a rate that changes after every `every` values.
 fn errors(n: usize, every: usize) -> Vec<f64> {
     let draws = Draws::new(5, Purpose::named("errors"), 0);
     let rate = |row: usize| [0.1, 0.5][row / every % 2];

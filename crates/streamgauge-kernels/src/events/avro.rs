@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use super::{Fields, Format, Row, Value};
 use crate::KernelError;
 
-/// Types inside types beyond this depth are refused, so that no event can exhaust the stack.
+/// The maximum depth of nested types, so that no event can exhaust the stack.
 const MAX_DEPTH: usize = 64;
 
 /// A type of the schema of the writer.
@@ -16,11 +16,11 @@ const MAX_DEPTH: usize = 64;
 enum Type {
     Null,
     Boolean,
-    /// A whole number, and what a second is in it: 1 unless it is a moment of another unit.
+    /// A whole number, and the number of its units per second: 1 unless it is a timestamp of another unit.
     Whole(f64),
     /// A day, counted from 1970.
     Date,
-    /// A whole number of so many digits behind the point: bytes of a fixed size, or of any.
+    /// A whole number with `scale` digits after the point, in bytes of a fixed size or of any size.
     Decimal {
         size: Option<usize>,
         scale: u64,
@@ -39,7 +39,7 @@ enum Type {
     Named(String),
 }
 
-/// An Avro record per event, in the binary form without a header.
+/// Events that are Avro records, in the binary form without a header.
 #[derive(Debug, Clone)]
 pub struct Avro {
     record: Type,
@@ -47,10 +47,10 @@ pub struct Avro {
 }
 
 impl Avro {
-    /// Records of a schema, which is given as JSON.
+    /// Creates a format from a schema, which is given as JSON.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where it is no schema of a record.
+    /// Returns [`KernelError::Option`] if it is not the schema of a record.
     pub fn new(schema: &str) -> Result<Self, KernelError> {
         let schema_error = |found: String| KernelError::Option {
             option: "schema",
@@ -159,13 +159,13 @@ fn parse_symbols(json: &Json) -> Result<Vec<String>, String> {
     list.iter().map(|text| text.as_str().map(str::to_owned).ok_or_else(|| "a symbol that is no text".into())).collect()
 }
 
-/// How many digits of a decimal stand behind the point.
+/// Returns the number of digits of a decimal after the point.
 fn parse_scale(decimal: &Json) -> Result<u64, String> {
     let Some(scale) = decimal.get("scale") else { return Ok(0) };
     scale.as_u64().ok_or_else(|| format!("a decimal of scale {scale}"))
 }
 
-/// What a second is in the whole numbers of a logical type.
+/// Returns the number of units per second of a logical type.
 fn units_per_second(logical: Option<&str>) -> f64 {
     match logical {
         Some("timestamp-millis" | "local-timestamp-millis" | "time-millis") => 1e3,
@@ -191,7 +191,7 @@ struct AvroReader<'a> {
 }
 
 impl<'a> AvroReader<'a> {
-    /// Read a value; a path leads to the fields that it holds, none where it is passed over.
+    /// Reads a value; `path` leads to the fields in it, or is none if the value is skipped.
     fn walk(&mut self, value_type: &Type, path: Option<String>, depth: usize) -> Result<(), String> {
         if depth > MAX_DEPTH {
             return Err(format!("there are more than {MAX_DEPTH} values inside values"));
@@ -243,7 +243,7 @@ impl<'a> AvroReader<'a> {
         (self.fields.find(&path).is_some() || self.fields.has_children(&path)).then_some(path)
     }
 
-    /// Read the values of a list or a map, which come in blocks.
+    /// Reads the values of a list or a map, which are stored in blocks.
     fn read_blocks(&mut self, value_type: &Type, path: Option<&str>, depth: usize, is_map: bool) -> Result<(), String> {
         let mut position = 0_usize;
         loop {
@@ -315,7 +315,7 @@ impl<'a> AvroReader<'a> {
         std::str::from_utf8(self.read_bytes()?).map_err(|_| "a text is not UTF-8".into())
     }
 
-    /// Read a whole number: seven bits to a byte, the sign in the lowest.
+    /// Reads a zigzag-encoded whole number: seven bits per byte, the sign in the lowest.
     fn read_long(&mut self) -> Result<i64, String> {
         let mut bits = 0_u64;
         for shift in (0..70).step_by(7) {
@@ -332,7 +332,7 @@ impl<'a> AvroReader<'a> {
     }
 }
 
-/// The nearest number to a decimal, whose digits are a whole number in two's complement, the highest byte first.
+/// Returns the nearest number to a decimal, whose digits are a whole number in two's complement, big-endian.
 fn decode_decimal(bytes: &[u8], scale: u64) -> Result<Value<'static>, String> {
     let Some(first) = bytes.first() else { return Err("a decimal has no bytes".into()) };
     let sign = if *first < 0x80 { 0_i128 } else { -1 };
@@ -344,12 +344,12 @@ fn decode_decimal(bytes: &[u8], scale: u64) -> Result<Value<'static>, String> {
     if scale == 0 {
         return Ok(Value::Whole(digits));
     }
-    // read as text, so that it is rounded once
+    // parsed from text, so that it is rounded once
     let number = format!("{digits}e-{scale}").parse().map_err(|_| format!("a decimal of scale {scale}"))?;
     Ok(Value::Number(number))
 }
 
-/// A number; NaN stands for a missing one.
+/// Returns a number; NaN means missing.
 fn number_or_missing(number: f64) -> Value<'static> {
     if number.is_nan() { Value::Missing } else { Value::Number(number) }
 }

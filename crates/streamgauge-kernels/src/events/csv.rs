@@ -3,16 +3,16 @@
 use super::{Fields, Format, Row, Value};
 use crate::text::{Cursor, Dialect, scan_number};
 
-/// A line of values per event.
+/// Events that are lines of delimited values.
 #[derive(Debug, Clone)]
 pub struct Csv {
     dialect: Dialect,
-    /// The place of the field in each column; none where the column is passed over.
+    /// The index of the field in each column; none if the column is skipped.
     columns: Vec<Option<usize>>,
 }
 
 impl Csv {
-    /// Lines with these columns.
+    /// Creates a format with these columns.
     #[must_use]
     pub fn new(dialect: Dialect, columns: &[String], fields: &Fields) -> Self {
         Self { dialect, columns: columns.iter().map(|name| fields.find(name)).collect() }

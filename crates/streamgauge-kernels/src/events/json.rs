@@ -7,8 +7,8 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 
 use super::{Fields, Format, Row, Value};
 
-/// A JSON object per event. What lies in objects or lists inside it has the names, or positions, of both, with a point
-/// between; what no field asks for is passed over.
+/// Events that are JSON objects. Nested values are named by their path: names or positions joined by points. Values
+/// without a field are skipped.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Json;
 
@@ -22,7 +22,7 @@ impl Format for Json {
     }
 }
 
-/// An object or a list: its fields are looked for under a path.
+/// An object or a list whose fields have a common path.
 struct Object<'a> {
     fields: &'a Fields,
     row: &'a mut Row,
@@ -98,7 +98,7 @@ impl<'de> Visitor<'de> for Object<'_> {
     }
 }
 
-/// What the name of a member leads to.
+/// The target of a member name.
 enum Member {
     Field(usize),
     Inner(String),

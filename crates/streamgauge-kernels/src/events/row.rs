@@ -1,4 +1,4 @@
-//! One event, field by field.
+//! The row of one event, built field by field.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,10 +9,10 @@ use crate::text::{join_first, parse_number, quote_excerpt};
 /// The class of a row whose class is not known.
 const UNLABELLED: i32 = -1;
 
-/// What a field holds.
+/// The value of a field.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value<'a> {
-    /// Nothing.
+    /// No value.
     Missing,
     /// A truth value.
     Truth(bool),
@@ -39,13 +39,13 @@ impl fmt::Display for Value<'_> {
 /// The row of one event.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// Values of the attributes; NaN where one is missing.
+    /// Values of the attributes; NaN if one is missing.
     pub x: Vec<f64>,
-    /// The code of the class; -1 where it is not known.
+    /// The code of the class; -1 if it is not known.
     pub y: i32,
     /// The weight.
     pub weight: f64,
-    /// The time; NaN where it is missing.
+    /// The time; NaN if it is missing.
     pub time: f64,
     /// The key.
     pub key: Vec<u8>,
@@ -54,7 +54,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// A row without any value.
+    /// Creates a row without values.
     #[must_use]
     pub fn new(fields: &Fields) -> Self {
         let mut row = Self {
@@ -70,7 +70,7 @@ impl Row {
         row
     }
 
-    /// Forget all values.
+    /// Removes all values.
     pub fn clear(&mut self) {
         self.x.fill(f64::NAN);
         self.seen.fill(false);
@@ -78,10 +78,10 @@ impl Row {
         (self.y, self.weight, self.time, self.n_seen) = (UNLABELLED, 1.0, f64::NAN, 0);
     }
 
-    /// Put the value of a field where it belongs.
+    /// Stores the value of a field.
     ///
     /// # Errors
-    /// Why it has no place there.
+    /// Returns the reason if the value is invalid.
     pub fn set(&mut self, fields: &Fields, index: usize, value: &Value<'_>) -> Result<(), String> {
         let field = &fields.list[index];
         if self.seen[index] {
@@ -115,10 +115,10 @@ impl Row {
         Ok(())
     }
 
-    /// Check that nothing is missing that must be there.
+    /// Checks that no required field is missing.
     ///
     /// # Errors
-    /// What is missing.
+    /// Returns the missing field.
     pub fn check(&self, fields: &Fields) -> Result<(), String> {
         if self.n_seen == self.seen.len() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! A window that adapts its width to the errors of the learner.
+//! An adaptive window on the errors of the learner.
 
 use std::collections::VecDeque;
 
@@ -10,15 +10,15 @@ use crate::codec::{Reader, Writer};
 
 const NAME: &str = "Adwin";
 
-/// Buckets below this level are rows, from it on they are tallies.
+/// The level from which on buckets are tallies; below it they are rows.
 const FIRST_TALLY_LEVEL: usize = 7;
-/// So many rows are taken in at a time.
+/// The number of rows added at a time.
 const CHUNK: usize = 1024;
 
-/// Covers the rows since the error rate last changed, by ADWIN on the 0/1 loss of each row.
+/// An adaptive window: covers the rows since the error rate last changed, by ADWIN on the 0/1 loss of each row.
 ///
-/// Each bucket of the histogram carries the tally of its rows, so that all measures are over one and the same window.
-/// The weights of rows count in the tallies, not in the loss.
+/// Each bucket of the histogram has the tally of its rows, so that all measures cover the same window. The weights of
+/// rows count in the tallies, not in the loss.
 #[derive(Debug, Clone)]
 pub struct Adwin {
     window: AdaptiveWindow,
@@ -26,10 +26,10 @@ pub struct Adwin {
 }
 
 impl Adwin {
-    /// A state that has seen nothing.
+    /// Creates a state that has seen no row.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(layout: Layout, settings: Settings) -> Result<Self, KernelError> {
         Ok(Self { window: AdaptiveWindow::binary(settings)?, tallies: BucketTallies::new(layout) })
     }
@@ -78,11 +78,11 @@ impl Forgetting for Adwin {
     }
 }
 
-/// What belongs to the buckets of the window.
+/// The tallies of the buckets of the window.
 #[derive(Debug, Clone)]
 struct BucketTallies {
     layout: Layout,
-    /// How many entries a row has.
+    /// The number of entries of a row.
     entries_per_row: usize,
     /// The rows of the small buckets.
     recent: RecentRows,
@@ -101,7 +101,7 @@ impl BucketTallies {
         add_rows(weights, codes, row_weights);
     }
 
-    /// Make the newest tallies of a level from pairs of the level below, or from rows.
+    /// Builds the newest tallies of a level from pairs of the level below, or from rows.
     #[inline(never)]
     fn merge(&mut self, level: usize, n_pairs: usize) {
         if level == self.levels.len() {
@@ -119,7 +119,7 @@ impl BucketTallies {
         Some(older.merge_with(newer, self.layout))
     }
 
-    /// Make a tally of the oldest rows.
+    /// Builds a tally of the oldest rows and removes them.
     fn tally_oldest_rows(&mut self) -> BucketTally {
         let n_entries = self.entries_per_row << FIRST_TALLY_LEVEL;
         let (codes, weights) = self.recent.oldest(n_entries);
@@ -180,9 +180,9 @@ impl BucketObserver for BucketTallies {
 #[derive(Debug, Clone, Default)]
 struct RecentRows {
     codes: Vec<u32>,
-    /// Empty while all have been 1.
+    /// Empty while all are 1.
     weights: Vec<f64>,
-    /// The entries before this one are no longer needed.
+    /// The first entry still needed.
     start: usize,
 }
 
@@ -203,7 +203,7 @@ impl RecentRows {
         self.codes.extend_from_slice(codes);
     }
 
-    /// The `n` oldest entries: their codes and weights.
+    /// Returns the codes and weights of the `n` oldest entries.
     fn oldest(&self, n: usize) -> (&[u32], Option<&[f64]>) {
         let range = self.start..self.start + n;
         let weights = if self.weights.is_empty() { None } else { Some(&self.weights[range.clone()]) };

@@ -1,4 +1,4 @@
-//! Weights that fade by a factor with every row.
+//! Exponential fading: weights fade by a factor with every row.
 
 use std::ops::RangeInclusive;
 
@@ -8,34 +8,34 @@ use crate::codec::{Reader, Writer};
 
 const NAME: &str = "Fading";
 
-/// After so many rows, or as many as there are outcomes, the sums are brought back to scale at the latest: seldom enough
-/// to cost a row next to nothing, and often enough for the powers to stay few.
+/// The bounds of the maximum period, which is the number of outcomes in between: rescaling is rare enough to cost
+/// little per row, and frequent enough to keep the table of powers small.
 const MAX_PERIOD: RangeInclusive<usize> = 1024..=8192;
-/// Weights grow by so much at most before the sums are brought back to scale.
+/// The maximum growth of weights before the sums are rescaled.
 const MAX_GROWTH: f64 = 18_446_744_073_709_551_616.0;
-/// A faded sum below this is nothing.
+/// A faded sum below this is set to 0.
 const NEGLIGIBLE: f64 = 1e-290;
 
-/// Gives a row that lies `age` rows back the weight `factor^age`.
+/// Exponential fading: a row that is `age` rows old has the weight `factor^age`.
 ///
-/// Instead of fading all sums with each row, rows enter with weights that grow; the sums are brought back to scale
-/// when a period of rows ends, which depends on the count of rows alone.
+/// Instead of fading all sums with each row, new rows get growing weights. The sums are rescaled when a period of rows
+/// ends, which depends only on the number of rows.
 #[derive(Debug, Clone)]
 pub struct Fading {
     layout: Layout,
     width: u64,
-    /// The powers of the factor, up to that of a whole period.
+    /// The powers of the factor, up to a whole period.
     decay: Vec<f64>,
     /// Their reciprocals: the weights of the rows of a period.
     growth: Vec<f64>,
-    /// How many rows of the period have come in.
+    /// The number of rows in the current period.
     age: usize,
-    /// By code; on the scale of the first row of the period.
+    /// The sums by code, on the scale of the first row of the period.
     sums: Vec<f64>,
 }
 
 impl Fading {
-    /// A state that has seen nothing.
+    /// Creates a state that has seen no row.
     #[must_use]
     pub fn new(layout: Layout, factor: f64) -> Self {
         let max_period = layout.n_codes().clamp(*MAX_PERIOD.start(), *MAX_PERIOD.end());
@@ -62,7 +62,7 @@ impl Fading {
         self.age = 0;
     }
 
-    /// Take in rows of several entries, of which those of a row grow alike.
+    /// Adds rows of several entries; the entries of a row have the same growth.
     fn push_entries(&mut self, rows: &Rows<'_>) {
         let squared = self.layout.squared_weight();
         let weights = rows.weight.unwrap_or_default().chunks_exact(rows.entries_per_row);

@@ -6,7 +6,7 @@ use crate::codec::{Reader, Writer};
 
 const NAME: &str = "Landmark";
 
-/// Up to so many codes, those of three classes, rows are counted four apart.
+/// The number of codes (those of three classes) up to which rows are counted in four lanes.
 const FEW_CODES: usize = 64;
 
 /// Covers every row since the start.
@@ -20,7 +20,7 @@ pub struct Landmark {
     fractions: Vec<Compensated>,
 }
 
-/// A sum that keeps what rounding takes from it (Neumaier), so that it does not drift however many numbers come.
+/// A compensated sum (Neumaier) that does not drift with the number of addends.
 #[derive(Debug, Clone, Copy, Default)]
 struct Compensated {
     sum: f64,
@@ -37,26 +37,26 @@ impl Compensated {
 }
 
 impl Landmark {
-    /// A state that has seen nothing.
+    /// Creates a state that has seen no row.
     #[must_use]
     pub fn new(layout: Layout) -> Self {
         Self { layout, width: 0, counts: vec![0; layout.n_codes()], fractions: vec![] }
     }
 
-    /// How many rows it covers.
+    /// Returns the number of rows it covers.
     #[must_use]
     pub fn width(&self) -> u64 {
         self.width
     }
 
-    /// Start anew.
+    /// Removes all rows.
     pub fn clear(&mut self) {
         self.width = 0;
         self.counts.fill(0);
         self.fractions.clear();
     }
 
-    /// Append its state.
+    /// Appends its state.
     pub(super) fn write(&self, writer: &mut Writer) {
         self.layout.write(writer);
         writer.u64(self.width);
@@ -64,7 +64,7 @@ impl Landmark {
         writer.f64s(&self.fractions.iter().flat_map(|part| [part.sum, part.compensation]).collect::<Vec<_>>());
     }
 
-    /// Read the state of one built alike.
+    /// Reads the state of one with the same layout.
     pub(super) fn read(&self, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
         self.layout.check_saved(reader)?;
         let (width, counts, fractions) = (reader.u64()?, reader.u64s()?, reader.f64s()?);
@@ -76,10 +76,10 @@ impl Landmark {
         Ok(Self { layout: self.layout, width, counts, fractions })
     }
 
-    /// Count rows of weight 1.
+    /// Counts rows of weight 1.
     ///
-    /// Rows of the same code follow each other often, and each would wait for the sum of the one before: so four rows
-    /// are counted apart, where there are few codes.
+    /// Consecutive rows often have the same code, and each would wait for the sum of the one before; with few codes,
+    /// rows are therefore counted in four lanes.
     fn count(&mut self, codes: &[u32]) {
         if self.counts.len() > FEW_CODES {
             return codes.iter().for_each(|&code| self.counts[code as usize] += 1);

@@ -1,7 +1,7 @@
-//! What measures may need beyond the counts: sums over rows of their squared weights and of what their votes say.
+//! Statistics beyond the counts: sums over rows of squared weights and of scores of their votes.
 //!
-//! Whatever is asked for, a row becomes a few entries, each a code and an amount; so every forgetting keeps every sum
-//! in the same way, and one that is not asked for costs nothing.
+//! A row becomes a few entries, each a code and an amount, so that every forgetting keeps every sum in the same way. A
+//! statistic that is not requested costs nothing.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,12 +12,12 @@ use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::error::{check_length, check_option, option_error};
 
-/// How many bins of confidence calibration is told for.
+/// The number of bins of confidence for calibration.
 pub const N_BINS: usize = 15;
-/// The least share of the votes that enters a logarithm: the rounding of 1.
+/// The smallest share of the votes in a logarithm: the rounding error of 1.
 const MIN_SHARE: f64 = f64::EPSILON;
 
-/// Which sums are kept: each may be asked for alone.
+/// The requested sums.
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statistics {
@@ -29,15 +29,15 @@ pub struct Statistics {
     pub brier: bool,
     /// Weight, confidence and hits by bin of confidence.
     pub calibration: bool,
-    /// How the votes rank rows of different classes.
+    /// The ranking of rows of different classes by votes.
     pub ranks: bool,
 }
 
 impl Statistics {
-    /// Those of the given names.
+    /// Parses names of statistics.
     ///
     /// # Errors
-    /// [`KernelError::Option`] with the first name that is none.
+    /// Returns [`KernelError::Option`] for the first name that is none.
     pub fn named<'a>(names: impl Iterator<Item = &'a str>) -> Result<Self, KernelError> {
         let mut statistics = Self::default();
         for name in names {
@@ -56,13 +56,13 @@ impl Statistics {
         Ok(statistics)
     }
 
-    /// Whether any of them is made of votes.
+    /// Returns whether any of them needs votes.
     #[must_use]
     pub fn need_votes(self) -> bool {
         self.log_loss || self.brier || self.calibration || self.ranks
     }
 
-    /// How many sums there are, those of ranks left out.
+    /// Returns the number of sums, without those of ranks.
     #[must_use]
     pub fn n_sums(self) -> usize {
         [self.squared_weight, self.log_loss, self.brier].into_iter().map(usize::from).sum::<usize>()
@@ -81,15 +81,15 @@ impl Statistics {
 pub struct Layout {
     outcomes: Outcomes,
     statistics: Statistics,
-    /// How ranks are kept by a state that does not keep its rows.
+    /// The bins for ranks in a state that does not store its rows.
     bins: Option<Bins>,
 }
 
 impl Layout {
-    /// The layout of a state that keeps the votes of its rows, or not.
+    /// Creates the layout of a state that stores the votes of its rows, or does not.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where there are too many classes for what is asked.
+    /// Returns [`KernelError::Option`] if there are too many classes for the requested statistics.
     pub fn new(outcomes: Outcomes, statistics: Statistics, stores_rows: bool) -> Result<Self, KernelError> {
         let bins = if statistics.ranks && !stores_rows { Some(Bins::new(outcomes.n_classes())?) } else { None };
         let layout = Self { outcomes, statistics, bins };
@@ -98,37 +98,37 @@ impl Layout {
         Ok(layout)
     }
 
-    /// The outcomes told apart.
+    /// Returns the outcomes.
     #[must_use]
     pub fn outcomes(self) -> Outcomes {
         self.outcomes
     }
 
-    /// The sums kept.
+    /// Returns the requested sums.
     #[must_use]
     pub fn statistics(self) -> Statistics {
         self.statistics
     }
 
-    /// How ranks are kept where rows are not.
+    /// Returns the bins for ranks if rows are not stored.
     #[must_use]
     pub fn bins(self) -> Option<Bins> {
         self.bins
     }
 
-    /// Whether the votes of rows are kept, for exact ranks.
+    /// Returns whether the votes of rows are stored, for exact ranks.
     #[must_use]
     pub fn stores_votes(self) -> bool {
         self.statistics.ranks && self.bins.is_none()
     }
 
-    /// How many codes there are.
+    /// Returns the number of codes.
     #[must_use]
     pub fn n_codes(self) -> usize {
         self.first_bin() + self.bins.map_or(0, Bins::n_codes)
     }
 
-    /// How many entries a row has.
+    /// Returns the number of entries of a row.
     #[must_use]
     pub fn entries_per_row(self) -> usize {
         let statistics = self.statistics;
@@ -137,28 +137,28 @@ impl Layout {
         1 + single.into_iter().map(usize::from).sum::<usize>() + 3 * usize::from(statistics.calibration) + bins
     }
 
-    /// The code of the squared weights, where they are kept.
+    /// Returns the code of the squared weights, if they are requested.
     #[must_use]
     pub fn squared_weight(self) -> Option<usize> {
         self.statistics.squared_weight.then_some(self.outcomes.n_codes())
     }
 
-    /// The first code of the bins of ranks.
+    /// Returns the first code of the bins of ranks.
     #[must_use]
     pub fn first_bin(self) -> usize {
         self.outcomes.n_codes() + self.statistics.n_sums()
     }
 
-    /// Append what it is to a saved state.
+    /// Appends it to a saved state.
     pub fn write(self, writer: &mut Writer) {
         self.outcomes.write(writer);
         writer.u64(self.statistics.bits());
     }
 
-    /// Check that a saved state has the same layout.
+    /// Checks that a saved state has the same layout.
     ///
     /// # Errors
-    /// [`KernelError::Saved`] where it has not, or the bytes end.
+    /// Returns [`KernelError::Saved`] if it does not, or the bytes end.
     pub fn check_saved(self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
         self.outcomes.check_saved(reader)?;
         if reader.u64()? == self.statistics.bits() { Ok(()) } else { Err(reader.error("it keeps other statistics")) }
@@ -188,10 +188,10 @@ impl Layout {
         Ok(codes)
     }
 
-    /// Check every row and give its entries.
+    /// Checks every row and returns its entries.
     ///
     /// # Errors
-    /// The first column of a wrong length, or the first value that is not allowed.
+    /// Returns an error for the first column of a wrong length, or the first invalid value.
     pub fn entries<'a>(self, columns: &Columns<'a>) -> Result<Entries<'a>, KernelError> {
         let codes = self.outcomes.encode(columns)?;
         let shares = if self.statistics.need_votes() { self.compute_shares(columns)? } else { vec![] };
@@ -208,7 +208,7 @@ impl Layout {
         Ok(Entries { layout: self, codes: entries.codes, weight: Some(Cow::Owned(entries.weights)), shares })
     }
 
-    /// Append the entries of a row beyond that of its outcome.
+    /// Appends the entries of a row after that of its outcome.
     fn push_entries(self, columns: &Columns<'_>, row: usize, weight: f64, shares: &[f64], entries: &mut EntryBuffer) {
         let (statistics, n_classes) = (self.statistics, self.outcomes.n_classes());
         let mut code = self.outcomes.n_codes();
@@ -231,7 +231,7 @@ impl Layout {
         }
         if statistics.calibration {
             let confidence = usize::try_from(y_pred).map_or(1.0 / n_classes as f64, |class| shares[class]);
-            // A bin holds its upper end.
+            // A bin includes its upper bound.
             let bin = ((confidence * N_BINS as f64).ceil() as usize).clamp(1, N_BINS) - 1;
             entries.push(code + bin, weight);
             entries.push(code + N_BINS + bin, weight * confidence);
@@ -245,7 +245,7 @@ impl Layout {
         }
     }
 
-    /// The votes of each row as shares of their sum; equal shares where there are no votes.
+    /// Returns the votes of each row as shares of their sum; equal shares if there are no votes.
     fn compute_shares(self, columns: &Columns<'_>) -> Result<Vec<f64>, KernelError> {
         let n_classes = self.outcomes.n_classes();
         let Some(votes) = columns.votes else {
@@ -304,13 +304,13 @@ pub struct Entries<'a> {
 }
 
 impl Entries<'_> {
-    /// How many rows there are.
+    /// Returns the number of rows.
     #[must_use]
     pub fn n_rows(&self) -> usize {
         self.codes.len() / self.layout.entries_per_row()
     }
 
-    /// Some of the rows.
+    /// Returns a range of the rows.
     #[must_use]
     pub fn rows<'a>(&'a self, columns: &Columns<'a>, range: Range<usize>) -> Rows<'a> {
         let (entries_per_row, n_classes) = (self.layout.entries_per_row(), self.layout.outcomes.n_classes());

@@ -1,4 +1,4 @@
-//! What holds for every forgetting.
+//! Invariants of all kinds of forgetting.
 
 use super::bucket_tally::{BucketTally, add_rows};
 use super::*;
@@ -18,7 +18,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// Rows whose error rate jumps half-way; weights are all 1 (left out), whole, or not.
+    /// Creates rows whose error rate jumps half-way; weights are omitted, whole, or fractional.
     fn new(n: usize, weights: &str) -> Self {
         let draws = Draws::new(7, Purpose::named("sample"), 0);
         let pick = |row: usize, k: u64| draws.within(row as u64).uniform(k);
@@ -89,7 +89,7 @@ fn builders() -> Vec<Build> {
     ]
 }
 
-/// The tallies after every 50 rows, given columns of `size` rows.
+/// Returns the tallies after every 50 rows, given columns of `size` rows.
 fn tallies(state: &mut dyn Forgetting, sample: &Sample, size: usize, from: usize) -> Vec<Tallies> {
     let n = sample.y_true.len();
     let mut result = vec![];
@@ -100,7 +100,7 @@ fn tallies(state: &mut dyn Forgetting, sample: &Sample, size: usize, from: usize
         for i in 0..reading_rows.len() {
             let part = |column: &[f64], width: usize| column[i * width..(i + 1) * width].to_vec();
             let (n_sums, n_ranks) = (tallies.sums.len() / reading_rows.len(), tallies.ranks.len() / reading_rows.len());
-            // Areas that are not defined are not equal to themselves.
+            // NaN is not equal to itself.
             let ranks = part(&tallies.ranks, n_ranks).into_iter().map(|area| if area.is_nan() { -1.0 } else { area });
             result.push(Tallies {
                 n_classes: N_CLASSES,

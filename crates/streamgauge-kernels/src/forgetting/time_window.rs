@@ -8,29 +8,29 @@ use crate::codec::{Reader, Writer};
 
 const NAME: &str = "TimeWindow";
 
-/// Covers the rows that arrived in the `seconds` up to the newest.
+/// A sliding window of time: covers the rows that arrived in the `seconds` up to the newest.
 ///
-/// Rows leave in the order they came. Whole weights are counted in and out in whole numbers; while the window holds any
-/// other, its sums are made afresh from its rows at each stop.
+/// Rows leave in the order of arrival. Whole weights are added and subtracted as integers; while the window contains a
+/// fractional weight, its sums are recomputed from its rows at each reading.
 #[derive(Debug, Clone)]
 pub struct TimeWindow {
     layout: Layout,
     seconds: f64,
-    /// The latest time seen.
+    /// The latest arrival time.
     now: f64,
-    /// The times of the rows held, the oldest first, and the codes and amounts of their entries.
+    /// The arrival times of the rows, the oldest first, and the codes and amounts of their entries.
     times: VecDeque<f64>,
     codes: VecDeque<u32>,
     weights: VecDeque<f64>,
     /// The whole weights by code.
     counts: Vec<u64>,
-    /// How many of the entries held have no whole weight.
+    /// The number of entries with a fractional weight.
     n_fractions: usize,
     votes: Option<VoteHistory>,
 }
 
 impl TimeWindow {
-    /// A state that has seen nothing.
+    /// Creates a state that has seen no row.
     #[must_use]
     pub fn new(layout: Layout, seconds: f64) -> Self {
         let votes = VoteHistory::for_layout(layout);
@@ -48,7 +48,7 @@ impl TimeWindow {
         }
     }
 
-    /// Drop the rows that arrived too long ago.
+    /// Drops the rows that arrived too long ago.
     fn expire(&mut self) {
         while self.times.front().is_some_and(|&time| time <= self.now - self.seconds) {
             self.times.pop_front();

@@ -1,4 +1,4 @@
-//! Windows that follow each other without overlap.
+//! Consecutive windows without overlap.
 
 use super::{Forgetting, Landmark, Layout, Rows, VoteHistory};
 use crate::KernelError;
@@ -7,21 +7,21 @@ use crate::error::check_option;
 
 const NAME: &str = "Tumbling";
 
-/// Covers the rows since the last multiple of `width`: a window begins where the one before is full.
+/// Consecutive windows: covers the rows since the last multiple of `width`.
 #[derive(Debug, Clone)]
 pub struct Tumbling {
     width: u64,
-    /// The window at hand.
+    /// The current window.
     window: Landmark,
-    /// The votes of its rows, where ranks are asked for.
+    /// The votes of its rows, if ranks are requested.
     votes: Option<VoteHistory>,
 }
 
 impl Tumbling {
-    /// A state that has seen nothing.
+    /// Creates a state that has seen no row.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where the width is 0.
+    /// Returns [`KernelError::Option`] if the width is 0.
     pub fn new(layout: Layout, width: u64) -> Result<Self, KernelError> {
         check_option("width", width, width > 0, "it must be at least 1")?;
         let votes = VoteHistory::for_layout(layout);
@@ -37,7 +37,7 @@ impl Forgetting for Tumbling {
     fn push_rows(&mut self, rows: &Rows<'_>) {
         let mut start = 0;
         while start < rows.len() {
-            // A full window stays to be read until the next row comes.
+            // A full window stays readable until the next row.
             if self.window.width() == self.width {
                 self.window.clear();
                 self.votes.iter_mut().for_each(|votes| votes.keep_newest(0));

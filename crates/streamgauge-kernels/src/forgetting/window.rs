@@ -7,37 +7,37 @@ use crate::error::option_error;
 
 const NAME: &str = "Window";
 
-/// Covers the last `width` rows.
+/// A sliding window: covers the last `width` rows.
 ///
-/// Whole weights are counted in and out in whole numbers. While the window holds any other weight, its sums are made
-/// afresh from its rows at each stop, so that what has left leaves exactly nothing behind.
+/// Whole weights are added and subtracted as integers. While the window contains a fractional weight, its sums are
+/// recomputed from its rows at each reading, so that rows that left do not affect them.
 #[derive(Debug, Clone)]
 pub struct Window {
     layout: Layout,
     width: usize,
-    /// How many entries its rows have.
+    /// The number of entries of a full window.
     n_entries: usize,
-    /// The codes of the entries held; a ring once it is full.
+    /// The codes of the entries; a ring buffer once it is full.
     codes: Vec<u32>,
     /// Their weights; empty while all are 1.
     weights: Vec<f64>,
-    /// Where the next entry goes once the ring is full: the place of the oldest.
+    /// The index of the next entry once the ring is full, which is the oldest.
     next: usize,
-    /// How many of the entries held have no whole weight.
+    /// The number of entries with a fractional weight.
     n_fractions: usize,
-    /// The whole weights by code that have come in, and that have gone; their difference is in the window. Apart,
-    /// since a row's addition and subtraction would wait for each other in one table.
+    /// The whole weights by code that have entered, and that have left; the window holds their difference. Two tables,
+    /// because the addition and subtraction of a row would wait for each other in one.
     entered: Vec<u64>,
     left: Vec<u64>,
-    /// The votes of the rows held, where ranks are asked for.
+    /// The votes of the rows, if ranks are requested.
     votes: Option<VoteHistory>,
 }
 
 impl Window {
-    /// A state that has seen nothing.
+    /// Creates a state that has seen no row.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where the width is 0.
+    /// Returns [`KernelError::Option`] if the width is 0.
     pub fn new(layout: Layout, width: usize) -> Result<Self, KernelError> {
         let n_entries = width.checked_mul(layout.entries_per_row()).filter(|&n_entries| n_entries > 0);
         let expected = "it must be at least 1, and not beyond all memory";
@@ -62,7 +62,7 @@ impl Window {
         }
     }
 
-    /// Take in entries of weight 1 where only such are held.
+    /// Adds entries of weight 1 to a window without other weights.
     fn push_unweighted(&mut self, codes: &[u32]) {
         let (filling, mut rest) = codes.split_at(codes.len().min(self.n_entries - self.codes.len()));
         self.codes.extend_from_slice(filling);
@@ -94,13 +94,13 @@ impl Window {
         self.next = if self.next + 1 == self.n_entries { 0 } else { self.next + 1 };
     }
 
-    /// What lies in a ring, the oldest first.
+    /// Iterates over a ring, the oldest first.
     fn oldest_first<'a, T>(&self, ring: &'a [T]) -> impl Iterator<Item = &'a T> {
         let (newer, older) = ring.split_at(self.next.min(ring.len()));
         older.iter().chain(newer)
     }
 
-    /// A copy that holds other rows.
+    /// Returns a copy with other rows.
     fn with_rows(&self, codes: Vec<u32>, weights: Vec<f64>) -> Result<Self, KernelError> {
         let mut window = Self::new(self.layout, self.width)?;
         for (i, &code) in codes.iter().enumerate() {

@@ -6,12 +6,13 @@ use crate::dispatch;
 use crate::randomness::Draws;
 
 const N_ATTRIBUTES: usize = 9;
-/// Uniform numbers that a row is made of: one per attribute and one per attribute that is perturbed.
+/// Uniform numbers per row: one per attribute and one per perturbed attribute.
 const N_UNIFORM: usize = 16;
-/// Rows worked on together.
+/// Rows in a block.
 const BLOCK: usize = 32;
 
-/// One of ten rules that say who gets a loan (class 0) and who does not (class 1); the numbers are then perturbed.
+/// Loan applications: one of ten rules decides who gets a loan (class 0) and who does not (class 1); the numbers are
+/// then perturbed.
 #[derive(Debug, Clone)]
 pub struct Agrawal {
     concept: usize,
@@ -19,7 +20,7 @@ pub struct Agrawal {
     uniform: Draws,
 }
 
-/// Who asks for a loan.
+/// An applicant for a loan.
 #[derive(Debug, Clone, Copy)]
 struct Applicant {
     salary: f64,
@@ -34,7 +35,7 @@ struct Applicant {
 }
 
 impl Agrawal {
-    /// One of ten concepts, with numbers perturbed by up to `perturbation` times their range.
+    /// Creates one of ten concepts, counted from 1, with numbers perturbed by up to `perturbation` times their range.
     pub fn new(concept: usize, perturbation: f64, source: impl Into<Source>) -> Self {
         Self { concept, perturbation, uniform: source.into().rows("Agrawal attributes") }
     }
@@ -81,7 +82,7 @@ impl Applicant {
         }
     }
 
-    /// Move the numbers at random, by at most half of `share` times their range, and keep them in it.
+    /// Moves the numbers at random, by at most half of `share` times their range, and clamps them to it.
     #[inline(always)]
     fn perturb(&mut self, u: &[f64; N_UNIFORM], share: f64) {
         let shift =
@@ -117,7 +118,7 @@ impl Applicant {
         self.salary + self.commission
     }
 
-    /// One of three values: for the young, the middle-aged, and those of 60 and more.
+    /// Returns one of three values: for the young, the middle-aged, and those of 60 and more.
     #[inline(always)]
     fn by_age<T>(&self, young: T, middle: T, old: T) -> T {
         if self.age < 40.0 {
@@ -129,14 +130,14 @@ impl Applicant {
         }
     }
 
-    /// What is left of two thirds of the income.
+    /// Returns two thirds of the income minus the expenses.
     #[inline(always)]
     fn disposable(&self, spent: f64) -> f64 {
         2.0 * self.income() / 3.0 - spent
     }
 }
 
-/// Ranges of salaries and loans in thousands.
+/// Returns whether a value is in a range, which is given in thousands.
 #[inline(always)]
 fn is_within(value: f64, (low, high): (f64, f64)) -> bool {
     (1_000.0 * low..=1_000.0 * high).contains(&value)
@@ -149,7 +150,7 @@ const SMALL_LOAN: (f64, f64) = (100.0, 300.0);
 const MIDDLE_LOAN: (f64, f64) = (200.0, 400.0);
 const LARGE_LOAN: (f64, f64) = (300.0, 500.0);
 
-/// Whether the education suits the age in concepts 3 and 4.
+/// Returns whether the education suits the age in concepts 3 and 4.
 #[inline(always)]
 fn is_educated(a: &Applicant) -> bool {
     let (low, high) = a.by_age((0.0, 1.0), (1.0, 3.0), (2.0, 4.0));

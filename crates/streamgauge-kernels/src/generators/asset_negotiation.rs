@@ -7,13 +7,13 @@ use crate::error::check_option;
 use crate::randomness::{Draws, unit};
 
 const N_ATTRIBUTES: usize = 5;
-/// How many colours, prices, payments, amounts and delays there are.
+/// The numbers of colours, prices, payments, amounts and delays.
 const N_VALUES: [usize; N_ATTRIBUTES] = [8, 8, 9, 8, 5];
 
-/// A value that an attribute must have: attribute and code.
+/// A required value of an attribute: attribute and code.
 type Condition = (usize, usize);
 
-/// Per concept, what interests the buyer: any of some sets of conditions.
+/// Per concept, the alternative sets of conditions that interest the buyer.
 const CONCEPTS: [&[&[Condition]]; 5] = [
     &[&[(1, 2), (3, 3)], &[(0, 3), (1, 0), (4, 3)]],
     &[&[(1, 3), (3, 4), (4, 3)]],
@@ -34,10 +34,10 @@ pub struct AssetNegotiation {
 }
 
 impl AssetNegotiation {
-    /// One of five concepts, with labels flipped with probability `noise`.
+    /// Creates one of five concepts, counted from 1, with labels flipped with probability `noise`.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(concept: usize, noise: f64, source: impl Into<Source>) -> Result<Self, KernelError> {
         check_option("concept", concept, (1..=5).contains(&concept), "there are five, counted from 1")?;
         let source = source.into();
@@ -53,7 +53,7 @@ impl AssetNegotiation {
     }
 }
 
-/// All combinations of values.
+/// Lists all combinations of values.
 fn list_combinations() -> impl Iterator<Item = [u8; N_ATTRIBUTES]> {
     (0..N_VALUES.iter().product::<usize>()).map(|i| {
         let mut rest = i;

@@ -8,27 +8,27 @@ use crate::dispatch;
 use crate::error::check_option;
 use crate::randomness::{Draws, Purpose};
 
-/// Rows worked on together.
+/// Rows in a block.
 const BLOCK: usize = 16;
 
-/// How classes lie in space.
+/// The options of [`Classification`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClassificationOptions {
-    /// Which concept it is: another has other clusters.
+    /// The concept, which determines the clusters.
     pub concept: u64,
-    /// How many attributes a row has: informative ones, then redundant ones, then those that say nothing.
+    /// The number of attributes: informative ones, then redundant ones, then irrelevant ones.
     pub n_attributes: usize,
-    /// How many of them are informative.
+    /// The number of informative attributes.
     pub n_informative: usize,
-    /// How many are random sums of the informative ones.
+    /// The number of attributes that are random sums of the informative ones.
     pub n_redundant: usize,
-    /// How many clusters a class has.
+    /// The number of clusters of a class.
     pub n_clusters: usize,
     /// Half the side of the cube.
     pub separation: f64,
     /// The share of each class; they add up to 1.
     pub shares: Vec<f64>,
-    /// With which probability a label is replaced by another.
+    /// The probability that a label is replaced by another.
     pub noise: f64,
 }
 
@@ -36,11 +36,11 @@ pub struct ClassificationOptions {
 #[derive(Debug, Clone)]
 pub struct Classification {
     options: ClassificationOptions,
-    /// Per cluster its corner.
+    /// The corner of each cluster.
     corners: Vec<f64>,
-    /// Per cluster, what Gaussian numbers are multiplied by; a square matrix each.
+    /// Per cluster, the square matrix that Gaussian numbers are multiplied by.
     shapes: Vec<f64>,
-    /// What informative values are multiplied by to give redundant ones; a matrix.
+    /// The matrix that turns informative values into redundant ones.
     sums: Vec<f64>,
     picker: Picker,
     noise: Bernoulli,
@@ -51,10 +51,10 @@ pub struct Classification {
 }
 
 impl Classification {
-    /// Clusters and rows decided by a seed; the classes of rows do not depend on the concept.
+    /// Creates clusters and rows from a seed; the classes of rows do not depend on the concept.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(options: ClassificationOptions, source: impl Into<Source>) -> Result<Self, KernelError> {
         check_options(&options)?;
         let source = source.into();
@@ -99,7 +99,7 @@ impl Classification {
         }
     }
 
-    /// The class, or with the probability of noise another one.
+    /// Returns the class, or with the probability of noise another one.
     #[inline(always)]
     fn draw_label(&self, row: u64, class: usize) -> i32 {
         let n_classes = self.options.shares.len();
@@ -111,7 +111,7 @@ impl Classification {
     }
 }
 
-/// Add a row vector times a matrix.
+/// Adds a row vector times a matrix.
 #[inline(always)]
 fn add_product(vector: &[f64], matrix: &[f64], sum: &mut [f64]) {
     let n = sum.len();
@@ -122,7 +122,7 @@ fn add_product(vector: &[f64], matrix: &[f64], sum: &mut [f64]) {
     }
 }
 
-/// `n` different corners of a cube of `k` dimensions.
+/// Draws `n` different corners of a cube of `k` dimensions.
 fn draw_corners(draws: Draws, n: usize, k: usize) -> Vec<bool> {
     let mut corners: Vec<Vec<bool>> = Vec::with_capacity(n);
     let mut position = 0_u64;

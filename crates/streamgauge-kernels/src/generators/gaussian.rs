@@ -1,13 +1,13 @@
 //! Gaussian numbers from addressed draws (Box and Muller).
 //!
-//! `ln` and `sin` of the system's library differ between machines in the last bit. Those here are polynomials of
-//! fused multiply-adds: the same bits everywhere, without branches, so that a block of rows is computed in lanes.
+//! `ln` and `sin` of the system's library differ between machines in the last bit. The functions here are polynomials
+//! of fused multiply-adds: the same bits everywhere, without branches, so that a block of rows is computed in lanes.
 
 use std::f64::consts::{FRAC_PI_2, LN_2, PI, SQRT_2};
 
 use crate::randomness::{Draws, LANES, unit, unit_in_lane};
 
-/// How many numbers are made together: two per lane.
+/// Numbers in a block: two per lane.
 const BLOCK: usize = 2 * LANES;
 
 /// Coefficients of 2 atanh(s) / s in powers of s squared: 2 / (2 k + 1).
@@ -43,12 +43,12 @@ const COS: [f64; 8] = {
     coefficients
 };
 
-/// How many of the coefficients of the sine leave an error below 3e-14 for angles up to pi / 4.
+/// The number of coefficients of the sine with an error below 3e-14 for angles up to pi / 4.
 const N_SIN: usize = 7;
-/// How many of those of the logarithm leave an error below 1e-15.
+/// The number of coefficients of the logarithm with an error below 1e-15.
 const N_ATANH: usize = 9;
 
-/// A polynomial by Horner's rule.
+/// Evaluates a polynomial by Horner's rule.
 #[inline(always)]
 fn polynomial(coefficients: &[f64], x: f64) -> f64 {
     let last = coefficients.len() - 1;
@@ -59,13 +59,14 @@ fn polynomial(coefficients: &[f64], x: f64) -> f64 {
     value
 }
 
-/// The natural logarithm of a normal positive number: ln(2^e m) = e ln 2 + 2 atanh((m - 1) / (m + 1)) with m near 1.
+/// Returns the natural logarithm of a normal positive number: ln(2^e m) = e ln 2 + 2 atanh((m - 1) / (m + 1)) with m
+/// near 1.
 #[inline(always)]
 fn ln(x: f64) -> f64 {
     ln_with(x, &ATANH)
 }
 
-/// [`ln`] with so many coefficients.
+/// Like [`ln`], with the given coefficients.
 #[inline(always)]
 fn ln_with(x: f64, coefficients: &[f64]) -> f64 {
     let bits = x.to_bits();
@@ -77,23 +78,23 @@ fn ln_with(x: f64, coefficients: &[f64]) -> f64 {
     exponent.mul_add(LN_2, s * polynomial(coefficients, s * s))
 }
 
-/// The sine of an angle in [-pi / 2, pi / 2].
+/// Returns the sine of an angle in [-pi / 2, pi / 2].
 #[inline(always)]
 pub fn sin(angle: f64) -> f64 {
     angle * polynomial(&SIN, angle * angle)
 }
 
-/// A standard Gaussian number from two draws.
+/// Returns a standard Gaussian number from two draws.
 ///
-/// Box and Muller: sqrt(-2 ln u) is the radius, and the sine of an angle in a half turn is distributed like that in
-/// a whole one. The largest number that can come out is 8.6.
+/// Box and Muller: sqrt(-2 ln u) is the radius, and the sine of an angle in a half turn is distributed like that in a
+/// whole one. The largest possible number is 8.6.
 #[inline(always)]
 fn gaussian(radius: u64, angle: u64) -> f64 {
     let above_zero = ((radius >> 11) + 1) as f64 * (1.0 / 9_007_199_254_740_992.0);
     (-2.0 * ln(above_zero)).sqrt() * sin(PI * (unit(angle) - 0.5))
 }
 
-/// Write standard Gaussian numbers, two draws each, those of the rows from position `start` on.
+/// Writes standard Gaussian numbers, two draws each, for the rows from position `start` on.
 #[inline(always)]
 pub fn fill(draws: Draws, start: u64, values: &mut [f64]) {
     for (i, value) in values.iter_mut().enumerate() {
@@ -102,9 +103,10 @@ pub fn fill(draws: Draws, start: u64, values: &mut [f64]) {
     }
 }
 
-/// Two independent standard Gaussian numbers from two draws.
+/// Returns two independent standard Gaussian numbers from two draws.
 ///
-/// Box and Muller: the angle is uniform in a quarter turn, and the two lowest bits, which it does not use, say in which.
+/// Box and Muller: the angle is uniform in a quarter turn, and the two lowest bits, which it does not use, select the
+/// quarter.
 #[inline(always)]
 fn gaussian_pair(radius: u64, angle: u64) -> (f64, f64) {
     let above_zero = unit_in_lane(radius) + 0.5 / 9_007_199_254_740_992.0;
@@ -118,7 +120,7 @@ fn gaussian_pair(radius: u64, angle: u64) -> (f64, f64) {
     (f64::from_bits(sine.to_bits() ^ crossed), f64::from_bits(cosine.to_bits() ^ crossed))
 }
 
-/// The numbers of the block that holds position `first`, a multiple of [`BLOCK`].
+/// Returns the numbers of the block at position `first`, a multiple of [`BLOCK`].
 #[inline(always)]
 fn gaussian_block(draws: Draws, first: u64) -> [f64; BLOCK] {
     let radii = draws.lanes(first);
@@ -130,7 +132,7 @@ fn gaussian_block(draws: Draws, first: u64) -> [f64; BLOCK] {
     values
 }
 
-/// Write standard Gaussian numbers from position `first` on, where there are many: one draw each.
+/// Writes many standard Gaussian numbers from position `first` on, one draw each.
 #[inline(always)]
 pub fn fill_many(draws: Draws, first: u64, values: &mut [f64]) {
     let skipped = (first % BLOCK as u64) as usize;

@@ -9,21 +9,21 @@ use crate::dispatch;
 use crate::error::check_option;
 use crate::randomness::Draws;
 
-/// Rows whose reversals are drawn together.
+/// Rows in a block, whose reversals are drawn together.
 const BLOCK: usize = 64;
 
-/// How a hyperplane stands and turns.
+/// The options of [`Hyperplane`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HyperplaneOptions {
-    /// How many attributes a row has.
+    /// The number of attributes of a row.
     pub n_attributes: usize,
-    /// How many weights move: those of the first attributes.
+    /// The number of weights that move: those of the first attributes.
     pub n_drifting: usize,
-    /// How far each of them moves after every row.
+    /// The distance each of them moves after every row.
     pub magnitude: f64,
-    /// With which probability the direction of each is then reversed.
+    /// The probability that the direction of each is then reversed.
     pub reversal: f64,
-    /// With which probability a label is flipped.
+    /// The probability that a label is flipped.
     pub noise: f64,
 }
 
@@ -33,8 +33,8 @@ impl Default for HyperplaneOptions {
     }
 }
 
-/// Uniform attributes in [0, 1); class 1 on and above a hyperplane through the middle of the cube, whose weights start
-/// uniform in [0, 1) and then move, as in MOA.
+/// A rotating hyperplane: uniform attributes in [0, 1); class 1 on and above a hyperplane through the middle of the
+/// cube, whose weights start uniform in [0, 1) and then move, as in MOA.
 #[derive(Debug)]
 pub struct Hyperplane {
     options: HyperplaneOptions,
@@ -48,7 +48,7 @@ pub struct Hyperplane {
     cache: Mutex<StateCache<Motion>>,
 }
 
-/// Where the drifting weights are: whole numbers of steps from where they started, so that nothing is ever rounded.
+/// The state of the drifting weights: whole numbers of steps from the start, so that nothing is rounded.
 #[derive(Debug, Clone)]
 struct Motion {
     row: u64,
@@ -64,10 +64,10 @@ impl ProcessState for Motion {
 }
 
 impl Hyperplane {
-    /// A hyperplane whose start, motion and rows are decided by a seed.
+    /// Creates a hyperplane whose start, motion and rows depend on a seed.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(options: HyperplaneOptions, source: impl Into<Source>) -> Result<Self, KernelError> {
         let HyperplaneOptions { n_attributes, n_drifting, .. } = options;
         check_option("n_attributes", n_attributes, n_attributes > 0, "there must be at least one")?;
@@ -88,7 +88,7 @@ impl Hyperplane {
         })
     }
 
-    /// The motion before a row, on whose way new rungs are added to the ladder.
+    /// Returns the motion before a row; adds new checkpoints to the cache on the way.
     fn motion_before(&self, row: u64) -> Motion {
         loop {
             let (mut motion, checkpoint) =
@@ -109,11 +109,11 @@ impl Hyperplane {
     }
 
     fn with_cache<T>(&self, operation: impl FnOnce(&mut StateCache<Motion>) -> T) -> T {
-        // Every change of the ladder leaves it whole, so what a panicking thread left behind is sound.
+        // Every change leaves the cache consistent, so that a poisoned lock is safe to use.
         operation(&mut self.cache.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Write 1 where a direction of the rows from `start` on stays and -1 where it is reversed.
+    /// Writes 1 for each direction of the rows from `start` on that stays, and -1 for each that is reversed.
     #[inline(always)]
     fn fill_signs(&self, start: u64, signs: &mut [f64]) {
         let first = start.wrapping_mul(self.options.n_drifting as u64);
@@ -133,7 +133,7 @@ impl Hyperplane {
         if self.reversal.happens(bits) { -1.0 } else { 1.0 }
     }
 
-    /// Move the weights on to the state before a later row.
+    /// Advances the weights to the state before a later row.
     #[inline(always)]
     fn advance(&self, motion: &mut Motion, row: u64) {
         let k = self.options.n_drifting;
@@ -151,7 +151,7 @@ impl Hyperplane {
 
     #[inline(always)]
     fn label(&self, row: u64, weights: &[f64], values: &[f64]) -> i32 {
-        // On or above the plane: sum of w x >= half the sum of w.
+        // On or above the plane: the sum of w x >= half the sum of w.
         let is_above = centred_product(weights, values, 0.5) >= 0.0;
         i32::from(is_above ^ self.noise.happens(self.flips.at(row)))
     }
@@ -186,7 +186,7 @@ impl Hyperplane {
 }
 
 impl Motion {
-    /// Move the steps on by one row and turn the directions; the row itself is counted by the caller.
+    /// Advances the steps by one row and updates the directions; the caller counts the row.
     #[inline(always)]
     fn step(&mut self, signs: &[f64]) {
         let k = signs.len();

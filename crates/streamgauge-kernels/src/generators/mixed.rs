@@ -7,17 +7,17 @@ use crate::randomness::Draws;
 
 const N_ATTRIBUTES: usize = 4;
 
-/// Truth values v and w, and x and y uniform in [0, 1); a class of its own where at least two of v, w and
-/// y < 0.5 + 0.3 sin(3 pi x) hold.
+/// Truth values v and w, and x and y uniform in [0, 1); the class depends on whether at least two of v, w and y < 0.5 +
+/// 0.3 sin(3 pi x) hold.
 #[derive(Debug, Clone)]
 pub struct Mixed {
-    /// The class where two of the three hold.
+    /// The class if at least two of the three hold.
     majority_class: i32,
     attributes: Draws,
 }
 
 impl Mixed {
-    /// Concept 1: class 0 where two of the three hold. 2: class 1.
+    /// Creates concept 1 (class 0 if at least two of the three hold) or concept 2 (class 1).
     pub fn new(concept: usize, source: impl Into<Source>) -> Self {
         Self { majority_class: i32::from(concept == 2), attributes: source.into().rows("mixed attributes") }
     }

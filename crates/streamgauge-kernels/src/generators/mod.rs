@@ -1,8 +1,8 @@
 //! Generators: streams whose rows are computed, not stored.
 //!
-//! A row is addressed by its position in the stream: any start and any number of rows give the same bits, because
-//! every random number is a [`Draws`] value of that position. Where a concept drifts, its state at a position is a
-//! closed form of it ([`RandomRbf`], [`Sea`]) or is kept on a ladder of positions ([`Hyperplane`]).
+//! A row is addressed by its position in the stream: any start and any number of rows give the same bits, because every
+//! random number is a [`Draws`] value of that position. The state of a drifting concept is a closed form of the
+//! position ([`RandomRbf`], [`Sea`]) or comes from a cache of states ([`Hyperplane`]).
 
 use crate::dispatch;
 use crate::randomness::{Draws, LANES, Purpose, unit, unit_in_lane};
@@ -40,13 +40,13 @@ pub use waveform::Waveform;
 
 /// A stream whose rows are computed from their positions.
 pub trait Generator: Send + Sync {
-    /// How many attributes a row has.
+    /// Returns the number of attributes of a row.
     fn n_attributes(&self) -> usize;
 
-    /// Write the rows from position `start` on: as many as `y` has places; `x` has `n_attributes` places for each.
+    /// Writes the `y.len()` rows from position `start` on; `x` has `n_attributes` values for each.
     fn fill(&self, start: u64, x: &mut [f64], y: &mut [i32]);
 
-    /// The values and labels of `n` rows from position `start` on.
+    /// Returns the values and labels of `n` rows from position `start` on.
     fn rows(&self, start: u64, n: usize) -> (Vec<f64>, Vec<i32>) {
         let (mut x, mut y) = (vec![0.0; n * self.n_attributes()], vec![0; n]);
         self.fill(start, &mut x, &mut y);
@@ -84,15 +84,15 @@ impl<T: BlockGenerator> Generator for T {
     }
 }
 
-/// Where the random numbers of a generator come from.
+/// The seeds of a generator.
 ///
-/// The seed decides the concept and how it moves; seed and sample decide the rows. Two samples of one seed therefore
-/// show other rows of the same concept at the same position.
+/// The seed determines the concept and its motion; seed and sample determine the rows. Two samples of one seed are
+/// different rows of the same concept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Source {
-    /// Decides the concept.
+    /// The seed of the concept.
     pub seed: u64,
-    /// Which sample of the concept the rows are.
+    /// The sample of the concept.
     pub sample: u64,
 }
 
@@ -103,44 +103,44 @@ impl From<u64> for Source {
 }
 
 impl Source {
-    /// The draws that decide a part of the concept.
+    /// Returns the draws for a part of the concept.
     const fn concept(self, purpose: &str) -> Draws {
         Draws::new(self.seed, Purpose::named(purpose), 0)
     }
 
-    /// The draws that decide a part of the rows.
+    /// Returns the draws for a part of the rows.
     const fn rows(self, purpose: &str) -> Draws {
         Draws::new(self.seed, Purpose::named(purpose), self.sample)
     }
 }
 
-/// An event of a given probability.
+/// A random event of a given probability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Bernoulli(u64);
 
 impl Bernoulli {
-    /// The event that a uniform number in [0, 1) is below `probability`.
+    /// Creates the event that a uniform number in [0, 1) is below `probability`.
     fn new(probability: f64) -> Self {
         Self((probability * 9_007_199_254_740_992.0).ceil() as u64)
     }
 
-    /// 1 where it happens under 64 random bits, 0 where not, without a branch.
+    /// Returns 1 if it happens for 64 random bits, else 0, without a branch.
     #[inline(always)]
     const fn indicator(self, bits: u64) -> f64 {
         let happens = (bits >> 11).wrapping_sub(self.0) >> 63;
         f64::from_bits(0_u64.wrapping_sub(happens) & 1.0_f64.to_bits())
     }
 
-    /// Whether it happens under 64 random bits.
+    /// Returns whether it happens for 64 random bits.
     #[inline(always)]
     const fn happens(self, bits: u64) -> bool {
         (bits >> 11) < self.0
     }
 }
 
-/// Write a number made of each of the draws from position `first` on.
+/// Writes a number computed from each of the draws from position `first` on.
 ///
-/// `vector` and `scalar` must make the same number of the same bits; the first runs in vector registers.
+/// `vector` and `scalar` must compute the same number from the same bits; the first runs in vector registers.
 #[inline(always)]
 fn fill_from(draws: Draws, first: u64, values: &mut [f64], vector: impl Fn(u64) -> f64, scalar: impl Fn(u64) -> f64) {
     let mut position = first;
@@ -157,7 +157,7 @@ fn fill_from(draws: Draws, first: u64, values: &mut [f64], vector: impl Fn(u64) 
     }
 }
 
-/// Write uniform numbers in [low, low + width).
+/// Writes uniform numbers in [low, low + width).
 #[inline(always)]
 fn fill_uniform(draws: Draws, first: u64, low: f64, width: f64, values: &mut [f64]) {
     fill_from(
@@ -171,7 +171,7 @@ fn fill_uniform(draws: Draws, first: u64, low: f64, width: f64, values: &mut [f6
     );
 }
 
-/// The sum of `a * (b - centre)`, in four lanes and a rest whatever the instruction set.
+/// Returns the sum of `a * (b - centre)`, in four lanes and a rest on every instruction set.
 #[inline(always)]
 fn centred_product(a: &[f64], b: &[f64], centre: f64) -> f64 {
     let (a_blocks, a_rest) = a.as_chunks::<4>();
@@ -182,7 +182,7 @@ fn centred_product(a: &[f64], b: &[f64], centre: f64) -> f64 {
             sums[lane] = a[lane].mul_add(b[lane] - centre, sums[lane]);
         }
     }
-    // Added to the lanes, the rest would become a masked store that stalls the next load.
+    // Adding the rest to the lanes would become a masked store that stalls the next load.
     let mut rest = 0.0_f64;
     for (&a, &b) in a_rest.iter().zip(b_rest) {
         rest = a.mul_add(b - centre, rest);

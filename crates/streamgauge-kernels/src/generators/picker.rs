@@ -1,15 +1,15 @@
-//! Choices by weight.
+//! Weighted random choice.
 
-/// Picks an index by weight, in constant time from one draw (Walker's alias method).
+/// Weighted random choice in constant time from one draw (Walker's alias method).
 #[derive(Debug, Clone)]
 pub struct Picker {
-    /// Per index, which part of 2^64 keeps it; the rest goes to its alias.
+    /// Per index, the part of 2^64 that selects it; the rest selects its alias.
     thresholds: Vec<u64>,
     aliases: Vec<usize>,
 }
 
 impl Picker {
-    /// A picker for weights of 0 or more, not all 0.
+    /// Creates a picker for weights of 0 or more, not all 0.
     pub fn new(weights: &[f64]) -> Self {
         let n = weights.len();
         let total: f64 = weights.iter().sum();
@@ -27,7 +27,8 @@ impl Picker {
         picker
     }
 
-    /// The index for 64 random bits: the high half of `bits * n` is an index, the low half decides whether to keep it.
+    /// Returns the index for 64 random bits: the high half of `bits * n` is an index, the low half selects it or its
+    /// alias.
     #[inline(always)]
     pub fn pick(&self, bits: u64) -> usize {
         let product = u128::from(bits) * self.thresholds.len() as u128;

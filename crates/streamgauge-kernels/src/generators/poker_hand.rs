@@ -17,19 +17,19 @@ pub struct PokerHand {
 }
 
 impl PokerHand {
-    /// A stream of hands.
+    /// Creates a stream of hands.
     pub fn new(source: impl Into<Source>) -> Self {
         Self { cards: source.into().rows("poker cards") }
     }
 
-    /// Deal a hand: each card is drawn from those left.
+    /// Deals a hand: each card is drawn from the remaining ones.
     #[inline(always)]
     fn deal(&self, row: u64) -> [u64; N_CARDS] {
         let first = row.wrapping_mul(N_CARDS as u64);
         let (mut hand, mut sorted) = ([0; N_CARDS], [u64::MAX; N_CARDS]);
         for i in 0..N_CARDS {
             let mut card = self.cards.below(first.wrapping_add(i as u64), N_IN_DECK - i as u64);
-            // The card-th of those left: step over every smaller card that is gone.
+            // The card-th of the remaining ones: skip every smaller card already dealt.
             for &dealt in &sorted[..i] {
                 card += u64::from(card >= dealt);
             }
@@ -43,8 +43,8 @@ impl PokerHand {
     }
 }
 
-/// The class of a hand of cards 0 to 51: 0 nothing, 1 one pair, 2 two pairs, 3 three of a kind, 4 straight, 5 flush,
-/// 6 full house, 7 four of a kind, 8 straight flush, 9 royal flush.
+/// Returns the class of a hand of cards 0 to 51: 0 nothing, 1 one pair, 2 two pairs, 3 three of a kind, 4 straight, 5
+/// flush, 6 full house, 7 four of a kind, 8 straight flush, 9 royal flush.
 #[inline(always)]
 fn classify(hand: &[u64; N_CARDS]) -> i32 {
     let (mut ranks, mut counts, mut suits) = (0_u32, 0_u64, 0_u32);

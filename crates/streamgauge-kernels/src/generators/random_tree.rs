@@ -7,29 +7,29 @@ use crate::KernelError;
 use crate::error::check_option;
 use crate::randomness::Draws;
 
-/// Rows worked on together: they stay in the first cache.
+/// Rows in a block.
 const BLOCK: usize = 64;
-/// Rows that go down the tree side by side.
+/// Rows that descend the tree in parallel.
 const ROWS_IN_PARALLEL: usize = 8;
-/// No tree has more nodes, so that options cannot ask for more memory than there is.
+/// The maximum number of nodes, so that options cannot exhaust memory.
 const MAX_NODES: usize = 1_000_000;
 
-/// How a random tree is grown.
+/// The options of [`RandomTree`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RandomTreeOptions {
-    /// How many nominal attributes there are: the first.
+    /// The number of nominal attributes: the first ones.
     pub n_nominal: usize,
-    /// How many numeric attributes there are.
+    /// The number of numeric attributes.
     pub n_numeric: usize,
-    /// How many values a nominal attribute has.
+    /// The number of values of a nominal attribute.
     pub n_values: usize,
-    /// How many classes there are.
+    /// The number of classes.
     pub n_classes: usize,
-    /// How deep the tree is; the root has depth 0.
+    /// The depth of the tree; the root has depth 0.
     pub max_depth: usize,
-    /// From which depth on there may be leaves.
+    /// The smallest depth of a leaf.
     pub first_leaf_depth: usize,
-    /// With which probability a node of that depth or more is a leaf.
+    /// The probability that a node of that depth or more is a leaf.
     pub leaf_fraction: f64,
 }
 
@@ -47,16 +47,16 @@ impl Default for RandomTreeOptions {
     }
 }
 
-/// A node; the children of a split stand next to each other.
+/// A node; the children of a split are consecutive.
 ///
-/// The child that a value leads to is that of its code where it is nominal, and the first, or the next where it reaches
-/// the threshold, where it is a number. A leaf leads to itself.
+/// The child of a nominal value is that of its code; the child of a number is the first, or the second if it reaches
+/// the threshold. A leaf is its own child.
 #[derive(Debug, Clone, Copy)]
 struct Node {
     threshold: f64,
     attribute: u32,
     first_child: u32,
-    /// All bits where the attribute is nominal, and else none.
+    /// All bits set if the attribute is nominal, else none.
     mask: u32,
     class: i32,
 }
@@ -67,7 +67,7 @@ impl Node {
     }
 }
 
-/// Uniform codes and uniform numbers in [0, 1); the class is that of the leaf that they lead to.
+/// A random tree: uniform codes and uniform numbers in [0, 1); the class is that of their leaf.
 #[derive(Debug, Clone)]
 pub struct RandomTree {
     n_nominal: usize,
@@ -79,10 +79,10 @@ pub struct RandomTree {
 }
 
 impl RandomTree {
-    /// Tree and rows decided by a seed.
+    /// Creates a tree and rows from a seed.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(options: RandomTreeOptions, source: impl Into<Source>) -> Result<Self, KernelError> {
         let RandomTreeOptions { n_nominal, n_numeric, n_values, .. } = options;
         let n_attributes = n_nominal + n_numeric;
@@ -99,15 +99,15 @@ impl RandomTree {
         })
     }
 
-    /// Where a value leads from a node.
+    /// Returns the child of a node for a value.
     #[inline(always)]
     fn find_child(node: &Node, value: f64) -> u32 {
-        // Adding 2^52 leaves a whole number in the low bits: quicker than a conversion that looks after its range.
+        // Adding 2^52 leaves a whole number in the low bits: faster than a saturating conversion.
         let code = (value + 4_503_599_627_370_496.0).to_bits() as u32;
         node.first_child + (code & node.mask) + u32::from(value >= node.threshold)
     }
 
-    /// The class of one row, for tests.
+    /// Returns the class of one row, for tests.
     #[cfg(test)]
     pub(super) fn classify(&self, values: &[f64]) -> i32 {
         let mut node = &self.nodes[0];
@@ -117,9 +117,9 @@ impl RandomTree {
         node.class
     }
 
-    /// Write the classes of up to [`ROWS_IN_PARALLEL`] rows, which go down side by side: one waits for memory, the others go on.
+    /// Writes the classes of up to [`ROWS_IN_PARALLEL`] rows, which descend in parallel to hide the latency of memory.
     ///
-    /// Every row takes as many steps as the tree is deep, so that no branch depends on it.
+    /// Every row takes as many steps as the tree is deep, so that no branch depends on the data.
     #[inline(always)]
     fn fill_classes(&self, x: &[f64], y: &mut [i32]) {
         let mut indexes = [0_u32; ROWS_IN_PARALLEL];
@@ -157,18 +157,18 @@ impl BlockGenerator for RandomTree {
     }
 }
 
-/// A node that is still to be grown.
+/// A node that is still to be built.
 #[derive(Debug, Clone)]
 struct PendingNode {
     node: usize,
     depth: usize,
-    /// The nominal attributes that no node above has split on.
+    /// The nominal attributes that no ancestor splits on.
     nominal: Vec<usize>,
-    /// The range of each numeric attribute that can still come here.
+    /// The range of each numeric attribute at this node.
     ranges: Vec<(f64, f64)>,
 }
 
-/// Grows a tree level by level: node i is made of the draws 3 i, 3 i + 1 and 3 i + 2.
+/// A builder of trees, level by level: node i uses the draws 3 i, 3 i + 1 and 3 i + 2.
 struct TreeBuilder {
     options: RandomTreeOptions,
     draws: Draws,
@@ -233,7 +233,7 @@ impl TreeBuilder {
         }
     }
 
-    /// Add children that are still to be grown; gives the place of the first.
+    /// Adds children that are still to be built; returns the index of the first.
     fn add_children(&mut self, children: Vec<PendingNode>) -> usize {
         let first = self.nodes.len();
         for (i, child) in children.into_iter().enumerate() {

@@ -7,7 +7,7 @@ const N_ATTRIBUTES: usize = 3;
 /// Sizes, colours and shapes: three values each.
 const N_COMBINATIONS: usize = 27;
 
-/// Size, colour and shape, uniform; class 1 where the concept is true of them.
+/// STAGGER concepts: uniform size, colour and shape; class 1 if the concept is true for them.
 #[derive(Debug, Clone)]
 pub struct Stagger {
     rows: [([f64; N_ATTRIBUTES], i32); N_COMBINATIONS],
@@ -15,7 +15,7 @@ pub struct Stagger {
 }
 
 impl Stagger {
-    /// Concept 1: small and red. 2: green or circular. 3: medium or large.
+    /// Creates concept 1 (small and red), 2 (green or circular) or 3 (medium or large).
     pub fn new(concept: usize, source: impl Into<Source>) -> Self {
         let mut rows = [([0.0; N_ATTRIBUTES], 0); N_COMBINATIONS];
         for (i, (values, label)) in rows.iter_mut().enumerate() {

@@ -1,21 +1,21 @@
-//! States of a process that can only be stepped forwards, kept so that any position is soon reached.
+//! A cache of states of a process that can only be advanced, so that any position is reached quickly.
 
 use std::collections::VecDeque;
 
-/// Rows between two rungs at first.
+/// The initial number of rows between two checkpoints.
 const INITIAL_SPACING: u64 = 65_536;
-/// At this many rungs every other one is dropped and the spacing doubles, so that memory stays bounded.
+/// The maximum number of checkpoints; beyond it every other one is dropped and the spacing doubles.
 const MAX_CHECKPOINTS: usize = 4_096;
-/// How many readers that go forwards batch by batch can go on where they stopped.
+/// The number of sequential readers that can resume where they stopped.
 const MAX_RECENT: usize = 32;
 
-/// A process that is known by its state before each row.
+/// The state of a process before a row.
 pub trait ProcessState: Clone {
-    /// The row that the state precedes.
+    /// Returns the row that the state precedes.
     fn row(&self) -> u64;
 }
 
-/// The states before the rows 0, s, 2 s and so on as far as anyone has been, and those where readers stopped last.
+/// The states before the rows 0, s, 2 s and so on up to the furthest reader, and those where readers stopped last.
 #[derive(Debug, Clone)]
 pub struct StateCache<S> {
     checkpoints: Vec<S>,
@@ -24,24 +24,24 @@ pub struct StateCache<S> {
 }
 
 impl<S: ProcessState> StateCache<S> {
-    /// A ladder with the state before row 0.
+    /// Creates a cache with the state before row 0.
     pub fn new(first: S) -> Self {
         Self { checkpoints: vec![first], spacing: INITIAL_SPACING, recent: VecDeque::new() }
     }
 
-    /// The nearest known state that does not lie after a row.
+    /// Returns the latest known state that is not after a row.
     pub fn nearest_before(&self, row: u64) -> S {
         let index = usize::try_from(row / self.spacing).unwrap_or(usize::MAX).min(self.checkpoints.len() - 1);
         let recent = self.recent.iter().filter(|state| state.row() <= row);
         recent.fold(&self.checkpoints[index], |best, state| if state.row() > best.row() { state } else { best }).clone()
     }
 
-    /// The row whose state is the next rung, which a reader that passes it should [`add_checkpoint`](Self::add).
+    /// Returns the row of the next checkpoint, which a reader that passes it should add ([`Self::add_checkpoint`]).
     pub fn next_checkpoint_row(&self) -> u64 {
         self.checkpoints.len() as u64 * self.spacing
     }
 
-    /// Keep a state as the next rung, unless another reader has done so.
+    /// Adds a state as the next checkpoint, unless another reader has done so.
     pub fn add_checkpoint(&mut self, state: &S) {
         if state.row() != self.next_checkpoint_row() {
             return;
@@ -53,7 +53,7 @@ impl<S: ProcessState> StateCache<S> {
         }
     }
 
-    /// Keep the state where a reader stopped.
+    /// Stores the state where a reader stopped.
     pub fn remember(&mut self, state: S) {
         if self.recent.iter().any(|known| known.row() == state.row()) {
             return;

@@ -1,4 +1,4 @@
-//! Sampling of training and test sets: which rows, and the text of those selected.
+//! Sampling of training and test sets: the selection of rows, and their text.
 
 mod counting;
 mod selection;
@@ -8,7 +8,7 @@ pub use counting::Counting;
 pub use selection::{Assignment, Group, Selection};
 pub use text::{SampledRows, Sampling};
 
-/// A whole number that is counted up, as text: quicker than to write each number anew.
+/// A counter in decimal digits: faster than formatting each number.
 #[derive(Debug, Clone)]
 struct DecimalCounter {
     text: [u8; 20],

@@ -7,33 +7,33 @@ use crate::randomness::{Draws, Purpose};
 const ROWS: Purpose = Purpose::named("sample rows");
 const LABELS: Purpose = Purpose::named("sample labels");
 
-/// What becomes of a row.
+/// The set to which a row is assigned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Assignment {
-    /// It is left out.
+    /// Excluded.
     Excluded = 0,
-    /// It goes into the training set.
+    /// The training set.
     Training = 1,
-    /// It goes into the test set, with its label.
+    /// The test set, with its label.
     Labelled = 2,
-    /// It goes into the test set, its label hidden.
+    /// The test set, with its label hidden.
     Unlabelled = 3,
 }
 
-/// One class, or several that are drawn from as one.
+/// One class, or several that are sampled as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Group {
-    /// How many rows it has.
+    /// The number of rows.
     pub rows: u64,
-    /// How many of them go into the training set.
+    /// The number of rows for the training set.
     pub training: u64,
-    /// How many of them go into the test set.
+    /// The number of rows for the test set.
     pub test: u64,
 }
 
-/// Knuth's Algorithm S for three ways: of the rows of a group that are left, each is as likely as any other to be
-/// one of those still wanted. Draws are addressed by row, so any split into chunks selects the same rows.
+/// Knuth's Algorithm S for three sets: each remaining row of a group is equally likely to be one of those still needed.
+/// Draws are addressed by row, so that any split into chunks selects the same rows.
 #[derive(Debug, Clone)]
 pub struct Selection {
     initial: Vec<Group>,
@@ -46,7 +46,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// A selection of so many rows of each group, `labelled` of all test rows keeping their label.
+    /// Creates a selection of the given numbers of rows of each group; `labelled` of all test rows keep their label.
     #[must_use]
     pub fn new(groups: &[Group], labelled: u64, seed: u64) -> Self {
         let test = groups.iter().map(|group| group.test).sum();
@@ -61,10 +61,10 @@ impl Selection {
         }
     }
 
-    /// The fate of the next row, of a group or (without a label) of none.
+    /// Returns the assignment of the next row, which belongs to a group or (without a label) to none.
     ///
     /// # Errors
-    /// [`KernelError::Counted`] where a group has more rows than were counted.
+    /// Returns [`KernelError::Counted`] if a group has more rows than were counted.
     #[inline]
     pub fn next(&mut self, group: Option<usize>) -> Result<Assignment, KernelError> {
         let row = self.row;
@@ -92,10 +92,10 @@ impl Selection {
         Ok(if keeps_label { Assignment::Labelled } else { Assignment::Unlabelled })
     }
 
-    /// The fates of the next rows, by their groups; negative for a row of none.
+    /// Writes the assignments of the next rows, given their groups; negative for a row without a group.
     ///
     /// # Errors
-    /// [`KernelError::Counted`] where a group has more rows than were counted.
+    /// Returns [`KernelError::Counted`] if a group has more rows than were counted.
     pub fn update(&mut self, groups: &[i32], assignments: &mut [u8]) -> Result<(), KernelError> {
         check_length("assignments", assignments.len(), groups.len())?;
         for (assignment, &group) in assignments.iter_mut().zip(groups) {
@@ -104,16 +104,16 @@ impl Selection {
         Ok(())
     }
 
-    /// How many rows were seen.
+    /// Returns the number of rows so far.
     #[must_use]
     pub fn row(&self) -> u64 {
         self.row
     }
 
-    /// Check that every row that was counted has come.
+    /// Checks that every row that was counted was seen.
     ///
     /// # Errors
-    /// [`KernelError::Counted`] where one has not.
+    /// Returns [`KernelError::Counted`] if one was not.
     pub fn finish(&self) -> Result<(), KernelError> {
         match self.remaining.iter().position(|remaining| remaining.rows > 0) {
             Some(group) => Err(self.count_error(group, self.initial[group].rows - self.remaining[group].rows)),

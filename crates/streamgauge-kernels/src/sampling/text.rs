@@ -1,4 +1,4 @@
-//! The second pass: the text of the rows that were selected.
+//! The second pass: the text of the selected rows.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ pub struct SampledRows {
     pub training: Vec<u8>,
     /// Rows of the test set.
     pub test: Vec<u8>,
-    /// For each unlabelled row of the test set its position there (from 0) and what the truth of its class says.
+    /// For each unlabelled row of the test set, its position there (from 0) and its true class.
     pub truth: Vec<u8>,
 }
 
@@ -28,7 +28,7 @@ impl SampledRows {
     }
 }
 
-/// Copies the selected rows of a text that comes in chunks.
+/// A sampler that copies the selected rows of a text read in chunks.
 pub struct Sampling {
     lines: RawLines,
     rows: RawRows,
@@ -44,16 +44,17 @@ struct RowCopier {
     n_test: DecimalCounter,
     sampled: SampledRows,
     ends: Vec<usize>,
-    /// Per class what a line of its truth says after the row.
+    /// Per class, the text after the position in a line of the truth.
     truths: Vec<Vec<u8>>,
 }
 
 impl Sampling {
-    /// A sampling of the rows that follow the header. `groups` says of each class which group of the selection it
-    /// belongs to, `truths` what a line of its truth says after the row; `kept_fields` says of each field whether it is kept, None for all.
+    /// Creates a sampling of the rows after the header. `groups` holds the group of the selection for each class,
+    /// `truths` the text after the position in a line of the truth, and `kept_fields` whether each field is kept (None:
+    /// all).
     ///
     /// # Errors
-    /// [`KernelError::Shape`] where `groups` or `kept_fields` do not fit.
+    /// Returns [`KernelError::Shape`] if `groups` or `kept_fields` do not fit.
     pub fn new(
         rows: RawRows,
         classes: Classes,
@@ -84,10 +85,10 @@ impl Sampling {
         Ok(Self { lines: RawLines::new(from), rows, hash, copier })
     }
 
-    /// Select from the rows of a chunk; what is given is overwritten by the next call.
+    /// Selects from the rows of a chunk; the next call overwrites the result.
     ///
     /// # Errors
-    /// A line that is not a row, or one more of a class than were counted.
+    /// Returns an error for an invalid row, or for more rows of a class than were counted.
     pub fn update(&mut self, chunk: &[u8]) -> Result<&SampledRows, KernelError> {
         self.hash.update(chunk);
         self.copier.sampled.clear();
@@ -96,10 +97,10 @@ impl Sampling {
         Ok(&self.copier.sampled)
     }
 
-    /// Select from a last line that has no end, and check that every row that was counted has come.
+    /// Selects from a last line without a line end, and checks that every row that was counted was seen.
     ///
     /// # Errors
-    /// As [`update`](Self::update), and [`KernelError::Counted`] where there were fewer rows.
+    /// As for [`update`](Self::update), and [`KernelError::Counted`] if there were fewer rows.
     pub fn finish(&mut self) -> Result<&SampledRows, KernelError> {
         self.copier.sampled.clear();
         let Self { lines, rows, copier, .. } = self;
@@ -108,7 +109,7 @@ impl Sampling {
         Ok(&self.copier.sampled)
     }
 
-    /// A hash of all bytes.
+    /// Returns a hash of all bytes.
     #[must_use]
     pub fn hash(&self) -> u128 {
         self.hash.digest128()
@@ -142,7 +143,7 @@ impl RowCopier {
         Ok(())
     }
 
-    /// Copy the kept fields of a row, a hidden class as `?`.
+    /// Copies the kept fields of a row, with a hidden class as `?`.
     fn copy(
         &mut self,
         rows: &RawRows,
@@ -161,7 +162,7 @@ impl RowCopier {
                 }
             },
             Some(kept_fields) => {
-                // What follows the declared fields is the weight of the row, which stays.
+                // A field after the declared ones is the weight of the row, which is kept.
                 let indices = (0..self.ends.len()).filter(|&index| kept_fields.get(index).is_none_or(|&kept| kept));
                 for (position, index) in indices.enumerate() {
                     if position > 0 {

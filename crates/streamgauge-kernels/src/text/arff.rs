@@ -1,4 +1,4 @@
-//! The header of an ARFF file: what stands before its rows.
+//! The header of an ARFF file.
 
 use std::ops::ControlFlow;
 
@@ -6,7 +6,7 @@ use super::fields::{Cursor, parse_utf8};
 use super::lines::LineReader;
 use super::{Dialect, Line, Lines, Mark, TextError, quote_excerpt};
 
-/// What an attribute is declared as.
+/// The declared kind of an attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AttributeKind {
     /// `numeric`, `real` or `integer`.
@@ -17,7 +17,7 @@ pub enum AttributeKind {
     Text,
 }
 
-/// Reads a header, chunk by chunk, up to the line `@data`.
+/// A parser of headers, chunk by chunk, up to the line `@data`.
 #[derive(Debug, Clone)]
 pub struct Header {
     relation: String,
@@ -40,42 +40,42 @@ impl Default for Header {
 }
 
 impl Header {
-    /// The name of the relation.
+    /// Returns the name of the relation.
     #[must_use]
     pub fn relation(&self) -> &str {
         &self.relation
     }
 
-    /// Names and kinds of the attributes, from left to right.
+    /// Returns the names and kinds of the attributes, from left to right.
     #[must_use]
     pub fn attributes(&self) -> &[(String, AttributeKind)] {
         &self.attributes
     }
 
-    /// Whether `@data` has been read.
+    /// Returns whether `@data` has been read.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.complete
     }
 
-    /// Where the rows start.
+    /// Returns the start of the rows.
     #[must_use]
     pub fn mark(&self) -> Mark {
         Mark { row: 0, end: self.lines.end(), line: self.lines.number() }
     }
 
-    /// Read lines until `@data` or the chunk ends; how many bytes were used.
+    /// Reads lines until `@data` or the end of the chunk; returns the number of bytes used.
     ///
     /// # Errors
-    /// The first fault of the header.
+    /// Returns the first fault of the header.
     pub fn update(&mut self, chunk: &[u8]) -> Result<usize, TextError> {
         self.read_chunk(chunk)
     }
 
-    /// Read the last line of a file that has no line end behind `@data`.
+    /// Reads the last line of a file without a line end after `@data`.
     ///
     /// # Errors
-    /// The fault of that line, or that there is no `@data`.
+    /// Returns the fault of that line, or of a missing `@data`.
     pub fn finish(&mut self) -> Result<(), TextError> {
         self.read_rest()?;
         if self.complete {
@@ -136,7 +136,7 @@ impl LineReader for Header {
     }
 }
 
-/// The name and kind of an attribute; where that fails, what is known of its name and what is wrong.
+/// Parses the name and kind of an attribute; an error holds the name, if known, and the reason.
 fn parse_attribute(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<(String, AttributeKind), (String, String)> {
     let name = parse_name(cursor, dialect).map_err(|reason| (String::new(), reason))?;
     if name.is_empty() {
@@ -176,7 +176,7 @@ fn parse_kind(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<AttributeKin
     Ok(declared)
 }
 
-/// The values of a nominal attribute; the place is then behind the closing brace.
+/// Parses the values of a nominal attribute; the cursor is then after the closing brace.
 fn parse_nominal_values(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<Vec<String>, String> {
     let mut values: Vec<String> = Vec::new();
     let mut seen = std::collections::HashSet::new();
@@ -204,7 +204,7 @@ fn parse_nominal_values(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<Ve
     Ok(values)
 }
 
-/// A value without quotes, up to a blank, a comma or the closing brace.
+/// Parses a value without quotes, up to a blank, a comma or the closing brace.
 fn parse_plain_value(cursor: &mut Cursor<'_>) -> Result<String, String> {
     let start = cursor.position;
     while cursor.peek().is_some_and(|byte| !b" \t,}".contains(&byte)) {
@@ -213,7 +213,7 @@ fn parse_plain_value(cursor: &mut Cursor<'_>) -> Result<String, String> {
     Ok(parse_utf8(&cursor.line[start..cursor.position])?.to_owned())
 }
 
-/// The name of the relation: the rest of the line, or a quoted text.
+/// Parses the name of the relation: the rest of the line, or a quoted text.
 fn parse_relation(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<String, String> {
     cursor.skip_blanks(dialect);
     if cursor.peek().is_some_and(|byte| dialect.is_quote(byte)) {
@@ -224,7 +224,7 @@ fn parse_relation(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<String, 
     Ok(parse_utf8(&cursor.line[cursor.position..])?.trim_end_matches([' ', '\t']).to_owned())
 }
 
-/// The next name: a quoted text, or a bare word.
+/// Parses the next name: a quoted text, or a bare word.
 fn parse_name(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<String, String> {
     cursor.skip_blanks(dialect);
     if cursor.peek().is_some_and(|byte| dialect.is_quote(byte)) {
@@ -233,7 +233,7 @@ fn parse_name(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<String, Stri
     parse_word(cursor, dialect)
 }
 
-/// The next word without quotes: all up to a blank or an opening brace.
+/// Parses the next word without quotes, up to a blank or an opening brace.
 fn parse_word(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<String, String> {
     cursor.skip_blanks(dialect);
     let start = cursor.position;
@@ -243,7 +243,7 @@ fn parse_word(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<String, Stri
     Ok(parse_utf8(&cursor.line[start..cursor.position])?.to_owned())
 }
 
-/// Check that nothing but a comment follows.
+/// Checks that only a comment follows.
 fn expect_line_end(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<(), String> {
     cursor.skip_blanks(dialect);
     match cursor.peek() {

@@ -1,6 +1,6 @@
-//! Eight bytes at a time, without leaving the line.
+//! Loads of eight bytes within a line.
 
-/// The eight bytes from `position` on as a little-endian word; bytes past the end are 0.
+/// Returns the eight bytes from `position` on as a little-endian word; bytes past the end are 0.
 #[inline(always)]
 pub fn load_word(line: &[u8], position: usize) -> u64 {
     match line.get(position..).and_then(<[u8]>::first_chunk::<8>) {
@@ -9,7 +9,7 @@ pub fn load_word(line: &[u8], position: usize) -> u64 {
     }
 }
 
-/// The last bytes of a line, fewer than eight.
+/// Loads the last bytes of a line, fewer than eight.
 #[inline(always)]
 fn load_last_word(line: &[u8], position: usize) -> u64 {
     match line.last_chunk::<8>() {
@@ -21,14 +21,14 @@ fn load_last_word(line: &[u8], position: usize) -> u64 {
     }
 }
 
-/// Where a byte first occurs.
+/// Finds the first occurrence of a byte.
 #[inline(always)]
 pub fn find_byte(bytes: &[u8], wanted: u8) -> Option<usize> {
     const BLOCK: usize = 32;
     let mut blocks = bytes.chunks_exact(BLOCK);
     let mut before = 0;
     for block in blocks.by_ref() {
-        // Without an early exit the comparison of a block becomes a few vector instructions.
+        // Without an early exit, the comparison of a block becomes a few vector instructions.
         if block.iter().fold(0, |any, &byte| any | u8::from(byte == wanted)) != 0 {
             break;
         }

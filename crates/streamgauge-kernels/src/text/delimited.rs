@@ -1,4 +1,4 @@
-//! Rows of delimited values: CSV and its kin, and the dense and sparse rows of ARFF.
+//! Rows of delimited values: CSV and similar formats, and the dense and sparse rows of ARFF.
 
 use super::fields::{Cursor, Field};
 use super::names::scan_name;
@@ -6,26 +6,26 @@ use super::numbers::{parse_number, scan_number};
 use super::{Column, Dialect, Layout, Names, Parser, Role, Rows, TextError, join_first, quote_excerpt};
 use crate::learners::UNLABELLED;
 
-/// What to do with the field of a column, in the order of the fields.
+/// The way to parse the field of a column.
 enum Plan {
-    /// Put a number at a position of the row.
+    /// A number, stored at a position of the row.
     Number(usize),
-    /// Put the code of a name at a position of the row.
+    /// A name, whose code is stored at a position of the row.
     Name(usize, Names),
-    /// Take the code of a name as the class.
+    /// A name, whose code is the class.
     Class(Names),
-    /// Anything else, the slow way.
+    /// Any other field, parsed the slow way.
     Other,
 }
 
-/// Reads delimited lines as rows.
+/// A parser of delimited lines.
 ///
-/// A plain number or a known name is read in one go; whatever else stands in a field (quotes, blanks, `?`) goes
-/// through [`Cursor::read_field`], which alone says what is allowed.
+/// Plain numbers and known names take a fast path; any other field (quotes, blanks, `?`) goes through
+/// [`Cursor::read_field`], which defines the syntax.
 pub struct Delimited {
     pub(super) layout: Layout,
     plans: Vec<Plan>,
-    /// Per column its position in a row, where it is an attribute.
+    /// The position of each column in a row, if it is an attribute.
     slots: Vec<Option<usize>>,
     pub(super) n_attributes: usize,
     pub(super) has_class: bool,
@@ -35,7 +35,7 @@ pub struct Delimited {
 }
 
 impl Delimited {
-    /// A parser of rows of a layout.
+    /// Creates a parser of rows of a layout.
     #[must_use]
     pub fn new(layout: Layout) -> Self {
         let mut n_attributes = 0;
@@ -65,7 +65,7 @@ impl Delimited {
         TextError::in_column(line, column, name, problem)
     }
 
-    /// Read a row that gives a value for every column.
+    /// Parses a row with a value for every column.
     #[inline(always)]
     fn parse_dense(&self, line: &[u8], line_number: u64, rows: &mut Rows) -> Result<(), TextError> {
         let delimiter = self.layout.dialect.delimiter();
@@ -120,7 +120,7 @@ impl Delimited {
         self.column_error(line, n_found, problem)
     }
 
-    /// Put the value of a field where it belongs, in the last row.
+    /// Stores the value of a field in the last row.
     pub(super) fn store(&self, column: usize, field: &Field<'_>, rows: &mut Rows) -> Result<(), String> {
         let spec = &self.layout.columns[column];
         if spec.role == Role::Dropped {
@@ -184,7 +184,7 @@ impl Parser for Delimited {
 }
 
 fn plan_column(column: &Column, slot: Option<usize>, dialect: &Dialect) -> Plan {
-    // A name that also stands for a missing value is told from it the slow way.
+    // A name that also means a missing value takes the slow path.
     let is_plain = |names: &Names| !names.as_slice().iter().any(|name| dialect.missing().contains(name));
     match (column.role, &column.names, slot) {
         (Role::Attribute, None, Some(slot)) => Plan::Number(slot),
@@ -194,7 +194,7 @@ fn plan_column(column: &Column, slot: Option<usize>, dialect: &Dialect) -> Plan 
     }
 }
 
-/// The number or code of a field that is not missing.
+/// Parses a field that is not missing into its number or code.
 fn parse_value(column: &Column, field: &Field<'_>, dialect: &Dialect) -> Result<f64, String> {
     if field.text.is_empty() && !field.quoted {
         let hint = dialect.missing().first().map_or(String::new(), |text| format!("; a missing one is written {text}"));

@@ -7,11 +7,11 @@ use super::numbers::parse_number;
 use crate::KernelError;
 use crate::error::check_option;
 
-/// How the values of a file are written.
+/// The syntax of values in a file.
 ///
-/// A field may stand in double quotes (in ARFF also in single ones) and hold the delimiter then; a quote inside is
-/// doubled, in ARFF escaped by a backslash. Blanks around a field do not count unless they are quoted. Line breaks
-/// inside quotes are refused.
+/// A field may be in double quotes (in ARFF also in single ones) and then contain the delimiter; a quote inside is
+/// doubled, in ARFF escaped by a backslash. Blanks around a field are ignored unless they are quoted. Line breaks
+/// inside quotes are not allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dialect {
     delimiter: u8,
@@ -20,10 +20,10 @@ pub struct Dialect {
 }
 
 impl Dialect {
-    /// A dialect; `missing` are the texts that stand for a missing value.
+    /// Creates a dialect; `missing` are the texts that mean a missing value.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where the delimiter could be part of a value.
+    /// Returns [`KernelError::Option`] if the delimiter could be part of a value.
     pub fn new(delimiter: u8, missing: Vec<String>) -> Result<Self, KernelError> {
         let usable = delimiter == b' ' || delimiter == b'\t' || delimiter.is_ascii_punctuation();
         check_option(
@@ -35,36 +35,36 @@ impl Dialect {
         Ok(Self { delimiter, arff: false, missing })
     }
 
-    /// The dialect of ARFF, where `?` is a missing value and an empty field is none.
+    /// Creates the dialect of ARFF, in which `?` is a missing value and an empty field is not.
     ///
     /// # Errors
-    /// As [`Dialect::new`].
+    /// As for [`Dialect::new`].
     pub fn arff(delimiter: u8, mut missing: Vec<String>) -> Result<Self, KernelError> {
         missing.retain(|text| !text.is_empty() && text != "?");
         missing.insert(0, "?".into());
         Ok(Self { arff: true, ..Self::new(delimiter, missing)? })
     }
 
-    /// The dialect of the header of an ARFF file.
+    /// Returns the dialect of the header of an ARFF file.
     pub(super) fn arff_header() -> Self {
         Self { delimiter: b',', arff: true, missing: Vec::new() }
     }
 
-    /// What stands between two fields.
+    /// Returns the delimiter of fields.
     #[inline(always)]
     #[must_use]
     pub fn delimiter(&self) -> u8 {
         self.delimiter
     }
 
-    /// Whether it is that of ARFF.
+    /// Returns whether it is the dialect of ARFF.
     #[inline(always)]
     #[must_use]
     pub fn is_arff(&self) -> bool {
         self.arff
     }
 
-    /// The texts that stand for a missing value.
+    /// Returns the texts that mean a missing value.
     #[must_use]
     pub fn missing(&self) -> &[String] {
         &self.missing
@@ -76,20 +76,20 @@ impl Dialect {
         self.missing.iter().any(|text| parse_number(text).is_ok())
     }
 
-    /// Whether a field stands for a missing value; in ARFF a quoted one never does.
+    /// Returns whether a field means a missing value; in ARFF a quoted one never does.
     #[must_use]
     pub fn is_missing(&self, field: &Field<'_>) -> bool {
         !(self.arff && field.quoted) && self.missing.iter().any(|text| *text == field.text)
     }
 
-    /// Whether a byte is a blank.
+    /// Returns whether a byte is a blank.
     #[inline(always)]
     #[must_use]
     pub fn is_blank(&self, byte: u8) -> bool {
         (byte == b' ' || byte == b'\t') && byte != self.delimiter
     }
 
-    /// Whether a line holds no row: it is blank, or a comment of ARFF.
+    /// Returns whether a line contains no row: it is blank, or a comment of ARFF.
     #[inline(always)]
     #[must_use]
     pub fn is_skipped(&self, line: &[u8]) -> bool {
@@ -114,38 +114,38 @@ pub struct Field<'a> {
     pub quoted: bool,
 }
 
-/// A place in a line.
+/// A position in a line.
 #[derive(Debug, Clone)]
 pub struct Cursor<'a> {
     /// The line.
     pub line: &'a [u8],
-    /// Where the next field starts.
+    /// The start of the next field.
     pub position: usize,
     /// Whether the last field has been read.
     pub ended: bool,
 }
 
 impl<'a> Cursor<'a> {
-    /// The start of a line.
+    /// Creates a cursor at the start of a line.
     #[inline(always)]
     pub fn new(line: &'a [u8]) -> Self {
         Self { line, position: 0, ended: false }
     }
 
-    /// Go behind a field that ends at `end`, where the line ends or a delimiter stands.
+    /// Moves past a field that ends at `end`, which is a delimiter or the end of the line.
     #[inline(always)]
     pub fn advance_past(&mut self, end: usize) {
         self.ended = end >= self.line.len();
         self.position = end + 1;
     }
 
-    /// Whether a field may end at `end`.
+    /// Returns whether a field may end at `end`.
     #[inline(always)]
     pub fn is_field_end(&self, end: usize, delimiter: u8) -> bool {
         self.line.get(end).is_none_or(|&byte| byte == delimiter)
     }
 
-    /// Read the next field.
+    /// Reads the next field.
     pub fn read_field(&mut self, dialect: &Dialect) -> Result<Field<'a>, String> {
         self.skip_blanks(dialect);
         let start = self.position.min(self.line.len());
@@ -170,7 +170,7 @@ impl<'a> Cursor<'a> {
         Ok(Field { text, quoted: true })
     }
 
-    /// Read a text in quotes; the place is then behind the closing one.
+    /// Reads a quoted text; the cursor is then after the closing quote.
     pub fn read_quoted(&mut self, dialect: &Dialect) -> Result<Cow<'a, str>, String> {
         let quote = self.line[self.position];
         let start = self.position + 1;
@@ -198,7 +198,7 @@ impl<'a> Cursor<'a> {
         Ok(text)
     }
 
-    /// Go to the next byte that is no blank.
+    /// Moves to the next byte that is not a blank.
     #[inline(always)]
     pub fn skip_blanks(&mut self, dialect: &Dialect) {
         while self.line.get(self.position).is_some_and(|&byte| dialect.is_blank(byte)) {
@@ -206,14 +206,14 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The next byte.
+    /// Returns the next byte.
     #[inline(always)]
     pub fn peek(&self) -> Option<u8> {
         self.line.get(self.position).copied()
     }
 }
 
-/// The character that stands for itself or another behind a backslash.
+/// Returns the character of an escape sequence.
 fn unescape(byte: Option<&u8>) -> Result<char, String> {
     match byte {
         Some(b'n') => Ok('\n'),
@@ -224,7 +224,7 @@ fn unescape(byte: Option<&u8>) -> Result<char, String> {
     }
 }
 
-/// Bytes as text: UTF-8 without zero bytes.
+/// Parses bytes as text: UTF-8 without zero bytes.
 pub fn parse_utf8(bytes: &[u8]) -> Result<&str, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| {
         format!("{} is not UTF-8; convert the file", super::quote_excerpt(&String::from_utf8_lossy(bytes)))
@@ -235,10 +235,10 @@ pub fn parse_utf8(bytes: &[u8]) -> Result<&str, String> {
     Ok(text)
 }
 
-/// The fields of a line, each with whether it was in quotes.
+/// Splits a line into fields, each with whether it was in quotes.
 ///
 /// # Errors
-/// The number of the field at fault, counted from 0, and what is wrong with it.
+/// Returns the index of the invalid field, from 0, and the reason.
 pub fn split(line: &[u8], dialect: &Dialect) -> Result<Vec<(String, bool)>, (usize, String)> {
     let mut cursor = Cursor::new(line);
     let mut fields = Vec::new();

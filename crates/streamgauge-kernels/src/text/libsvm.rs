@@ -7,16 +7,16 @@ use super::lines::LineReader;
 use super::numbers::parse_number;
 use super::{Line, Lines, Names, Parser, Rows, TextError, join_first, quote_excerpt};
 
-/// Reads libsvm lines as dense rows; a value that is left out is 0.
+/// A parser of libsvm lines into dense rows; an omitted value is 0.
 pub struct Libsvm {
     classes: Names,
-    /// The least index, 0 or 1.
+    /// The smallest index, 0 or 1.
     base: usize,
     n_attributes: usize,
 }
 
 impl Libsvm {
-    /// A parser of rows whose indexes go from `base` on.
+    /// Creates a parser of rows whose indexes start at `base`.
     #[must_use]
     pub fn new(classes: Names, base: usize, n_attributes: usize) -> Self {
         Self { classes, base, n_attributes }
@@ -56,41 +56,41 @@ impl Parser for Libsvm {
     }
 }
 
-/// Finds the classes and the range of the indexes of a libsvm file.
+/// A survey of the classes and the range of the indexes of a libsvm file.
 #[derive(Debug, Clone)]
 pub struct LibsvmSurvey {
-    /// The classes found.
+    /// The classes.
     pub classes: Names,
-    /// The least index.
+    /// The smallest index.
     pub min_index: usize,
-    /// The greatest index.
+    /// The largest index.
     pub max_index: usize,
-    /// How many rows there are.
+    /// The number of rows.
     pub n_rows: u64,
     max_classes: usize,
     lines: Lines,
 }
 
 impl LibsvmSurvey {
-    /// A survey of a file with at most so many classes.
+    /// Creates a survey of a file with at most `max_classes` classes.
     #[must_use]
     pub fn new(max_classes: usize) -> Self {
         let (min_index, max_index) = (usize::MAX, 0);
         Self { classes: Names::default(), min_index, max_index, n_rows: 0, max_classes, lines: Lines::new(0, 0) }
     }
 
-    /// Survey the rows of a chunk.
+    /// Surveys the rows of a chunk.
     ///
     /// # Errors
-    /// The first fault of the file.
+    /// Returns the first fault of the file.
     pub fn update(&mut self, chunk: &[u8]) -> Result<(), TextError> {
         self.read_chunk(chunk).map(|_| ())
     }
 
-    /// Survey the last line of the file, where it has no line end.
+    /// Surveys the last line of the file, if it has no line end.
     ///
     /// # Errors
-    /// Its fault.
+    /// Returns the fault of the line.
     pub fn finish(&mut self) -> Result<(), TextError> {
         self.read_rest()
     }
@@ -124,7 +124,7 @@ fn holds_row(line: &[u8]) -> bool {
     line.iter().find(|&&byte| byte != b' ' && byte != b'\t').is_some_and(|&first| first != b'#')
 }
 
-/// Read a line that holds a row: each index with its value, in ascending order, and the label.
+/// Parses a line with a row: passes each index with its value, in ascending order, to `on_entry`; returns the label.
 fn read_row(
     line: &[u8],
     number: u64,

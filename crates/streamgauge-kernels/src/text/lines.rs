@@ -1,4 +1,4 @@
-//! Bytes in chunks of any size as whole lines.
+//! Splitting of chunks of any size into lines.
 
 use std::ops::ControlFlow;
 
@@ -6,7 +6,7 @@ use memchr::memchr;
 
 use super::TextError;
 
-/// The most bytes a line may have.
+/// The maximum length of a line in bytes.
 pub const MAX_LINE_BYTES: usize = 1 << 24;
 
 /// A line of a file.
@@ -16,11 +16,11 @@ pub struct Line<'a> {
     pub text: &'a [u8],
     /// Its number, counted from 1.
     pub number: u64,
-    /// The position in the file behind it.
+    /// The position in the file after it.
     pub end: u64,
 }
 
-/// Cuts a file into lines and keeps the partial last line of a chunk for the next.
+/// A splitter of a file into lines that buffers the partial last line of a chunk.
 #[derive(Debug, Clone)]
 pub struct Lines {
     partial: Vec<u8>,
@@ -30,34 +30,34 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Lines from a place on that is behind `number` lines and `end` bytes of the file.
+    /// Creates a splitter for the file after its first `number` lines and `end` bytes.
     #[must_use]
     pub fn new(number: u64, end: u64) -> Self {
         Self { partial: Vec::new(), number, end, max_length: MAX_LINE_BYTES }
     }
 
-    /// The same with another bound on the length of a line.
+    /// Sets the maximum length of a line.
     #[must_use]
     pub fn with_max_length(self, max_length: usize) -> Self {
         Self { max_length, ..self }
     }
 
-    /// How many lines have been handed over.
+    /// Returns the number of lines so far.
     #[must_use]
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// The position in the file behind the last line handed over.
+    /// Returns the position in the file after the last line.
     #[must_use]
     pub fn end(&self) -> u64 {
         self.end
     }
 
-    /// Hand over the whole lines of a chunk until `on_line` says that it is enough; how many bytes were used.
+    /// Passes the whole lines of a chunk to `on_line` until it breaks; returns the number of bytes used.
     ///
     /// # Errors
-    /// That of `on_line`, or a line that is too long.
+    /// Returns the error of `on_line`, or an error for a line that is too long.
     pub fn update(
         &mut self,
         chunk: &[u8],
@@ -90,10 +90,10 @@ impl Lines {
         Ok(chunk.len())
     }
 
-    /// Hand over what is left at the end of the file: a last line without a line end.
+    /// Passes a last line without a line end to `on_line`.
     ///
     /// # Errors
-    /// That of `on_line`, with the hint that the file may have been cut off.
+    /// Returns the error of `on_line`, with the hint that the file may be truncated.
     pub fn finish(
         &mut self,
         mut on_line: impl FnMut(Line<'_>) -> Result<ControlFlow<()>, TextError>,
@@ -167,7 +167,7 @@ pub(super) trait LineReader {
     }
 }
 
-/// The first line without the byte order mark of UTF-8; that of UTF-16 is an error.
+/// Removes the byte order mark of UTF-8 from the first line; that of UTF-16 is an error.
 fn strip_byte_order_mark(line: &[u8]) -> Result<&[u8], TextError> {
     if line.starts_with(b"\xff\xfe") || line.starts_with(b"\xfe\xff") {
         return Err(TextError::in_line(1, "the file is in UTF-16; convert it to UTF-8"));

@@ -1,13 +1,13 @@
-//! Files of text as rows: ARFF, delimited (CSV and its kin) and libsvm.
+//! Parsers of text files: ARFF, delimited (CSV and similar formats) and libsvm.
 //!
 //! ```text
 //! chunk of bytes --Lines--> line --Parser--> Rows
 //! ```
 //!
-//! [`RowReader`] takes the bytes of a file in chunks of any size and gives columns; [`Header`] reads what stands
-//! before the rows of an ARFF file; [`Survey`] finds out what the columns of a file without a declaration hold. A
-//! file is read right, or the first fault is told with its line, its column and what was expected ([`TextError`]).
-//! Memory is bounded: a line has at most [`MAX_LINE_BYTES`] bytes, and line breaks inside quotes are refused.
+//! [`RowReader`] turns the bytes of a file, in chunks of any size, into columns; [`Header`] parses the header of an
+//! ARFF file; [`Survey`] finds the contents of the columns of a file without declarations. The first fault is reported
+//! with its line, its column and what was expected ([`TextError`]). Memory is bounded: a line has at most
+//! [`MAX_LINE_BYTES`] bytes, and line breaks inside quotes are not allowed.
 
 use std::fmt;
 
@@ -40,14 +40,14 @@ pub use survey::{ColumnSummary, Expected, Survey};
 pub(crate) use fields::Cursor;
 pub(crate) use numbers::scan_number;
 
-/// A fault in a file, and where it is.
+/// A fault in a file, with its location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextError {
     /// The line, counted from 1.
     pub line: u64,
-    /// The column, where the fault lies in one.
+    /// The column, if the fault is in one.
     pub column: Option<ColumnLocation>,
-    /// What is wrong, and what was expected.
+    /// The problem, and what was expected.
     pub problem: String,
 }
 
@@ -56,18 +56,18 @@ pub struct TextError {
 pub struct ColumnLocation {
     /// Its number, counted from 1.
     pub parse_number: usize,
-    /// What it is and what it is called, as in `attribute 'day'`; empty where it has no name.
+    /// Its role and name, as in `attribute 'day'`; empty if it has no name.
     pub name: String,
 }
 
 impl TextError {
-    /// A fault in a line as a whole.
+    /// Creates a fault in a line as a whole.
     #[must_use]
     pub fn in_line(line: u64, problem: impl Into<String>) -> Self {
         Self { line, column: None, problem: problem.into() }
     }
 
-    /// A fault in a column, counted from 0.
+    /// Creates a fault in a column, counted from 0.
     #[must_use]
     pub fn in_column(line: u64, column: usize, name: String, problem: impl Into<String>) -> Self {
         Self { line, column: Some(ColumnLocation { parse_number: column + 1, name }), problem: problem.into() }
@@ -89,7 +89,7 @@ impl fmt::Display for TextError {
 
 impl std::error::Error for TextError {}
 
-/// A text of a file for a message: in quotes, without control characters, not too long.
+/// Quotes a text of a file for a message, without control characters and truncated.
 pub(crate) fn quote_excerpt(text: &str) -> String {
     const MAX_CHARS: usize = 40;
     let start: String = text.chars().take(MAX_CHARS).flat_map(char::escape_debug).collect();
@@ -97,7 +97,7 @@ pub(crate) fn quote_excerpt(text: &str) -> String {
     format!("'{}{rest}'", start.replace("\\'", "'").replace("\\\"", "\""))
 }
 
-/// The first few of a list for a message.
+/// Joins the first few items of a list for a message.
 pub(crate) fn join_first<'a>(items: impl Iterator<Item = &'a str>) -> String {
     const MAX_ITEMS: usize = 8;
     let mut items = items.peekable();

@@ -1,8 +1,8 @@
-//! Nominal values and classes: a quick way from a name to its code.
+//! Fast lookup of the codes of nominal values and classes.
 
 use super::bytes::load_word;
 
-/// Distinct names, coded in the order in which they came.
+/// Distinct names, coded in order of insertion.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
     names: Vec<String>,
@@ -10,7 +10,7 @@ pub struct Names {
     slots: Vec<Slot>,
 }
 
-/// One name: its first eight bytes (or a hash of a longer name), its length, its code plus 1 (0: the slot is free).
+/// A slot: the first eight bytes of a name (or a hash of a longer one), its length, and its code plus 1 (0: free).
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
     key: u64,
@@ -19,25 +19,25 @@ struct Slot {
 }
 
 impl Names {
-    /// The names, in the order of their codes.
+    /// Returns the names, in the order of their codes.
     #[must_use]
     pub fn as_slice(&self) -> &[String] {
         &self.names
     }
 
-    /// How many names there are.
+    /// Returns the number of names.
     #[must_use]
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// The code of the name that stands in a line from `start` to `end`.
+    /// Returns the code of the name in a line from `start` to `end`.
     #[inline(always)]
     #[must_use]
     pub fn find_in(&self, line: &[u8], start: usize, end: usize) -> Option<u32> {
@@ -46,13 +46,13 @@ impl Names {
         self.find_key(key, &line[start..end])
     }
 
-    /// The code of a name.
+    /// Returns the code of a name.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<u32> {
         self.find_in(name.as_bytes(), 0, name.len())
     }
 
-    /// The code of a name, which is added where it is new.
+    /// Returns the code of a name; adds it if it is new.
     pub fn add(&mut self, name: &str) -> u32 {
         if let Some(code) = self.find(name) {
             return code;
@@ -138,7 +138,7 @@ fn hash_to_slot(key: u64, length: usize) -> usize {
     ((key ^ length as u64).wrapping_mul(HASH_MULTIPLIER) >> 32) as usize
 }
 
-/// The code of the plain known name that starts at `position`, and where it ends.
+/// Returns the code and the end of the plain known name that starts at `position`.
 #[inline(always)]
 pub fn scan_name(names: &Names, line: &[u8], position: usize, delimiter: u8) -> Option<(u32, usize)> {
     let first = *line.get(position)?;

@@ -2,13 +2,13 @@
 //!
 //! Digits are read eight at a time. Up to 15 of them are rounded by one division (Clinger 1990); up to 19, and powers
 //! from 10^-27 to 10^55, by the product with a 128-bit power of five (Lemire 2021, whose proof needs no fallback in
-//! that range); the standard library does the rest. The number of digits decides, not their value, because that is
-//! much the same in all rows of a file and costs no mispredicted branch.
+//! that range); the standard library does the rest. The number of digits selects the path, not their value, because it
+//! is similar in all rows of a file and causes no mispredicted branch.
 
 use super::bytes::load_word;
 use super::quote_excerpt;
 
-/// Powers of ten that a float holds exactly.
+/// Powers of ten that are exact as floats.
 const EXACT: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
     1e21, 1e22,
@@ -18,7 +18,7 @@ const MIN_POWER: i64 = -27;
 const MAX_POWER: i64 = 55;
 const N_POWERS: usize = (MAX_POWER - MIN_POWER + 1) as usize;
 
-/// Per power of ten the first 128 bits of the power of five: truncated where it is whole, else rounded up.
+/// Per power of ten, the first 128 bits of the power of five: truncated if it is whole, else rounded up.
 const POWERS_OF_FIVE: [u128; N_POWERS] = powers_of_five();
 
 const fn powers_of_five() -> [u128; N_POWERS] {
@@ -37,7 +37,7 @@ const fn normalise_power(power: u32) -> u128 {
     five << five.leading_zeros()
 }
 
-/// 2^(z + 127) / divisor, rounded up, where 2^z is the power of two that the divisor does not exceed.
+/// Returns 2^(z + 127) / divisor, rounded up, where 2^z is the power of two that the divisor does not exceed.
 const fn invert_power(divisor: u64) -> u128 {
     let bits = 64 - divisor.leading_zeros() + 127;
     let (mut quotient, mut remainder, mut bit) = (0_u128, 1_u64, 0);
@@ -53,17 +53,17 @@ const fn invert_power(divisor: u64) -> u128 {
     quotient + 1
 }
 
-/// Whether there is one digit at `position` and no second.
+/// Returns whether there is exactly one digit at `position`.
 #[inline(always)]
 fn is_one_digit(line: &[u8], position: usize) -> bool {
     line.get(position).is_some_and(u8::is_ascii_digit) && !line.get(position + 1).is_some_and(u8::is_ascii_digit)
 }
 
-/// How many of the next eight bytes are digits, and the digits as numbers, the first in the lowest byte.
+/// Returns how many of the next eight bytes are digits, and the digits as numbers, the first in the lowest byte.
 #[inline(always)]
 fn scan_digits(line: &[u8], position: usize) -> (usize, u64) {
     let digits = load_word(line, position) ^ 0x3030_3030_3030_3030;
-    // The high bit of a byte that is no digit; carries only spoil bytes behind the first of them.
+    // The high bit of a byte that is not a digit; carries only spoil bytes after the first of them.
     let others = (digits.wrapping_add(0x7676_7676_7676_7676) | digits) & 0x8080_8080_8080_8080;
     ((others.trailing_zeros() / 8) as usize, digits)
 }
@@ -76,16 +76,17 @@ struct Digits {
 }
 
 impl Digits {
-    /// Read digits from `position` on; the position of the first other byte.
+    /// Reads digits from `position` on; returns the position of the first other byte.
     ///
-    /// The place of the next word does not wait for the count of this one: the branch is guessed right, a sum is not.
+    /// The position of the next word does not wait for the count of this one: the branch is predicted well, a sum has
+    /// latency.
     #[inline(always)]
     fn read(&mut self, line: &[u8], mut position: usize) -> usize {
         let start = position;
         loop {
             let (n, digits) = scan_digits(line, position);
             if n < 8 {
-                // Whether there are any is as good as random, so there is no branch for it.
+                // Without a branch, because it would be mispredicted.
                 let value = if n == 0 { 0 } else { combine_digits(digits << (64 - 8 * n)) };
                 self.mantissa = self.mantissa.wrapping_mul(SHIFTS[n]).wrapping_add(value);
                 self.count += position + n - start;
@@ -96,7 +97,7 @@ impl Digits {
         }
     }
 
-    /// Read the digits before the point, of which there is most often one.
+    /// Reads the digits before the point, of which there is usually one.
     #[inline(always)]
     fn read_whole(&mut self, line: &[u8], position: usize) -> usize {
         if is_one_digit(line, position) {
@@ -108,7 +109,7 @@ impl Digits {
     }
 }
 
-/// The number of eight digits, the first in the lowest byte.
+/// Combines eight digits into a number, the first in the lowest byte.
 #[inline(always)]
 fn combine_digits(digits: u64) -> u64 {
     const MASK: u64 = 0x0000_00ff_0000_00ff;
@@ -118,9 +119,9 @@ fn combine_digits(digits: u64) -> u64 {
     first.wrapping_add(second) >> 32
 }
 
-/// The finite number that starts at `position`, and where it ends; nothing where there is none.
+/// Returns the finite number that starts at `position`, and its end, if there is one.
 ///
-/// A number is digits with or without a sign, a point and an exponent. `nan` and `inf` are not numbers.
+/// A number consists of digits with an optional sign, point and exponent. `nan` and `inf` are not numbers.
 #[inline(always)]
 pub fn scan_number(line: &[u8], position: usize) -> Option<(f64, usize)> {
     let first = *line.get(position)?;
@@ -156,7 +157,7 @@ pub fn scan_number(line: &[u8], position: usize) -> Option<(f64, usize)> {
     value.is_finite().then_some((value, end))
 }
 
-/// The exponent that starts at `position`, and where it ends.
+/// Reads the exponent that starts at `position`; returns it and its end.
 fn read_exponent(line: &[u8], position: usize) -> Option<(i64, usize)> {
     let negative = line.get(position) == Some(&b'-');
     let mut end = position + usize::from(negative || line.get(position) == Some(&b'+'));
@@ -169,13 +170,13 @@ fn read_exponent(line: &[u8], position: usize) -> Option<(i64, usize)> {
     (end > first).then_some((if negative { -exponent } else { exponent }, end))
 }
 
-/// How many of the digits of a number are zeros before the first that is not.
+/// Counts the leading zeros of a number.
 #[cold]
 fn leading_zeros(text: &[u8]) -> usize {
     text.iter().take_while(|&&byte| byte == b'0' || byte == b'.').filter(|&&byte| byte == b'0').count()
 }
 
-/// mantissa * 10^power where it can be had quickly.
+/// Returns mantissa * 10^power, if there is a fast path.
 #[inline(always)]
 fn scale(mantissa: u64, power: i64) -> Option<f64> {
     if mantissa == 0 {
@@ -184,7 +185,7 @@ fn scale(mantissa: u64, power: i64) -> Option<f64> {
     (MIN_POWER..=MAX_POWER).contains(&power).then(|| multiply_by_power(mantissa, power))
 }
 
-/// Where the number that starts at `position` ends; nothing where there is none. Quicker than [`scan_number`].
+/// Returns the end of the number that starts at `position`, if there is one. Faster than [`scan_number`].
 #[inline(always)]
 pub fn find_number_end(line: &[u8], position: usize) -> Option<usize> {
     let first = *line.get(position)?;
@@ -195,7 +196,7 @@ pub fn find_number_end(line: &[u8], position: usize) -> Option<usize> {
         end = find_digits_end(line, whole_end + 1);
         count += end - whole_end - 1;
     }
-    // Only an exponent or hundreds of digits can make a number too large.
+    // Only an exponent or hundreds of digits can make a number overflow.
     if count > 300 || matches!(line.get(end), Some(b'e' | b'E')) {
         return scan_number(line, position).map(|(_, end)| end);
     }
@@ -213,7 +214,7 @@ fn find_digits_end(line: &[u8], mut position: usize) -> usize {
     }
 }
 
-/// mantissa * 10^power by the product with a 128-bit power of five; the mantissa is not 0.
+/// Returns mantissa * 10^power by the product with a 128-bit power of five; the mantissa is not 0.
 #[inline(always)]
 fn multiply_by_power(mantissa: u64, power: i64) -> f64 {
     let zeros = mantissa.leading_zeros();
@@ -227,7 +228,7 @@ fn multiply_by_power(mantissa: u64, power: i64) -> f64 {
     let upper = (high >> 63) as u32;
     let mut rounded = high >> (upper + 9);
     let mut exponent = ((217_706 * power) >> 16) + 63 + i64::from(upper) - i64::from(zeros) + 1023;
-    // Exactly half way between two floats: to even.
+    // Exactly half way between two floats: round to even.
     if low <= 1 && (-4..=23).contains(&power) && rounded & 3 == 1 && rounded << (upper + 9) == high {
         rounded &= !1;
     }
@@ -239,10 +240,10 @@ fn multiply_by_power(mantissa: u64, power: i64) -> f64 {
     f64::from_bits(rounded & !(1 << 52) | (exponent as u64) << 52)
 }
 
-/// The number that a whole text is.
+/// Parses a whole text as a number.
 ///
 /// # Errors
-/// What is wrong with the text.
+/// Returns the reason.
 pub fn parse_number(text: &str) -> Result<f64, String> {
     match scan_number(text.as_bytes(), 0) {
         Some((value, end)) if end == text.len() => Ok(value),
@@ -254,7 +255,7 @@ pub fn parse_number(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Whether a text is no finite number but means one too large, or not a number at all by name.
+/// Returns whether a text is NaN, infinite or too large.
 fn is_not_finite(text: &str) -> bool {
     text.parse::<f64>().is_ok_and(|value| !value.is_finite())
 }

@@ -1,4 +1,4 @@
-//! Rows as the bytes they are: where the fields of a line end and which one is the class. No value is parsed.
+//! Unparsed rows: the ends of the fields of a line, and the class. No other value is parsed.
 
 use std::ops::{ControlFlow, Range};
 
@@ -9,10 +9,10 @@ use super::{Dialect, Line, Lines, Mark, Names, TextError, join_first, quote_exce
 use crate::KernelError;
 use crate::error::check_option;
 
-/// A class column with more values than this is none.
+/// The maximum number of classes.
 const MAX_CLASSES: usize = 10_000;
 
-/// What the rows of a file look like: how many fields they have, and which is the class.
+/// The shape of the rows of a file: the number of fields, and the class field.
 #[derive(Debug, Clone)]
 pub struct RawRows {
     dialect: Dialect,
@@ -20,10 +20,9 @@ pub struct RawRows {
     class_field: usize,
 }
 
-/// The lines of a file that hold rows.
+/// The lines of a file that contain rows.
 ///
-/// Quotes and braces, which make a line hard to read, are looked for in whole chunks: a line is `plain` where it
-/// surely has none.
+/// Quotes and braces, which need the slow path, are searched in whole chunks: a `plain` line has none.
 #[derive(Debug, Clone)]
 pub struct RawLines {
     lines: Lines,
@@ -31,16 +30,16 @@ pub struct RawLines {
 }
 
 impl RawLines {
-    /// Lines from a place on.
+    /// Creates the lines after a mark.
     #[must_use]
     pub fn new(from: Mark) -> Self {
         Self { lines: Lines::new(from.line, from.end), partial_has_marks: false }
     }
 
-    /// Hand over each row that the chunk completes, and whether it is plain.
+    /// Passes each row that the chunk completes to `on_row`, with whether it is plain.
     ///
     /// # Errors
-    /// That of `on_row`, or a line that is too long.
+    /// Returns the error of `on_row`, or an error for a line that is too long.
     pub fn update(
         &mut self,
         rows: &RawRows,
@@ -60,10 +59,10 @@ impl RawLines {
         Ok(())
     }
 
-    /// Hand over a last row that has no line end.
+    /// Passes a last row without a line end to `on_row`.
     ///
     /// # Errors
-    /// That of `on_row`.
+    /// Returns the error of `on_row`.
     pub fn finish(
         &mut self,
         rows: &RawRows,
@@ -82,13 +81,13 @@ impl RawLines {
 /// The class of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawClass {
-    /// Its code; None where the row has no label.
+    /// Its code; None if the row has no label.
     pub code: Option<usize>,
-    /// Where it stands in the line, quotes included.
+    /// Its range in the line, including quotes.
     pub range: Range<usize>,
 }
 
-/// The classes of a file: declared by its header, or known as they appear.
+/// The classes of a file: declared by its header, or discovered as they appear.
 #[derive(Debug, Clone)]
 pub struct Classes {
     names: Names,
@@ -96,19 +95,19 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// The classes that are declared.
+    /// Creates declared classes.
     #[must_use]
     pub fn declared(names: Names) -> Self {
         Self { names, declared: true }
     }
 
-    /// Classes that become known as they appear.
+    /// Creates classes that are discovered as they appear.
     #[must_use]
     pub fn discovered() -> Self {
         Self { names: Names::default(), declared: false }
     }
 
-    /// The names, in the order of their codes.
+    /// Returns the names, in the order of their codes.
     #[must_use]
     pub fn names(&self) -> &[String] {
         self.names.as_slice()
@@ -131,44 +130,44 @@ impl Classes {
 }
 
 impl RawRows {
-    /// Rows of so many fields.
+    /// Creates rows of `n_fields` fields.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where the class is none of them.
+    /// Returns [`KernelError::Option`] if the class is none of them.
     pub fn new(dialect: Dialect, n_fields: usize, class_field: usize) -> Result<Self, KernelError> {
         check_option("class_field", class_field, class_field < n_fields, "it must be one of the fields of a row")?;
         Ok(Self { dialect, n_fields, class_field })
     }
 
-    /// How many fields a row has.
+    /// Returns the number of fields of a row.
     #[must_use]
     pub fn n_fields(&self) -> usize {
         self.n_fields
     }
 
-    /// Which of them is the class.
+    /// Returns the index of the class field.
     #[must_use]
     pub fn class_field(&self) -> usize {
         self.class_field
     }
 
-    /// What stands between two fields.
+    /// Returns the delimiter of fields.
     #[must_use]
     pub fn delimiter(&self) -> u8 {
         self.dialect.delimiter()
     }
 
-    /// Whether a line holds a row.
+    /// Returns whether a line contains a row.
     #[inline(always)]
     #[must_use]
     pub fn holds_row(&self, line: &[u8]) -> bool {
         !self.dialect.is_skipped(line)
     }
 
-    /// Find the class of a row, and check how many fields the row has.
+    /// Finds the class of a row, and checks the number of its fields.
     ///
     /// # Errors
-    /// A row with too few or too many fields, a quote that does not end, or a class that is not declared.
+    /// Returns an error for too few or too many fields, an unclosed quote, or an undeclared class.
     #[inline(always)]
     pub fn find_class(
         &self,
@@ -180,7 +179,7 @@ impl RawRows {
         let text = line.text;
         if plain && self.class_field + 1 == self.n_fields && self.has_all_fields(text) {
             let range = self.trim(text, find_last_field(text, self.dialect.delimiter())..text.len());
-            // Whether a question mark is a class or a missing one is told the slow way.
+            // The slow path decides whether a question mark is a class or missing.
             if text.get(range.start) != Some(&b'?')
                 && let Some(code) = classes.names.find_in(text, range.start, range.end)
             {
@@ -206,19 +205,19 @@ impl RawRows {
         Ok(RawClass { code, range })
     }
 
-    /// Check how many fields a row has and that its quotes end.
+    /// Checks the number of fields of a row and that its quotes are closed.
     ///
     /// # Errors
-    /// Where they are too few or too many, or a quote does not end.
+    /// Returns an error for too few or too many fields, or an unclosed quote.
     #[inline(always)]
     pub fn check(&self, line: &Line<'_>, plain: bool, ends: &mut Vec<usize>) -> Result<(), TextError> {
         if plain && self.has_all_fields(line.text) { Ok(()) } else { self.find_fields(line, ends) }
     }
 
-    /// Find where each field of a row ends; there is one more where the row carries a weight in braces.
+    /// Finds the end of each field of a row; there is one more if the row has a weight in braces.
     ///
     /// # Errors
-    /// A row with too few or too many fields, or a quote that does not end.
+    /// Returns an error for too few or too many fields, or an unclosed quote.
     pub fn find_fields(&self, line: &Line<'_>, ends: &mut Vec<usize>) -> Result<(), TextError> {
         ends.clear();
         if !self.has_quotes_or_braces(line.text) {
@@ -247,7 +246,7 @@ impl RawRows {
         if ends.len() == self.n_fields { Ok(()) } else { Err(self.field_count_error(line, ends.len())) }
     }
 
-    /// A range of a line without the blanks at its ends.
+    /// Trims the blanks at the ends of a range of a line.
     #[inline(always)]
     #[must_use]
     pub fn trim(&self, line: &[u8], range: Range<usize>) -> Range<usize> {
@@ -261,13 +260,13 @@ impl RawRows {
         start..end
     }
 
-    /// Whether a plain row has as many fields as it should.
+    /// Returns whether a plain row has the right number of fields.
     #[inline(always)]
     fn has_all_fields(&self, line: &[u8]) -> bool {
         1 + memchr_iter(self.dialect.delimiter(), line).count() == self.n_fields
     }
 
-    /// Whether a text has quotes or braces, so that a delimiter may be part of a value.
+    /// Returns whether a text has quotes or braces, so that a delimiter may be part of a value.
     #[inline(always)]
     fn has_quotes_or_braces(&self, text: &[u8]) -> bool {
         if self.dialect.is_arff() { memchr3(b'\'', b'"', b'{', text).is_some() } else { memchr(b'"', text).is_some() }
@@ -282,10 +281,10 @@ impl RawRows {
     }
 }
 
-/// Where the last field of a line starts.
+/// Returns the start of the last field of a line.
 #[inline(always)]
 fn find_last_field(line: &[u8], delimiter: u8) -> usize {
-    // Most last fields are short: looking at each byte is quicker than to set up a search.
+    // Most last fields are short: checking each byte is faster than setting up a search.
     const SHORT: usize = 12;
     let near = line.len().saturating_sub(SHORT);
     match line[near..].iter().rposition(|&byte| byte == delimiter) {
@@ -294,7 +293,7 @@ fn find_last_field(line: &[u8], delimiter: u8) -> usize {
     }
 }
 
-/// Where a field is, given where each ends.
+/// Returns the range of a field, given the ends of all fields.
 #[inline(always)]
 #[must_use]
 pub fn field_range(ends: &[usize], index: usize) -> Range<usize> {

@@ -1,4 +1,4 @@
-//! What only ARFF has: sparse rows, and weights in braces.
+//! Features of ARFF only: sparse rows, and weights in braces.
 
 use super::delimited::{Delimited, parse_weight};
 use super::fields::{Cursor, Field, parse_utf8};
@@ -6,7 +6,7 @@ use super::{Dialect, Role, Rows, TextError, quote_excerpt};
 use crate::learners::UNLABELLED;
 
 impl Delimited {
-    /// Read what stands behind the last value: in ARFF a weight in braces, else nothing may.
+    /// Parses the text after the last value: in ARFF a weight in braces, otherwise an error.
     pub(super) fn parse_row_end(&self, cursor: &mut Cursor<'_>, line: u64, rows: &mut Rows) -> Result<(), TextError> {
         let dialect = &self.layout.dialect;
         cursor.skip_blanks(dialect);
@@ -23,7 +23,7 @@ impl Delimited {
         Ok(())
     }
 
-    /// Read a sparse row of ARFF: `{1 2.5, 4 red}`. What is left out is 0, or the first value of a nominal column.
+    /// Parses a sparse row of ARFF: `{1 2.5, 4 red}`. An omitted value is 0, or the first value of a nominal column.
     pub(super) fn parse_sparse(&self, line: &[u8], line_number: u64, rows: &mut Rows) -> Result<(), TextError> {
         let dialect = &self.layout.dialect;
         let in_line = |reason: String| TextError::in_line(line_number, reason);
@@ -59,7 +59,7 @@ impl Delimited {
     }
 }
 
-/// The weight of a row in ARFF: `{0.5}`.
+/// Parses the weight of a row in ARFF: `{0.5}`.
 fn parse_braced_weight(text: &[u8]) -> Result<f64, String> {
     let text = parse_utf8(text)?.trim_matches([' ', '\t']);
     let inner = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
@@ -69,7 +69,7 @@ fn parse_braced_weight(text: &[u8]) -> Result<f64, String> {
     parse_weight(inner)
 }
 
-/// Read the column number of an entry of a sparse row, and the blanks behind it.
+/// Parses the column number of an entry of a sparse row, and the blanks after it.
 fn parse_sparse_index(cursor: &mut Cursor<'_>, dialect: &Dialect, seen: &mut [bool]) -> Result<usize, String> {
     cursor.skip_blanks(dialect);
     let start = cursor.position;
@@ -93,7 +93,7 @@ fn parse_sparse_index(cursor: &mut Cursor<'_>, dialect: &Dialect, seen: &mut [bo
     }
 }
 
-/// Read the value of an entry of a sparse row; the place is then at the delimiter or the closing brace.
+/// Parses the value of an entry of a sparse row; the cursor is then at the delimiter or the closing brace.
 fn parse_sparse_value<'a>(cursor: &mut Cursor<'a>, dialect: &Dialect) -> Result<Field<'a>, String> {
     let is_end = |byte: u8| byte == dialect.delimiter() || byte == b'}';
     let field = if cursor.peek().is_some_and(|byte| dialect.is_quote(byte)) {

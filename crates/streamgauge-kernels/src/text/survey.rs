@@ -1,4 +1,4 @@
-//! What the columns of a delimited file hold, found in one pass.
+//! A survey of the columns of a delimited file, in one pass.
 
 use std::ops::ControlFlow;
 
@@ -8,36 +8,36 @@ use super::names::scan_name;
 use super::numbers::{find_number_end, parse_number};
 use super::{Dialect, Line, Lines, Mark, Names, TextError, quote_excerpt};
 
-/// What is known of a column before the pass.
+/// The expected contents of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
-    /// Nothing: its values are all numbers, or all names.
+    /// Unknown: the values are all numbers, or all names.
     Anything,
-    /// Names, whatever they look like.
+    /// Names, even if they look like numbers.
     Names,
-    /// Numbers, which need no survey but are checked.
+    /// Numbers, which are only checked.
     Numbers,
-    /// It is left out: anything may stand in it, and no name is kept.
+    /// A dropped column: any values are allowed, and no name is kept.
     Nothing,
 }
 
-/// What was found in a column.
+/// The contents of a column.
 #[derive(Debug, Clone, Default)]
 pub struct ColumnSummary {
-    /// The names found; what comes after too many of them is not kept.
+    /// The names, up to the maximum number.
     pub names: Names,
-    /// How often each name was found.
+    /// The number of occurrences of each name.
     pub counts: Vec<u64>,
-    /// How many values were read as numbers.
+    /// The number of values that are numbers.
     pub n_numbers: u64,
-    /// How many values are missing.
+    /// The number of missing values.
     pub n_missing: u64,
-    /// The line of the first name that was one too many.
+    /// The line of the first name beyond the maximum number.
     pub overflow: Option<u64>,
 }
 
 impl ColumnSummary {
-    /// Take in a field of a line.
+    /// Adds a field of a line.
     fn add(
         &mut self,
         expected: Expected,
@@ -79,7 +79,7 @@ impl ColumnSummary {
     }
 }
 
-/// Surveys the columns of a file, chunk by chunk, in memory bounded by the number of names kept.
+/// A survey of the columns of a file, chunk by chunk, in memory bounded by the number of names kept.
 pub struct Survey {
     dialect: Dialect,
     columns: Vec<(String, Expected)>,
@@ -91,7 +91,7 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// A survey of columns with these names, from a place of the file on; `max_names` are kept of each.
+    /// Creates a survey of columns with these names, from a mark on; at most `max_names` names are kept of each.
     #[must_use]
     pub fn new(dialect: Dialect, columns: Vec<(String, Expected)>, max_names: usize, from: Mark) -> Self {
         let summaries = vec![ColumnSummary::default(); columns.len()];
@@ -107,30 +107,30 @@ impl Survey {
         }
     }
 
-    /// What was found, per column.
+    /// Returns the contents of each column.
     #[must_use]
     pub fn summaries(&self) -> &[ColumnSummary] {
         &self.summaries
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     #[must_use]
     pub fn n_rows(&self) -> u64 {
         self.n_rows
     }
 
-    /// Survey the rows of a chunk.
+    /// Surveys the rows of a chunk.
     ///
     /// # Errors
-    /// The first fault of the file.
+    /// Returns the first fault of the file.
     pub fn update(&mut self, chunk: &[u8]) -> Result<(), TextError> {
         self.read_chunk(chunk).map(|_| ())
     }
 
-    /// Survey the last line of the file, where it has no line end.
+    /// Surveys the last line of the file, if it has no line end.
     ///
     /// # Errors
-    /// Its fault.
+    /// Returns the fault of the line.
     pub fn finish(&mut self) -> Result<(), TextError> {
         self.read_rest()
     }
@@ -198,7 +198,7 @@ fn column_error(columns: &[(String, Expected)], line: u64, column: usize, proble
     TextError::in_column(line, column, name.unwrap_or_default(), problem)
 }
 
-/// Refuse a name among numbers and a number among names: neither can be guessed to be right.
+/// Refuses a name among numbers and a number among names, since either could be the fault.
 fn check_mixture(
     expected: Expected,
     summary: &ColumnSummary,
