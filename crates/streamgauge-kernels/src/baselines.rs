@@ -201,11 +201,11 @@ impl Baselines {
         reader.f64s_into(&mut weights)?;
         let classes = reader.u64s()?;
         let [class, last] = classes[..] else {
-            return Err(reader.error("it tells a wrong number of classes"));
+            return Err(reader.error("it has a wrong number of classes"));
         };
         if class.max(last) > weights.len() as u64 || weights.iter().any(|weight| !(0.0..f64::INFINITY).contains(weight))
         {
-            return Err(reader.error("it has a class or a weight that cannot be"));
+            return Err(reader.error("it has an invalid class or weight"));
         }
         reader.finish()?;
         self.majority = Majority::from_weights(weights, class as i32 - 1);

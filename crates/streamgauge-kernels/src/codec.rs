@@ -80,13 +80,13 @@ impl<'a> Reader<'a> {
     pub fn new(what: &'static str, version: u32, bytes: &'a [u8]) -> Result<Self, KernelError> {
         let mut reader = Self { what, bytes };
         let Some((state, end)) = bytes.split_last_chunk::<8>() else {
-            return Err(reader.error("it ends too early"));
+            return Err(reader.error("it is truncated"));
         };
         reader.bytes = state;
         let damaged = checksum(state) != u64::from_le_bytes(*end);
         let length = reader.length(1)?;
         if reader.take(length)? != what.as_bytes() {
-            return Err(reader.error("it was saved by something else"));
+            return Err(reader.error("it is another kind of state"));
         }
         if reader.u64()? != u64::from(version) {
             return Err(reader.error("it was saved by another version"));
@@ -105,7 +105,7 @@ impl<'a> Reader<'a> {
 
     fn take(&mut self, n: usize) -> Result<&'a [u8], KernelError> {
         if n > self.bytes.len() {
-            return Err(self.error("it ends too early"));
+            return Err(self.error("it is truncated"));
         }
         let (head, rest) = self.bytes.split_at(n);
         self.bytes = rest;
@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
         let length = self.u64()?;
         match usize::try_from(length) {
             Ok(length) if length <= self.bytes.len() / item => Ok(length),
-            _ => Err(self.error("it ends too early")),
+            _ => Err(self.error("it is truncated")),
         }
     }
 
@@ -199,7 +199,7 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// Returns [`KernelError::Saved`] if something is.
     pub fn finish(self) -> Result<(), KernelError> {
-        if self.bytes.is_empty() { Ok(()) } else { Err(self.error("it goes on after its end")) }
+        if self.bytes.is_empty() { Ok(()) } else { Err(self.error("there are extra bytes at its end")) }
     }
 }
 

@@ -46,7 +46,7 @@ pub enum KernelError {
         n_classes: usize,
     },
     /// A weight is negative or not finite.
-    #[error("row {row}: weight {weight} is not a finite number of 0 or more")]
+    #[error("row {row}: weight {weight} must be finite and at least 0")]
     Weight {
         /// The row, relative to the start of the batch.
         row: usize,
@@ -82,7 +82,7 @@ pub enum KernelError {
         expected: &'static str,
     },
     /// The rows are not those that were counted before.
-    #[error("{found} rows of {group} where {expected} were counted before: the input has changed")]
+    #[error("{group} has {found} rows, but {expected} were counted before: the input has changed")]
     Counted {
         /// The class or group of classes.
         group: String,

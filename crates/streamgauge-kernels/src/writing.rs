@@ -47,7 +47,7 @@ impl Writing {
                     _ if value.is_nan() => text.push(b'?'),
                     None if value.is_finite() => push_number(&mut text, &mut digits, value),
                     None => {
-                        let reason = format!("{value} is not a finite number, which text files do not hold");
+                        let reason = format!("{value} is not a finite number and cannot be written to a text file");
                         return Err(KernelError::Value { row, attribute, reason });
                     }
                     Some(names) => {

@@ -173,6 +173,6 @@ impl Kernel for PythonLearner {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         let result = self.call(|learner| learner.call_method1(intern!(learner.py(), "load"), (bytes,)).map(|_| ()));
-        result.ok_or(KernelError::Saved { what: "member", reason: "its learner refuses it" })
+        result.ok_or(KernelError::Saved { what: "member", reason: "its learner rejected it" })
     }
 }

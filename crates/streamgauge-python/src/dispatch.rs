@@ -31,9 +31,17 @@ fn use_instruction_set(name: &str) -> PyResult<()> {
         "baseline" => Path::Baseline,
         "avx2" => Path::Avx2,
         "avx512" => Path::Avx512,
-        _ => return Err(PyValueError::new_err(format!("{name:?} is not an instruction set known here"))),
+        _ => {
+            return Err(PyValueError::new_err(format!(
+                "unknown instruction set {name:?}: it must be baseline, avx2 or avx512"
+            )));
+        }
     };
-    if dispatch::select(path) { Ok(()) } else { Err(PyValueError::new_err(format!("this machine has no {name}"))) }
+    if dispatch::select(path) {
+        Ok(())
+    } else {
+        Err(PyValueError::new_err(format!("this machine does not support {name}")))
+    }
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -31,7 +31,7 @@ fn parse_fields(specs: Vec<FieldSpec>) -> PyResult<Fields> {
             "weight" => FieldRole::Weight,
             "time" => FieldRole::Time,
             "key" => FieldRole::Key,
-            _ => return Err(PyValueError::new_err(format!("{role:?} is not a use of a field"))),
+            _ => return Err(PyValueError::new_err(format!("{role:?} is not a role of a field"))),
         };
         Ok(Field { name, names: values.map(build_names).transpose()?, role, missing })
     };

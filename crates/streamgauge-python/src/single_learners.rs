@@ -55,7 +55,11 @@ fn linear_model(
         "perceptron" => LinearRule::Perceptron,
         "one_vs_rest" => LinearRule::OneVsRest,
         "softmax" => LinearRule::Softmax,
-        _ => return Err(PyValueError::new_err(format!("{rule:?} is not a rule of a linear model known here"))),
+        _ => {
+            return Err(PyValueError::new_err(format!(
+                "rule = {rule:?}: it must be perceptron, one_vs_rest or softmax"
+            )));
+        }
     };
     let options = LinearOptions { rule, learning_rate, l2, standardise };
     let kernel = kernels::LinearModel::new(build_schema(&n_values, n_classes)?, options, seed).map_err(to_python)?;

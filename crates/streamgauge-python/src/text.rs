@@ -46,7 +46,9 @@ fn parse_column((name, values, role, missing): ColumnSpec) -> PyResult<Column> {
 
 /// Returns the rest of a chunk.
 fn slice_from(chunk: &[u8], position: usize) -> PyResult<&[u8]> {
-    chunk.get(position..).ok_or_else(|| PyValueError::new_err(format!("the chunk has no position {position}")))
+    chunk
+        .get(position..)
+        .ok_or_else(|| PyValueError::new_err(format!("position {position} is beyond the end of the chunk")))
 }
 
 /// A parser of the header of an ARFF file, chunk by chunk.
@@ -201,7 +203,7 @@ impl Survey {
             "names" => Ok((name, Expected::Names)),
             "numbers" => Ok((name, Expected::Numbers)),
             "nothing" => Ok((name, Expected::Nothing)),
-            _ => Err(PyValueError::new_err(format!("{expected:?} is not what a column can hold"))),
+            _ => Err(PyValueError::new_err(format!("{expected:?} is not anything, names, numbers or nothing"))),
         };
         let columns = columns.into_iter().map(expected).collect::<PyResult<_>>()?;
         let dialect = build_dialect(delimiter, false, missing)?;

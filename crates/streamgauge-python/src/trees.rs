@@ -59,7 +59,7 @@ impl TreeOptions {
 }
 
 fn unknown_name_error(name: &str, kind: &str) -> PyErr {
-    PyValueError::new_err(format!("{name:?} is not a {kind} known here"))
+    PyValueError::new_err(format!("unknown {kind} {name:?}"))
 }
 
 /// Builds a Hoeffding tree.

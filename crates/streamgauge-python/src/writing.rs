@@ -20,7 +20,7 @@ impl Writing {
             "none" => WeightStyle::None,
             "braces" => WeightStyle::Braces,
             "column" => WeightStyle::Column,
-            _ => return Err(PyValueError::new_err(format!("weight = {weight:?}: none, braces or column"))),
+            _ => return Err(PyValueError::new_err(format!("weight = {weight:?}: it must be none, braces or column"))),
         };
         Ok(Self(writing::Writing { separator, values, classes, weight }))
     }

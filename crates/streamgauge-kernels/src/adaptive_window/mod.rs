@@ -353,7 +353,7 @@ impl AdaptiveWindow {
         let width: f64 = levels.iter().enumerate().map(|(i, l)| bucket_size(i) * l.len() as f64).sum();
         let ends_empty = levels.len() > 1 && levels.last().is_some_and(Vec::is_empty);
         if width != sums[0] || tick >= clock || ends_empty {
-            return Err(reader.error("its width is not that of its buckets"));
+            return Err(reader.error("its width does not match its buckets"));
         }
         let (total, variance) = (sums[1], sums[2]);
         Ok(Self { settings: self.settings, levels, width, total, variance, tick, binary: self.binary })

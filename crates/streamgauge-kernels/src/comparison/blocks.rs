@@ -14,7 +14,7 @@ pub(super) struct Blocks {
     length: u64,
     /// Rows left in the last block.
     room: u64,
-    /// Scored rows, summed over folds: [blocks].
+    /// Scored rows, summed over folds: `[blocks]`.
     scored: Vec<u64>,
     /// Hits, summed over folds: [blocks, learners].
     hits: Vec<u64>,
@@ -100,7 +100,7 @@ impl Blocks {
         self.hits = reader.u64s()?;
         let shape_fits = self.scored.len() <= MAX_BLOCKS && self.hits.len() == self.scored.len() * self.n_learners;
         let room_fits = self.room < self.length || (self.room == self.length && !self.scored.is_empty());
-        if shape_fits && room_fits { Ok(()) } else { Err(reader.error("its blocks contradict each other")) }
+        if shape_fits && room_fits { Ok(()) } else { Err(reader.error("its blocks are inconsistent")) }
     }
 }
 

@@ -67,7 +67,7 @@ pub struct PairCounter {
     n_learners: usize,
     n_folds: usize,
     n_rows: u64,
-    /// Rows scored: [folds].
+    /// Rows scored: `[folds]`.
     scored: Vec<u64>,
     /// Rows right: [learners, folds].
     hits: Vec<u64>,
@@ -174,7 +174,7 @@ impl PairCounter {
         let (m, k) = (self.n_learners, self.n_folds);
         for learner in [first, second] {
             if learner >= m {
-                return Err(option_error("learner", learner, "there are not so many learners"));
+                return Err(option_error("learner", learner, "there are fewer learners"));
             }
         }
         if first == second {
@@ -260,7 +260,7 @@ impl PairCounter {
         for column in [&mut loaded.scored, &mut loaded.hits, &mut loaded.both, &mut loaded.squares] {
             let saved = reader.u64s()?;
             if saved.len() != column.len() {
-                return Err(reader.error("it counts other numbers of learners or folds"));
+                return Err(reader.error("it has another number of learners or folds"));
             }
             *column = saved;
         }
@@ -271,7 +271,7 @@ impl PairCounter {
             [first, second].iter().all(|l| both.iter().zip(&loaded.hits[l * k..]).all(|(both, hits)| both <= hits))
         });
         if !sound {
-            return Err(reader.error("its counts contradict each other"));
+            return Err(reader.error("its counts are inconsistent"));
         }
         reader.finish()?;
         *self = loaded;

@@ -15,7 +15,7 @@ pub(super) struct Scratch {
     right: Vec<u8>,
     /// The same summed over folds: [learners, rows].
     sums: Vec<u8>,
-    /// The number of folds that scored each row, if not all did: [rows].
+    /// The number of folds that scored each row, if not all did: `[rows]`.
     n_folds: Vec<u8>,
     /// Rows sorted by the number of folds that scored them, and the start of each group.
     order: Vec<u16>,

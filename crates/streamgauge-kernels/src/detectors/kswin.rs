@@ -129,7 +129,7 @@ impl Detector for Kswin {
         let [] = read_numbers(reader, &self.saved_options())?;
         let (n, values) = (reader.u64()?, reader.f64s()?);
         if values.len() >= self.options.width || !values.iter().all(|value| value.is_finite()) {
-            return Err(reader.error("it holds a wrong number of values"));
+            return Err(reader.error("it has a wrong number of values"));
         }
         (self.n, self.window) = (n, values.into());
         Ok(())

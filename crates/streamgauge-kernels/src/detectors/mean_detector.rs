@@ -25,7 +25,7 @@ impl MeanDetector {
     /// # Errors
     /// Returns [`KernelError::Option`] if the detector accepts only 0 and 1.
     pub fn new(detector: Box<dyn Detector>, restarts: bool) -> Result<Self, KernelError> {
-        let expected = "it takes in nothing but 0 and 1, and a mean is something between";
+        let expected = "it accepts only 0 and 1, not a mean";
         check_option("detector", detector.name(), detector.domain() != Domain::Binary, expected)?;
         Ok(Self { detector, restarts, n: 0.0, total: 0.0 })
     }
@@ -79,7 +79,7 @@ impl Detector for MeanDetector {
 
     fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
         if reader.u64()? != Purpose::named(self.detector.name()).0 {
-            return Err(reader.error("it watches with another detector"));
+            return Err(reader.error("it wraps another detector"));
         }
         let [n, total] = read_numbers(reader, &[f64::from(u8::from(self.restarts))])?;
         self.detector.read(reader)?;

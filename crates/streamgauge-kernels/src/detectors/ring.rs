@@ -80,7 +80,7 @@ impl Ring {
     pub(super) fn read(&self, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
         let (n, words) = (reader.usize()?, reader.u64s()?);
         if n > self.width || words.len() != n.div_ceil(64) {
-            return Err(reader.error("it holds a wrong number of values"));
+            return Err(reader.error("it has a wrong number of values"));
         }
         let mut ring = Self::new(self.width);
         for i in 0..n {

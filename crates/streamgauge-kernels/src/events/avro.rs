@@ -70,7 +70,7 @@ impl Avro {
 
 fn parse_type(json: &Json, namespace: &str, named: &mut HashMap<String, Type>, depth: usize) -> Result<Type, String> {
     if depth > MAX_DEPTH {
-        return Err("types inside types".into());
+        return Err("types that are nested too deeply".into());
     }
     match json {
         Json::String(name) => {
@@ -155,8 +155,10 @@ fn parse_complex(
 }
 
 fn parse_symbols(json: &Json) -> Result<Vec<String>, String> {
-    let list = json.as_array().ok_or("symbols that are no list")?;
-    list.iter().map(|text| text.as_str().map(str::to_owned).ok_or_else(|| "a symbol that is no text".into())).collect()
+    let list = json.as_array().ok_or("symbols that are not a list")?;
+    list.iter()
+        .map(|text| text.as_str().map(str::to_owned).ok_or_else(|| "a symbol that is not a text".into()))
+        .collect()
 }
 
 /// Returns the number of digits of a decimal after the point.
@@ -179,7 +181,7 @@ impl Format for Avro {
     fn read(&self, event: &[u8], fields: &Fields, row: &mut Row) -> Result<(), String> {
         let mut reader = AvroReader { bytes: event, named: &self.named, fields, row };
         reader.walk(&self.record, Some(String::new()), 0)?;
-        if reader.bytes.is_empty() { Ok(()) } else { Err(format!("{} bytes are left over", reader.bytes.len())) }
+        if reader.bytes.is_empty() { Ok(()) } else { Err(format!("there are {} extra bytes", reader.bytes.len())) }
     }
 }
 
@@ -194,7 +196,7 @@ impl<'a> AvroReader<'a> {
     /// Reads a value; `path` leads to the fields in it, or is none if the value is skipped.
     fn walk(&mut self, value_type: &Type, path: Option<String>, depth: usize) -> Result<(), String> {
         if depth > MAX_DEPTH {
-            return Err(format!("there are more than {MAX_DEPTH} values inside values"));
+            return Err(format!("values are nested deeper than {MAX_DEPTH} levels"));
         }
         match value_type {
             Type::Named(name) => {
@@ -204,7 +206,7 @@ impl<'a> AvroReader<'a> {
             Type::Union(types) => {
                 let branch = self.read_long()?;
                 let value_type = usize::try_from(branch).ok().and_then(|branch| types.get(branch));
-                self.walk(value_type.ok_or_else(|| format!("{branch} is no branch of a union"))?, path, depth + 1)
+                self.walk(value_type.ok_or_else(|| format!("{branch} is not a branch of the union"))?, path, depth + 1)
             }
             Type::Record(members) => {
                 for (name, value_type) in members {
@@ -256,7 +258,7 @@ impl<'a> AvroReader<'a> {
                 count = count.saturating_neg();
             }
             if count as u64 > self.bytes.len() as u64 {
-                return Err(format!("a list of {count} values where {} bytes are left", self.bytes.len()));
+                return Err(format!("a list of {count} values, but only {} bytes are left", self.bytes.len()));
             }
             for _ in 0..count {
                 let name = if is_map { self.read_text()?.to_owned() } else { position.to_string() };
@@ -272,7 +274,7 @@ impl<'a> AvroReader<'a> {
             Type::Boolean => match self.take(1)? {
                 [0] => Value::Truth(false),
                 [1] => Value::Truth(true),
-                other => return Err(format!("the byte {} is no truth value", other[0])),
+                other => return Err(format!("the byte {} is not a boolean", other[0])),
             },
             Type::Whole(unit) if *unit == 1.0 => Value::Whole(self.read_long()?.into()),
             Type::Whole(unit) => Value::Number(self.read_long()? as f64 / unit),
@@ -288,7 +290,7 @@ impl<'a> AvroReader<'a> {
             Type::Enum(symbols) => {
                 let index = self.read_long()?;
                 let symbol = usize::try_from(index).ok().and_then(|index| symbols.get(index));
-                Value::Text(Cow::Owned(symbol.ok_or_else(|| format!("{index} is no symbol of an enum"))?.clone()))
+                Value::Text(Cow::Owned(symbol.ok_or_else(|| format!("{index} is not a symbol of the enum"))?.clone()))
             }
             _ => Value::Missing,
         })
@@ -308,7 +310,7 @@ impl<'a> AvroReader<'a> {
 
     fn read_bytes(&mut self) -> Result<&'a [u8], String> {
         let size = self.read_long()?;
-        self.take(usize::try_from(size).map_err(|_| format!("{size} is no size"))?)
+        self.take(usize::try_from(size).map_err(|_| format!("{size} is not a valid size"))?)
     }
 
     fn read_text(&mut self) -> Result<&'a str, String> {
@@ -339,7 +341,7 @@ fn decode_decimal(bytes: &[u8], scale: u64) -> Result<Value<'static>, String> {
     let (spare, held) = bytes.split_at(bytes.len().saturating_sub(size_of::<i128>()));
     let digits = held.iter().fold(sign, |digits, byte| (digits << 8) | i128::from(*byte));
     if digits.signum().min(0) != sign || spare.iter().any(|byte| *byte != sign as u8) {
-        return Err(format!("a decimal of {} bytes, where no more than 16 can be read", bytes.len()));
+        return Err(format!("a decimal of {} bytes, but at most 16 are supported", bytes.len()));
     }
     if scale == 0 {
         return Ok(Value::Whole(digits));

@@ -43,7 +43,7 @@ impl Format for Csv {
         let mut cursor = Cursor::new(line);
         for (number, column) in self.columns.iter().enumerate() {
             if cursor.ended {
-                return Err(format!("it ends after {number} values of {}", self.columns.len()));
+                return Err(format!("it has only {number} of {} values", self.columns.len()));
             }
             match column {
                 Some(index) => self.read_column(&mut cursor, *index, fields, row),
@@ -51,6 +51,6 @@ impl Format for Csv {
             }
             .map_err(|reason| format!("column {}: {reason}", number + 1))?;
         }
-        if cursor.ended { Ok(()) } else { Err(format!("it has more values than {}", self.columns.len())) }
+        if cursor.ended { Ok(()) } else { Err(format!("it has more than {} values", self.columns.len())) }
     }
 }

@@ -72,7 +72,7 @@ impl<'de> Visitor<'de> for Object<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         if self.path.is_empty() {
-            return Err(A::Error::custom("it is a list where an object is needed"));
+            return Err(A::Error::custom("it is a list, but an object is needed"));
         }
         for position in 0_usize.. {
             let path = format!("{}.{position}", self.path);

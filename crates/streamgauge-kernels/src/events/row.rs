@@ -85,7 +85,7 @@ impl Row {
     pub fn set(&mut self, fields: &Fields, index: usize, value: &Value<'_>) -> Result<(), String> {
         let field = &fields.list[index];
         if self.seen[index] {
-            return Err(format!("{} is there twice", describe(field)));
+            return Err(format!("{} occurs twice", describe(field)));
         }
         if *value == Value::Missing {
             return Ok(());

@@ -153,7 +153,7 @@ impl BucketTallies {
             }
         }
         if tallies.recent.len() != n_recent * tallies.entries_per_row {
-            return Err(reader.error("it holds a wrong number of rows"));
+            return Err(reader.error("it has a wrong number of rows"));
         }
         Ok(tallies)
     }
@@ -222,7 +222,7 @@ impl RecentRows {
     fn read(layout: Layout, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
         let (codes, weights) = (layout.read_row_codes(reader)?, reader.f64s()?);
         if !(weights.is_empty() || weights.len() == codes.len()) {
-            return Err(reader.error("it holds a wrong number of weights"));
+            return Err(reader.error("it has a wrong number of weights"));
         }
         Ok(Self { codes, weights, start: 0 })
     }

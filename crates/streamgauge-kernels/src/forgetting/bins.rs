@@ -25,7 +25,7 @@ impl Bins {
     /// Returns [`KernelError::Option`] if there are too many classes for any.
     pub fn new(n_classes: usize) -> Result<Self, KernelError> {
         let fit = (0..=4).rev().map(|bits| Self { n_classes, bits }).find(|bins| bins.n_codes() <= MAX_CODES);
-        let expected = "so many classes are ranked by votes only over windows";
+        let expected = "there are too many classes to rank by votes without a window";
         fit.ok_or_else(|| option_error("n_classes", n_classes, expected))
     }
 

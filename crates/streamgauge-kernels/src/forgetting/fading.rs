@@ -134,7 +134,7 @@ impl Forgetting for Fading {
         }
         let (width, age) = (reader.u64()?, reader.usize()?);
         if age > self.growth.len() {
-            return Err(reader.error("its period is longer"));
+            return Err(reader.error("its period is too long"));
         }
         let mut sums = vec![0.0; self.sums.len()];
         reader.f64s_into(&mut sums)?;

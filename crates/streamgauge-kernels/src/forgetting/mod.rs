@@ -100,7 +100,7 @@ fn check_time(columns: &Columns<'_>) -> Result<(), KernelError> {
         Some(time) if time.iter().all(|time| time.is_finite()) => Ok(()),
         Some(_) => error("NaN", "the time of every row must be known and finite"),
         None if columns.y_true.is_empty() => Ok(()),
-        None => error("None", "a window of time needs rows that say when they arrived"),
+        None => error("None", "a time window needs rows with arrival times"),
     }
 }
 

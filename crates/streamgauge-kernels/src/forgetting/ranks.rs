@@ -190,7 +190,7 @@ impl VoteHistory {
         let shares_fit =
             shares.len() == n_rows * self.n_classes && shares.iter().all(|share| (0.0..=1.0).contains(share));
         if labels.len() != n_rows || weights.len() != n_rows || !(labels_fit && shares_fit) {
-            return Err(reader.error("its votes are not those of its rows"));
+            return Err(reader.error("its votes do not match its rows"));
         }
         let labels = labels.into_iter().map(|label| label as i32).collect();
         Ok(Self { n_classes: self.n_classes, shares: shares.into(), labels, weights: weights.into() })

@@ -93,7 +93,7 @@ impl Layout {
     pub fn new(outcomes: Outcomes, statistics: Statistics, stores_rows: bool) -> Result<Self, KernelError> {
         let bins = if statistics.ranks && !stores_rows { Some(Bins::new(outcomes.n_classes())?) } else { None };
         let layout = Self { outcomes, statistics, bins };
-        let expected = "there are too many classes for the statistics asked for";
+        let expected = "there are too many classes for the requested statistics";
         check_option("n_classes", outcomes.n_classes(), u32::try_from(layout.n_codes()).is_ok(), expected)?;
         Ok(layout)
     }
@@ -171,7 +171,7 @@ impl Layout {
     pub fn read_codes(self, reader: &mut Reader<'_>) -> Result<Vec<u32>, KernelError> {
         let codes = reader.u64s()?;
         if codes.iter().any(|&code| code >= self.n_codes() as u64) {
-            return Err(reader.error("it has an outcome that cannot be"));
+            return Err(reader.error("it has an invalid outcome"));
         }
         Ok(codes.into_iter().map(|code| code as u32).collect())
     }
@@ -183,7 +183,7 @@ impl Layout {
     pub fn read_row_codes(self, reader: &mut Reader<'_>) -> Result<Vec<u32>, KernelError> {
         let codes = self.read_codes(reader)?;
         if codes.len() % self.entries_per_row() != 0 {
-            return Err(reader.error("it has an outcome that cannot be"));
+            return Err(reader.error("it has an invalid outcome"));
         }
         Ok(codes)
     }
@@ -249,7 +249,7 @@ impl Layout {
     fn compute_shares(self, columns: &Columns<'_>) -> Result<Vec<f64>, KernelError> {
         let n_classes = self.outcomes.n_classes();
         let Some(votes) = columns.votes else {
-            let expected = "the measures asked for are made of votes, and there are none";
+            let expected = "the measures need votes, and there are none";
             return Err(option_error("votes", "None", expected));
         };
         check_length("votes", votes.len(), columns.y_true.len() * n_classes)?;

@@ -219,7 +219,7 @@ pub struct Tallies {
     /// By class, because these sums then have the bits of the diagonal of `confusion` if a learner predicts like its
     /// baseline.
     pub hits: Vec<f64>,
-    /// The number of rows that each tally covers, [s].
+    /// The number of rows that each tally covers, `[s]`.
     pub widths: Vec<u64>,
     /// The requested statistics in the order of [`Statistics`](super::Statistics), each a sum, those of calibration [3,
     /// bins]; [s, `n_sums`].

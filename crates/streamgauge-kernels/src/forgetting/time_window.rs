@@ -124,12 +124,12 @@ impl Forgetting for TimeWindow {
         let mut clock = [0.0; 2];
         reader.f64s_into(&mut clock)?;
         if clock[0] != self.seconds {
-            return Err(reader.error("it has another length"));
+            return Err(reader.error("it covers another number of seconds"));
         }
         let times = reader.f64s()?;
         let (codes, weights) = (self.layout.read_row_codes(&mut reader)?, reader.f64s()?);
         if codes.len() != times.len() * self.layout.entries_per_row() || weights.len() != codes.len() {
-            return Err(reader.error("it holds a wrong number of rows"));
+            return Err(reader.error("it has a wrong number of rows"));
         }
         let votes = self.votes.as_ref().map(|votes| votes.read(times.len(), &mut reader)).transpose()?;
         reader.finish()?;

@@ -80,7 +80,7 @@ impl Forgetting for Tumbling {
         }
         let window = self.window.read(&mut reader)?;
         if window.width() > self.width {
-            return Err(reader.error("it holds a wrong number of rows"));
+            return Err(reader.error("it has a wrong number of rows"));
         }
         let n_rows = window.width() as usize;
         let votes = self.votes.as_ref().map(|votes| votes.read(n_rows, &mut reader)).transpose()?;

@@ -40,7 +40,7 @@ impl Window {
     /// Returns [`KernelError::Option`] if the width is 0.
     pub fn new(layout: Layout, width: usize) -> Result<Self, KernelError> {
         let n_entries = width.checked_mul(layout.entries_per_row()).filter(|&n_entries| n_entries > 0);
-        let expected = "it must be at least 1, and not beyond all memory";
+        let expected = "it must be at least 1 and fit into memory";
         let n_entries = n_entries.ok_or_else(|| option_error("width", width, expected))?;
         let (entered, left) = (vec![0; layout.n_codes()], vec![0; layout.n_codes()]);
         let votes = VoteHistory::for_layout(layout);
@@ -173,7 +173,7 @@ impl Forgetting for Window {
         let codes = self.layout.read_row_codes(&mut reader)?;
         let weights = reader.f64s()?;
         if codes.len() > self.n_entries || !(weights.is_empty() || weights.len() == codes.len()) {
-            return Err(reader.error("it holds a wrong number of rows"));
+            return Err(reader.error("it has a wrong number of rows"));
         }
         let n_rows = codes.len() / self.layout.entries_per_row();
         let votes = self.votes.as_ref().map(|votes| votes.read(n_rows, &mut reader)).transpose()?;

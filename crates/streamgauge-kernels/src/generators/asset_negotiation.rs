@@ -39,7 +39,7 @@ impl AssetNegotiation {
     /// # Errors
     /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(concept: usize, noise: f64, source: impl Into<Source>) -> Result<Self, KernelError> {
-        check_option("concept", concept, (1..=5).contains(&concept), "there are five, counted from 1")?;
+        check_option("concept", concept, (1..=5).contains(&concept), "it must be from 1 to 5")?;
         let source = source.into();
         let (interesting, other) = list_combinations()
             .partition(|values| CONCEPTS[concept - 1].iter().any(|set| set.iter().all(|&(j, v)| values[j] == v as u8)));

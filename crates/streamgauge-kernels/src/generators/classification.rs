@@ -140,7 +140,7 @@ fn check_options(options: &ClassificationOptions) -> Result<(), KernelError> {
     let ClassificationOptions { n_attributes, n_informative, n_redundant, n_clusters, shares, .. } = options;
     check_option("n_informative", n_informative, *n_informative > 0, "there must be at least one")?;
     let fit = n_informative + n_redundant <= *n_attributes;
-    check_option("n_attributes", n_attributes, fit, "there are more informative and redundant ones")?;
+    check_option("n_attributes", n_attributes, fit, "it must be at least n_informative + n_redundant")?;
     check_option("n_clusters", n_clusters, *n_clusters > 0, "there must be at least one")?;
     let n_corners = u32::try_from(*n_informative).ok().and_then(|k| 1_usize.checked_shl(k)).unwrap_or(usize::MAX);
     let n = n_clusters.saturating_mul(shares.len());

@@ -71,7 +71,7 @@ impl Hyperplane {
     pub fn new(options: HyperplaneOptions, source: impl Into<Source>) -> Result<Self, KernelError> {
         let HyperplaneOptions { n_attributes, n_drifting, .. } = options;
         check_option("n_attributes", n_attributes, n_attributes > 0, "there must be at least one")?;
-        check_option("n_drifting", n_drifting, n_drifting <= n_attributes, "there are not so many attributes")?;
+        check_option("n_drifting", n_drifting, n_drifting <= n_attributes, "it must not exceed n_attributes")?;
         let source = source.into();
         let mut weights = vec![0.0; n_attributes];
         fill_uniform(source.concept("hyperplane weights"), 0, 0.0, 1.0, &mut weights);

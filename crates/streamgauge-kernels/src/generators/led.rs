@@ -48,7 +48,7 @@ impl Led {
     /// # Errors
     /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(n_drifting: usize, noise: f64, source: impl Into<Source>) -> Result<Self, KernelError> {
-        check_option("n_drifting", n_drifting, n_drifting <= N_RELEVANT, "there are only seven segments")?;
+        check_option("n_drifting", n_drifting, n_drifting <= N_RELEVANT, "it must not exceed the seven segments")?;
         let (lit, dark) = (Bernoulli::new(1.0 - noise), Bernoulli::new(noise));
         let mut lights = [[dark; LANES]; N_DIGITS];
         for (lights, segments) in lights.iter_mut().zip(&SEGMENTS) {

@@ -59,7 +59,7 @@ impl RandomRbf {
         let RandomRbfOptions { n_attributes, n_classes, n_centroids, n_drifting, speed } = options;
         check_option("n_attributes", n_attributes, n_attributes > 0, "there must be at least one")?;
         check_option("n_centroids", n_centroids, n_centroids > 0, "there must be at least one")?;
-        check_option("n_drifting", n_drifting, n_drifting <= n_centroids, "there are not so many centroids")?;
+        check_option("n_drifting", n_drifting, n_drifting <= n_centroids, "it must not exceed n_centroids")?;
         let source = source.into();
         let (positions, headings) = (source.concept("RBF centres"), source.concept("RBF headings"));
         let (classes, deviations, weights) =

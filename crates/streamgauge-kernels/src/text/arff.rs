@@ -81,7 +81,7 @@ impl Header {
         if self.complete {
             return Ok(());
         }
-        Err(TextError::in_line(self.lines.number(), "the file ends before its @data: it is cut off, or no ARFF file"))
+        Err(TextError::in_line(self.lines.number(), "there is no @data line: the file is truncated or not ARFF"))
     }
 
     fn declare(&mut self, line: &[u8], number: u64) -> Result<(), TextError> {
@@ -166,7 +166,7 @@ fn parse_kind(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<AttributeKin
             }
             AttributeKind::Text
         }
-        "relational" => return Err("relational attributes are not read".into()),
+        "relational" => return Err("relational attributes are not supported".into()),
         _ => {
             let found = quote_excerpt(&kind);
             return Err(format!("expected numeric, real, integer, string, date or values in braces, found {found}"));
@@ -186,18 +186,18 @@ fn parse_nominal_values(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<Ve
         let quoted = cursor.peek().is_some_and(|byte| dialect.is_quote(byte));
         let value = if quoted { cursor.read_quoted(dialect)?.into_owned() } else { parse_plain_value(cursor)? };
         if !quoted && (value.is_empty() || value == "?") {
-            return Err("a value in the braces is empty or a question mark, which would be a missing one".into());
+            return Err("a nominal value is empty or ?, which means missing: remove or quote it".into());
         }
         if !seen.insert(value.clone()) {
-            return Err(format!("its value {} is declared twice", quote_excerpt(&value)));
+            return Err(format!("value {} is declared twice", quote_excerpt(&value)));
         }
         values.push(value);
         cursor.skip_blanks(dialect);
         match cursor.peek() {
             Some(b',') => {}
             Some(b'}') => break,
-            None => return Err("the list of its values has no closing brace".into()),
-            Some(_) => return Err("its values must be separated by commas, and quoted where they hold blanks".into()),
+            None => return Err("the list of values has no closing brace".into()),
+            Some(_) => return Err("values must be separated by commas, and quoted if they contain blanks".into()),
         }
     }
     cursor.position += 1;
@@ -248,9 +248,10 @@ fn expect_line_end(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<(), Str
     cursor.skip_blanks(dialect);
     match cursor.peek() {
         None | Some(b'%') => Ok(()),
-        Some(_) => {
-            Err(format!("the line should end before {}", quote_excerpt(parse_utf8(&cursor.line[cursor.position..])?)))
-        }
+        Some(_) => Err(format!(
+            "unexpected text {} at the end of the line",
+            quote_excerpt(parse_utf8(&cursor.line[cursor.position..])?)
+        )),
     }
 }
 
@@ -300,24 +301,27 @@ mod tests {
                 "line 1, column 1 (attribute 'a'): expected numeric, real, integer, string, date or values in braces, found ''",
             ),
             ("@attribute\n", "line 1, column 1: the attribute has no name"),
-            ("@attribute a {x,y\n", "line 1, column 1 (attribute 'a'): the list of its values has no closing brace"),
+            ("@attribute a {x,y\n", "line 1, column 1 (attribute 'a'): the list of values has no closing brace"),
             (
                 "@attribute a {}\n",
-                "line 1, column 1 (attribute 'a'): a value in the braces is empty or a question mark, which would be a missing one",
+                "line 1, column 1 (attribute 'a'): a nominal value is empty or ?, which means missing: remove or quote it",
             ),
-            ("@attribute a {x,x}\n", "line 1, column 1 (attribute 'a'): its value 'x' is declared twice"),
+            ("@attribute a {x,x}\n", "line 1, column 1 (attribute 'a'): value 'x' is declared twice"),
             (
                 "@attribute a {x y,z}\n",
-                "line 1, column 1 (attribute 'a'): its values must be separated by commas, and quoted where they hold blanks",
+                "line 1, column 1 (attribute 'a'): values must be separated by commas, and quoted if they contain blanks",
             ),
-            ("@attribute a real {0.5}\n", "line 1, column 1 (attribute 'a'): the line should end before '{0.5}'"),
-            ("@attribute a relational\n", "line 1, column 1 (attribute 'a'): relational attributes are not read"),
+            (
+                "@attribute a real {0.5}\n",
+                "line 1, column 1 (attribute 'a'): unexpected text '{0.5}' at the end of the line",
+            ),
+            ("@attribute a relational\n", "line 1, column 1 (attribute 'a'): relational attributes are not supported"),
             (
                 "@attribute 'a real\n",
-                "line 1, column 1: the quote is not closed in this line (line breaks inside quotes are not read)",
+                "line 1, column 1: the quote is not closed in this line (line breaks inside quotes are not supported)",
             ),
-            ("@attribute a real\n@data 1,2\n", "line 2: the line should end before '1,2'"),
-            ("@attribute a real\n", "line 1: the file ends before its @data: it is cut off, or no ARFF file"),
+            ("@attribute a real\n@data 1,2\n", "line 2: unexpected text '1,2' at the end of the line"),
+            ("@attribute a real\n", "line 1: there is no @data line: the file is truncated or not ARFF"),
         ];
         for (text, expected) in cases {
             assert_eq!(read(text.as_bytes(), 5).unwrap_err().to_string(), expected);

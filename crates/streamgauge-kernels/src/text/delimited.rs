@@ -115,9 +115,7 @@ impl Delimited {
     }
 
     fn missing_values_error(&self, line: u64, n_found: usize) -> TextError {
-        let values = if n_found == 1 { "value" } else { "values" };
-        let problem = format!("the row ends before it, after {n_found} {values} of {}", self.plans.len());
-        self.column_error(line, n_found, problem)
+        self.column_error(line, n_found, format!("the row has only {n_found} of {} values", self.plans.len()))
     }
 
     /// Stores the value of a field in the last row.
@@ -197,8 +195,8 @@ fn plan_column(column: &Column, slot: Option<usize>, dialect: &Dialect) -> Plan 
 /// Parses a field that is not missing into its number or code.
 fn parse_value(column: &Column, field: &Field<'_>, dialect: &Dialect) -> Result<f64, String> {
     if field.text.is_empty() && !field.quoted {
-        let hint = dialect.missing().first().map_or(String::new(), |text| format!("; a missing one is written {text}"));
-        return Err(format!("there is no value{hint}"));
+        let hint = dialect.missing().first().map(|text| format!("; write {text} for a missing value"));
+        return Err(format!("the field is empty{}", hint.unwrap_or_default()));
     }
     match &column.names {
         Some(names) => names.find(&field.text).map(f64::from).ok_or_else(|| {
@@ -298,8 +296,8 @@ mod tests {
     #[test]
     pub(super) fn faults_are_reported_with_line_and_column() {
         let csv = [
-            ("1,mo,x\n", "line 1, column 4 (class 'class'): the row ends before it, after 3 values of 4"),
-            ("1,mo,x,1,\n", "line 1, column 5: the row goes on behind its 4 values"),
+            ("1,mo,x\n", "line 1, column 4 (class 'class'): the row has only 3 of 4 values"),
+            ("1,mo,x,1,\n", "line 1, column 5: the row has more than 4 values"),
             ("1,mo,x,1\n1.2.3,mo,x,1\n", "line 2, column 1 (attribute 'n'): '1.2.3' is not a number"),
             ("nan,mo,x,1\n", "line 1, column 1 (attribute 'n'): 'nan' is not a finite number"),
             (
@@ -310,12 +308,12 @@ mod tests {
             ("1,mo,x,1.0\n", "line 1, column 4 (class 'class'): '1.0' is not one of its values (1, 2, 3)"),
             (
                 "1,mo,\"x,1\n",
-                "line 1, column 3 (attribute 'left'): the quote is not closed in this line (line breaks inside quotes are not read)",
+                "line 1, column 3 (attribute 'left'): the quote is not closed in this line (line breaks inside quotes are not supported)",
             ),
-            ("1,mo,\0,1\n", "line 1, column 3 (attribute 'left'): there is a zero byte: this is not a text file"),
+            ("1,mo,\0,1\n", "line 1, column 3 (attribute 'left'): zero byte found: this is not a text file"),
         ];
         let arff = [
-            ("1,,x,1\n", "line 1, column 2 (attribute 'day'): there is no value; a missing one is written ?"),
+            ("1,,x,1\n", "line 1, column 2 (attribute 'day'): the field is empty; write ? for a missing value"),
             (
                 "1,'?',x,1\n",
                 "line 1, column 2 (attribute 'day'): '?' is not one of its values (mo, tu, a, b, much longer name)",
@@ -323,12 +321,12 @@ mod tests {
             ("1,mo,x,1,{x}\n", "line 1: 'x' is not a number"),
             ("1,mo,x,1,{-1}\n", "line 1: the weight -1 is below 0"),
             ("1,mo,x,1,{1} 2\n", "line 1: '{1} 2' is not a weight in braces, as in {0.5}"),
-            ("{4 1}\n", "line 1: 4 is not a column number; they go from 0 to 3"),
-            ("{0 1, 0 2}\n", "line 1: column number 0 is given twice in a sparse row"),
+            ("{4 1}\n", "line 1: column number 4 is out of range (0 to 3)"),
+            ("{0 1, 0 2}\n", "line 1: column number 0 occurs twice in a sparse row"),
             ("{0 1\n", "line 1, column 1 (attribute 'n'): the sparse row has no closing brace"),
-            ("{0 1} x\n", "line 1: there is text behind the closing brace"),
-            ("{0}\n", "line 1: an entry of a sparse row must be a column number from 0 on, a blank and a value"),
-            ("{1 'mo'x}\n", "line 1, column 2 (attribute 'day'): there is text behind the closing quote"),
+            ("{0 1} x\n", "line 1: unexpected text after the closing brace"),
+            ("{0}\n", "line 1: an entry of a sparse row must be a column number (from 0), a blank and a value"),
+            ("{1 'mo'x}\n", "line 1, column 2 (attribute 'day'): unexpected text after the closing quote"),
         ];
         for (is_arff, cases) in [(false, &csv[..]), (true, &arff[..])] {
             for (text, expected) in cases {

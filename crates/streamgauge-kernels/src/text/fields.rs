@@ -30,7 +30,7 @@ impl Dialect {
             "delimiter",
             format!("{:?}", char::from(delimiter)),
             usable && !b"\"'.+-%{}?\\@_".contains(&delimiter),
-            "it must be a comma, a semicolon, a tab or another mark that is in no number and no name",
+            "it must be a comma, a semicolon, a tab or another punctuation mark that cannot be part of a value",
         )?;
         Ok(Self { delimiter, arff: false, missing })
     }
@@ -164,7 +164,7 @@ impl<'a> Cursor<'a> {
         let text = self.read_quoted(dialect)?;
         self.skip_blanks(dialect);
         if !self.is_field_end(self.position, dialect.delimiter) {
-            return Err("there is text behind the closing quote".into());
+            return Err("unexpected text after the closing quote".into());
         }
         self.advance_past(self.position);
         Ok(Field { text, quoted: true })
@@ -178,7 +178,7 @@ impl<'a> Cursor<'a> {
         let mut text = Cow::Borrowed("");
         loop {
             let Some(&byte) = self.line.get(position) else {
-                return Err("the quote is not closed in this line (line breaks inside quotes are not read)".into());
+                return Err("the quote is not closed in this line (line breaks inside quotes are not supported)".into());
             };
             let doubled = byte == quote && !dialect.arff && self.line.get(position + 1) == Some(&quote);
             if byte == quote && !doubled {
@@ -230,7 +230,7 @@ pub fn parse_utf8(bytes: &[u8]) -> Result<&str, String> {
         format!("{} is not UTF-8; convert the file", super::quote_excerpt(&String::from_utf8_lossy(bytes)))
     })?;
     if bytes.contains(&0) {
-        return Err("there is a zero byte: this is not a text file".into());
+        return Err("zero byte found: this is not a text file".into());
     }
     Ok(text)
 }
@@ -275,8 +275,8 @@ mod tests {
     fn broken_fields_are_refused() {
         let csv = Dialect::new(b',', vec![]).unwrap();
         assert!(texts("1,\"a", &csv).unwrap_err().starts_with("1: the quote is not closed"));
-        assert!(texts("\"a\"b,1", &csv).unwrap_err().starts_with("0: there is text behind"));
-        assert!(texts("1,a\0", &csv).unwrap_err().starts_with("1: there is a zero byte"));
+        assert!(texts("\"a\"b,1", &csv).unwrap_err().starts_with("0: unexpected text after"));
+        assert!(texts("1,a\0", &csv).unwrap_err().starts_with("1: zero byte found"));
         let arff = Dialect::arff(b',', vec![]).unwrap();
         assert!(texts("1,'a\\d'", &arff).unwrap_err().starts_with("1: a backslash"));
         assert!(texts("1,'a\\", &arff).unwrap_err().starts_with("1: a backslash"));

@@ -25,7 +25,7 @@ impl Libsvm {
     fn attribute_index(&self, index: usize) -> Result<usize, String> {
         index.checked_sub(self.base).filter(|&slot| slot < self.n_attributes).ok_or_else(|| {
             let last = (self.base + self.n_attributes).saturating_sub(1);
-            format!("{index} is not an index; they go from {} to {last}", self.base)
+            format!("index {index} is out of range ({} to {last})", self.base)
         })
     }
 }
@@ -112,7 +112,7 @@ impl LineReader for LibsvmSurvey {
             self.classes.add(label);
             self.n_rows += 1;
             if self.classes.len() > self.max_classes {
-                let problem = format!("there are more than {} classes: is this a regression?", self.max_classes);
+                let problem = format!("there are more than {} classes: is the target numeric?", self.max_classes);
                 return Err(TextError::in_column(line.number, 0, "class".into(), problem));
             }
         }
@@ -135,14 +135,14 @@ fn read_row(
     let mut words = text.split([' ', '\t']).filter(|word| !word.is_empty());
     let label = words.next().unwrap_or_default();
     if label.contains([':', ',']) {
-        let problem = format!("{} is not a label; there must be one in front of the values", quote_excerpt(label));
+        let problem = format!("{} is not a label; a row must start with its label", quote_excerpt(label));
         return Err(TextError::in_column(number, 0, "class".into(), problem));
     }
     let mut last = None;
     for (column, word) in words.enumerate() {
         let result = parse_entry(word).and_then(|(index, value)| {
             if last.replace(index).is_some_and(|last| last >= index) {
-                return Err(format!("index {index} does not come after the one before it"));
+                return Err(format!("index {index} is not greater than the one before it"));
             }
             on_entry(index, value)
         });
@@ -182,9 +182,9 @@ mod tests {
     #[test]
     fn faults_are_reported_with_line_and_column() {
         assert_eq!(parse("1 1:2").unwrap_err(), "line 7, column 1 (class): '1' is not one of the classes (-1, +1)");
-        assert_eq!(parse("+1 1:2 4:1").unwrap_err(), "line 7, column 3: 4 is not an index; they go from 1 to 3");
-        assert_eq!(parse("+1 0:2").unwrap_err(), "line 7, column 2: 0 is not an index; they go from 1 to 3");
-        assert_eq!(parse("+1 2:2 2:1").unwrap_err(), "line 7, column 3: index 2 does not come after the one before it");
+        assert_eq!(parse("+1 1:2 4:1").unwrap_err(), "line 7, column 3: index 4 is out of range (1 to 3)");
+        assert_eq!(parse("+1 0:2").unwrap_err(), "line 7, column 2: index 0 is out of range (1 to 3)");
+        assert_eq!(parse("+1 2:2 2:1").unwrap_err(), "line 7, column 3: index 2 is not greater than the one before it");
         assert_eq!(parse("+1 2:x").unwrap_err(), "line 7, column 2: 'x' is not a number");
         assert_eq!(
             parse("+1 qid:3").unwrap_err(),
@@ -192,7 +192,7 @@ mod tests {
         );
         assert_eq!(
             parse("1:2").unwrap_err(),
-            "line 7, column 1 (class): '1:2' is not a label; there must be one in front of the values"
+            "line 7, column 1 (class): '1:2' is not a label; a row must start with its label"
         );
     }
 }

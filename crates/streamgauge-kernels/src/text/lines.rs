@@ -105,7 +105,7 @@ impl Lines {
         match self.emit(&partial, 0, &mut on_line) {
             Ok(_) => Ok(()),
             Err(mut error) => {
-                error.problem.push_str("; the file ends in this line: has it been cut off?");
+                error.problem.push_str("; this is the last line: the file may be truncated");
                 Err(error)
             }
         }

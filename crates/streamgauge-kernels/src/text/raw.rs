@@ -116,7 +116,7 @@ impl Classes {
     fn find_or_add(&mut self, name: &str) -> Result<usize, String> {
         match self.names.find(name) {
             Some(code) => Ok(code as usize),
-            None if name.is_empty() => Err("the class is empty; write ? for one that is not known".into()),
+            None if name.is_empty() => Err("the class is empty; write ? if it is unknown".into()),
             None if self.declared => {
                 let known = join_first(self.names().iter().map(String::as_str));
                 Err(format!("{} is not one of the classes ({known})", quote_excerpt(name)))
@@ -226,7 +226,7 @@ impl RawRows {
             return if ends.len() == self.n_fields { Ok(()) } else { Err(self.field_count_error(line, ends.len())) };
         }
         if self.dialect.is_arff() && line.text.trim_ascii_start().starts_with(b"{") {
-            return Err(TextError::in_line(line.number, "a sparse row among dense ones; convert the file first"));
+            return Err(TextError::in_line(line.number, "sparse rows are not supported here; convert the file first"));
         }
         let mut cursor = Cursor::new(line.text);
         while !cursor.ended {

@@ -11,11 +11,11 @@ impl Delimited {
         let dialect = &self.layout.dialect;
         cursor.skip_blanks(dialect);
         if !(dialect.is_arff() && cursor.peek() == Some(b'{')) {
-            let problem = format!("the row goes on behind its {} values", self.layout.columns.len());
+            let problem = format!("the row has more than {} values", self.layout.columns.len());
             return Err(self.column_error(line, self.layout.columns.len(), problem));
         }
         let weight = if self.has_weight {
-            Err("the row has a weight in braces besides that of its column".into())
+            Err("the row has a weight in braces and another in a column".into())
         } else {
             parse_braced_weight(&cursor.line[cursor.position..])
         };
@@ -54,7 +54,7 @@ impl Delimited {
                 cursor.position += 1;
                 self.parse_row_end(&mut cursor, line_number, rows)
             }
-            Some(_) => Err(in_line("there is text behind the closing brace".into())),
+            Some(_) => Err(in_line("unexpected text after the closing brace".into())),
         }
     }
 }
@@ -80,16 +80,16 @@ fn parse_sparse_index(cursor: &mut Cursor<'_>, dialect: &Dialect, seen: &mut [bo
     let end = cursor.position;
     cursor.skip_blanks(dialect);
     if digits.is_empty() || cursor.position == end {
-        return Err("an entry of a sparse row must be a column number from 0 on, a blank and a value".into());
+        return Err("an entry of a sparse row must be a column number (from 0), a blank and a value".into());
     }
     match digits.parse::<usize>() {
         Ok(column) if column < seen.len() => {
             if std::mem::replace(&mut seen[column], true) {
-                return Err(format!("column number {column} is given twice in a sparse row"));
+                return Err(format!("column number {column} occurs twice in a sparse row"));
             }
             Ok(column)
         }
-        _ => Err(format!("{digits} is not a column number; they go from 0 to {}", seen.len() - 1)),
+        _ => Err(format!("column number {digits} is out of range (0 to {})", seen.len() - 1)),
     }
 }
 
@@ -110,6 +110,6 @@ fn parse_sparse_value<'a>(cursor: &mut Cursor<'a>, dialect: &Dialect) -> Result<
     match cursor.peek() {
         Some(byte) if is_end(byte) => Ok(field),
         None => Err("the sparse row has no closing brace".into()),
-        Some(_) => Err("there is text behind the closing quote".into()),
+        Some(_) => Err("unexpected text after the closing quote".into()),
     }
 }

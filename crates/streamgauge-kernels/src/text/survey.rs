@@ -58,7 +58,7 @@ impl ColumnSummary {
             return Ok(());
         }
         if field.text.is_empty() && !field.quoted {
-            return Err("there is no value".into());
+            return Err("the field is empty".into());
         }
         if expected != Expected::Names {
             let value = parse_number(&field.text);
@@ -141,8 +141,7 @@ impl Survey {
         let n_columns = self.columns.len();
         for (column, ((_, expected), summary)) in self.columns.iter().zip(&mut self.summaries).enumerate() {
             if cursor.ended {
-                let values = if column == 1 { "value" } else { "values" };
-                let problem = format!("the row ends before it, after {column} {values} of {n_columns}");
+                let problem = format!("the row has only {column} of {n_columns} values");
                 return Err(column_error(&self.columns, line_number, column, problem));
             }
             if *expected != Expected::Names
@@ -170,12 +169,7 @@ impl Survey {
         if cursor.ended {
             return Ok(());
         }
-        Err(column_error(
-            &self.columns,
-            line_number,
-            n_columns,
-            format!("the row goes on behind its {n_columns} values"),
-        ))
+        Err(column_error(&self.columns, line_number, n_columns, format!("the row has more than {n_columns} values")))
     }
 }
 
@@ -208,11 +202,11 @@ fn check_mixture(
     match not_number {
         Some(reason) if expected == Expected::Numbers => Err(reason.clone()),
         Some(reason) if summary.n_numbers > 0 => {
-            Err(format!("{reason} as those above are; declare the column nominal, or the text as missing"))
+            Err(format!("{reason}, unlike the values above; declare the column nominal, or this text as missing"))
         }
         None if !summary.names.is_empty() => {
             let text = quote_excerpt(&field.text);
-            Err(format!("{text} is a number and no name as those above are; declare the column nominal"))
+            Err(format!("{text} is a number, unlike the values above; declare the column nominal"))
         }
         _ => Ok(()),
     }
@@ -254,11 +248,11 @@ mod tests {
         let error = |text, expected| survey(text, &[expected]).err().unwrap().to_string();
         assert_eq!(
             error("1\nx\n", Expected::Anything),
-            "line 2, column 1 (attribute 'x0'): 'x' is not a number as those above are; declare the column nominal, or the text as missing"
+            "line 2, column 1 (attribute 'x0'): 'x' is not a number, unlike the values above; declare the column nominal, or this text as missing"
         );
         assert_eq!(
             error("x\n1\n", Expected::Anything),
-            "line 2, column 1 (attribute 'x0'): '1' is a number and no name as those above are; declare the column nominal"
+            "line 2, column 1 (attribute 'x0'): '1' is a number, unlike the values above; declare the column nominal"
         );
         assert_eq!(
             error("1\nnan\n", Expected::Numbers),
@@ -276,8 +270,8 @@ mod tests {
     #[test]
     fn rows_must_have_all_columns_and_no_more() {
         let error = |text| survey(text, &[Expected::Anything; 2]).err().unwrap().to_string();
-        assert_eq!(error("1,2\n3\n"), "line 2, column 2 (attribute 'x1'): the row ends before it, after 1 value of 2");
-        assert_eq!(error("1,2,3\n"), "line 1, column 3: the row goes on behind its 2 values");
-        assert!(error("1,2\n3").ends_with("the file ends in this line: has it been cut off?"));
+        assert_eq!(error("1,2\n3\n"), "line 2, column 2 (attribute 'x1'): the row has only 1 of 2 values");
+        assert_eq!(error("1,2,3\n"), "line 1, column 3: the row has more than 2 values");
+        assert!(error("1,2\n3").ends_with("this is the last line: the file may be truncated"));
     }
 }
