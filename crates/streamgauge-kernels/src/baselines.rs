@@ -174,7 +174,7 @@ impl Baselines {
         );
         self.last = match weight {
             None if labels.iter().fold(true, |seen, &label| seen & (label >= 0)) => {
-                score_last_class_of_labelled(self.last, truth, labels, &mut hits.no_change)
+                score_last_class_labelled(self.last, truth, labels, &mut hits.no_change)
             }
             None => score_last_class(self.last, truth, labels, std::iter::repeat(1.0), &mut hits.no_change),
             Some(weight) => score_last_class(self.last, truth, labels, weight.iter().copied(), &mut hits.no_change),
@@ -216,7 +216,7 @@ impl Baselines {
 
 /// Like [`score_last_class`], if every row is learnt: the class seen last is then the label of the row before.
 #[inline(always)]
-fn score_last_class_of_labelled(last: i32, truth: &[i32], labels: &[i32], hits: &mut [bool]) -> i32 {
+fn score_last_class_labelled(last: i32, truth: &[i32], labels: &[i32], hits: &mut [bool]) -> i32 {
     let (Some((&first, rest)), Some((&last_label, earlier))) = (truth.split_first(), labels.split_last()) else {
         return last;
     };

@@ -44,7 +44,7 @@ pub fn available_paths() -> Vec<Path> {
 /// AVX2 is preferred to AVX-512, whose wider vectors gain nothing at the row lengths of streams and lower the clock
 /// rate.
 #[must_use]
-pub fn selected() -> Path {
+pub fn selected_path() -> Path {
     match SELECTED.load(Ordering::Relaxed) {
         1 => Path::Baseline,
         2 => Path::Avx2,
@@ -86,7 +86,7 @@ impl<T, F: FnMut() -> T> NullaryFnOnce for InPlace<F> {
 pub fn run<T>(kernel: impl FnMut() -> T) -> T {
     let kernel = InPlace(kernel);
     #[cfg(target_arch = "x86_64")]
-    match selected() {
+    match selected_path() {
         Path::Baseline => {}
         Path::Avx2 => {
             if let Some(simd) = pulp::x86::V3::try_new() {
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn every_path_gives_the_same_bits() {
         let values: Vec<f64> = (0..1000).map(|i| f64::from(i).sin()).collect();
-        let before = selected();
+        let before = selected_path();
         let sums: Vec<u64> = available_paths()
             .into_iter()
             .map(|path| {

@@ -72,7 +72,7 @@ fn mixed(n: usize, missing: f64) -> Data {
     data
 }
 
-fn tree_of(options: TreeOptions, schema: &Schema) -> Box<dyn Learner> {
+fn build_tree(options: TreeOptions, schema: &Schema) -> Box<dyn Learner> {
     let options = HoeffdingTreeOptions {
         grace_period: options.grace_period,
         split_confidence: options.split_confidence,
@@ -115,7 +115,7 @@ fn rows(data: &Data) -> impl Iterator<Item = (&[f64], usize, f64)> {
 }
 
 fn assert_tree_agrees(data: &Data, options: TreeOptions, least_nodes: u64) {
-    let mut fast = tree_of(options, &data.schema);
+    let mut fast = build_tree(options, &data.schema);
     let mut slow = Tree::new(&data.schema.n_values, data.schema.n_classes, options);
     let expected: Vec<i32> = rows(data).map(|(x, y, weight)| slow.step(x, y, weight)).collect();
     let predictions = run(fast.as_mut(), data);
@@ -263,7 +263,7 @@ fn a_step_equals_its_rows_one_by_one_and_votes_agree_with_predictions() {
 
 #[test]
 fn every_instruction_set_gives_the_same_bits() {
-    let before = dispatch::selected();
+    let before = dispatch::selected_path();
     for data in odd_shapes().into_iter().chain([centres(10, 2, 6000)]) {
         for make in learners() {
             let outcomes: Vec<(Vec<i32>, Vec<u8>)> = dispatch::available_paths()

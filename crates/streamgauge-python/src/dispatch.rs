@@ -21,7 +21,7 @@ fn instruction_sets() -> Vec<&'static str> {
 /// Returns the instruction set that the kernels use.
 #[pyfunction]
 fn instruction_set() -> &'static str {
-    name(dispatch::selected())
+    name(dispatch::selected_path())
 }
 
 /// Selects another instruction set for the kernels, for tests and benchmarks.

@@ -96,7 +96,7 @@ fn reshape<D: Dimension>(
 
 fn build_layout(n_classes: usize, statistics: &[String], stores_rows: bool) -> PyResult<Layout> {
     let outcomes = Outcomes::new(n_classes).map_err(to_python)?;
-    let statistics = Statistics::named(statistics.iter().map(String::as_str)).map_err(to_python)?;
+    let statistics = Statistics::from_names(statistics.iter().map(String::as_str)).map_err(to_python)?;
     Layout::new(outcomes, statistics, stores_rows).map_err(to_python)
 }
 

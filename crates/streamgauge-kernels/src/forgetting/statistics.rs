@@ -38,7 +38,7 @@ impl Statistics {
     ///
     /// # Errors
     /// Returns [`KernelError::Option`] for the first name that is none.
-    pub fn named<'a>(names: impl Iterator<Item = &'a str>) -> Result<Self, KernelError> {
+    pub fn from_names<'a>(names: impl Iterator<Item = &'a str>) -> Result<Self, KernelError> {
         let mut statistics = Self::default();
         for name in names {
             match name {

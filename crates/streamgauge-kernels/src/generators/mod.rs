@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn every_instruction_set_gives_the_same_rows() {
-        let before = dispatch::selected();
+        let before = dispatch::selected_path();
         for (name, generator) in examples() {
             let mut first = None;
             for path in dispatch::available_paths() {
