@@ -26,9 +26,9 @@ impl Bound {
 
     /// Returns false if a split after the oldest `n` values cannot exceed the bound, which is nearly always so.
     ///
-    /// With `a = n - min_length + 1` and `b` the same for the newer part, the bound is above the square root of `2 (1/a
-    /// + 1/b) variance confidence`. Squared and multiplied out, with `a b` below the product of the lengths, this needs
-    /// no division. The margin in `least` is far above the rounding error.
+    /// With `a = n - min_length + 1` and `b` the same for the newer part, the bound is above the square root of
+    /// `2 (1/a + 1/b) variance confidence`. Squared and multiplied out, with `a b` below the product of the lengths,
+    /// this needs no division. The margin in `least` is far above the rounding error.
     #[inline(always)]
     pub fn may_be_exceeded(&self, n: f64, total: f64) -> bool {
         let difference = total * self.width - self.total * n;
