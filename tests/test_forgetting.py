@@ -297,7 +297,7 @@ def test_a_window_of_time_covers_the_time_and_not_the_rows() -> None:
     # A row that comes late does not turn the clock back.
     late = replace(hits_of(True, True), row=np.array([6, 7]), time=np.array([11.0, 12.5]))
     assert [tally.width for tally in state.update(late, [7, 8])] == [2, 3]
-    with pytest.raises(StreamgaugeError, match="needs rows that say when they arrived"):
+    with pytest.raises(StreamgaugeError, match="needs rows with arrival times"):
         state.update(replace(hits_of(True), row=np.array([8])), [])
     with pytest.raises(StreamgaugeError, match="time of every row must be known"):
         state.update(replace(hits_of(True), row=np.array([8]), time=np.array([np.nan])), [])

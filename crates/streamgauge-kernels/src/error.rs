@@ -46,7 +46,7 @@ pub enum KernelError {
         n_classes: usize,
     },
     /// A weight is negative or not finite.
-    #[error("row {row}: weight {weight} must be finite and at least 0")]
+    #[error("row {row}: weight {weight} is not a finite number of 0 or more")]
     Weight {
         /// The row, relative to the start of the batch.
         row: usize,
