@@ -8,15 +8,15 @@ use crate::dispatch;
 use crate::error::check_length;
 use crate::learners::{ABSTAINED, UNLABELLED};
 
-/// Up to how many classes it pays to count each apart.
-const COUNTED: usize = 4;
+/// The number of classes up to which one scan per class is fastest.
+const MAX_SCANNED_CLASSES: usize = 4;
 
 const NAME: &str = "Baselines";
 
-/// How many rows are looked at together.
+/// The number of rows in a block.
 const BLOCK: usize = 256;
 
-/// Keeps the class with the greatest weight so far, the first of equals.
+/// The class with the greatest weight so far, the first of equals.
 #[derive(Debug, Clone)]
 pub struct Majority {
     weights: Vec<f64>,
@@ -24,80 +24,82 @@ pub struct Majority {
 }
 
 impl Majority {
-    /// Of nothing yet.
+    /// Creates an empty state.
     #[must_use]
     pub fn new(n_classes: usize) -> Self {
         Self { weights: vec![0.0; n_classes], class: ABSTAINED }
     }
 
-    /// Of the given weights, as [`Majority::weights`] and [`Majority::class`] told them.
+    /// Restores the state from its weights and its class.
     #[must_use]
-    pub fn of(weights: Vec<f64>, class: i32) -> Self {
+    pub fn from_weights(weights: Vec<f64>, class: i32) -> Self {
         Self { weights, class }
     }
 
-    /// The weight of each class.
+    /// Returns the weight of each class.
     #[must_use]
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }
 
-    /// The heaviest class; [`ABSTAINED`] before any was counted.
+    /// Returns the heaviest class, or [`ABSTAINED`] before the first row.
     #[inline(always)]
     #[must_use]
     pub fn class(&self) -> i32 {
         self.class
     }
 
-    /// Count a row of a class; nothing where its weight is 0 or it has no label.
+    /// Counts a row; ignores it if its weight is 0 or it has no label.
     #[inline(always)]
     pub fn count(&mut self, label: i32, weight: f64) {
         if label < 0 || weight <= 0.0 {
             return;
         }
-        let now = self.weights[label as usize] + weight;
-        self.weights[label as usize] = now;
-        let most = usize::try_from(self.class).map_or(0.0, |class| self.weights[class]);
-        if now > most || (now == most && label < self.class) {
+        let total = self.weights[label as usize] + weight;
+        self.weights[label as usize] = total;
+        let leader = usize::try_from(self.class).map_or(0.0, |class| self.weights[class]);
+        if total > leader || (total == leader && label < self.class) {
             self.class = label;
         }
     }
 
-    /// Count rows one after the other, and tell the majority before each: as spans of rows with one majority.
+    /// Counts rows in order and reports the majority before each, as spans of rows with the same majority.
     ///
-    /// Where no class can overtake within a block, the block is one span; that is nearly always so, and spares a
-    /// branch on every label, which is random and so guessed wrong.
+    /// If no class can overtake within a block, the block is one span. This is nearly always so, and avoids a branch on
+    /// every label, which would be mispredicted.
     #[inline(always)]
-    pub fn run(&mut self, labels: &[i32], weight: Option<&[f64]>, mut tell: impl FnMut(Range<usize>, i32)) {
+    pub fn run(&mut self, labels: &[i32], weight: Option<&[f64]>, mut on_span: impl FnMut(Range<usize>, i32)) {
         for start in (0..labels.len()).step_by(BLOCK) {
             let span = start..(start + BLOCK).min(labels.len());
             let weights = weight.map(|weight| &weight[span.clone()]);
-            let coming: f64 = weights.map_or(span.len() as f64, |weights| weights.iter().sum());
-            if self.lead() > 1.001 * coming {
-                tell(span.clone(), self.class);
+            let block_weight: f64 = weights.map_or(span.len() as f64, |weights| weights.iter().sum());
+            if self.lead() > 1.001 * block_weight {
+                on_span(span.clone(), self.class);
                 self.add(&labels[span], weights);
             } else {
                 for row in span {
-                    tell(row..row + 1, self.class);
+                    on_span(row..row + 1, self.class);
                     self.count(labels[row], weight.map_or(1.0, |weight| weight[row]));
                 }
             }
         }
     }
 
-    /// By how much the majority leads.
+    /// Returns the lead of the majority over the second class.
     fn lead(&self) -> f64 {
         let Ok(class) = usize::try_from(self.class) else { return 0.0 };
         let others = self.weights.iter().enumerate().filter(|(other, _)| *other != class);
-        self.weights[class] - others.fold(0.0, |most: f64, (_, &weight)| most.max(weight))
+        self.weights[class] - others.fold(0.0, |leader: f64, (_, &weight)| leader.max(weight))
     }
 
-    /// Count rows that cannot change the majority, in their order, as [`Majority::count`] does.
+    /// Counts rows that cannot change the majority, in order, with the bits of [`Majority::count`].
     #[inline(always)]
     fn add(&mut self, labels: &[i32], weights: Option<&[f64]>) {
-        if weights.is_none() && self.weights.len() <= COUNTED && self.weights.iter().all(|weight| weight.fract() == 0.0)
+        if weights.is_none()
+            && self.weights.len() <= MAX_SCANNED_CLASSES
+            && self.weights.iter().all(|weight| weight.fract() == 0.0)
         {
-            // Whole numbers: counting each class apart is exact, and fast.
+            // Whole numbers: one scan per class is exact, and fast.
             for (class, total) in self.weights.iter_mut().enumerate() {
                 let count: u32 = labels.iter().map(|&label| u32::from(label == class as i32)).sum();
                 *total += f64::from(count);
@@ -115,14 +117,14 @@ impl Majority {
     }
 }
 
-/// The state of both baselines in one fold; they learn what the fold learns.
+/// The state of both baselines in one fold; they learn the same rows as the fold.
 #[derive(Debug, Clone)]
 pub struct Baselines {
     majority: Majority,
     last: i32,
 }
 
-/// What the baselines got right: a value per row each.
+/// Which rows the baselines predicted right.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hits {
     /// Whether the majority class so far was right.
@@ -132,16 +134,16 @@ pub struct Hits {
 }
 
 impl Baselines {
-    /// Baselines that have seen nothing.
+    /// Creates baselines that have seen no row.
     #[must_use]
     pub fn new(n_classes: usize) -> Self {
         Self { majority: Majority::new(n_classes), last: UNLABELLED }
     }
 
-    /// Predict each row, compare with its true class, then learn it where its label is seen with a weight above 0.
+    /// Predicts each row, compares with its true class, then learns it if it has a label and a weight above 0.
     ///
     /// # Errors
-    /// [`KernelError::Shape`] where the columns differ in length, [`KernelError::Label`] where a label is no class.
+    /// Returns [`KernelError::Shape`] if the columns differ in length, [`KernelError::Label`] if a label is no class.
     pub fn update(&mut self, truth: &[i32], labels: &[i32], weight: Option<&[f64]>) -> Result<Hits, KernelError> {
         let n_classes = self.majority.weights.len();
         check_length("labels", labels.len(), truth.len())?;
@@ -152,14 +154,14 @@ impl Baselines {
         let mut hits = Hits { majority: vec![false; truth.len()], no_change: vec![false; truth.len()] };
         dispatch::run(
             #[inline(always)]
-            || self.take(truth, labels, weight, &mut hits),
+            || self.score_and_learn(truth, labels, weight, &mut hits),
         );
         Ok(hits)
     }
 
-    /// As [`Baselines::update`], of labels that are classes.
+    /// Like [`Baselines::update`], for checked labels.
     #[inline(always)]
-    fn take(&mut self, truth: &[i32], labels: &[i32], weight: Option<&[f64]>, hits: &mut Hits) {
+    fn score_and_learn(&mut self, truth: &[i32], labels: &[i32], weight: Option<&[f64]>, hits: &mut Hits) {
         self.majority.run(
             labels,
             weight,
@@ -172,62 +174,68 @@ impl Baselines {
         );
         self.last = match weight {
             None if labels.iter().fold(true, |seen, &label| seen & (label >= 0)) => {
-                follow_labels(self.last, truth, labels, &mut hits.no_change)
+                score_last_class_labelled(self.last, truth, labels, &mut hits.no_change)
             }
-            None => follow(self.last, truth, labels, std::iter::repeat(1.0), &mut hits.no_change),
-            Some(weight) => follow(self.last, truth, labels, weight.iter().copied(), &mut hits.no_change),
+            None => score_last_class(self.last, truth, labels, std::iter::repeat(1.0), &mut hits.no_change),
+            Some(weight) => score_last_class(self.last, truth, labels, weight.iter().copied(), &mut hits.no_change),
         };
     }
 
-    /// All of their state.
+    /// Saves the state.
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
         let mut writer = Writer::new(NAME, 1);
         writer.f64s(&self.majority.weights);
-        // From 0 on, where nothing was seen yet.
+        // Shifted by 1, so that a missing class is 0.
         writer.u64s([self.majority.class, self.last].iter().map(|&class| (class + 1) as u64));
         writer.finish()
     }
 
-    /// Take over the saved state of baselines for as many classes.
+    /// Restores the saved state of baselines with the same number of classes.
     ///
     /// # Errors
-    /// [`KernelError::Saved`] where the bytes are damaged or of another kind; the baselines are then as they were.
+    /// Returns [`KernelError::Saved`] if the bytes are damaged or of another kind; the baselines are then unchanged.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         let mut reader = Reader::new(NAME, 1, bytes)?;
         let mut weights = vec![0.0; self.majority.weights.len()];
         reader.f64s_into(&mut weights)?;
         let classes = reader.u64s()?;
         let [class, last] = classes[..] else {
-            return Err(reader.error("it tells a wrong number of classes"));
+            return Err(reader.error("it has a wrong number of classes"));
         };
         if class.max(last) > weights.len() as u64 || weights.iter().any(|weight| !(0.0..f64::INFINITY).contains(weight))
         {
-            return Err(reader.error("it has a class or a weight that cannot be"));
+            return Err(reader.error("it has an invalid class or weight"));
         }
         reader.finish()?;
-        self.majority = Majority::of(weights, class as i32 - 1);
+        self.majority = Majority::from_weights(weights, class as i32 - 1);
         self.last = last as i32 - 1;
         Ok(())
     }
 }
 
-/// As [`follow`], where every row is learnt: then the class seen last is the label of the row before.
+/// Like [`score_last_class`], if every row is learnt: the class seen last is then the label of the row before.
 #[inline(always)]
-fn follow_labels(last: i32, truth: &[i32], labels: &[i32], hits: &mut [bool]) -> i32 {
-    let (Some((&first, rest)), Some((&newest, before))) = (truth.split_first(), labels.split_last()) else {
+fn score_last_class_labelled(last: i32, truth: &[i32], labels: &[i32], hits: &mut [bool]) -> i32 {
+    let (Some((&first, rest)), Some((&last_label, earlier))) = (truth.split_first(), labels.split_last()) else {
         return last;
     };
     hits[0] = last == first;
-    for ((hit, &truth), &last) in hits[1..].iter_mut().zip(rest).zip(before) {
+    for ((hit, &truth), &last) in hits[1..].iter_mut().zip(rest).zip(earlier) {
         *hit = last == truth;
     }
-    newest
+    last_label
 }
 
-/// Tell whether the class seen last is right, row by row, from the class seen last before; give the last at the end.
+/// Scores the class seen last, row by row, starting from `last`; returns the class seen last at the end.
 #[inline(always)]
-fn follow(mut last: i32, truth: &[i32], labels: &[i32], weights: impl Iterator<Item = f64>, hits: &mut [bool]) -> i32 {
+fn score_last_class(
+    mut last: i32,
+    truth: &[i32],
+    labels: &[i32],
+    weights: impl Iterator<Item = f64>,
+    hits: &mut [bool],
+) -> i32 {
     for (((hit, &truth), &label), weight) in hits.iter_mut().zip(truth).zip(labels).zip(weights) {
         *hit = last == truth;
         last = if (label >= 0) & (weight > 0.0) { label } else { last };
@@ -235,17 +243,17 @@ fn follow(mut last: i32, truth: &[i32], labels: &[i32], weights: impl Iterator<I
     last
 }
 
-/// Up to so many classes are looked for one by one.
+/// The number of classes up to which one scan per class is fastest when counting labels.
 const FEW_CLASSES: usize = 8;
 
-/// How often a class occurs.
+/// Counts the occurrences of a class.
 #[inline(always)]
-fn occurrences(labels: &[i32], class: i32) -> u32 {
+fn count_class(labels: &[i32], class: i32) -> u32 {
     labels.iter().map(|&label| u32::from(label == class)).sum()
 }
 
-/// How often each class occurs in each piece of a column, and how often none is known, in one row per piece: first those
-/// of no class, then class after class. A piece ends before the row that `ends` says.
+/// Counts the occurrences of each class in each piece of a column, one row per piece: first the rows without a label,
+/// then each class. Piece `i` ends before row `ends[i]`.
 #[must_use]
 pub fn count_labels(labels: &[i32], ends: &[usize], n_classes: usize) -> Vec<u64> {
     let mut counts = vec![0; ends.len() * (n_classes + 1)];
@@ -254,12 +262,12 @@ pub fn count_labels(labels: &[i32], ends: &[usize], n_classes: usize) -> Vec<u64
         let end = end.clamp(start, labels.len());
         let labels = &labels[start..end];
         if n_classes <= FEW_CLASSES {
-            // Comparing many labels at once beats looking at each, as long as there are few classes to look for.
+            // With few classes, comparing many labels at once is faster than looking each up.
             dispatch::run(
                 #[inline(always)]
                 || {
                     for (class, count) in (0..).zip(&mut counts[1..]) {
-                        *count = labels.chunks(1 << 16).map(|part| u64::from(occurrences(part, class))).sum();
+                        *count = labels.chunks(1 << 16).map(|part| u64::from(count_class(part, class))).sum();
                     }
                 },
             );
@@ -292,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_tell_the_majority_that_counting_row_by_row_tells() {
+    fn spans_have_the_majority_of_counting_row_by_row() {
         let draws = Draws::new(1, Purpose::named("labels"), 0);
         for (n_classes, share) in [(2, 0.5), (2, 0.9), (5, 0.3)] {
             let labels: Vec<i32> = (0..5000)
@@ -301,9 +309,9 @@ mod tests {
             let weights: Vec<f64> = (0..5000).map(|row| (draws.at(row) % 7) as f64 / 3.0).collect();
             for weight in [None, Some(&weights[..])] {
                 let (mut spans, mut plain) = (Majority::new(n_classes as usize), Majority::new(n_classes as usize));
-                let mut told = vec![];
-                spans.run(&labels, weight, |span, class| told.extend(span.map(|_| class)));
-                for (row, &class) in told.iter().enumerate() {
+                let mut predictions = vec![];
+                spans.run(&labels, weight, |span, class| predictions.extend(span.map(|_| class)));
+                for (row, &class) in predictions.iter().enumerate() {
                     assert_eq!(class, plain.class());
                     plain.count(labels[row], weight.map_or(1.0, |weight| weight[row]));
                 }
@@ -313,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn saved_baselines_go_on_as_if_nothing_had_happened_and_damage_is_refused() {
+    fn saved_baselines_resume_bit_for_bit_and_damage_is_refused() {
         let (truth, labels) = ([1, 1, 0, 0, 2, 1], [1, 1, 0, UNLABELLED, 2, 1]);
         let weight = [1.0, 0.5, 1.25, 1.0, 1.0, 0.1];
         for cut in 0..=truth.len() {

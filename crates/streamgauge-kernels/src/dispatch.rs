@@ -1,4 +1,5 @@
-//! One binary for every machine: a kernel is compiled for several instruction sets and the best is taken at run time.
+//! One binary for every machine: a kernel is compiled for several instruction sets, and the best is selected at run
+//! time.
 //!
 //! Code below a dispatched closure must be `#[inline(always)]`, so that it is compiled once per instruction set.
 //! The bits do not depend on the path: `mul_add` rounds once on each of them (it is only slower without FMA).
@@ -11,7 +12,7 @@ use pulp::NullaryFnOnce;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Path {
-    /// What every machine of the target has (on aarch64 that includes NEON with FMA).
+    /// The baseline of the target (on aarch64 this includes NEON with FMA).
     Baseline = 1,
     /// AVX2 and FMA (x86-64-v3).
     Avx2 = 2,
@@ -20,11 +21,11 @@ pub enum Path {
 }
 
 /// 0 until the first kernel has run, then a [`Path`].
-static CHOSEN: AtomicU8 = AtomicU8::new(0);
+static SELECTED: AtomicU8 = AtomicU8::new(0);
 
-/// The paths this machine can take, slowest first.
+/// Returns the paths that this machine supports, slowest first.
 #[must_use]
-pub fn available() -> Vec<Path> {
+pub fn available_paths() -> Vec<Path> {
     let mut paths = vec![Path::Baseline];
     #[cfg(target_arch = "x86_64")]
     {
@@ -38,36 +39,37 @@ pub fn available() -> Vec<Path> {
     paths
 }
 
-/// The path that kernels take now.
+/// Returns the selected path.
 ///
-/// AVX2 is preferred to AVX-512, whose wider vectors gain nothing at the row lengths of streams and lower the clock.
+/// AVX2 is preferred to AVX-512, whose wider vectors gain nothing at the row lengths of streams and lower the clock
+/// rate.
 #[must_use]
-pub fn chosen() -> Path {
-    match CHOSEN.load(Ordering::Relaxed) {
+pub fn selected_path() -> Path {
+    match SELECTED.load(Ordering::Relaxed) {
         1 => Path::Baseline,
         2 => Path::Avx2,
         3 => Path::Avx512,
         _ => {
-            let path = if available().contains(&Path::Avx2) { Path::Avx2 } else { Path::Baseline };
-            CHOSEN.store(path as u8, Ordering::Relaxed);
+            let path = if available_paths().contains(&Path::Avx2) { Path::Avx2 } else { Path::Baseline };
+            SELECTED.store(path as u8, Ordering::Relaxed);
             path
         }
     }
 }
 
-/// Make all kernels take one path from now on; for tests and benchmarks. Returns false where the machine lacks it.
-pub fn choose(path: Path) -> bool {
-    let possible = available().contains(&path);
+/// Selects a path for all kernels, for tests and benchmarks. Returns false if the machine does not support it.
+pub fn select(path: Path) -> bool {
+    let possible = available_paths().contains(&path);
     if possible {
-        CHOSEN.store(path as u8, Ordering::Relaxed);
+        SELECTED.store(path as u8, Ordering::Relaxed);
     }
     possible
 }
 
 /// A closure that is called in place.
 ///
-/// Called as `FnOnce`, a closure that only borrows goes through a function of the compiler that is not inlined where
-/// the closure is large; it then runs without the instruction set it was dispatched for. Called as `FnMut` it does not.
+/// Called as `FnOnce`, a large closure that only borrows goes through a compiler-generated function that is not
+/// inlined, and runs without the instruction set it was dispatched for. Called as `FnMut` it is inlined.
 struct InPlace<F>(F);
 
 impl<T, F: FnMut() -> T> NullaryFnOnce for InPlace<F> {
@@ -79,12 +81,12 @@ impl<T, F: FnMut() -> T> NullaryFnOnce for InPlace<F> {
     }
 }
 
-/// Run a kernel on the chosen path.
+/// Runs a kernel on the selected path.
 #[inline(always)]
 pub fn run<T>(kernel: impl FnMut() -> T) -> T {
     let kernel = InPlace(kernel);
     #[cfg(target_arch = "x86_64")]
-    match chosen() {
+    match selected_path() {
         Path::Baseline => {}
         Path::Avx2 => {
             if let Some(simd) = pulp::x86::V3::try_new() {
@@ -114,15 +116,15 @@ mod tests {
     #[test]
     fn every_path_gives_the_same_bits() {
         let values: Vec<f64> = (0..1000).map(|i| f64::from(i).sin()).collect();
-        let before = chosen();
-        let sums: Vec<u64> = available()
+        let before = selected_path();
+        let sums: Vec<u64> = available_paths()
             .into_iter()
             .map(|path| {
-                assert!(choose(path));
+                assert!(select(path));
                 wave(&values).to_bits()
             })
             .collect();
-        assert!(choose(before));
+        assert!(select(before));
         assert!(sums.windows(2).all(|pair| pair[0] == pair[1]));
     }
 }

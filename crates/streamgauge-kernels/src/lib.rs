@@ -1,7 +1,7 @@
 //! The native kernels of streamgauge.
 //!
-//! A kernel is a pure function over columns, or a state with `update(column) -> column`. Nothing here knows
-//! Python, files or plots; `cargo test` alone tests it all. Errors are values ([`KernelError`]).
+//! A kernel is a pure function over columns, or a state with `update(column) -> column`. Kernels do not depend on
+//! Python, files or plots, so that `cargo test` covers them. Errors are values ([`KernelError`]).
 //!
 //! The same inputs give the same bits on every instruction set: loops keep a fixed number of lanes, sums are
 //! never reassociated and fused multiply-adds are written out ([`dispatch`]).

@@ -1,20 +1,21 @@
-//! Randomness that is addressed, never drawn from shared state.
+//! Randomness by address instead of by shared state.
 //!
-//! `draw(seed, purpose, fold, row)` is a pure function, so batch size, threads, restarts and cluster size cannot
+//! `draw(seed, purpose, fold, row)` is a pure function, so that batch size, threads, restarts and cluster size cannot
 //! change a number. It is the splitmix64 sequence of a key made of seed, purpose and fold, read at position `row`.
 
 use crate::KernelError;
 use crate::dispatch;
+use crate::error::check_option;
 
 /// The increment of splitmix64: 2^64 divided by the golden ratio.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What a draw is for; draws of different purposes are independent.
+/// The purpose of a draw; draws of different purposes are independent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Purpose(pub u64);
 
 impl Purpose {
-    /// The purpose of a name: its 64-bit FNV-1a hash.
+    /// Returns the purpose of a name: its 64-bit FNV-1a hash.
     #[must_use]
     pub const fn named(name: &str) -> Self {
         let bytes = name.as_bytes();
@@ -28,7 +29,7 @@ impl Purpose {
     }
 }
 
-/// The output function of splitmix64, of an already incremented state.
+/// Returns the output of splitmix64 for an already incremented state.
 #[inline(always)]
 const fn finalise(z: u64) -> u64 {
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -36,7 +37,8 @@ const fn finalise(z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// [`finalise`] for vector registers: AVX2 multiplies no 64-bit integers, so products are made of 32-bit halves.
+/// Like [`finalise`], for vector registers: AVX2 cannot multiply 64-bit integers, so products are made of 32-bit
+/// halves.
 #[inline(always)]
 const fn finalise_in_lane(z: u64) -> u64 {
     let z = multiply_halves(z ^ (z >> 30), 0xbf58_476d_1ce4_e5b9);
@@ -44,7 +46,7 @@ const fn finalise_in_lane(z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// `a * b` modulo 2^64.
+/// Returns `a * b` modulo 2^64.
 #[inline(always)]
 const fn multiply_halves(a: u64, b: u64) -> u64 {
     let (a_low, a_high) = (a & 0xffff_ffff, a >> 32);
@@ -53,14 +55,14 @@ const fn multiply_halves(a: u64, b: u64) -> u64 {
     (a_low * b_low).wrapping_add(crossed << 32)
 }
 
-/// One step of splitmix64 from state `z`.
+/// Returns the next output of splitmix64 from state `z`.
 #[inline(always)]
 #[must_use]
 pub const fn splitmix64(z: u64) -> u64 {
     finalise(z.wrapping_add(GOLDEN))
 }
 
-/// How many consecutive draws [`Draws::lanes`] makes at once.
+/// The number of consecutive draws that [`Draws::lanes`] computes at once.
 pub const LANES: usize = 8;
 
 /// A sequence of independent 64-bit values, addressed by position.
@@ -70,21 +72,21 @@ pub struct Draws {
 }
 
 impl Draws {
-    /// The draws of one seed, purpose and fold.
+    /// Returns the draws of one seed, purpose and fold.
     #[inline(always)]
     #[must_use]
     pub const fn new(seed: u64, purpose: Purpose, fold: u64) -> Self {
         Self { key: splitmix64(splitmix64(splitmix64(seed) ^ purpose.0) ^ fold) }
     }
 
-    /// The draw of a row.
+    /// Returns the draw of a row.
     #[inline(always)]
     #[must_use]
     pub const fn at(self, row: u64) -> u64 {
         splitmix64(self.key.wrapping_add(row.wrapping_mul(GOLDEN)))
     }
 
-    /// The draws of [`LANES`] consecutive rows, the same as one by one but in vector registers.
+    /// Returns the draws of [`LANES`] consecutive rows, the same as one by one but in vector registers.
     #[inline(always)]
     #[must_use]
     pub fn lanes(self, first: u64) -> [u64; LANES] {
@@ -96,21 +98,21 @@ impl Draws {
         draws
     }
 
-    /// The draws that belong to one row, where it needs more than one.
+    /// Returns the draws of one row, if it needs more than one.
     #[inline(always)]
     #[must_use]
     pub const fn within(self, row: u64) -> Self {
         Self { key: self.at(row) }
     }
 
-    /// A uniform number in [0, 1) with 53 random bits.
+    /// Returns a uniform number in [0, 1) with 53 random bits.
     #[inline(always)]
     #[must_use]
     pub fn uniform(self, row: u64) -> f64 {
         unit(self.at(row))
     }
 
-    /// A uniform whole number in `0..n` (multiply and shift: the bias is below 2^-32 for any `n` up to 2^32).
+    /// Returns a uniform whole number in `0..n` (multiply and shift: the bias is below 2^-32 for any `n` up to 2^32).
     #[inline(always)]
     #[must_use]
     pub fn below(self, row: u64, n: u64) -> u64 {
@@ -118,15 +120,15 @@ impl Draws {
     }
 }
 
-/// 64 random bits as a uniform number in [0, 1).
+/// Converts 64 random bits to a uniform number in [0, 1).
 #[inline(always)]
 #[must_use]
 pub fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
 }
 
-/// [`unit`] for vector registers: AVX2 converts no 64-bit integers, so the halves are written into the mantissas of
-/// 2^84 and 2^52, and those are subtracted again; every step is exact.
+/// Like [`unit`], for vector registers: AVX2 cannot convert 64-bit integers, so the halves are written into the
+/// mantissas of 2^84 and 2^52, and those are subtracted again; every step is exact.
 #[inline(always)]
 #[must_use]
 pub fn unit_in_lane(bits: u64) -> f64 {
@@ -137,39 +139,36 @@ pub fn unit_in_lane(bits: u64) -> f64 {
     ((high - both) + low) * (1.0 / 9_007_199_254_740_992.0)
 }
 
-/// The draw of one row: `draw(seed, purpose, fold, row)`.
+/// Returns the draw of one row: `draw(seed, purpose, fold, row)`.
 #[inline(always)]
 #[must_use]
 pub const fn draw(seed: u64, purpose: Purpose, fold: u64, row: u64) -> u64 {
     Draws::new(seed, purpose, fold).at(row)
 }
 
-/// The seed of a learner in a fold: independent over folds, equal for learners that carry the same `learner_seed`.
+/// Returns the seed of a learner in a fold: independent over folds, equal for learners with the same `learner_seed`.
 #[must_use]
 pub const fn fold_seed(master: u64, fold: u64, learner_seed: u64) -> u64 {
     splitmix64(splitmix64(splitmix64(master) ^ fold) ^ learner_seed)
 }
 
-/// Whole numbers with a Poisson distribution, by inversion: the value is the number of cumulative thresholds that the
-/// draw reaches.
+/// A Poisson distribution, sampled by inversion: the value is the number of cumulative thresholds that the draw
+/// reaches.
 #[derive(Debug, Clone)]
 pub struct Poisson {
-    /// One per outcome; larger outcomes have less than 2^-53 of the mass.
+    /// One threshold per outcome; larger outcomes have less than 2^-53 of the mass.
     thresholds: Vec<u64>,
-    /// Outcomes beyond so many thresholds come once in a million rows.
+    /// The number of thresholds beyond which outcomes occur once in a million rows.
     n_common: usize,
 }
 
 impl Poisson {
-    /// The distribution of a mean in (0, 100].
+    /// Creates the distribution of a mean in (0, 100].
     ///
     /// # Errors
-    /// [`KernelError::Option`] where the mean is outside.
+    /// Returns [`KernelError::Option`] if the mean is outside.
     pub fn new(mean: f64) -> Result<Self, KernelError> {
-        if !(mean > 0.0 && mean <= 100.0) {
-            let expected = "it must be a number in (0, 100]";
-            return Err(KernelError::Option { option: "mean_weight", found: mean.to_string(), expected });
-        }
+        check_option("mean_weight", mean, mean > 0.0 && mean <= 100.0, "it must be a number in (0, 100]")?;
         let (mut mass, mut cumulative, mut n_common) = ((-mean).exp(), 0.0, 0);
         let mut thresholds = vec![];
         // Beyond the mean every outcome is rarer than the one before.
@@ -185,21 +184,21 @@ impl Poisson {
         Ok(Self { thresholds, n_common: n_common as usize })
     }
 
-    /// The bytes it holds on the heap.
+    /// Returns the memory it uses on the heap in bytes.
     #[must_use]
     pub fn n_bytes(&self) -> usize {
         self.thresholds.capacity() * size_of::<u64>()
     }
 
-    /// The value of 64 random bits.
+    /// Returns the value for 64 random bits.
     #[inline(always)]
     #[must_use]
-    pub fn of(&self, bits: u64) -> u32 {
+    pub fn quantile(&self, bits: u64) -> u32 {
         let uniform = bits >> 11;
         self.thresholds.iter().map(|&threshold| u32::from(uniform >= threshold)).sum()
     }
 
-    /// Write the values of consecutive rows, as [`Poisson::of`] has them.
+    /// Writes the values of consecutive rows, equal to those of [`Poisson::quantile`].
     pub fn fill(&self, draws: Draws, first: u64, values: &mut [f64]) {
         dispatch::run(
             #[inline(always)]
@@ -217,7 +216,7 @@ impl Poisson {
                     }
                     let rare = self.thresholds[self.n_common] as i64;
                     if uniform.iter().fold(false, |large, &uniform| large | (uniform >= rare)) {
-                        counts = bits.map(|bits| f64::from(self.of(bits)));
+                        counts = bits.map(|bits| f64::from(self.quantile(bits)));
                     }
                     block.copy_from_slice(&counts[..block.len()]);
                     row = row.wrapping_add(LANES as u64);
@@ -268,7 +267,7 @@ mod tests {
             let n = 1_000_000;
             let mut counts = [0_u32; 120];
             for row in 0..n {
-                counts[poisson.of(draws.at(row)) as usize] += 1;
+                counts[poisson.quantile(draws.at(row)) as usize] += 1;
             }
             let mut mass = (-mean).exp();
             for (k, &count) in counts.iter().take(60).enumerate() {
@@ -287,7 +286,9 @@ mod tests {
             for n in [0, 1, 7, 8, 1000, 300_001] {
                 let mut values = vec![0.0; n];
                 poisson.fill(draws, 17, &mut values);
-                assert!(values.iter().zip(17..).all(|(&value, row)| value == f64::from(poisson.of(draws.at(row)))));
+                assert!(
+                    values.iter().zip(17..).all(|(&value, row)| value == f64::from(poisson.quantile(draws.at(row))))
+                );
             }
         }
     }

@@ -1,38 +1,38 @@
-//! Rows as text: the shortest decimal that reads back as the same number.
+//! Rows as text: each number is the shortest decimal that reads back as the same float.
 
 use crate::KernelError;
 use crate::error::check_length;
 
-/// Where the weight of a row goes.
+/// The position of the weight of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WeightStyle {
-    /// Nowhere.
+    /// No weight.
     None,
-    /// At the end of the row, in braces, where it has one.
+    /// At the end of the row, in braces, if it has one.
     Braces,
-    /// In a column of its own, before the class.
+    /// In a separate column, before the class.
     Column,
 }
 
-/// How rows become lines of text.
+/// The format of rows as lines of text.
 #[derive(Debug, Clone)]
 pub struct Writing {
-    /// Stands between two values.
+    /// The separator of values.
     pub separator: u8,
-    /// Per attribute the names of its nominal values, already quoted; None where it is numeric.
+    /// The quoted names of the nominal values of each attribute; None if it is numeric.
     pub values: Vec<Option<Vec<Vec<u8>>>>,
-    /// The names of the classes, already quoted.
+    /// The quoted names of the classes.
     pub classes: Vec<Vec<u8>>,
-    /// Where the weight goes.
+    /// The position of the weight.
     pub weight: WeightStyle,
 }
 
 impl Writing {
-    /// The lines of rows: `x` has one value for each attribute of each row.
+    /// Formats rows as lines; `x` has one value for each attribute of each row.
     ///
     /// # Errors
-    /// [`KernelError::Shape`] where columns do not fit, [`KernelError::Value`] or [`KernelError::Label`] for a code
-    /// that has no name.
+    /// Returns [`KernelError::Shape`] if columns do not fit, [`KernelError::Value`] or [`KernelError::Label`] for a
+    /// code that has no name.
     pub fn lines(&self, x: &[f64], y: &[i32], weight: Option<&[f64]>) -> Result<Vec<u8>, KernelError> {
         let d = self.values.len();
         check_length("x", x.len(), y.len() * d)?;
@@ -47,14 +47,16 @@ impl Writing {
                     _ if value.is_nan() => text.push(b'?'),
                     None if value.is_finite() => push_number(&mut text, &mut digits, value),
                     None => {
-                        let why = format!("{value} is not a finite number, which text files do not hold");
-                        return Err(KernelError::Value { row, attribute, why });
+                        let reason = format!("{value} is not a finite number and cannot be written to a text file");
+                        return Err(KernelError::Value { row, attribute, reason });
                     }
-                    Some(names) => text.extend_from_slice(named(names, value).ok_or_else(|| KernelError::Value {
-                        row,
-                        attribute,
-                        why: format!("{value} is not the code of a nominal value; there are {}", names.len()),
-                    })?),
+                    Some(names) => {
+                        text.extend_from_slice(find_name(names, value).ok_or_else(|| KernelError::Value {
+                            row,
+                            attribute,
+                            reason: format!("{value} is not the code of a nominal value; there are {}", names.len()),
+                        })?);
+                    }
                 }
                 text.push(self.separator);
             }
@@ -80,14 +82,14 @@ impl Writing {
     }
 }
 
-fn named(names: &[Vec<u8>], code: f64) -> Option<&[u8]> {
+fn find_name(names: &[Vec<u8>], code: f64) -> Option<&[u8]> {
     if code < 0.0 || code.fract() != 0.0 {
         return None;
     }
     names.get(code as usize).map(Vec::as_slice)
 }
 
-/// Append the shortest text of a number, without a needless `.0`.
+/// Appends the shortest text of a number, without a trailing `.0`.
 fn push_number(text: &mut Vec<u8>, digits: &mut zmij::Buffer, value: f64) {
     let shortest = digits.format(value).as_bytes();
     text.extend_from_slice(shortest.strip_suffix(b".0").unwrap_or(shortest));
@@ -120,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_without_a_name_are_told() {
+    fn codes_without_a_name_are_refused() {
         let writing = writing(WeightStyle::None);
         assert!(writing.lines(&[1.0, 2.0], &[0], None).is_err());
         assert!(writing.lines(&[1.0, 0.5], &[0], None).is_err());

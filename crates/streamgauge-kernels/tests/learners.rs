@@ -32,7 +32,7 @@ fn data(n_values: &[u32], n_classes: usize, n: usize, row: impl Fn(usize) -> (Ve
     Data { schema, x: x.concat(), y, weight: vec![1.0; n] }
 }
 
-/// Rows around 30 centres in the unit cube, each with its own class and spread.
+/// Returns rows around 30 centres in the unit cube, each with its own class and spread.
 fn centres(d: usize, n_classes: usize, n: usize) -> Data {
     let (centre, pick, noise) = (uniform("centre", 0), uniform("pick", 0), uniform("noise", 0));
     data(&vec![0; d], n_classes, n, |row| {
@@ -43,7 +43,8 @@ fn centres(d: usize, n_classes: usize, n: usize) -> Data {
     })
 }
 
-/// Three numbers in 0..10; the class says whether the first two add up to at most 8, with one label in ten wrong.
+/// Returns rows of three numbers in 0..10; the class says whether the sum of the first two is at most 8, with one label
+/// in ten wrong.
 fn sums(n: usize) -> Data {
     let (value, wrong) = (uniform("value", 0), uniform("wrong", 0));
     data(&[0, 0, 0], 2, n, |row| {
@@ -53,7 +54,8 @@ fn sums(n: usize) -> Data {
     })
 }
 
-/// Three numbers and two nominal attributes that say something of three classes, a share of all values missing.
+/// Returns rows of three numbers and two nominal attributes that are informative about three classes, with a share of
+/// all values missing.
 fn mixed(n: usize, missing: f64) -> Data {
     let (value, gap, label) = (uniform("value", 1), uniform("gap", 1), uniform("label", 1));
     let mut data = data(&[0, 3, 0, 12, 0], 3, n, |row| {
@@ -70,7 +72,7 @@ fn mixed(n: usize, missing: f64) -> Data {
     data
 }
 
-fn tree_of(options: TreeOptions, schema: &Schema) -> Box<dyn Learner> {
+fn build_tree(options: TreeOptions, schema: &Schema) -> Box<dyn Learner> {
     let options = HoeffdingTreeOptions {
         grace_period: options.grace_period,
         split_confidence: options.split_confidence,
@@ -113,17 +115,17 @@ fn rows(data: &Data) -> impl Iterator<Item = (&[f64], usize, f64)> {
 }
 
 fn assert_tree_agrees(data: &Data, options: TreeOptions, least_nodes: u64) {
-    let mut fast = tree_of(options, &data.schema);
+    let mut fast = build_tree(options, &data.schema);
     let mut slow = Tree::new(&data.schema.n_values, data.schema.n_classes, options);
     let expected: Vec<i32> = rows(data).map(|(x, y, weight)| slow.step(x, y, weight)).collect();
-    let found = run(fast.as_mut(), data);
-    let differ = found.iter().zip(&expected).filter(|(a, b)| a != b).count();
+    let predictions = run(fast.as_mut(), data);
+    let differ = predictions.iter().zip(&expected).filter(|(a, b)| a != b).count();
     assert_eq!(
         differ,
         0,
         "from row {:?} on {differ} of {} predictions differ",
-        (0..found.len()).find(|&i| found[i] != expected[i]),
-        found.len()
+        (0..predictions.len()).find(|&i| predictions[i] != expected[i]),
+        predictions.len()
     );
     assert_eq!(fact(fast.as_ref(), "n_nodes"), slow.n_nodes());
     assert!(slow.n_nodes() >= least_nodes, "the tree did not grow: {} nodes", slow.n_nodes());
@@ -162,10 +164,10 @@ fn naive_bayes_predicts_as_its_reference() {
         let n_classes = data.schema.n_classes;
         let mut slow = Bayes::new(&data.schema.n_values, vec![0.0; n_classes], ABSTAINED);
         let mut fast = naive_bayes(data.schema.clone());
-        let found = run(fast.as_mut(), &data);
+        let predictions = run(fast.as_mut(), &data);
         for (i, (x, y, weight)) in rows(&data).enumerate() {
             let expected = if slow.majority() < 0 { ABSTAINED } else { slow.predict(x) };
-            assert_eq!(found[i], expected, "row {i}");
+            assert_eq!(predictions[i], expected, "row {i}");
             if weight > 0.0 {
                 slow.learn(x, y, weight);
             }
@@ -175,12 +177,12 @@ fn naive_bayes_predicts_as_its_reference() {
 
 type Make = fn(&Schema) -> Box<dyn Learner>;
 
-/// Options with which small trees grow, split and freeze a lot.
+/// Returns options with which small trees grow, split and freeze often.
 fn eager() -> HoeffdingTreeOptions {
     HoeffdingTreeOptions { grace_period: 50.0, tie_threshold: 0.5, ..HoeffdingTreeOptions::default() }
 }
 
-/// A tree with room for its least and some leaves more.
+/// Returns a tree with little more memory than it needs at least.
 fn tight(schema: &Schema, options: HoeffdingTreeOptions) -> Box<dyn Learner> {
     let make = |max_bytes| hoeffding_tree(schema.clone(), HoeffdingTreeOptions { max_bytes, ..options });
     let (mut low, mut high) = (0, 1 << 25);
@@ -261,13 +263,13 @@ fn a_step_equals_its_rows_one_by_one_and_votes_agree_with_predictions() {
 
 #[test]
 fn every_instruction_set_gives_the_same_bits() {
-    let before = dispatch::chosen();
+    let before = dispatch::selected_path();
     for data in odd_shapes().into_iter().chain([centres(10, 2, 6000)]) {
         for make in learners() {
-            let outcomes: Vec<(Vec<i32>, Vec<u8>)> = dispatch::available()
+            let outcomes: Vec<(Vec<i32>, Vec<u8>)> = dispatch::available_paths()
                 .into_iter()
                 .map(|path| {
-                    assert!(dispatch::choose(path));
+                    assert!(dispatch::select(path));
                     let mut learner = make(&data.schema);
                     (run(learner.as_mut(), &data), learner.save())
                 })
@@ -275,11 +277,11 @@ fn every_instruction_set_gives_the_same_bits() {
             assert!(outcomes.windows(2).all(|pair| pair[0] == pair[1]));
         }
     }
-    assert!(dispatch::choose(before));
+    assert!(dispatch::select(before));
 }
 
 #[test]
-fn a_saved_learner_goes_on_bit_for_bit_and_damage_is_refused() {
+fn a_saved_learner_resumes_bit_for_bit_and_damage_is_refused() {
     for data in odd_shapes() {
         let (d, half) = (data.schema.n_attributes(), data.y.len() / 2);
         let part = |from: usize, to: usize| Step {
@@ -343,15 +345,15 @@ fn a_tree_that_freezes_leaves_grows_beyond_what_it_could_hold() {
     let options = HoeffdingTreeOptions { max_bytes: 30_000, tie_threshold: 0.2, ..HoeffdingTreeOptions::default() };
     let mut small = hoeffding_tree(data.schema.clone(), options).unwrap();
     let hits = |predictions: &[i32]| predictions.iter().zip(&data.y).skip(30_000).filter(|(a, b)| a == b).count();
-    let found = hits(&run(small.as_mut(), &data));
+    let small_hits = hits(&run(small.as_mut(), &data));
     let (n_leaves, n_frozen) = (fact(small.as_ref(), "n_leaves"), fact(small.as_ref(), "n_frozen"));
     assert!(n_frozen > 0 && n_leaves > n_frozen);
-    // All of the leaves would need more than there is.
+    // All leaves together would need more memory than the budget.
     assert!(n_leaves as usize * 1_152 > 30_000, "{n_leaves} leaves");
     let mut large =
         hoeffding_tree(data.schema.clone(), HoeffdingTreeOptions { max_bytes: 1 << 25, ..options }).unwrap();
     assert_eq!(fact(large.as_ref(), "n_frozen"), 0);
-    assert!(found as f64 > 0.9 * hits(&run(large.as_mut(), &data)) as f64);
+    assert!(small_hits as f64 > 0.9 * hits(&run(large.as_mut(), &data)) as f64);
 }
 
 #[test]
@@ -363,7 +365,7 @@ fn a_leaf_that_does_not_fit_is_refused_with_the_bytes_it_needs() {
 }
 
 #[test]
-fn trees_that_think_again_keep_to_their_budget() {
+fn trees_that_revise_splits_keep_to_their_budget() {
     let data = centres(10, 3, 6_000);
     let max_bytes = 200_000;
     let tree = HoeffdingTreeOptions { max_bytes, ..eager() };
@@ -381,7 +383,7 @@ fn trees_that_think_again_keep_to_their_budget() {
 }
 
 #[test]
-fn a_tree_that_watches_its_error_grows_anew_what_has_changed() {
+fn an_adaptive_tree_regrows_what_has_changed() {
     let (before, mut after) = (sums(10_000), sums(20_000));
     after.x.drain(..3 * 10_000);
     after.y = after.y[10_000..].iter().map(|y| 1 - y).collect();
@@ -400,8 +402,8 @@ fn a_tree_that_watches_its_error_grows_anew_what_has_changed() {
 }
 
 #[test]
-fn a_node_thinks_again_when_another_attribute_becomes_better() {
-    // Attribute 0 tells the class at first, attribute 1 from row 4,000 on.
+fn a_node_is_revised_when_another_attribute_becomes_better() {
+    // Attribute 0 determines the class at first, attribute 1 from row 4,000 on.
     let draw = uniform("noise", 2);
     let data = data(&[0, 0], 2, 40_000, |row| {
         let y = usize::from(draw(3 * row) < 0.5);
@@ -418,7 +420,7 @@ fn a_node_thinks_again_when_another_attribute_becomes_better() {
 
 #[test]
 fn the_hellinger_distance_finds_what_tells_a_rare_class() {
-    // One row in 200 is of class 1; attribute 1 tells it, attribute 0 says nothing.
+    // One row in 200 is of class 1; attribute 1 is informative, attribute 0 is not.
     let draw = uniform("rare", 3);
     let data = data(&[0, 0], 2, 60_000, |row| {
         let y = usize::from(draw(3 * row) < 0.005);
@@ -429,11 +431,11 @@ fn the_hellinger_distance_finds_what_tells_a_rare_class() {
         leaf_prediction: LeafPrediction::Majority,
         ..HoeffdingTreeOptions::default()
     };
-    let found = |criterion| {
+    let count_hits = |criterion| {
         let mut learner = hoeffding_tree(data.schema.clone(), options(criterion)).unwrap();
         let predictions = run(learner.as_mut(), &data);
         predictions.iter().zip(&data.y).filter(|(a, b)| **a == 1 && **b == 1).count()
     };
-    let (by_hellinger, by_entropy) = (found(SplitCriterion::Hellinger), found(SplitCriterion::InfoGain));
+    let (by_hellinger, by_entropy) = (count_hits(SplitCriterion::Hellinger), count_hits(SplitCriterion::InfoGain));
     assert!(by_hellinger >= by_entropy && by_hellinger > 100, "{by_hellinger} and {by_entropy}");
 }

@@ -1,4 +1,4 @@
-//! The counts that comparisons of learners are made of.
+//! The counts behind comparisons of learners.
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -6,14 +6,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use streamgauge_kernels::comparison::{self, PairCounter as Kernel, TwoWay};
 
-use crate::convert::{table, to_python, work};
+use crate::convert::{read_table, run_kernel, to_python};
 
 type Column = Py<PyArray1<i64>>;
 type Sums = (u64, Column, Column, Column, f64, bool, Column, Column);
-type Look = (u64, Column, Column, Column, usize, Py<PyArray1<f64>>);
+type InterimSums = (u64, Column, Column, Column, usize, Py<PyArray1<f64>>);
 type Parts = (f64, f64, f64, f64, f64);
 
-/// Counts, for every pair of learners at once, what their comparison needs.
+/// Counters for the comparison of every pair of learners.
 #[pyclass(module = "streamgauge._native")]
 struct PairCounter {
     kernel: Kernel,
@@ -26,7 +26,7 @@ impl PairCounter {
         Ok(Self { kernel: Kernel::new(n_learners, n_folds).map_err(to_python)? })
     }
 
-    /// Count the rows from `start` to before `stop` of a batch.
+    /// Counts the rows from `start` to before `stop` of a batch.
     #[pyo3(signature = (correct, scored=None, start=0, stop=None))]
     fn update(
         &mut self,
@@ -38,68 +38,69 @@ impl PairCounter {
     ) -> PyResult<()> {
         let n = correct.shape()[2];
         let right = correct.as_slice().map_err(|_| PyValueError::new_err("correct is not C-contiguous"))?;
-        let scored = scored.as_ref().map(|scored| table("scored", scored)).transpose()?;
+        let scored = scored.as_ref().map(|scored| read_table("scored", scored)).transpose()?;
         let kernel = &mut self.kernel;
-        work(py, || kernel.update(right, scored, n, start..stop.unwrap_or(n)))
+        run_kernel(py, || kernel.update(right, scored, n, start..stop.unwrap_or(n)))
     }
 
-    /// What is known of the difference of two learners.
+    /// Returns the counts that describe the difference of two learners.
     fn sums(&self, py: Python<'_>, first: usize, second: usize) -> PyResult<Sums> {
         let sums = self.kernel.sums(first, second).map_err(to_python)?;
         Ok((
             sums.n_rows,
-            counted(py, sums.n_scored),
-            counted(py, sums.only_first),
-            counted(py, sums.only_second),
+            to_int64(py, sums.n_scored),
+            to_int64(py, sums.only_first),
+            to_int64(py, sums.only_second),
             sums.sum_squared_means,
             sums.crossed,
-            counted(py, sums.block_scored),
+            to_int64(py, sums.block_scored),
             sums.block_sums.into_pyarray(py).unbind(),
         ))
     }
 
-    /// What is known of all pairs: rows, rows scored per fold, rows per pair and fold that only the first and only the
-    /// second got right, the number of blocks, and the parts of the variance of each mean difference, pair by pair.
-    fn look(&self, py: Python<'_>) -> Look {
-        let look = self.kernel.look();
-        let parts: Vec<f64> = look.two_way.iter().flat_map(|of_pair| <[f64; 5]>::from(parts_of(of_pair))).collect();
+    /// Returns the counts of all pairs: rows, rows scored per fold, rows per pair and fold that only the first and only
+    /// the second got right, the number of blocks, and the components of the variance of each mean difference.
+    fn look(&self, py: Python<'_>) -> InterimSums {
+        let look = self.kernel.interim_sums();
+        let parts: Vec<f64> = look.two_way.iter().flat_map(|variance| <[f64; 5]>::from(to_tuple(variance))).collect();
         (
             look.n_rows,
-            counted(py, look.n_scored),
-            counted(py, look.only_first),
-            counted(py, look.only_second),
+            to_int64(py, look.n_scored),
+            to_int64(py, look.only_first),
+            to_int64(py, look.only_second),
             look.n_blocks,
             parts.into_pyarray(py).unbind(),
         )
     }
 
-    /// The bytes it holds.
+    /// Returns the memory it uses in bytes.
     #[getter]
     fn n_bytes(&self) -> usize {
         self.kernel.n_bytes()
     }
 
-    /// All of its state.
+    /// Saves the state.
     fn save(&self, py: Python<'_>) -> Py<PyBytes> {
         PyBytes::new(py, &self.kernel.save()).unbind()
     }
 
-    /// Take over a saved state.
+    /// Restores a saved state.
     fn load(&mut self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
         let kernel = &mut self.kernel;
-        work(py, || kernel.load(state))
+        run_kernel(py, || kernel.load(state))
     }
 }
 
-fn counted(py: Python<'_>, counts: Vec<u64>) -> Column {
+fn to_int64(py: Python<'_>, counts: Vec<u64>) -> Column {
     counts.into_iter().map(|count| count as i64).collect::<Vec<_>>().into_pyarray(py).unbind()
 }
 
-fn parts_of(found: &TwoWay) -> Parts {
-    (found.difference, found.folds, found.rows, found.both, found.blocked)
+fn to_tuple(variance: &TwoWay) -> Parts {
+    (variance.difference, variance.folds, variance.rows, variance.both, variance.blocked)
 }
 
-/// The mean difference over folds and rows, and the parts of its variance: that of folds, of rows, of both, of blocks.
+/// Returns the mean difference over folds and rows, and the components of its variance: of folds, of rows, of both, of
+/// blocks.
 #[pyfunction]
 fn two_way(
     n_rows: u64,
@@ -108,15 +109,12 @@ fn two_way(
     squares: u64,
     block_scored: PyReadonlyArray1<'_, i64>,
     block_sums: PyReadonlyArray1<'_, i64>,
-) -> PyResult<Parts> {
+) -> Parts {
     let scored = block_scored.as_array();
     let blocks: Vec<(u64, i64)> =
         scored.iter().map(|&scored| scored.unsigned_abs()).zip(block_sums.as_array().iter().copied()).collect();
     let sums = sums.as_array().to_vec();
-    if n_rows == 0 || sums.len() < 2 {
-        return Err(PyValueError::new_err("a two-way variance needs rows and at least 2 folds"));
-    }
-    Ok(parts_of(&comparison::two_way(n_rows, &sums, discordant, squares, &blocks)))
+    to_tuple(&comparison::two_way(n_rows, &sums, discordant, squares, &blocks))
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

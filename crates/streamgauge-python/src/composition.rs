@@ -1,49 +1,49 @@
-//! Learners inside of learners: a factory that asks Python for members, and members that live in Python.
+//! Learners made of learners: a factory that builds members in Python, and members that are Python objects.
 //!
-//! Python's `streamgauge.learners.composition.builder` gives a function that builds one member. A native member is
-//! taken out of its Python object and from then on runs without Python; any other is called back, whole blocks at a
-//! time where the ensemble allows it.
+//! Python's `streamgauge.learners.composition.builder` returns a function that builds one member. A native member is
+//! taken out of its Python object and then runs without Python; any other is called back, in whole blocks if the
+//! ensemble allows it.
 
 use std::cell::RefCell;
 
-use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::intern;
 use pyo3::prelude::*;
 use streamgauge_kernels::KernelError;
 use streamgauge_kernels::learners::{ABSTAINED, Factory, Learner as Kernel, Schema, Step};
 
+use crate::convert::to_table;
 use crate::learners::Learner;
 
 thread_local! {
-    /// What the first failing call into Python raised, until the call of the kernel that led to it returns.
-    static COMPLAINT: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+    /// The exception of the first failing call into Python, until the call of the kernel returns.
+    static PENDING_ERROR: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
-/// Keep what a call into Python raised; a kernel works on in this thread and has no way to tell.
-fn complain(error: PyErr) {
-    COMPLAINT.with_borrow_mut(|complaint| {
-        complaint.get_or_insert(error);
+/// Stores the exception of a call into Python, because the kernel cannot return it.
+fn store_error(error: PyErr) {
+    PENDING_ERROR.with_borrow_mut(|pending| {
+        pending.get_or_insert(error);
     });
 }
 
-/// What a call into Python raised since the last time this was asked.
-pub fn take_complaint() -> Option<PyErr> {
-    COMPLAINT.take()
+/// Takes the exception that a call into Python raised, if any.
+pub fn take_pending_error() -> Option<PyErr> {
+    PENDING_ERROR.take()
 }
 
-/// Whether a call into Python has failed, so that no further one makes sense.
-fn is_failing() -> bool {
-    COMPLAINT.with_borrow(Option::is_some)
+/// Returns whether a call into Python has failed, so that no further one should be made.
+fn has_pending_error() -> bool {
+    PENDING_ERROR.with_borrow(Option::is_some)
 }
 
-/// Builds members by a Python function of the numbers of values, the number of classes and a seed.
+/// A factory that calls a Python function with the numbers of values, the number of classes and a seed.
 pub struct PythonFactory {
     build: Py<PyAny>,
 }
 
 impl PythonFactory {
-    /// A factory that calls a function.
+    /// Creates a factory that calls a function.
     pub fn new(build: Py<PyAny>) -> Self {
         Self { build }
     }
@@ -53,7 +53,7 @@ impl PythonFactory {
         let built = self.build.bind(py).call1((n_values, schema.n_classes, seed))?;
         match built.cast::<Learner>() {
             Ok(native) => Ok(native.try_borrow_mut()?.take()),
-            Err(_) => Ok(Box::new(CalledBack { schema: schema.clone(), learner: built.unbind() })),
+            Err(_) => Ok(Box::new(PythonLearner { schema: schema.clone(), learner: built.unbind() })),
         }
     }
 }
@@ -61,33 +61,31 @@ impl PythonFactory {
 impl Factory for PythonFactory {
     fn build(&self, schema: &Schema, seed: u64) -> Result<Box<dyn Kernel>, KernelError> {
         Python::attach(|py| self.call(py, schema, seed)).map_err(|error| {
-            let why = error.to_string();
-            complain(error);
-            KernelError::Member { why }
+            let reason = error.to_string();
+            store_error(error);
+            KernelError::Member { reason }
         })
     }
 }
 
-/// A learner in Python, with the methods of our own `Learner`.
-struct CalledBack {
+/// A learner in Python, with the methods of the native `Learner`.
+struct PythonLearner {
     schema: Schema,
     learner: Py<PyAny>,
 }
 
-impl CalledBack {
-    /// Call Python; what it raises is kept, and nothing more is called after it.
-    fn call<T>(&self, work: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> Option<T> {
-        if is_failing() {
+impl PythonLearner {
+    /// Calls Python; stores an exception, after which no more calls are made.
+    fn call<T>(&self, run_kernel: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> Option<T> {
+        if has_pending_error() {
             return None;
         }
-        Python::attach(|py| work(self.learner.bind(py))).map_err(complain).ok()
+        Python::attach(|py| run_kernel(self.learner.bind(py))).map_err(store_error).ok()
     }
 
     fn rows<'py>(&self, py: Python<'py>, x: &[f64], n: usize) -> PyResult<Bound<'py, PyAny>> {
-        let shape = (n, self.schema.n_attributes());
-        let rows = Array2::from_shape_vec(shape, x[..shape.0 * shape.1].to_vec());
-        let rows = rows.map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))?;
-        Ok(rows.into_pyarray(py).into_any())
+        let d = self.schema.n_attributes();
+        Ok(to_table(py, "x", x[..n * d].to_vec(), (n, d))?.into_bound(py).into_any())
     }
 
     fn interleave_in_python(
@@ -103,11 +101,12 @@ impl CalledBack {
         let y = step.y.to_vec().into_pyarray(py);
         let test = step.test.map(|test| test.to_vec().into_pyarray(py));
         let weight = step.weight.map(|weight| weight.to_vec().into_pyarray(py));
-        let found = learner.call_method1(intern!(py, "interleave"), (x, y, test, weight, with_votes))?;
-        let (found, found_votes): (PyReadonlyArray1<'_, i32>, Option<PyReadonlyArray2<'_, f64>>) = found.extract()?;
-        copy(&found.as_array().to_vec(), predictions, "predictions")?;
-        if let (Some(votes), Some(found)) = (votes, found_votes) {
-            copy_votes(&found, votes)?;
+        let result = learner.call_method1(intern!(py, "interleave"), (x, y, test, weight, with_votes))?;
+        let (result, result_votes): (PyReadonlyArray1<'_, i32>, Option<PyReadonlyArray2<'_, f64>>) =
+            result.extract()?;
+        copy(&result.as_array().to_vec(), predictions, "predictions")?;
+        if let (Some(votes), Some(result)) = (votes, result_votes) {
+            copy_votes(&result, votes)?;
         }
         Ok(())
     }
@@ -121,13 +120,13 @@ fn copy<T: Copy>(from: &[T], to: &mut [T], what: &'static str) -> PyResult<()> {
     Ok(())
 }
 
-fn copy_votes(found: &PyReadonlyArray2<'_, f64>, votes: &mut [f64]) -> PyResult<()> {
-    // A vote that is no number counts nothing, as of a scikit-learn model that has seen too little.
+fn copy_votes(result: &PyReadonlyArray2<'_, f64>, votes: &mut [f64]) -> PyResult<()> {
+    // A vote that is not finite counts as 0, as from a scikit-learn model that has seen too few rows.
     let finite = |&vote: &f64| if vote.is_finite() { vote } else { 0.0 };
-    copy(&found.as_array().iter().map(finite).collect::<Vec<_>>(), votes, "votes")
+    copy(&result.as_array().iter().map(finite).collect::<Vec<_>>(), votes, "votes")
 }
 
-impl Kernel for CalledBack {
+impl Kernel for PythonLearner {
     fn schema(&self) -> &Schema {
         &self.schema
     }
@@ -138,12 +137,12 @@ impl Kernel for CalledBack {
 
     fn predict(&self, x: &[f64], votes: &mut [f64]) {
         let n = votes.len() / self.schema.n_classes;
-        let done = self.call(|learner| {
+        let result = self.call(|learner| {
             let rows = self.rows(learner.py(), x, n)?;
-            let found = learner.call_method1(intern!(learner.py(), "predict"), (rows,))?;
-            copy_votes(&found.extract()?, votes)
+            let result = learner.call_method1(intern!(learner.py(), "predict"), (rows,))?;
+            copy_votes(&result.extract()?, votes)
         });
-        if done.is_none() {
+        if result.is_none() {
             votes.fill(0.0);
         }
     }
@@ -154,8 +153,8 @@ impl Kernel for CalledBack {
     }
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], mut votes: Option<&mut [f64]>) {
-        let done = self.call(|learner| self.interleave_in_python(learner, step, predictions, votes.as_deref_mut()));
-        if done.is_none() {
+        let result = self.call(|learner| self.interleave_in_python(learner, step, predictions, votes.as_deref_mut()));
+        if result.is_none() {
             predictions.fill(ABSTAINED);
             if let Some(votes) = votes {
                 votes.fill(0.0);
@@ -164,8 +163,8 @@ impl Kernel for CalledBack {
     }
 
     fn n_bytes(&self) -> usize {
-        let held = self.call(|learner| learner.getattr(intern!(learner.py(), "n_bytes"))?.extract::<usize>());
-        size_of::<Self>() + 4 * self.schema.n_values.capacity() + held.unwrap_or(0)
+        let member_bytes = self.call(|learner| learner.getattr(intern!(learner.py(), "n_bytes"))?.extract::<usize>());
+        size_of::<Self>() + 4 * self.schema.n_values.capacity() + member_bytes.unwrap_or(0)
     }
 
     fn save(&self) -> Vec<u8> {
@@ -173,7 +172,7 @@ impl Kernel for CalledBack {
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
-        let done = self.call(|learner| learner.call_method1(intern!(learner.py(), "load"), (bytes,)).map(|_| ()));
-        done.ok_or(KernelError::Saved { what: "member", why: "its learner refuses it" })
+        let result = self.call(|learner| learner.call_method1(intern!(learner.py(), "load"), (bytes,)).map(|_| ()));
+        result.ok_or(KernelError::Saved { what: "member", reason: "its learner rejected it" })
     }
 }

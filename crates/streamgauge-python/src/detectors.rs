@@ -1,4 +1,4 @@
-//! Detectors: one Python class holds the state of any kind.
+//! Bindings of the detectors: one Python class holds any of them.
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -8,7 +8,7 @@ use streamgauge_kernels::KernelError;
 use streamgauge_kernels::adaptive_window::Settings;
 use streamgauge_kernels::detectors::{self as kernels, Detector as Kernel, Direction};
 
-use crate::convert::{column, to_python, work};
+use crate::convert::{read_column, run_kernel, to_python};
 
 /// The state of a detector in native code.
 #[pyclass(module = "streamgauge._native")]
@@ -17,49 +17,49 @@ pub struct Detector {
 }
 
 impl Detector {
-    /// A copy of its kernel, for what watches with it.
-    pub fn boxed(&self) -> Box<dyn Kernel> {
-        self.kernel.boxed()
+    /// Returns a copy of its kernel.
+    pub fn clone_kernel(&self) -> Box<dyn Kernel> {
+        self.kernel.clone()
     }
 }
 
 #[pymethods]
 impl Detector {
-    /// Take in values, in order; the signal after each: 0 stable, 1 warning, 2 drift.
+    /// Adds values in order; returns the signal after each: 0 stable, 1 warning, 2 drift.
     fn update(&mut self, py: Python<'_>, values: PyReadonlyArray1<'_, f64>) -> PyResult<Py<PyArray1<u8>>> {
-        let values = column("values", &values)?;
+        let values = read_column("values", &values)?;
         let kernel = &mut self.kernel;
-        let signals = work(py, || kernels::update_column(&mut **kernel, values))?;
+        let signals = run_kernel(py, || kernels::update_column(&mut **kernel, values))?;
         Ok(signals.into_pyarray(py).unbind())
     }
 
-    /// Forget everything but the options.
+    /// Forgets everything but the options.
     fn reset(&mut self) {
         self.kernel.reset();
     }
 
-    /// The bytes it holds.
+    /// Returns the memory it uses in bytes.
     #[getter]
     fn n_bytes(&self) -> usize {
         self.kernel.n_bytes()
     }
 
-    /// All of its state.
+    /// Saves the state.
     fn save(&self, py: Python<'_>) -> Py<PyBytes> {
         PyBytes::new(py, &self.kernel.save()).unbind()
     }
 
-    /// Take over a saved state.
+    /// Restores a saved state.
     fn load(&mut self, state: &[u8]) -> PyResult<()> {
         self.kernel.load(state).map_err(to_python)
     }
 }
 
-fn built<T: Kernel + 'static>(kernel: Result<T, KernelError>) -> PyResult<Detector> {
+fn build<T: Kernel + 'static>(kernel: Result<T, KernelError>) -> PyResult<Detector> {
     Ok(Detector { kernel: Box::new(kernel.map_err(to_python)?) })
 }
 
-fn direction(name: &str) -> PyResult<Direction> {
+fn parse_direction(name: &str) -> PyResult<Direction> {
     match name {
         "up" => Ok(Direction::Up),
         "down" => Ok(Direction::Down),
@@ -68,7 +68,7 @@ fn direction(name: &str) -> PyResult<Direction> {
     }
 }
 
-/// ADWIN on the values.
+/// Builds ADWIN.
 #[pyfunction]
 fn adwin_detector(
     delta: f64,
@@ -79,36 +79,36 @@ fn adwin_detector(
     direction: &str,
 ) -> PyResult<Detector> {
     let settings = Settings { delta, clock, max_buckets, min_window_length, grace_period };
-    built(kernels::Adwin::with_settings(settings, self::direction(direction)?))
+    build(kernels::Adwin::with_settings(settings, self::parse_direction(direction)?))
 }
 
-/// The Page-Hinkley test.
+/// Builds the Page-Hinkley test.
 #[pyfunction]
 fn page_hinkley(delta: f64, threshold: f64, factor: f64, grace_period: u64, direction: &str) -> PyResult<Detector> {
-    let direction = self::direction(direction)?;
-    built(kernels::PageHinkley::new(kernels::PageHinkleyOptions { delta, threshold, factor, grace_period, direction }))
+    let direction = self::parse_direction(direction)?;
+    build(kernels::PageHinkley::new(kernels::PageHinkleyOptions { delta, threshold, factor, grace_period, direction }))
 }
 
-/// The cumulative sum chart.
+/// Builds the cumulative sum chart.
 #[pyfunction]
 fn cusum(delta: f64, threshold: f64, grace_period: u64, direction: &str) -> PyResult<Detector> {
-    let direction = self::direction(direction)?;
-    built(kernels::Cusum::new(kernels::CusumOptions { delta, threshold, grace_period, direction }))
+    let direction = self::parse_direction(direction)?;
+    build(kernels::Cusum::new(kernels::CusumOptions { delta, threshold, grace_period, direction }))
 }
 
-/// DDM.
+/// Builds DDM.
 #[pyfunction]
 fn ddm(warning: f64, drift: f64, grace_period: u64) -> PyResult<Detector> {
-    built(kernels::Ddm::new(kernels::DdmOptions { warning, drift, grace_period }))
+    build(kernels::Ddm::new(kernels::DdmOptions { warning, drift, grace_period }))
 }
 
-/// EDDM.
+/// Builds EDDM.
 #[pyfunction]
 fn eddm(warning: f64, drift: f64, grace_period: u64) -> PyResult<Detector> {
-    built(kernels::Eddm::new(kernels::EddmOptions { warning, drift, grace_period }))
+    build(kernels::Eddm::new(kernels::EddmOptions { warning, drift, grace_period }))
 }
 
-/// RDDM.
+/// Builds RDDM.
 #[pyfunction]
 fn rddm(
     warning: f64,
@@ -119,52 +119,52 @@ fn rddm(
     max_warning: u64,
 ) -> PyResult<Detector> {
     let levels = kernels::DdmOptions { warning, drift, grace_period };
-    built(kernels::Rddm::new(kernels::RddmOptions { levels, max_concept, min_stable, max_warning }))
+    build(kernels::Rddm::new(kernels::RddmOptions { levels, max_concept, min_stable, max_warning }))
 }
 
-/// HDDM, the A-test.
+/// Builds HDDM, the A-test.
 #[pyfunction]
 fn hddm_a(warning: f64, drift: f64, direction: &str) -> PyResult<Detector> {
-    let direction = self::direction(direction)?;
-    built(kernels::HddmA::new(kernels::HddmAOptions { warning, drift, direction }))
+    let direction = self::parse_direction(direction)?;
+    build(kernels::HddmA::new(kernels::HddmAOptions { warning, drift, direction }))
 }
 
-/// HDDM, the W-test.
+/// Builds HDDM, the W-test.
 #[pyfunction]
 fn hddm_w(warning: f64, drift: f64, newest_weight: f64, direction: &str) -> PyResult<Detector> {
-    let direction = self::direction(direction)?;
-    built(kernels::HddmW::new(kernels::HddmWOptions { warning, drift, newest_weight, direction }))
+    let direction = self::parse_direction(direction)?;
+    build(kernels::HddmW::new(kernels::HddmWOptions { warning, drift, newest_weight, direction }))
 }
 
-/// KSWIN.
+/// Builds KSWIN.
 #[pyfunction]
 fn kswin(delta: f64, width: usize, n_newest: usize, seed: u64) -> PyResult<Detector> {
-    built(kernels::Kswin::new(kernels::KswinOptions { delta, width, n_newest, seed }))
+    build(kernels::Kswin::new(kernels::KswinOptions { delta, width, n_newest, seed }))
 }
 
-/// ECDD.
+/// Builds ECDD.
 #[pyfunction]
 fn ewma_chart(newest_weight: f64, run_length: u64, grace_period: u64) -> PyResult<Detector> {
-    built(kernels::EwmaChart::new(kernels::EwmaChartOptions { newest_weight, run_length, grace_period }))
+    build(kernels::EwmaChart::new(kernels::EwmaChartOptions { newest_weight, run_length, grace_period }))
 }
 
-/// STEPD; its levels are values of the statistic.
+/// Builds STEPD; its levels are values of the statistic.
 #[pyfunction]
 fn stepd(width: usize, warning: f64, drift: f64, direction: &str) -> PyResult<Detector> {
-    let direction = self::direction(direction)?;
-    built(kernels::Stepd::new(kernels::StepdOptions { width, warning, drift, direction }))
+    let direction = self::parse_direction(direction)?;
+    build(kernels::Stepd::new(kernels::StepdOptions { width, warning, drift, direction }))
 }
 
-/// FHDDM.
+/// Builds FHDDM.
 #[pyfunction]
 fn fhddm(delta: f64, width: usize) -> PyResult<Detector> {
-    built(kernels::Fhddm::new(kernels::FhddmOptions { delta, width }))
+    build(kernels::Fhddm::new(kernels::FhddmOptions { delta, width }))
 }
 
-/// A copy of a detector, on the running mean of the values, which starts anew after a drift or goes on.
+/// Builds a copy of a detector on the running mean of the values, which restarts after a drift or continues.
 #[pyfunction]
-fn of_mean(detector: &Detector, anew: bool) -> PyResult<Detector> {
-    built(kernels::OfMean::new(detector.boxed(), anew))
+fn of_mean(detector: &Detector, restarts: bool) -> PyResult<Detector> {
+    build(kernels::MeanDetector::new(detector.clone_kernel(), restarts))
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

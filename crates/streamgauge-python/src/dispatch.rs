@@ -1,4 +1,4 @@
-//! Which instruction set the kernels use.
+//! Selection of the instruction set of the kernels.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -12,28 +12,36 @@ fn name(path: Path) -> &'static str {
     }
 }
 
-/// The instruction sets this machine has, slowest first.
+/// Returns the instruction sets that this machine supports, slowest first.
 #[pyfunction]
 fn instruction_sets() -> Vec<&'static str> {
-    dispatch::available().into_iter().map(name).collect()
+    dispatch::available_paths().into_iter().map(name).collect()
 }
 
-/// The instruction set that the kernels use.
+/// Returns the instruction set that the kernels use.
 #[pyfunction]
 fn instruction_set() -> &'static str {
-    name(dispatch::chosen())
+    name(dispatch::selected_path())
 }
 
-/// Make the kernels use another instruction set; for tests and benchmarks.
+/// Selects another instruction set for the kernels, for tests and benchmarks.
 #[pyfunction]
 fn use_instruction_set(name: &str) -> PyResult<()> {
     let path = match name {
         "baseline" => Path::Baseline,
         "avx2" => Path::Avx2,
         "avx512" => Path::Avx512,
-        _ => return Err(PyValueError::new_err(format!("{name:?} is not an instruction set known here"))),
+        _ => {
+            return Err(PyValueError::new_err(format!(
+                "unknown instruction set {name:?}: it must be baseline, avx2 or avx512"
+            )));
+        }
     };
-    if dispatch::choose(path) { Ok(()) } else { Err(PyValueError::new_err(format!("this machine has no {name}"))) }
+    if dispatch::select(path) {
+        Ok(())
+    } else {
+        Err(PyValueError::new_err(format!("this machine does not support {name}")))
+    }
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,4 +1,4 @@
-//! Learners made of learners.
+//! Bindings of learners made of learners.
 
 use std::sync::Arc;
 
@@ -7,15 +7,15 @@ use pyo3::prelude::*;
 use streamgauge_kernels::learners::{DriftReset, Factory, LeveragingBagging, OneVsRest, OzaBag, OzaBoost};
 
 use crate::composition::PythonFactory;
-use crate::convert::work;
+use crate::convert::run_kernel;
 use crate::detectors::Detector;
-use crate::learners::{Learner, schema};
+use crate::learners::{Learner, build_schema};
 
-fn factory(build: Py<PyAny>) -> Arc<dyn Factory> {
+fn wrap_factory(build: Py<PyAny>) -> Arc<dyn Factory> {
     Arc::new(PythonFactory::new(build))
 }
 
-/// Online bagging.
+/// Builds online bagging.
 #[pyfunction]
 fn oza_bag(
     py: Python<'_>,
@@ -25,12 +25,12 @@ fn oza_bag(
     n_members: usize,
     seed: u64,
 ) -> PyResult<Learner> {
-    let (schema, factory) = (schema(&n_values, n_classes)?, factory(build));
-    let kernel = work(py, || OzaBag::new(schema, factory, n_members, seed))?;
+    let (schema, factory) = (build_schema(&n_values, n_classes)?, wrap_factory(build));
+    let kernel = run_kernel(py, || OzaBag::new(schema, factory, n_members, seed))?;
     Ok(Learner::new(Box::new(kernel)))
 }
 
-/// Leveraging bagging.
+/// Builds leveraging bagging.
 #[pyfunction]
 fn leveraging_bagging(
     py: Python<'_>,
@@ -42,12 +42,12 @@ fn leveraging_bagging(
     delta: f64,
     seed: u64,
 ) -> PyResult<Learner> {
-    let (schema, factory) = (schema(&n_values, n_classes)?, factory(build));
-    let kernel = work(py, || LeveragingBagging::new(schema, factory, n_members, mean_weight, delta, seed))?;
+    let (schema, factory) = (build_schema(&n_values, n_classes)?, wrap_factory(build));
+    let kernel = run_kernel(py, || LeveragingBagging::new(schema, factory, n_members, mean_weight, delta, seed))?;
     Ok(Learner::new(Box::new(kernel)))
 }
 
-/// Online boosting.
+/// Builds online boosting.
 #[pyfunction]
 fn oza_boost(
     py: Python<'_>,
@@ -58,12 +58,12 @@ fn oza_boost(
     pure: bool,
     seed: u64,
 ) -> PyResult<Learner> {
-    let (schema, factory) = (schema(&n_values, n_classes)?, factory(build));
-    let kernel = work(py, || OzaBoost::new(schema, factory, n_members, pure, seed))?;
+    let (schema, factory) = (build_schema(&n_values, n_classes)?, wrap_factory(build));
+    let kernel = run_kernel(py, || OzaBoost::new(schema, factory, n_members, pure, seed))?;
     Ok(Learner::new(Box::new(kernel)))
 }
 
-/// One class against the rest.
+/// Builds one learner per class against the rest.
 #[pyfunction]
 fn one_vs_rest(
     py: Python<'_>,
@@ -72,12 +72,12 @@ fn one_vs_rest(
     build: Py<PyAny>,
     seed: u64,
 ) -> PyResult<Learner> {
-    let (schema, factory) = (schema(&n_values, n_classes)?, factory(build));
-    let kernel = work(py, || OneVsRest::new(schema, factory, seed))?;
+    let (schema, factory) = (build_schema(&n_values, n_classes)?, wrap_factory(build));
+    let kernel = run_kernel(py, || OneVsRest::new(schema, factory, seed))?;
     Ok(Learner::new(Box::new(kernel)))
 }
 
-/// A learner that starts anew after a drift.
+/// Builds a learner that restarts after a drift.
 #[pyfunction]
 fn drift_reset(
     py: Python<'_>,
@@ -88,9 +88,9 @@ fn drift_reset(
     on_warning: bool,
     seed: u64,
 ) -> PyResult<Learner> {
-    let (schema, factory) = (schema(&n_values, n_classes)?, factory(build));
-    let detector = detector.boxed();
-    let kernel = work(py, || DriftReset::new(schema, factory, detector, on_warning, seed))?;
+    let (schema, factory) = (build_schema(&n_values, n_classes)?, wrap_factory(build));
+    let detector = detector.clone_kernel();
+    let kernel = run_kernel(py, || DriftReset::new(schema, factory, detector, on_warning, seed))?;
     Ok(Learner::new(Box::new(kernel)))
 }
 

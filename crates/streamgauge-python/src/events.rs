@@ -1,20 +1,18 @@
-//! Events of live sources, many at a time.
+//! Decoding of events of live sources, many at a time.
 
-use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use streamgauge_kernels::KernelError;
-use streamgauge_kernels::events::{Avro, Csv, Decoded, Decoder, Field, Fields, Format, Json, Use};
+use streamgauge_kernels::events::{Avro, Csv, Decoded, Decoder, Field, FieldRole, Fields, Format, Json};
 
-use crate::convert::{column, to_python, work};
-use crate::text::{dialect, names};
+use crate::convert::{read_column, run_kernel, to_python, to_table};
+use crate::text::{build_dialect, build_names};
 
 /// A field: its name, its nominal values, its use, whether it may be missing.
 type FieldSpec = (String, Option<Vec<String>>, String, bool);
 
-/// The events without a fault: which, values, classes, weights, times, keys; and the faults of the others.
+/// The valid events (indexes, values, classes, weights, times, keys), and the faults of the others.
 type Columns = (
     Py<PyArray1<i64>>,
     Py<PyArray2<f64>>,
@@ -25,22 +23,22 @@ type Columns = (
     Vec<(usize, String)>,
 );
 
-fn fields(specs: Vec<FieldSpec>) -> PyResult<Fields> {
-    let field = |(name, values, what, missing): FieldSpec| {
-        let what = match what.as_str() {
-            "attribute" => Use::Attribute,
-            "class" => Use::Class,
-            "weight" => Use::Weight,
-            "time" => Use::Time,
-            "key" => Use::Key,
-            _ => return Err(PyValueError::new_err(format!("{what:?} is not a use of a field"))),
+fn parse_fields(specs: Vec<FieldSpec>) -> PyResult<Fields> {
+    let field = |(name, values, role, missing): FieldSpec| {
+        let role = match role.as_str() {
+            "attribute" => FieldRole::Attribute,
+            "class" => FieldRole::Class,
+            "weight" => FieldRole::Weight,
+            "time" => FieldRole::Time,
+            "key" => FieldRole::Key,
+            _ => return Err(PyValueError::new_err(format!("{role:?} is not a role of a field"))),
         };
-        Ok(Field { name, names: values.map(names).transpose()?, what, missing })
+        Ok(Field { name, names: values.map(build_names).transpose()?, role, missing })
     };
-    Fields::new(specs.into_iter().map(field).collect::<PyResult<_>>()?).map_err(to_python)
+    Ok(Fields::new(specs.into_iter().map(field).collect::<PyResult<_>>()?))
 }
 
-/// Decodes many events at once.
+/// A decoder of many events at once.
 #[pyclass(frozen, module = "streamgauge._native")]
 struct EventDecoder {
     kernel: Decoder,
@@ -48,35 +46,34 @@ struct EventDecoder {
 
 #[pymethods]
 impl EventDecoder {
-    /// Decode JSON objects.
+    /// Decodes JSON objects.
     #[staticmethod]
     fn json(fields: Vec<FieldSpec>) -> PyResult<Self> {
-        Ok(build(self::fields(fields)?, Box::new(Json)))
+        Ok(wrap(self::parse_fields(fields)?, Box::new(Json)))
     }
 
-    /// Decode lines of delimited values.
+    /// Decodes lines of delimited values.
     #[staticmethod]
     fn csv(fields: Vec<FieldSpec>, columns: Vec<String>, delimiter: u8, missing: Vec<String>) -> PyResult<Self> {
-        let fields = self::fields(fields)?;
-        let csv = Csv::new(dialect(delimiter, false, missing)?, &columns, &fields);
-        Ok(build(fields, Box::new(csv)))
+        let fields = self::parse_fields(fields)?;
+        let csv = Csv::new(build_dialect(delimiter, false, missing)?, &columns, &fields);
+        Ok(wrap(fields, Box::new(csv)))
     }
 
-    /// Decode Avro records of a schema.
+    /// Decodes Avro records of a schema.
     #[staticmethod]
     fn avro(fields: Vec<FieldSpec>, schema: &str) -> PyResult<Self> {
-        Ok(build(self::fields(fields)?, Box::new(Avro::new(schema).map_err(to_python)?)))
+        Ok(wrap(self::parse_fields(fields)?, Box::new(Avro::new(schema).map_err(to_python)?)))
     }
 
-    /// Decode the events that stand one behind the other and end at `ends`.
+    /// Decodes consecutive events, which end at `ends`.
     fn decode(&self, py: Python<'_>, events: &[u8], ends: PyReadonlyArray1<'_, i64>) -> PyResult<Columns> {
-        let ends = column("ends", &ends)?;
+        let ends = read_column("ends", &ends)?;
         let kernel = &self.kernel;
-        let decoded = work(py, || kernel.decode(events, ends))?;
+        let decoded = run_kernel(py, || kernel.decode(events, ends))?;
         let (with_weight, with_time, with_key) = kernel.carries();
         let Decoded { event, x, y, weight, time, keys, key_ends, faults } = decoded;
         let shape = (y.len(), kernel.n_attributes());
-        let fault = |_| to_python(KernelError::Shape { what: "x", found: 0, expected: shape.0 * shape.1 });
         let mut start = 0;
         let key = |end: usize| {
             let bytes = PyBytes::new(py, &keys[start..end]).unbind();
@@ -86,21 +83,21 @@ impl EventDecoder {
         let keys = with_key.then(|| key_ends.into_iter().map(key).collect());
         Ok((
             event.into_pyarray(py).unbind(),
-            Array2::from_shape_vec(shape, x).map_err(fault)?.into_pyarray(py).unbind(),
+            to_table(py, "x", x, shape)?,
             y.into_pyarray(py).unbind(),
             with_weight.then(|| weight.into_pyarray(py).unbind()),
             with_time.then(|| time.into_pyarray(py).unbind()),
             keys,
-            faults.into_iter().map(|fault| (fault.event, fault.why)).collect(),
+            faults.into_iter().map(|error| (error.event, error.reason)).collect(),
         ))
     }
 }
 
-fn build(fields: Fields, format: Box<dyn Format>) -> EventDecoder {
+fn wrap(fields: Fields, format: Box<dyn Format>) -> EventDecoder {
     EventDecoder { kernel: Decoder::new(fields, format) }
 }
 
-/// Put what is here into the module.
+/// Adds the bindings to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<EventDecoder>()
 }

@@ -1,4 +1,4 @@
-//! Ensembles whose members are renewed.
+//! Bindings of adaptive forests.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use pyo3::prelude::*;
 use streamgauge_kernels::learners::{self as kernels, RenewedOptions};
 
 use crate::composition::PythonFactory;
-use crate::convert::work;
-use crate::learners::{Learner, schema};
+use crate::convert::run_kernel;
+use crate::learners::{Learner, build_schema};
 use crate::trees::TreeOptions;
 
-/// An adaptive random forest.
+/// Builds an adaptive random forest.
 #[pyfunction]
 fn adaptive_random_forest(
     py: Python<'_>,
@@ -36,12 +36,12 @@ fn adaptive_random_forest(
         weighted_votes,
         weighted_background: false,
     };
-    let schema = schema(&n_values, n_classes)?;
-    let kernel = work(py, || kernels::adaptive_random_forest(schema, options, tree, subspace, seed))?;
+    let schema = build_schema(&n_values, n_classes)?;
+    let kernel = run_kernel(py, || kernels::adaptive_random_forest(schema, options, tree, subspace, seed))?;
     Ok(Learner::new(Box::new(kernel)))
 }
 
-/// Streaming random patches.
+/// Builds streaming random patches.
 #[pyfunction]
 fn streaming_random_patches(
     py: Python<'_>,
@@ -65,8 +65,8 @@ fn streaming_random_patches(
         weighted_votes,
         weighted_background: true,
     };
-    let (schema, factory) = (schema(&n_values, n_classes)?, Arc::new(PythonFactory::new(build)));
-    let kernel = work(py, || kernels::streaming_random_patches(schema, options, factory, seed))?;
+    let (schema, factory) = (build_schema(&n_values, n_classes)?, Arc::new(PythonFactory::new(build)));
+    let kernel = run_kernel(py, || kernels::streaming_random_patches(schema, options, factory, seed))?;
     Ok(Learner::new(Box::new(kernel)))
 }
 

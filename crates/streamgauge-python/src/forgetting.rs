@@ -1,4 +1,4 @@
-//! Forgetting: one Python class holds the state of any kind.
+//! Bindings of forgetting: one Python class holds the state of any kind.
 
 use numpy::ndarray::{ArrayBase, Dimension, OwnedRepr, ShapeBuilder, ShapeError, StrideShape};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyArray4, PyReadonlyArray1, PyReadonlyArray2};
@@ -8,7 +8,7 @@ use pyo3::types::PyBytes;
 use streamgauge_kernels::adaptive_window::Settings;
 use streamgauge_kernels::forgetting::{self as kernels, Columns, Forgetting as Kernel, Layout, Outcomes, Statistics};
 
-use crate::convert::{column, optional_column, table, to_python, work};
+use crate::convert::{read_column, read_optional_column, read_table, run_kernel, to_python};
 
 type Tallies = (
     Py<PyArray3<f64>>,
@@ -27,10 +27,10 @@ struct Forgetting {
 
 #[pymethods]
 impl Forgetting {
-    /// Take in rows; the tallies after the first `stop` of them, for each of the ascending stops: confusion [s, c, c],
-    /// abstained [s, c], hits of the majority class and of no change by true class [s, 2, c], widths [s], the sums of
-    /// the statistics asked for [s, n], and areas under ROC curves, ties and average precisions [s, 3, c, c].
-    #[pyo3(signature = (y_true, y_pred, majority_hit, no_change_hit, weight, stops, votes = None, time = None))]
+    /// Adds rows; returns the tallies after each of the ascending reading rows: confusion [s, c, c], abstained [s, c],
+    /// hits of the majority class and of no change by true class [s, 2, c], widths [s], the sums of the requested
+    /// statistics [s, n], and areas under ROC curves, ties and average precisions [s, 3, c, c].
+    #[pyo3(signature = (y_true, y_pred, majority_hit, no_change_hit, weight, reading_rows, votes = None, time = None))]
     fn update(
         &mut self,
         py: Python<'_>,
@@ -39,106 +39,107 @@ impl Forgetting {
         majority_hit: PyReadonlyArray1<'_, bool>,
         no_change_hit: PyReadonlyArray1<'_, bool>,
         weight: Option<PyReadonlyArray1<'_, f64>>,
-        stops: PyReadonlyArray1<'_, i64>,
+        reading_rows: PyReadonlyArray1<'_, i64>,
         votes: Option<PyReadonlyArray2<'_, f64>>,
         time: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<Tallies> {
         let columns = Columns {
-            y_true: column("y_true", &y_true)?,
-            y_pred: column("y_pred", &y_pred)?,
-            majority_hit: column("majority_hit", &majority_hit)?,
-            no_change_hit: column("no_change_hit", &no_change_hit)?,
-            weight: optional_column("weight", weight.as_ref())?,
-            votes: votes.as_ref().map(|votes| table("votes", votes)).transpose()?,
-            time: optional_column("time", time.as_ref())?,
+            y_true: read_column("y_true", &y_true)?,
+            y_pred: read_column("y_pred", &y_pred)?,
+            majority_hit: read_column("majority_hit", &majority_hit)?,
+            no_change_hit: read_column("no_change_hit", &no_change_hit)?,
+            weight: read_optional_column("weight", weight.as_ref())?,
+            votes: votes.as_ref().map(|votes| read_table("votes", votes)).transpose()?,
+            time: read_optional_column("time", time.as_ref())?,
         };
-        // A stop below 0 becomes one far beyond the end, which the kernel refuses.
-        let stops: Vec<usize> = column("stops", &stops)?.iter().map(|&stop| stop as usize).collect();
+        // A negative row becomes one far beyond the end, which the kernel refuses.
+        let reading_rows: Vec<usize> =
+            read_column("reading_rows", &reading_rows)?.iter().map(|&row| row as usize).collect();
         let kernel = &mut self.kernel;
-        let tallies = work(py, || kernel.update(&columns, &stops))?;
-        let (s, c, statistics) = (stops.len(), tallies.n_classes, self.kernel.layout().statistics());
-        let ranks = statistics.ranks.then(|| shaped((s, 3, c, c), tallies.ranks)).transpose()?;
+        let tallies = run_kernel(py, || kernel.update(&columns, &reading_rows))?;
+        let (s, c, statistics) = (reading_rows.len(), tallies.n_classes, self.kernel.layout().statistics());
+        let ranks = statistics.ranks.then(|| reshape((s, 3, c, c), tallies.ranks)).transpose()?;
         Ok((
-            shaped((s, c, c), tallies.confusion)?.into_pyarray(py).unbind(),
-            shaped((s, c), tallies.abstained)?.into_pyarray(py).unbind(),
-            shaped((s, 2, c), tallies.hits)?.into_pyarray(py).unbind(),
+            reshape((s, c, c), tallies.confusion)?.into_pyarray(py).unbind(),
+            reshape((s, c), tallies.abstained)?.into_pyarray(py).unbind(),
+            reshape((s, 2, c), tallies.hits)?.into_pyarray(py).unbind(),
             tallies.widths.into_pyarray(py).unbind(),
-            shaped((s, statistics.n_sums()), tallies.sums)?.into_pyarray(py).unbind(),
+            reshape((s, statistics.n_sums()), tallies.sums)?.into_pyarray(py).unbind(),
             ranks.map(|ranks| ranks.into_pyarray(py).unbind()),
         ))
     }
 
-    /// The bytes it holds.
+    /// Returns the memory it uses in bytes.
     #[getter]
     fn n_bytes(&self) -> usize {
         self.kernel.n_bytes()
     }
 
-    /// All of its state.
+    /// Saves the state.
     fn save(&self, py: Python<'_>) -> Py<PyBytes> {
         PyBytes::new(py, &py.detach(|| self.kernel.save())).unbind()
     }
 
-    /// Take over a saved state.
+    /// Restores a saved state.
     fn load(&mut self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
         let kernel = &mut self.kernel;
-        work(py, || kernel.load(state))
+        run_kernel(py, || kernel.load(state))
     }
 }
 
-fn shaped<D: Dimension>(
+fn reshape<D: Dimension>(
     shape: impl ShapeBuilder<Dim = D> + Into<StrideShape<D>>,
     values: Vec<f64>,
 ) -> PyResult<ArrayBase<OwnedRepr<f64>, D>> {
     ArrayBase::from_shape_vec(shape, values).map_err(|error: ShapeError| PyValueError::new_err(error.to_string()))
 }
 
-fn layout(n_classes: usize, statistics: &[String], keeps_rows: bool) -> PyResult<Layout> {
+fn build_layout(n_classes: usize, statistics: &[String], stores_rows: bool) -> PyResult<Layout> {
     let outcomes = Outcomes::new(n_classes).map_err(to_python)?;
-    let statistics = Statistics::named(statistics.iter().map(String::as_str)).map_err(to_python)?;
-    Layout::new(outcomes, statistics, keeps_rows).map_err(to_python)
+    let statistics = Statistics::from_names(statistics.iter().map(String::as_str)).map_err(to_python)?;
+    Layout::new(outcomes, statistics, stores_rows).map_err(to_python)
 }
 
-fn state(kernel: impl Kernel + 'static) -> Forgetting {
+fn wrap(kernel: impl Kernel + 'static) -> Forgetting {
     Forgetting { kernel: Box::new(kernel) }
 }
 
-/// Nothing is forgotten.
+/// Builds counts over all rows.
 #[pyfunction]
 #[pyo3(signature = (n_classes, statistics = vec![]))]
 fn landmark(n_classes: usize, statistics: Vec<String>) -> PyResult<Forgetting> {
-    Ok(state(kernels::Landmark::new(layout(n_classes, &statistics, false)?)))
+    Ok(wrap(kernels::Landmark::new(build_layout(n_classes, &statistics, false)?)))
 }
 
-/// A sliding window of the last `width` rows.
+/// Builds a sliding window of the last `width` rows.
 #[pyfunction]
 #[pyo3(signature = (n_classes, width, statistics = vec![]))]
 fn window(n_classes: usize, width: usize, statistics: Vec<String>) -> PyResult<Forgetting> {
-    kernels::Window::new(layout(n_classes, &statistics, true)?, width).map(state).map_err(to_python)
+    kernels::Window::new(build_layout(n_classes, &statistics, true)?, width).map(wrap).map_err(to_python)
 }
 
-/// A sliding window of the last `seconds`.
+/// Builds a sliding window of the last `seconds`.
 #[pyfunction]
 #[pyo3(signature = (n_classes, seconds, statistics = vec![]))]
 fn time_window(n_classes: usize, seconds: f64, statistics: Vec<String>) -> PyResult<Forgetting> {
-    kernels::TimeWindow::new(layout(n_classes, &statistics, true)?, seconds).map(state).map_err(to_python)
+    Ok(wrap(kernels::TimeWindow::new(build_layout(n_classes, &statistics, true)?, seconds)))
 }
 
-/// Windows of `width` rows that follow each other.
+/// Builds consecutive windows of `width` rows.
 #[pyfunction]
 #[pyo3(signature = (n_classes, width, statistics = vec![]))]
 fn tumbling(n_classes: usize, width: u64, statistics: Vec<String>) -> PyResult<Forgetting> {
-    kernels::Tumbling::new(layout(n_classes, &statistics, true)?, width).map(state).map_err(to_python)
+    kernels::Tumbling::new(build_layout(n_classes, &statistics, true)?, width).map(wrap).map_err(to_python)
 }
 
-/// Weights that fade by a factor with every row.
+/// Builds exponential fading.
 #[pyfunction]
 #[pyo3(signature = (n_classes, factor, statistics = vec![]))]
 fn fading(n_classes: usize, factor: f64, statistics: Vec<String>) -> PyResult<Forgetting> {
-    kernels::Fading::new(layout(n_classes, &statistics, false)?, factor).map(state).map_err(to_python)
+    Ok(wrap(kernels::Fading::new(build_layout(n_classes, &statistics, false)?, factor)))
 }
 
-/// A window that adapts its width to the errors.
+/// Builds an adaptive window on the errors.
 #[pyfunction]
 #[pyo3(signature = (n_classes, delta, clock, max_buckets, min_window_length, grace_period, statistics = vec![]))]
 fn adwin(
@@ -151,7 +152,7 @@ fn adwin(
     statistics: Vec<String>,
 ) -> PyResult<Forgetting> {
     let settings = Settings { delta, clock, max_buckets, min_window_length, grace_period };
-    kernels::Adwin::new(layout(n_classes, &statistics, false)?, settings).map(state).map_err(to_python)
+    kernels::Adwin::new(build_layout(n_classes, &statistics, false)?, settings).map(wrap).map_err(to_python)
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,6 +1,5 @@
-//! Native generators: one Python class holds any of them.
+//! Bindings of the generators: one Python class holds any of them.
 
-use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 use streamgauge_kernels::KernelError;
@@ -10,7 +9,7 @@ use streamgauge_kernels::generators::{
     Source, Stagger, Waveform,
 };
 
-use crate::convert::{to_python, work};
+use crate::convert::{run_kernel, to_python, to_table};
 
 type Rows = (Py<PyArray2<f64>>, Py<PyArray1<i32>>);
 
@@ -28,26 +27,20 @@ impl Generator {
 
 #[pymethods]
 impl Generator {
-    /// The values and labels of `n` rows from position `start` on.
+    /// Returns the values and labels of `n` rows from position `start` on.
     fn rows(&self, py: Python<'_>, start: u64, n: usize) -> PyResult<Rows> {
-        let shape = (n, self.kernel.n_attributes());
-        let (x, y) = work(py, || {
-            let (x, y) = self.kernel.rows(start, n);
-            let found = x.len();
-            let x = Array2::from_shape_vec(shape, x);
-            Ok((x.map_err(|_| KernelError::Shape { what: "x", found, expected: shape.0 * shape.1 })?, y))
-        })?;
-        Ok((x.into_pyarray(py).unbind(), y.into_pyarray(py).unbind()))
+        let (x, y) = run_kernel(py, || Ok(self.kernel.rows(start, n)))?;
+        Ok((to_table(py, "x", x, (n, self.kernel.n_attributes()))?, y.into_pyarray(py).unbind()))
     }
 }
 
-/// SEA concepts; `drift_every` 0 means that the first threshold stays.
+/// Builds SEA concepts; with `drift_every` 0 the first threshold stays.
 #[pyfunction]
 fn sea(thresholds: Vec<f64>, drift_every: u64, noise: f64, seed: u64, sample: u64) -> PyResult<Generator> {
     Generator::new(Sea::new(&thresholds, drift_every, noise, Source { seed, sample }))
 }
 
-/// A rotating hyperplane.
+/// Builds a rotating hyperplane.
 #[pyfunction]
 fn hyperplane(
     n_attributes: usize,
@@ -62,7 +55,7 @@ fn hyperplane(
     Generator::new(Hyperplane::new(options, Source { seed, sample }))
 }
 
-/// Random radial basis functions whose centres move.
+/// Builds random radial basis functions whose centres move.
 #[pyfunction]
 fn random_rbf(
     n_attributes: usize,
@@ -77,43 +70,43 @@ fn random_rbf(
     Generator::new(RandomRbf::new(options, Source { seed, sample }))
 }
 
-/// The digits of a seven-segment display.
+/// Builds the digits of a seven-segment display.
 #[pyfunction]
 fn led(n_drifting: usize, noise: f64, seed: u64, sample: u64) -> PyResult<Generator> {
     Generator::new(Led::new(n_drifting, noise, Source { seed, sample }))
 }
 
-/// Waveforms of 21 attributes, or of 40.
+/// Builds waveforms of 21 attributes, or of 40.
 #[pyfunction]
 fn waveform(with_irrelevant: bool, seed: u64, sample: u64) -> PyResult<Generator> {
     Generator::new(Ok(Waveform::new(with_irrelevant, Source { seed, sample })))
 }
 
-/// Loan applications.
+/// Builds loan applications.
 #[pyfunction]
 fn agrawal(concept: usize, perturbation: f64, seed: u64, sample: u64) -> PyResult<Generator> {
-    Generator::new(Agrawal::new(concept, perturbation, Source { seed, sample }))
+    Generator::new(Ok(Agrawal::new(concept, perturbation, Source { seed, sample })))
 }
 
-/// STAGGER concepts.
+/// Builds STAGGER concepts.
 #[pyfunction]
 fn stagger(concept: usize, seed: u64, sample: u64) -> PyResult<Generator> {
-    Generator::new(Stagger::new(concept, Source { seed, sample }))
+    Generator::new(Ok(Stagger::new(concept, Source { seed, sample })))
 }
 
-/// Points below and above a sine curve.
+/// Builds points below and above a sine curve.
 #[pyfunction]
 fn sine(concept: usize, n_irrelevant: usize, seed: u64, sample: u64) -> PyResult<Generator> {
-    Generator::new(Sine::new(concept, n_irrelevant, Source { seed, sample }))
+    Generator::new(Ok(Sine::new(concept, n_irrelevant, Source { seed, sample })))
 }
 
-/// Two truth values and two numbers.
+/// Builds rows of two truth values and two numbers.
 #[pyfunction]
 fn mixed(concept: usize, seed: u64, sample: u64) -> PyResult<Generator> {
-    Generator::new(Mixed::new(concept, Source { seed, sample }))
+    Generator::new(Ok(Mixed::new(concept, Source { seed, sample })))
 }
 
-/// A random tree.
+/// Builds a random tree.
 #[pyfunction]
 fn random_tree(
     n_nominal: usize,
@@ -131,19 +124,19 @@ fn random_tree(
     Generator::new(RandomTree::new(options, Source { seed, sample }))
 }
 
-/// Negotiations about an asset.
+/// Builds negotiations about an asset.
 #[pyfunction]
 fn asset_negotiation(concept: usize, noise: f64, seed: u64, sample: u64) -> PyResult<Generator> {
     Generator::new(AssetNegotiation::new(concept, noise, Source { seed, sample }))
 }
 
-/// Poker hands.
+/// Builds poker hands.
 #[pyfunction]
 fn poker_hand(seed: u64, sample: u64) -> PyResult<Generator> {
     Generator::new(Ok(PokerHand::new(Source { seed, sample })))
 }
 
-/// Clusters at the corners of a cube.
+/// Builds clusters at the corners of a cube.
 #[pyfunction]
 fn classification(
     concept: u64,

@@ -1,15 +1,14 @@
-//! Native learners: one Python class holds any of them.
+//! Bindings of the learners: one Python class holds any of them.
 
 use std::collections::HashMap;
 
-use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use streamgauge_kernels::error::check_length;
 use streamgauge_kernels::learners::{self as kernels, Learner as Kernel, Schema, Step};
 
-use crate::convert::{column, optional_column, table, to_python, unwritten, work};
+use crate::convert::{allocate_column, read_column, read_optional_column, read_table, run_kernel, to_table};
 
 type Predictions = Py<PyArray1<i32>>;
 type Votes = Py<PyArray2<f64>>;
@@ -22,12 +21,12 @@ pub struct Learner {
 }
 
 impl Learner {
-    /// A learner as Python sees it.
+    /// Wraps a kernel for Python.
     pub fn new(kernel: Box<dyn Kernel>) -> Self {
         Self { kernel }
     }
 
-    /// Take the kernel out, to be the member of another; what is left knows nothing and learns nothing of use.
+    /// Takes the kernel out, to be a member of another learner, and leaves an untrained baseline in its place.
     pub fn take(&mut self) -> Box<dyn Kernel> {
         let schema = Schema { n_values: vec![], n_classes: 1 };
         std::mem::replace(&mut self.kernel, Box::new(kernels::NoChange::new(schema)))
@@ -36,7 +35,7 @@ impl Learner {
 
 #[pymethods]
 impl Learner {
-    /// Predict each tested row, then learn it; predictions, and votes where wanted.
+    /// Predicts each tested row, then learns it; returns the predictions, and the votes if requested.
     #[pyo3(signature = (x, y, test, weight, with_votes))]
     fn interleave(
         &mut self,
@@ -47,29 +46,24 @@ impl Learner {
         weight: Option<PyReadonlyArray1<'_, f64>>,
         with_votes: bool,
     ) -> PyResult<(Predictions, Option<Votes>)> {
-        let step = Step {
-            x: table("x", &x)?,
-            y: column("y", &y)?,
-            test: optional_column("test", test.as_ref())?,
-            weight: optional_column("weight", weight.as_ref())?,
-        };
+        let step = read_step(&x, &y, test.as_ref(), weight.as_ref())?;
         let (n, n_classes) = (step.y.len(), self.kernel.schema().n_classes);
         let kernel = &mut self.kernel;
-        let predictions = unwritten::<i32>(py, n)?;
+        let predictions = allocate_column::<i32>(py, n)?;
         let mut written = predictions.try_readwrite()?;
         let predicted = written.as_slice_mut()?;
-        let votes = work(py, || {
+        let votes = run_kernel(py, || {
             step.check(kernel.schema())?;
             let mut votes = with_votes.then(|| vec![0.0; n * n_classes]);
             kernel.interleave(&step, predicted, votes.as_deref_mut());
             Ok(votes)
         })?;
         drop(written);
-        let votes = votes.map(|votes| to_table(py, votes, n, n_classes)).transpose()?;
+        let votes = votes.map(|votes| to_table(py, "votes", votes, (n, n_classes))).transpose()?;
         Ok((predictions.unbind(), votes))
     }
 
-    /// As `interleave`, row by row; with the nanoseconds that predicting and learning each row took.
+    /// Like `interleave`, row by row; also returns the nanoseconds that predicting and learning each row took.
     #[pyo3(signature = (x, y, test, weight, with_votes))]
     fn interleave_timed(
         &mut self,
@@ -80,94 +74,99 @@ impl Learner {
         weight: Option<PyReadonlyArray1<'_, f64>>,
         with_votes: bool,
     ) -> PyResult<(Predictions, Option<Votes>, Nanoseconds, Nanoseconds)> {
-        let step = Step {
-            x: table("x", &x)?,
-            y: column("y", &y)?,
-            test: optional_column("test", test.as_ref())?,
-            weight: optional_column("weight", weight.as_ref())?,
-        };
+        let step = read_step(&x, &y, test.as_ref(), weight.as_ref())?;
         let (n, n_classes) = (step.y.len(), self.kernel.schema().n_classes);
         let kernel = &mut self.kernel;
-        let (predictions, votes, timings) = work(py, || {
+        let (predictions, votes, timings) = run_kernel(py, || {
             step.check(kernel.schema())?;
             let mut predictions = vec![0; n];
             let mut votes = with_votes.then(|| vec![0.0; n * n_classes]);
             let timings = kernels::interleave_timed(kernel.as_mut(), &step, &mut predictions, votes.as_deref_mut());
             Ok((predictions, votes, timings))
         })?;
-        let votes = votes.map(|votes| to_table(py, votes, n, n_classes)).transpose()?;
+        let votes = votes.map(|votes| to_table(py, "votes", votes, (n, n_classes))).transpose()?;
         let (predict, learn) = (timings.predict.into_pyarray(py).unbind(), timings.learn.into_pyarray(py).unbind());
         Ok((predictions.into_pyarray(py).unbind(), votes, predict, learn))
     }
 
-    /// The votes for each row; changes nothing.
+    /// Returns the votes for each row, without changing the learner.
     fn predict(&self, py: Python<'_>, x: PyReadonlyArray2<'_, f64>) -> PyResult<Votes> {
-        let rows = table("x", &x)?;
+        let rows = read_table("x", &x)?;
         let (d, n_classes) = (self.kernel.schema().n_attributes(), self.kernel.schema().n_classes);
         let n = x.as_array().nrows();
         let kernel = &self.kernel;
-        let votes = work(py, || {
+        let votes = run_kernel(py, || {
             check_length("x", rows.len(), n * d)?;
             let mut votes = vec![0.0; n * n_classes];
             kernel.predict(rows, &mut votes);
             Ok(votes)
         })?;
-        to_table(py, votes, n, n_classes)
+        to_table(py, "votes", votes, (n, n_classes))
     }
 
-    /// What else there is to tell about it, such as the nodes of a tree.
+    /// Returns further facts about it, such as the number of nodes of a tree.
     #[getter]
     fn facts(&self) -> HashMap<&'static str, u64> {
         self.kernel.facts().into_iter().collect()
     }
 
-    /// The bytes it holds.
+    /// Returns the memory it uses in bytes.
     #[getter]
     fn n_bytes(&self, py: Python<'_>) -> PyResult<usize> {
-        work(py, || Ok(self.kernel.n_bytes()))
+        run_kernel(py, || Ok(self.kernel.n_bytes()))
     }
 
-    /// All of its state.
+    /// Saves the state.
     fn save(&self, py: Python<'_>) -> PyResult<Py<PyBytes>> {
-        Ok(PyBytes::new(py, &work(py, || Ok(self.kernel.save()))?).unbind())
+        Ok(PyBytes::new(py, &run_kernel(py, || Ok(self.kernel.save()))?).unbind())
     }
 
-    /// Take over a saved state.
+    /// Restores a saved state.
     fn load(&mut self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
         let kernel = &mut self.kernel;
-        work(py, || kernel.load(state))
+        run_kernel(py, || kernel.load(state))
     }
 }
 
-fn to_table(py: Python<'_>, votes: Vec<f64>, n: usize, n_classes: usize) -> PyResult<Votes> {
-    let shape = |_| to_python(streamgauge_kernels::KernelError::Shape { what: "votes", found: 0, expected: n });
-    Ok(Array2::from_shape_vec((n, n_classes), votes).map_err(shape)?.into_pyarray(py).unbind())
+/// Reads the columns of a step.
+fn read_step<'a>(
+    x: &'a PyReadonlyArray2<'_, f64>,
+    y: &'a PyReadonlyArray1<'_, i32>,
+    test: Option<&'a PyReadonlyArray1<'_, bool>>,
+    weight: Option<&'a PyReadonlyArray1<'_, f64>>,
+) -> PyResult<Step<'a>> {
+    Ok(Step {
+        x: read_table("x", x)?,
+        y: read_column("y", y)?,
+        test: read_optional_column("test", test)?,
+        weight: read_optional_column("weight", weight)?,
+    })
 }
 
-/// What a learner must know of a stream.
-pub fn schema(n_values: &PyReadonlyArray1<'_, u32>, n_classes: usize) -> PyResult<Schema> {
-    Ok(Schema { n_values: column("n_values", n_values)?.to_vec(), n_classes })
+/// Builds the schema of a learner.
+pub fn build_schema(n_values: &PyReadonlyArray1<'_, u32>, n_classes: usize) -> PyResult<Schema> {
+    Ok(Schema { n_values: read_column("n_values", n_values)?.to_vec(), n_classes })
 }
 
-/// A learner that predicts the class seen most often.
+/// Builds a learner that predicts the most frequent class.
 #[pyfunction]
 fn majority_class(n_values: PyReadonlyArray1<'_, u32>, n_classes: usize) -> PyResult<Learner> {
-    Ok(Learner { kernel: Box::new(kernels::MajorityClass::new(schema(&n_values, n_classes)?)) })
+    Ok(Learner { kernel: Box::new(kernels::MajorityClass::new(build_schema(&n_values, n_classes)?)) })
 }
 
-/// A learner that predicts the class seen last.
+/// Builds a learner that predicts the class seen last.
 #[pyfunction]
 fn no_change(n_values: PyReadonlyArray1<'_, u32>, n_classes: usize) -> PyResult<Learner> {
-    Ok(Learner { kernel: Box::new(kernels::NoChange::new(schema(&n_values, n_classes)?)) })
+    Ok(Learner { kernel: Box::new(kernels::NoChange::new(build_schema(&n_values, n_classes)?)) })
 }
 
-/// Naive Bayes.
+/// Builds naive Bayes.
 #[pyfunction]
 fn naive_bayes(n_values: PyReadonlyArray1<'_, u32>, n_classes: usize) -> PyResult<Learner> {
-    Ok(Learner { kernel: kernels::naive_bayes(schema(&n_values, n_classes)?) })
+    Ok(Learner { kernel: kernels::naive_bayes(build_schema(&n_values, n_classes)?) })
 }
 
-/// Check every value, label and weight of a batch against its schema.
+/// Checks every value, label and weight of a batch against its schema.
 #[pyfunction]
 fn check_batch(
     py: Python<'_>,
@@ -178,10 +177,10 @@ fn check_batch(
     y: PyReadonlyArray1<'_, i32>,
     weight: Option<PyReadonlyArray1<'_, f64>>,
 ) -> PyResult<()> {
-    let schema = schema(&n_values, n_classes)?;
-    let (x, y) = (table("x", &x)?, column("y", &y)?);
-    let (missing, weight) = (column("missing", &missing)?, optional_column("weight", weight.as_ref())?);
-    work(py, || schema.check(x, y, weight, missing))
+    let schema = build_schema(&n_values, n_classes)?;
+    let (x, y) = (read_table("x", &x)?, read_column("y", &y)?);
+    let (missing, weight) = (read_column("missing", &missing)?, read_optional_column("weight", weight.as_ref())?);
+    run_kernel(py, || schema.check(x, y, weight, missing))
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

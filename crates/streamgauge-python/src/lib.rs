@@ -1,7 +1,7 @@
-//! The compiled half of streamgauge, as Python sees it (`streamgauge._native._compiled`).
+//! The Python binding of the streamgauge kernels (`streamgauge._native._compiled`).
 //!
-//! Each file binds one module of the kernels. It only converts: columns in, columns out, the GIL released while the
-//! kernel works, every [`KernelError`](streamgauge_kernels::KernelError) a `ValueError`.
+//! Each file binds one module of the kernels. It only converts: columns in, columns out, with the GIL released while
+//! the kernel runs and every [`KernelError`](streamgauge_kernels::KernelError) raised as a `ValueError`.
 
 use pyo3::prelude::*;
 
@@ -24,7 +24,7 @@ mod text;
 mod trees;
 mod writing;
 
-/// The native kernels of streamgauge.
+/// Returns the native kernels of streamgauge.
 #[pymodule(gil_used = false)]
 fn _compiled(module: &Bound<'_, PyModule>) -> PyResult<()> {
     baselines::register(module)?;

@@ -1,40 +1,46 @@
-//! Addressed randomness, a column of consecutive rows at a time.
+//! Bindings of addressed randomness, a column of consecutive rows at a time.
 
-use numpy::{IntoPyArray, PyArray1};
+use numpy::{Element, IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use streamgauge_kernels::randomness::{self, Draws, Poisson, Purpose};
 
-use crate::convert::work;
+use crate::convert::run_kernel;
 
-/// The draws of `n` rows from `start` on.
+/// Computes a value from the draw of each of `n` rows from `start` on.
+fn map_rows<T: Element>(
+    py: Python<'_>,
+    (seed, purpose, fold): (u64, &str, u64),
+    (start, n): (u64, usize),
+    value: impl Sync + Fn(Draws, u64) -> T,
+) -> Py<PyArray1<T>> {
+    let draws = Draws::new(seed, Purpose::named(purpose), fold);
+    let values: Vec<T> = py.detach(|| (start..).take(n).map(|row| value(draws, row)).collect());
+    values.into_pyarray(py).unbind()
+}
+
+/// Returns the draws of `n` rows from `start` on.
 #[pyfunction]
 fn draw(py: Python<'_>, seed: u64, purpose: &str, fold: u64, start: u64, n: usize) -> Py<PyArray1<u64>> {
-    let draws = Draws::new(seed, Purpose::named(purpose), fold);
-    let values: Vec<u64> = py.detach(|| (start..).take(n).map(|row| draws.at(row)).collect());
-    values.into_pyarray(py).unbind()
+    map_rows(py, (seed, purpose, fold), (start, n), Draws::at)
 }
 
-/// Uniform numbers in [0, 1) for `n` rows from `start` on.
+/// Returns uniform numbers in [0, 1) for `n` rows from `start` on.
 #[pyfunction]
 fn uniform(py: Python<'_>, seed: u64, purpose: &str, fold: u64, start: u64, n: usize) -> Py<PyArray1<f64>> {
-    let draws = Draws::new(seed, Purpose::named(purpose), fold);
-    let values: Vec<f64> = py.detach(|| (start..).take(n).map(|row| draws.uniform(row)).collect());
-    values.into_pyarray(py).unbind()
+    map_rows(py, (seed, purpose, fold), (start, n), Draws::uniform)
 }
 
-/// Whole numbers in `0..limit` for `n` rows from `start` on.
+/// Returns whole numbers in `0..limit` for `n` rows from `start` on.
 #[pyfunction]
 fn below(py: Python<'_>, seed: u64, purpose: &str, fold: u64, start: u64, n: usize, limit: u64) -> Py<PyArray1<i64>> {
-    let draws = Draws::new(seed, Purpose::named(purpose), fold);
-    let values: Vec<i64> = py.detach(|| (start..).take(n).map(|row| draws.below(row, limit) as i64).collect());
-    values.into_pyarray(py).unbind()
+    map_rows(py, (seed, purpose, fold), (start, n), |draws, row| draws.below(row, limit) as i64)
 }
 
-/// Poisson(1) weights for `n` rows from `start` on.
+/// Returns Poisson(1) weights for `n` rows from `start` on.
 #[pyfunction]
 fn poisson(py: Python<'_>, seed: u64, purpose: &str, fold: u64, start: u64, n: usize) -> PyResult<Py<PyArray1<f64>>> {
     let draws = Draws::new(seed, Purpose::named(purpose), fold);
-    let values = work(py, || {
+    let values = run_kernel(py, || {
         let mut values = vec![0.0; n];
         Poisson::new(1.0)?.fill(draws, start, &mut values);
         Ok(values)
@@ -42,7 +48,7 @@ fn poisson(py: Python<'_>, seed: u64, purpose: &str, fold: u64, start: u64, n: u
     Ok(values.into_pyarray(py).unbind())
 }
 
-/// The seed of a learner in a fold.
+/// Returns the seed of a learner in a fold.
 #[pyfunction]
 fn fold_seed(master: u64, fold: u64, learner_seed: u64) -> u64 {
     randomness::fold_seed(master, fold, learner_seed)

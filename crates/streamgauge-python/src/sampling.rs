@@ -1,16 +1,16 @@
-//! Counting, sampling and shuffling the rows of a text that comes in chunks of bytes.
+//! Bindings for counting, sampling and shuffling the rows of a text in chunks of bytes.
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use streamgauge_kernels::sampling::{self, Chosen, Group};
+use streamgauge_kernels::sampling::{self, Group, SampledRows};
 use streamgauge_kernels::shuffling;
 use streamgauge_kernels::text::{self, Classes};
 
-use crate::convert::{column, to_python, work};
-use crate::text::{Place, dialect, mark, names};
+use crate::convert::{read_column, run_kernel, to_python};
+use crate::text::{Position, build_dialect, build_names, to_mark};
 
-/// What the rows of a text look like.
+/// The shape of the rows of a text.
 #[pyclass(frozen, module = "streamgauge._native")]
 struct RawRows(text::RawRows);
 
@@ -18,34 +18,34 @@ struct RawRows(text::RawRows);
 impl RawRows {
     #[new]
     fn new(delimiter: u8, arff: bool, missing: Vec<String>, n_fields: usize, class_field: usize) -> PyResult<Self> {
-        let dialect = dialect(delimiter, arff, missing)?;
+        let dialect = build_dialect(delimiter, arff, missing)?;
         text::RawRows::new(dialect, n_fields, class_field).map(Self).map_err(to_python)
     }
 }
 
-/// The first pass over a text.
+/// The first pass over a text: counts the rows of each class.
 #[pyclass(module = "streamgauge._native")]
 struct Counting(sampling::Counting);
 
 #[pymethods]
 impl Counting {
     #[new]
-    fn new(rows: &RawRows, classes: Option<Vec<String>>, place: Place, indexed: bool) -> PyResult<Self> {
+    fn new(rows: &RawRows, classes: Option<Vec<String>>, position: Position, indexed: bool) -> PyResult<Self> {
         let classes = match classes {
             None => Classes::discovered(),
-            Some(classes) => Classes::declared(names(classes)?),
+            Some(classes) => Classes::declared(build_names(classes)?),
         };
-        Ok(Self(sampling::Counting::new(rows.0.clone(), classes, mark(place), indexed)))
+        Ok(Self(sampling::Counting::new(rows.0.clone(), classes, to_mark(position), indexed)))
     }
 
     fn update<'py>(&mut self, py: Python<'py>, chunk: &[u8]) -> PyResult<Vec<Bound<'py, PyBytes>>> {
-        let index = work(py, || self.0.update(chunk))?;
-        Ok(texts(py, &index))
+        let index = run_kernel(py, || self.0.update(chunk))?;
+        Ok(to_bytes_list(py, &index))
     }
 
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
-        let index = work(py, || self.0.finish())?;
-        Ok(texts(py, &index))
+        let index = run_kernel(py, || self.0.finish())?;
+        Ok(to_bytes_list(py, &index))
     }
 
     #[getter]
@@ -64,17 +64,17 @@ impl Counting {
     }
 }
 
-/// Which rows go where.
+/// The selection of rows for the training and the test set.
 #[pyclass(module = "streamgauge._native")]
 struct Selection(sampling::Selection);
 
 #[pymethods]
 impl Selection {
     #[new]
-    fn new(groups: Vec<(u64, u64, u64)>, labelled: u64, seed: u64) -> PyResult<Self> {
+    fn new(groups: Vec<(u64, u64, u64)>, labelled: u64, seed: u64) -> Self {
         let groups: Vec<Group> =
             groups.into_iter().map(|(rows, training, test)| Group { rows, training, test }).collect();
-        sampling::Selection::new(&groups, labelled, seed).map(Self).map_err(to_python)
+        Self(sampling::Selection::new(&groups, labelled, seed))
     }
 
     fn update<'py>(
@@ -82,10 +82,10 @@ impl Selection {
         py: Python<'py>,
         groups: PyReadonlyArray1<'py, i32>,
     ) -> PyResult<Bound<'py, PyArray1<u8>>> {
-        let groups = column("groups", &groups)?;
-        let mut fates = vec![0; groups.len()];
-        work(py, || self.0.update(groups, &mut fates))?;
-        Ok(fates.into_pyarray(py))
+        let groups = read_column("groups", &groups)?;
+        let mut assignments = vec![0; groups.len()];
+        run_kernel(py, || self.0.update(groups, &mut assignments))?;
+        Ok(assignments.into_pyarray(py))
     }
 
     fn finish(&self) -> PyResult<()> {
@@ -95,7 +95,7 @@ impl Selection {
 
 type ThreeTexts<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
-/// The second pass over a text.
+/// The second pass over a text: copies the selected rows.
 #[pyclass(module = "streamgauge._native")]
 struct Sampling(sampling::Sampling);
 
@@ -107,25 +107,34 @@ impl Sampling {
         classes: Vec<String>,
         groups: Vec<usize>,
         truths: Vec<Vec<u8>>,
-        kept: Option<Vec<bool>>,
+        kept_fields: Option<Vec<bool>>,
         selection: &Selection,
         header: &[u8],
-        place: Place,
+        position: Position,
     ) -> PyResult<Self> {
-        let (rows, classes) = (rows.0.clone(), Classes::declared(names(classes)?));
-        sampling::Sampling::new(rows, classes, groups, truths, kept, selection.0.clone(), header, mark(place))
-            .map(Self)
-            .map_err(to_python)
+        let (rows, classes) = (rows.0.clone(), Classes::declared(build_names(classes)?));
+        sampling::Sampling::new(
+            rows,
+            classes,
+            groups,
+            truths,
+            kept_fields,
+            selection.0.clone(),
+            header,
+            to_mark(position),
+        )
+        .map(Self)
+        .map_err(to_python)
     }
 
     fn update<'py>(&mut self, py: Python<'py>, chunk: &[u8]) -> PyResult<ThreeTexts<'py>> {
-        let chosen = work(py, || self.0.update(chunk))?;
-        Ok(three_texts(py, chosen))
+        let sampled = run_kernel(py, || self.0.update(chunk))?;
+        Ok(to_three_texts(py, sampled))
     }
 
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<ThreeTexts<'py>> {
-        let chosen = work(py, || self.0.finish())?;
-        Ok(three_texts(py, chosen))
+        let sampled = run_kernel(py, || self.0.finish())?;
+        Ok(to_three_texts(py, sampled))
     }
 
     #[getter]
@@ -134,25 +143,27 @@ impl Sampling {
     }
 }
 
-/// Scatters rows over buckets.
+/// A scatter of rows over buckets.
 #[pyclass(module = "streamgauge._native")]
 struct Scatter(shuffling::Scatter);
 
 #[pymethods]
 impl Scatter {
     #[new]
-    fn new(rows: &RawRows, n_buckets: usize, seed: u64, address: u64, place: Place) -> PyResult<Self> {
-        shuffling::Scatter::new(rows.0.clone(), n_buckets, seed, address, mark(place)).map(Self).map_err(to_python)
+    fn new(rows: &RawRows, n_buckets: usize, seed: u64, address: u64, position: Position) -> PyResult<Self> {
+        shuffling::Scatter::new(rows.0.clone(), n_buckets, seed, address, to_mark(position))
+            .map(Self)
+            .map_err(to_python)
     }
 
     fn update<'py>(&mut self, py: Python<'py>, chunk: &[u8]) -> PyResult<Vec<Bound<'py, PyBytes>>> {
-        let buckets = work(py, || self.0.update(chunk))?;
-        Ok(texts(py, &buckets))
+        let buckets = run_kernel(py, || self.0.update(chunk))?;
+        Ok(to_bytes_list(py, &buckets))
     }
 
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
-        let buckets = work(py, || self.0.finish())?;
-        Ok(texts(py, &buckets))
+        let buckets = run_kernel(py, || self.0.finish())?;
+        Ok(to_bytes_list(py, &buckets))
     }
 
     #[getter]
@@ -161,19 +172,19 @@ impl Scatter {
     }
 }
 
-/// The lines of a text in random order.
+/// Shuffles the lines of a text.
 #[pyfunction]
 fn shuffled_lines<'py>(py: Python<'py>, text: &[u8], seed: u64, address: u64) -> Bound<'py, PyBytes> {
-    let shuffled = py.detach(|| shuffling::shuffled_lines(text, seed, address));
+    let shuffled = py.detach(|| shuffling::shuffle_lines(text, seed, address));
     PyBytes::new(py, &shuffled)
 }
 
-fn texts<'py>(py: Python<'py>, texts: &[Vec<u8>]) -> Vec<Bound<'py, PyBytes>> {
+fn to_bytes_list<'py>(py: Python<'py>, texts: &[Vec<u8>]) -> Vec<Bound<'py, PyBytes>> {
     texts.iter().map(|text| PyBytes::new(py, text)).collect()
 }
 
-fn three_texts<'py>(py: Python<'py>, chosen: &Chosen) -> ThreeTexts<'py> {
-    (PyBytes::new(py, &chosen.training), PyBytes::new(py, &chosen.test), PyBytes::new(py, &chosen.truth))
+fn to_three_texts<'py>(py: Python<'py>, sampled: &SampledRows) -> ThreeTexts<'py> {
+    (PyBytes::new(py, &sampled.training), PyBytes::new(py, &sampled.test), PyBytes::new(py, &sampled.truth))
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,4 +1,4 @@
-//! Learners of one piece (linear models, neighbours, guesses, what is known by heart) and a filter round any learner.
+//! Bindings of single learners (linear models, neighbours, guesses, the memoriser) and of a filter around any learner.
 
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
@@ -6,29 +6,29 @@ use pyo3::prelude::*;
 use streamgauge_kernels::learners::{self as kernels, Factory, LinearOptions, LinearRule};
 
 use crate::composition::PythonFactory;
-use crate::convert::{to_python, work};
-use crate::learners::{Learner, schema};
+use crate::convert::{run_kernel, to_python};
+use crate::learners::{Learner, build_schema};
 
-/// A learner that predicts the class seen most often among the rows learnt last.
+/// Builds a learner that predicts the most frequent class of the last rows.
 #[pyfunction]
 fn recent_majority(n_values: PyReadonlyArray1<'_, u32>, n_classes: usize, window: usize) -> PyResult<Learner> {
-    let kernel = kernels::RecentMajority::new(schema(&n_values, n_classes)?, window).map_err(to_python)?;
+    let kernel = kernels::RecentMajority::new(build_schema(&n_values, n_classes)?, window).map_err(to_python)?;
     Ok(Learner::new(Box::new(kernel)))
 }
 
-/// A learner that guesses with the frequencies seen so far.
+/// Builds a learner that guesses with the frequencies so far.
 #[pyfunction]
 fn random_guess(n_values: PyReadonlyArray1<'_, u32>, n_classes: usize, seed: u64) -> PyResult<Learner> {
-    Ok(Learner::new(Box::new(kernels::RandomGuess::new(schema(&n_values, n_classes)?, seed))))
+    Ok(Learner::new(Box::new(kernels::RandomGuess::new(build_schema(&n_values, n_classes)?, seed))))
 }
 
-/// A learner that knows by heart.
+/// Builds a learner that memorises rows.
 #[pyfunction]
 fn memoriser(n_values: PyReadonlyArray1<'_, u32>, n_classes: usize, seed: u64) -> PyResult<Learner> {
-    Ok(Learner::new(Box::new(kernels::Memoriser::new(schema(&n_values, n_classes)?, seed))))
+    Ok(Learner::new(Box::new(kernels::Memoriser::new(build_schema(&n_values, n_classes)?, seed))))
 }
 
-/// The nearest of the rows learnt last.
+/// Builds nearest neighbours over the last rows.
 #[pyfunction]
 fn nearest_neighbours(
     n_values: PyReadonlyArray1<'_, u32>,
@@ -36,11 +36,11 @@ fn nearest_neighbours(
     k: usize,
     window: usize,
 ) -> PyResult<Learner> {
-    let kernel = kernels::NearestNeighbours::new(schema(&n_values, n_classes)?, k, window).map_err(to_python)?;
+    let kernel = kernels::NearestNeighbours::new(build_schema(&n_values, n_classes)?, k, window).map_err(to_python)?;
     Ok(Learner::new(Box::new(kernel)))
 }
 
-/// A linear model.
+/// Builds a linear model.
 #[pyfunction]
 fn linear_model(
     n_values: PyReadonlyArray1<'_, u32>,
@@ -55,14 +55,18 @@ fn linear_model(
         "perceptron" => LinearRule::Perceptron,
         "one_vs_rest" => LinearRule::OneVsRest,
         "softmax" => LinearRule::Softmax,
-        _ => return Err(PyValueError::new_err(format!("{rule:?} is not a rule of a linear model known here"))),
+        _ => {
+            return Err(PyValueError::new_err(format!(
+                "rule = {rule:?}: it must be perceptron, one_vs_rest or softmax"
+            )));
+        }
     };
     let options = LinearOptions { rule, learning_rate, l2, standardise };
-    let kernel = kernels::LinearModel::new(schema(&n_values, n_classes)?, options, seed).map_err(to_python)?;
+    let kernel = kernels::LinearModel::new(build_schema(&n_values, n_classes)?, options, seed).map_err(to_python)?;
     Ok(Learner::new(Box::new(kernel)))
 }
 
-/// A learner some of whose predictions are switched.
+/// Builds a learner some of whose predictions are replaced.
 #[pyfunction]
 fn noise_filter(
     py: Python<'_>,
@@ -73,8 +77,8 @@ fn noise_filter(
     p: f64,
     seed: u64,
 ) -> PyResult<Learner> {
-    let schema = schema(&n_values, n_classes)?;
-    let base = work(py, || PythonFactory::new(base).build(&schema, base_seed))?;
+    let schema = build_schema(&n_values, n_classes)?;
+    let base = run_kernel(py, || PythonFactory::new(base).build(&schema, base_seed))?;
     Ok(Learner::new(Box::new(kernels::NoiseFilter::new(base, p, seed).map_err(to_python)?)))
 }
 

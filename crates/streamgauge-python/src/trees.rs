@@ -1,4 +1,4 @@
-//! Native trees.
+//! Bindings of the trees.
 
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
@@ -9,12 +9,12 @@ use streamgauge_kernels::learners::{
 };
 
 use crate::convert::to_python;
-use crate::learners::{Learner, schema};
+use crate::learners::{Learner, build_schema};
 
 /// The options that all trees share.
 #[pyclass(module = "streamgauge._native", frozen)]
 pub struct TreeOptions {
-    /// As the kernels know them.
+    /// The options of the kernel.
     pub options: HoeffdingTreeOptions,
 }
 
@@ -35,13 +35,13 @@ impl TreeOptions {
             "majority" => LeafPrediction::Majority,
             "naive_bayes" => LeafPrediction::NaiveBayes,
             "adaptive" => LeafPrediction::Adaptive,
-            _ => return Err(unknown(leaf_prediction, "leaf prediction")),
+            _ => return Err(unknown_name_error(leaf_prediction, "leaf prediction")),
         };
         let split_criterion = match split_criterion {
             "info_gain" => SplitCriterion::InfoGain,
             "gini" => SplitCriterion::Gini,
             "hellinger" => SplitCriterion::Hellinger,
-            _ => return Err(unknown(split_criterion, "split criterion")),
+            _ => return Err(unknown_name_error(split_criterion, "split criterion")),
         };
         let options = HoeffdingTreeOptions {
             grace_period,
@@ -58,22 +58,22 @@ impl TreeOptions {
     }
 }
 
-fn unknown(name: &str, kind: &str) -> PyErr {
-    PyValueError::new_err(format!("{name:?} is not a {kind} known here"))
+fn unknown_name_error(name: &str, kind: &str) -> PyErr {
+    PyValueError::new_err(format!("unknown {kind} {name:?}"))
 }
 
-/// A Hoeffding tree.
+/// Builds a Hoeffding tree.
 #[pyfunction]
 fn hoeffding_tree(
     n_values: PyReadonlyArray1<'_, u32>,
     n_classes: usize,
     options: PyRef<'_, TreeOptions>,
 ) -> PyResult<Learner> {
-    let kernel = kernels::hoeffding_tree(schema(&n_values, n_classes)?, options.options).map_err(to_python)?;
+    let kernel = kernels::hoeffding_tree(build_schema(&n_values, n_classes)?, options.options).map_err(to_python)?;
     Ok(Learner { kernel })
 }
 
-/// A Hoeffding adaptive tree.
+/// Builds a Hoeffding adaptive tree.
 #[pyfunction]
 fn hoeffding_adaptive_tree(
     n_values: PyReadonlyArray1<'_, u32>,
@@ -84,11 +84,12 @@ fn hoeffding_adaptive_tree(
     seed: u64,
 ) -> PyResult<Learner> {
     let options = HoeffdingAdaptiveTreeOptions { tree: options.options, delta, bootstrap };
-    let kernel = kernels::hoeffding_adaptive_tree(schema(&n_values, n_classes)?, options, seed).map_err(to_python)?;
+    let kernel =
+        kernels::hoeffding_adaptive_tree(build_schema(&n_values, n_classes)?, options, seed).map_err(to_python)?;
     Ok(Learner { kernel })
 }
 
-/// An extremely fast decision tree.
+/// Builds an extremely fast decision tree.
 #[pyfunction]
 fn extremely_fast_decision_tree(
     n_values: PyReadonlyArray1<'_, u32>,
@@ -97,7 +98,8 @@ fn extremely_fast_decision_tree(
     revision_period: u64,
 ) -> PyResult<Learner> {
     let options = ExtremelyFastDecisionTreeOptions { tree: options.options, revision_period };
-    let kernel = kernels::extremely_fast_decision_tree(schema(&n_values, n_classes)?, options).map_err(to_python)?;
+    let kernel =
+        kernels::extremely_fast_decision_tree(build_schema(&n_values, n_classes)?, options).map_err(to_python)?;
     Ok(Learner { kernel })
 }
 

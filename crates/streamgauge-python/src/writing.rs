@@ -1,4 +1,4 @@
-//! Rows as text.
+//! Bindings for writing rows as text.
 
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -6,9 +6,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use streamgauge_kernels::writing::{self, WeightStyle};
 
-use crate::convert::{column, optional_column, table, work};
+use crate::convert::{read_column, read_optional_column, read_table, run_kernel};
 
-/// How rows become lines of text.
+/// The format of rows as lines of text.
 #[pyclass(frozen, module = "streamgauge._native")]
 struct Writing(writing::Writing);
 
@@ -20,7 +20,7 @@ impl Writing {
             "none" => WeightStyle::None,
             "braces" => WeightStyle::Braces,
             "column" => WeightStyle::Column,
-            _ => return Err(PyValueError::new_err(format!("weight = {weight:?}: none, braces or column"))),
+            _ => return Err(PyValueError::new_err(format!("weight = {weight:?}: it must be none, braces or column"))),
         };
         Ok(Self(writing::Writing { separator, values, classes, weight }))
     }
@@ -32,8 +32,9 @@ impl Writing {
         y: PyReadonlyArray1<'py, i32>,
         weight: Option<PyReadonlyArray1<'py, f64>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let (x, y, weight) = (table("x", &x)?, column("y", &y)?, optional_column("weight", weight.as_ref())?);
-        let text = work(py, || self.0.lines(x, y, weight))?;
+        let (x, y, weight) =
+            (read_table("x", &x)?, read_column("y", &y)?, read_optional_column("weight", weight.as_ref())?);
+        let text = run_kernel(py, || self.0.lines(x, y, weight))?;
         Ok(PyBytes::new(py, &text))
     }
 }

@@ -133,7 +133,7 @@ def test_what_does_not_fit_is_refused_with_the_culprit() -> None:
         counter.update(np.zeros((2, 3, 4), dtype=bool), None, 2, 5)
     with pytest.raises(ValueError, match="compared with itself"):
         counter.sums(1, 1)
-    with pytest.raises(ValueError, match="not so many learners"):
+    with pytest.raises(ValueError, match="there are fewer learners"):
         counter.sums(0, 2)
     with pytest.raises(ValueError, match="not a saved PairCounter"):
         counter.load(b"nonsense")

@@ -145,7 +145,7 @@ def test_stepd_is_silent_at_tiny_error_rates_where_moa_is_not() -> None:
         ("STEPD", {"drift": 0.0}, "drift = 0.0: it must be a number in (0, 1)"),
         ("FHDDM", {"width": 0}, "width = 0: it must be at least 1"),
         ("OfMean", {"detector": 5}, "5 is not a detector"),
-        ("OfMean", {"detector": EDDM()}, "nothing but 0 and 1"),
+        ("OfMean", {"detector": EDDM()}, "it accepts only 0 and 1"),
         ("OfMean", {"detector": Cusum(), "restart": "no"}, "restart = 'no': it must be True or False"),
     ],
 )

@@ -114,11 +114,11 @@ def test_votes_that_cannot_be_are_refused_with_the_row() -> None:
     with pytest.raises(StreamgaugeError, match="row 4: its votes are not finite numbers of 0 or more"):
         value(Landmark(), trace, "log_loss", 2)
     without = Trace(trace.row, trace.y_true, trace.y_pred, trace.majority_hit, trace.no_change_hit)
-    with pytest.raises(StreamgaugeError, match="made of votes, and there are none"):
+    with pytest.raises(StreamgaugeError, match="need votes, and there are none"):
         value(Landmark(), without, "log_loss", 2)
     with pytest.raises(StreamgaugeError, match="the tally holds no log_loss"):
         measure("log_loss")(Landmark().build(2).update(without, [10])[0])
-    with pytest.raises(StreamgaugeError, match="ranked by votes only over windows"):
+    with pytest.raises(StreamgaugeError, match="too many classes to rank by votes without a window"):
         build_state(Landmark(), 200, [measure("roc_auc_ovr_macro")])
     with pytest.raises(ValueError, match="statistics = rank"):
         _native.landmark(2, ["rank"])

@@ -26,8 +26,8 @@ def fault_of(path, size=3, **options):
 
 
 ARFF_FAULTS = {
-    "a short row": ("1,mo,1\n2,tu\n", "line 7, column 3 (class 'c'): the row ends before it, after 2 values of 3"),
-    "a long row": ("1,mo,1,4\n", "line 6, column 4: the row goes on behind its 3 values"),
+    "a short row": ("1,mo,1\n2,tu\n", "line 7, column 3 (class 'c'): the row has only 2 of 3 values"),
+    "a long row": ("1,mo,1,4\n", "line 6, column 4: the row has more than 3 values"),
     "an undeclared value": ("1,we,1\n", "line 6, column 2 (attribute 'day'): 'we' is not one of its values (mo, tu)"),
     "an undeclared class": ("1,mo,0\n", "line 6, column 3 (class 'c'): '0' is not one of its values (1, 2, 3)"),
     "a class that only looks the same": (
@@ -40,7 +40,7 @@ ARFF_FAULTS = {
     "too large a number": ("1e999,mo,1\n", "line 6, column 1 (attribute 'a'): '1e999' is not a finite number"),
     "an empty value": (
         "1,,1\n",
-        "line 6, column 2 (attribute 'day'): there is no value; a missing one is written ?",
+        "line 6, column 2 (attribute 'day'): the field is empty; write ? for a missing value",
     ),
     "another encoding": (
         "1,m\xf6,1\n",
@@ -48,19 +48,19 @@ ARFF_FAULTS = {
     ),
     "a zero byte": (
         "1,\0mo,1\n",
-        "line 6, column 2 (attribute 'day'): there is a zero byte: this is not a text file",
+        "line 6, column 2 (attribute 'day'): zero byte found: this is not a text file",
     ),
     "a quote that is not closed": (
         "1,'mo,1\n",
         "line 6, column 2 (attribute 'day'): the quote is not closed in this line "
-        "(line breaks inside quotes are not read)",
+        "(line breaks inside quotes are not supported)",
     ),
     "a negative weight": ("1,mo,1,{-2}\n", "line 6: the weight -2 is below 0"),
-    "a sparse row with a column too many": ("{3 1}\n", "line 6: 3 is not a column number; they go from 0 to 2"),
+    "a sparse row with a column too many": ("{3 1}\n", "line 6: column number 3 is out of range (0 to 2)"),
     "a row that was cut off": (
         "1,mo,1\n2,t",
         "line 7, column 2 (attribute 'day'): 't' is not one of its values (mo, tu); "
-        "the file ends in this line: has it been cut off?",
+        "this is the last line: the file may be truncated",
     ),
 }
 
@@ -77,9 +77,9 @@ def test_faults_of_rows_name_line_and_column(tmp_path, what):
 CSV_FAULTS = {
     "a short row": (
         "a,b,c\n1,2,x\n3,4\n",
-        "line 3, column 3 (attribute 'c'): the row ends before it, after 2 values of 3",
+        "line 3, column 3 (attribute 'c'): the row has only 2 of 3 values",
     ),
-    "a long row": ("a,b,c\n1,2,x\n3,4,y,z\n", "line 3, column 4: the row goes on behind its 3 values"),
+    "a long row": ("a,b,c\n1,2,x\n3,4,y,z\n", "line 3, column 4: the row has more than 3 values"),
     "a name twice": ("a,b,a\n1,2,x\n", "line 1, column 3 ('a'): column 1 has the same name"),
     "an index without a name": (
         ",a,c\n0,1,x\n",
@@ -87,21 +87,21 @@ CSV_FAULTS = {
     ),
     "a name among numbers": (
         "a,c\n1,x\n2,y\nnone,x\n",
-        "line 4, column 1 (attribute 'a'): 'none' is not a number as those above are; "
-        "declare the column nominal, or the text as missing",
+        "line 4, column 1 (attribute 'a'): 'none' is not a number, unlike the values above; "
+        "declare the column nominal, or this text as missing",
     ),
     "nan among numbers": (
         "a,c\n1,x\nnan,y\n",
-        "line 3, column 1 (attribute 'a'): 'nan' is not a finite number as those above are; "
-        "declare the column nominal, or the text as missing",
+        "line 3, column 1 (attribute 'a'): 'nan' is not a finite number, unlike the values above; "
+        "declare the column nominal, or this text as missing",
     ),
     "a number among names": (
         "a,b,c\nu,1,x\n7,2,y\n",
-        "line 3, column 1 (attribute 'a'): '7' is a number and no name as those above are; declare the column nominal",
+        "line 3, column 1 (attribute 'a'): '7' is a number, unlike the values above; declare the column nominal",
     ),
     "text behind a quote": (
         'a,c\n"1"2,x\n',
-        "line 2, column 1 (attribute 'a'): there is text behind the closing quote",
+        "line 2, column 1 (attribute 'a'): unexpected text after the closing quote",
     ),
     "no class at all": ("a,c\n1,?\n2,\n", "no row has a class in column 2 ('c')"),
     "a class of many values": (
@@ -145,10 +145,12 @@ def test_faults_of_headers_name_the_line(tmp_path):
             "line 2, column 2 (attribute 'a'): column 1 has the same name",
         ),
         ("@attribute a real\n@data\n1\n", "column 1 (class 'a') is numeric: the class must be nominal; name another"),
-        ("@relation x\n@attribute a real\n", "line 2: the file ends before its @data: it is cut off, or no ARFF file"),
+        ("@relation x\n@attribute a real\n", "line 2: there is no @data line: the file is truncated or not ARFF"),
         ("a,b\n1,2\n", "line 1: expected @relation, @attribute or @data, found 'a,b'"),
-        ("", "line 0: the file ends before its @data"),
-        ("@attribute c {a,b}\n@data\n", "there is no attribute besides the class"),
+        ("", "line 0: there is no @data line"),
+        ("@attribute c {a,b}
+@data
+", "there is no attribute besides the class"),
     ]:
         path.write_text(content)
         assert fault_of(path).startswith(expected)
@@ -265,7 +267,7 @@ def test_faults_of_libsvm_name_line_and_column(tmp_path):
     path = tmp_path / "a.svm"
     for content, expected in [
         ("1 1:2\n-1 2:x\n", "line 2, column 2: 'x' is not a number"),
-        ("1 1:2\n-1 3:1 2:1\n", "line 2, column 3: index 2 does not come after the one before it"),
+        ("1 1:2\n-1 3:1 2:1\n", "line 2, column 3: index 2 is not greater than the one before it"),
         ("1:2\n", "line 1, column 1 (class): '1:2' is not a label"),
         ("1\n2\n", "has no values"),
     ]:

@@ -1,8 +1,8 @@
-//! When two parts of a window differ.
+//! The test for a difference between two parts of a window.
 
 use super::Settings;
 
-/// How far the means of the two parts of a split window may lie apart.
+/// The bound on the difference of the means of two parts of a window.
 pub struct Bound {
     width: f64,
     total: f64,
@@ -11,12 +11,12 @@ pub struct Bound {
     variance: f64,
     /// ln(2 ln(width) / delta).
     confidence: f64,
-    /// See [`Bound::may_be_passed`].
+    /// See [`Bound::may_be_exceeded`].
     least: f64,
 }
 
 impl Bound {
-    /// The bound in a window of so many values with such a total and variance.
+    /// Computes the bound for a window of the given width, total and variance.
     pub fn new(settings: &Settings, width: f64, total: f64, variance: f64) -> Self {
         let min_length = settings.min_window_length as f64;
         let confidence = (2.0 * width.ln() / settings.delta).ln();
@@ -24,27 +24,27 @@ impl Bound {
         Self { width, total, min_length, variance, confidence, least }
     }
 
-    /// False where a split after the oldest `n` values surely does not pass the bound: nearly everywhere.
+    /// Returns false if a split after the oldest `n` values cannot exceed the bound, which is nearly always so.
     ///
-    /// With `a = n - min_length + 1` and `b` alike for the newer part, the bound is above the square root of
+    /// With `a = n - min_length + 1` and `b` the same for the newer part, the bound is above the square root of
     /// `2 (1/a + 1/b) variance confidence`. Squared and multiplied out, with `a b` below the product of the lengths,
-    /// that takes no division. The margin in `least` is far above the rounding.
+    /// this needs no division. The margin in `least` is far above the rounding error.
     #[inline(always)]
-    pub fn may_be_passed(&self, n: f64, total: f64) -> bool {
-        let apart = total * self.width - self.total * n;
-        apart * apart > self.least * (n * (self.width - n))
+    pub fn may_be_exceeded(&self, n: f64, total: f64) -> bool {
+        let difference = total * self.width - self.total * n;
+        difference * difference > self.least * (n * (self.width - n))
     }
 
-    /// Whether a split after the oldest `n` values, of the given total, passes the bound.
+    /// Returns whether a split after the oldest `n` values, whose sum is `total`, exceeds the bound.
     #[inline(never)]
-    pub fn is_passed(&self, n: f64, total: f64) -> bool {
+    pub fn is_exceeded(&self, n: f64, total: f64) -> bool {
         let (newer_n, newer_total) = (self.width - n, self.total - total);
         if n < self.min_length || newer_n < self.min_length {
             return false;
         }
-        let apart = total / n - newer_total / newer_n;
+        let difference = total / n - newer_total / newer_n;
         let m = 1.0 / (n - self.min_length + 1.0) + 1.0 / (newer_n - self.min_length + 1.0);
         let bound = (2.0 * m * self.variance * self.confidence).sqrt() + 2.0 / 3.0 * self.confidence * m;
-        apart.abs() > bound
+        difference.abs() > bound
     }
 }

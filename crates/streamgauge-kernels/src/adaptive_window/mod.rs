@@ -6,6 +6,7 @@
 
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
+use crate::error::check_option;
 
 mod bound;
 
@@ -16,63 +17,58 @@ use bound::Bound;
 pub struct Settings {
     /// The significance of a difference that makes the window drop its oldest part.
     pub delta: f64,
-    /// After how many values each the window is checked.
+    /// The number of values between two checks of the window.
     pub clock: u64,
-    /// How many buckets of each size are kept before two are merged.
+    /// The number of buckets of each size before two are merged.
     pub max_buckets: usize,
-    /// How many values each part of a split must have.
+    /// The minimum number of values in each part of a split.
     pub min_window_length: u64,
-    /// Up to how many values the window is not checked.
+    /// The width up to which the window is not checked.
     pub grace_period: u64,
 }
 
 impl Settings {
-    /// The options of MOA and River with the given significance.
+    /// Creates the default options of MOA and River with the given significance.
     #[must_use]
     pub const fn new(delta: f64) -> Self {
         Self { delta, clock: 32, max_buckets: 5, min_window_length: 5, grace_period: 10 }
     }
 
-    /// Check every option.
+    /// Checks every option.
     ///
     /// # Errors
-    /// [`KernelError::Option`] with the first that is outside its range.
+    /// Returns [`KernelError::Option`] for the first that is outside its range.
     pub fn check(&self) -> Result<(), KernelError> {
-        let fault = |option, found: String, expected| Err(KernelError::Option { option, found, expected });
-        if !(self.delta > 0.0 && self.delta < 1.0) {
-            return fault("delta", self.delta.to_string(), "it must be a number in (0, 1)");
-        }
-        let least_1 = [
+        check_option("delta", self.delta, self.delta > 0.0 && self.delta < 1.0, "it must be a number in (0, 1)")?;
+        let counts = [
             ("clock", self.clock),
             ("max_buckets", self.max_buckets as u64),
             ("min_window_length", self.min_window_length),
         ];
-        for (option, found) in least_1 {
-            if found == 0 {
-                return fault(option, found.to_string(), "it must be at least 1");
-            }
+        for (option, found) in counts {
+            check_option(option, found, found > 0, "it must be at least 1")?;
         }
         Ok(())
     }
 }
 
-/// Keeps what belongs to the buckets of an adaptive window in step with them.
-pub trait Follower {
-    /// The oldest buckets of a level, `n_pairs` pairs of them, have become the newest of the next level.
-    fn merged(&mut self, level: usize, n_pairs: usize);
+/// An observer of the buckets of an adaptive window, which keeps data per bucket in step with them.
+pub trait BucketObserver {
+    /// Called when the `n_pairs` oldest pairs of buckets of a level have become the newest buckets of the next level.
+    fn on_merge(&mut self, level: usize, n_pairs: usize);
 
-    /// The oldest bucket of a level, the highest there is, has been dropped.
-    fn dropped(&mut self, level: usize);
+    /// Called when the oldest bucket of the highest level has been dropped.
+    fn on_drop(&mut self, level: usize);
 }
 
-/// Nothing belongs to the buckets.
-impl Follower for () {
-    fn merged(&mut self, _level: usize, _n_pairs: usize) {}
-    fn dropped(&mut self, _level: usize) {}
+/// Ignores the buckets.
+impl BucketObserver for () {
+    fn on_merge(&mut self, _level: usize, _n_pairs: usize) {}
+    fn on_drop(&mut self, _level: usize) {}
 }
 
-/// So many single values may wait to be merged.
-const MAX_UNMERGED: usize = 32;
+/// The number of single values that may wait to be merged.
+const MAX_PENDING: usize = 32;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Bucket {
@@ -91,85 +87,85 @@ pub struct AdaptiveWindow {
     total: f64,
     /// The sum of the squared differences from the mean.
     variance: f64,
-    /// How many values have come since the last check.
+    /// The number of values since the last check.
     tick: u64,
     /// Whether all values are 0 or 1: then the variance follows from the total, which saves divisions.
     binary: bool,
 }
 
 impl AdaptiveWindow {
-    /// An empty window.
+    /// Creates an empty window.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(settings: Settings) -> Result<Self, KernelError> {
         settings.check()?;
         Ok(Self { settings, levels: vec![vec![]], width: 0.0, total: 0.0, variance: 0.0, tick: 0, binary: false })
     }
 
-    /// An empty window for values that are all 0 or 1.
+    /// Creates an empty window for values that are all 0 or 1.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn binary(settings: Settings) -> Result<Self, KernelError> {
         Ok(Self { binary: true, ..Self::new(settings)? })
     }
 
-    /// How many values the window holds.
+    /// Returns the number of values in the window.
     #[must_use]
     pub fn width(&self) -> u64 {
         self.width as u64
     }
 
-    /// The sum of the values in the window.
+    /// Returns the sum of the values in the window.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.total
     }
 
-    /// The mean of the values in the window; 0 where there are none.
+    /// Returns the mean of the values in the window; 0 if there are none.
     #[must_use]
     pub fn mean(&self) -> f64 {
         if self.width > 0.0 { self.total / self.width } else { 0.0 }
     }
 
-    /// After how many more values the window is checked next; before that nothing can be dropped.
+    /// Returns the number of values until the next check; nothing can be dropped before it.
     #[must_use]
     pub fn until_check(&self) -> usize {
         (self.settings.clock - self.tick) as usize
     }
 
-    /// The bytes it holds, on the heap and off it.
+    /// Returns the memory it uses in bytes, on the heap and off it.
     #[must_use]
     pub fn n_bytes(&self) -> usize {
-        let held: usize = self.levels.iter().map(|level| level.capacity() * size_of::<Bucket>()).sum();
-        size_of::<Self>() + self.levels.capacity() * size_of::<Vec<Bucket>>() + held
+        let buckets: usize = self.levels.iter().map(|level| level.capacity() * size_of::<Bucket>()).sum();
+        size_of::<Self>() + self.levels.capacity() * size_of::<Vec<Bucket>>() + buckets
     }
 
-    /// Forget all values.
+    /// Removes all values.
     pub fn clear(&mut self) {
         self.levels.truncate(1);
         self.levels[0].clear();
         (self.width, self.total, self.variance, self.tick) = (0.0, 0.0, 0.0, 0);
     }
 
-    /// Take in a value; whether the window then dropped some of its past.
+    /// Adds a value; returns whether the window then dropped its oldest part.
     ///
-    /// Buckets that nobody follows may wait to be merged until there are many or the window is checked.
+    /// Without an observer, buckets may wait to be merged until there are many or the window is checked.
     #[inline]
     pub fn push(&mut self, value: f64) -> bool {
         self.append([value].into_iter());
         self.tick += 1;
         let due = self.tick == self.settings.clock;
-        if due || self.levels[0].len() >= self.settings.max_buckets + MAX_UNMERGED {
-            return self.settle(due);
+        if due || self.levels[0].len() >= self.settings.max_buckets + MAX_PENDING {
+            return self.merge_and_check(due);
         }
         false
     }
 
-    /// Merge the buckets and check the window where that is due.
+    /// Merges the buckets, and checks the window if a check is due.
     #[inline(never)]
-    fn settle(&mut self, due: bool) -> bool {
+    fn merge_and_check(&mut self, due: bool) -> bool {
         self.merge(&mut ());
         if !due {
             return false;
@@ -178,50 +174,54 @@ impl AdaptiveWindow {
         self.width > self.settings.grace_period as f64 && self.shrink(&mut ())
     }
 
-    /// Take in values, in order; returns how often the window then dropped some of its past.
+    /// Adds values in order; returns how often the window dropped its oldest part.
     ///
-    /// Each is taken in as if it came alone. But buckets need merging only before a check, level by level.
+    /// The result equals that of adding each alone, but buckets are merged only before a check, level by level.
     #[inline(always)]
-    pub fn extend(&mut self, mut values: impl ExactSizeIterator<Item = f64>, follower: &mut impl Follower) -> usize {
+    pub fn extend(
+        &mut self,
+        mut values: impl ExactSizeIterator<Item = f64>,
+        observer: &mut impl BucketObserver,
+    ) -> usize {
         let mut n_changes = 0;
         while values.len() > 0 {
             let n = values.len().min((self.settings.clock - self.tick) as usize);
             self.append(values.by_ref().take(n));
-            n_changes += self.advance(n, follower);
+            n_changes += self.advance(n, observer);
         }
         n_changes
     }
 
-    /// As [`AdaptiveWindow::extend`], for a window of zeros and ones: many values at once.
+    /// Like [`AdaptiveWindow::extend`], for a window of zeros and ones: adds many values at once.
     #[inline(always)]
-    pub fn extend_binary(&mut self, mut values: &[f64], follower: &mut impl Follower) -> usize {
+    pub fn extend_binary(&mut self, mut values: &[f64], observer: &mut impl BucketObserver) -> usize {
         let mut n_changes = 0;
         while !values.is_empty() {
-            let (now, later) = values.split_at(values.len().min((self.settings.clock - self.tick) as usize));
-            self.levels[0].extend(now.iter().map(|&total| Bucket { total, variance: 0.0 }));
-            self.width += now.len() as f64;
-            self.total += now.iter().filter(|&&value| value != 0.0).count() as f64;
+            let (batch, rest) = values.split_at(values.len().min((self.settings.clock - self.tick) as usize));
+            self.levels[0].extend(batch.iter().map(|&total| Bucket { total, variance: 0.0 }));
+            self.width += batch.len() as f64;
+            self.total += batch.iter().filter(|&&value| value != 0.0).count() as f64;
             self.variance = self.binary_variance();
-            n_changes += self.advance(now.len(), follower);
-            values = later;
+            n_changes += self.advance(batch.len(), observer);
+            values = rest;
         }
         n_changes
     }
 
-    /// After `n` more values: merge buckets, and check the window where that is due; how often it then shrank.
+    /// Merges buckets after `n` more values, and checks the window if a check is due; returns how often it shrank.
     #[inline(always)]
-    fn advance(&mut self, n: usize, follower: &mut impl Follower) -> usize {
-        self.merge(follower);
+    fn advance(&mut self, n: usize, observer: &mut impl BucketObserver) -> usize {
+        self.merge(observer);
         self.tick += n as u64;
         if self.tick < self.settings.clock {
             return 0;
         }
         self.tick = 0;
-        let grown = self.width > self.settings.grace_period as f64;
-        usize::from(grown && self.shrink(follower))
+        let past_grace = self.width > self.settings.grace_period as f64;
+        usize::from(past_grace && self.shrink(observer))
     }
 
-    /// The sum of the squared differences from the mean, where all values are 0 or 1.
+    /// Returns the sum of the squared differences from the mean, if all values are 0 or 1.
     fn binary_variance(&self) -> f64 {
         self.total - self.total * (self.total / self.width)
     }
@@ -241,9 +241,9 @@ impl AdaptiveWindow {
         (self.width, self.total, self.variance) = (width, total, variance);
     }
 
-    /// Merge the oldest buckets of every level that has too many, two by two, from level 0 on.
+    /// Merges the oldest buckets of every level that has too many, in pairs, from level 0 on.
     #[inline(always)]
-    fn merge(&mut self, follower: &mut impl Follower) {
+    fn merge(&mut self, observer: &mut impl BucketObserver) {
         let mut level = 0;
         while self.levels[level].len() > self.settings.max_buckets {
             if level + 1 == self.levels.len() {
@@ -251,44 +251,44 @@ impl AdaptiveWindow {
             }
             let n_pairs = (self.levels[level].len() - self.settings.max_buckets).div_ceil(2);
             let (lower, upper) = self.levels.split_at_mut(level + 1);
-            let (buckets, size) = (&mut lower[level], size_of_bucket(level));
+            let (buckets, size) = (&mut lower[level], bucket_size(level));
             let pairs = buckets[..2 * n_pairs].chunks_exact(2);
             if self.binary {
                 upper[0].extend(pairs.map(|pair| Bucket { total: pair[0].total + pair[1].total, variance: 0.0 }));
             } else {
-                upper[0].extend(pairs.map(|pair| pair[0].merged(pair[1], size)));
+                upper[0].extend(pairs.map(|pair| pair[0].merge_with(pair[1], size)));
             }
             buckets.drain(..2 * n_pairs);
-            follower.merged(level, n_pairs);
+            observer.on_merge(level, n_pairs);
             level += 1;
         }
     }
 
-    /// Drop the oldest bucket as long as some split of the window shows a difference.
+    /// Drops the oldest bucket as long as some split of the window shows a difference.
     #[inline(never)]
-    fn shrink(&mut self, follower: &mut impl Follower) -> bool {
-        let mut dropped = false;
-        while self.differs() {
-            self.drop_oldest(follower);
-            dropped = true;
+    fn shrink(&mut self, observer: &mut impl BucketObserver) -> bool {
+        let mut has_dropped = false;
+        while self.has_change() {
+            self.drop_oldest(observer);
+            has_dropped = true;
         }
-        dropped
+        has_dropped
     }
 
-    /// Whether the means of the two parts of some split of the window differ.
-    fn differs(&self) -> bool {
+    /// Returns whether the means of the two parts of some split of the window differ.
+    fn has_change(&self) -> bool {
         if self.variance < 0.0 {
-            // Rounding has left less than nothing: the values are all but equal, and the bound is not a number.
+            // A variance rounded below 0: the values are almost equal, and the bound would be NaN.
             return false;
         }
         let bound = Bound::new(&self.settings, self.width, self.total, self.variance / self.width);
         let (mut n, mut total) = (0.0, 0.0);
         for (level, buckets) in self.levels.iter().enumerate().rev() {
-            let size = size_of_bucket(level);
+            let size = bucket_size(level);
             for bucket in buckets {
                 n += size;
                 total += bucket.total;
-                if bound.may_be_passed(n, total) && bound.is_passed(n, total) {
+                if bound.may_be_exceeded(n, total) && bound.is_exceeded(n, total) {
                     return true;
                 }
             }
@@ -296,9 +296,9 @@ impl AdaptiveWindow {
         false
     }
 
-    fn drop_oldest(&mut self, follower: &mut impl Follower) {
+    fn drop_oldest(&mut self, observer: &mut impl BucketObserver) {
         let level = self.levels.len() - 1;
-        let n = size_of_bucket(level);
+        let n = bucket_size(level);
         let Bucket { total, variance } = self.levels[level].remove(0);
         self.width -= n;
         self.total -= total;
@@ -311,10 +311,10 @@ impl AdaptiveWindow {
         while self.levels.len() > 1 && self.levels.last().is_some_and(Vec::is_empty) {
             self.levels.pop();
         }
-        follower.dropped(level);
+        observer.on_drop(level);
     }
 
-    /// Append its state.
+    /// Appends its state.
     pub fn write(&self, writer: &mut Writer) {
         if self.levels[0].len() > self.settings.max_buckets {
             let mut merged = self.clone();
@@ -333,10 +333,10 @@ impl AdaptiveWindow {
         }
     }
 
-    /// Read the state of a window built alike.
+    /// Reads the state of a window with the same options.
     ///
     /// # Errors
-    /// [`KernelError::Saved`] where the bytes are damaged or from a window built otherwise.
+    /// Returns [`KernelError::Saved`] if the bytes are damaged or from a window with other options.
     pub fn read(&self, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
         let Settings { delta, clock, max_buckets, min_window_length, grace_period } = self.settings;
         let options = [clock, max_buckets as u64, min_window_length, grace_period];
@@ -350,16 +350,16 @@ impl AdaptiveWindow {
             return Err(reader.error("it has an impossible number of levels"));
         }
         let levels = (0..n_levels).map(|_| read_level(self.settings, reader)).collect::<Result<Vec<_>, _>>()?;
-        let width: f64 = levels.iter().enumerate().map(|(i, l)| size_of_bucket(i) * l.len() as f64).sum();
+        let width: f64 = levels.iter().enumerate().map(|(i, l)| bucket_size(i) * l.len() as f64).sum();
         let ends_empty = levels.len() > 1 && levels.last().is_some_and(Vec::is_empty);
         if width != sums[0] || tick >= clock || ends_empty {
-            return Err(reader.error("its width is not that of its buckets"));
+            return Err(reader.error("its width does not match its buckets"));
         }
         let (total, variance) = (sums[1], sums[2]);
         Ok(Self { settings: self.settings, levels, width, total, variance, tick, binary: self.binary })
     }
 
-    /// How many buckets each level has.
+    /// Returns the number of buckets of each level.
     #[must_use]
     pub fn n_buckets(&self) -> impl ExactSizeIterator<Item = usize> {
         self.levels.iter().map(Vec::len)
@@ -367,9 +367,9 @@ impl AdaptiveWindow {
 }
 
 impl Bucket {
-    /// The bucket of the values of two buckets of the same size.
+    /// Merges two buckets of the same size.
     #[inline(always)]
-    fn merged(self, other: Self, size: f64) -> Self {
+    fn merge_with(self, other: Self, size: f64) -> Self {
         let difference = self.total / size - other.total / size;
         let between = size * 0.5 * difference * difference;
         Self { total: self.total + other.total, variance: self.variance + other.variance + between }
@@ -385,7 +385,7 @@ fn read_level(settings: Settings, reader: &mut Reader<'_>) -> Result<Vec<Bucket>
 }
 
 #[inline(always)]
-fn size_of_bucket(level: usize) -> f64 {
+fn bucket_size(level: usize) -> f64 {
     (1_u64 << level) as f64
 }
 

@@ -1,18 +1,18 @@
-//! What an adaptive window must keep.
+//! Invariants of an adaptive window.
 
 use super::*;
 use crate::randomness::{Draws, Purpose};
 
 const SETTINGS: Settings = Settings::new(0.002);
 
-/// Counts the values of the buckets it has been told of.
+/// An observer that counts buckets.
 #[derive(Default)]
 struct Counter {
     n_buckets: Vec<usize>,
 }
 
-impl Follower for Counter {
-    fn merged(&mut self, level: usize, n_pairs: usize) {
+impl BucketObserver for Counter {
+    fn on_merge(&mut self, level: usize, n_pairs: usize) {
         self.n_buckets.resize(self.n_buckets.len().max(level + 2), 0);
         if level > 0 {
             self.n_buckets[level] -= 2 * n_pairs;
@@ -20,7 +20,7 @@ impl Follower for Counter {
         self.n_buckets[level + 1] += n_pairs;
     }
 
-    fn dropped(&mut self, level: usize) {
+    fn on_drop(&mut self, level: usize) {
         if level > 0 {
             self.n_buckets[level] -= 1;
         }
@@ -33,7 +33,7 @@ fn values(n: usize) -> Vec<f64> {
 }
 
 #[test]
-fn many_values_at_once_are_taken_in_as_one_by_one() {
+fn many_values_at_once_equal_one_by_one() {
     let values = values(5_000);
     let (mut whole, mut single) = (AdaptiveWindow::new(SETTINGS).unwrap(), AdaptiveWindow::new(SETTINGS).unwrap());
     let n_changes = whole.extend(values.iter().copied(), &mut ());
@@ -45,7 +45,7 @@ fn many_values_at_once_are_taken_in_as_one_by_one() {
 }
 
 #[test]
-fn a_follower_keeps_in_step_with_the_buckets() {
+fn an_observer_keeps_in_step_with_the_buckets() {
     let (mut window, mut counter) = (AdaptiveWindow::new(SETTINGS).unwrap(), Counter::default());
     for value in values(5_000) {
         window.extend([value].into_iter(), &mut counter);

@@ -1,20 +1,20 @@
-//! Sums over blocks of consecutive rows: a few dozen, however long the stream, so that tests can see whether
-//! neighbouring rows go together.
+//! Sums over blocks of consecutive rows, a few dozen for any length of the stream, so that tests can detect
+//! autocorrelated errors.
 
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 
-/// When there are so many blocks and another is due, every two become one.
-const MOST: usize = 64;
+/// The maximum number of blocks; when another is due, neighbouring blocks are merged in pairs.
+const MAX_BLOCKS: usize = 64;
 
-/// Hits of every learner in each block. All blocks cover `length` rows, but for the last, which may be growing.
+/// Hits of every learner in each block. All blocks cover `length` rows, except for the last, which may be growing.
 #[derive(Debug, Clone)]
 pub(super) struct Blocks {
     n_learners: usize,
     length: u64,
-    /// Rows that the last block still takes.
+    /// Rows left in the last block.
     room: u64,
-    /// Scored rows, summed over folds: [blocks].
+    /// Scored rows, summed over folds: `[blocks]`.
     scored: Vec<u64>,
     /// Hits, summed over folds: [blocks, learners].
     hits: Vec<u64>,
@@ -25,23 +25,24 @@ impl Blocks {
         Self { n_learners, length: 1, room: 0, scored: Vec::new(), hits: Vec::new() }
     }
 
-    /// Rows that may be added before the next call of [`Self::advance`]; opens a block where the last is full.
+    /// Returns the number of rows that may be added before the next call of [`Self::advance`]; opens a block if the
+    /// last is full.
     #[inline(always)]
     pub(super) fn room(&mut self) -> usize {
         if self.room == 0 {
-            self.open();
+            self.open_block();
         }
         usize::try_from(self.room).unwrap_or(usize::MAX)
     }
 
-    fn open(&mut self) {
-        if self.scored.len() == MOST {
+    fn open_block(&mut self) {
+        if self.scored.len() == MAX_BLOCKS {
             let m = self.n_learners;
-            self.scored = self.scored.chunks_exact(2).map(|two| two[0] + two[1]).collect();
+            self.scored = self.scored.chunks_exact(2).map(|pair| pair[0] + pair[1]).collect();
             self.hits = self
                 .hits
                 .chunks_exact(2 * m)
-                .flat_map(|two| (0..m).map(|learner| two[learner] + two[m + learner]))
+                .flat_map(|pair| (0..m).map(|learner| pair[learner] + pair[m + learner]))
                 .collect();
             self.length *= 2;
         }
@@ -50,7 +51,7 @@ impl Blocks {
         self.room = self.length;
     }
 
-    /// Add scored rows of a fold to the last block.
+    /// Adds scored rows of a fold to the last block.
     #[inline(always)]
     pub(super) fn score(&mut self, n_scored: u64) {
         if let Some(last) = self.scored.last_mut() {
@@ -58,25 +59,25 @@ impl Blocks {
         }
     }
 
-    /// Add hits of a learner in a fold to the last block.
+    /// Adds hits of a learner in a fold to the last block.
     #[inline(always)]
     pub(super) fn hit(&mut self, learner: usize, hits: u64) {
         let last = self.hits.len() - self.n_learners;
         self.hits[last + learner] += hits;
     }
 
-    /// Go on by so many rows, which [`Self::room`] allowed.
+    /// Advances by a number of rows that [`Self::room`] allowed.
     #[inline(always)]
     pub(super) fn advance(&mut self, n_rows: usize) {
         self.room -= n_rows as u64;
     }
 
-    /// Scored rows, summed over folds, of each block.
+    /// Returns the scored rows of each block, summed over folds.
     pub(super) fn scored(&self) -> &[u64] {
         &self.scored
     }
 
-    /// Hits of the first less those of the second, of each block.
+    /// Returns the hits of the first learner minus those of the second, per block.
     pub(super) fn differences(&self, first: usize, second: usize) -> impl Iterator<Item = i64> {
         self.hits.chunks_exact(self.n_learners).map(move |hits| hits[first] as i64 - hits[second] as i64)
     }
@@ -97,9 +98,9 @@ impl Blocks {
         self.room = reader.u64()?;
         self.scored = reader.u64s()?;
         self.hits = reader.u64s()?;
-        let shaped = self.scored.len() <= MOST && self.hits.len() == self.scored.len() * self.n_learners;
-        let roomy = self.room < self.length || (self.room == self.length && !self.scored.is_empty());
-        if shaped && roomy { Ok(()) } else { Err(reader.error("its blocks contradict each other")) }
+        let shape_fits = self.scored.len() <= MAX_BLOCKS && self.hits.len() == self.scored.len() * self.n_learners;
+        let room_fits = self.room < self.length || (self.room == self.length && !self.scored.is_empty());
+        if shape_fits && room_fits { Ok(()) } else { Err(reader.error("its blocks are inconsistent")) }
     }
 }
 

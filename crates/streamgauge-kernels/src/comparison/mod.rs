@@ -1,8 +1,8 @@
-//! How often each of two learners is right where the other is wrong, over folds and rows, in bounded memory.
+//! Counts of rows on which one of two learners is right and the other wrong, over folds and rows, in bounded memory.
 //!
-//! With `d[i, t]` = [first right in fold i on row t] - [second right], tests need per fold the number of rows that
-//! only one of the two got right, and per row the square of the mean of `d` over folds. Everything is kept as whole
-//! numbers, so no split of the stream into batches can change a bit of what comes out.
+//! With `d[i, t]` = [first right in fold i on row t] - [second right], tests need the number of rows per fold that only
+//! one of the two got right, and the square of the mean of `d` over folds per row. All counts are whole numbers, so
+//! that no split of the stream into batches changes a bit of the result.
 
 mod blocks;
 mod scratch;
@@ -11,7 +11,7 @@ mod two_way;
 use std::ops::Range;
 
 use crate::codec::{Reader, Writer};
-use crate::error::check_length;
+use crate::error::{check_length, option_error};
 use crate::{KernelError, dispatch};
 use blocks::Blocks;
 use scratch::{CHUNK, Scratch};
@@ -19,7 +19,7 @@ pub use two_way::{TwoWay, two_way};
 
 const NAME: &str = "PairCounter";
 
-/// What is known of the difference of two learners.
+/// The counts that describe the difference of two learners.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PairSums {
     /// Rows that at least one fold scored.
@@ -34,16 +34,16 @@ pub struct PairSums {
     pub sum_squared_means: f64,
     /// Whether every fold scored every row that any scored.
     pub crossed: bool,
-    /// Scored rows, summed over folds, in each block of consecutive rows; at most 64 blocks, alike in length but for
+    /// Scored rows, summed over folds, in each block of consecutive rows; at most 64 blocks, equal in length except for
     /// the last.
     pub block_scored: Vec<u64>,
     /// Sum of `d` over folds and rows in each block.
     pub block_sums: Vec<i64>,
 }
 
-/// What a look at all pairs at once needs, pair by pair in their order.
+/// The counts that an interim analysis of all pairs needs, in the order of the pairs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Look {
+pub struct InterimSums {
     /// Rows that at least one fold scored.
     pub n_rows: u64,
     /// Rows scored per fold.
@@ -52,44 +52,44 @@ pub struct Look {
     pub only_first: Vec<u64>,
     /// Rows that only the second got right: [pairs, folds].
     pub only_second: Vec<u64>,
-    /// How many blocks of rows there are.
+    /// The number of blocks of rows.
     pub n_blocks: usize,
-    /// The parts of the variance of each mean difference; nothing where the folds did not score the same rows, or where
-    /// there is one fold or no row.
+    /// The components of the variance of each mean difference; empty if the folds did not score the same rows, or there
+    /// is one fold or no row.
     pub two_way: Vec<TwoWay>,
 }
 
-/// Counts, for every pair of learners at once, what their comparison needs.
+/// Counters for the comparison of every pair of learners.
 ///
-/// The memory is O(folds) per pair, whatever the number of rows.
+/// The memory is O(folds) per pair, for any number of rows.
 #[derive(Debug, Clone)]
 pub struct PairCounter {
     n_learners: usize,
     n_folds: usize,
     n_rows: u64,
-    /// Rows scored: [folds].
+    /// Rows scored: `[folds]`.
     scored: Vec<u64>,
     /// Rows right: [learners, folds].
     hits: Vec<u64>,
     /// Rows that both got right: [pairs, folds].
     both: Vec<u64>,
-    /// Squared sums over folds of `d`, summed apart over the rows that 1, 2, ... folds scored: [pairs, folds].
+    /// Squared sums over folds of `d`, summed separately over the rows that 1, 2, ... folds scored: [pairs, folds].
     squares: Vec<u64>,
     blocks: Blocks,
     scratch: Scratch,
 }
 
 impl PairCounter {
-    /// A counter that has seen nothing.
+    /// Creates a counter that has seen no row.
     ///
     /// # Errors
-    /// [`KernelError::Option`] without learners or folds, or with more than 255 folds, whose sums a byte cannot hold.
+    /// Returns [`KernelError::Option`] without learners or folds, or with more than 255 folds (their sums are bytes).
     pub fn new(n_learners: usize, n_folds: usize) -> Result<Self, KernelError> {
         if n_learners == 0 {
-            return Err(option("n_learners", n_learners, "it must be at least 1"));
+            return Err(option_error("n_learners", n_learners, "it must be at least 1"));
         }
         if n_folds == 0 || n_folds > usize::from(u8::MAX) {
-            return Err(option("n_folds", n_folds, "it must be from 1 to 255"));
+            return Err(option_error("n_folds", n_folds, "it must be from 1 to 255"));
         }
         let n_pairs = n_learners * (n_learners - 1) / 2;
         Ok(Self {
@@ -105,13 +105,13 @@ impl PairCounter {
         })
     }
 
-    /// Count the rows `span` of a batch of `n`.
+    /// Counts the rows `span` of a batch of `n`.
     ///
-    /// `correct` [learners, folds, n] says which predictions were right, `scored` [folds, n] which count (None: all).
-    /// A span that ends within the batch lets the sums be read there.
+    /// `correct` [learners, folds, n] marks the right predictions, `scored` [folds, n] the rows that count (None: all).
+    /// The sums can be read between two spans of a batch.
     ///
     /// # Errors
-    /// [`KernelError::Shape`] where the lengths do not fit, [`KernelError::Option`] where the span leaves the batch.
+    /// Returns [`KernelError::Shape`] if the lengths do not fit, [`KernelError::Option`] if the span leaves the batch.
     pub fn update(
         &mut self,
         correct: &[bool],
@@ -124,23 +124,23 @@ impl PairCounter {
             check_length("scored", scored.len(), self.n_folds * n)?;
         }
         if span.start > span.end || span.end > n {
-            return Err(option("rows", format!("{span:?}"), "it must lie within the batch"));
+            return Err(option_error("rows", format!("{span:?}"), "it must lie within the batch"));
         }
         dispatch::run(
             #[inline(always)]
             || {
-                let mut at = span.start;
-                while at < span.end {
-                    let length = self.blocks.room().min(CHUNK).min(span.end - at);
-                    self.count(correct, scored, n, at..at + length);
-                    at += length;
+                let mut start = span.start;
+                while start < span.end {
+                    let length = self.blocks.room().min(CHUNK).min(span.end - start);
+                    self.count(correct, scored, n, start..start + length);
+                    start += length;
                 }
             },
         );
         Ok(())
     }
 
-    /// Count a span that lies within one block and fits the scratch space.
+    /// Counts a span that lies within one block and fits the scratch space.
     #[inline(always)]
     fn count(&mut self, correct: &[bool], scored: Option<&[bool]>, n: usize, span: Range<usize>) {
         let k = self.n_folds;
@@ -156,29 +156,29 @@ impl PairCounter {
                 self.blocks.hit(learner, hits);
             }
             for (pair, (first, second)) in pairs(self.n_learners).enumerate() {
-                self.both[pair * k + fold] += self.scratch.both(first, second);
+                self.both[pair * k + fold] += self.scratch.count_both(first, second);
             }
         }
-        self.n_rows += self.scratch.group(k);
+        self.n_rows += self.scratch.group_rows(k);
         for (pair, (first, second)) in pairs(self.n_learners).enumerate() {
             self.scratch.add_squares(first, second, &mut self.squares[pair * k..][..k]);
         }
         self.blocks.advance(span.len());
     }
 
-    /// What is known of the difference of two learners.
+    /// Returns the counts that describe the difference of two learners.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where a learner does not exist or is compared with itself.
+    /// Returns [`KernelError::Option`] if a learner does not exist or is compared with itself.
     pub fn sums(&self, first: usize, second: usize) -> Result<PairSums, KernelError> {
         let (m, k) = (self.n_learners, self.n_folds);
         for learner in [first, second] {
             if learner >= m {
-                return Err(option("learner", learner, "there are not so many learners"));
+                return Err(option_error("learner", learner, "there are fewer learners"));
             }
         }
         if first == second {
-            return Err(option("learner", first, "a learner cannot be compared with itself"));
+            return Err(option_error("learner", first, "a learner cannot be compared with itself"));
         }
         let (low, high) = (first.min(second), first.max(second));
         let pair = low * (2 * m - low - 1) / 2 + high - low - 1;
@@ -197,9 +197,9 @@ impl PairCounter {
         })
     }
 
-    /// What is known of all pairs.
+    /// Returns the counts of all pairs.
     #[must_use]
-    pub fn look(&self) -> Look {
+    pub fn interim_sums(&self) -> InterimSums {
         let k = self.n_folds;
         let only = |second: bool| {
             pairs(self.n_learners).zip(self.both.chunks_exact(k)).flat_map(move |(pair, both)| {
@@ -211,14 +211,14 @@ impl PairCounter {
         let whole = k > 1 && self.n_rows > 0 && self.scored.iter().all(|&scored| scored == self.n_rows);
         let two_way = if whole { self.two_way(&only_first, &only_second) } else { Vec::new() };
         let n_blocks = self.blocks.scored().len();
-        Look { n_rows: self.n_rows, n_scored: self.scored.clone(), only_first, only_second, n_blocks, two_way }
+        InterimSums { n_rows: self.n_rows, n_scored: self.scored.clone(), only_first, only_second, n_blocks, two_way }
     }
 
     fn two_way(&self, only_first: &[u64], only_second: &[u64]) -> Vec<TwoWay> {
         let k = self.n_folds;
-        let of_folds = only_first.chunks_exact(k).zip(only_second.chunks_exact(k));
+        let fold_sums = only_first.chunks_exact(k).zip(only_second.chunks_exact(k));
         pairs(self.n_learners)
-            .zip(of_folds)
+            .zip(fold_sums)
             .zip(self.squares.chunks_exact(k))
             .map(|(((first, second), (a, b)), squares)| {
                 let sums: Vec<i64> = a.iter().zip(b).map(|(&a, &b)| a as i64 - b as i64).collect();
@@ -230,14 +230,14 @@ impl PairCounter {
             .collect()
     }
 
-    /// The bytes it holds.
+    /// Returns the memory it uses in bytes.
     #[must_use]
     pub fn n_bytes(&self) -> usize {
         let numbers = self.scored.len() + self.hits.len() + self.both.len() + self.squares.len();
         size_of::<Self>() + 8 * numbers + self.blocks.n_bytes() + self.scratch.n_bytes()
     }
 
-    /// All of its state.
+    /// Saves the state.
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
         let mut writer = Writer::new(NAME, 1);
@@ -249,10 +249,10 @@ impl PairCounter {
         writer.finish()
     }
 
-    /// Take over the saved state of a counter for as many learners and folds.
+    /// Restores the saved state of a counter with the same numbers of learners and folds.
     ///
     /// # Errors
-    /// [`KernelError::Saved`] where the bytes are damaged or of another kind; the counter is then as it was.
+    /// Returns [`KernelError::Saved`] if the bytes are damaged or of another kind; the counter is then unchanged.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         let mut loaded = Self::new(self.n_learners, self.n_folds)?;
         let mut reader = Reader::new(NAME, 1, bytes)?;
@@ -260,18 +260,18 @@ impl PairCounter {
         for column in [&mut loaded.scored, &mut loaded.hits, &mut loaded.both, &mut loaded.squares] {
             let saved = reader.u64s()?;
             if saved.len() != column.len() {
-                return Err(reader.error("it counts other numbers of learners or folds"));
+                return Err(reader.error("it has another number of learners or folds"));
             }
             *column = saved;
         }
         loaded.blocks.load(&mut reader)?;
         let k = self.n_folds;
-        let mut of_pairs = pairs(self.n_learners).zip(loaded.both.chunks_exact(k));
-        let sound = of_pairs.all(|((first, second), both)| {
+        let mut pair_counts = pairs(self.n_learners).zip(loaded.both.chunks_exact(k));
+        let sound = pair_counts.all(|((first, second), both)| {
             [first, second].iter().all(|l| both.iter().zip(&loaded.hits[l * k..]).all(|(both, hits)| both <= hits))
         });
         if !sound {
-            return Err(reader.error("its counts contradict each other"));
+            return Err(reader.error("its counts are inconsistent"));
         }
         reader.finish()?;
         *self = loaded;
@@ -279,14 +279,10 @@ impl PairCounter {
     }
 }
 
-/// All pairs of learners, in the order of their counts.
+/// Returns all pairs of learners, in the order of their counts.
 #[inline(always)]
 fn pairs(n_learners: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..n_learners).flat_map(move |first| (first + 1..n_learners).map(move |second| (first, second)))
-}
-
-fn option(option: &'static str, found: impl ToString, expected: &'static str) -> KernelError {
-    KernelError::Option { option, found: found.to_string(), expected }
 }
 
 #[cfg(test)]
@@ -311,13 +307,13 @@ mod tests {
     }
 
     impl Stream {
-        /// The sums of a pair by their definition, a cell at a time.
+        /// Computes the sums of a pair by their definition, cell by cell.
         fn slow(&self, first: usize, second: usize, masked: bool) -> PairSums {
             let (k, n) = (self.k, self.n);
             let right = |learner: usize, i: usize, t: usize| self.correct[(learner * k + i) * n + t];
             let scores = |i: usize, t: usize| !masked || self.scored[i * n + t];
             let count = |i: usize, f: &dyn Fn(usize) -> bool| (0..n).filter(|&t| scores(i, t) && f(t)).count() as u64;
-            let of_folds = |f: &dyn Fn(usize, usize) -> bool| (0..k).map(|i| count(i, &|t| f(i, t))).collect();
+            let fold_sums = |f: &dyn Fn(usize, usize) -> bool| (0..k).map(|i| count(i, &|t| f(i, t))).collect();
             let mut by_count = vec![0_i64; k + 1];
             let mut n_rows = 0;
             for t in 0..n {
@@ -326,13 +322,13 @@ mod tests {
                 n_rows += u64::from(!folds.is_empty());
                 by_count[folds.len()] += folds.iter().map(|&i| d(i)).sum::<i64>().pow(2);
             }
-            let n_scored: Vec<u64> = of_folds(&|_, _| true);
+            let n_scored: Vec<u64> = fold_sums(&|_, _| true);
             PairSums {
                 n_rows,
                 crossed: n_scored.iter().all(|&scored| scored == n_rows),
                 n_scored,
-                only_first: of_folds(&|i, t| right(first, i, t) && !right(second, i, t)),
-                only_second: of_folds(&|i, t| right(second, i, t) && !right(first, i, t)),
+                only_first: fold_sums(&|i, t| right(first, i, t) && !right(second, i, t)),
+                only_second: fold_sums(&|i, t| right(second, i, t) && !right(first, i, t)),
                 sum_squared_means: (1..=k).map(|c| by_count[c] as f64 / (c * c) as f64).sum(),
                 block_scored: vec![],
                 block_sums: vec![],
@@ -370,30 +366,30 @@ mod tests {
     }
 
     #[test]
-    fn a_look_at_all_pairs_tells_what_their_sums_tell() {
+    fn interim_sums_agree_with_the_sums_of_each_pair() {
         for masked in [false, true] {
             let stream = stream(4, 5, 3000);
             let counter = stream.count(masked, &[3000]);
-            let look = counter.look();
-            assert_eq!(look.two_way.len(), if masked { 0 } else { 6 });
+            let interim = counter.interim_sums();
+            assert_eq!(interim.two_way.len(), if masked { 0 } else { 6 });
             for (pair, (first, second)) in pairs(4).enumerate() {
                 let sums = counter.sums(first, second).unwrap();
-                assert_eq!(look.only_first[5 * pair..][..5], sums.only_first);
-                assert_eq!(look.only_second[5 * pair..][..5], sums.only_second);
-                assert_eq!((look.n_rows, look.n_blocks), (sums.n_rows, sums.block_sums.len()));
+                assert_eq!(interim.only_first[5 * pair..][..5], sums.only_first);
+                assert_eq!(interim.only_second[5 * pair..][..5], sums.only_second);
+                assert_eq!((interim.n_rows, interim.n_blocks), (sums.n_rows, sums.block_sums.len()));
                 if !masked {
-                    let of_folds: Vec<i64> =
+                    let fold_sums: Vec<i64> =
                         sums.only_first.iter().zip(&sums.only_second).map(|(&a, &b)| a as i64 - b as i64).collect();
                     let discordant = sums.only_first.iter().chain(&sums.only_second).sum();
                     let squares = (25.0 * sums.sum_squared_means).round() as u64;
                     let blocks: Vec<_> =
                         sums.block_scored.iter().copied().zip(sums.block_sums.iter().copied()).collect();
-                    assert_eq!(look.two_way[pair], two_way(3000, &of_folds, discordant, squares, &blocks));
+                    assert_eq!(interim.two_way[pair], two_way(3000, &fold_sums, discordant, squares, &blocks));
                 }
             }
         }
-        assert!(PairCounter::new(2, 3).unwrap().look().two_way.is_empty());
-        assert!(stream(2, 1, 9).count(false, &[9]).look().two_way.is_empty());
+        assert!(PairCounter::new(2, 3).unwrap().interim_sums().two_way.is_empty());
+        assert!(stream(2, 1, 9).count(false, &[9]).interim_sums().two_way.is_empty());
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! The loops over rows, on scratch space that holds a chunk of them.
+//! The loops over rows, on scratch space for one chunk.
 
-/// Rows handled at once: what all folds add to stays in the first-level cache.
+/// Rows in a chunk: the sums of all folds stay in the first-level cache.
 pub(super) const CHUNK: usize = 2048;
 
-/// Counts are kept in bytes, one per lane, and a chunk cannot overflow them.
+/// Lanes of counts, which are bytes; a chunk cannot overflow them.
 const LANES: usize = 32;
 const _: () = assert!(CHUNK / LANES <= u8::MAX as usize && CHUNK * 255 * 255 <= u32::MAX as usize);
 
@@ -11,13 +11,13 @@ const _: () = assert!(CHUNK / LANES <= u8::MAX as usize && CHUNK * 255 * 255 <= 
 pub(super) struct Scratch {
     length: usize,
     masked: bool,
-    /// Which rows each learner got right in the current fold, where it was scored: [learners, rows].
+    /// The scored rows that each learner got right in the current fold: [learners, rows].
     right: Vec<u8>,
     /// The same summed over folds: [learners, rows].
     sums: Vec<u8>,
-    /// How many folds scored each row, where not all did: [rows].
+    /// The number of folds that scored each row, if not all did: `[rows]`.
     n_folds: Vec<u8>,
-    /// Rows in the order of how many folds scored them, and where those of each number of folds start.
+    /// Rows sorted by the number of folds that scored them, and the start of each group.
     order: Vec<u16>,
     starts: Vec<usize>,
     /// `sums` in that order.
@@ -43,7 +43,7 @@ impl Scratch {
         bytes + 2 * self.order.capacity() + size_of::<usize>() * self.starts.capacity()
     }
 
-    /// Start a chunk.
+    /// Starts a chunk.
     #[inline(always)]
     pub(super) fn clear(&mut self, length: usize) {
         self.length = length;
@@ -51,7 +51,7 @@ impl Scratch {
         self.sums.fill(0);
     }
 
-    /// Note which rows a fold scored; how many.
+    /// Records the rows that a fold scored; returns their number.
     #[inline(always)]
     pub(super) fn score(&mut self, mask: Option<&[bool]>) -> u64 {
         let Some(mask) = mask else { return self.length as u64 };
@@ -66,7 +66,7 @@ impl Scratch {
         mask.iter().map(|&scored| u64::from(scored)).sum()
     }
 
-    /// Note which rows a learner got right in the current fold; how many.
+    /// Records the rows that a learner got right in the current fold; returns their number.
     #[inline(always)]
     pub(super) fn add(&mut self, learner: usize, correct: &[bool], mask: Option<&[bool]>) -> u64 {
         let right = &mut self.right[learner * CHUNK..][..self.length];
@@ -81,20 +81,20 @@ impl Scratch {
         for (sum, &right) in self.sums[learner * CHUNK..][..self.length].iter_mut().zip(&*right) {
             *sum += right;
         }
-        count_both(right, right)
+        count_common(right, right)
     }
 
-    /// How many rows two learners both got right in the current fold.
+    /// Counts the rows that both learners got right in the current fold.
     #[inline(always)]
-    pub(super) fn both(&self, first: usize, second: usize) -> u64 {
+    pub(super) fn count_both(&self, first: usize, second: usize) -> u64 {
         let first = &self.right[first * CHUNK..][..self.length];
         let second = &self.right[second * CHUNK..][..self.length];
-        count_both(first, second)
+        count_common(first, second)
     }
 
-    /// Bring together the rows that the same number of folds scored; how many rows were scored at all.
+    /// Groups the rows by the number of folds that scored them; returns the number of rows scored by any fold.
     #[inline(always)]
-    pub(super) fn group(&mut self, n_folds: usize) -> u64 {
+    pub(super) fn group_rows(&mut self, n_folds: usize) -> u64 {
         self.starts.clear();
         if !self.masked {
             self.starts.resize(n_folds + 1, 0);
@@ -102,8 +102,8 @@ impl Scratch {
             return self.length as u64;
         }
         self.starts.resize(n_folds + 2, 0);
-        let of_rows = &self.n_folds[..self.length];
-        for &n in of_rows {
+        let fold_counts = &self.n_folds[..self.length];
+        for &n in fold_counts {
             self.starts[usize::from(n) + 1] += 1;
         }
         for n in 0..=n_folds {
@@ -111,10 +111,10 @@ impl Scratch {
         }
         let mut next = [0; 256];
         next[..=n_folds].copy_from_slice(&self.starts[..=n_folds]);
-        for (row, &n) in of_rows.iter().enumerate() {
-            let place = &mut next[usize::from(n)];
-            self.order[*place] = row as u16;
-            *place += 1;
+        for (row, &n) in fold_counts.iter().enumerate() {
+            let position = &mut next[usize::from(n)];
+            self.order[*position] = row as u16;
+            *position += 1;
         }
         self.sorted.resize(self.sums.len(), 0);
         for (sorted, sums) in self.sorted.chunks_exact_mut(CHUNK).zip(self.sums.chunks_exact(CHUNK)) {
@@ -125,7 +125,7 @@ impl Scratch {
         (self.length - self.starts[1]) as u64
     }
 
-    /// Add the squared differences of the sums of two learners, apart by how many folds scored the row.
+    /// Adds the squared differences of the sums of two learners, separately by the number of folds that scored the row.
     #[inline(always)]
     pub(super) fn add_squares(&self, first: usize, second: usize, squares: &mut [u64]) {
         let sums = if self.masked { &self.sorted } else { &self.sums };
@@ -138,9 +138,9 @@ impl Scratch {
     }
 }
 
-/// How many of two columns of zeros and ones are both one.
+/// Counts the positions at which two columns of zeros and ones are both one.
 #[inline(always)]
-fn count_both(first: &[u8], second: &[u8]) -> u64 {
+fn count_common(first: &[u8], second: &[u8]) -> u64 {
     let (first, first_rest) = first.as_chunks::<LANES>();
     let (second, second_rest) = second.as_chunks::<LANES>();
     let mut lanes = [0_u8; LANES];

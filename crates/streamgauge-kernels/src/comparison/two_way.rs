@@ -1,44 +1,44 @@
 //! The variance of a mean difference over folds and rows, from whole numbers.
 
-/// The mean of `d[i, t]` over folds and rows, and what its variance is made of.
+/// The mean of `d[i, t]` over folds and rows, and the components of its variance.
 ///
-/// A part is 0 only where nothing varies at all: numbers stay whole until the last division.
+/// A component is 0 only if nothing varies: numbers stay whole until the last division.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TwoWay {
     /// The mean difference.
     pub difference: f64,
-    /// The variance of the mean that folds bring.
+    /// The variance of the mean due to folds.
     pub folds: f64,
-    /// The variance of the mean that rows bring, were they independent.
+    /// The variance of the mean due to rows, assuming independent rows.
     pub rows: f64,
-    /// The variance of the mean that single differences bring, which folds and rows both contain.
+    /// The variance of the mean due to single differences, which the variances of folds and rows both contain.
     pub both: f64,
-    /// The variance of the mean that rows bring, by sums over blocks of them; NaN for fewer than two blocks.
+    /// The variance of the mean due to rows, computed over blocks; NaN for fewer than two blocks.
     pub blocked: f64,
 }
 
-/// Find the parts of the variance.
+/// Computes the components of the variance.
 ///
-/// `sums` has the sum of `d` of each fold, of which there are at least two, `discordant` the number of `d` that are not
-/// 0, `squares` the sum over rows of the squared sum of `d` over folds, `blocks` the scored cells and the sum of `d` of
-/// each block of rows. Every fold scored all of the `n_rows` rows, at least one.
+/// `sums` holds the sum of `d` per fold, at least two; `discordant` is the number of `d` that are not 0; `squares` is
+/// the sum over rows of the squared sum of `d` over folds; `blocks` holds the scored cells and the sum of `d` per block
+/// of rows. Every fold scored all `n_rows` rows, at least one.
 #[must_use]
 pub fn two_way(n_rows: u64, sums: &[i64], discordant: u64, squares: u64, blocks: &[(u64, i64)]) -> TwoWay {
     let (n, k) = (i128::from(n_rows), sums.len() as i128);
     let cells = n * k;
     let total: i128 = sums.iter().map(|&sum| i128::from(sum)).sum();
-    let of_folds: i128 = sums.iter().map(|&sum| i128::from(sum).pow(2)).sum();
+    let squared_sums: i128 = sums.iter().map(|&sum| i128::from(sum).pow(2)).sum();
     let (rows, folds) = (n as f64, k as f64);
     TwoWay {
         difference: total as f64 / cells as f64,
-        folds: (k * of_folds - total * total) as f64 / (folds * folds * (folds - 1.0) * rows * rows),
+        folds: (k * squared_sums - total * total) as f64 / (folds * folds * (folds - 1.0) * rows * rows),
         rows: (n * i128::from(squares) - total * total) as f64 / (rows.powi(3) * folds * folds),
         both: (cells * i128::from(discordant) - total * total) as f64 / (cells as f64).powi(3),
-        blocked: blocked(cells, total, blocks),
+        blocked: block_variance(cells, total, blocks),
     }
 }
 
-fn blocked(cells: i128, total: i128, blocks: &[(u64, i64)]) -> f64 {
+fn block_variance(cells: i128, total: i128, blocks: &[(u64, i64)]) -> f64 {
     if blocks.len() < 2 {
         return f64::NAN;
     }

@@ -5,10 +5,10 @@ use crate::KernelError;
 use crate::adaptive_window::{AdaptiveWindow, Settings};
 use crate::codec::{Reader, Writer};
 
-/// A window of values that signals a drift when it drops its oldest part, because that differs from the rest.
+/// A detector that signals a drift when its adaptive window drops its oldest part.
 ///
-/// The window goes on after a drift with what it has kept. Where rises and falls are both signalled, compare
-/// [`Adwin::estimate`] before and after to know which it was.
+/// The window keeps the rest after a drift. If rises and falls are both signalled, compare [`Adwin::estimate`] before
+/// and after to tell them apart.
 #[derive(Debug, Clone)]
 pub struct Adwin {
     direction: Direction,
@@ -16,36 +16,36 @@ pub struct Adwin {
 }
 
 impl Adwin {
-    /// A detector of the given significance; checked after every 32 values, as in MOA and River.
+    /// Creates a detector of the given significance that checks after every 32 values, as in MOA and River.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where `delta` is outside (0, 1).
+    /// Returns [`KernelError::Option`] if `delta` is outside (0, 1).
     pub fn new(delta: f64) -> Result<Self, KernelError> {
         Self::with_settings(Settings::new(delta), Direction::Both)
     }
 
-    /// A detector with the given options. The window shrinks at every change, whichever are signalled.
+    /// Creates a detector with the given options. The window shrinks at every change, in any direction.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn with_settings(settings: Settings, direction: Direction) -> Result<Self, KernelError> {
         Ok(Self { direction, window: AdaptiveWindow::new(settings)? })
     }
 
-    /// The mean of the values in the window; 0 where there are none.
+    /// Returns the mean of the values in the window; 0 if there are none.
     #[must_use]
     pub fn estimate(&self) -> f64 {
         let width = self.window.width();
         if width == 0 { 0.0 } else { self.window.total() / width as f64 }
     }
 
-    /// How many values the window holds.
+    /// Returns the number of values in the window.
     #[must_use]
     pub fn width(&self) -> u64 {
         self.window.width()
     }
 
-    /// The sum of the values in the window.
+    /// Returns the sum of the values in the window.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.window.total()
@@ -70,10 +70,6 @@ impl Detector for Adwin {
             Direction::Both => true,
         };
         if signalled { Signal::Drift } else { Signal::Stable }
-    }
-
-    fn boxed(&self) -> Box<dyn Detector> {
-        Box::new(self.clone())
     }
 
     fn reset(&mut self) {

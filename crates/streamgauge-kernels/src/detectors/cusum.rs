@@ -1,6 +1,6 @@
 //! The cumulative sum chart.
 
-use super::options::{read_numbers, require_not_negative, write_numbers};
+use super::options::{check_not_negative, read_numbers, write_numbers};
 use super::{Detector, Direction, Signal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
@@ -8,17 +8,17 @@ use crate::codec::{Reader, Writer};
 /// The options of [`Cusum`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CusumOptions {
-    /// By how much a value may differ from the mean without adding to the sum.
+    /// The difference from the mean that does not add to the sum.
     pub delta: f64,
-    /// How large a sum may become.
+    /// The sum above which a drift is signalled.
     pub threshold: f64,
-    /// The first so many values give no signal.
+    /// The number of initial values without a signal.
     pub grace_period: u64,
-    /// Which changes are signalled.
+    /// The direction of changes that are signalled.
     pub direction: Direction,
 }
 
-/// Sums up how far the values are above, and below, their mean, and never lets a sum fall below 0.
+/// A detector that sums how far the values are above, and below, their mean; no sum falls below 0.
 ///
 /// Page, "Continuous inspection schemes", 1954, about the mean of the values so far, as in MOA.
 #[derive(Debug, Clone)]
@@ -31,13 +31,13 @@ pub struct Cusum {
 }
 
 impl Cusum {
-    /// A detector that has seen nothing.
+    /// Creates a detector that has seen no value.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(options: CusumOptions) -> Result<Self, KernelError> {
-        require_not_negative("delta", options.delta)?;
-        require_not_negative("threshold", options.threshold)?;
+        check_not_negative("delta", options.delta)?;
+        check_not_negative("threshold", options.threshold)?;
         Ok(Self { options, n: 0.0, total: 0.0, rise: 0.0, fall: 0.0 })
     }
 
@@ -68,16 +68,8 @@ impl Detector for Cusum {
         Signal::Stable
     }
 
-    fn boxed(&self) -> Box<dyn Detector> {
-        Box::new(self.clone())
-    }
-
     fn reset(&mut self) {
         (self.n, self.total, self.rise, self.fall) = (0.0, 0.0, 0.0, 0.0);
-    }
-
-    fn n_bytes(&self) -> usize {
-        size_of::<Self>()
     }
 
     fn write(&self, writer: &mut Writer) {

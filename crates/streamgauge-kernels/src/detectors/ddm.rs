@@ -1,32 +1,33 @@
 //! DDM: the error rate against its minimum.
 
-use super::options::{fault, read_numbers, require_not_negative, write_numbers};
+use super::options::{check_not_negative, read_numbers, write_numbers};
 use super::{Detector, Domain, Signal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
+use crate::error::check_option;
 
 /// The options of [`Ddm`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DdmOptions {
-    /// How many standard deviations above the minimum a warning is given.
+    /// The number of standard deviations above the minimum that is a warning.
     pub warning: f64,
-    /// How many standard deviations above the minimum a drift is signalled.
+    /// The number of standard deviations above the minimum that is a drift.
     pub drift: f64,
-    /// The first so many values give no signal.
+    /// The number of initial values without a signal.
     pub grace_period: u64,
 }
 
-/// An error rate with its standard deviation, and the lowest there has been.
+/// An error rate, and the lowest so far with its standard deviation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ErrorRate {
     pub(super) n: f64,
     pub(super) errors: f64,
-    /// Rate and standard deviation where their sum was lowest.
+    /// Rate and standard deviation at the minimum of their sum.
     pub(super) least_rate: f64,
     pub(super) least_deviation: f64,
 }
 
-/// Watches an error rate: it may not rise far above the lowest it has been.
+/// A detector of rises of an error rate far above its minimum.
 ///
 /// Gama, Medas, Castillo and Rodrigues, "Learning with drift detection", 2004.
 #[derive(Debug, Clone)]
@@ -36,14 +37,11 @@ pub struct Ddm {
 }
 
 impl DdmOptions {
-    /// Check every option.
+    /// Checks every option.
     pub(super) fn check(&self) -> Result<(), KernelError> {
-        require_not_negative("warning", self.warning)?;
-        require_not_negative("drift", self.drift)?;
-        if self.warning > self.drift {
-            return fault("warning", self.warning, "it must not be greater than drift");
-        }
-        Ok(())
+        check_not_negative("warning", self.warning)?;
+        check_not_negative("drift", self.drift)?;
+        check_option("warning", self.warning, self.warning <= self.drift, "it must not be greater than drift")
     }
 }
 
@@ -51,16 +49,16 @@ impl ErrorRate {
     pub(super) const FRESH: Self =
         Self { n: 0.0, errors: 0.0, least_rate: f64::INFINITY, least_deviation: f64::INFINITY };
 
-    /// Take in a value; the rate and its standard deviation.
+    /// Adds a value; returns the rate and its standard deviation.
     #[inline(always)]
-    pub(super) fn take(&mut self, value: f64) -> (f64, f64) {
+    pub(super) fn update(&mut self, value: f64) -> (f64, f64) {
         self.n += 1.0;
         self.errors += value;
         let rate = self.errors / self.n;
         (rate, (rate * (1.0 - rate) / self.n).sqrt())
     }
 
-    /// Keep the lowest there has been.
+    /// Updates the minimum.
     #[inline(always)]
     pub(super) fn keep_least(&mut self, rate: f64, deviation: f64) {
         if rate + deviation <= self.least_rate + self.least_deviation {
@@ -68,13 +66,13 @@ impl ErrorRate {
         }
     }
 
-    /// What a rate shows against the lowest.
+    /// Compares a rate with the minimum.
     #[inline(always)]
     pub(super) fn signal(&self, rate: f64, deviation: f64, options: &DdmOptions) -> Signal {
-        let found = rate + deviation;
-        if found > self.least_rate + options.drift * self.least_deviation {
+        let level = rate + deviation;
+        if level > self.least_rate + options.drift * self.least_deviation {
             Signal::Drift
-        } else if found > self.least_rate + options.warning * self.least_deviation {
+        } else if level > self.least_rate + options.warning * self.least_deviation {
             Signal::Warning
         } else {
             Signal::Stable
@@ -83,10 +81,10 @@ impl ErrorRate {
 }
 
 impl Ddm {
-    /// A detector that has seen nothing.
+    /// Creates a detector that has seen no value.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(options: DdmOptions) -> Result<Self, KernelError> {
         options.check()?;
         Ok(Self { options, rate: ErrorRate::FRESH })
@@ -108,7 +106,7 @@ impl Detector for Ddm {
 
     #[inline(always)]
     fn update(&mut self, value: f64) -> Signal {
-        let (rate, deviation) = self.rate.take(value);
+        let (rate, deviation) = self.rate.update(value);
         if self.rate.n <= self.options.grace_period as f64 {
             return Signal::Stable;
         }
@@ -120,16 +118,8 @@ impl Detector for Ddm {
         signal
     }
 
-    fn boxed(&self) -> Box<dyn Detector> {
-        Box::new(self.clone())
-    }
-
     fn reset(&mut self) {
         self.rate = ErrorRate::FRESH;
-    }
-
-    fn n_bytes(&self) -> usize {
-        size_of::<Self>()
     }
 
     fn write(&self, writer: &mut Writer) {

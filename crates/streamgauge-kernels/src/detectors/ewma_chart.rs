@@ -1,25 +1,26 @@
 //! ECDD: a chart of the exponentially weighted error rate.
 
-use super::options::{fault, read_numbers, require_share, write_numbers};
+use super::options::{check_share, read_numbers, write_numbers};
 use super::{Detector, Domain, Signal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
+use crate::error::option_error;
 
 /// The options of [`EwmaChart`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EwmaChartOptions {
     /// The weight of the newest value in the moving mean.
     pub newest_weight: f64,
-    /// How many values there should be between false alarms, on average: 100, 400 or 1,000.
+    /// The average number of values between false alarms: 100, 400 or 1,000.
     pub run_length: u64,
-    /// The first so many values give no signal.
+    /// The number of initial values without a signal.
     pub grace_period: u64,
 }
 
-/// Compares a moving mean of the errors with their mean so far.
+/// A detector that compares a moving mean of the errors with their mean so far.
 ///
 /// Ross, Adams, Tasoulis and Hand, "Exponentially weighted moving average charts for detecting concept drift", 2012.
-/// The control limit is their polynomial of the error rate, made for a weight of 0.2; a warning is at half of it. The
+/// The control limit is their polynomial of the error rate, fitted for a weight of 0.2; a warning is at half of it. The
 /// moving mean starts at 0, as in MOA.
 #[derive(Debug, Clone)]
 pub struct EwmaChart {
@@ -29,22 +30,22 @@ pub struct EwmaChart {
     n: f64,
     errors: f64,
     moving: f64,
-    /// The weight that is left of the start, squared.
+    /// The squared weight of the initial value.
     start: f64,
 }
 
 impl EwmaChart {
-    /// A detector that has seen nothing.
+    /// Creates a detector that has seen no value.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(options: EwmaChartOptions) -> Result<Self, KernelError> {
-        require_share("newest_weight", options.newest_weight)?;
+        check_share("newest_weight", options.newest_weight)?;
         let limit = match options.run_length {
             100 => [2.76, -6.23, 18.12, -312.45, 1002.18],
             400 => [3.97, -6.56, 48.73, -330.13, 848.18],
             1000 => [1.17, 7.56, -21.24, 112.12, -987.23],
-            other => return fault("run_length", other as f64, "it must be 100, 400 or 1000"),
+            other => return Err(option_error("run_length", other, "it must be 100, 400 or 1000")),
         };
         Ok(Self { options, limit, n: 0.0, errors: 0.0, moving: 0.0, start: 1.0 })
     }
@@ -88,16 +89,8 @@ impl Detector for EwmaChart {
         }
     }
 
-    fn boxed(&self) -> Box<dyn Detector> {
-        Box::new(self.clone())
-    }
-
     fn reset(&mut self) {
         (self.n, self.errors, self.moving, self.start) = (0.0, 0.0, 0.0, 1.0);
-    }
-
-    fn n_bytes(&self) -> usize {
-        size_of::<Self>()
     }
 
     fn write(&self, writer: &mut Writer) {

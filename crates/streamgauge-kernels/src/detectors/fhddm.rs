@@ -1,6 +1,6 @@
 //! FHDDM: the rate of right predictions in a window against its maximum.
 
-use super::options::{read_numbers, require_at_least, require_open_unit, write_numbers};
+use super::options::{check_open_unit, check_positive, read_numbers, write_numbers};
 use super::ring::Ring;
 use super::{Detector, Domain, Signal};
 use crate::KernelError;
@@ -9,13 +9,13 @@ use crate::codec::{Reader, Writer};
 /// The options of [`Fhddm`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FhddmOptions {
-    /// The probability of a false alarm at one look.
+    /// The probability of a false alarm per test.
     pub delta: f64,
-    /// How many values the window holds.
+    /// The number of values in the window.
     pub width: usize,
 }
 
-/// Watches the share of right predictions in a window: by Hoeffding's bound it may not fall far below its maximum.
+/// A detector of falls of the share of right predictions in a window below its maximum, by Hoeffding's bound.
 ///
 /// Pesaranghader and Viktor, "Fast Hoeffding drift detection method for evolving data streams", 2016.
 #[derive(Debug, Clone)]
@@ -27,13 +27,13 @@ pub struct Fhddm {
 }
 
 impl Fhddm {
-    /// A detector that has seen nothing.
+    /// Creates a detector that has seen no value.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(options: FhddmOptions) -> Result<Self, KernelError> {
-        require_open_unit("delta", options.delta)?;
-        require_at_least("width", options.width, 1, "it must be at least 1")?;
+        check_open_unit("delta", options.delta)?;
+        check_positive("width", options.width as u64)?;
         let bound = ((1.0 / options.delta).ln() / (2.0 * options.width as f64)).sqrt();
         Ok(Self { options, bound, window: Ring::new(options.width), greatest: 0.0 })
     }
@@ -66,10 +66,6 @@ impl Detector for Fhddm {
             return Signal::Drift;
         }
         Signal::Stable
-    }
-
-    fn boxed(&self) -> Box<dyn Detector> {
-        Box::new(self.clone())
     }
 
     fn reset(&mut self) {

@@ -1,9 +1,10 @@
 //! HDDM with Hoeffding's bound on plain means.
 
-use super::options::{fault, read_numbers, require_open_unit, write_numbers};
+use super::options::{check_open_unit, read_numbers, write_numbers};
 use super::{Detector, Direction, Domain, Signal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
+use crate::error::check_option;
 
 /// The options of [`HddmA`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -12,11 +13,11 @@ pub struct HddmAOptions {
     pub warning: f64,
     /// The significance of a drift.
     pub drift: f64,
-    /// Which changes are signalled.
+    /// The direction of changes that are signalled.
     pub direction: Direction,
 }
 
-/// Compares the mean of all values with that of a first part of them, by Hoeffding's bound.
+/// A detector that compares the mean of all values with that of a first part of them, by Hoeffding's bound.
 ///
 /// Frías-Blanco and others, "Online and non-parametric drift detection methods based on Hoeffding's bounds", 2015, the
 /// A-test. The first part is the one of the lowest (for falls, the highest) mean with its bound.
@@ -27,34 +28,34 @@ pub struct HddmA {
     logs: [f64; 3],
     n: f64,
     total: f64,
-    up: First,
-    /// The same for the values with their sign changed.
-    down: First,
+    up: CutPoint,
+    /// The same for the negated values.
+    down: CutPoint,
 }
 
-/// The first part of the values: how many, their mean, its bound.
+/// The first part of the values: their number, their mean, and its bound.
 #[derive(Debug, Clone, Copy)]
-struct First {
+struct CutPoint {
     n: f64,
     mean: f64,
     bound: f64,
 }
 
-const NONE: First = First { n: 0.0, mean: f64::INFINITY, bound: 0.0 };
+const NO_CUT: CutPoint = CutPoint { n: 0.0, mean: f64::INFINITY, bound: 0.0 };
 
-impl First {
-    /// Let the first part end at the last value where that is lower; otherwise what the difference shows.
+impl CutPoint {
+    /// Moves the cut to the last value if its bound is lower; otherwise returns the signal of the difference.
     #[inline(always)]
-    fn signal(&mut self, n: f64, mean: f64, bound: f64, logs: &[f64; 3]) -> Signal {
+    fn update(&mut self, n: f64, mean: f64, bound: f64, logs: &[f64; 3]) -> Signal {
         if self.mean + self.bound >= mean + bound {
             *self = Self { n, mean, bound };
             return Signal::Stable;
         }
-        let apart = mean - self.mean;
+        let difference = mean - self.mean;
         let m = (n - self.n) / self.n * (1.0 / n);
-        if apart < (m / 2.0 * logs[1]).sqrt() {
+        if difference < (m / 2.0 * logs[1]).sqrt() {
             Signal::Stable
-        } else if apart < (m / 2.0 * logs[2]).sqrt() {
+        } else if difference < (m / 2.0 * logs[2]).sqrt() {
             Signal::Warning
         } else {
             Signal::Drift
@@ -63,19 +64,17 @@ impl First {
 }
 
 impl HddmA {
-    /// A detector that has seen nothing.
+    /// Creates a detector that has seen no value.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(options: HddmAOptions) -> Result<Self, KernelError> {
         let HddmAOptions { warning, drift, .. } = options;
-        require_open_unit("warning", warning)?;
-        require_open_unit("drift", drift)?;
-        if warning < drift {
-            return fault("warning", warning, "it must not be less than drift");
-        }
+        check_open_unit("warning", warning)?;
+        check_open_unit("drift", drift)?;
+        check_option("warning", warning, warning >= drift, "it must not be less than drift")?;
         let logs = [(1.0 / drift).ln(), (2.0 / warning).ln(), (2.0 / drift).ln()];
-        Ok(Self { options, logs, n: 0.0, total: 0.0, up: NONE, down: NONE })
+        Ok(Self { options, logs, n: 0.0, total: 0.0, up: NO_CUT, down: NO_CUT })
     }
 
     fn saved_options(&self) -> [f64; 3] {
@@ -100,10 +99,10 @@ impl Detector for HddmA {
         let bound = (1.0 / (2.0 * n) * self.logs[0]).sqrt();
         let mut signal = Signal::Stable;
         if direction.is_up() {
-            signal = self.up.signal(n, mean, bound, &self.logs);
+            signal = self.up.update(n, mean, bound, &self.logs);
         }
         if direction.is_down() {
-            signal = signal.max(self.down.signal(n, -mean, bound, &self.logs));
+            signal = signal.max(self.down.update(n, -mean, bound, &self.logs));
         }
         if signal == Signal::Drift {
             self.reset();
@@ -111,16 +110,8 @@ impl Detector for HddmA {
         signal
     }
 
-    fn boxed(&self) -> Box<dyn Detector> {
-        Box::new(self.clone())
-    }
-
     fn reset(&mut self) {
-        (self.n, self.total, self.up, self.down) = (0.0, 0.0, NONE, NONE);
-    }
-
-    fn n_bytes(&self) -> usize {
-        size_of::<Self>()
+        (self.n, self.total, self.up, self.down) = (0.0, 0.0, NO_CUT, NO_CUT);
     }
 
     fn write(&self, writer: &mut Writer) {
@@ -131,8 +122,9 @@ impl Detector for HddmA {
 
     fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
         let numbers: [f64; 8] = read_numbers(reader, &self.saved_options())?;
-        let first = |at: usize| First { n: numbers[at], mean: numbers[at + 1], bound: numbers[at + 2] };
-        (self.n, self.total, self.up, self.down) = (numbers[0], numbers[1], first(2), first(5));
+        let cut_point =
+            |start: usize| CutPoint { n: numbers[start], mean: numbers[start + 1], bound: numbers[start + 2] };
+        (self.n, self.total, self.up, self.down) = (numbers[0], numbers[1], cut_point(2), cut_point(5));
         Ok(())
     }
 }

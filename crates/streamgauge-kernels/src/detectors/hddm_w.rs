@@ -1,9 +1,10 @@
 //! HDDM with the bound of bounded differences on exponentially weighted means.
 
-use super::options::{fault, read_numbers, require_open_unit, write_numbers};
+use super::options::{check_open_unit, read_numbers, write_numbers};
 use super::{Detector, Direction, Domain, Signal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
+use crate::error::check_option;
 
 /// The options of [`HddmW`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -14,12 +15,12 @@ pub struct HddmWOptions {
     pub drift: f64,
     /// The weight of the newest value in a mean.
     pub newest_weight: f64,
-    /// Which changes are signalled.
+    /// The direction of changes that are signalled.
     pub direction: Direction,
 }
 
-/// Compares exponentially weighted means of an older and a newer part of the values, by the inequality of bounded
-/// differences.
+/// A detector that compares exponentially weighted means of an older and a newer part of the values, by the inequality
+/// of bounded differences.
 ///
 /// Frías-Blanco and others, "Online and non-parametric drift detection methods based on Hoeffding's bounds", 2015, the
 /// W-test, with the sums of MOA.
@@ -29,18 +30,18 @@ pub struct HddmW {
     /// Half the logarithms of the bounds of a warning and of a drift.
     logs: [f64; 2],
     up: Parts,
-    /// The same for the values with their sign changed.
+    /// The same for the negated values.
     down: Parts,
 }
 
-/// A weighted mean and the sum of its squared weights, which is 0 where there is no value yet.
+/// A weighted mean and the sum of its squared weights, which is 0 before the first value.
 #[derive(Debug, Clone, Copy)]
 struct Mean {
     mean: f64,
     squares: f64,
 }
 
-/// The means of all values, of those before the cut and of those since.
+/// The means of all values, of those before the cut, and of those after it.
 #[derive(Debug, Clone, Copy)]
 struct Parts {
     all: Mean,
@@ -55,7 +56,7 @@ const NO_PARTS: Parts = Parts { all: NO_MEAN, older: NO_MEAN, newer: NO_MEAN, cu
 
 impl Mean {
     #[inline(always)]
-    fn take(&mut self, value: f64, weight: f64) {
+    fn update(&mut self, value: f64, weight: f64) {
         let rest = 1.0 - weight;
         if self.squares == 0.0 {
             *self = Self { mean: value, squares: 1.0 };
@@ -67,20 +68,20 @@ impl Mean {
 }
 
 impl Parts {
-    /// Take in a value; what the two parts show.
+    /// Adds a value; returns the signal of the two parts.
     #[inline(always)]
-    fn signal(&mut self, value: f64, weight: f64, logs: [f64; 2]) -> Signal {
-        self.all.take(value, weight);
+    fn update(&mut self, value: f64, weight: f64, logs: [f64; 2]) -> Signal {
+        self.all.update(value, weight);
         let cut = self.all.mean + (self.all.squares * logs[1]).sqrt();
         if cut < self.cut {
             (self.cut, self.older, self.newer) = (cut, self.all, NO_MEAN);
             return Signal::Stable;
         }
-        self.newer.take(value, weight);
-        let (apart, squares) = (self.newer.mean - self.older.mean, self.older.squares + self.newer.squares);
-        if apart <= (squares * logs[0]).sqrt() {
+        self.newer.update(value, weight);
+        let (difference, squares) = (self.newer.mean - self.older.mean, self.older.squares + self.newer.squares);
+        if difference <= (squares * logs[0]).sqrt() {
             Signal::Stable
-        } else if apart <= (squares * logs[1]).sqrt() {
+        } else if difference <= (squares * logs[1]).sqrt() {
             Signal::Warning
         } else {
             Signal::Drift
@@ -92,25 +93,23 @@ impl Parts {
         [all.mean, all.squares, older.mean, older.squares, newer.mean, newer.squares, cut]
     }
 
-    fn of(numbers: &[f64]) -> Self {
-        let mean = |at: usize| Mean { mean: numbers[at], squares: numbers[at + 1] };
+    fn from_numbers(numbers: &[f64]) -> Self {
+        let mean = |start: usize| Mean { mean: numbers[start], squares: numbers[start + 1] };
         Self { all: mean(0), older: mean(2), newer: mean(4), cut: numbers[6] }
     }
 }
 
 impl HddmW {
-    /// A detector that has seen nothing.
+    /// Creates a detector that has seen no value.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(options: HddmWOptions) -> Result<Self, KernelError> {
         let HddmWOptions { warning, drift, newest_weight, .. } = options;
-        require_open_unit("warning", warning)?;
-        require_open_unit("drift", drift)?;
-        require_open_unit("newest_weight", newest_weight)?;
-        if warning < drift {
-            return fault("warning", warning, "it must not be less than drift");
-        }
+        check_open_unit("warning", warning)?;
+        check_open_unit("drift", drift)?;
+        check_open_unit("newest_weight", newest_weight)?;
+        check_option("warning", warning, warning >= drift, "it must not be less than drift")?;
         let logs = [(1.0 / warning).ln() / 2.0, (1.0 / drift).ln() / 2.0];
         Ok(Self { options, logs, up: NO_PARTS, down: NO_PARTS })
     }
@@ -135,10 +134,10 @@ impl Detector for HddmW {
         let HddmWOptions { newest_weight, direction, .. } = self.options;
         let mut signal = Signal::Stable;
         if direction.is_up() {
-            signal = self.up.signal(value, newest_weight, self.logs);
+            signal = self.up.update(value, newest_weight, self.logs);
         }
         if direction.is_down() {
-            signal = signal.max(self.down.signal(-value, newest_weight, self.logs));
+            signal = signal.max(self.down.update(-value, newest_weight, self.logs));
         }
         if signal == Signal::Drift {
             self.reset();
@@ -146,16 +145,8 @@ impl Detector for HddmW {
         signal
     }
 
-    fn boxed(&self) -> Box<dyn Detector> {
-        Box::new(self.clone())
-    }
-
     fn reset(&mut self) {
         (self.up, self.down) = (NO_PARTS, NO_PARTS);
-    }
-
-    fn n_bytes(&self) -> usize {
-        size_of::<Self>()
     }
 
     fn write(&self, writer: &mut Writer) {
@@ -165,7 +156,7 @@ impl Detector for HddmW {
 
     fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
         let numbers: [f64; 14] = read_numbers(reader, &self.saved_options())?;
-        (self.up, self.down) = (Parts::of(&numbers[..7]), Parts::of(&numbers[7..]));
+        (self.up, self.down) = (Parts::from_numbers(&numbers[..7]), Parts::from_numbers(&numbers[7..]));
         Ok(())
     }
 }

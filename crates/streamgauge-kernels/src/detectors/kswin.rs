@@ -2,39 +2,41 @@
 
 use std::collections::VecDeque;
 
-use super::options::{read_numbers, require_at_least, require_open_unit, write_numbers};
+use super::options::{check_open_unit, check_positive, read_numbers, write_numbers};
 use super::{Detector, Signal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
+use crate::error::check_option;
 use crate::randomness::{Draws, Purpose};
 
-/// A smaller difference of the distributions is never a drift, whatever its significance.
+/// The smallest difference of the distributions that can be a drift, at any significance.
 const LEAST_DIFFERENCE: f64 = 0.1;
 
 /// The options of [`Kswin`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KswinOptions {
-    /// The significance of a drift at one look.
+    /// The significance of a drift per test.
     pub delta: f64,
-    /// How many values the window holds.
+    /// The number of values in the window.
     pub width: usize,
-    /// How many of them are the newest; as many are drawn from the rest.
+    /// The number of newest values; as many are drawn from the rest.
     pub n_newest: usize,
-    /// Decides which are drawn.
+    /// The seed of the sample.
     pub seed: u64,
 }
 
-/// Compares the distribution of the newest values with that of a sample of the values before, in a sliding window.
+/// A detector that compares the distribution of the newest values with that of a sample of the earlier values in a
+/// sliding window.
 ///
-/// Raab, Heusinger and Schleif, "Reactive soft prototype computing for concept drift streams", 2020. The sample is drawn
-/// anew, without replacement, after every value. After a drift only the newest values are kept.
+/// Raab, Heusinger and Schleif, "Reactive soft prototype computing for concept drift streams", 2020. A new sample is
+/// drawn, without replacement, after every value. After a drift only the newest values are kept.
 #[derive(Debug, Clone)]
 pub struct Kswin {
     options: KswinOptions,
-    /// The least difference of the counts, among so many newest values, that is a drift.
+    /// The smallest difference of the counts that is a drift.
     critical: usize,
     draws: Draws,
-    /// How many values there have been.
+    /// The number of values so far.
     n: u64,
     window: VecDeque<f64>,
     sample: Vec<f64>,
@@ -43,15 +45,15 @@ pub struct Kswin {
 }
 
 impl Kswin {
-    /// A detector that has seen nothing.
+    /// Creates a detector that has seen no value.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(options: KswinOptions) -> Result<Self, KernelError> {
         let KswinOptions { delta, width, n_newest, seed } = options;
-        require_open_unit("delta", delta)?;
-        require_at_least("n_newest", n_newest, 1, "it must be at least 1")?;
-        require_at_least("width", width, 2 * n_newest, "it must be at least twice n_newest")?;
+        check_open_unit("delta", delta)?;
+        check_positive("n_newest", n_newest as u64)?;
+        check_option("width", width, width >= 2 * n_newest, "it must be at least twice n_newest")?;
         let draws = Draws::new(seed, Purpose::named("kswin sample"), 0);
         let critical = critical_difference(n_newest, delta);
         let (window, sample, newest, order) = (VecDeque::new(), vec![], vec![], vec![]);
@@ -63,8 +65,8 @@ impl Kswin {
         [delta, width as f64, n_newest as f64, f64::from_bits(seed)]
     }
 
-    /// Draw a sample of the values that are not the newest, and sort both.
-    fn draw(&mut self) {
+    /// Draws a sample of the values that are not the newest, and sort both.
+    fn draw_sample(&mut self) {
         let KswinOptions { width, n_newest, .. } = self.options;
         let n_older = width - n_newest;
         let draws = self.draws.within(self.n);
@@ -72,8 +74,8 @@ impl Kswin {
         self.order.extend(0..n_older as u32);
         self.sample.clear();
         for i in 0..n_newest {
-            let at = i + draws.below(i as u64, (n_older - i) as u64) as usize;
-            self.order.swap(i, at);
+            let pick = i + draws.below(i as u64, (n_older - i) as u64) as usize;
+            self.order.swap(i, pick);
             self.sample.push(self.window[self.order[i] as usize]);
         }
         self.newest.clear();
@@ -90,13 +92,13 @@ impl Detector for Kswin {
 
     fn update(&mut self, value: f64) -> Signal {
         let KswinOptions { width, n_newest, .. } = self.options;
-        // Adding 0 makes of -0 the same number as 0, which the order of bits does not.
+        // Adding 0 turns -0 into 0, which `total_cmp` would sort apart.
         self.window.push_back(value + 0.0);
         self.n += 1;
         if self.window.len() < width {
             return Signal::Stable;
         }
-        self.draw();
+        self.draw_sample();
         let difference = greatest_difference(&self.sample, &self.newest);
         if difference >= self.critical {
             self.window.drain(..width - n_newest);
@@ -104,10 +106,6 @@ impl Detector for Kswin {
         }
         self.window.pop_front();
         Signal::Stable
-    }
-
-    fn boxed(&self) -> Box<dyn Detector> {
-        Box::new(self.clone())
     }
 
     fn reset(&mut self) {
@@ -131,14 +129,14 @@ impl Detector for Kswin {
         let [] = read_numbers(reader, &self.saved_options())?;
         let (n, values) = (reader.u64()?, reader.f64s()?);
         if values.len() >= self.options.width || !values.iter().all(|value| value.is_finite()) {
-            return Err(reader.error("it holds a wrong number of values"));
+            return Err(reader.error("it has a wrong number of values"));
         }
         (self.n, self.window) = (n, values.into());
         Ok(())
     }
 }
 
-/// The greatest difference of the counts of values up to any point, of two sorted columns of the same length.
+/// Returns the greatest difference of the cumulative counts of two sorted columns of the same length.
 fn greatest_difference(first: &[f64], second: &[f64]) -> usize {
     let (mut i, mut j, mut greatest) = (0, 0, 0);
     while i < first.len() && j < second.len() {
@@ -154,14 +152,15 @@ fn greatest_difference(first: &[f64], second: &[f64]) -> usize {
     greatest
 }
 
-/// The least difference of counts whose exact significance, of two samples of `n` values, is at most `delta`.
+/// Returns the smallest difference of counts whose exact significance, for two samples of `n` values, is at most
+/// `delta`.
 fn critical_difference(n: usize, delta: f64) -> usize {
     let is_drift = |&h: &usize| significance(n, h) <= delta && h as f64 / n as f64 > LEAST_DIFFERENCE;
     (1..=n).find(is_drift).unwrap_or(usize::MAX)
 }
 
-/// The probability that two samples of `n` values from one continuous distribution have counts `h` or more apart:
-/// twice the alternating sum of the binomials (2n over n - kh), divided by (2n over n).
+/// Returns the probability that the cumulative counts of two samples of `n` values from one continuous distribution
+/// differ by `h` or more: twice the alternating sum of the binomials (2n over n - kh), divided by (2n over n).
 fn significance(n: usize, h: usize) -> f64 {
     let (mut ratio, mut sum, mut sign) = (1.0, 0.0, 1.0);
     for i in 0..n {

@@ -1,8 +1,8 @@
-//! Detectors of change in a column of values, such as the errors of a learner.
+//! Detectors of changes in a column of values, such as the errors of a learner.
 //!
-//! A detector takes in one value at a time in bounded memory and tells after each whether the stream has changed. A
-//! column is taken in as if its values came one by one, so that the signals do not depend on how it is cut. After a
-//! drift a detector starts anew, unless its description says what it keeps.
+//! A detector reads one value at a time, in bounded memory, and signals after each whether the stream has changed. The
+//! signals do not depend on how a stream is cut into columns. After a drift a detector restarts, unless its description
+//! says what it keeps.
 
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
@@ -16,7 +16,7 @@ mod fhddm;
 mod hddm_a;
 mod hddm_w;
 mod kswin;
-mod of_mean;
+mod mean_detector;
 mod options;
 mod page_hinkley;
 mod rddm;
@@ -34,26 +34,26 @@ pub use fhddm::{Fhddm, FhddmOptions};
 pub use hddm_a::{HddmA, HddmAOptions};
 pub use hddm_w::{HddmW, HddmWOptions};
 pub use kswin::{Kswin, KswinOptions};
-pub use of_mean::OfMean;
+pub use mean_detector::MeanDetector;
 pub use options::Direction;
 pub use page_hinkley::{PageHinkley, PageHinkleyOptions};
 pub use rddm::{Rddm, RddmOptions};
 pub use stepd::{Stepd, StepdOptions};
 
-/// What a detector says after a value.
+/// The signal of a detector after a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 #[repr(u8)]
 pub enum Signal {
-    /// Nothing has changed.
+    /// No change.
     #[default]
     Stable = 0,
-    /// Something may be changing.
+    /// A possible change.
     Warning = 1,
-    /// The stream has changed.
+    /// A change.
     Drift = 2,
 }
 
-/// Which values a detector can take in.
+/// The values that a detector accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Domain {
     /// Any finite number.
@@ -64,60 +64,59 @@ pub enum Domain {
     Binary,
 }
 
-/// Tells from values, one after the other, when their distribution has changed.
-pub trait Detector: Send + Sync {
-    /// The name its saved state begins with.
+/// A detector of changes in the distribution of values.
+pub trait Detector: CloneDetector + Send + Sync {
+    /// Returns the name at the start of its saved state.
     fn name(&self) -> &'static str;
 
-    /// Which values it can take in.
+    /// Returns the values that it accepts.
     fn domain(&self) -> Domain {
         Domain::Finite
     }
 
-    /// Take in a value of its domain; what it shows.
+    /// Adds a value of its domain; returns the signal.
     fn update(&mut self, value: f64) -> Signal;
 
-    /// A copy of it.
-    fn boxed(&self) -> Box<dyn Detector>;
-
-    /// Forget everything but the options.
+    /// Forgets everything but the options.
     fn reset(&mut self);
 
-    /// Start anew after a drift, as what it watches does; only what is to outlast drifts goes on.
-    fn renew(&mut self) {
+    /// Restarts after a drift together with the learner it monitors; only what outlasts drifts is kept.
+    fn restart(&mut self) {
         self.reset();
     }
 
-    /// The bytes it holds, on the heap and off it.
-    fn n_bytes(&self) -> usize;
+    /// Returns the memory it uses in bytes, on the heap and off it.
+    fn n_bytes(&self) -> usize {
+        size_of_val(self)
+    }
 
-    /// Append its state to that of something larger.
+    /// Appends its state to a larger one.
     fn write(&self, writer: &mut Writer);
 
-    /// Read the state of a detector built alike; on an error it is as it was.
+    /// Reads the state of a detector with the same options; an error leaves it unchanged.
     ///
     /// # Errors
-    /// [`KernelError::Saved`] where the bytes are damaged or from a detector built otherwise.
+    /// Returns [`KernelError::Saved`] if the bytes are damaged or from a detector with other options.
     fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError>;
 
-    /// Take in values of its domain, in order; what each shows.
+    /// Adds values of its domain in order; writes the signal of each.
     fn update_all(&mut self, values: &[f64], signals: &mut [u8]) {
         for (&value, signal) in values.iter().zip(signals) {
             *signal = self.update(value) as u8;
         }
     }
 
-    /// Its state as bytes.
+    /// Saves the state.
     fn save(&self) -> Vec<u8> {
         let mut writer = Writer::new(self.name(), 1);
         self.write(&mut writer);
         writer.finish()
     }
 
-    /// Take over the state of a detector built alike; on an error it is as it was.
+    /// Restores the state of a detector with the same options; an error leaves it unchanged.
     ///
     /// # Errors
-    /// [`KernelError::Saved`] where the bytes are damaged or from a detector built otherwise.
+    /// Returns [`KernelError::Saved`] if the bytes are damaged or from a detector with other options.
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         let mut reader = Reader::new(self.name(), 1, bytes)?;
         self.read(&mut reader)?;
@@ -125,10 +124,28 @@ pub trait Detector: Send + Sync {
     }
 }
 
-/// Let a detector take in a column, in order; the signals as numbers. On an error it is as it was.
+/// Copying of a `dyn Detector`; implemented for every detector that is `Clone`.
+pub trait CloneDetector {
+    /// Returns a copy.
+    fn clone_box(&self) -> Box<dyn Detector>;
+}
+
+impl<T: Detector + Clone + 'static> CloneDetector for T {
+    fn clone_box(&self) -> Box<dyn Detector> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn Detector> {
+    fn clone(&self) -> Self {
+        (**self).clone_box()
+    }
+}
+
+/// Adds a column to a detector, in order; returns the signals as numbers. An error leaves the detector unchanged.
 ///
 /// # Errors
-/// [`KernelError::Monitored`] where a value is not of the detector's domain.
+/// Returns [`KernelError::Monitored`] if a value is not of the detector's domain.
 pub fn update_column(detector: &mut dyn Detector, values: &[f64]) -> Result<Vec<u8>, KernelError> {
     detector.domain().check(values)?;
     let mut signals = vec![0; values.len()];
@@ -137,23 +154,23 @@ pub fn update_column(detector: &mut dyn Detector, values: &[f64]) -> Result<Vec<
 }
 
 impl Domain {
-    /// Check that every value is of it.
+    /// Checks that every value belongs to it.
     fn check(self, values: &[f64]) -> Result<(), KernelError> {
         let expected = match self {
             Self::Finite => "a finite number",
             Self::Unit => "a number from 0 to 1",
             Self::Binary => "0 (right) or 1 (wrong)",
         };
-        let has = |value: f64| match self {
+        let is_valid = |value: f64| match self {
             Self::Finite => value.is_finite(),
             Self::Unit => (0.0..=1.0).contains(&value),
             Self::Binary => value == 0.0 || value == 1.0,
         };
-        // A sweep without branches is much faster than a search.
-        if values.iter().fold(true, |fine, &value| fine & has(value)) {
+        // A scan without branches is much faster than a search.
+        if values.iter().fold(true, |valid, &value| valid & is_valid(value)) {
             return Ok(());
         }
-        let row = values.iter().position(|&value| !has(value)).unwrap_or_default();
+        let row = values.iter().position(|&value| !is_valid(value)).unwrap_or_default();
         Err(KernelError::Monitored { row, value: values[row], expected })
     }
 }

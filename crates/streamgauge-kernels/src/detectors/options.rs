@@ -1,9 +1,10 @@
-//! What the options of detectors have in common, and how they are saved beside plain numbers.
+//! Checks of options that detectors share, and serialisation of options and plain numbers.
 
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
+use crate::error::check_option;
 
-/// Which changes of the mean are signalled.
+/// The direction of changes of the mean that are signalled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// Only a rise.
@@ -15,66 +16,53 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Whether rises are signalled.
+    /// Returns whether rises are signalled.
     #[inline(always)]
     #[must_use]
     pub fn is_up(self) -> bool {
         self != Self::Down
     }
 
-    /// Whether falls are signalled.
+    /// Returns whether falls are signalled.
     #[inline(always)]
     #[must_use]
     pub fn is_down(self) -> bool {
         self != Self::Up
     }
 
-    /// As a number, to be saved.
+    /// Returns the number it is saved as.
     pub(super) fn code(self) -> f64 {
         f64::from(self as u8)
     }
 }
 
-/// The error about an option.
-pub(super) fn fault<T>(option: &'static str, found: f64, expected: &'static str) -> Result<T, KernelError> {
-    Err(KernelError::Option { option, found: found.to_string(), expected })
+/// Checks that an option is a finite number of at least 0.
+pub(super) fn check_not_negative(option: &'static str, found: f64) -> Result<(), KernelError> {
+    check_option(option, found, found.is_finite() && found >= 0.0, "it must be a finite number of 0 or more")
 }
 
-/// Check that an option is a finite number of at least 0.
-pub(super) fn require_not_negative(option: &'static str, found: f64) -> Result<(), KernelError> {
-    if found.is_finite() && found >= 0.0 {
-        return Ok(());
-    }
-    fault(option, found, "it must be a finite number of 0 or more")
+/// Checks that an option is in (0, 1).
+pub(super) fn check_open_unit(option: &'static str, found: f64) -> Result<(), KernelError> {
+    check_option(option, found, found > 0.0 && found < 1.0, "it must be a number in (0, 1)")
 }
 
-/// Check that an option is in (0, 1).
-pub(super) fn require_open_unit(option: &'static str, found: f64) -> Result<(), KernelError> {
-    if found > 0.0 && found < 1.0 { Ok(()) } else { fault(option, found, "it must be a number in (0, 1)") }
+/// Checks that an option is in (0, 1].
+pub(super) fn check_share(option: &'static str, found: f64) -> Result<(), KernelError> {
+    check_option(option, found, found > 0.0 && found <= 1.0, "it must be a number in (0, 1]")
 }
 
-/// Check that an option is in (0, 1].
-pub(super) fn require_share(option: &'static str, found: f64) -> Result<(), KernelError> {
-    if found > 0.0 && found <= 1.0 { Ok(()) } else { fault(option, found, "it must be a number in (0, 1]") }
+/// Checks that an option counts at least one.
+pub(super) fn check_positive(option: &'static str, found: u64) -> Result<(), KernelError> {
+    check_option(option, found, found > 0, "it must be at least 1")
 }
 
-/// Check that an option counts at least so many.
-pub(super) fn require_at_least(
-    option: &'static str,
-    found: usize,
-    least: usize,
-    expected: &'static str,
-) -> Result<(), KernelError> {
-    if found >= least { Ok(()) } else { fault(option, found as f64, expected) }
-}
-
-/// Append options and the numbers of a state.
+/// Appends options and the numbers of a state.
 pub(super) fn write_numbers(writer: &mut Writer, options: &[f64], numbers: &[f64]) {
     writer.f64s(options);
     writer.f64s(numbers);
 }
 
-/// Read the numbers of a state saved with the same options.
+/// Reads the numbers of a state saved with the same options.
 pub(super) fn read_numbers<const N: usize>(reader: &mut Reader<'_>, options: &[f64]) -> Result<[f64; N], KernelError> {
     if reader.f64s()? != options {
         return Err(reader.error("it has other options"));

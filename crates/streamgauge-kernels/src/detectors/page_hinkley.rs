@@ -1,6 +1,6 @@
 //! The Page-Hinkley test, with a fading factor.
 
-use super::options::{read_numbers, require_not_negative, require_share, write_numbers};
+use super::options::{check_not_negative, check_share, read_numbers, write_numbers};
 use super::{Detector, Direction, Signal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
@@ -9,22 +9,22 @@ use crate::dispatch;
 /// The options of [`PageHinkley`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PageHinkleyOptions {
-    /// By how much a value may differ from the mean without adding to the sum.
+    /// The difference from the mean that does not add to the sum.
     pub delta: f64,
-    /// How far the sum may be from its extreme.
+    /// The distance of the sum from its extreme that is a drift.
     pub threshold: f64,
-    /// By how much the sum fades with every value; 1 for not at all.
+    /// The factor by which the sum fades with every value; 1 for no fading.
     pub factor: f64,
-    /// The first so many values give no signal.
+    /// The number of initial values without a signal.
     pub grace_period: u64,
-    /// Which changes are signalled.
+    /// The direction of changes that are signalled.
     pub direction: Direction,
 }
 
-/// Sums up how far the values are above, and below, their mean.
+/// A detector that sums how far the values are above, and below, their mean.
 ///
 /// Page, "Continuous inspection schemes", 1954, with the fading factor of Gama, Sebastião and Rodrigues, "Issues in
-/// evaluation of stream learning algorithms", 2009: `m = factor * m + (value - mean - delta)`; a drift is where m
+/// evaluation of stream learning algorithms", 2009: `m = factor * m + (value - mean - delta)`; there is a drift if m
 /// is more than the threshold above its minimum.
 #[derive(Debug, Clone)]
 pub struct PageHinkley {
@@ -47,14 +47,14 @@ struct State {
 const FRESH: State = State { n: 0.0, total: 0.0, rise: 0.0, least: f64::INFINITY, fall: 0.0, greatest: -f64::INFINITY };
 
 impl PageHinkley {
-    /// A detector that has seen nothing.
+    /// Creates a detector that has seen no value.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(options: PageHinkleyOptions) -> Result<Self, KernelError> {
-        require_not_negative("delta", options.delta)?;
-        require_not_negative("threshold", options.threshold)?;
-        require_share("factor", options.factor)?;
+        check_not_negative("delta", options.delta)?;
+        check_not_negative("threshold", options.threshold)?;
+        check_share("factor", options.factor)?;
         Ok(Self { options, state: FRESH })
     }
 
@@ -65,10 +65,10 @@ impl PageHinkley {
 }
 
 impl State {
-    /// Take in a value; whether the values have changed. The mean is off the path from one value to the next, so
-    /// that its division costs no waiting.
+    /// Adds a value; returns whether the values have changed. The mean is off the critical path from one value to the
+    /// next, so that its division adds no latency.
     #[inline(always)]
-    fn take(&mut self, options: &PageHinkleyOptions, value: f64, up: bool, down: bool) -> bool {
+    fn update(&mut self, options: &PageHinkleyOptions, value: f64, up: bool, down: bool) -> bool {
         self.n += 1.0;
         self.total += value;
         let above = value - self.total / self.n;
@@ -86,12 +86,12 @@ impl State {
         passed & (self.n > options.grace_period as f64)
     }
 
-    /// Take in a column, with the directions known when this is compiled.
+    /// Adds a column, with the directions known at compile time.
     #[inline(always)]
-    fn take_all(&mut self, options: &PageHinkleyOptions, values: &[f64], signals: &mut [u8], up: bool, down: bool) {
+    fn update_all(&mut self, options: &PageHinkleyOptions, values: &[f64], signals: &mut [u8], up: bool, down: bool) {
         let mut state = *self;
         for (&value, signal) in values.iter().zip(signals) {
-            if state.take(options, value, up, down) {
+            if state.update(options, value, up, down) {
                 (state, *signal) = (FRESH, Signal::Drift as u8);
             } else {
                 *signal = Signal::Stable as u8;
@@ -108,7 +108,7 @@ impl Detector for PageHinkley {
 
     fn update(&mut self, value: f64) -> Signal {
         let direction = self.options.direction;
-        if self.state.take(&self.options, value, direction.is_up(), direction.is_down()) {
+        if self.state.update(&self.options, value, direction.is_up(), direction.is_down()) {
             self.reset();
             return Signal::Drift;
         }
@@ -120,23 +120,15 @@ impl Detector for PageHinkley {
         dispatch::run(
             #[inline(always)]
             || match options.direction {
-                Direction::Up => state.take_all(&options, values, signals, true, false),
-                Direction::Down => state.take_all(&options, values, signals, false, true),
-                Direction::Both => state.take_all(&options, values, signals, true, true),
+                Direction::Up => state.update_all(&options, values, signals, true, false),
+                Direction::Down => state.update_all(&options, values, signals, false, true),
+                Direction::Both => state.update_all(&options, values, signals, true, true),
             },
         );
     }
 
-    fn boxed(&self) -> Box<dyn Detector> {
-        Box::new(self.clone())
-    }
-
     fn reset(&mut self) {
         self.state = FRESH;
-    }
-
-    fn n_bytes(&self) -> usize {
-        size_of::<Self>()
     }
 
     fn write(&self, writer: &mut Writer) {

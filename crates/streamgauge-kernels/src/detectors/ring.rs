@@ -1,16 +1,16 @@
-//! The newest outcomes of predictions, 0 or 1 each.
+//! A ring buffer of the newest outcomes of predictions, 0 or 1 each.
 
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 
-/// A sliding window of so many outcomes.
+/// A sliding window of `width` outcomes.
 #[derive(Debug, Clone)]
 pub(super) struct Ring {
     outcomes: Vec<u8>,
     width: usize,
-    /// Where the oldest is, once the window is full.
+    /// The index of the oldest, once the window is full.
     oldest: usize,
-    /// How many outcomes are 1.
+    /// The number of outcomes that are 1.
     n_ones: usize,
 }
 
@@ -19,7 +19,7 @@ impl Ring {
         Self { outcomes: Vec::new(), width, oldest: 0, n_ones: 0 }
     }
 
-    /// Add an outcome; the one that leaves the window, if it was full.
+    /// Adds an outcome; returns the one that leaves the window, if it was full.
     #[inline(always)]
     pub(super) fn push(&mut self, outcome: u8) -> Option<u8> {
         self.n_ones += usize::from(outcome);
@@ -27,10 +27,10 @@ impl Ring {
             self.outcomes.push(outcome);
             return None;
         }
-        let left = std::mem::replace(&mut self.outcomes[self.oldest], outcome);
-        self.n_ones -= usize::from(left);
+        let oldest_outcome = std::mem::replace(&mut self.outcomes[self.oldest], outcome);
+        self.n_ones -= usize::from(oldest_outcome);
         self.oldest = if self.oldest + 1 == self.width { 0 } else { self.oldest + 1 };
-        Some(left)
+        Some(oldest_outcome)
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -45,17 +45,17 @@ impl Ring {
         self.n_ones
     }
 
-    /// The outcomes, the oldest first.
+    /// Iterates over the outcomes, the oldest first.
     pub(super) fn iter(&self) -> impl Iterator<Item = u8> + '_ {
         let (newer, older) = self.outcomes.split_at(self.oldest);
         older.iter().chain(newer).copied()
     }
 
-    /// Keep only the newest outcomes, so many.
+    /// Keeps only the newest `n` outcomes.
     pub(super) fn keep_newest(&mut self, n: usize) {
-        let kept: Vec<u8> = self.iter().skip(self.len() - n.min(self.len())).collect();
+        let newest: Vec<u8> = self.iter().skip(self.len() - n.min(self.len())).collect();
         self.clear();
-        for outcome in kept {
+        for outcome in newest {
             self.push(outcome);
         }
     }
@@ -65,7 +65,7 @@ impl Ring {
         (self.oldest, self.n_ones) = (0, 0);
     }
 
-    /// The bytes it holds on the heap.
+    /// Returns the memory it uses on the heap in bytes.
     pub(super) fn n_bytes(&self) -> usize {
         self.outcomes.capacity()
     }
@@ -76,16 +76,16 @@ impl Ring {
         writer.u64s(outcomes.chunks(64).map(|bits| bits.iter().rev().fold(0, |word, &bit| word << 1 | u64::from(bit))));
     }
 
-    /// Read a window of the same width.
+    /// Reads a window of the same width.
     pub(super) fn read(&self, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
         let (n, words) = (reader.usize()?, reader.u64s()?);
         if n > self.width || words.len() != n.div_ceil(64) {
-            return Err(reader.error("it holds a wrong number of values"));
+            return Err(reader.error("it has a wrong number of values"));
         }
-        let mut read = Self::new(self.width);
+        let mut ring = Self::new(self.width);
         for i in 0..n {
-            read.push((words[i / 64] >> (i % 64) & 1) as u8);
+            ring.push((words[i / 64] >> (i % 64) & 1) as u8);
         }
-        Ok(read)
+        Ok(ring)
     }
 }

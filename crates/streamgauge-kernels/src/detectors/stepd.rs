@@ -1,29 +1,30 @@
 //! STEPD: the newest errors against all before.
 
-use super::options::{fault, read_numbers, require_at_least, require_not_negative, write_numbers};
+use super::options::{check_not_negative, check_positive, read_numbers, write_numbers};
 use super::ring::Ring;
 use super::{Detector, Direction, Domain, Signal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
+use crate::error::check_option;
 
 /// The options of [`Stepd`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepdOptions {
-    /// How many values are the newest.
+    /// The number of newest values.
     pub width: usize,
-    /// The value of the statistic, a standard normal one, above which a warning is given.
+    /// The value of the standard normal statistic above which a warning is given.
     pub warning: f64,
     /// The value of the statistic above which a drift is signalled.
     pub drift: f64,
-    /// Which changes of the error rate are signalled.
+    /// The direction of changes of the error rate that are signalled.
     pub direction: Direction,
 }
 
-/// Tests whether the newest errors are in the same proportion as all before.
+/// A detector that tests whether the newest errors have the same proportion as all earlier ones.
 ///
-/// Nishida and Yamauchi, "Detecting concept drift using statistical testing", 2007: the test of equal proportions
-/// with the correction for continuity. Where the correction is greater than the difference the statistic is below
-/// 0 and shows nothing; MOA takes its absolute value there, and fires on nothing at small error rates.
+/// Nishida and Yamauchi, "Detecting concept drift using statistical testing", 2007: the test of equal proportions with
+/// the correction for continuity. If the correction exceeds the difference, the statistic is below 0 and not
+/// significant; MOA takes its absolute value there, and signals false alarms at small error rates.
 #[derive(Debug, Clone)]
 pub struct Stepd {
     options: StepdOptions,
@@ -33,17 +34,20 @@ pub struct Stepd {
 }
 
 impl Stepd {
-    /// A detector that has seen nothing.
+    /// Creates a detector that has seen no value.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(options: StepdOptions) -> Result<Self, KernelError> {
-        require_at_least("width", options.width, 1, "it must be at least 1")?;
-        require_not_negative("warning", options.warning)?;
-        require_not_negative("drift", options.drift)?;
-        if options.warning > options.drift {
-            return fault("warning", options.warning, "it must not be greater than drift");
-        }
+        check_positive("width", options.width as u64)?;
+        check_not_negative("warning", options.warning)?;
+        check_not_negative("drift", options.drift)?;
+        check_option(
+            "warning",
+            options.warning,
+            options.warning <= options.drift,
+            "it must not be greater than drift",
+        )?;
         Ok(Self { options, newest: Ring::new(options.width), n_older: 0.0, older_errors: 0.0 })
     }
 
@@ -52,18 +56,18 @@ impl Stepd {
         [width as f64, warning, drift, direction.code()]
     }
 
-    /// The statistic, 0 where the rate has changed in a direction that is not signalled.
+    /// Returns the statistic, or 0 if the rate has changed in a direction that is not signalled.
     #[inline(always)]
     fn statistic(&self) -> f64 {
         let (n_newest, newest_errors) = (self.options.width as f64, self.newest.n_ones() as f64);
-        let risen = newest_errors / n_newest - self.older_errors / self.n_older;
+        let difference = newest_errors / n_newest - self.older_errors / self.n_older;
         let direction = self.options.direction;
-        if !((direction.is_up() & (risen > 0.0)) | (direction.is_down() & (risen < 0.0))) {
+        if !((direction.is_up() & (difference > 0.0)) | (direction.is_down() & (difference < 0.0))) {
             return 0.0;
         }
-        let inverted = 1.0 / self.n_older + 1.0 / n_newest;
+        let inverse_sizes = 1.0 / self.n_older + 1.0 / n_newest;
         let pooled = (self.older_errors + newest_errors) / (self.n_older + n_newest);
-        (risen.abs() - 0.5 * inverted) / (pooled * (1.0 - pooled) * inverted).sqrt()
+        (difference.abs() - 0.5 * inverse_sizes) / (pooled * (1.0 - pooled) * inverse_sizes).sqrt()
     }
 }
 
@@ -78,9 +82,9 @@ impl Detector for Stepd {
 
     #[inline(always)]
     fn update(&mut self, value: f64) -> Signal {
-        if let Some(left) = self.newest.push(value as u8) {
+        if let Some(outcome) = self.newest.push(value as u8) {
             self.n_older += 1.0;
-            self.older_errors += f64::from(left);
+            self.older_errors += f64::from(outcome);
         }
         if self.n_older < self.options.width as f64 {
             return Signal::Stable;
@@ -94,10 +98,6 @@ impl Detector for Stepd {
         } else {
             Signal::Stable
         }
-    }
-
-    fn boxed(&self) -> Box<dyn Detector> {
-        Box::new(self.clone())
     }
 
     fn reset(&mut self) {

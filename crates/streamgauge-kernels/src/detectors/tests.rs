@@ -1,4 +1,4 @@
-//! What every detector must keep.
+//! Invariants of all detectors.
 
 use super::*;
 use crate::randomness::{Draws, Purpose};
@@ -21,15 +21,15 @@ fn build(direction: Direction) -> Vec<Box<dyn Detector>> {
         Box::new(HddmA::new(HddmAOptions { warning, drift, direction }).unwrap()),
         Box::new(HddmW::new(HddmWOptions { warning, drift, newest_weight, direction }).unwrap()),
         Box::new(Kswin::new(KswinOptions { delta: 0.005, width: 100, n_newest: 30, seed: 1 }).unwrap()),
-        Box::new(OfMean::new(Box::new(PageHinkley::new(page_hinkley).unwrap()), true).unwrap()),
-        Box::new(OfMean::new(Box::new(PageHinkley::new(page_hinkley).unwrap()), false).unwrap()),
+        Box::new(MeanDetector::new(Box::new(PageHinkley::new(page_hinkley).unwrap()), true).unwrap()),
+        Box::new(MeanDetector::new(Box::new(PageHinkley::new(page_hinkley).unwrap()), false).unwrap()),
         Box::new(PageHinkley::new(page_hinkley).unwrap()),
         Box::new(Rddm::new(rddm).unwrap()),
         Box::new(Stepd::new(StepdOptions { width: 30, warning: 1.96, drift: 2.97, direction }).unwrap()),
     ]
 }
 
-/// Errors at a rate that jumps up and down again every so many values.
+/// Returns errors at a rate that changes after every `every` values.
 fn errors(n: usize, every: usize) -> Vec<f64> {
     let draws = Draws::new(5, Purpose::named("errors"), 0);
     let rate = |row: usize| [0.1, 0.5][row / every % 2];
@@ -55,7 +55,7 @@ fn the_signals_and_the_state_do_not_depend_on_how_a_column_is_cut() {
 }
 
 #[test]
-fn a_saved_detector_goes_on_bit_for_bit_and_damage_is_refused() {
+fn a_saved_detector_resumes_bit_for_bit_and_damage_is_refused() {
     let values = errors(3_000, 700);
     let (before, after) = values.split_at(1_234);
     for (mut detector, mut copy) in build(Direction::Both).into_iter().zip(build(Direction::Both)) {
@@ -78,30 +78,30 @@ fn a_saved_detector_goes_on_bit_for_bit_and_damage_is_refused() {
 
 #[test]
 fn a_state_of_other_options_is_refused() {
-    for (mut one, other) in build(Direction::Up).into_iter().zip(build(Direction::Down)) {
+    for (mut detector, other) in build(Direction::Up).into_iter().zip(build(Direction::Down)) {
         let same = !["Adwin", "Cusum", "HddmA", "HddmW", "OfMean", "PageHinkley", "Stepd"]
             .iter()
-            .any(|kind| one.name().starts_with(kind));
-        assert_eq!(one.load(&other.save()).is_ok(), same, "{}", one.name());
+            .any(|kind| detector.name().starts_with(kind));
+        assert_eq!(detector.load(&other.save()).is_ok(), same, "{}", detector.name());
     }
 }
 
 #[test]
-fn a_mean_that_goes_on_outlasts_drifts_and_takes_no_state_of_one_that_does_not() {
+fn a_mean_over_all_values_outlasts_drifts_and_refuses_the_state_of_one_that_restarts() {
     let page_hinkley =
         PageHinkleyOptions { delta: 0.001, threshold: 2.5, factor: 1.0, grace_period: 30, direction: Direction::Both };
-    let build = |anew| OfMean::new(Box::new(PageHinkley::new(page_hinkley).unwrap()), anew).unwrap();
+    let build = |restarts| MeanDetector::new(Box::new(PageHinkley::new(page_hinkley).unwrap()), restarts).unwrap();
     let values = errors(6_000, 1_500);
     let (mut whole, mut renewed, mut other) = (build(false), build(false), build(true));
     let expected = update_column(&mut whole, &values).unwrap();
-    let found = values.iter().map(|&value| {
+    let signals = values.iter().map(|&value| {
         let signal = renewed.update(value);
         if signal == Signal::Drift {
-            renewed.renew();
+            renewed.restart();
         }
         signal as u8
     });
-    assert_eq!(expected, found.collect::<Vec<_>>());
+    assert_eq!(expected, signals.collect::<Vec<_>>());
     assert!(expected.contains(&(Signal::Drift as u8)));
     assert_ne!(expected, update_column(&mut other, &values).unwrap());
     assert!(other.load(&whole.save()).is_err() && whole.load(&other.save()).is_err());
@@ -135,8 +135,8 @@ fn rises_of_values_are_falls_of_their_complements() {
     let complements: Vec<f64> = values.iter().map(|value| 1.0 - value).collect();
     for (mut up, mut down) in build(Direction::Up).into_iter().zip(build(Direction::Down)) {
         if ["HddmW", "Cusum", "PageHinkley", "Stepd"].iter().any(|kind| up.name().starts_with(kind)) {
-            let found = update_column(&mut *down, &complements).unwrap();
-            assert_eq!(update_column(&mut *up, &values).unwrap(), found, "{}", up.name());
+            let signals = update_column(&mut *down, &complements).unwrap();
+            assert_eq!(update_column(&mut *up, &values).unwrap(), signals, "{}", up.name());
         }
     }
 }

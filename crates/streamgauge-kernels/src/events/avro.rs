@@ -8,19 +8,19 @@ use serde_json::Value as Json;
 use super::{Fields, Format, Row, Value};
 use crate::KernelError;
 
-/// Types inside types beyond this depth are refused, so that no event can exhaust the stack.
-const DEEPEST: usize = 64;
+/// The maximum depth of nested types, so that no event can exhaust the stack.
+const MAX_DEPTH: usize = 64;
 
 /// A type of the schema of the writer.
 #[derive(Debug, Clone)]
 enum Type {
     Null,
     Boolean,
-    /// A whole number, and what a second is in it: 1 unless it is a moment of another unit.
+    /// A whole number, and the number of its units per second: 1 unless it is a timestamp of another unit.
     Whole(f64),
     /// A day, counted from 1970.
     Date,
-    /// A whole number of so many digits behind the point: bytes of a fixed size, or of any.
+    /// A whole number with `scale` digits after the point, in bytes of a fixed size or of any size.
     Decimal {
         size: Option<usize>,
         scale: u64,
@@ -39,51 +39,54 @@ enum Type {
     Named(String),
 }
 
-/// An Avro record per event, in the binary form without a header.
+/// Events that are Avro records, in the binary form without a header.
 #[derive(Debug, Clone)]
 pub struct Avro {
-    of: Type,
+    record: Type,
     named: HashMap<String, Type>,
 }
 
 impl Avro {
-    /// Records of a schema, which is given as JSON.
+    /// Creates a format from a schema, which is given as JSON.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where it is no schema of a record.
+    /// Returns [`KernelError::Option`] if it is not the schema of a record.
     pub fn new(schema: &str) -> Result<Self, KernelError> {
-        let fault = |found: String| KernelError::Option {
+        let schema_error = |found: String| KernelError::Option {
             option: "schema",
             found,
             expected: "it must be an Avro schema of a record, as JSON",
         };
-        let json: Json = serde_json::from_str(schema).map_err(|error| fault(error.to_string()))?;
+        let json: Json = serde_json::from_str(schema).map_err(|error| schema_error(error.to_string()))?;
         let mut named = HashMap::new();
-        let of = parse(&json, "", &mut named, 0).map_err(fault)?;
-        let is_record = match &of {
+        let record = parse_type(&json, "", &mut named, 0).map_err(schema_error)?;
+        let is_record = match &record {
             Type::Named(name) => matches!(named.get(name), Some(Type::Record(_))),
             _ => false,
         };
-        if is_record { Ok(Self { of, named }) } else { Err(fault("another type".into())) }
+        if is_record { Ok(Self { record, named }) } else { Err(schema_error("another type".into())) }
     }
 }
 
-fn parse(json: &Json, space: &str, named: &mut HashMap<String, Type>, depth: usize) -> Result<Type, String> {
-    if depth > DEEPEST {
-        return Err("types inside types".into());
+fn parse_type(json: &Json, namespace: &str, named: &mut HashMap<String, Type>, depth: usize) -> Result<Type, String> {
+    if depth > MAX_DEPTH {
+        return Err("types that are nested too deeply".into());
     }
     match json {
-        Json::String(name) => primitive(name).or_else(|| reference(name, space, named)).ok_or_else(|| name.clone()),
+        Json::String(name) => {
+            parse_primitive(name).or_else(|| resolve_name(name, namespace, named)).ok_or_else(|| name.clone())
+        }
         Json::Array(types) => {
-            let types: Result<Vec<Type>, String> = types.iter().map(|of| parse(of, space, named, depth + 1)).collect();
+            let types: Result<Vec<Type>, String> =
+                types.iter().map(|branch| parse_type(branch, namespace, named, depth + 1)).collect();
             Ok(Type::Union(types?))
         }
-        Json::Object(_) => complex(json, space, named, depth),
+        Json::Object(_) => parse_complex(json, namespace, named, depth),
         other => Err(other.to_string()),
     }
 }
 
-fn primitive(name: &str) -> Option<Type> {
+fn parse_primitive(name: &str) -> Option<Type> {
     Some(match name {
         "null" => Type::Null,
         "boolean" => Type::Boolean,
@@ -96,39 +99,44 @@ fn primitive(name: &str) -> Option<Type> {
     })
 }
 
-fn reference(name: &str, space: &str, named: &HashMap<String, Type>) -> Option<Type> {
-    let full = full_name(name, space);
+fn resolve_name(name: &str, namespace: &str, named: &HashMap<String, Type>) -> Option<Type> {
+    let full = full_name(name, namespace);
     [full, name.to_owned()].into_iter().find(|name| named.contains_key(name)).map(Type::Named)
 }
 
-fn full_name(name: &str, space: &str) -> String {
-    if name.contains('.') || space.is_empty() { name.to_owned() } else { format!("{space}.{name}") }
+fn full_name(name: &str, namespace: &str) -> String {
+    if name.contains('.') || namespace.is_empty() { name.to_owned() } else { format!("{namespace}.{name}") }
 }
 
-fn complex(json: &Json, space: &str, named: &mut HashMap<String, Type>, depth: usize) -> Result<Type, String> {
+fn parse_complex(
+    json: &Json,
+    namespace: &str,
+    named: &mut HashMap<String, Type>,
+    depth: usize,
+) -> Result<Type, String> {
     let inner = |key: &str| json.get(key).ok_or_else(|| format!("a type without {key}"));
     let kind = inner("type")?;
-    let Json::String(kind) = kind else { return parse(kind, space, named, depth + 1) };
+    let Json::String(kind) = kind else { return parse_type(kind, namespace, named, depth + 1) };
     let logical = json.get("logicalType").and_then(Json::as_str);
-    let of = match kind.as_str() {
-        "array" => return Ok(Type::List(Box::new(parse(inner("items")?, space, named, depth + 1)?))),
-        "map" => return Ok(Type::Map(Box::new(parse(inner("values")?, space, named, depth + 1)?))),
+    let named_kind = match kind.as_str() {
+        "array" => return Ok(Type::List(Box::new(parse_type(inner("items")?, namespace, named, depth + 1)?))),
+        "map" => return Ok(Type::Map(Box::new(parse_type(inner("values")?, namespace, named, depth + 1)?))),
         "record" | "error" | "enum" | "fixed" => kind.as_str(),
         "int" if logical == Some("date") => return Ok(Type::Date),
-        "int" | "long" => return Ok(Type::Whole(unit(logical))),
-        "bytes" if logical == Some("decimal") => return Ok(Type::Decimal { size: None, scale: scale(json)? }),
-        other => return parse(&Json::String(other.into()), space, named, depth + 1),
+        "int" | "long" => return Ok(Type::Whole(units_per_second(logical))),
+        "bytes" if logical == Some("decimal") => return Ok(Type::Decimal { size: None, scale: parse_scale(json)? }),
+        other => return parse_type(&Json::String(other.into()), namespace, named, depth + 1),
     };
-    let space = json.get("namespace").and_then(Json::as_str).unwrap_or(space).to_owned();
-    let name = full_name(inner("name")?.as_str().unwrap_or_default(), &space);
-    let space = name.rsplit_once('.').map_or("", |(space, _)| space).to_owned();
+    let namespace = json.get("namespace").and_then(Json::as_str).unwrap_or(namespace).to_owned();
+    let name = full_name(inner("name")?.as_str().unwrap_or_default(), &namespace);
+    let namespace = name.rsplit_once('.').map_or("", |(namespace, _)| namespace).to_owned();
     named.insert(name.clone(), Type::Null); // until it is known, so that it may hold itself
-    let built = match of {
-        "enum" => Type::Enum(texts(inner("symbols")?)?),
+    let parsed = match named_kind {
+        "enum" => Type::Enum(parse_symbols(inner("symbols")?)?),
         "fixed" => {
             let size = inner("size")?.as_u64().ok_or("a fixed type without a size")? as usize;
             match logical {
-                Some("decimal") => Type::Decimal { size: Some(size), scale: scale(json)? },
+                Some("decimal") => Type::Decimal { size: Some(size), scale: parse_scale(json)? },
                 _ => Type::Fixed(size),
             }
         }
@@ -136,29 +144,31 @@ fn complex(json: &Json, space: &str, named: &mut HashMap<String, Type>, depth: u
             let mut members = Vec::new();
             for member in inner("fields")?.as_array().ok_or("a record without fields")? {
                 let name = member.get("name").and_then(Json::as_str).ok_or("a field without a name")?;
-                let of = member.get("type").ok_or("a field without a type")?;
-                members.push((name.to_owned(), parse(of, &space, named, depth + 1)?));
+                let member_type = member.get("type").ok_or("a field without a type")?;
+                members.push((name.to_owned(), parse_type(member_type, &namespace, named, depth + 1)?));
             }
             Type::Record(members)
         }
     };
-    named.insert(name.clone(), built);
+    named.insert(name.clone(), parsed);
     Ok(Type::Named(name))
 }
 
-fn texts(json: &Json) -> Result<Vec<String>, String> {
-    let list = json.as_array().ok_or("symbols that are no list")?;
-    list.iter().map(|text| text.as_str().map(str::to_owned).ok_or_else(|| "a symbol that is no text".into())).collect()
+fn parse_symbols(json: &Json) -> Result<Vec<String>, String> {
+    let list = json.as_array().ok_or("symbols that are not a list")?;
+    list.iter()
+        .map(|text| text.as_str().map(str::to_owned).ok_or_else(|| "a symbol that is not a text".into()))
+        .collect()
 }
 
-/// How many digits of a decimal stand behind the point.
-fn scale(decimal: &Json) -> Result<u64, String> {
+/// Returns the number of digits of a decimal after the point.
+fn parse_scale(decimal: &Json) -> Result<u64, String> {
     let Some(scale) = decimal.get("scale") else { return Ok(0) };
     scale.as_u64().ok_or_else(|| format!("a decimal of scale {scale}"))
 }
 
-/// What a second is in the whole numbers of a logical type.
-fn unit(logical: Option<&str>) -> f64 {
+/// Returns the number of units per second of a logical type.
+fn units_per_second(logical: Option<&str>) -> f64 {
     match logical {
         Some("timestamp-millis" | "local-timestamp-millis" | "time-millis") => 1e3,
         Some("timestamp-micros" | "local-timestamp-micros" | "time-micros") => 1e6,
@@ -169,146 +179,146 @@ fn unit(logical: Option<&str>) -> f64 {
 
 impl Format for Avro {
     fn read(&self, event: &[u8], fields: &Fields, row: &mut Row) -> Result<(), String> {
-        let mut reading = Reading { bytes: event, named: &self.named, fields, row };
-        reading.walk(&self.of, Some(String::new()), 0)?;
-        if reading.bytes.is_empty() { Ok(()) } else { Err(format!("{} bytes are left over", reading.bytes.len())) }
+        let mut reader = AvroReader { bytes: event, named: &self.named, fields, row };
+        reader.walk(&self.record, Some(String::new()), 0)?;
+        if reader.bytes.is_empty() { Ok(()) } else { Err(format!("there are {} extra bytes", reader.bytes.len())) }
     }
 }
 
-struct Reading<'a> {
+struct AvroReader<'a> {
     bytes: &'a [u8],
     named: &'a HashMap<String, Type>,
     fields: &'a Fields,
     row: &'a mut Row,
 }
 
-impl<'a> Reading<'a> {
-    /// Read a value; a path leads to the fields that it holds, none where it is passed over.
-    fn walk(&mut self, of: &Type, path: Option<String>, depth: usize) -> Result<(), String> {
-        if depth > DEEPEST {
-            return Err(format!("there are more than {DEEPEST} values inside values"));
+impl<'a> AvroReader<'a> {
+    /// Reads a value; `path` leads to the fields in it, or is none if the value is skipped.
+    fn walk(&mut self, value_type: &Type, path: Option<String>, depth: usize) -> Result<(), String> {
+        if depth > MAX_DEPTH {
+            return Err(format!("values are nested deeper than {MAX_DEPTH} levels"));
         }
-        match of {
+        match value_type {
             Type::Named(name) => {
                 let named = self.named;
-                named.get(name).map_or(Ok(()), |of| self.walk(of, path, depth + 1))
+                named.get(name).map_or(Ok(()), |value_type| self.walk(value_type, path, depth + 1))
             }
             Type::Union(types) => {
-                let branch = self.whole()?;
-                let of = usize::try_from(branch).ok().and_then(|branch| types.get(branch));
-                self.walk(of.ok_or_else(|| format!("{branch} is no branch of a union"))?, path, depth + 1)
+                let branch = self.read_long()?;
+                let value_type = usize::try_from(branch).ok().and_then(|branch| types.get(branch));
+                self.walk(value_type.ok_or_else(|| format!("{branch} is not a branch of the union"))?, path, depth + 1)
             }
             Type::Record(members) => {
-                for (name, of) in members {
-                    let inner = path.as_ref().map(|path| joined(path, name));
-                    self.walk(of, inner.and_then(|inner| self.wanted(inner)), depth + 1)?;
+                for (name, value_type) in members {
+                    let inner = path.as_ref().map(|path| join_path(path, name));
+                    self.walk(value_type, inner.and_then(|inner| self.if_needed(inner)), depth + 1)?;
                 }
                 Ok(())
             }
-            Type::List(of) => self.blocks(of, path.as_deref(), depth, false),
-            Type::Map(of) => self.blocks(of, path.as_deref(), depth, true),
+            Type::List(value_type) => self.read_blocks(value_type, path.as_deref(), depth, false),
+            Type::Map(value_type) => self.read_blocks(value_type, path.as_deref(), depth, true),
             Type::Decimal { size, scale } => {
                 let bytes = match size {
                     Some(size) => self.take(*size)?,
-                    None => self.sized()?,
+                    None => self.read_bytes()?,
                 };
                 match path.and_then(|path| self.fields.find(&path)) {
-                    Some(place) => {
-                        let name = &self.fields.all[place].name;
-                        let value = decimal(bytes, *scale).map_err(|why| format!("'{name}': {why}"))?;
-                        self.row.set(self.fields, place, &value)
+                    Some(index) => {
+                        let name = &self.fields.list[index].name;
+                        let value = decode_decimal(bytes, *scale).map_err(|reason| format!("'{name}': {reason}"))?;
+                        self.row.set(self.fields, index, &value)
                     }
                     None => Ok(()),
                 }
             }
             plain => {
-                let value = self.plain(plain)?;
+                let value = self.read_plain(plain)?;
                 match path.and_then(|path| self.fields.find(&path)) {
-                    Some(place) => self.row.set(self.fields, place, &value),
+                    Some(index) => self.row.set(self.fields, index, &value),
                     None => Ok(()),
                 }
             }
         }
     }
 
-    fn wanted(&self, path: String) -> Option<String> {
-        (self.fields.find(&path).is_some() || self.fields.holds(&path)).then_some(path)
+    fn if_needed(&self, path: String) -> Option<String> {
+        (self.fields.find(&path).is_some() || self.fields.has_children(&path)).then_some(path)
     }
 
-    /// Read the values of a list or a map, which come in blocks.
-    fn blocks(&mut self, of: &Type, path: Option<&str>, depth: usize, keyed: bool) -> Result<(), String> {
+    /// Reads the values of a list or a map, which are stored in blocks.
+    fn read_blocks(&mut self, value_type: &Type, path: Option<&str>, depth: usize, is_map: bool) -> Result<(), String> {
         let mut position = 0_usize;
         loop {
-            let mut count = self.whole()?;
+            let mut count = self.read_long()?;
             if count == 0 {
                 return Ok(());
             }
             if count < 0 {
-                self.whole()?; // the size of the block in bytes
+                self.read_long()?; // the size of the block in bytes
                 count = count.saturating_neg();
             }
             if count as u64 > self.bytes.len() as u64 {
-                return Err(format!("a list of {count} values where {} bytes are left", self.bytes.len()));
+                return Err(format!("a list of {count} values, but only {} bytes are left", self.bytes.len()));
             }
             for _ in 0..count {
-                let name = if keyed { self.text()?.to_owned() } else { position.to_string() };
-                let inner = path.and_then(|path| self.wanted(joined(path, &name)));
-                self.walk(of, inner, depth + 1)?;
+                let name = if is_map { self.read_text()?.to_owned() } else { position.to_string() };
+                let inner = path.and_then(|path| self.if_needed(join_path(path, &name)));
+                self.walk(value_type, inner, depth + 1)?;
                 position += 1;
             }
         }
     }
 
-    fn plain(&mut self, of: &Type) -> Result<Value<'a>, String> {
-        Ok(match of {
+    fn read_plain(&mut self, value_type: &Type) -> Result<Value<'a>, String> {
+        Ok(match value_type {
             Type::Boolean => match self.take(1)? {
                 [0] => Value::Truth(false),
                 [1] => Value::Truth(true),
-                other => return Err(format!("the byte {} is no truth value", other[0])),
+                other => return Err(format!("the byte {} is not a boolean", other[0])),
             },
-            Type::Whole(unit) if *unit == 1.0 => Value::Whole(self.whole()?.into()),
-            Type::Whole(unit) => Value::Number(self.whole()? as f64 / unit),
-            Type::Date => Value::Whole(i128::from(self.whole()?) * 86_400),
-            Type::Float => known(f32::from_le_bytes(self.array()?).into()),
-            Type::Double => known(f64::from_le_bytes(self.array()?)),
-            Type::Text => Value::Text(Cow::Borrowed(self.text()?)),
+            Type::Whole(unit) if *unit == 1.0 => Value::Whole(self.read_long()?.into()),
+            Type::Whole(unit) => Value::Number(self.read_long()? as f64 / unit),
+            Type::Date => Value::Whole(i128::from(self.read_long()?) * 86_400),
+            Type::Float => number_or_missing(f32::from_le_bytes(self.read_array()?).into()),
+            Type::Double => number_or_missing(f64::from_le_bytes(self.read_array()?)),
+            Type::Text => Value::Text(Cow::Borrowed(self.read_text()?)),
             Type::Bytes => {
-                let bytes = self.sized()?;
+                let bytes = self.read_bytes()?;
                 Value::Text(String::from_utf8_lossy(bytes))
             }
             Type::Fixed(size) => Value::Text(String::from_utf8_lossy(self.take(*size)?)),
             Type::Enum(symbols) => {
-                let place = self.whole()?;
-                let symbol = usize::try_from(place).ok().and_then(|place| symbols.get(place));
-                Value::Text(Cow::Owned(symbol.ok_or_else(|| format!("{place} is no symbol of an enum"))?.clone()))
+                let index = self.read_long()?;
+                let symbol = usize::try_from(index).ok().and_then(|index| symbols.get(index));
+                Value::Text(Cow::Owned(symbol.ok_or_else(|| format!("{index} is not a symbol of the enum"))?.clone()))
             }
             _ => Value::Missing,
         })
     }
 
     fn take(&mut self, n: usize) -> Result<&'a [u8], String> {
-        let Some((taken, rest)) = self.bytes.split_at_checked(n) else {
+        let Some((bytes, rest)) = self.bytes.split_at_checked(n) else {
             return Err("it ends in the middle of a value".into());
         };
         self.bytes = rest;
-        Ok(taken)
+        Ok(bytes)
     }
 
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], String> {
+    fn read_array<const N: usize>(&mut self) -> Result<[u8; N], String> {
         self.take(N)?.try_into().map_err(|_| "it ends in the middle of a value".into())
     }
 
-    fn sized(&mut self) -> Result<&'a [u8], String> {
-        let size = self.whole()?;
-        self.take(usize::try_from(size).map_err(|_| format!("{size} is no size"))?)
+    fn read_bytes(&mut self) -> Result<&'a [u8], String> {
+        let size = self.read_long()?;
+        self.take(usize::try_from(size).map_err(|_| format!("{size} is not a valid size"))?)
     }
 
-    fn text(&mut self) -> Result<&'a str, String> {
-        std::str::from_utf8(self.sized()?).map_err(|_| "a text is not UTF-8".into())
+    fn read_text(&mut self) -> Result<&'a str, String> {
+        std::str::from_utf8(self.read_bytes()?).map_err(|_| "a text is not UTF-8".into())
     }
 
-    /// Read a whole number: seven bits to a byte, the sign in the lowest.
-    fn whole(&mut self) -> Result<i64, String> {
+    /// Reads a zigzag-encoded whole number: seven bits per byte, the sign in the lowest.
+    fn read_long(&mut self) -> Result<i64, String> {
         let mut bits = 0_u64;
         for shift in (0..70).step_by(7) {
             let byte = self.take(1)?[0];
@@ -324,28 +334,28 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// The nearest number to a decimal, whose digits are a whole number in two's complement, the highest byte first.
-fn decimal(bytes: &[u8], scale: u64) -> Result<Value<'static>, String> {
+/// Returns the nearest number to a decimal, whose digits are a whole number in two's complement, big-endian.
+fn decode_decimal(bytes: &[u8], scale: u64) -> Result<Value<'static>, String> {
     let Some(first) = bytes.first() else { return Err("a decimal has no bytes".into()) };
     let sign = if *first < 0x80 { 0_i128 } else { -1 };
     let (spare, held) = bytes.split_at(bytes.len().saturating_sub(size_of::<i128>()));
     let digits = held.iter().fold(sign, |digits, byte| (digits << 8) | i128::from(*byte));
     if digits.signum().min(0) != sign || spare.iter().any(|byte| *byte != sign as u8) {
-        return Err(format!("a decimal of {} bytes, where no more than 16 can be read", bytes.len()));
+        return Err(format!("a decimal of {} bytes, but at most 16 are supported", bytes.len()));
     }
     if scale == 0 {
         return Ok(Value::Whole(digits));
     }
-    // read as text, so that it is rounded once
+    // parsed from text, so that it is rounded once
     let number = format!("{digits}e-{scale}").parse().map_err(|_| format!("a decimal of scale {scale}"))?;
     Ok(Value::Number(number))
 }
 
-/// A number; NaN stands for a missing one.
-fn known(number: f64) -> Value<'static> {
+/// Returns a number; NaN means missing.
+fn number_or_missing(number: f64) -> Value<'static> {
     if number.is_nan() { Value::Missing } else { Value::Number(number) }
 }
 
-fn joined(path: &str, name: &str) -> String {
+fn join_path(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }

@@ -1,35 +1,35 @@
 //! Events that are lines of delimited values.
 
 use super::{Fields, Format, Row, Value};
-use crate::text::{Cursor, Dialect, scan};
+use crate::text::{Cursor, Dialect, scan_number};
 
-/// A line of values per event.
+/// Events that are lines of delimited values.
 #[derive(Debug, Clone)]
 pub struct Csv {
     dialect: Dialect,
-    /// The place of the field in each column; none where the column is passed over.
+    /// The index of the field in each column; none if the column is skipped.
     columns: Vec<Option<usize>>,
 }
 
 impl Csv {
-    /// Lines with these columns.
+    /// Creates a format with these columns.
     #[must_use]
     pub fn new(dialect: Dialect, columns: &[String], fields: &Fields) -> Self {
         Self { dialect, columns: columns.iter().map(|name| fields.find(name)).collect() }
     }
 
-    fn column(&self, cursor: &mut Cursor<'_>, place: usize, fields: &Fields, row: &mut Row) -> Result<(), String> {
-        if fields.all[place].names.is_none()
-            && let Some((value, end)) = scan(cursor.line, cursor.at)
+    fn read_column(&self, cursor: &mut Cursor<'_>, index: usize, fields: &Fields, row: &mut Row) -> Result<(), String> {
+        if fields.list[index].names.is_none()
+            && let Some((value, end)) = scan_number(cursor.line, cursor.position)
             && cursor.is_field_end(end, self.dialect.delimiter())
-            && fields.all[place].what != super::Use::Key
+            && fields.list[index].role != super::FieldRole::Key
         {
-            cursor.pass(end);
-            return row.set(fields, place, &Value::Number(value));
+            cursor.advance_past(end);
+            return row.set(fields, index, &Value::Number(value));
         }
-        let field = cursor.field(&self.dialect)?;
+        let field = cursor.read_field(&self.dialect)?;
         let value = if self.dialect.is_missing(&field) { Value::Missing } else { Value::Text(field.text) };
-        row.set(fields, place, &value)
+        row.set(fields, index, &value)
     }
 }
 
@@ -43,14 +43,14 @@ impl Format for Csv {
         let mut cursor = Cursor::new(line);
         for (number, column) in self.columns.iter().enumerate() {
             if cursor.ended {
-                return Err(format!("it ends after {number} values of {}", self.columns.len()));
+                return Err(format!("it has only {number} of {} values", self.columns.len()));
             }
             match column {
-                Some(place) => self.column(&mut cursor, *place, fields, row),
-                None => cursor.field(&self.dialect).map(|_| ()),
+                Some(index) => self.read_column(&mut cursor, *index, fields, row),
+                None => cursor.read_field(&self.dialect).map(|_| ()),
             }
-            .map_err(|why| format!("column {}: {why}", number + 1))?;
+            .map_err(|reason| format!("column {}: {reason}", number + 1))?;
         }
-        if cursor.ended { Ok(()) } else { Err(format!("it has more values than {}", self.columns.len())) }
+        if cursor.ended { Ok(()) } else { Err(format!("it has more than {} values", self.columns.len())) }
     }
 }

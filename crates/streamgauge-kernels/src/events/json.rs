@@ -7,8 +7,8 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 
 use super::{Fields, Format, Row, Value};
 
-/// A JSON object per event. What lies in objects or lists inside it has the names, or positions, of both, with a point
-/// between; what no field asks for is passed over.
+/// Events that are JSON objects. Nested values are named by their path: names or positions joined by points. Values
+/// without a field are skipped.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Json;
 
@@ -22,7 +22,7 @@ impl Format for Json {
     }
 }
 
-/// An object or a list: its fields are looked for under a path.
+/// An object or a list whose fields have a common path.
 struct Object<'a> {
     fields: &'a Fields,
     row: &'a mut Row,
@@ -55,9 +55,9 @@ impl<'de> Visitor<'de> for Object<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(member) = map.next_key_seed(Key { fields: self.fields, path: self.path })? {
             match member {
-                Member::Field(place) => {
+                Member::Field(index) => {
                     let value = map.next_value_seed(Plain)?;
-                    self.row.set(self.fields, place, &value).map_err(A::Error::custom)?;
+                    self.row.set(self.fields, index, &value).map_err(A::Error::custom)?;
                 }
                 Member::Inner(path) => {
                     map.next_value_seed(Object { fields: self.fields, row: &mut *self.row, path: &path })?;
@@ -72,19 +72,19 @@ impl<'de> Visitor<'de> for Object<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         if self.path.is_empty() {
-            return Err(A::Error::custom("it is a list where an object is needed"));
+            return Err(A::Error::custom("it is a list, but an object is needed"));
         }
         for position in 0_usize.. {
             let path = format!("{}.{position}", self.path);
             let more = match self.fields.find(&path) {
-                Some(place) => match list.next_element_seed(Plain)? {
+                Some(index) => match list.next_element_seed(Plain)? {
                     Some(value) => {
-                        self.row.set(self.fields, place, &value).map_err(A::Error::custom)?;
+                        self.row.set(self.fields, index, &value).map_err(A::Error::custom)?;
                         true
                     }
                     None => false,
                 },
-                None if self.fields.holds(&path) => {
+                None if self.fields.has_children(&path) => {
                     let inner = Object { fields: self.fields, row: &mut *self.row, path: &path };
                     list.next_element_seed(inner)?.is_some()
                 }
@@ -98,7 +98,7 @@ impl<'de> Visitor<'de> for Object<'_> {
     }
 }
 
-/// What the name of a member leads to.
+/// The target of a member name.
 enum Member {
     Field(usize),
     Inner(String),
@@ -128,8 +128,8 @@ impl Visitor<'_> for Key<'_> {
     fn visit_str<E: Error>(self, name: &str) -> Result<Member, E> {
         let path = if self.path.is_empty() { Cow::Borrowed(name) } else { Cow::Owned(format!("{}.{name}", self.path)) };
         Ok(match self.fields.find(&path) {
-            Some(place) => Member::Field(place),
-            None if self.fields.holds(&path) => Member::Inner(path.into_owned()),
+            Some(index) => Member::Field(index),
+            None if self.fields.has_children(&path) => Member::Inner(path.into_owned()),
             None => Member::Other,
         })
     }

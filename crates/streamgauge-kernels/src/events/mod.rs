@@ -1,7 +1,7 @@
-//! Events as rows: what a broker, a socket or a growing file brings, many at a time.
+//! Decoding of events from a broker, a socket or a growing file into rows, many at a time.
 //!
-//! Every event is decoded on its own. One that is not what it should be becomes a [`Fault`] that says why, and costs
-//! the others nothing: [`Decoder::decode`] never fails and never panics, whatever the bytes are.
+//! Every event is decoded independently. An invalid one becomes a [`Fault`] with the reason and does not affect the
+//! others: [`Decoder::decode`] never fails and never panics, for any bytes.
 
 mod avro;
 mod csv;
@@ -17,160 +17,155 @@ pub use csv::Csv;
 pub use json::Json;
 pub use row::{Row, Value};
 
-/// What becomes of a field.
+/// The role of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Use {
-    /// It is an attribute of the row, the next one.
+pub enum FieldRole {
+    /// The next attribute of the row.
     Attribute,
-    /// It is the class.
+    /// The class.
     Class,
-    /// It is the weight of the row.
+    /// The weight of the row.
     Weight,
-    /// It is the time of the row, in seconds.
+    /// The time of the row, in seconds.
     Time,
-    /// It is what rows and labels are joined by.
+    /// The key that joins rows and labels.
     Key,
 }
 
 /// A field of an event.
 #[derive(Debug, Clone)]
 pub struct Field {
-    /// What it is called; a field of an object inside the event has the names of both, with a point between.
+    /// Its name; a nested field is named by its path, joined by points.
     pub name: String,
-    /// The names of its nominal values; none where it is numeric.
+    /// The names of its nominal values; none if it is numeric.
     pub names: Option<Names>,
-    /// What becomes of it.
-    pub what: Use,
+    /// Its role.
+    pub role: FieldRole,
     /// Whether it may be missing.
     pub missing: bool,
 }
 
-/// The fields that matter in an event.
+/// The fields to read from an event.
 #[derive(Debug, Clone)]
 pub struct Fields {
-    all: Vec<Field>,
+    list: Vec<Field>,
     slots: Vec<usize>,
-    places: Names,
-    inner: Names,
+    indexes: Names,
+    parents: Names,
     n_attributes: usize,
 }
 
 impl Fields {
-    /// The fields of an event; attributes come in the order in which they are named.
-    ///
-    /// # Errors
-    /// [`KernelError::Option`] where two fields have the same name or the class is not nominal.
-    pub fn new(fields: Vec<Field>) -> Result<Self, KernelError> {
-        let places: Names = fields.iter().map(|field| &field.name).collect();
-        let fault = |found: &str, expected| KernelError::Option { option: "fields", found: found.to_owned(), expected };
-        if places.len() < fields.len() {
-            return Err(fault("two of the same name", "every field needs a name of its own"));
-        }
-        if let Some(class) = fields.iter().find(|field| field.what == Use::Class && field.names.is_none()) {
-            return Err(fault(&class.name, "the class must be nominal"));
-        }
-        let (mut slots, mut n_attributes, mut inner) = (Vec::new(), 0, Names::default());
+    /// Creates the fields of an event, with attributes in the order given.
+    #[must_use]
+    pub fn new(fields: Vec<Field>) -> Self {
+        let indexes: Names = fields.iter().map(|field| &field.name).collect();
+        let (mut slots, mut n_attributes, mut parents) = (Vec::new(), 0, Names::default());
         for field in &fields {
             slots.push(n_attributes);
-            n_attributes += usize::from(field.what == Use::Attribute);
-            for (at, _) in field.name.match_indices('.') {
-                inner.add(&field.name[..at]);
+            n_attributes += usize::from(field.role == FieldRole::Attribute);
+            for (position, _) in field.name.match_indices('.') {
+                parents.add(&field.name[..position]);
             }
         }
-        Ok(Self { all: fields, slots, places, inner, n_attributes })
+        Self { list: fields, slots, indexes, parents, n_attributes }
     }
 
-    /// How many attributes a row has.
+    /// Returns the number of attributes of a row.
     #[must_use]
     pub fn n_attributes(&self) -> usize {
         self.n_attributes
     }
 
-    /// The place of a field.
+    /// Returns the index of a field.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<usize> {
-        self.places.find(name).map(|place| place as usize)
+        self.indexes.find(name).map(|index| index as usize)
     }
 
-    /// Whether fields lie inside the object of this name.
+    /// Returns whether the object of this name contains fields.
     #[must_use]
-    pub fn holds(&self, name: &str) -> bool {
-        self.inner.find(name).is_some()
+    pub fn has_children(&self, name: &str) -> bool {
+        self.parents.find(name).is_some()
     }
 
-    fn uses(&self, what: Use) -> bool {
-        self.all.iter().any(|field| field.what == what)
+    fn has_role(&self, role: FieldRole) -> bool {
+        self.list.iter().any(|field| field.role == role)
     }
 }
 
-/// Why an event is not what it should be.
+/// The fault of an invalid event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// Which event, counted from the first of those decoded together.
+    /// The event, relative to the first of those decoded together.
     pub event: usize,
-    /// What is wrong with it.
-    pub why: String,
+    /// The reason.
+    pub reason: String,
 }
 
-/// Events as columns; only those without a fault.
+/// Valid events as columns, and the faults of the others.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Decoded {
-    /// Which events these are, counted from the first of those decoded together.
+    /// The valid events, relative to the first of those decoded together.
     pub event: Vec<i64>,
-    /// Values of attributes, as many for each event.
+    /// Values of the attributes, the same number for each event.
     pub x: Vec<f64>,
-    /// Class codes; -1 where the class is not known.
+    /// Class codes; -1 if the class is unknown.
     pub y: Vec<i32>,
-    /// Weights; empty where no field is the weight.
+    /// Weights; empty if no field is the weight.
     pub weight: Vec<f64>,
-    /// Times, NaN where one is missing; empty where no field is the time.
+    /// Times, NaN if one is missing; empty if no field is the time.
     pub time: Vec<f64>,
-    /// The bytes of all keys; empty where no field is the key.
+    /// The bytes of all keys; empty if no field is the key.
     pub keys: Vec<u8>,
-    /// Where the key of each event ends in them.
+    /// The end of the key of each event.
     pub key_ends: Vec<usize>,
-    /// What is wrong with the others.
+    /// The faults of the invalid events.
     pub faults: Vec<Fault>,
 }
 
-/// Says what an event holds.
+/// A format of events.
 pub trait Format: Send + Sync {
-    /// Put the values of an event into a row.
+    /// Reads the values of an event into a row.
     ///
     /// # Errors
-    /// What is wrong with the event.
+    /// Returns the fault of the event.
     fn read(&self, event: &[u8], fields: &Fields, row: &mut Row) -> Result<(), String>;
 }
 
-/// Decodes many events at once.
+/// A decoder of many events at once.
 pub struct Decoder {
     fields: Fields,
     format: Box<dyn Format>,
 }
 
 impl Decoder {
-    /// A decoder of events of one format.
+    /// Creates a decoder of events of one format.
     #[must_use]
     pub fn new(fields: Fields, format: Box<dyn Format>) -> Self {
         Self { fields, format }
     }
 
-    /// How many attributes a row has.
+    /// Returns the number of attributes of a row.
     #[must_use]
     pub fn n_attributes(&self) -> usize {
         self.fields.n_attributes
     }
 
-    /// Whether events carry their weight, their time, their key.
+    /// Returns whether events have a weight, a time and a key.
     #[must_use]
     pub fn carries(&self) -> (bool, bool, bool) {
-        (self.fields.uses(Use::Weight), self.fields.uses(Use::Time), self.fields.uses(Use::Key))
+        (
+            self.fields.has_role(FieldRole::Weight),
+            self.fields.has_role(FieldRole::Time),
+            self.fields.has_role(FieldRole::Key),
+        )
     }
 
-    /// Decode the events that stand one behind the other in `bytes` and end at `ends`.
+    /// Decodes consecutive events in `bytes`, which end at `ends`.
     ///
     /// # Errors
-    /// [`KernelError::Shape`] where the ends do not ascend to the end of the bytes; no event is ever an error.
+    /// Returns [`KernelError::Shape`] if the ends do not ascend to the end of the bytes; no event is ever an error.
     pub fn decode(&self, bytes: &[u8], ends: &[i64]) -> Result<Decoded, KernelError> {
         let last = ends.last().map_or(0, |&end| usize::try_from(end).unwrap_or(usize::MAX));
         check_length("bytes", bytes.len(), last)?;
@@ -186,8 +181,8 @@ impl Decoder {
             };
             start = end;
             row.clear();
-            if let Err(why) = self.format.read(text, &self.fields, &mut row).and_then(|()| row.check(&self.fields)) {
-                decoded.faults.push(Fault { event, why });
+            if let Err(reason) = self.format.read(text, &self.fields, &mut row).and_then(|()| row.check(&self.fields)) {
+                decoded.faults.push(Fault { event, reason });
                 continue;
             }
             decoded.event.push(event as i64);

@@ -2,25 +2,24 @@ use super::*;
 use crate::randomness::{Draws, Purpose};
 use crate::text::Dialect;
 
-fn field(name: &str, names: Option<&[&str]>, what: Use, missing: bool) -> Field {
-    Field { name: name.into(), names: names.map(|names| names.iter().collect()), what, missing }
+fn field(name: &str, names: Option<&[&str]>, role: FieldRole, missing: bool) -> Field {
+    Field { name: name.into(), names: names.map(|names| names.iter().collect()), role, missing }
 }
 
 fn fields() -> Fields {
     Fields::new(vec![
-        field("price", None, Use::Attribute, false),
-        field("day.name", Some(&["mo", "tu"]), Use::Attribute, true),
-        field("id", None, Use::Key, false),
-        field("class", Some(&["up", "1"]), Use::Class, true),
+        field("price", None, FieldRole::Attribute, false),
+        field("day.name", Some(&["mo", "tu"]), FieldRole::Attribute, true),
+        field("id", None, FieldRole::Key, false),
+        field("class", Some(&["up", "1"]), FieldRole::Class, true),
     ])
-    .unwrap()
 }
 
-fn decoded(format: Box<dyn Format>, events: &[&[u8]]) -> Decoded {
-    decoded_as(fields(), format, events)
+fn decode(format: Box<dyn Format>, events: &[&[u8]]) -> Decoded {
+    decode_as(fields(), format, events)
 }
 
-fn decoded_as(fields: Fields, format: Box<dyn Format>, events: &[&[u8]]) -> Decoded {
+fn decode_as(fields: Fields, format: Box<dyn Format>, events: &[&[u8]]) -> Decoded {
     let ends: Vec<i64> = events
         .iter()
         .scan(0, |end, event| {
@@ -32,8 +31,8 @@ fn decoded_as(fields: Fields, format: Box<dyn Format>, events: &[&[u8]]) -> Deco
 }
 
 #[test]
-fn objects_become_rows_and_what_is_wrong_is_told() {
-    let read = decoded(
+fn objects_become_rows_and_faults_are_reported() {
+    let decoded = decode(
         Box::new(Json),
         &[
             br#"{"id": 9007199254740993, "price": 1.5, "day": {"name": "tu", "x": [1]}, "class": "up", "more": {}}"#,
@@ -50,25 +49,25 @@ fn objects_become_rows_and_what_is_wrong_is_told() {
             br#"{"id": "i", "price": 1e999}"#,
         ],
     );
-    assert_eq!(read.event, [0, 1, 2]);
-    assert_eq!(read.keys, b"9007199254740993bc");
-    assert_eq!(read.key_ends, [16, 17, 18]);
-    assert_eq!(read.y, [0, 1, -1]);
-    assert_eq!((read.x[0], read.x[1], read.x[2], read.x[4]), (1.5, 1.0, 2.0, 1.0));
-    assert!(read.x[3].is_nan() && read.x[5].is_nan());
-    let why: Vec<&str> = read.faults.iter().map(|fault| fault.why.as_str()).collect();
-    assert!(why[0].starts_with("attribute 'price' is there twice"), "{}", why[0]);
-    assert!(why[1].starts_with("invalid type: map"), "{}", why[1]);
-    assert_eq!(why[2], "attribute 'price' is missing");
-    assert!(why[3].starts_with("class 'class': 'down' is not one of its values (up, 1)"), "{}", why[3]);
-    assert_eq!(read.faults.iter().map(|fault| fault.event).collect::<Vec<_>>(), [3, 4, 5, 6, 7, 8, 9, 10, 11]);
+    assert_eq!(decoded.event, [0, 1, 2]);
+    assert_eq!(decoded.keys, b"9007199254740993bc");
+    assert_eq!(decoded.key_ends, [16, 17, 18]);
+    assert_eq!(decoded.y, [0, 1, -1]);
+    assert_eq!((decoded.x[0], decoded.x[1], decoded.x[2], decoded.x[4]), (1.5, 1.0, 2.0, 1.0));
+    assert!(decoded.x[3].is_nan() && decoded.x[5].is_nan());
+    let reason: Vec<&str> = decoded.faults.iter().map(|fault| fault.reason.as_str()).collect();
+    assert!(reason[0].starts_with("attribute 'price' occurs twice"), "{}", reason[0]);
+    assert!(reason[1].starts_with("invalid type: map"), "{}", reason[1]);
+    assert_eq!(reason[2], "attribute 'price' is missing");
+    assert!(reason[3].starts_with("class 'class': 'down' is not one of its values (up, 1)"), "{}", reason[3]);
+    assert_eq!(decoded.faults.iter().map(|fault| fault.event).collect::<Vec<_>>(), [3, 4, 5, 6, 7, 8, 9, 10, 11]);
 }
 
 #[test]
-fn what_lies_in_lists_and_objects_inside_each_other_is_found_or_told() {
-    let inner = ["a.0.b", "a.1.0", "c.d"].map(|name| field(name, None, Use::Attribute, true));
-    let read = decoded_as(
-        Fields::new(inner.into()).unwrap(),
+fn nested_values_are_found_or_reported() {
+    let inner = ["a.0.b", "a.1.0", "c.d"].map(|name| field(name, None, FieldRole::Attribute, true));
+    let decoded = decode_as(
+        Fields::new(inner.into()),
         Box::new(Json),
         &[
             br#"{"a": [{"b": 1.5, "x": 0}, [2, 3], {"b": 4}], "c": {"d": 5}}"#,
@@ -79,24 +78,24 @@ fn what_lies_in_lists_and_objects_inside_each_other_is_found_or_told() {
             br#"{"a": [1]}"#,
         ],
     );
-    assert_eq!(read.event, [0, 1, 2]);
-    assert_eq!(read.x[..3], [1.5, 2.0, 5.0]);
-    assert_eq!(read.x[4], 6.0);
-    assert!([3, 5, 6, 7, 8].iter().all(|&i| read.x[i].is_nan()));
-    let why: Vec<&str> = read.faults.iter().map(|fault| fault.why.as_str()).collect();
-    assert!(why[0].starts_with("invalid type: null, expected an object"), "{}", why[0]);
-    assert!(why[1].starts_with("invalid type: integer `1`, expected an object or a list, 'c'"), "{}", why[1]);
-    assert!(why[2].starts_with("invalid type: integer `1`, expected an object or a list, 'a.0'"), "{}", why[2]);
+    assert_eq!(decoded.event, [0, 1, 2]);
+    assert_eq!(decoded.x[..3], [1.5, 2.0, 5.0]);
+    assert_eq!(decoded.x[4], 6.0);
+    assert!([3, 5, 6, 7, 8].iter().all(|&i| decoded.x[i].is_nan()));
+    let reason: Vec<&str> = decoded.faults.iter().map(|fault| fault.reason.as_str()).collect();
+    assert!(reason[0].starts_with("invalid type: null, expected an object"), "{}", reason[0]);
+    assert!(reason[1].starts_with("invalid type: integer `1`, expected an object or a list, 'c'"), "{}", reason[1]);
+    assert!(reason[2].starts_with("invalid type: integer `1`, expected an object or a list, 'a.0'"), "{}", reason[2]);
 }
 
 #[test]
-fn lines_become_rows_and_what_is_wrong_is_told() {
+fn lines_become_rows_and_faults_are_reported() {
     let columns = ["id", "price", "unknown", "class", "day.name"].map(String::from);
     let csv = || {
         let dialect = Dialect::new(b',', vec!["?".into(), String::new()]).unwrap();
         Box::new(Csv::new(dialect, &columns, &fields()))
     };
-    let read = decoded(
+    let decoded = decode(
         csv(),
         &[
             b"007,1.5,x,up,tu\r\n",
@@ -108,14 +107,14 @@ fn lines_become_rows_and_what_is_wrong_is_told() {
             b"g\nh,1,x,up,tu",
         ],
     );
-    assert_eq!((read.event, read.y), (vec![0, 1], vec![0, -1]));
-    assert_eq!(read.keys, b"007b");
-    let why: Vec<&str> = read.faults.iter().map(|fault| fault.why.as_str()).collect();
+    assert_eq!((decoded.event, decoded.y), (vec![0, 1], vec![0, -1]));
+    assert_eq!(decoded.keys, b"007b");
+    let reason: Vec<&str> = decoded.faults.iter().map(|fault| fault.reason.as_str()).collect();
     assert_eq!(
-        why,
+        reason,
         [
-            "it ends after 4 values of 5",
-            "it has more values than 5",
+            "it has only 4 of 5 values",
+            "it has more than 5 values",
             "column 2: attribute 'price': 'x' is not a number",
             "attribute 'price' is missing",
             "it has more than one line",
@@ -132,7 +131,7 @@ const SCHEMA: &str = r#"{"type": "record", "name": "Row", "fields": [
 ]}"#;
 
 #[test]
-fn records_become_rows_and_what_is_wrong_is_told() {
+fn records_become_rows_and_faults_are_reported() {
     let record = |class: u8| {
         let mut bytes = vec![0x02, 0x02];
         bytes.extend(1.5_f64.to_le_bytes());
@@ -140,14 +139,14 @@ fn records_become_rows_and_what_is_wrong_is_told() {
         bytes
     };
     let (good, side, broken) = (record(0), record(2), record(4));
-    let read = decoded(Box::new(Avro::new(SCHEMA).unwrap()), &[&good, &side, &broken, &good[..9], b""]);
-    assert_eq!((read.event, read.x, read.y), (vec![0], vec![1.5, 1.0], vec![0]));
-    assert_eq!(read.keys, b"1");
-    let why: Vec<&str> = read.faults.iter().map(|fault| fault.why.as_str()).collect();
-    assert!(why[0].starts_with("class 'class': 'side' is not one of"), "{}", why[0]);
+    let decoded = decode(Box::new(Avro::new(SCHEMA).unwrap()), &[&good, &side, &broken, &good[..9], b""]);
+    assert_eq!((decoded.event, decoded.x, decoded.y), (vec![0], vec![1.5, 1.0], vec![0]));
+    assert_eq!(decoded.keys, b"1");
+    let reason: Vec<&str> = decoded.faults.iter().map(|fault| fault.reason.as_str()).collect();
+    assert!(reason[0].starts_with("class 'class': 'side' is not one of"), "{}", reason[0]);
     assert_eq!(
-        &why[1..],
-        ["2 is no symbol of an enum", "it ends in the middle of a value", "it ends in the middle of a value"]
+        &reason[1..],
+        ["2 is not a symbol of the enum", "it ends in the middle of a value", "it ends in the middle of a value"]
     );
     assert!(Avro::new("\"int\"").is_err() && Avro::new("{").is_err() && Avro::new(r#"{"type": "record"}"#).is_err());
 }
@@ -166,7 +165,7 @@ fn decimals_are_the_nearest_numbers_and_dates_are_seconds() {
     };
     let record = |a: &[u8], b: [u8; 17]| [&[a.len() as u8 * 2], a, &b, &[2, 40], &[1; 20]].concat();
     let fixed = |digits: i128| [&[if digits < 0 { 0xff } else { 0 }][..], &digits.to_be_bytes()].concat();
-    let fields = ["a", "b", "day"].map(|name| field(name, None, Use::Attribute, true));
+    let fields = ["a", "b", "day"].map(|name| field(name, None, FieldRole::Attribute, true));
     let large = 123_456_789_012_345_678_901_234_567_i128;
     let mut too_large = [0; 17];
     too_large[1] = 0x80; // above zero, and yet more than 128 bits hold
@@ -177,12 +176,12 @@ fn decimals_are_the_nearest_numbers_and_dates_are_seconds() {
         record(b"", [0; 17]),
     ];
     let events: Vec<&[u8]> = events.iter().map(Vec::as_slice).collect();
-    let read = decoded_as(Fields::new(fields.into()).unwrap(), Box::new(schema("2").unwrap()), &events);
-    assert_eq!(read.event, [0, 1]);
-    assert_eq!(read.x[..3], [125.94, -1_234_567_890_123_456_789_012_345.67, 86_400.0]);
-    assert_eq!(read.x[3..], [-0.01, -1_701_411_834_604_692_317_316_873_037_158_841_057.28, 86_400.0]);
-    let why: Vec<&str> = read.faults.iter().map(|fault| fault.why.as_str()).collect();
-    assert_eq!(why, ["'b': a decimal of 17 bytes, where no more than 16 can be read", "'a': a decimal has no bytes"]);
+    let decoded = decode_as(Fields::new(fields.into()), Box::new(schema("2").unwrap()), &events);
+    assert_eq!(decoded.event, [0, 1]);
+    assert_eq!(decoded.x[..3], [125.94, -1_234_567_890_123_456_789_012_345.67, 86_400.0]);
+    assert_eq!(decoded.x[3..], [-0.01, -1_701_411_834_604_692_317_316_873_037_158_841_057.28, 86_400.0]);
+    let reason: Vec<&str> = decoded.faults.iter().map(|fault| fault.reason.as_str()).collect();
+    assert_eq!(reason, ["'b': a decimal of 17 bytes, but at most 16 are supported", "'a': a decimal has no bytes"]);
     assert!(schema("-1").is_err() && schema("\"2\"").is_err());
 }
 
@@ -206,8 +205,8 @@ fn no_bytes_make_a_decoder_fail() {
             .map(|seed| {
                 let mut bytes = seed.to_vec();
                 for _ in 0..=below(4) {
-                    let at = below(bytes.len());
-                    bytes[at] = below(256) as u8;
+                    let position = below(bytes.len());
+                    bytes[position] = below(256) as u8;
                 }
                 bytes
             })
@@ -219,9 +218,9 @@ fn no_bytes_make_a_decoder_fail() {
             Box::new(Avro::new(SCHEMA).unwrap()),
         ];
         for format in formats {
-            let read = decoded(format, &events);
-            assert_eq!(read.event.len() + read.faults.len(), events.len());
-            assert_eq!((read.x.len(), read.y.len()), (2 * read.event.len(), read.event.len()));
+            let decoded = decode(format, &events);
+            assert_eq!(decoded.event.len() + decoded.faults.len(), events.len());
+            assert_eq!((decoded.x.len(), decoded.y.len()), (2 * decoded.event.len(), decoded.event.len()));
         }
     }
 }

@@ -1,24 +1,24 @@
-//! A window that adapts its width to the errors of the learner.
+//! An adaptive window on the errors of the learner.
 
 use std::collections::VecDeque;
 
 use super::bucket_tally::{BucketTally, add_rows};
 use super::{Forgetting, Layout, Rows};
 use crate::KernelError;
-use crate::adaptive_window::{AdaptiveWindow, Follower, Settings};
+use crate::adaptive_window::{AdaptiveWindow, BucketObserver, Settings};
 use crate::codec::{Reader, Writer};
 
 const NAME: &str = "Adwin";
 
-/// Buckets below this level are rows, from it on they are tallies.
-const FIRST_TALLY: usize = 7;
-/// So many rows are taken in at a time.
+/// The level from which on buckets are tallies; below it they are rows.
+const FIRST_TALLY_LEVEL: usize = 7;
+/// The number of rows added at a time.
 const CHUNK: usize = 1024;
 
-/// Covers the rows since the error rate last changed, by ADWIN on the 0/1 loss of each row.
+/// An adaptive window: covers the rows since the error rate last changed, by ADWIN on the 0/1 loss of each row.
 ///
-/// Each bucket of the histogram carries the tally of its rows, so that all measures are over one and the same window.
-/// The weights of rows count in the tallies, not in the loss.
+/// Each bucket of the histogram has the tally of its rows, so that all measures cover the same window. The weights of
+/// rows count in the tallies, not in the loss.
 #[derive(Debug, Clone)]
 pub struct Adwin {
     window: AdaptiveWindow,
@@ -26,10 +26,10 @@ pub struct Adwin {
 }
 
 impl Adwin {
-    /// A state that has seen nothing.
+    /// Creates a state that has seen no row.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(layout: Layout, settings: Settings) -> Result<Self, KernelError> {
         Ok(Self { window: AdaptiveWindow::binary(settings)?, tallies: BucketTallies::new(layout) })
     }
@@ -40,7 +40,7 @@ impl Forgetting for Adwin {
         self.tallies.layout
     }
 
-    fn take(&mut self, rows: &Rows<'_>) {
+    fn push_rows(&mut self, rows: &Rows<'_>) {
         for start in (0..rows.len()).step_by(CHUNK) {
             let part = rows.slice(start..rows.len().min(start + CHUNK));
             self.tallies.recent.extend(part.codes, part.weight);
@@ -50,8 +50,8 @@ impl Forgetting for Adwin {
         }
     }
 
-    fn weigh(&self, weights: &mut [f64]) -> u64 {
-        self.tallies.weigh(weights);
+    fn add_weights(&self, weights: &mut [f64]) -> u64 {
+        self.tallies.add_weights(weights);
         self.window.width()
     }
 
@@ -78,37 +78,37 @@ impl Forgetting for Adwin {
     }
 }
 
-/// What belongs to the buckets of the window.
+/// The tallies of the buckets of the window.
 #[derive(Debug, Clone)]
 struct BucketTallies {
     layout: Layout,
-    /// How many entries a row has.
-    per_row: usize,
+    /// The number of entries of a row.
+    entries_per_row: usize,
     /// The rows of the small buckets.
-    recent: Recent,
+    recent: RecentRows,
     /// The tallies of the large buckets by level, the oldest first.
     levels: Vec<VecDeque<BucketTally>>,
 }
 
 impl BucketTallies {
     fn new(layout: Layout) -> Self {
-        Self { layout, per_row: layout.per_row(), recent: Recent::default(), levels: vec![] }
+        Self { layout, entries_per_row: layout.entries_per_row(), recent: RecentRows::default(), levels: vec![] }
     }
 
-    fn weigh(&self, weights: &mut [f64]) {
+    fn add_weights(&self, weights: &mut [f64]) {
         self.levels.iter().rev().flatten().for_each(|tally| tally.add_to(weights));
         let (codes, row_weights) = self.recent.oldest(self.recent.len());
         add_rows(weights, codes, row_weights);
     }
 
-    /// Make the newest tallies of a level from pairs of the level below, or from rows.
+    /// Builds the newest tallies of a level from pairs of the level below, or from rows.
     #[inline(never)]
     fn merge(&mut self, level: usize, n_pairs: usize) {
         if level == self.levels.len() {
             self.levels.push(VecDeque::new());
         }
         for _ in 0..n_pairs {
-            let merged = if level == 0 { Some(self.settle()) } else { self.merge_oldest(level - 1) };
+            let merged = if level == 0 { Some(self.tally_oldest_rows()) } else { self.merge_oldest(level - 1) };
             self.levels[level].extend(merged);
         }
     }
@@ -116,12 +116,12 @@ impl BucketTallies {
     fn merge_oldest(&mut self, level: usize) -> Option<BucketTally> {
         let older = self.levels[level].pop_front()?;
         let newer = self.levels[level].pop_front()?;
-        Some(older.merged(newer, self.layout))
+        Some(older.merge_with(newer, self.layout))
     }
 
-    /// Make a tally of the oldest rows.
-    fn settle(&mut self) -> BucketTally {
-        let n_entries = self.per_row << FIRST_TALLY;
+    /// Builds a tally of the oldest rows and removes them.
+    fn tally_oldest_rows(&mut self) -> BucketTally {
+        let n_entries = self.entries_per_row << FIRST_TALLY_LEVEL;
         let (codes, weights) = self.recent.oldest(n_entries);
         let tally = BucketTally::new(self.layout, codes, weights);
         self.recent.start += n_entries;
@@ -130,9 +130,9 @@ impl BucketTallies {
 
     fn n_bytes(&self) -> usize {
         let tallies: usize = self.levels.iter().flatten().map(BucketTally::n_bytes).sum();
-        let places: usize = self.levels.iter().map(|level| level.capacity() * size_of::<BucketTally>()).sum();
+        let slots: usize = self.levels.iter().map(|level| level.capacity() * size_of::<BucketTally>()).sum();
         let levels = self.levels.capacity() * size_of::<VecDeque<BucketTally>>();
-        tallies + places + levels + self.recent.n_bytes()
+        tallies + slots + levels + self.recent.n_bytes()
     }
 
     fn write(&self, writer: &mut Writer) {
@@ -142,51 +142,51 @@ impl BucketTallies {
 
     fn read(layout: Layout, window: &AdaptiveWindow, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
         let mut tallies = Self::new(layout);
-        tallies.recent = Recent::read(layout, reader)?;
+        tallies.recent = RecentRows::read(layout, reader)?;
         let mut n_recent = 0;
         for (level, n) in window.n_buckets().enumerate() {
-            if level < FIRST_TALLY {
+            if level < FIRST_TALLY_LEVEL {
                 n_recent += n << level;
             } else {
                 let level = (0..n).map(|_| BucketTally::read(layout, reader)).collect::<Result<_, _>>()?;
                 tallies.levels.push(level);
             }
         }
-        if tallies.recent.len() != n_recent * tallies.per_row {
-            return Err(reader.error("it holds a wrong number of rows"));
+        if tallies.recent.len() != n_recent * tallies.entries_per_row {
+            return Err(reader.error("it has a wrong number of rows"));
         }
         Ok(tallies)
     }
 }
 
-impl Follower for BucketTallies {
+impl BucketObserver for BucketTallies {
     #[inline(always)]
-    fn merged(&mut self, level: usize, n_pairs: usize) {
-        if level + 1 >= FIRST_TALLY {
-            self.merge(level + 1 - FIRST_TALLY, n_pairs);
+    fn on_merge(&mut self, level: usize, n_pairs: usize) {
+        if level + 1 >= FIRST_TALLY_LEVEL {
+            self.merge(level + 1 - FIRST_TALLY_LEVEL, n_pairs);
         }
     }
 
-    fn dropped(&mut self, level: usize) {
-        if level < FIRST_TALLY {
-            self.recent.start += self.per_row << level;
+    fn on_drop(&mut self, level: usize) {
+        if level < FIRST_TALLY_LEVEL {
+            self.recent.start += self.entries_per_row << level;
         } else {
-            self.levels[level - FIRST_TALLY].pop_front();
+            self.levels[level - FIRST_TALLY_LEVEL].pop_front();
         }
     }
 }
 
 /// The entries of the newest rows, the oldest of them first.
 #[derive(Debug, Clone, Default)]
-struct Recent {
+struct RecentRows {
     codes: Vec<u32>,
-    /// Empty while all have been 1.
+    /// Empty while all are 1.
     weights: Vec<f64>,
-    /// The entries before this one are no longer needed.
+    /// The first entry still needed.
     start: usize,
 }
 
-impl Recent {
+impl RecentRows {
     fn len(&self) -> usize {
         self.codes.len() - self.start
     }
@@ -203,7 +203,7 @@ impl Recent {
         self.codes.extend_from_slice(codes);
     }
 
-    /// The `n` oldest entries: their codes and weights.
+    /// Returns the codes and weights of the `n` oldest entries.
     fn oldest(&self, n: usize) -> (&[u32], Option<&[f64]>) {
         let range = self.start..self.start + n;
         let weights = if self.weights.is_empty() { None } else { Some(&self.weights[range.clone()]) };
@@ -220,9 +220,9 @@ impl Recent {
     }
 
     fn read(layout: Layout, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
-        let (codes, weights) = (layout.read_codes(reader)?, reader.f64s()?);
+        let (codes, weights) = (layout.read_row_codes(reader)?, reader.f64s()?);
         if !(weights.is_empty() || weights.len() == codes.len()) {
-            return Err(reader.error("it holds a wrong number of weights"));
+            return Err(reader.error("it has a wrong number of weights"));
         }
         Ok(Self { codes, weights, start: 0 })
     }

@@ -1,16 +1,17 @@
-//! Votes in bins: how rows of different classes are ranked, without keeping the rows.
+//! Votes in bins: the ranking of rows of different classes, without storing the rows.
 
-use super::ranks::{Ranks, Scan};
+use super::ranks::{RankScan, Ranks};
 use crate::KernelError;
+use crate::error::option_error;
 
-/// The most sums that may be kept.
-const MOST_CODES: usize = 1 << 20;
-/// Shares below 2 to the minus so much lie in one bin.
+/// The maximum number of sums.
+const MAX_CODES: usize = 1 << 20;
+/// Shares below 2 to the minus `OCTAVES` share one bin.
 const OCTAVES: u32 = 64;
 const EXPONENT_BITS: u32 = 52;
 
-/// Bins of shares that are narrow near 0 and near 1, where the votes of most learners lie: each halving of a share, or
-/// of what it lacks of 1, is cut into `2^bits` bins.
+/// Bins of shares that are narrow near 0 and near 1, where most votes are: each octave of a share, or of its distance
+/// from 1, is divided into `2^bits` bins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bins {
     n_classes: usize,
@@ -18,17 +19,17 @@ pub struct Bins {
 }
 
 impl Bins {
-    /// The finest bins that do not take too much memory.
+    /// Creates the finest bins that fit into the memory limit.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where there are too many classes for any.
+    /// Returns [`KernelError::Option`] if there are too many classes for any.
     pub fn new(n_classes: usize) -> Result<Self, KernelError> {
-        let fit = (0..=4).rev().map(|bits| Self { n_classes, bits }).find(|bins| bins.n_codes() <= MOST_CODES);
-        let expected = "so many classes are ranked by votes only over windows";
-        fit.ok_or_else(|| KernelError::Option { option: "n_classes", found: n_classes.to_string(), expected })
+        let fit = (0..=4).rev().map(|bits| Self { n_classes, bits }).find(|bins| bins.n_codes() <= MAX_CODES);
+        let expected = "there are too many classes to rank by votes without a window";
+        fit.ok_or_else(|| option_error("n_classes", n_classes, expected))
     }
 
-    /// How many bins of shares there are below one half.
+    /// Returns the number of bins of shares below one half.
     fn n_below(self) -> usize {
         (((OCTAVES - 1) << self.bits) + 1) as usize
     }
@@ -37,13 +38,13 @@ impl Bins {
         2 * self.n_below() + 1
     }
 
-    /// How many sums are kept: by class voted for, bin and true class.
+    /// Returns the number of sums: by class voted for, bin and true class.
     #[must_use]
     pub fn n_codes(self) -> usize {
         self.n_classes * self.n_bins() * self.n_classes
     }
 
-    /// The sum to which a row of a true class belongs with its share for a class.
+    /// Returns the index of the sum for a share of the votes for a class, in a row of class `y_true`.
     #[must_use]
     pub fn code(self, class: usize, share: f64, y_true: usize) -> usize {
         (class * self.n_bins() + self.bin(share)) * self.n_classes + y_true
@@ -53,7 +54,7 @@ impl Bins {
         if share <= 0.5 { self.lower_bin(share) } else { self.n_bins() - 1 - self.lower_bin(1.0 - share) }
     }
 
-    /// The bin of a share of at most one half; that of one half itself lies in the middle.
+    /// Returns the bin of a share of at most one half; that of one half itself is the middle one.
     fn lower_bin(self, share: f64) -> usize {
         let least = 0.5_f64.powi(OCTAVES as i32);
         if share < least {
@@ -62,13 +63,13 @@ impl Bins {
         1 + ((share.to_bits() - least.to_bits()) >> (EXPONENT_BITS - self.bits)) as usize
     }
 
-    /// How the sums rank the classes; rows in one bin count as tied.
+    /// Returns how the sums rank the classes; rows in one bin count as tied.
     #[must_use]
     pub fn ranks(self, sums: &[f64]) -> Ranks {
         let mut ranks = Ranks::new(self.n_classes);
-        for (class, of_class) in sums.chunks_exact(self.n_bins() * self.n_classes).enumerate() {
-            let mut scan = Scan::new(class, &mut ranks);
-            for bin in of_class.chunks_exact(self.n_classes).rev() {
+        for (class, class_sums) in sums.chunks_exact(self.n_bins() * self.n_classes).enumerate() {
+            let mut scan = RankScan::new(class, &mut ranks);
+            for bin in class_sums.chunks_exact(self.n_classes).rev() {
                 for (y_true, &weight) in bin.iter().enumerate() {
                     scan.add(y_true, weight);
                 }
@@ -91,9 +92,9 @@ mod tests {
             let mut shares: Vec<f64> = (0..=2000).map(|i| f64::from(i) / 2000.0).collect();
             shares.extend((1..80).flat_map(|i| [0.5_f64.powi(i), 1.0 - 0.5_f64.powi(i)]));
             shares.sort_by(f64::total_cmp);
-            let found: Vec<usize> = shares.iter().map(|&share| bins.bin(share)).collect();
-            assert!(found.windows(2).all(|pair| pair[0] <= pair[1]));
-            assert_eq!((found[0], found[found.len() - 1]), (0, bins.n_bins() - 1));
+            let indexes: Vec<usize> = shares.iter().map(|&share| bins.bin(share)).collect();
+            assert!(indexes.windows(2).all(|pair| pair[0] <= pair[1]));
+            assert_eq!((indexes[0], indexes[indexes.len() - 1]), (0, bins.n_bins() - 1));
             assert_eq!(bins.bin(0.5), bins.n_below());
             assert!(bins.bin(0.5 - 1e-16) < bins.n_below() && bins.bin(0.5 + 2e-16) > bins.n_below());
         }

@@ -1,23 +1,23 @@
-//! The tally of a bucket of rows: a table, or a list where few of many outcomes occur.
+//! The tally of a bucket of rows: a table, or a list if few of many outcomes occur.
 
 use super::Layout;
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 
-/// Up to so many outcomes a tally is a table from the start.
+/// The number of outcomes up to which a tally is always a table.
 const SMALL_TABLE: usize = 1024;
 
-/// Weights by outcome.
+/// The weights of a bucket by outcome.
 #[derive(Debug, Clone)]
 pub enum BucketTally {
-    /// One for each outcome.
+    /// A weight for each outcome.
     Table(Vec<f64>),
-    /// One for each outcome that occurs, in ascending order.
+    /// A weight for each outcome that occurs, in ascending order.
     List(Vec<(u32, f64)>),
 }
 
 impl BucketTally {
-    /// The tally of rows, given as the codes and weights of their entries (or `None`, where all are 1).
+    /// Creates the tally of rows from the codes and weights of their entries (`None` if all are 1).
     pub fn new(layout: Layout, codes: &[u32], weights: Option<&[f64]>) -> Self {
         if layout.n_codes() <= SMALL_TABLE {
             let mut table = vec![0.0; layout.n_codes()];
@@ -26,24 +26,24 @@ impl BucketTally {
         }
         let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
         let mut rows: Vec<(u32, f64)> = codes.iter().enumerate().map(|(row, &code)| (code, weight(row))).collect();
-        // A stable sort: weights of an outcome are added in the order of the rows.
+        // A stable sort: the weights of an outcome are added in the order of the rows.
         rows.sort_by_key(|&(code, _)| code);
         rows.dedup_by(|later, first| {
-            let same = later.0 == first.0;
-            first.1 += if same { later.1 } else { 0.0 };
-            same
+            let is_same = later.0 == first.0;
+            first.1 += if is_same { later.1 } else { 0.0 };
+            is_same
         });
         rows.shrink_to_fit();
         Self::List(rows)
     }
 
-    /// The tally of the rows of two buckets.
-    pub fn merged(self, newer: Self, layout: Layout) -> Self {
+    /// Merges the tallies of two buckets.
+    pub fn merge_with(self, newer: Self, layout: Layout) -> Self {
         match (self, newer) {
             (Self::List(older), Self::List(newer)) => {
                 let sum = add_lists(&older, &newer);
-                // A table takes half the bytes for each outcome.
-                if 2 * sum.len() < layout.n_codes() { Self::List(sum) } else { Self::table(&sum, layout) }
+                // A table takes half the bytes per outcome.
+                if 2 * sum.len() < layout.n_codes() { Self::List(sum) } else { Self::from_list(&sum, layout) }
             }
             (Self::Table(mut older), newer) => {
                 newer.add_to(&mut older);
@@ -56,8 +56,8 @@ impl BucketTally {
         }
     }
 
-    /// The table of a list.
-    pub fn table(list: &[(u32, f64)], layout: Layout) -> Self {
+    /// Creates a table from a list.
+    pub fn from_list(list: &[(u32, f64)], layout: Layout) -> Self {
         let mut table = vec![0.0; layout.n_codes()];
         for &(code, weight) in list {
             table[code as usize] = weight;
@@ -65,7 +65,7 @@ impl BucketTally {
         Self::Table(table)
     }
 
-    /// Add it to a table.
+    /// Adds it to a table.
     pub fn add_to(&self, sums: &mut [f64]) {
         match self {
             Self::Table(table) => sums.iter_mut().zip(table).for_each(|(sum, weight)| *sum += weight),
@@ -73,7 +73,7 @@ impl BucketTally {
         }
     }
 
-    /// The bytes it holds on the heap.
+    /// Returns the memory it uses on the heap in bytes.
     pub fn n_bytes(&self) -> usize {
         match self {
             Self::Table(table) => 8 * table.capacity(),
@@ -81,7 +81,7 @@ impl BucketTally {
         }
     }
 
-    /// Append it to a saved state.
+    /// Appends it to a saved state.
     pub fn write(&self, writer: &mut Writer) {
         match self {
             Self::Table(table) => {
@@ -95,9 +95,9 @@ impl BucketTally {
         }
     }
 
-    /// Read it back.
+    /// Reads it from a saved state.
     pub fn read(layout: Layout, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
-        let (codes, weights) = (read_codes(layout, reader)?, reader.f64s()?);
+        let (codes, weights) = (layout.read_codes(reader)?, reader.f64s()?);
         if codes.is_empty() && weights.len() == layout.n_codes() {
             return Ok(Self::Table(weights));
         }
@@ -108,15 +108,7 @@ impl BucketTally {
     }
 }
 
-fn read_codes(layout: Layout, reader: &mut Reader<'_>) -> Result<Vec<u32>, KernelError> {
-    let codes = reader.u64s()?;
-    if codes.iter().any(|&code| code >= layout.n_codes() as u64) {
-        return Err(reader.error("it has an outcome that cannot be"));
-    }
-    Ok(codes.into_iter().map(|code| code as u32).collect())
-}
-
-/// Add rows to a table.
+/// Adds rows to a table.
 pub fn add_rows(sums: &mut [f64], codes: &[u32], weights: Option<&[f64]>) {
     match weights {
         None => codes.iter().for_each(|&code| sums[code as usize] += 1.0),

@@ -1,4 +1,4 @@
-//! Weights that fade by a factor with every row.
+//! Exponential fading: weights fade by a factor with every row.
 
 use std::ops::RangeInclusive;
 
@@ -8,58 +8,52 @@ use crate::codec::{Reader, Writer};
 
 const NAME: &str = "Fading";
 
-/// After so many rows, or as many as there are outcomes, the sums are brought back to scale at the latest: seldom enough
-/// to cost a row next to nothing, and often enough for the powers to stay few.
-const LONGEST_PERIOD: RangeInclusive<usize> = 1024..=8192;
-/// Weights grow by so much at most before the sums are brought back to scale.
-const MOST_GROWTH: f64 = 18_446_744_073_709_551_616.0;
-/// A faded sum below this is nothing.
-const NOTHING: f64 = 1e-290;
+/// The bounds of the maximum period, which is the number of outcomes in between: rescaling is rare enough to cost
+/// little per row, and frequent enough to keep the table of powers small.
+const MAX_PERIOD: RangeInclusive<usize> = 1024..=8192;
+/// The maximum growth of weights before the sums are rescaled.
+const MAX_GROWTH: f64 = 18_446_744_073_709_551_616.0;
+/// A faded sum below this is set to 0.
+const NEGLIGIBLE: f64 = 1e-290;
 
-/// Gives a row that lies `age` rows back the weight `factor^age`.
+/// Exponential fading: a row that is `age` rows old has the weight `factor^age`.
 ///
-/// Instead of fading all sums with each row, rows enter with weights that grow; the sums are brought back to scale
-/// when a period of rows ends, which depends on the count of rows alone.
+/// Instead of fading all sums with each row, new rows get growing weights. The sums are rescaled when a period of rows
+/// ends, which depends only on the number of rows.
 #[derive(Debug, Clone)]
 pub struct Fading {
     layout: Layout,
     width: u64,
-    /// The powers of the factor, up to that of a whole period.
+    /// The powers of the factor, up to a whole period.
     decay: Vec<f64>,
     /// Their reciprocals: the weights of the rows of a period.
     growth: Vec<f64>,
-    /// How many rows of the period have come in.
+    /// The number of rows in the current period.
     age: usize,
-    /// By code; on the scale of the first row of the period.
+    /// The sums by code, on the scale of the first row of the period.
     sums: Vec<f64>,
 }
 
 impl Fading {
-    /// A state that has seen nothing.
-    ///
-    /// # Errors
-    /// [`KernelError::Option`] where the factor is not in (0, 1].
-    pub fn new(layout: Layout, factor: f64) -> Result<Self, KernelError> {
-        if !(factor > 0.0 && factor <= 1.0) {
-            let expected = "it must be a number in (0, 1]";
-            return Err(KernelError::Option { option: "factor", found: factor.to_string(), expected });
-        }
-        let longest = layout.n_codes().clamp(*LONGEST_PERIOD.start(), *LONGEST_PERIOD.end());
+    /// Creates a state that has seen no row.
+    #[must_use]
+    pub fn new(layout: Layout, factor: f64) -> Self {
+        let max_period = layout.n_codes().clamp(*MAX_PERIOD.start(), *MAX_PERIOD.end());
         let mut decay = vec![1.0, factor];
         let mut power = factor * factor;
-        while decay.len() <= longest && power * MOST_GROWTH > 1.0 {
+        while decay.len() <= max_period && power * MAX_GROWTH > 1.0 {
             decay.push(power);
             power *= factor;
         }
         let growth = decay[..decay.len() - 1].iter().map(|power| 1.0 / power).collect();
-        Ok(Self { layout, width: 0, decay, growth, age: 0, sums: vec![0.0; layout.n_codes()] })
+        Self { layout, width: 0, decay, growth, age: 0, sums: vec![0.0; layout.n_codes()] }
     }
 
     fn rescale(&mut self) {
         let decay = self.decay[self.growth.len()];
         for sum in &mut self.sums {
             let faded = *sum * decay;
-            *sum = if faded < NOTHING { 0.0 } else { faded };
+            *sum = if faded < NEGLIGIBLE { 0.0 } else { faded };
         }
         // Squared weights fade by the squared factor.
         if let Some(squared) = self.layout.squared_weight() {
@@ -68,15 +62,15 @@ impl Fading {
         self.age = 0;
     }
 
-    /// Take in rows of several entries, of which those of a row grow alike.
-    fn take_entries(&mut self, rows: &Rows<'_>) {
+    /// Adds rows of several entries; the entries of a row have the same growth.
+    fn push_entries(&mut self, rows: &Rows<'_>) {
         let squared = self.layout.squared_weight();
-        let weights = rows.weight.unwrap_or_default().chunks_exact(rows.per_row);
+        let weights = rows.weight.unwrap_or_default().chunks_exact(rows.entries_per_row);
         let growths = &self.growth[self.age..];
-        for ((codes, weights), growth) in rows.codes.chunks_exact(rows.per_row).zip(weights).zip(growths) {
+        for ((codes, weights), growth) in rows.codes.chunks_exact(rows.entries_per_row).zip(weights).zip(growths) {
             for (&code, weight) in codes.iter().zip(weights) {
-                let again = if squared == Some(code as usize) { *growth } else { 1.0 };
-                self.sums[code as usize] += weight * growth * again;
+                let factor = if squared == Some(code as usize) { *growth } else { 1.0 };
+                self.sums[code as usize] += weight * growth * factor;
             }
         }
     }
@@ -87,7 +81,7 @@ impl Forgetting for Fading {
         self.layout
     }
 
-    fn take(&mut self, rows: &Rows<'_>) {
+    fn push_rows(&mut self, rows: &Rows<'_>) {
         self.width += rows.len() as u64;
         let mut start = 0;
         while start < rows.len() {
@@ -99,17 +93,17 @@ impl Forgetting for Fading {
             let entering = part.codes.iter().zip(&self.growth[self.age..]);
             match part.weight {
                 None => entering.for_each(|(&code, growth)| self.sums[code as usize] += growth),
-                Some(weight) if part.per_row == 1 => entering
+                Some(weight) if part.entries_per_row == 1 => entering
                     .zip(weight)
                     .for_each(|((&code, growth), weight)| self.sums[code as usize] += weight * growth),
-                Some(_) => self.take_entries(&part),
+                Some(_) => self.push_entries(&part),
             }
             self.age += stop - start;
             start = stop;
         }
     }
 
-    fn weigh(&self, weights: &mut [f64]) -> u64 {
+    fn add_weights(&self, weights: &mut [f64]) -> u64 {
         let decay = self.decay[self.age.saturating_sub(1)];
         weights.iter_mut().zip(&self.sums).for_each(|(weight, sum)| *weight = sum * decay);
         if let Some(squared) = self.layout.squared_weight() {
@@ -140,7 +134,7 @@ impl Forgetting for Fading {
         }
         let (width, age) = (reader.u64()?, reader.usize()?);
         if age > self.growth.len() {
-            return Err(reader.error("its period is longer"));
+            return Err(reader.error("its period is too long"));
         }
         let mut sums = vec![0.0; self.sums.len()];
         reader.f64s_into(&mut sums)?;

@@ -1,12 +1,12 @@
 //! Nothing is forgotten.
 
-use super::{Forgetting, Layout, Rows, whole};
+use super::{Forgetting, Layout, Rows, as_whole};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 
 const NAME: &str = "Landmark";
 
-/// Up to so many codes, those of three classes, rows are counted four apart.
+/// The number of codes (those of three classes) up to which rows are counted in four lanes.
 const FEW_CODES: usize = 64;
 
 /// Covers every row since the start.
@@ -20,85 +20,87 @@ pub struct Landmark {
     fractions: Vec<Compensated>,
 }
 
-/// A sum that keeps what rounding takes from it (Neumaier), so that it does not drift however many numbers come.
+/// A compensated sum (Neumaier) that does not drift with the number of addends.
 #[derive(Debug, Clone, Copy, Default)]
 struct Compensated {
     sum: f64,
-    lost: f64,
+    compensation: f64,
 }
 
 impl Compensated {
     fn add(&mut self, number: f64) {
         let sum = self.sum + number;
-        self.lost += if self.sum.abs() >= number.abs() { (self.sum - sum) + number } else { (number - sum) + self.sum };
+        self.compensation +=
+            if self.sum.abs() >= number.abs() { (self.sum - sum) + number } else { (number - sum) + self.sum };
         self.sum = sum;
     }
 }
 
 impl Landmark {
-    /// A state that has seen nothing.
+    /// Creates a state that has seen no row.
     #[must_use]
     pub fn new(layout: Layout) -> Self {
         Self { layout, width: 0, counts: vec![0; layout.n_codes()], fractions: vec![] }
     }
 
-    /// How many rows it covers.
+    /// Returns the number of rows it covers.
     #[must_use]
     pub fn width(&self) -> u64 {
         self.width
     }
 
-    /// Start anew.
+    /// Removes all rows.
     pub fn clear(&mut self) {
         self.width = 0;
         self.counts.fill(0);
         self.fractions.clear();
     }
 
-    /// Append its state.
+    /// Appends its state.
     pub(super) fn write(&self, writer: &mut Writer) {
         self.layout.write(writer);
         writer.u64(self.width);
         writer.u64s(self.counts.iter().copied());
-        writer.f64s(&self.fractions.iter().flat_map(|part| [part.sum, part.lost]).collect::<Vec<_>>());
+        writer.f64s(&self.fractions.iter().flat_map(|part| [part.sum, part.compensation]).collect::<Vec<_>>());
     }
 
-    /// Read the state of one built alike.
+    /// Reads the state of one with the same layout.
     pub(super) fn read(&self, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
         self.layout.check_saved(reader)?;
         let (width, counts, fractions) = (reader.u64()?, reader.u64s()?, reader.f64s()?);
         if counts.len() != self.counts.len() || !(fractions.is_empty() || fractions.len() == 2 * counts.len()) {
             return Err(reader.error("it has a wrong number of sums"));
         }
-        let fractions = fractions.chunks_exact(2).map(|part| Compensated { sum: part[0], lost: part[1] }).collect();
+        let fractions =
+            fractions.chunks_exact(2).map(|part| Compensated { sum: part[0], compensation: part[1] }).collect();
         Ok(Self { layout: self.layout, width, counts, fractions })
     }
 
-    /// Count rows of weight 1.
+    /// Counts rows of weight 1.
     ///
-    /// Rows of the same code follow each other often, and each would wait for the sum of the one before: so four rows
-    /// are counted apart, where there are few codes.
+    /// Consecutive rows often have the same code, and each would wait for the sum of the one before; with few codes,
+    /// rows are therefore counted in four lanes.
     fn count(&mut self, codes: &[u32]) {
         if self.counts.len() > FEW_CODES {
             return codes.iter().for_each(|&code| self.counts[code as usize] += 1);
         }
-        let mut apart = [[0_u64; FEW_CODES]; 4];
+        let mut lanes = [[0_u64; FEW_CODES]; 4];
         let (fours, rest) = codes.as_chunks::<4>();
         for four in fours {
-            for (counts, &code) in apart.iter_mut().zip(four) {
+            for (counts, &code) in lanes.iter_mut().zip(four) {
                 counts[code as usize % FEW_CODES] += 1;
             }
         }
         for &code in rest {
-            apart[0][code as usize % FEW_CODES] += 1;
+            lanes[0][code as usize % FEW_CODES] += 1;
         }
         for (code, count) in self.counts.iter_mut().enumerate() {
-            *count += apart.iter().map(|counts| counts[code]).sum::<u64>();
+            *count += lanes.iter().map(|counts| counts[code]).sum::<u64>();
         }
     }
 
     fn add(&mut self, code: u32, weight: f64) {
-        if let Some(count) = whole(weight) {
+        if let Some(count) = as_whole(weight) {
             self.counts[code as usize] += count;
         } else {
             if self.fractions.is_empty() {
@@ -114,7 +116,7 @@ impl Forgetting for Landmark {
         self.layout
     }
 
-    fn take(&mut self, rows: &Rows<'_>) {
+    fn push_rows(&mut self, rows: &Rows<'_>) {
         self.width += rows.len() as u64;
         match rows.weight {
             None => self.count(rows.codes),
@@ -122,9 +124,9 @@ impl Forgetting for Landmark {
         }
     }
 
-    fn weigh(&self, weights: &mut [f64]) -> u64 {
+    fn add_weights(&self, weights: &mut [f64]) -> u64 {
         weights.iter_mut().zip(&self.counts).for_each(|(weight, &count)| *weight = count as f64);
-        weights.iter_mut().zip(&self.fractions).for_each(|(weight, part)| *weight += part.sum + part.lost);
+        weights.iter_mut().zip(&self.fractions).for_each(|(weight, part)| *weight += part.sum + part.compensation);
         self.width
     }
 

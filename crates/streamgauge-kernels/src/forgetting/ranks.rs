@@ -1,13 +1,13 @@
-//! How votes rank rows of different classes: the areas under ROC and precision-recall curves.
+//! Ranking of rows of different classes by votes: the areas under ROC and precision-recall curves.
 
 use std::collections::VecDeque;
 
-use super::Rows;
+use super::{Layout, Rows};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 
 /// Areas by class (first axis) and other class (second axis), each [c, c]; on the diagonal those of a class against all
-/// others. NaN where one side has no weight.
+/// others. NaN if one side has no weight.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranks {
     n_classes: usize,
@@ -20,7 +20,7 @@ pub struct Ranks {
 }
 
 impl Ranks {
-    /// Of no rows.
+    /// Creates the areas of no rows.
     #[must_use]
     pub fn new(n_classes: usize) -> Self {
         let nothing = vec![f64::NAN; n_classes * n_classes];
@@ -28,14 +28,14 @@ impl Ranks {
     }
 }
 
-/// Goes through rows by their shares for one class, the greatest first, group by group of equals.
-pub struct Scan<'a> {
+/// A scan over rows by descending share of the votes for one class, in groups of equal shares.
+pub struct RankScan<'a> {
     class: usize,
     ranks: &'a mut Ranks,
-    /// The weight by true class of the groups so far, and of the group at hand.
+    /// The weight by true class of the groups so far, and of the current group.
     above: Vec<f64>,
     group: Vec<f64>,
-    /// The classes in the group at hand.
+    /// The classes in the current group.
     present: Vec<usize>,
     /// Weight of pairs in the right order, of tied pairs, and precisions weighted by the rows of the class; by class.
     concordant: Vec<f64>,
@@ -43,15 +43,15 @@ pub struct Scan<'a> {
     precision: Vec<f64>,
 }
 
-impl<'a> Scan<'a> {
-    /// Before the first row.
+impl<'a> RankScan<'a> {
+    /// Starts a scan.
     pub fn new(class: usize, ranks: &'a mut Ranks) -> Self {
         let zeros = vec![0.0; ranks.n_classes];
         let (above, group, concordant) = (zeros.clone(), zeros.clone(), zeros.clone());
         Self { class, ranks, above, group, present: vec![], concordant, tied: zeros.clone(), precision: zeros }
     }
 
-    /// Add a row, or several of one class, to the group at hand.
+    /// Adds a row, or several of one class, to the current group.
     #[inline(always)]
     pub fn add(&mut self, y_true: usize, weight: f64) {
         if weight > 0.0 {
@@ -62,7 +62,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The next row has a smaller share.
+    /// Ends the current group; the next row has a smaller share.
     pub fn end_group(&mut self) {
         let own = self.group[self.class];
         let above = self.above[self.class];
@@ -87,7 +87,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// After the last group.
+    /// Writes the areas after the last group.
     pub fn finish(self) {
         let (class, n_classes) = (self.class, self.above.len());
         let own = self.above[class];
@@ -101,10 +101,10 @@ impl<'a> Scan<'a> {
                 (self.above[other], self.concordant[other], self.tied[other])
             };
             if own > 0.0 && weight > 0.0 {
-                let place = class * n_classes + other;
-                self.ranks.roc[place] = concordant / (own * weight);
-                self.ranks.tied[place] = tied / (own * weight);
-                self.ranks.precision[place] = self.precision[other] / own;
+                let index = class * n_classes + other;
+                self.ranks.roc[index] = concordant / (own * weight);
+                self.ranks.tied[index] = tied / (own * weight);
+                self.ranks.precision[index] = self.precision[other] / own;
             }
         }
     }
@@ -112,28 +112,30 @@ impl<'a> Scan<'a> {
 
 /// The shares, labels and weights of the newest rows.
 #[derive(Debug, Clone)]
-pub struct KeptVotes {
+pub struct VoteHistory {
     n_classes: usize,
     shares: VecDeque<f64>,
     labels: VecDeque<i32>,
     weights: VecDeque<f64>,
 }
 
-impl KeptVotes {
-    /// Of no rows yet.
+impl VoteHistory {
+    /// Creates an empty history, or none if the layout stores no votes.
     #[must_use]
-    pub fn new(n_classes: usize) -> Self {
-        Self { n_classes, shares: VecDeque::new(), labels: VecDeque::new(), weights: VecDeque::new() }
+    pub fn for_layout(layout: Layout) -> Option<Self> {
+        let (n_classes, shares, labels, weights) =
+            (layout.outcomes().n_classes(), VecDeque::new(), VecDeque::new(), VecDeque::new());
+        layout.stores_votes().then_some(Self { n_classes, shares, labels, weights })
     }
 
-    /// Take in rows.
+    /// Adds rows.
     pub fn extend(&mut self, rows: &Rows<'_>) {
         self.shares.extend(rows.shares);
         self.labels.extend(rows.y_true);
         self.weights.extend((0..rows.len()).map(|row| rows.row_weight(row)));
     }
 
-    /// Drop all but the newest rows.
+    /// Drops all but the newest `n` rows.
     pub fn keep_newest(&mut self, n: usize) {
         let n_old = self.labels.len().saturating_sub(n);
         self.shares.drain(..n_old * self.n_classes);
@@ -141,7 +143,7 @@ impl KeptVotes {
         self.weights.drain(..n_old);
     }
 
-    /// How they rank the classes.
+    /// Computes how they rank the classes.
     #[must_use]
     pub fn ranks(&self) -> Ranks {
         let mut ranks = Ranks::new(self.n_classes);
@@ -150,9 +152,10 @@ impl KeptVotes {
             order.clear();
             let shares = self.shares.iter().skip(class).step_by(self.n_classes);
             order.extend(shares.zip(0..).map(|(&share, row)| (share, row)));
-            // Equals stay in the order of the rows, so that their weights are always added in that order.
+            // A stable sort: equal shares stay in the order of the rows, so that their weights are always added in that
+            // order.
             order.sort_by(|first, second| second.0.total_cmp(&first.0));
-            let mut scan = Scan::new(class, &mut ranks);
+            let mut scan = RankScan::new(class, &mut ranks);
             for group in order.chunk_by(|first, second| first.0 == second.0) {
                 for &(_, row) in group {
                     scan.add(self.labels[row as usize] as usize, self.weights[row as usize]);
@@ -164,30 +167,30 @@ impl KeptVotes {
         ranks
     }
 
-    /// The bytes it holds on the heap.
+    /// Returns the memory it uses on the heap in bytes.
     #[must_use]
     pub fn n_bytes(&self) -> usize {
         8 * (self.shares.capacity() + self.weights.capacity()) + 4 * self.labels.capacity()
     }
 
-    /// Append it to a saved state.
+    /// Appends it to a saved state.
     pub fn write(&self, writer: &mut Writer) {
         writer.f64s(&self.shares.iter().copied().collect::<Vec<_>>());
         writer.u64s(self.labels.iter().map(|&label| label as u64));
         writer.f64s(&self.weights.iter().copied().collect::<Vec<_>>());
     }
 
-    /// Read it back.
+    /// Reads it from a saved state.
     ///
     /// # Errors
-    /// [`KernelError::Saved`] where it cannot be, or does not hold so many rows.
+    /// Returns [`KernelError::Saved`] if it is invalid or does not have `n_rows` rows.
     pub fn read(&self, n_rows: usize, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
         let (shares, labels, weights) = (reader.f64s()?, reader.u64s()?, reader.f64s()?);
         let labels_fit = labels.iter().all(|&label| label < self.n_classes as u64);
         let shares_fit =
             shares.len() == n_rows * self.n_classes && shares.iter().all(|share| (0.0..=1.0).contains(share));
         if labels.len() != n_rows || weights.len() != n_rows || !(labels_fit && shares_fit) {
-            return Err(reader.error("its votes are not those of its rows"));
+            return Err(reader.error("its votes do not match its rows"));
         }
         let labels = labels.into_iter().map(|label| label as i32).collect();
         Ok(Self { n_classes: self.n_classes, shares: shares.into(), labels, weights: weights.into() })

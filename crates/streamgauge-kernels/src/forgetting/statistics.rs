@@ -1,7 +1,7 @@
-//! What measures may need beyond the counts: sums over rows of their squared weights and of what their votes say.
+//! Statistics beyond the counts: sums over rows of squared weights and of scores of their votes.
 //!
-//! Whatever is asked for, a row becomes a few entries, each a code and an amount; so every forgetting keeps every sum
-//! in the same way, and one that is not asked for costs nothing.
+//! A row becomes a few entries, each a code and an amount, so that every forgetting keeps every sum in the same way. A
+//! statistic that is not requested costs nothing.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,14 +10,14 @@ use super::bins::Bins;
 use super::tally::{Columns, Outcomes, Rows};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
-use crate::error::check_length;
+use crate::error::{check_length, check_option, option_error};
 
-/// How many bins of confidence calibration is told for.
+/// The number of bins of confidence for calibration.
 pub const N_BINS: usize = 15;
-/// The least share of the votes that enters a logarithm: the rounding of 1.
-const LEAST_SHARE: f64 = f64::EPSILON;
+/// The smallest share of the votes in a logarithm: the rounding error of 1.
+const MIN_SHARE: f64 = f64::EPSILON;
 
-/// Which sums are kept: each may be asked for alone.
+/// The requested sums.
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statistics {
@@ -29,16 +29,16 @@ pub struct Statistics {
     pub brier: bool,
     /// Weight, confidence and hits by bin of confidence.
     pub calibration: bool,
-    /// How the votes rank rows of different classes.
+    /// The ranking of rows of different classes by votes.
     pub ranks: bool,
 }
 
 impl Statistics {
-    /// Those of the given names.
+    /// Parses names of statistics.
     ///
     /// # Errors
-    /// [`KernelError::Option`] with the first name that is none.
-    pub fn named<'a>(names: impl Iterator<Item = &'a str>) -> Result<Self, KernelError> {
+    /// Returns [`KernelError::Option`] for the first name that is none.
+    pub fn from_names<'a>(names: impl Iterator<Item = &'a str>) -> Result<Self, KernelError> {
         let mut statistics = Self::default();
         for name in names {
             match name {
@@ -49,20 +49,20 @@ impl Statistics {
                 "ranks" => statistics.ranks = true,
                 _ => {
                     let expected = "it must be squared_weight, log_loss, brier, calibration or ranks";
-                    return Err(KernelError::Option { option: "statistics", found: name.to_owned(), expected });
+                    return Err(option_error("statistics", name, expected));
                 }
             }
         }
         Ok(statistics)
     }
 
-    /// Whether any of them is made of votes.
+    /// Returns whether any of them needs votes.
     #[must_use]
     pub fn need_votes(self) -> bool {
         self.log_loss || self.brier || self.calibration || self.ranks
     }
 
-    /// How many sums there are, those of ranks left out.
+    /// Returns the number of sums, without those of ranks.
     #[must_use]
     pub fn n_sums(self) -> usize {
         [self.squared_weight, self.log_loss, self.brier].into_iter().map(usize::from).sum::<usize>()
@@ -72,7 +72,7 @@ impl Statistics {
     fn bits(self) -> u64 {
         [self.squared_weight, self.log_loss, self.brier, self.calibration, self.ranks]
             .into_iter()
-            .fold(0, |bits, asked| 2 * bits + u64::from(asked))
+            .fold(0, |bits, requested| 2 * bits + u64::from(requested))
     }
 }
 
@@ -81,130 +81,139 @@ impl Statistics {
 pub struct Layout {
     outcomes: Outcomes,
     statistics: Statistics,
-    /// How ranks are kept by a state that does not keep its rows.
+    /// The bins for ranks in a state that does not store its rows.
     bins: Option<Bins>,
 }
 
 impl Layout {
-    /// The layout of a state that keeps the votes of its rows, or not.
+    /// Creates the layout of a state that stores the votes of its rows, or does not.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where there are too many classes for what is asked.
-    pub fn new(outcomes: Outcomes, statistics: Statistics, keeps_rows: bool) -> Result<Self, KernelError> {
-        let bins = if statistics.ranks && !keeps_rows { Some(Bins::new(outcomes.n_classes())?) } else { None };
+    /// Returns [`KernelError::Option`] if there are too many classes for the requested statistics.
+    pub fn new(outcomes: Outcomes, statistics: Statistics, stores_rows: bool) -> Result<Self, KernelError> {
+        let bins = if statistics.ranks && !stores_rows { Some(Bins::new(outcomes.n_classes())?) } else { None };
         let layout = Self { outcomes, statistics, bins };
-        if u32::try_from(layout.n_codes()).is_err() {
-            let found = outcomes.n_classes().to_string();
-            let expected = "there are too many classes for the statistics asked for";
-            return Err(KernelError::Option { option: "n_classes", found, expected });
-        }
+        let expected = "there are too many classes for the requested statistics";
+        check_option("n_classes", outcomes.n_classes(), u32::try_from(layout.n_codes()).is_ok(), expected)?;
         Ok(layout)
     }
 
-    /// The outcomes told apart.
+    /// Returns the outcomes.
     #[must_use]
     pub fn outcomes(self) -> Outcomes {
         self.outcomes
     }
 
-    /// The sums kept.
+    /// Returns the requested sums.
     #[must_use]
     pub fn statistics(self) -> Statistics {
         self.statistics
     }
 
-    /// How ranks are kept where rows are not.
+    /// Returns the bins for ranks if rows are not stored.
     #[must_use]
     pub fn bins(self) -> Option<Bins> {
         self.bins
     }
 
-    /// Whether the votes of rows are kept, for exact ranks.
+    /// Returns whether the votes of rows are stored, for exact ranks.
     #[must_use]
-    pub fn keeps_votes(self) -> bool {
+    pub fn stores_votes(self) -> bool {
         self.statistics.ranks && self.bins.is_none()
     }
 
-    /// How many codes there are.
+    /// Returns the number of codes.
     #[must_use]
     pub fn n_codes(self) -> usize {
         self.first_bin() + self.bins.map_or(0, Bins::n_codes)
     }
 
-    /// How many entries a row has.
+    /// Returns the number of entries of a row.
     #[must_use]
-    pub fn per_row(self) -> usize {
+    pub fn entries_per_row(self) -> usize {
         let statistics = self.statistics;
         let single = [statistics.squared_weight, statistics.log_loss, statistics.brier];
         let bins = if self.bins.is_some() { self.outcomes.n_classes() } else { 0 };
         1 + single.into_iter().map(usize::from).sum::<usize>() + 3 * usize::from(statistics.calibration) + bins
     }
 
-    /// The code of the squared weights, where they are kept.
+    /// Returns the code of the squared weights, if they are requested.
     #[must_use]
     pub fn squared_weight(self) -> Option<usize> {
         self.statistics.squared_weight.then_some(self.outcomes.n_codes())
     }
 
-    /// The first code of the bins of ranks.
+    /// Returns the first code of the bins of ranks.
     #[must_use]
     pub fn first_bin(self) -> usize {
         self.outcomes.n_codes() + self.statistics.n_sums()
     }
 
-    /// Append what it is to a saved state.
+    /// Appends it to a saved state.
     pub fn write(self, writer: &mut Writer) {
         self.outcomes.write(writer);
         writer.u64(self.statistics.bits());
     }
 
-    /// Check that a saved state has the same layout.
+    /// Checks that a saved state has the same layout.
     ///
     /// # Errors
-    /// [`KernelError::Saved`] where it has not, or the bytes end.
+    /// Returns [`KernelError::Saved`] if it does not, or the bytes end.
     pub fn check_saved(self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
         self.outcomes.check_saved(reader)?;
         if reader.u64()? == self.statistics.bits() { Ok(()) } else { Err(reader.error("it keeps other statistics")) }
     }
 
-    /// Read the codes of whole rows back from a saved state.
+    /// Reads codes of entries back from a saved state.
     ///
     /// # Errors
-    /// [`KernelError::Saved`] where one is not a code, a row is not whole, or the bytes end.
+    /// Returns [`KernelError::Saved`] if one is not a code, or the bytes end.
     pub fn read_codes(self, reader: &mut Reader<'_>) -> Result<Vec<u32>, KernelError> {
         let codes = reader.u64s()?;
-        if codes.iter().any(|&code| code >= self.n_codes() as u64) || codes.len() % self.per_row() != 0 {
-            return Err(reader.error("it has an outcome that cannot be"));
+        if codes.iter().any(|&code| code >= self.n_codes() as u64) {
+            return Err(reader.error("it has an invalid outcome"));
         }
         Ok(codes.into_iter().map(|code| code as u32).collect())
     }
 
-    /// Check every row and give its entries.
+    /// Reads the codes of whole rows back from a saved state.
     ///
     /// # Errors
-    /// The first column of a wrong length, or the first value that is not allowed.
-    pub fn entries<'a>(self, columns: &Columns<'a>) -> Result<Entries<'a>, KernelError> {
-        let codes = self.outcomes.encode(columns)?;
-        let shares = if self.statistics.need_votes() { self.shares(columns)? } else { vec![] };
-        let per_row = self.per_row();
-        if per_row == 1 {
-            return Ok(Entries { layout: self, codes, weight: columns.weight.map(Cow::Borrowed), shares });
+    /// Returns [`KernelError::Saved`] if one is not a code, a row is not whole, or the bytes end.
+    pub fn read_row_codes(self, reader: &mut Reader<'_>) -> Result<Vec<u32>, KernelError> {
+        let codes = self.read_codes(reader)?;
+        if codes.len() % self.entries_per_row() != 0 {
+            return Err(reader.error("it has an invalid outcome"));
         }
-        let mut expanded = Expanded::with_room_for(codes.len() * per_row);
-        for (row, &code) in codes.iter().enumerate() {
-            let weight = columns.weight.map_or(1.0, |weight| weight[row]);
-            expanded.push(code as usize, weight);
-            self.expand(columns, row, weight, &shares, &mut expanded);
-        }
-        Ok(Entries { layout: self, codes: expanded.codes, weight: Some(Cow::Owned(expanded.weights)), shares })
+        Ok(codes)
     }
 
-    /// Append the entries of a row beyond that of its outcome.
-    fn expand(self, columns: &Columns<'_>, row: usize, weight: f64, shares: &[f64], expanded: &mut Expanded) {
+    /// Checks every row and returns its entries.
+    ///
+    /// # Errors
+    /// Returns an error for the first column of a wrong length, or the first invalid value.
+    pub fn entries<'a>(self, columns: &Columns<'a>) -> Result<Entries<'a>, KernelError> {
+        let codes = self.outcomes.encode(columns)?;
+        let shares = if self.statistics.need_votes() { self.compute_shares(columns)? } else { vec![] };
+        let entries_per_row = self.entries_per_row();
+        if entries_per_row == 1 {
+            return Ok(Entries { layout: self, codes, weight: columns.weight.map(Cow::Borrowed), shares });
+        }
+        let mut entries = EntryBuffer::with_capacity(codes.len() * entries_per_row);
+        for (row, &code) in codes.iter().enumerate() {
+            let weight = columns.weight.map_or(1.0, |weight| weight[row]);
+            entries.push(code as usize, weight);
+            self.push_entries(columns, row, weight, &shares, &mut entries);
+        }
+        Ok(Entries { layout: self, codes: entries.codes, weight: Some(Cow::Owned(entries.weights)), shares })
+    }
+
+    /// Appends the entries of a row after that of its outcome.
+    fn push_entries(self, columns: &Columns<'_>, row: usize, weight: f64, shares: &[f64], entries: &mut EntryBuffer) {
         let (statistics, n_classes) = (self.statistics, self.outcomes.n_classes());
         let mut code = self.outcomes.n_codes();
         if statistics.squared_weight {
-            expanded.push(code, weight * weight);
+            entries.push(code, weight * weight);
             code += 1;
         }
         if !statistics.need_votes() {
@@ -213,43 +222,43 @@ impl Layout {
         let shares = &shares[row * n_classes..(row + 1) * n_classes];
         let (y_true, y_pred) = (columns.y_true[row] as usize, columns.y_pred[row]);
         if statistics.log_loss {
-            expanded.push(code, weight * -shares[y_true].max(LEAST_SHARE).ln());
+            entries.push(code, weight * -shares[y_true].max(MIN_SHARE).ln());
             code += 1;
         }
         if statistics.brier {
-            expanded.push(code, weight * half_squared_distance(shares, y_true));
+            entries.push(code, weight * half_squared_distance(shares, y_true));
             code += 1;
         }
         if statistics.calibration {
             let confidence = usize::try_from(y_pred).map_or(1.0 / n_classes as f64, |class| shares[class]);
-            // A bin holds its upper end.
+            // A bin includes its upper bound.
             let bin = ((confidence * N_BINS as f64).ceil() as usize).clamp(1, N_BINS) - 1;
-            expanded.push(code + bin, weight);
-            expanded.push(code + N_BINS + bin, weight * confidence);
-            expanded.push(code + 2 * N_BINS + bin, if y_pred == columns.y_true[row] { weight } else { 0.0 });
+            entries.push(code + bin, weight);
+            entries.push(code + N_BINS + bin, weight * confidence);
+            entries.push(code + 2 * N_BINS + bin, if y_pred == columns.y_true[row] { weight } else { 0.0 });
             code += 3 * N_BINS;
         }
         if let Some(bins) = self.bins {
             for (class, &share) in shares.iter().enumerate() {
-                expanded.push(code + bins.code(class, share, y_true), weight);
+                entries.push(code + bins.code(class, share, y_true), weight);
             }
         }
     }
 
-    /// The votes of each row as shares of their sum; equal shares where there are no votes.
-    fn shares(self, columns: &Columns<'_>) -> Result<Vec<f64>, KernelError> {
+    /// Returns the votes of each row as shares of their sum; equal shares if there are no votes.
+    fn compute_shares(self, columns: &Columns<'_>) -> Result<Vec<f64>, KernelError> {
         let n_classes = self.outcomes.n_classes();
         let Some(votes) = columns.votes else {
-            let expected = "the measures asked for are made of votes, and there are none";
-            return Err(KernelError::Option { option: "votes", found: "None".to_owned(), expected });
+            let expected = "the measures need votes, and there are none";
+            return Err(option_error("votes", "None", expected));
         };
         check_length("votes", votes.len(), columns.y_true.len() * n_classes)?;
         let mut shares = Vec::with_capacity(votes.len());
         for (row, votes) in votes.chunks_exact(n_classes).enumerate() {
             let total: f64 = votes.iter().sum();
             if !(votes.iter().all(|&vote| vote >= 0.0) && total < f64::INFINITY) {
-                let why = "its votes are not finite numbers of 0 or more";
-                return Err(KernelError::Votes { row, why });
+                let reason = "its votes are not finite numbers of 0 or more";
+                return Err(KernelError::Votes { row, reason });
             }
             if total > 0.0 {
                 shares.extend(votes.iter().map(|vote| vote / total));
@@ -269,13 +278,13 @@ fn half_squared_distance(shares: &[f64], y_true: usize) -> f64 {
     0.5 * squares.sum::<f64>()
 }
 
-struct Expanded {
+struct EntryBuffer {
     codes: Vec<u32>,
     weights: Vec<f64>,
 }
 
-impl Expanded {
-    fn with_room_for(n: usize) -> Self {
+impl EntryBuffer {
+    fn with_capacity(n: usize) -> Self {
         Self { codes: Vec::with_capacity(n), weights: Vec::with_capacity(n) }
     }
 
@@ -295,16 +304,16 @@ pub struct Entries<'a> {
 }
 
 impl Entries<'_> {
-    /// How many rows there are.
+    /// Returns the number of rows.
     #[must_use]
     pub fn n_rows(&self) -> usize {
-        self.codes.len() / self.layout.per_row()
+        self.codes.len() / self.layout.entries_per_row()
     }
 
-    /// Some of the rows.
+    /// Returns a range of the rows.
     #[must_use]
     pub fn rows<'a>(&'a self, columns: &Columns<'a>, range: Range<usize>) -> Rows<'a> {
-        let (per_row, n_classes) = (self.layout.per_row(), self.layout.outcomes.n_classes());
+        let (entries_per_row, n_classes) = (self.layout.entries_per_row(), self.layout.outcomes.n_classes());
         let all = Rows {
             codes: &self.codes,
             y_true: columns.y_true,
@@ -312,7 +321,7 @@ impl Entries<'_> {
             weight: self.weight.as_deref(),
             shares: &self.shares,
             time: columns.time,
-            per_row,
+            entries_per_row,
             n_classes,
         };
         all.slice(range)

@@ -1,4 +1,4 @@
-//! The outcome of a row as one code, and tallies as columns.
+//! Outcomes of rows as codes, and tallies as columns.
 
 use std::ops::Range;
 
@@ -7,11 +7,11 @@ use super::statistics::Layout;
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::dispatch;
-use crate::error::check_length;
+use crate::error::{check_length, check_option};
 use crate::learners::ABSTAINED;
 
 /// The most classes whose outcomes fit a 32-bit code.
-const MOST_CLASSES: usize = 32_767;
+const MAX_CLASSES: usize = 32_767;
 
 /// Scored rows, as columns.
 #[derive(Debug, Clone, Copy)]
@@ -26,14 +26,14 @@ pub struct Columns<'a> {
     pub no_change_hit: &'a [bool],
     /// Weights; `None` means 1 for all.
     pub weight: Option<&'a [f64]>,
-    /// Votes for the classes, [n, c], where they are needed.
+    /// Votes for the classes, [n, c], if they are needed.
     pub votes: Option<&'a [f64]>,
-    /// When each row arrived, in seconds, where that is needed.
+    /// The arrival time of each row in seconds, if it is needed.
     pub time: Option<&'a [f64]>,
 }
 
 impl Columns<'_> {
-    /// Whether all weights are finite and not below 0.
+    /// Returns whether all weights are finite and not below 0.
     #[inline(always)]
     fn has_valid_weights(&self) -> bool {
         let mut valid = true;
@@ -53,50 +53,50 @@ impl Columns<'_> {
     }
 }
 
-/// Rows that have been checked and encoded.
+/// Checked and encoded rows.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a> {
-    /// The codes of the entries, `per_row` a row, of which the first is that of the outcome.
+    /// The codes of the entries, `entries_per_row` per row; the first is that of the outcome.
     pub codes: &'a [u32],
     /// The true class.
     pub y_true: &'a [i32],
     /// The predicted class.
     pub y_pred: &'a [i32],
-    /// The amounts of the entries, of which a row's first is its weight; `None` means 1 for all.
+    /// The amounts of the entries; the first of a row is its weight; `None` means 1 for all.
     pub weight: Option<&'a [f64]>,
-    /// Votes as shares of their sum, [n, c]; empty where nobody needs them.
+    /// Votes as shares of their sum, [n, c]; empty if not needed.
     pub shares: &'a [f64],
-    /// When each row arrived.
+    /// The arrival time of each row.
     pub time: Option<&'a [f64]>,
-    /// How many entries a row has.
-    pub per_row: usize,
-    /// How many classes there are.
+    /// The number of entries of a row.
+    pub entries_per_row: usize,
+    /// The number of classes.
     pub n_classes: usize,
 }
 
 impl Rows<'_> {
-    /// How many rows there are.
+    /// Returns the number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.y_true.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.y_true.is_empty()
     }
 
-    /// The weight of a row.
+    /// Returns the weight of a row.
     #[must_use]
     pub fn row_weight(&self, row: usize) -> f64 {
-        self.weight.map_or(1.0, |weight| weight[row * self.per_row])
+        self.weight.map_or(1.0, |weight| weight[row * self.entries_per_row])
     }
 
-    /// Some of the rows.
+    /// Returns a range of the rows.
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Self {
-        let entries = range.start * self.per_row..range.end * self.per_row;
+        let entries = range.start * self.entries_per_row..range.end * self.entries_per_row;
         let votes = range.start * self.n_classes..range.end * self.n_classes;
         Self {
             codes: &self.codes[entries.clone()],
@@ -105,13 +105,13 @@ impl Rows<'_> {
             weight: self.weight.map(|weight| &weight[entries]),
             shares: if self.shares.is_empty() { self.shares } else { &self.shares[votes] },
             time: self.time.map(|time| &time[range]),
-            per_row: self.per_row,
+            entries_per_row: self.entries_per_row,
             n_classes: self.n_classes,
         }
     }
 }
 
-/// What is told apart of a row: its true class, its prediction, and which baselines were right.
+/// The possible outcomes of a row: its true class, its prediction, and which baselines were right.
 ///
 /// The code is `(y_true * (c + 1) + y_pred + 1) * 4 + majority_hit * 2 + no_change_hit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,57 +120,55 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
-    /// The outcomes of rows of so many classes.
+    /// Creates the outcomes of rows of `n_classes` classes.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where there are none, or too many.
+    /// Returns [`KernelError::Option`] if there are none, or too many.
     pub fn new(n_classes: usize) -> Result<Self, KernelError> {
-        if (1..=MOST_CLASSES).contains(&n_classes) {
-            return Ok(Self { n_classes });
-        }
-        let expected = "there must be between 1 and 32767 classes";
-        Err(KernelError::Option { option: "n_classes", found: n_classes.to_string(), expected })
+        let valid = (1..=MAX_CLASSES).contains(&n_classes);
+        check_option("n_classes", n_classes, valid, "there must be between 1 and 32767 classes")?;
+        Ok(Self { n_classes })
     }
 
-    /// How many classes there are.
+    /// Returns the number of classes.
     #[must_use]
     pub fn n_classes(self) -> usize {
         self.n_classes
     }
 
-    /// How many codes there are.
+    /// Returns the number of codes.
     #[must_use]
     pub fn n_codes(self) -> usize {
         4 * self.n_classes * (self.n_classes + 1)
     }
 
-    /// Append what they are to a saved state.
+    /// Appends them to a saved state.
     pub fn write(self, writer: &mut Writer) {
         writer.u64(self.n_classes as u64);
     }
 
-    /// Check that a saved state has the same outcomes.
+    /// Checks that a saved state has the same outcomes.
     ///
     /// # Errors
-    /// [`KernelError::Saved`] where it has not, or the bytes end.
+    /// Returns [`KernelError::Saved`] if it does not, or the bytes end.
     pub fn check_saved(self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
         if reader.usize()? == self.n_classes { Ok(()) } else { Err(reader.error("it has another number of classes")) }
     }
 
-    /// Check every row and give its code.
+    /// Checks every row and returns its code.
     ///
     /// # Errors
-    /// The first column of a wrong length, or the first class code or weight that is not allowed.
+    /// Returns an error for the first column of a wrong length, or the first invalid class code or weight.
     pub fn encode(self, columns: &Columns<'_>) -> Result<Vec<u32>, KernelError> {
         columns.check_lengths()?;
         let codes = dispatch::run(
             #[inline(always)]
             || self.codes(columns).filter(|_| columns.has_valid_weights()),
         );
-        codes.ok_or_else(|| self.fault(columns))
+        codes.ok_or_else(|| self.find_error(columns))
     }
 
-    /// The codes of rows; `None` where a class is not one.
+    /// Returns the codes of rows, or `None` if a class is invalid.
     #[inline(always)]
     fn codes(self, columns: &Columns<'_>) -> Option<Vec<u32>> {
         let n_classes = self.n_classes as u32;
@@ -189,8 +187,8 @@ impl Outcomes {
         (!invalid).then_some(codes)
     }
 
-    /// The first fault of columns that have one.
-    fn fault(self, columns: &Columns<'_>) -> KernelError {
+    /// Returns the first fault of columns that have one.
+    fn find_error(self, columns: &Columns<'_>) -> KernelError {
         let n_classes = self.n_classes;
         let known = 0..n_classes as i32;
         for (row, (&label, &prediction)) in columns.y_true.iter().zip(columns.y_pred).enumerate() {
@@ -207,26 +205,26 @@ impl Outcomes {
     }
 }
 
-/// Tallies at stops, as columns.
+/// Tallies at reading rows, as columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tallies {
-    /// How many classes there are, c.
+    /// The number of classes, c.
     pub n_classes: usize,
-    /// Weight per stop, true class and predicted class, [s, c, c].
+    /// Weight per reading, true class and predicted class, [s, c, c].
     pub confusion: Vec<f64>,
-    /// Weight per stop and true class of the rows without a prediction, [s, c].
+    /// Weight per reading and true class of the rows without a prediction, [s, c].
     pub abstained: Vec<f64>,
-    /// Weight per stop, baseline (majority class, no change) and true class of the rows it got right, [s, 2, c].
+    /// Weight per reading, baseline (majority class, no change) and true class of the rows it got right, [s, 2, c].
     ///
-    /// By class, because these sums then have the bits of the diagonal of `confusion` where a learner does as its
-    /// baseline does.
+    /// By class, because these sums then have the bits of the diagonal of `confusion` if a learner predicts like its
+    /// baseline.
     pub hits: Vec<f64>,
-    /// How many rows each tally covers, [s].
+    /// The number of rows that each tally covers, `[s]`.
     pub widths: Vec<u64>,
-    /// The statistics asked for, in the order of [`Statistics`](super::Statistics), each a sum, those of calibration
-    /// [3, bins]; [s, `n_sums`].
+    /// The requested statistics in the order of [`Statistics`](super::Statistics), each a sum, those of calibration [3,
+    /// bins]; [s, `n_sums`].
     pub sums: Vec<f64>,
-    /// Where ranks are asked for: areas under ROC curves, ties and average precisions, [s, 3, c, c].
+    /// If ranks are requested: areas under ROC curves, ties and average precisions, [s, 3, c, c].
     pub ranks: Vec<f64>,
 }
 
@@ -252,8 +250,8 @@ impl Tallies {
     fn push_outcomes(&mut self, weights: &[f64]) {
         let c = self.n_classes;
         let mut hits = vec![0.0; 2 * c];
-        for (class, of_class) in weights.chunks_exact(4 * (c + 1)).enumerate() {
-            for (column, cell) in of_class.chunks_exact(4).enumerate() {
+        for (class, class_weights) in weights.chunks_exact(4 * (c + 1)).enumerate() {
+            for (column, cell) in class_weights.chunks_exact(4).enumerate() {
                 let weight = ((cell[0] + cell[1]) + cell[2]) + cell[3];
                 if column == 0 {
                     self.abstained.push(weight);

@@ -1,4 +1,4 @@
-//! What holds for every forgetting.
+//! Invariants of all kinds of forgetting.
 
 use super::bucket_tally::{BucketTally, add_rows};
 use super::*;
@@ -18,7 +18,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// Rows whose error rate jumps half-way; weights are all 1 (left out), whole, or not.
+    /// Creates rows whose error rate jumps half-way; weights are omitted, whole, or fractional.
     fn new(n: usize, weights: &str) -> Self {
         let draws = Draws::new(7, Purpose::named("sample"), 0);
         let pick = |row: usize, k: u64| draws.within(row as u64).uniform(k);
@@ -56,8 +56,8 @@ const PLAIN: Statistics =
 const EVERYTHING: Statistics =
     Statistics { squared_weight: true, log_loss: true, brier: true, calibration: true, ranks: true };
 
-fn layout(statistics: Statistics, keeps_rows: bool) -> Layout {
-    Layout::new(Outcomes::new(N_CLASSES).unwrap(), statistics, keeps_rows).unwrap()
+fn layout(statistics: Statistics, stores_rows: bool) -> Layout {
+    Layout::new(Outcomes::new(N_CLASSES).unwrap(), statistics, stores_rows).unwrap()
 }
 
 fn plain() -> Layout {
@@ -74,35 +74,35 @@ fn adwin(layout: Layout, max_buckets: usize) -> Adwin {
 
 type Build = fn(Statistics) -> Box<dyn Forgetting>;
 
-fn all() -> Vec<Build> {
+fn builders() -> Vec<Build> {
     vec![
-        |asked| Box::new(Landmark::new(layout(asked, false))),
-        |asked| Box::new(Window::new(layout(asked, true), 1).unwrap()),
-        |asked| Box::new(Window::new(layout(asked, true), 100).unwrap()),
-        |asked| Box::new(Tumbling::new(layout(asked, true), 130).unwrap()),
-        |asked| Box::new(TimeWindow::new(layout(asked, true), 30.5).unwrap()),
-        |asked| Box::new(Fading::new(layout(asked, false), 0.99).unwrap()),
-        |asked| Box::new(Fading::new(layout(asked, false), 1e-12).unwrap()),
-        |asked| Box::new(Fading::new(layout(asked, false), 1.0).unwrap()),
-        |asked| Box::new(adwin(layout(asked, false), 5)),
-        |asked| Box::new(adwin(layout(asked, false), 1)),
+        |requested| Box::new(Landmark::new(layout(requested, false))),
+        |requested| Box::new(Window::new(layout(requested, true), 1).unwrap()),
+        |requested| Box::new(Window::new(layout(requested, true), 100).unwrap()),
+        |requested| Box::new(Tumbling::new(layout(requested, true), 130).unwrap()),
+        |requested| Box::new(TimeWindow::new(layout(requested, true), 30.5)),
+        |requested| Box::new(Fading::new(layout(requested, false), 0.99)),
+        |requested| Box::new(Fading::new(layout(requested, false), 1e-12)),
+        |requested| Box::new(Fading::new(layout(requested, false), 1.0)),
+        |requested| Box::new(adwin(layout(requested, false), 5)),
+        |requested| Box::new(adwin(layout(requested, false), 1)),
     ]
 }
 
-/// The tallies after every 50 rows, given columns of `size` rows.
+/// Returns the tallies after every 50 rows, given columns of `size` rows.
 fn tallies(state: &mut dyn Forgetting, sample: &Sample, size: usize, from: usize) -> Vec<Tallies> {
     let n = sample.y_true.len();
-    let mut found = vec![];
+    let mut result = vec![];
     for start in (from..n).step_by(size) {
         let stop = n.min(start + size);
-        let stops: Vec<usize> = (start + 1..=stop).filter(|row| row % 50 == 0).map(|row| row - start).collect();
-        let tallies = state.update(&sample.columns(start..stop), &stops).unwrap();
-        for i in 0..stops.len() {
+        let reading_rows: Vec<usize> = (start + 1..=stop).filter(|row| row % 50 == 0).map(|row| row - start).collect();
+        let tallies = state.update(&sample.columns(start..stop), &reading_rows).unwrap();
+        for i in 0..reading_rows.len() {
             let part = |column: &[f64], width: usize| column[i * width..(i + 1) * width].to_vec();
-            let (n_sums, n_ranks) = (tallies.sums.len() / stops.len(), tallies.ranks.len() / stops.len());
-            // Areas that are not defined are not equal to themselves.
+            let (n_sums, n_ranks) = (tallies.sums.len() / reading_rows.len(), tallies.ranks.len() / reading_rows.len());
+            // NaN is not equal to itself.
             let ranks = part(&tallies.ranks, n_ranks).into_iter().map(|area| if area.is_nan() { -1.0 } else { area });
-            found.push(Tallies {
+            result.push(Tallies {
                 n_classes: N_CLASSES,
                 confusion: part(&tallies.confusion, N_CLASSES * N_CLASSES),
                 abstained: part(&tallies.abstained, N_CLASSES),
@@ -113,36 +113,36 @@ fn tallies(state: &mut dyn Forgetting, sample: &Sample, size: usize, from: usize
             });
         }
     }
-    found
+    result
 }
 
 #[test]
 fn the_cut_into_columns_changes_no_bit() {
-    for (weights, asked) in
+    for (weights, requested) in
         [("none", PLAIN), ("whole", PLAIN), ("any", PLAIN), ("none", EVERYTHING), ("any", EVERYTHING)]
     {
         let sample = Sample::new(6_000, weights);
-        for build in all() {
-            let whole = tallies(build(asked).as_mut(), &sample, 6_000, 0);
+        for build in builders() {
+            let whole = tallies(build(requested).as_mut(), &sample, 6_000, 0);
             assert_eq!(whole.len(), 120);
             for size in [1, 77, 1024] {
-                assert!(whole == tallies(build(asked).as_mut(), &sample, size, 0), "{weights} {size}");
+                assert!(whole == tallies(build(requested).as_mut(), &sample, size, 0), "{weights} {size}");
             }
         }
     }
 }
 
 #[test]
-fn a_saved_state_goes_on_bit_for_bit() {
-    for (weights, asked) in [("none", PLAIN), ("whole", PLAIN), ("any", PLAIN), ("any", EVERYTHING)] {
+fn a_saved_state_resumes_bit_for_bit() {
+    for (weights, requested) in [("none", PLAIN), ("whole", PLAIN), ("any", PLAIN), ("any", EVERYTHING)] {
         let sample = Sample::new(6_000, weights);
-        for build in all() {
-            let whole = tallies(build(asked).as_mut(), &sample, 6_000, 0);
+        for build in builders() {
+            let whole = tallies(build(requested).as_mut(), &sample, 6_000, 0);
             for cut in [0, 1, 1_700, 4_100] {
-                let mut first = build(asked);
+                let mut first = build(requested);
                 first.update(&sample.columns(0..cut), &[]).unwrap();
                 let saved = first.save();
-                let mut second = build(asked);
+                let mut second = build(requested);
                 second.load(&saved).unwrap();
                 assert!(second.save() == saved);
                 assert!(whole[cut / 50..] == tallies(second.as_mut(), &sample, 500, cut), "{weights} {cut}");
@@ -154,7 +154,7 @@ fn a_saved_state_goes_on_bit_for_bit() {
 #[test]
 fn damaged_or_foreign_bytes_are_refused_and_change_nothing() {
     let sample = Sample::new(3_000, "any");
-    for build in all() {
+    for build in builders() {
         let mut state = build(Statistics { ranks: false, ..EVERYTHING });
         state.update(&sample.columns(0..3_000), &[]).unwrap();
         let saved = state.save();
@@ -166,12 +166,12 @@ fn damaged_or_foreign_bytes_are_refused_and_change_nothing() {
         assert!(build(PLAIN).load(&saved).is_err());
     }
     assert!(Window::new(plain(), 7).unwrap().load(&Window::new(plain(), 8).unwrap().save()).is_err());
-    assert!(Fading::new(plain(), 0.5).unwrap().load(&Fading::new(plain(), 0.6).unwrap().save()).is_err());
+    assert!(Fading::new(plain(), 0.5).load(&Fading::new(plain(), 0.6).save()).is_err());
     assert!(adwin(plain(), 4).load(&adwin(plain(), 5).save()).is_err());
 }
 
 #[test]
-fn what_has_left_a_window_leaves_nothing_behind() {
+fn rows_that_left_a_window_leave_nothing_behind() {
     let mut window = Window::new(plain(), 3).unwrap();
     let y = [0, 0, 1, 1, 1];
     let columns = Columns {
@@ -192,8 +192,8 @@ fn what_has_left_a_window_leaves_nothing_behind() {
 fn an_adaptive_window_forgets_what_was_before_a_jump_and_holds_few_bytes() {
     let sample = Sample::new(200_000, "none");
     let mut state = adwin(plain(), 5);
-    let found = state.update(&sample.columns(0..200_000), &[99_999, 110_000, 200_000]).unwrap();
-    assert!(found.widths[0] > 90_000 && found.widths[1] < 11_000 && found.widths[2] > 90_000, "{:?}", found.widths);
+    let result = state.update(&sample.columns(0..200_000), &[99_999, 110_000, 200_000]).unwrap();
+    assert!(result.widths[0] > 90_000 && result.widths[1] < 11_000 && result.widths[2] > 90_000, "{:?}", result.widths);
     assert!(state.n_bytes() < 100_000, "{}", state.n_bytes());
 }
 
@@ -219,18 +219,18 @@ fn lists_and_tables_tally_the_same() {
     let tally = |rows: std::ops::Range<usize>| BucketTally::new(many, &codes[rows.clone()], Some(&weights[rows]));
     let mut expected = vec![0.0; many.n_codes()];
     add_rows(&mut expected, &codes, Some(&weights));
-    let table = BucketTally::table(&[], many);
-    let merged = tally(0..200).merged(tally(200..400), many).merged(tally(400..600), many);
+    let table = BucketTally::from_list(&[], many);
+    let merged = tally(0..200).merge_with(tally(200..400), many).merge_with(tally(400..600), many);
     assert!(matches!(merged, BucketTally::List(_)));
-    for tally in [table.clone().merged(merged.clone(), many), merged.clone().merged(table, many), merged] {
-        let mut found = vec![0.0; many.n_codes()];
-        tally.add_to(&mut found);
-        assert_eq!(found, expected);
+    for tally in [table.clone().merge_with(merged.clone(), many), merged.clone().merge_with(table, many), merged] {
+        let mut result = vec![0.0; many.n_codes()];
+        tally.add_to(&mut result);
+        assert_eq!(result, expected);
     }
 }
 
 #[test]
-fn faults_of_the_columns_are_named_and_nothing_is_taken_in() {
+fn faults_of_the_columns_are_named_and_change_nothing() {
     let mut state = Landmark::new(plain());
     let good = Columns {
         y_true: &[0, 1],
@@ -241,7 +241,7 @@ fn faults_of_the_columns_are_named_and_nothing_is_taken_in() {
         votes: None,
         time: None,
     };
-    let mut fault = |columns: Columns<'_>, stops: &[usize]| state.update(&columns, stops).unwrap_err();
+    let mut fault = |columns: Columns<'_>, reading_rows: &[usize]| state.update(&columns, reading_rows).unwrap_err();
     let label = fault(Columns { y_true: &[0, 3], ..good }, &[]);
     assert_eq!(label, KernelError::Label { row: 1, label: 3, n_classes: 3 });
     let prediction = fault(Columns { y_pred: &[-2, 0], ..good }, &[]);
@@ -249,7 +249,7 @@ fn faults_of_the_columns_are_named_and_nothing_is_taken_in() {
     let weight = fault(Columns { weight: Some(&[1.0, -1.0]), ..good }, &[]);
     assert_eq!(weight, KernelError::Weight { row: 1, weight: -1.0 });
     assert!(matches!(fault(Columns { y_pred: &[0], ..good }, &[]), KernelError::Shape { what: "y_pred", .. }));
-    assert!(matches!(fault(good, &[2, 1]), KernelError::Option { option: "stops", .. }));
-    assert!(matches!(fault(good, &[3]), KernelError::Option { option: "stops", .. }));
+    assert!(matches!(fault(good, &[2, 1]), KernelError::Option { option: "reading_rows", .. }));
+    assert!(matches!(fault(good, &[3]), KernelError::Option { option: "reading_rows", .. }));
     assert_eq!(state.update(&good, &[0]).unwrap().widths, [0]);
 }

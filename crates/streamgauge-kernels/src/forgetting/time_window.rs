@@ -2,65 +2,59 @@
 
 use std::collections::VecDeque;
 
-use super::{Forgetting, KeptVotes, Layout, Rows, whole};
+use super::{Forgetting, Layout, Rows, VoteHistory, as_whole};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 
 const NAME: &str = "TimeWindow";
 
-/// Covers the rows that arrived in the `seconds` up to the newest.
+/// A sliding window of time: covers the rows that arrived in the `seconds` up to the newest.
 ///
-/// Rows leave in the order they came. Whole weights are counted in and out in whole numbers; while the window holds any
-/// other, its sums are made afresh from its rows at each stop.
+/// Rows leave in the order of arrival. Whole weights are added and subtracted as integers; while the window contains a
+/// fractional weight, its sums are recomputed from its rows at each reading.
 #[derive(Debug, Clone)]
 pub struct TimeWindow {
     layout: Layout,
     seconds: f64,
-    /// The latest time seen.
+    /// The latest arrival time.
     now: f64,
-    /// The times of the rows held, the oldest first, and the codes and amounts of their entries.
+    /// The arrival times of the rows, the oldest first, and the codes and amounts of their entries.
     times: VecDeque<f64>,
     codes: VecDeque<u32>,
     weights: VecDeque<f64>,
     /// The whole weights by code.
     counts: Vec<u64>,
-    /// How many of the entries held have no whole weight.
+    /// The number of entries with a fractional weight.
     n_fractions: usize,
-    votes: Option<KeptVotes>,
+    votes: Option<VoteHistory>,
 }
 
 impl TimeWindow {
-    /// A state that has seen nothing.
-    ///
-    /// # Errors
-    /// [`KernelError::Option`] where the seconds are not a number above 0.
-    pub fn new(layout: Layout, seconds: f64) -> Result<Self, KernelError> {
-        if !(seconds > 0.0 && seconds < f64::INFINITY) {
-            let expected = "it must be a finite number above 0";
-            return Err(KernelError::Option { option: "seconds", found: seconds.to_string(), expected });
-        }
-        let votes = layout.keeps_votes().then(|| KeptVotes::new(layout.outcomes().n_classes()));
+    /// Creates a state that has seen no row.
+    #[must_use]
+    pub fn new(layout: Layout, seconds: f64) -> Self {
+        let votes = VoteHistory::for_layout(layout);
         let (times, codes, weights) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
         let counts = vec![0; layout.n_codes()];
-        Ok(Self { layout, seconds, now: f64::NEG_INFINITY, times, codes, weights, counts, n_fractions: 0, votes })
+        Self { layout, seconds, now: f64::NEG_INFINITY, times, codes, weights, counts, n_fractions: 0, votes }
     }
 
     fn add(&mut self, code: u32, weight: f64) {
         self.codes.push_back(code);
         self.weights.push_back(weight);
-        match whole(weight) {
+        match as_whole(weight) {
             Some(count) => self.counts[code as usize] += count,
             None => self.n_fractions += 1,
         }
     }
 
-    /// Drop the rows that arrived too long ago.
+    /// Drops the rows that arrived too long ago.
     fn expire(&mut self) {
         while self.times.front().is_some_and(|&time| time <= self.now - self.seconds) {
             self.times.pop_front();
-            for _ in 0..self.layout.per_row() {
+            for _ in 0..self.layout.entries_per_row() {
                 if let (Some(code), Some(weight)) = (self.codes.pop_front(), self.weights.pop_front()) {
-                    match whole(weight) {
+                    match as_whole(weight) {
                         Some(count) => self.counts[code as usize] -= count,
                         None => self.n_fractions -= 1,
                     }
@@ -75,11 +69,11 @@ impl Forgetting for TimeWindow {
         self.layout
     }
 
-    fn take(&mut self, rows: &Rows<'_>) {
+    fn push_rows(&mut self, rows: &Rows<'_>) {
         for (row, &time) in rows.time.unwrap_or_default().iter().enumerate() {
             self.now = self.now.max(time);
             self.times.push_back(time);
-            for entry in row * rows.per_row..(row + 1) * rows.per_row {
+            for entry in row * rows.entries_per_row..(row + 1) * rows.entries_per_row {
                 self.add(rows.codes[entry], rows.weight.map_or(1.0, |weight| weight[entry]));
             }
             self.expire();
@@ -90,7 +84,7 @@ impl Forgetting for TimeWindow {
         }
     }
 
-    fn weigh(&self, weights: &mut [f64]) -> u64 {
+    fn add_weights(&self, weights: &mut [f64]) -> u64 {
         if self.n_fractions == 0 {
             weights.iter_mut().zip(&self.counts).for_each(|(weight, &count)| *weight = count as f64);
         } else {
@@ -99,7 +93,7 @@ impl Forgetting for TimeWindow {
         self.times.len() as u64
     }
 
-    fn kept_votes(&self) -> Option<&KeptVotes> {
+    fn vote_history(&self) -> Option<&VoteHistory> {
         self.votes.as_ref()
     }
 
@@ -109,7 +103,7 @@ impl Forgetting for TimeWindow {
 
     fn n_bytes(&self) -> usize {
         let words = self.times.capacity() + self.weights.capacity() + self.counts.capacity();
-        let votes = self.votes.as_ref().map_or(0, KeptVotes::n_bytes);
+        let votes = self.votes.as_ref().map_or(0, VoteHistory::n_bytes);
         size_of::<Self>() + 4 * self.codes.capacity() + 8 * words + votes
     }
 
@@ -130,16 +124,16 @@ impl Forgetting for TimeWindow {
         let mut clock = [0.0; 2];
         reader.f64s_into(&mut clock)?;
         if clock[0] != self.seconds {
-            return Err(reader.error("it has another length"));
+            return Err(reader.error("it covers another number of seconds"));
         }
         let times = reader.f64s()?;
-        let (codes, weights) = (self.layout.read_codes(&mut reader)?, reader.f64s()?);
-        if codes.len() != times.len() * self.layout.per_row() || weights.len() != codes.len() {
-            return Err(reader.error("it holds a wrong number of rows"));
+        let (codes, weights) = (self.layout.read_row_codes(&mut reader)?, reader.f64s()?);
+        if codes.len() != times.len() * self.layout.entries_per_row() || weights.len() != codes.len() {
+            return Err(reader.error("it has a wrong number of rows"));
         }
         let votes = self.votes.as_ref().map(|votes| votes.read(times.len(), &mut reader)).transpose()?;
         reader.finish()?;
-        let mut window = Self::new(self.layout, self.seconds)?;
+        let mut window = Self::new(self.layout, self.seconds);
         codes.iter().zip(&weights).for_each(|(&code, &weight)| window.add(code, weight));
         *self = Self { now: clock[1], times: times.into(), votes, ..window };
         Ok(())

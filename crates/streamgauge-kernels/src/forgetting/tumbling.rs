@@ -1,32 +1,30 @@
-//! Windows that follow each other without overlap.
+//! Consecutive windows without overlap.
 
-use super::{Forgetting, KeptVotes, Landmark, Layout, Rows};
+use super::{Forgetting, Landmark, Layout, Rows, VoteHistory};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
+use crate::error::check_option;
 
 const NAME: &str = "Tumbling";
 
-/// Covers the rows since the last multiple of `width`: a window begins where the one before is full.
+/// Consecutive windows: covers the rows since the last multiple of `width`.
 #[derive(Debug, Clone)]
 pub struct Tumbling {
     width: u64,
-    /// The window at hand.
+    /// The current window.
     window: Landmark,
-    /// The votes of its rows, where ranks are asked for.
-    votes: Option<KeptVotes>,
+    /// The votes of its rows, if ranks are requested.
+    votes: Option<VoteHistory>,
 }
 
 impl Tumbling {
-    /// A state that has seen nothing.
+    /// Creates a state that has seen no row.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where the width is 0.
+    /// Returns [`KernelError::Option`] if the width is 0.
     pub fn new(layout: Layout, width: u64) -> Result<Self, KernelError> {
-        if width == 0 {
-            let expected = "it must be at least 1";
-            return Err(KernelError::Option { option: "width", found: width.to_string(), expected });
-        }
-        let votes = layout.keeps_votes().then(|| KeptVotes::new(layout.outcomes().n_classes()));
+        check_option("width", width, width > 0, "it must be at least 1")?;
+        let votes = VoteHistory::for_layout(layout);
         Ok(Self { width, window: Landmark::new(layout), votes })
     }
 }
@@ -36,10 +34,10 @@ impl Forgetting for Tumbling {
         self.window.layout()
     }
 
-    fn take(&mut self, rows: &Rows<'_>) {
+    fn push_rows(&mut self, rows: &Rows<'_>) {
         let mut start = 0;
         while start < rows.len() {
-            // A full window stays to be read until the next row comes.
+            // A full window stays readable until the next row.
             if self.window.width() == self.width {
                 self.window.clear();
                 self.votes.iter_mut().for_each(|votes| votes.keep_newest(0));
@@ -47,24 +45,24 @@ impl Forgetting for Tumbling {
             let room = usize::try_from(self.width - self.window.width()).unwrap_or(usize::MAX);
             let stop = rows.len().min(start.saturating_add(room));
             let part = rows.slice(start..stop);
-            self.window.take(&part);
+            self.window.push_rows(&part);
             self.votes.iter_mut().for_each(|votes| votes.extend(&part));
             start = stop;
         }
     }
 
-    fn weigh(&self, weights: &mut [f64]) -> u64 {
-        self.window.weigh(weights)
+    fn add_weights(&self, weights: &mut [f64]) -> u64 {
+        self.window.add_weights(weights)
     }
 
-    fn kept_votes(&self) -> Option<&KeptVotes> {
+    fn vote_history(&self) -> Option<&VoteHistory> {
         self.votes.as_ref()
     }
 
     fn n_bytes(&self) -> usize {
         size_of::<Self>() - size_of::<Landmark>()
             + self.window.n_bytes()
-            + self.votes.as_ref().map_or(0, KeptVotes::n_bytes)
+            + self.votes.as_ref().map_or(0, VoteHistory::n_bytes)
     }
 
     fn save(&self) -> Vec<u8> {
@@ -82,7 +80,7 @@ impl Forgetting for Tumbling {
         }
         let window = self.window.read(&mut reader)?;
         if window.width() > self.width {
-            return Err(reader.error("it holds a wrong number of rows"));
+            return Err(reader.error("it has a wrong number of rows"));
         }
         let n_rows = window.width() as usize;
         let votes = self.votes.as_ref().map(|votes| votes.read(n_rows, &mut reader)).transpose()?;

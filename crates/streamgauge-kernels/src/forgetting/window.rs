@@ -1,88 +1,88 @@
 //! A sliding window of the last rows.
 
-use super::{Forgetting, KeptVotes, Layout, Rows, whole};
+use super::{Forgetting, Layout, Rows, VoteHistory, as_whole};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
+use crate::error::option_error;
 
 const NAME: &str = "Window";
 
-/// Covers the last `width` rows.
+/// A sliding window: covers the last `width` rows.
 ///
-/// Whole weights are counted in and out in whole numbers. While the window holds any other weight, its sums are made
-/// afresh from its rows at each stop, so that what has left leaves exactly nothing behind.
+/// Whole weights are added and subtracted as integers. While the window contains a fractional weight, its sums are
+/// recomputed from its rows at each reading, so that rows that left do not affect them.
 #[derive(Debug, Clone)]
 pub struct Window {
     layout: Layout,
     width: usize,
-    /// How many entries its rows have.
+    /// The number of entries of a full window.
     n_entries: usize,
-    /// The codes of the entries held; a ring once it is full.
+    /// The codes of the entries; a ring buffer once it is full.
     codes: Vec<u32>,
     /// Their weights; empty while all are 1.
     weights: Vec<f64>,
-    /// Where the next entry goes once the ring is full: the place of the oldest.
+    /// The index of the next entry once the ring is full, which is the oldest.
     next: usize,
-    /// How many of the entries held have no whole weight.
+    /// The number of entries with a fractional weight.
     n_fractions: usize,
-    /// The whole weights by code that have come in, and that have gone; their difference is in the window. Apart,
-    /// since a row's addition and subtraction would wait for each other in one table.
+    /// The whole weights by code that have entered, and that have left; the window holds their difference. Two tables,
+    /// because the addition and subtraction of a row would wait for each other in one.
     entered: Vec<u64>,
     left: Vec<u64>,
-    /// The votes of the rows held, where ranks are asked for.
-    votes: Option<KeptVotes>,
+    /// The votes of the rows, if ranks are requested.
+    votes: Option<VoteHistory>,
 }
 
 impl Window {
-    /// A state that has seen nothing.
+    /// Creates a state that has seen no row.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where the width is 0.
+    /// Returns [`KernelError::Option`] if the width is 0.
     pub fn new(layout: Layout, width: usize) -> Result<Self, KernelError> {
-        let n_entries = width.checked_mul(layout.per_row()).filter(|&n_entries| n_entries > 0).ok_or_else(|| {
-            let expected = "it must be at least 1, and not beyond all memory";
-            KernelError::Option { option: "width", found: width.to_string(), expected }
-        })?;
+        let n_entries = width.checked_mul(layout.entries_per_row()).filter(|&n_entries| n_entries > 0);
+        let expected = "it must be at least 1 and fit into memory";
+        let n_entries = n_entries.ok_or_else(|| option_error("width", width, expected))?;
         let (entered, left) = (vec![0; layout.n_codes()], vec![0; layout.n_codes()]);
-        let votes = layout.keeps_votes().then(|| KeptVotes::new(layout.outcomes().n_classes()));
+        let votes = VoteHistory::for_layout(layout);
         let (codes, weights) = (vec![], vec![]);
         Ok(Self { layout, width, n_entries, codes, weights, next: 0, n_fractions: 0, entered, left, votes })
     }
 
     fn add(&mut self, code: u32, weight: f64) {
-        match whole(weight) {
+        match as_whole(weight) {
             Some(count) => self.entered[code as usize] = self.entered[code as usize].wrapping_add(count),
             None => self.n_fractions += 1,
         }
     }
 
     fn remove(&mut self, code: u32, weight: f64) {
-        match whole(weight) {
+        match as_whole(weight) {
             Some(count) => self.left[code as usize] = self.left[code as usize].wrapping_add(count),
             None => self.n_fractions -= 1,
         }
     }
 
-    /// Take in entries of weight 1 where only such are held.
-    fn take_unweighted(&mut self, codes: &[u32]) {
+    /// Adds entries of weight 1 to a window without other weights.
+    fn push_unweighted(&mut self, codes: &[u32]) {
         let (filling, mut rest) = codes.split_at(codes.len().min(self.n_entries - self.codes.len()));
         self.codes.extend_from_slice(filling);
         for &code in filling {
             self.entered[code as usize] += 1;
         }
         while !rest.is_empty() {
-            let (now, later) = rest.split_at(rest.len().min(self.n_entries - self.next));
-            let places = &mut self.codes[self.next..self.next + now.len()];
-            for (place, &code) in places.iter_mut().zip(now) {
-                self.left[*place as usize] += 1;
+            let (batch, remaining) = rest.split_at(rest.len().min(self.n_entries - self.next));
+            let slots = &mut self.codes[self.next..self.next + batch.len()];
+            for (slot, &code) in slots.iter_mut().zip(batch) {
+                self.left[*slot as usize] += 1;
                 self.entered[code as usize] += 1;
-                *place = code;
+                *slot = code;
             }
-            self.next = (self.next + now.len()) % self.n_entries;
-            rest = later;
+            self.next = (self.next + batch.len()) % self.n_entries;
+            rest = remaining;
         }
     }
 
-    fn take_weighted(&mut self, code: u32, weight: f64) {
+    fn push_weighted(&mut self, code: u32, weight: f64) {
         self.add(code, weight);
         if self.codes.len() < self.n_entries {
             self.codes.push(code);
@@ -94,14 +94,14 @@ impl Window {
         self.next = if self.next + 1 == self.n_entries { 0 } else { self.next + 1 };
     }
 
-    /// What lies in a ring, the oldest first.
+    /// Iterates over a ring, the oldest first.
     fn oldest_first<'a, T>(&self, ring: &'a [T]) -> impl Iterator<Item = &'a T> {
         let (newer, older) = ring.split_at(self.next.min(ring.len()));
         older.iter().chain(newer)
     }
 
-    /// A copy that holds other rows.
-    fn holding(&self, codes: Vec<u32>, weights: Vec<f64>) -> Result<Self, KernelError> {
+    /// Returns a copy with other rows.
+    fn with_rows(&self, codes: Vec<u32>, weights: Vec<f64>) -> Result<Self, KernelError> {
         let mut window = Self::new(self.layout, self.width)?;
         for (i, &code) in codes.iter().enumerate() {
             window.add(code, weights.get(i).copied().unwrap_or(1.0));
@@ -116,21 +116,21 @@ impl Forgetting for Window {
         self.layout
     }
 
-    fn take(&mut self, rows: &Rows<'_>) {
+    fn push_rows(&mut self, rows: &Rows<'_>) {
         if let Some(votes) = &mut self.votes {
             votes.extend(rows);
             votes.keep_newest(self.width);
         }
         if self.weights.is_empty() && rows.weight.is_none() {
-            return self.take_unweighted(rows.codes);
+            return self.push_unweighted(rows.codes);
         }
         self.weights.resize(self.codes.len(), 1.0);
         for (i, &code) in rows.codes.iter().enumerate() {
-            self.take_weighted(code, rows.weight.map_or(1.0, |weight| weight[i]));
+            self.push_weighted(code, rows.weight.map_or(1.0, |weight| weight[i]));
         }
     }
 
-    fn weigh(&self, weights: &mut [f64]) -> u64 {
+    fn add_weights(&self, weights: &mut [f64]) -> u64 {
         if self.n_fractions == 0 {
             for (weight, (entered, left)) in weights.iter_mut().zip(self.entered.iter().zip(&self.left)) {
                 *weight = entered.wrapping_sub(*left) as f64;
@@ -140,16 +140,16 @@ impl Forgetting for Window {
                 weights[code as usize] += weight;
             }
         }
-        (self.codes.len() / self.layout.per_row()) as u64
+        (self.codes.len() / self.layout.entries_per_row()) as u64
     }
 
-    fn kept_votes(&self) -> Option<&KeptVotes> {
+    fn vote_history(&self) -> Option<&VoteHistory> {
         self.votes.as_ref()
     }
 
     fn n_bytes(&self) -> usize {
         let words = self.weights.capacity() + self.entered.capacity() + self.left.capacity();
-        let votes = self.votes.as_ref().map_or(0, KeptVotes::n_bytes);
+        let votes = self.votes.as_ref().map_or(0, VoteHistory::n_bytes);
         size_of::<Self>() + 4 * self.codes.capacity() + 8 * words + votes
     }
 
@@ -170,15 +170,15 @@ impl Forgetting for Window {
         if reader.usize()? != self.width {
             return Err(reader.error("it has another width"));
         }
-        let codes = self.layout.read_codes(&mut reader)?;
+        let codes = self.layout.read_row_codes(&mut reader)?;
         let weights = reader.f64s()?;
         if codes.len() > self.n_entries || !(weights.is_empty() || weights.len() == codes.len()) {
-            return Err(reader.error("it holds a wrong number of rows"));
+            return Err(reader.error("it has a wrong number of rows"));
         }
-        let n_rows = codes.len() / self.layout.per_row();
+        let n_rows = codes.len() / self.layout.entries_per_row();
         let votes = self.votes.as_ref().map(|votes| votes.read(n_rows, &mut reader)).transpose()?;
         reader.finish()?;
-        *self = Self { votes, ..self.holding(codes, weights)? };
+        *self = Self { votes, ..self.with_rows(codes, weights)? };
         Ok(())
     }
 }

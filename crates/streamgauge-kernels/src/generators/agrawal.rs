@@ -1,18 +1,18 @@
 //! Loan applications (Agrawal, Imielinski and Swami, "Database mining: a performance perspective", IEEE Transactions on
 //! Knowledge and Data Engineering 5, 1993).
 
-use super::{Generator, Source, check_option, fill_uniform};
-use crate::KernelError;
+use super::{Generator, Source, fill_uniform};
 use crate::dispatch;
 use crate::randomness::Draws;
 
 const N_ATTRIBUTES: usize = 9;
-/// Uniform numbers that a row is made of: one per attribute and one per attribute that is perturbed.
+/// Uniform numbers per row: one per attribute and one per perturbed attribute.
 const N_UNIFORM: usize = 16;
-/// Rows worked on together.
+/// Rows in a block.
 const BLOCK: usize = 32;
 
-/// One of ten rules that say who gets a loan (class 0) and who does not (class 1); the numbers are then perturbed.
+/// Loan applications: one of ten rules decides who gets a loan (class 0) and who does not (class 1); the numbers are
+/// then perturbed.
 #[derive(Debug, Clone)]
 pub struct Agrawal {
     concept: usize,
@@ -20,7 +20,7 @@ pub struct Agrawal {
     uniform: Draws,
 }
 
-/// Who asks for a loan.
+/// An applicant for a loan.
 #[derive(Debug, Clone, Copy)]
 struct Applicant {
     salary: f64,
@@ -35,15 +35,9 @@ struct Applicant {
 }
 
 impl Agrawal {
-    /// One of ten concepts, with numbers perturbed by up to `perturbation` times their range.
-    ///
-    /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
-    pub fn new(concept: usize, perturbation: f64, source: impl Into<Source>) -> Result<Self, KernelError> {
-        check_option("concept", concept, (1..=10).contains(&concept), "there are ten, counted from 1")?;
-        let in_range = (0.0..=1.0).contains(&perturbation);
-        check_option("perturbation", perturbation, in_range, "it must be a number in [0, 1]")?;
-        Ok(Self { concept, perturbation, uniform: source.into().rows("Agrawal attributes") })
+    /// Creates one of ten concepts, counted from 1, with numbers perturbed by up to `perturbation` times their range.
+    pub fn new(concept: usize, perturbation: f64, source: impl Into<Source>) -> Self {
+        Self { concept, perturbation, uniform: source.into().rows("Agrawal attributes") }
     }
 
     #[inline(always)]
@@ -88,20 +82,20 @@ impl Applicant {
         }
     }
 
-    /// Move the numbers at random, by at most half of `share` times their range, and keep them in it.
+    /// Moves the numbers at random, by at most half of `share` times their range, and clamps them to it.
     #[inline(always)]
     fn perturb(&mut self, u: &[f64; N_UNIFORM], share: f64) {
-        let moved =
+        let shift =
             |value: f64, u: f64, range: f64, low: f64, high: f64| (value + range * (u - 0.5) * share).clamp(low, high);
-        self.salary = moved(self.salary, u[9], 130_000.0, 20_000.0, 150_000.0);
+        self.salary = shift(self.salary, u[9], 130_000.0, 20_000.0, 150_000.0);
         if self.commission > 0.0 {
-            self.commission = moved(self.commission, u[10], 65_000.0, 10_000.0, 75_000.0);
+            self.commission = shift(self.commission, u[10], 65_000.0, 10_000.0, 75_000.0);
         }
-        self.age = (moved(self.age, u[11], 60.0, 20.0, 80.0) + 0.5).floor();
+        self.age = (shift(self.age, u[11], 60.0, 20.0, 80.0) + 0.5).floor();
         let house_range = (9.0 - self.zipcode) * 100_000.0;
-        self.house_value = moved(self.house_value, u[12], house_range, 0.0, 1_350_000.0);
-        self.house_years = (moved(self.house_years, u[13], 29.0, 1.0, 30.0) + 0.5).floor();
-        self.loan = moved(self.loan, u[14], 500_000.0, 0.0, 500_000.0);
+        self.house_value = shift(self.house_value, u[12], house_range, 0.0, 1_350_000.0);
+        self.house_years = (shift(self.house_years, u[13], 29.0, 1.0, 30.0) + 0.5).floor();
+        self.loan = shift(self.loan, u[14], 500_000.0, 0.0, 500_000.0);
     }
 
     #[inline(always)]
@@ -124,7 +118,7 @@ impl Applicant {
         self.salary + self.commission
     }
 
-    /// One of three values: for the young, the middle-aged, and those of 60 and more.
+    /// Returns one of three values: for the young, the middle-aged, and those of 60 and more.
     #[inline(always)]
     fn by_age<T>(&self, young: T, middle: T, old: T) -> T {
         if self.age < 40.0 {
@@ -136,16 +130,16 @@ impl Applicant {
         }
     }
 
-    /// What is left of two thirds of the income.
+    /// Returns two thirds of the income minus the expenses.
     #[inline(always)]
     fn disposable(&self, spent: f64) -> f64 {
         2.0 * self.income() / 3.0 - spent
     }
 }
 
-/// Ranges of salaries and loans in thousands.
+/// Returns whether a value is in a range, which is given in thousands.
 #[inline(always)]
-fn within(value: f64, (low, high): (f64, f64)) -> bool {
+fn is_within(value: f64, (low, high): (f64, f64)) -> bool {
     (1_000.0 * low..=1_000.0 * high).contains(&value)
 }
 
@@ -156,7 +150,7 @@ const SMALL_LOAN: (f64, f64) = (100.0, 300.0);
 const MIDDLE_LOAN: (f64, f64) = (200.0, 400.0);
 const LARGE_LOAN: (f64, f64) = (300.0, 500.0);
 
-/// Whether the education suits the age in concepts 3 and 4.
+/// Returns whether the education suits the age in concepts 3 and 4.
 #[inline(always)]
 fn is_educated(a: &Applicant) -> bool {
     let (low, high) = a.by_age((0.0, 1.0), (1.0, 3.0), (2.0, 4.0));
@@ -170,7 +164,7 @@ fn rule_1(a: &Applicant) -> bool {
 
 #[inline(always)]
 fn rule_2(a: &Applicant) -> bool {
-    !within(a.salary, a.by_age(MIDDLE, HIGH, LOW))
+    !is_within(a.salary, a.by_age(MIDDLE, HIGH, LOW))
 }
 
 #[inline(always)]
@@ -181,19 +175,19 @@ fn rule_3(a: &Applicant) -> bool {
 #[inline(always)]
 fn rule_4(a: &Applicant) -> bool {
     let (if_educated, if_not) = a.by_age((LOW, MIDDLE), (MIDDLE, HIGH), (MIDDLE, LOW));
-    !within(a.salary, if is_educated(a) { if_educated } else { if_not })
+    !is_within(a.salary, if is_educated(a) { if_educated } else { if_not })
 }
 
 #[inline(always)]
 fn rule_5(a: &Applicant) -> bool {
     let (salary, if_within, if_not) =
         a.by_age((MIDDLE, SMALL_LOAN, MIDDLE_LOAN), (HIGH, MIDDLE_LOAN, LARGE_LOAN), (LOW, LARGE_LOAN, SMALL_LOAN));
-    !within(a.loan, if within(a.salary, salary) { if_within } else { if_not })
+    !is_within(a.loan, if is_within(a.salary, salary) { if_within } else { if_not })
 }
 
 #[inline(always)]
 fn rule_6(a: &Applicant) -> bool {
-    !within(a.income(), a.by_age(MIDDLE, HIGH, LOW))
+    !is_within(a.income(), a.by_age(MIDDLE, HIGH, LOW))
 }
 
 #[inline(always)]

@@ -1,18 +1,19 @@
 //! Negotiations about an asset (Enembreck, Avila, Scalabrin and Barthes, "Learning drifting negotiations", Applied
 //! Artificial Intelligence 21, 2007; MOA's `AssetNegotiationGenerator`).
 
-use super::{Chance, Generator, Source, check_option};
+use super::{Bernoulli, Generator, Source};
 use crate::KernelError;
+use crate::error::check_option;
 use crate::randomness::{Draws, unit};
 
 const N_ATTRIBUTES: usize = 5;
-/// How many colours, prices, payments, amounts and delays there are.
+/// The numbers of colours, prices, payments, amounts and delays.
 const N_VALUES: [usize; N_ATTRIBUTES] = [8, 8, 9, 8, 5];
 
-/// A value that an attribute must have: attribute and code.
+/// A required value of an attribute: attribute and code.
 type Condition = (usize, usize);
 
-/// Per concept, what interests the buyer: any of some sets of conditions.
+/// Per concept, the alternative sets of conditions that interest the buyer.
 const CONCEPTS: [&[&[Condition]]; 5] = [
     &[&[(1, 2), (3, 3)], &[(0, 3), (1, 0), (4, 3)]],
     &[&[(1, 3), (3, 4), (4, 3)]],
@@ -27,33 +28,33 @@ const CONCEPTS: [&[&[Condition]]; 5] = [
 pub struct AssetNegotiation {
     interesting: Vec<[u8; N_ATTRIBUTES]>,
     other: Vec<[u8; N_ATTRIBUTES]>,
-    noise: Chance,
+    noise: Bernoulli,
     picks: Draws,
     flips: Draws,
 }
 
 impl AssetNegotiation {
-    /// One of five concepts, with labels flipped with probability `noise`.
+    /// Creates one of five concepts, counted from 1, with labels flipped with probability `noise`.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(concept: usize, noise: f64, source: impl Into<Source>) -> Result<Self, KernelError> {
-        check_option("concept", concept, (1..=5).contains(&concept), "there are five, counted from 1")?;
+        check_option("concept", concept, (1..=5).contains(&concept), "it must be from 1 to 5")?;
         let source = source.into();
-        let (interesting, other) = combinations()
+        let (interesting, other) = list_combinations()
             .partition(|values| CONCEPTS[concept - 1].iter().any(|set| set.iter().all(|&(j, v)| values[j] == v as u8)));
         Ok(Self {
             interesting,
             other,
-            noise: Chance::new("noise", noise)?,
+            noise: Bernoulli::new(noise),
             picks: source.rows("negotiation attributes"),
             flips: source.rows("negotiation noise"),
         })
     }
 }
 
-/// All combinations of values.
-fn combinations() -> impl Iterator<Item = [u8; N_ATTRIBUTES]> {
+/// Lists all combinations of values.
+fn list_combinations() -> impl Iterator<Item = [u8; N_ATTRIBUTES]> {
     (0..N_VALUES.iter().product::<usize>()).map(|i| {
         let mut rest = i;
         N_VALUES.map(|n| {

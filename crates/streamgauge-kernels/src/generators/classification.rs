@@ -2,32 +2,33 @@
 //! NIPS 2003 variable selection benchmark", 2003).
 
 use super::picker::Picker;
-use super::{Chance, Generator, Source, check_option, gaussian};
+use super::{Bernoulli, Generator, Source, gaussian};
 use crate::KernelError;
 use crate::dispatch;
+use crate::error::check_option;
 use crate::randomness::{Draws, Purpose};
 
-/// Rows worked on together.
+/// Rows in a block.
 const BLOCK: usize = 16;
 
-/// How classes lie in space.
+/// The options of [`Classification`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClassificationOptions {
-    /// Which concept it is: another has other clusters.
+    /// The concept, which determines the clusters.
     pub concept: u64,
-    /// How many attributes a row has: informative ones, then redundant ones, then those that say nothing.
+    /// The number of attributes: informative ones, then redundant ones, then irrelevant ones.
     pub n_attributes: usize,
-    /// How many of them are informative.
+    /// The number of informative attributes.
     pub n_informative: usize,
-    /// How many are random sums of the informative ones.
+    /// The number of attributes that are random sums of the informative ones.
     pub n_redundant: usize,
-    /// How many clusters a class has.
+    /// The number of clusters of a class.
     pub n_clusters: usize,
     /// Half the side of the cube.
     pub separation: f64,
     /// The share of each class; they add up to 1.
     pub shares: Vec<f64>,
-    /// With which probability a label is replaced by another.
+    /// The probability that a label is replaced by another.
     pub noise: f64,
 }
 
@@ -35,14 +36,14 @@ pub struct ClassificationOptions {
 #[derive(Debug, Clone)]
 pub struct Classification {
     options: ClassificationOptions,
-    /// Per cluster its corner.
+    /// The corner of each cluster.
     corners: Vec<f64>,
-    /// Per cluster, what Gaussian numbers are multiplied by; a square matrix each.
+    /// Per cluster, the square matrix that Gaussian numbers are multiplied by.
     shapes: Vec<f64>,
-    /// What informative values are multiplied by to give redundant ones; a matrix.
+    /// The matrix that turns informative values into redundant ones.
     sums: Vec<f64>,
     picker: Picker,
-    noise: Chance,
+    noise: Bernoulli,
     classes: Draws,
     clusters: Draws,
     numbers: Draws,
@@ -50,23 +51,23 @@ pub struct Classification {
 }
 
 impl Classification {
-    /// Clusters and rows decided by a seed; the classes of rows do not depend on the concept.
+    /// Creates clusters and rows from a seed; the classes of rows do not depend on the concept.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(options: ClassificationOptions, source: impl Into<Source>) -> Result<Self, KernelError> {
-        check(&options)?;
+        check_options(&options)?;
         let source = source.into();
         let part = |purpose| Draws::new(source.seed, Purpose::named(purpose), options.concept);
         let (k, n) = (options.n_informative, options.shares.len() * options.n_clusters);
-        let around_zero = |draws: Draws, n: usize| (0..n as u64).map(|i| 2.0 * draws.uniform(i) - 1.0).collect();
-        let corners = corners(part("classification corners"), n, k);
+        let draw_centred = |draws: Draws, n: usize| (0..n as u64).map(|i| 2.0 * draws.uniform(i) - 1.0).collect();
+        let corners = draw_corners(part("classification corners"), n, k);
         Ok(Self {
             corners: corners.into_iter().map(|up| if up { options.separation } else { -options.separation }).collect(),
-            shapes: around_zero(part("classification shapes"), n * k * k),
-            sums: around_zero(part("classification sums"), k * options.n_redundant),
+            shapes: draw_centred(part("classification shapes"), n * k * k),
+            sums: draw_centred(part("classification sums"), k * options.n_redundant),
             picker: Picker::new(&options.shares),
-            noise: Chance::new("noise", options.noise)?,
+            noise: Bernoulli::new(options.noise),
             classes: source.rows("classification classes"),
             clusters: source.rows("classification clusters"),
             numbers: source.rows("classification numbers"),
@@ -94,13 +95,13 @@ impl Classification {
             redundant.fill(0.0);
             add_product(informative, &self.sums, redundant);
             others.copy_from_slice(&numbers[k..]);
-            *label = self.labelled(row, class);
+            *label = self.draw_label(row, class);
         }
     }
 
-    /// The class, or with the probability of noise another one.
+    /// Returns the class, or with the probability of noise another one.
     #[inline(always)]
-    fn labelled(&self, row: u64, class: usize) -> i32 {
+    fn draw_label(&self, row: u64, class: usize) -> i32 {
         let n_classes = self.options.shares.len();
         let flips = self.flips.within(row);
         if n_classes > 1 && self.noise.happens(flips.at(0)) {
@@ -110,7 +111,7 @@ impl Classification {
     }
 }
 
-/// Add a row vector times a matrix.
+/// Adds a row vector times a matrix.
 #[inline(always)]
 fn add_product(vector: &[f64], matrix: &[f64], sum: &mut [f64]) {
     let n = sum.len();
@@ -121,8 +122,8 @@ fn add_product(vector: &[f64], matrix: &[f64], sum: &mut [f64]) {
     }
 }
 
-/// `n` different corners of a cube of `k` dimensions.
-fn corners(draws: Draws, n: usize, k: usize) -> Vec<bool> {
+/// Draws `n` different corners of a cube of `k` dimensions.
+fn draw_corners(draws: Draws, n: usize, k: usize) -> Vec<bool> {
     let mut corners: Vec<Vec<bool>> = Vec::with_capacity(n);
     let mut position = 0_u64;
     while corners.len() < n {
@@ -135,12 +136,11 @@ fn corners(draws: Draws, n: usize, k: usize) -> Vec<bool> {
     corners.concat()
 }
 
-fn check(options: &ClassificationOptions) -> Result<(), KernelError> {
-    let ClassificationOptions { n_attributes, n_informative, n_redundant, n_clusters, separation, shares, .. } =
-        options;
+fn check_options(options: &ClassificationOptions) -> Result<(), KernelError> {
+    let ClassificationOptions { n_attributes, n_informative, n_redundant, n_clusters, shares, .. } = options;
     check_option("n_informative", n_informative, *n_informative > 0, "there must be at least one")?;
     let fit = n_informative + n_redundant <= *n_attributes;
-    check_option("n_attributes", n_attributes, fit, "there are more informative and redundant ones")?;
+    check_option("n_attributes", n_attributes, fit, "it must be at least n_informative + n_redundant")?;
     check_option("n_clusters", n_clusters, *n_clusters > 0, "there must be at least one")?;
     let n_corners = u32::try_from(*n_informative).ok().and_then(|k| 1_usize.checked_shl(k)).unwrap_or(usize::MAX);
     let n = n_clusters.saturating_mul(shares.len());
@@ -150,9 +150,7 @@ fn check(options: &ClassificationOptions) -> Result<(), KernelError> {
         n <= n_corners,
         "the cube of the informative attributes has too few corners",
     )?;
-    check_option("separation", separation, separation.is_finite(), "it must be a finite number")?;
-    let valid = !shares.is_empty() && shares.iter().all(|share| (0.0..=1.0).contains(share));
-    check_option("shares", format!("{shares:?}"), valid, "there must be a number in [0, 1] per class")
+    check_option("shares", "[]", !shares.is_empty(), "there must be one per class")
 }
 
 impl Generator for Classification {

@@ -1,13 +1,13 @@
 //! Gaussian numbers from addressed draws (Box and Muller).
 //!
-//! `ln` and `sin` of the system's library differ between machines in the last bit. Those here are polynomials of
-//! fused multiply-adds: the same bits everywhere, without branches, so that a block of rows is computed in lanes.
+//! `ln` and `sin` of the system's library differ between machines in the last bit. The functions here are polynomials
+//! of fused multiply-adds: the same bits everywhere, without branches, so that a block of rows is computed in lanes.
 
 use std::f64::consts::{FRAC_PI_2, LN_2, PI, SQRT_2};
 
 use crate::randomness::{Draws, LANES, unit, unit_in_lane};
 
-/// How many numbers are made together: two per lane.
+/// Numbers in a block: two per lane.
 const BLOCK: usize = 2 * LANES;
 
 /// Coefficients of 2 atanh(s) / s in powers of s squared: 2 / (2 k + 1).
@@ -43,12 +43,12 @@ const COS: [f64; 8] = {
     coefficients
 };
 
-/// How many of the coefficients of the sine leave an error below 3e-14 for angles up to pi / 4.
+/// The number of coefficients of the sine with an error below 3e-14 for angles up to pi / 4.
 const N_SIN: usize = 7;
-/// How many of those of the logarithm leave an error below 1e-15.
+/// The number of coefficients of the logarithm with an error below 1e-15.
 const N_ATANH: usize = 9;
 
-/// A polynomial by Horner's rule.
+/// Evaluates a polynomial by Horner's rule.
 #[inline(always)]
 fn polynomial(coefficients: &[f64], x: f64) -> f64 {
     let last = coefficients.len() - 1;
@@ -59,15 +59,16 @@ fn polynomial(coefficients: &[f64], x: f64) -> f64 {
     value
 }
 
-/// The natural logarithm of a normal positive number: ln(2^e m) = e ln 2 + 2 atanh((m - 1) / (m + 1)) with m near 1.
+/// Returns the natural logarithm of a normal positive number: ln(2^e m) = e ln 2 + 2 atanh((m - 1) / (m + 1)) with m
+/// near 1.
 #[inline(always)]
 fn ln(x: f64) -> f64 {
-    ln_of_terms(x, &ATANH)
+    ln_with(x, &ATANH)
 }
 
-/// [`ln`] with so many coefficients.
+/// Like [`ln`], with the given coefficients.
 #[inline(always)]
-fn ln_of_terms(x: f64, coefficients: &[f64]) -> f64 {
+fn ln_with(x: f64, coefficients: &[f64]) -> f64 {
     let bits = x.to_bits();
     let mantissa = f64::from_bits((bits & 0x000f_ffff_ffff_ffff) | 0x3ff0_0000_0000_0000);
     let large = mantissa > SQRT_2;
@@ -77,23 +78,23 @@ fn ln_of_terms(x: f64, coefficients: &[f64]) -> f64 {
     exponent.mul_add(LN_2, s * polynomial(coefficients, s * s))
 }
 
-/// The sine of an angle in [-pi / 2, pi / 2].
+/// Returns the sine of an angle in [-pi / 2, pi / 2].
 #[inline(always)]
 pub fn sin(angle: f64) -> f64 {
     angle * polynomial(&SIN, angle * angle)
 }
 
-/// A standard Gaussian number from two draws.
+/// Returns a standard Gaussian number from two draws.
 ///
-/// Box and Muller: sqrt(-2 ln u) is the radius, and the sine of an angle in a half turn is distributed like that in
-/// a whole one. The largest number that can come out is 8.6.
+/// Box and Muller: sqrt(-2 ln u) is the radius, and the sine of an angle in a half turn is distributed like that in a
+/// whole one. The largest possible number is 8.6.
 #[inline(always)]
 fn gaussian(radius: u64, angle: u64) -> f64 {
     let above_zero = ((radius >> 11) + 1) as f64 * (1.0 / 9_007_199_254_740_992.0);
     (-2.0 * ln(above_zero)).sqrt() * sin(PI * (unit(angle) - 0.5))
 }
 
-/// Write standard Gaussian numbers, two draws each, those of the rows from position `start` on.
+/// Writes standard Gaussian numbers, two draws each, for the rows from position `start` on.
 #[inline(always)]
 pub fn fill(draws: Draws, start: u64, values: &mut [f64]) {
     for (i, value) in values.iter_mut().enumerate() {
@@ -102,13 +103,14 @@ pub fn fill(draws: Draws, start: u64, values: &mut [f64]) {
     }
 }
 
-/// Two independent standard Gaussian numbers from two draws.
+/// Returns two independent standard Gaussian numbers from two draws.
 ///
-/// Box and Muller: the angle is uniform in a quarter turn, and the two lowest bits, which it does not use, say in which.
+/// Box and Muller: the angle is uniform in a quarter turn, and the two lowest bits, which it does not use, select the
+/// quarter.
 #[inline(always)]
-fn pair(radius: u64, angle: u64) -> (f64, f64) {
+fn gaussian_pair(radius: u64, angle: u64) -> (f64, f64) {
     let above_zero = unit_in_lane(radius) + 0.5 / 9_007_199_254_740_992.0;
-    let radius = (-2.0 * ln_of_terms(above_zero, &ATANH[..N_ATANH])).sqrt();
+    let radius = (-2.0 * ln_with(above_zero, &ATANH[..N_ATANH])).sqrt();
     let radius = f64::from_bits(radius.to_bits() ^ (angle & 2) << 62);
     let turn = FRAC_PI_2 * (unit_in_lane(angle) - 0.5);
     let square = turn * turn;
@@ -118,19 +120,19 @@ fn pair(radius: u64, angle: u64) -> (f64, f64) {
     (f64::from_bits(sine.to_bits() ^ crossed), f64::from_bits(cosine.to_bits() ^ crossed))
 }
 
-/// The numbers of the block that holds position `first`, a multiple of [`BLOCK`].
+/// Returns the numbers of the block at position `first`, a multiple of [`BLOCK`].
 #[inline(always)]
-fn block(draws: Draws, first: u64) -> [f64; BLOCK] {
+fn gaussian_block(draws: Draws, first: u64) -> [f64; BLOCK] {
     let radii = draws.lanes(first);
     let angles = draws.lanes(first.wrapping_add(LANES as u64));
     let mut values = [0.0; BLOCK];
     for lane in 0..LANES {
-        (values[lane], values[LANES + lane]) = pair(radii[lane], angles[lane]);
+        (values[lane], values[LANES + lane]) = gaussian_pair(radii[lane], angles[lane]);
     }
     values
 }
 
-/// Write standard Gaussian numbers from position `first` on, where there are many: one draw each.
+/// Writes many standard Gaussian numbers from position `first` on, one draw each.
 #[inline(always)]
 pub fn fill_many(draws: Draws, first: u64, values: &mut [f64]) {
     let skipped = (first % BLOCK as u64) as usize;
@@ -138,16 +140,16 @@ pub fn fill_many(draws: Draws, first: u64, values: &mut [f64]) {
     let head = if skipped == 0 { 0 } else { values.len().min(BLOCK - skipped) };
     let (head, rest) = values.split_at_mut(head);
     if !head.is_empty() {
-        head.copy_from_slice(&block(draws, position)[skipped..skipped + head.len()]);
+        head.copy_from_slice(&gaussian_block(draws, position)[skipped..skipped + head.len()]);
         position = position.wrapping_add(BLOCK as u64);
     }
     let (blocks, tail) = rest.as_chunks_mut::<BLOCK>();
     for values in blocks {
-        *values = block(draws, position);
+        *values = gaussian_block(draws, position);
         position = position.wrapping_add(BLOCK as u64);
     }
     if !tail.is_empty() {
-        tail.copy_from_slice(&block(draws, position)[..tail.len()]);
+        tail.copy_from_slice(&gaussian_block(draws, position)[..tail.len()]);
     }
 }
 
@@ -201,7 +203,7 @@ mod tests {
         let n = 800_000_u32;
         let mut octants = [0_u32; 8];
         for i in 0..u64::from(n) {
-            let (x, y) = pair(draws.at(2 * i), draws.at(2 * i + 1));
+            let (x, y) = gaussian_pair(draws.at(2 * i), draws.at(2 * i + 1));
             octants[usize::from(x > 0.0) + 2 * usize::from(y > 0.0) + 4 * usize::from(x.abs() > y.abs())] += 1;
         }
         assert!(octants.iter().all(|count| count.abs_diff(n / 8) < 1_500), "{octants:?}");

@@ -2,27 +2,28 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::ladder::{Ladder, State};
-use super::{Chance, Generator, Source, centred_product, check_option, fill_from, fill_uniform};
+use super::state_cache::{ProcessState, StateCache};
+use super::{Bernoulli, Generator, Source, centred_product, fill_from, fill_uniform};
 use crate::KernelError;
 use crate::dispatch;
+use crate::error::check_option;
 use crate::randomness::Draws;
 
-/// Rows whose reversals are drawn together.
+/// Rows in a block, whose reversals are drawn together.
 const BLOCK: usize = 64;
 
-/// How a hyperplane stands and turns.
+/// The options of [`Hyperplane`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HyperplaneOptions {
-    /// How many attributes a row has.
+    /// The number of attributes of a row.
     pub n_attributes: usize,
-    /// How many weights move: those of the first attributes.
+    /// The number of weights that move: those of the first attributes.
     pub n_drifting: usize,
-    /// How far each of them moves after every row.
+    /// The distance each of them moves after every row.
     pub magnitude: f64,
-    /// With which probability the direction of each is then reversed.
+    /// The probability that the direction of each is then reversed.
     pub reversal: f64,
-    /// With which probability a label is flipped.
+    /// The probability that a label is flipped.
     pub noise: f64,
 }
 
@@ -32,22 +33,22 @@ impl Default for HyperplaneOptions {
     }
 }
 
-/// Uniform attributes in [0, 1); class 1 on and above a hyperplane through the middle of the cube, whose weights start
-/// uniform in [0, 1) and then move, as in MOA.
+/// A rotating hyperplane: uniform attributes in [0, 1); class 1 on and above a hyperplane through the middle of the
+/// cube, whose weights start uniform in [0, 1) and then move, as in MOA.
 #[derive(Debug)]
 pub struct Hyperplane {
     options: HyperplaneOptions,
     /// The weights before row 0.
     weights: Vec<f64>,
-    reversal: Chance,
-    noise: Chance,
+    reversal: Bernoulli,
+    noise: Bernoulli,
     attributes: Draws,
     flips: Draws,
     reversals: Draws,
-    ladder: Mutex<Ladder<Motion>>,
+    cache: Mutex<StateCache<Motion>>,
 }
 
-/// Where the drifting weights are: whole numbers of steps from where they started, so that nothing is ever rounded.
+/// The state of the drifting weights: whole numbers of steps from the start, so that nothing is rounded.
 #[derive(Debug, Clone)]
 struct Motion {
     row: u64,
@@ -56,23 +57,21 @@ struct Motion {
     directions: Vec<f64>,
 }
 
-impl State for Motion {
+impl ProcessState for Motion {
     fn row(&self) -> u64 {
         self.row
     }
 }
 
 impl Hyperplane {
-    /// A hyperplane whose start, motion and rows are decided by a seed.
+    /// Creates a hyperplane whose start, motion and rows depend on a seed.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(options: HyperplaneOptions, source: impl Into<Source>) -> Result<Self, KernelError> {
-        let HyperplaneOptions { n_attributes, n_drifting, magnitude, reversal, noise } = options;
+        let HyperplaneOptions { n_attributes, n_drifting, .. } = options;
         check_option("n_attributes", n_attributes, n_attributes > 0, "there must be at least one")?;
-        check_option("n_drifting", n_drifting, n_drifting <= n_attributes, "there are not so many attributes")?;
-        let finite = magnitude.is_finite() && magnitude >= 0.0;
-        check_option("magnitude", magnitude, finite, "it must be a finite number of 0 or more")?;
+        check_option("n_drifting", n_drifting, n_drifting <= n_attributes, "it must not exceed n_attributes")?;
         let source = source.into();
         let mut weights = vec![0.0; n_attributes];
         fill_uniform(source.concept("hyperplane weights"), 0, 0.0, 1.0, &mut weights);
@@ -80,23 +79,24 @@ impl Hyperplane {
         Ok(Self {
             options,
             weights,
-            reversal: Chance::new("reversal", reversal)?,
-            noise: Chance::new("noise", noise)?,
+            reversal: Bernoulli::new(options.reversal),
+            noise: Bernoulli::new(options.noise),
             attributes: source.rows("hyperplane attributes"),
             flips: source.rows("hyperplane noise"),
             reversals: source.concept("hyperplane reversals"),
-            ladder: Mutex::new(Ladder::new(start)),
+            cache: Mutex::new(StateCache::new(start)),
         })
     }
 
-    /// The motion before a row, on whose way new rungs are added to the ladder.
+    /// Returns the motion before a row; adds new checkpoints to the cache on the way.
     fn motion_before(&self, row: u64) -> Motion {
         loop {
-            let (mut motion, rung) = self.with_ladder(|ladder| (ladder.before(row), ladder.next_rung()));
+            let (mut motion, checkpoint) =
+                self.with_cache(|cache| (cache.nearest_before(row), cache.next_checkpoint_row()));
             if motion.row == row {
                 return motion;
             }
-            let stop = if rung > motion.row { rung.min(row) } else { row };
+            let stop = if checkpoint > motion.row { checkpoint.min(row) } else { row };
             dispatch::run(
                 #[inline(always)]
                 || self.advance(&mut motion, stop),
@@ -104,46 +104,46 @@ impl Hyperplane {
             if stop == row {
                 return motion;
             }
-            self.with_ladder(|ladder| ladder.add(&motion));
+            self.with_cache(|cache| cache.add_checkpoint(&motion));
         }
     }
 
-    fn with_ladder<T>(&self, use_it: impl FnOnce(&mut Ladder<Motion>) -> T) -> T {
-        // Every change of the ladder leaves it whole, so what a panicking thread left behind is sound.
-        use_it(&mut self.ladder.lock().unwrap_or_else(PoisonError::into_inner))
+    fn with_cache<T>(&self, operation: impl FnOnce(&mut StateCache<Motion>) -> T) -> T {
+        // Every change leaves the cache consistent, so that a poisoned lock is safe to use.
+        operation(&mut self.cache.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Write 1 where a direction of the rows from `start` on stays and -1 where it is reversed.
+    /// Writes 1 for each direction of the rows from `start` on that stays, and -1 for each that is reversed.
     #[inline(always)]
-    fn fill_turns(&self, start: u64, turns: &mut [f64]) {
+    fn fill_signs(&self, start: u64, signs: &mut [f64]) {
         let first = start.wrapping_mul(self.options.n_drifting as u64);
         fill_from(
             self.reversals,
             first,
-            turns,
+            signs,
             #[inline(always)]
-            |bits| self.turn(bits),
+            |bits| self.sign(bits),
             #[inline(always)]
-            |bits| self.turn(bits),
+            |bits| self.sign(bits),
         );
     }
 
     #[inline(always)]
-    fn turn(&self, bits: u64) -> f64 {
+    fn sign(&self, bits: u64) -> f64 {
         if self.reversal.happens(bits) { -1.0 } else { 1.0 }
     }
 
-    /// Move the weights on to the state before a later row.
+    /// Advances the weights to the state before a later row.
     #[inline(always)]
     fn advance(&self, motion: &mut Motion, row: u64) {
         let k = self.options.n_drifting;
-        let mut turns = vec![0.0; BLOCK * k];
+        let mut signs = vec![0.0; BLOCK * k];
         while motion.row < row {
             let n = (row - motion.row).min(BLOCK as u64);
-            let turns = &mut turns[..n as usize * k];
-            self.fill_turns(motion.row, turns);
-            for turns in turns.chunks_exact(k) {
-                motion.step(turns);
+            let signs = &mut signs[..n as usize * k];
+            self.fill_signs(motion.row, signs);
+            for signs in signs.chunks_exact(k) {
+                motion.step(signs);
             }
             motion.row += n;
         }
@@ -151,7 +151,7 @@ impl Hyperplane {
 
     #[inline(always)]
     fn label(&self, row: u64, weights: &[f64], values: &[f64]) -> i32 {
-        // On or above the plane: sum of w x >= half the sum of w.
+        // On or above the plane: the sum of w x >= half the sum of w.
         let is_above = centred_product(weights, values, 0.5) >= 0.0;
         i32::from(is_above ^ self.noise.happens(self.flips.at(row)))
     }
@@ -166,19 +166,19 @@ impl Hyperplane {
     #[inline(always)]
     fn label_moving(&self, motion: &mut Motion, x: &[f64], y: &mut [i32]) {
         let (d, k, magnitude) = (self.options.n_attributes, self.options.n_drifting, self.options.magnitude);
-        let mut turns = vec![0.0; BLOCK * k];
+        let mut signs = vec![0.0; BLOCK * k];
         let mut weights = self.weights.clone();
         for (x, y) in x.chunks(BLOCK * d).zip(y.chunks_mut(BLOCK)) {
-            let turns = &mut turns[..y.len() * k];
-            self.fill_turns(motion.row, turns);
-            for ((values, turns), label) in x.chunks_exact(d).zip(turns.chunks_exact(k)).zip(y) {
+            let signs = &mut signs[..y.len() * k];
+            self.fill_signs(motion.row, signs);
+            for ((values, signs), label) in x.chunks_exact(d).zip(signs.chunks_exact(k)).zip(y) {
                 for ((weight, &start), &steps) in
                     weights[..k].iter_mut().zip(&self.weights[..k]).zip(&motion.steps[..k])
                 {
                     *weight = magnitude.mul_add(steps, start);
                 }
                 *label = self.label(motion.row, &weights, values);
-                motion.step(turns);
+                motion.step(signs);
                 motion.row += 1;
             }
         }
@@ -186,13 +186,13 @@ impl Hyperplane {
 }
 
 impl Motion {
-    /// Move the steps on by one row and turn the directions; the row itself is counted by the caller.
+    /// Advances the steps by one row and updates the directions; the caller counts the row.
     #[inline(always)]
-    fn step(&mut self, turns: &[f64]) {
-        let k = turns.len();
-        for ((step, direction), &turn) in self.steps[..k].iter_mut().zip(&mut self.directions[..k]).zip(turns) {
+    fn step(&mut self, signs: &[f64]) {
+        let k = signs.len();
+        for ((step, direction), &sign) in self.steps[..k].iter_mut().zip(&mut self.directions[..k]).zip(signs) {
             *step += *direction;
-            *direction *= turn;
+            *direction *= sign;
         }
     }
 }
@@ -220,7 +220,7 @@ impl Generator for Hyperplane {
             #[inline(always)]
             || self.label_moving(&mut motion, x, y),
         );
-        self.with_ladder(|ladder| ladder.stop(motion));
+        self.with_cache(|cache| cache.remember(motion));
     }
 }
 

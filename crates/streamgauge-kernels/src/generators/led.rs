@@ -1,9 +1,10 @@
 //! The digits of a seven-segment display (Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees",
-//! 1984), with attributes that say nothing and may have changed places with those that do (MOA's `LEDGeneratorDrift`).
+//! 1984), with irrelevant attributes that may be swapped with relevant ones (MOA's `LEDGeneratorDrift`).
 
-use super::{Chance, Generator, Source, check_option};
+use super::{Bernoulli, Generator, Source};
 use crate::KernelError;
 use crate::dispatch;
+use crate::error::check_option;
 use crate::randomness::{Draws, LANES};
 
 const N_ATTRIBUTES: usize = 24;
@@ -11,9 +12,9 @@ const N_RELEVANT: usize = 7;
 const N_DIGITS: usize = 10;
 
 /// The event that the highest bit is 0.
-const HALF: Chance = Chance(1 << 52);
+const HALF: Bernoulli = Bernoulli(1 << 52);
 
-/// Which segments each digit lights: top, upper left, upper right, middle, lower left, lower right, bottom.
+/// The segments of each digit: top, upper left, upper right, middle, lower left, lower right, bottom.
 const SEGMENTS: [[bool; N_RELEVANT]; N_DIGITS] = {
     let (on, off) = (true, false);
     [
@@ -30,25 +31,25 @@ const SEGMENTS: [[bool; N_RELEVANT]; N_DIGITS] = {
     ]
 };
 
-/// Seven segments that are each wrong with a probability, and seventeen attributes that are on half of the time.
+/// Seven segments that are each wrong with a given probability, and seventeen attributes that are on half of the time.
 ///
-/// A row is made of eight draws: one per segment, and one for the digit and all the other attributes.
+/// A row needs eight draws: one per segment, and one for the digit and all other attributes.
 #[derive(Debug, Clone)]
 pub struct Led {
     n_drifting: usize,
-    /// Per digit and segment, the event that it is on; the last lane is not used.
-    lights: [[Chance; LANES]; N_DIGITS],
+    /// Per digit and segment, the event that it is on; the last lane is unused.
+    lights: [[Bernoulli; LANES]; N_DIGITS],
     draws: Draws,
 }
 
 impl Led {
-    /// A display whose first `n_drifting` segments have changed places with as many of the other attributes.
+    /// Creates a display whose first `n_drifting` segments are swapped with as many irrelevant attributes.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(n_drifting: usize, noise: f64, source: impl Into<Source>) -> Result<Self, KernelError> {
-        check_option("n_drifting", n_drifting, n_drifting <= N_RELEVANT, "there are only seven segments")?;
-        let (lit, dark) = (Chance::new("noise", 1.0 - noise)?, Chance::new("noise", noise)?);
+        check_option("n_drifting", n_drifting, n_drifting <= N_RELEVANT, "it must not exceed the seven segments")?;
+        let (lit, dark) = (Bernoulli::new(1.0 - noise), Bernoulli::new(noise));
         let mut lights = [[dark; LANES]; N_DIGITS];
         for (lights, segments) in lights.iter_mut().zip(&SEGMENTS) {
             for (light, &on) in lights.iter_mut().zip(segments) {
@@ -63,7 +64,7 @@ impl Led {
         let (rows, _) = x.as_chunks_mut::<N_ATTRIBUTES>();
         for (i, (values, label)) in rows.iter_mut().zip(y).enumerate() {
             let bits = self.draws.lanes(start.wrapping_add(i as u64).wrapping_mul(LANES as u64));
-            // The digit is made of the highest bits of the last draw, the other attributes of the lowest.
+            // The highest bits of the last draw select the digit, the lowest the irrelevant attributes.
             let last = bits[LANES - 1];
             let digit = ((u128::from(last) * N_DIGITS as u128) >> 64) as usize;
             let lights = &self.lights[digit];

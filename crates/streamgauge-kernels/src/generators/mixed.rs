@@ -1,30 +1,25 @@
 //! Two truth values and two numbers (Gama, Medas, Castillo and Rodrigues, "Learning with drift detection", SBIA 2004).
 
 use super::sine::wave;
-use super::{Generator, Source, check_option, fill_uniform};
-use crate::KernelError;
+use super::{Generator, Source, fill_uniform};
 use crate::dispatch;
 use crate::randomness::Draws;
 
 const N_ATTRIBUTES: usize = 4;
 
-/// Truth values v and w, and x and y uniform in [0, 1); a class of its own where at least two of v, w and
-/// y < 0.5 + 0.3 sin(3 pi x) hold.
+/// Truth values v and w, and x and y uniform in [0, 1); the class depends on whether at least two of v, w and y < 0.5 +
+/// 0.3 sin(3 pi x) hold.
 #[derive(Debug, Clone)]
 pub struct Mixed {
-    /// The class where two of the three hold.
-    where_they_hold: i32,
+    /// The class if at least two of the three hold.
+    majority_class: i32,
     attributes: Draws,
 }
 
 impl Mixed {
-    /// Concept 1: class 0 where two of the three hold. 2: class 1.
-    ///
-    /// # Errors
-    /// [`KernelError::Option`] where there is no such concept.
-    pub fn new(concept: usize, source: impl Into<Source>) -> Result<Self, KernelError> {
-        check_option("concept", concept, (1..=2).contains(&concept), "there are two, counted from 1")?;
-        Ok(Self { where_they_hold: concept as i32 - 1, attributes: source.into().rows("mixed attributes") })
+    /// Creates concept 1 (class 0 if at least two of the three hold) or concept 2 (class 1).
+    pub fn new(concept: usize, source: impl Into<Source>) -> Self {
+        Self { majority_class: i32::from(concept == 2), attributes: source.into().rows("mixed attributes") }
     }
 
     #[inline(always)]
@@ -34,8 +29,8 @@ impl Mixed {
             let (v, w) = (values[0] >= 0.5, values[1] >= 0.5);
             let below = values[3] < wave(values[2]);
             (values[0], values[1]) = (f64::from(u8::from(v)), f64::from(u8::from(w)));
-            let they_hold = u8::from(v) + u8::from(w) + u8::from(below) >= 2;
-            *label = if they_hold { self.where_they_hold } else { 1 - self.where_they_hold };
+            let majority_holds = u8::from(v) + u8::from(w) + u8::from(below) >= 2;
+            *label = if majority_holds { self.majority_class } else { 1 - self.majority_class };
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Generators: streams whose rows are computed, not stored.
 //!
-//! A row is addressed by its position in the stream: any start and any number of rows give the same bits, because
-//! every random number is a [`Draws`] value of that position. Where a concept drifts, its state at a position is a
-//! closed form of it ([`RandomRbf`], [`Sea`]) or is kept on a ladder of positions ([`Hyperplane`]).
+//! A row is addressed by its position in the stream: any start and any number of rows give the same bits, because every
+//! random number is a [`Draws`] value of that position. The state of a drifting concept is a closed form of the
+//! position ([`RandomRbf`], [`Sea`]) or comes from a cache of states ([`Hyperplane`]).
 
-use crate::KernelError;
+use crate::dispatch;
 use crate::randomness::{Draws, LANES, Purpose, unit, unit_in_lane};
 
 mod agrawal;
@@ -12,7 +12,6 @@ mod asset_negotiation;
 mod classification;
 mod gaussian;
 mod hyperplane;
-mod ladder;
 mod led;
 mod mixed;
 mod picker;
@@ -22,6 +21,7 @@ mod random_tree;
 mod sea;
 mod sine;
 mod stagger;
+mod state_cache;
 mod waveform;
 
 pub use agrawal::Agrawal;
@@ -40,13 +40,13 @@ pub use waveform::Waveform;
 
 /// A stream whose rows are computed from their positions.
 pub trait Generator: Send + Sync {
-    /// How many attributes a row has.
+    /// Returns the number of attributes of a row.
     fn n_attributes(&self) -> usize;
 
-    /// Write the rows from position `start` on: as many as `y` has places; `x` has `n_attributes` places for each.
+    /// Writes the `y.len()` rows from position `start` on; `x` has `n_attributes` values for each.
     fn fill(&self, start: u64, x: &mut [f64], y: &mut [i32]);
 
-    /// The values and labels of `n` rows from position `start` on.
+    /// Returns the values and labels of `n` rows from position `start` on.
     fn rows(&self, start: u64, n: usize) -> (Vec<f64>, Vec<i32>) {
         let (mut x, mut y) = (vec![0.0; n * self.n_attributes()], vec![0; n]);
         self.fill(start, &mut x, &mut y);
@@ -54,15 +54,45 @@ pub trait Generator: Send + Sync {
     }
 }
 
-/// Where the random numbers of a generator come from.
+/// A generator that fills its rows block by block, so that their intermediate columns stay in the first cache.
+trait BlockGenerator: Send + Sync {
+    /// The number of rows in a block.
+    const BLOCK: usize;
+
+    /// Returns the number of attributes of a row.
+    fn n_attributes(&self) -> usize;
+
+    /// Fills up to [`Self::BLOCK`] rows from position `start` on; must be `#[inline(always)]` to be dispatched.
+    fn fill_block(&self, start: u64, x: &mut [f64], y: &mut [i32]);
+}
+
+impl<T: BlockGenerator> Generator for T {
+    fn n_attributes(&self) -> usize {
+        BlockGenerator::n_attributes(self)
+    }
+
+    fn fill(&self, start: u64, x: &mut [f64], y: &mut [i32]) {
+        let d = BlockGenerator::n_attributes(self);
+        dispatch::run(
+            #[inline(always)]
+            || {
+                for (i, (x, y)) in x.chunks_mut(T::BLOCK * d).zip(y.chunks_mut(T::BLOCK)).enumerate() {
+                    self.fill_block(start.wrapping_add((i * T::BLOCK) as u64), x, y);
+                }
+            },
+        );
+    }
+}
+
+/// The seeds of a generator.
 ///
-/// The seed decides the concept and how it moves; seed and sample decide the rows. Two samples of one seed therefore
-/// show other rows of the same concept at the same position.
+/// The seed determines the concept and its motion; seed and sample determine the rows. Two samples of one seed are
+/// different rows of the same concept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Source {
-    /// Decides the concept.
+    /// The seed of the concept.
     pub seed: u64,
-    /// Which sample of the concept the rows are.
+    /// The sample of the concept.
     pub sample: u64,
 }
 
@@ -73,62 +103,61 @@ impl From<u64> for Source {
 }
 
 impl Source {
-    /// The draws that decide a part of the concept.
+    /// Returns the draws for a part of the concept.
     const fn concept(self, purpose: &str) -> Draws {
         Draws::new(self.seed, Purpose::named(purpose), 0)
     }
 
-    /// The draws that decide a part of the rows.
+    /// Returns the draws for a part of the rows.
     const fn rows(self, purpose: &str) -> Draws {
         Draws::new(self.seed, Purpose::named(purpose), self.sample)
     }
 }
 
-/// An event of a given probability.
+/// A random event of a given probability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Chance(u64);
+struct Bernoulli(u64);
 
-impl Chance {
-    /// The event that a uniform number in [0, 1) is below `probability`.
-    fn new(option: &'static str, probability: f64) -> Result<Self, KernelError> {
-        check_option(option, probability, (0.0..=1.0).contains(&probability), "it must be a number in [0, 1]")?;
-        Ok(Self((probability * 9_007_199_254_740_992.0).ceil() as u64))
+impl Bernoulli {
+    /// Creates the event that a uniform number in [0, 1) is below `probability`.
+    fn new(probability: f64) -> Self {
+        Self((probability * 9_007_199_254_740_992.0).ceil() as u64)
     }
 
-    /// 1 where it happens under 64 random bits, 0 where not, without a branch.
+    /// Returns 1 if it happens for 64 random bits, else 0, without a branch.
     #[inline(always)]
     const fn indicator(self, bits: u64) -> f64 {
         let happens = (bits >> 11).wrapping_sub(self.0) >> 63;
         f64::from_bits(0_u64.wrapping_sub(happens) & 1.0_f64.to_bits())
     }
 
-    /// Whether it happens under 64 random bits.
+    /// Returns whether it happens for 64 random bits.
     #[inline(always)]
     const fn happens(self, bits: u64) -> bool {
         (bits >> 11) < self.0
     }
 }
 
-/// Write a number made of each of the draws from position `first` on.
+/// Writes a number computed from each of the draws from position `first` on.
 ///
-/// `in_lane` and `alone` must make the same number of the same bits; the first runs in vector registers.
+/// `vector` and `scalar` must compute the same number from the same bits; the first runs in vector registers.
 #[inline(always)]
-fn fill_from(draws: Draws, first: u64, values: &mut [f64], in_lane: impl Fn(u64) -> f64, alone: impl Fn(u64) -> f64) {
+fn fill_from(draws: Draws, first: u64, values: &mut [f64], vector: impl Fn(u64) -> f64, scalar: impl Fn(u64) -> f64) {
     let mut position = first;
     let (blocks, rest) = values.as_chunks_mut::<LANES>();
     for block in blocks {
         let bits = draws.lanes(position);
         for lane in 0..LANES {
-            block[lane] = in_lane(bits[lane]);
+            block[lane] = vector(bits[lane]);
         }
         position = position.wrapping_add(LANES as u64);
     }
     for (i, value) in rest.iter_mut().enumerate() {
-        *value = alone(draws.at(position.wrapping_add(i as u64)));
+        *value = scalar(draws.at(position.wrapping_add(i as u64)));
     }
 }
 
-/// Write uniform numbers in [low, low + width).
+/// Writes uniform numbers in [low, low + width).
 #[inline(always)]
 fn fill_uniform(draws: Draws, first: u64, low: f64, width: f64, values: &mut [f64]) {
     fill_from(
@@ -142,7 +171,7 @@ fn fill_uniform(draws: Draws, first: u64, low: f64, width: f64, values: &mut [f6
     );
 }
 
-/// The sum of `a * (b - centre)`, in four lanes and a rest whatever the instruction set.
+/// Returns the sum of `a * (b - centre)`, in four lanes and a rest on every instruction set.
 #[inline(always)]
 fn centred_product(a: &[f64], b: &[f64], centre: f64) -> f64 {
     let (a_blocks, a_rest) = a.as_chunks::<4>();
@@ -153,7 +182,7 @@ fn centred_product(a: &[f64], b: &[f64], centre: f64) -> f64 {
             sums[lane] = a[lane].mul_add(b[lane] - centre, sums[lane]);
         }
     }
-    // Added to the lanes, the rest would become a masked store that stalls the next load.
+    // Adding the rest to the lanes would become a masked store that stalls the next load.
     let mut rest = 0.0_f64;
     for (&a, &b) in a_rest.iter().zip(b_rest) {
         rest = a.mul_add(b - centre, rest);
@@ -161,20 +190,10 @@ fn centred_product(a: &[f64], b: &[f64], centre: f64) -> f64 {
     ((sums[0] + sums[2]) + (sums[1] + sums[3])) + rest
 }
 
-/// Check a condition on an option.
-fn check_option(
-    option: &'static str,
-    found: impl ToString,
-    is_right: bool,
-    expected: &'static str,
-) -> Result<(), KernelError> {
-    if is_right { Ok(()) } else { Err(KernelError::Option { option, found: found.to_string(), expected }) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dispatch;
+    use crate::KernelError;
 
     fn examples() -> Vec<(&'static str, Box<dyn Generator>)> {
         let hyperplane = HyperplaneOptions { n_drifting: 3, magnitude: 0.01, ..HyperplaneOptions::default() };
@@ -190,10 +209,10 @@ mod tests {
             ("LED", Box::new(Led::new(3, 0.1, 4).unwrap())),
             ("waveform", Box::new(Waveform::new(false, 5))),
             ("waveform with noise", Box::new(Waveform::new(true, 5))),
-            ("Agrawal", Box::new(Agrawal::new(5, 0.05, 6).unwrap())),
-            ("STAGGER", Box::new(Stagger::new(2, 7).unwrap())),
-            ("sine", Box::new(Sine::new(3, 1, 8).unwrap())),
-            ("mixed", Box::new(Mixed::new(1, 9).unwrap())),
+            ("Agrawal", Box::new(Agrawal::new(5, 0.05, 6))),
+            ("STAGGER", Box::new(Stagger::new(2, 7))),
+            ("sine", Box::new(Sine::new(3, 1, 8))),
+            ("mixed", Box::new(Mixed::new(1, 9))),
             ("random tree", Box::new(RandomTree::new(RandomTreeOptions::default(), 10).unwrap())),
             ("asset negotiation", Box::new(AssetNegotiation::new(1, 0.05, 11).unwrap())),
             ("poker hand", Box::new(PokerHand::new(12))),
@@ -237,17 +256,17 @@ mod tests {
 
     #[test]
     fn every_instruction_set_gives_the_same_rows() {
-        let before = dispatch::chosen();
+        let before = dispatch::selected_path();
         for (name, generator) in examples() {
             let mut first = None;
-            for path in dispatch::available() {
-                assert!(dispatch::choose(path));
+            for path in dispatch::available_paths() {
+                assert!(dispatch::select(path));
                 let rows = generator.rows(12_345, 500);
                 let first = first.get_or_insert_with(|| rows.clone());
                 assert_eq!(bits(first), bits(&rows), "{name} on {path:?}");
             }
         }
-        assert!(dispatch::choose(before));
+        assert!(dispatch::select(before));
     }
 
     #[test]
@@ -264,14 +283,13 @@ mod tests {
         let (first, second) = (tree(0), tree(1));
         let (x, y) = second.rows(0, 100);
         assert_ne!(first.rows(0, 100).0, x);
-        let labels: Vec<i32> = x.chunks_exact(10).map(|values| first.class_of(values)).collect();
+        let labels: Vec<i32> = x.chunks_exact(10).map(|values| first.classify(values)).collect();
         assert_eq!(labels, y);
     }
 
     #[test]
-    fn options_outside_their_range_are_refused_by_name() {
+    fn options_without_rows_to_compute_are_refused_by_name() {
         assert!(matches!(Sea::new(&[], 0, 0.1, 1), Err(KernelError::Option { option: "thresholds", .. })));
-        assert!(matches!(Sea::new(&[8.0], 0, 1.1, 1), Err(KernelError::Option { option: "noise", .. })));
         let many = HyperplaneOptions { n_drifting: 11, ..HyperplaneOptions::default() };
         assert!(matches!(Hyperplane::new(many, 1), Err(KernelError::Option { option: "n_drifting", .. })));
         let none = RandomRbfOptions { n_centroids: 0, ..RandomRbfOptions::default() };

@@ -1,38 +1,39 @@
-//! Choices by weight.
+//! Weighted random choice.
 
-/// Picks an index by weight, in constant time from one draw (Walker's alias method).
+/// Weighted random choice in constant time from one draw (Walker's alias method).
 #[derive(Debug, Clone)]
 pub struct Picker {
-    /// Per index, which part of 2^64 keeps it; the rest goes to its alias.
-    kept: Vec<u64>,
+    /// Per index, the part of 2^64 that selects it; the rest selects its alias.
+    thresholds: Vec<u64>,
     aliases: Vec<usize>,
 }
 
 impl Picker {
-    /// A picker for weights of 0 or more, not all 0.
+    /// Creates a picker for weights of 0 or more, not all 0.
     pub fn new(weights: &[f64]) -> Self {
         let n = weights.len();
         let total: f64 = weights.iter().sum();
         let mut shares: Vec<f64> = weights.iter().map(|weight| weight / total * n as f64).collect();
-        let (mut poor, mut rich): (Vec<usize>, Vec<usize>) = (0..n).partition(|&i| shares[i] < 1.0);
-        let mut picker = Self { kept: vec![u64::MAX; n], aliases: (0..n).collect() };
-        while let (Some(index), Some(&giver)) = (poor.pop(), rich.last()) {
-            picker.kept[index] = (shares[index] * 18_446_744_073_709_551_616.0) as u64;
-            picker.aliases[index] = giver;
-            shares[giver] -= 1.0 - shares[index];
-            if shares[giver] < 1.0 {
-                poor.extend(rich.pop());
+        let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..n).partition(|&i| shares[i] < 1.0);
+        let mut picker = Self { thresholds: vec![u64::MAX; n], aliases: (0..n).collect() };
+        while let (Some(index), Some(&donor)) = (small.pop(), large.last()) {
+            picker.thresholds[index] = (shares[index] * 18_446_744_073_709_551_616.0) as u64;
+            picker.aliases[index] = donor;
+            shares[donor] -= 1.0 - shares[index];
+            if shares[donor] < 1.0 {
+                small.extend(large.pop());
             }
         }
         picker
     }
 
-    /// The index for 64 random bits: the high half of `bits * n` is an index, the low half decides whether to keep it.
+    /// Returns the index for 64 random bits: the high half of `bits * n` is an index, the low half selects it or its
+    /// alias.
     #[inline(always)]
     pub fn pick(&self, bits: u64) -> usize {
-        let product = u128::from(bits) * self.kept.len() as u128;
+        let product = u128::from(bits) * self.thresholds.len() as u128;
         let (index, rest) = ((product >> 64) as usize, product as u64);
-        if rest < self.kept[index] { index } else { self.aliases[index] }
+        if rest < self.thresholds[index] { index } else { self.aliases[index] }
     }
 }
 

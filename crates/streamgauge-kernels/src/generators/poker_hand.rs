@@ -17,21 +17,21 @@ pub struct PokerHand {
 }
 
 impl PokerHand {
-    /// A stream of hands.
+    /// Creates a stream of hands.
     pub fn new(source: impl Into<Source>) -> Self {
         Self { cards: source.into().rows("poker cards") }
     }
 
-    /// Deal a hand: each card is drawn from those left.
+    /// Deals a hand: each card is drawn from the remaining ones.
     #[inline(always)]
     fn deal(&self, row: u64) -> [u64; N_CARDS] {
         let first = row.wrapping_mul(N_CARDS as u64);
         let (mut hand, mut sorted) = ([0; N_CARDS], [u64::MAX; N_CARDS]);
         for i in 0..N_CARDS {
             let mut card = self.cards.below(first.wrapping_add(i as u64), N_IN_DECK - i as u64);
-            // The card-th of those left: step over every smaller card that is gone.
-            for &gone in &sorted[..i] {
-                card += u64::from(card >= gone);
+            // The card-th of the remaining ones: skip every smaller card already dealt.
+            for &dealt in &sorted[..i] {
+                card += u64::from(card >= dealt);
             }
             hand[i] = card;
             sorted[i] = card;
@@ -43,10 +43,10 @@ impl PokerHand {
     }
 }
 
-/// The class of a hand of cards 0 to 51: 0 nothing, 1 one pair, 2 two pairs, 3 three of a kind, 4 straight, 5 flush,
-/// 6 full house, 7 four of a kind, 8 straight flush, 9 royal flush.
+/// Returns the class of a hand of cards 0 to 51: 0 nothing, 1 one pair, 2 two pairs, 3 three of a kind, 4 straight, 5
+/// flush, 6 full house, 7 four of a kind, 8 straight flush, 9 royal flush.
 #[inline(always)]
-fn class_of(hand: &[u64; N_CARDS]) -> i32 {
+fn classify(hand: &[u64; N_CARDS]) -> i32 {
     let (mut ranks, mut counts, mut suits) = (0_u32, 0_u64, 0_u32);
     for &card in hand {
         let rank = card % N_RANKS;
@@ -85,7 +85,7 @@ impl Generator for PokerHand {
             for (card, pair) in hand.iter().zip(values.as_chunks_mut::<2>().0) {
                 *pair = [(card / N_RANKS) as f64, (card % N_RANKS + 1) as f64];
             }
-            *label = class_of(&hand);
+            *label = classify(&hand);
         }
     }
 }
@@ -95,14 +95,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hands_of_a_deck_are_as_many_as_is_known() {
+    fn the_counts_of_hands_in_a_deck_are_the_known_ones() {
         let mut counts = [0_u32; 10];
         for a in 0..N_IN_DECK {
             for b in 0..a {
                 for c in 0..b {
                     for d in 0..c {
                         for e in 0..d {
-                            counts[class_of(&[a, b, c, d, e]) as usize] += 1;
+                            counts[classify(&[a, b, c, d, e]) as usize] += 1;
                         }
                     }
                 }

@@ -1,26 +1,26 @@
 //! Random radial basis functions whose centres move (MOA's `RandomRBFGeneratorDrift`).
 
 use super::picker::Picker;
-use super::{Generator, Source, centred_product, check_option, fill_uniform, gaussian};
+use super::{BlockGenerator, Source, centred_product, fill_uniform, gaussian};
 use crate::KernelError;
-use crate::dispatch;
+use crate::error::check_option;
 use crate::randomness::Draws;
 
-/// Rows worked on together: their intermediate columns stay in the first cache.
+/// Rows in a block.
 const BLOCK: usize = 64;
 
-/// How many centroids there are and how they move.
+/// The options of [`RandomRbf`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RandomRbfOptions {
-    /// How many attributes a row has.
+    /// The number of attributes of a row.
     pub n_attributes: usize,
-    /// How many classes there are; a centroid has one of them.
+    /// The number of classes; a centroid has one of them.
     pub n_classes: usize,
-    /// How many centroids there are.
+    /// The number of centroids.
     pub n_centroids: usize,
-    /// How many of them move: the first.
+    /// The number of centroids that move: the first.
     pub n_drifting: usize,
-    /// How far each of them moves from one row to the next.
+    /// The distance each of them moves per row.
     pub speed: f64,
 }
 
@@ -30,16 +30,17 @@ impl Default for RandomRbfOptions {
     }
 }
 
-/// A row lies around a centroid, which is picked by weight: in a random direction, at a Gaussian distance.
+/// Random radial basis functions: a row lies in a random direction and at a Gaussian distance from a centroid, which is
+/// picked by weight.
 ///
-/// A coordinate of a moving centre goes to and fro between 0 and 1 at constant speed: a triangle wave of the row
-/// number, so that a row far away costs no more than the next.
+/// A coordinate of a moving centre oscillates between 0 and 1 at constant speed: a triangle wave of the row number, so
+/// that any row costs the same.
 #[derive(Debug, Clone)]
 pub struct RandomRbf {
     n_attributes: usize,
-    /// Per centroid and attribute, where it is at row 0.
+    /// Per centroid and attribute, the position at row 0.
     centres: Vec<f64>,
-    /// Per centroid and attribute, how far it goes from row to row.
+    /// Per centroid and attribute, the distance per row.
     velocities: Vec<f64>,
     classes: Vec<i32>,
     deviations: Vec<f64>,
@@ -50,20 +51,15 @@ pub struct RandomRbf {
 }
 
 impl RandomRbf {
-    /// Centroids, motion and rows decided by a seed.
+    /// Creates centroids, motion and rows from a seed.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(options: RandomRbfOptions, source: impl Into<Source>) -> Result<Self, KernelError> {
         let RandomRbfOptions { n_attributes, n_classes, n_centroids, n_drifting, speed } = options;
-        for (option, found) in [("n_attributes", n_attributes), ("n_classes", n_classes), ("n_centroids", n_centroids)]
-        {
-            check_option(option, found, found > 0, "there must be at least one")?;
-        }
-        check_option("n_drifting", n_drifting, n_drifting <= n_centroids, "there are not so many centroids")?;
-        let finite = speed.is_finite() && speed >= 0.0;
-        check_option("speed", speed, finite, "it must be a finite number of 0 or more")?;
-
+        check_option("n_attributes", n_attributes, n_attributes > 0, "there must be at least one")?;
+        check_option("n_centroids", n_centroids, n_centroids > 0, "there must be at least one")?;
+        check_option("n_drifting", n_drifting, n_drifting <= n_centroids, "it must not exceed n_centroids")?;
         let source = source.into();
         let (positions, headings) = (source.concept("RBF centres"), source.concept("RBF headings"));
         let (classes, deviations, weights) =
@@ -93,6 +89,14 @@ impl RandomRbf {
             distances: source.rows("RBF distances"),
         })
     }
+}
+
+impl BlockGenerator for RandomRbf {
+    const BLOCK: usize = BLOCK;
+
+    fn n_attributes(&self) -> usize {
+        self.n_attributes
+    }
 
     #[inline(always)]
     fn fill_block(&self, start: u64, x: &mut [f64], y: &mut [i32]) {
@@ -110,39 +114,21 @@ impl RandomRbf {
             let velocity = &self.velocities[centroid * d..(centroid + 1) * d];
             let row = row as f64;
             for ((value, &centre), &velocity) in values.iter_mut().zip(centre).zip(velocity) {
-                *value = scale.mul_add(*value, reflected(velocity.mul_add(row, centre)));
+                *value = scale.mul_add(*value, reflect(velocity.mul_add(row, centre)));
             }
         }
     }
 }
 
-impl Generator for RandomRbf {
-    fn n_attributes(&self) -> usize {
-        self.n_attributes
-    }
-
-    fn fill(&self, start: u64, x: &mut [f64], y: &mut [i32]) {
-        dispatch::run(
-            #[inline(always)]
-            || {
-                let blocks = x.chunks_mut(BLOCK * self.n_attributes).zip(y.chunks_mut(BLOCK));
-                for (i, (x, y)) in blocks.enumerate() {
-                    self.fill_block(start.wrapping_add((i * BLOCK) as u64), x, y);
-                }
-            },
-        );
-    }
-}
-
-/// The length of a vector; a tiny number where it is 0, so that it can be divided by.
+/// Returns the length of a vector; a tiny number if it is 0, so that it can be divided by.
 #[inline(always)]
 fn length(vector: &[f64]) -> f64 {
     centred_product(vector, vector, 0.0).max(f64::MIN_POSITIVE).sqrt()
 }
 
-/// Where a point that would be at `position` is, if it turns back whenever it reaches 0 or 1.
+/// Reflects a position at 0 and 1 until it lies between them.
 #[inline(always)]
-fn reflected(position: f64) -> f64 {
+fn reflect(position: f64) -> f64 {
     let phase = (-2.0_f64).mul_add((0.5 * position).floor(), position);
     1.0 - (1.0 - phase).abs()
 }
@@ -154,7 +140,7 @@ mod tests {
     #[test]
     fn a_reflected_point_goes_to_and_fro_between_0_and_1() {
         for (position, expected) in [(0.25, 0.25), (1.25, 0.75), (2.25, 0.25), (-0.25, 0.25), (7.5, 0.5), (1.0, 1.0)] {
-            assert_eq!(reflected(position), expected);
+            assert_eq!(reflect(position), expected);
         }
     }
 }

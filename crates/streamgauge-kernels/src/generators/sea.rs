@@ -1,29 +1,30 @@
 //! SEA concepts (Street and Kim, "A streaming ensemble algorithm (SEA) for large-scale classification", KDD 2001).
 
-use super::{Chance, Generator, Source, check_option, fill_uniform};
+use super::{Bernoulli, Generator, Source, fill_uniform};
 use crate::KernelError;
 use crate::dispatch;
+use crate::error::check_option;
 use crate::randomness::Draws;
 
 const N_ATTRIBUTES: usize = 3;
 
-/// Three uniform attributes in [0, 10); class 1 where the first two add up to more than a threshold, class 0 where
-/// not, as in MOA and River. The third attribute says nothing.
+/// SEA concepts: three uniform attributes in [0, 10); class 1 if the sum of the first two exceeds a threshold, else
+/// class 0, as in MOA and River. The third attribute is irrelevant.
 #[derive(Debug, Clone)]
 pub struct Sea {
     thresholds: Vec<f64>,
     drift_every: u64,
-    noise: Chance,
+    noise: Bernoulli,
     attributes: Draws,
     flips: Draws,
 }
 
 impl Sea {
-    /// A stream whose threshold goes on to the next, and from the last to the first, after every `drift_every` rows
-    /// (0: never), and whose labels are flipped with probability `noise`.
+    /// Creates a stream that cycles through the thresholds, the next after every `drift_every` rows (0: never), and
+    /// whose labels are flipped with probability `noise`.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where an option is outside its range.
+    /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(
         thresholds: &[f64],
         drift_every: u64,
@@ -35,13 +36,13 @@ impl Sea {
         Ok(Self {
             thresholds: thresholds.to_vec(),
             drift_every: if drift_every == 0 { u64::MAX } else { drift_every },
-            noise: Chance::new("noise", noise)?,
+            noise: Bernoulli::new(noise),
             attributes: source.rows("SEA attributes"),
             flips: source.rows("SEA noise"),
         })
     }
 
-    /// Write rows that share one threshold.
+    /// Writes rows with one threshold.
     #[inline(always)]
     fn fill_concept(&self, threshold: f64, start: u64, x: &mut [f64], y: &mut [i32]) {
         fill_uniform(self.attributes, start.wrapping_mul(N_ATTRIBUTES as u64), 0.0, 10.0, x);

@@ -3,12 +3,11 @@
 
 use std::f64::consts::PI;
 
-use super::{Generator, Source, check_option, fill_uniform, gaussian};
-use crate::KernelError;
+use super::{Generator, Source, fill_uniform, gaussian};
 use crate::dispatch;
 use crate::randomness::Draws;
 
-/// Uniform attributes in [0, 1), of which the first two decide the class, as in MOA.
+/// Points below and above a curve: uniform attributes in [0, 1), of which the first two determine the class, as in MOA.
 #[derive(Debug, Clone)]
 pub struct Sine {
     n_attributes: usize,
@@ -20,19 +19,15 @@ pub struct Sine {
 }
 
 impl Sine {
-    /// Concepts 1 and 2: the curve is sin(a1), and class 0 (class 1) lies below it. 3 and 4: the same with the curve
-    /// 0.5 + 0.3 sin(3 pi a1).
-    ///
-    /// # Errors
-    /// [`KernelError::Option`] where there is no such concept.
-    pub fn new(concept: usize, n_irrelevant: usize, source: impl Into<Source>) -> Result<Self, KernelError> {
-        check_option("concept", concept, (1..=4).contains(&concept), "there are four, counted from 1")?;
-        Ok(Self {
+    /// Creates concepts 1 and 2 (the curve is sin(a1), and class 0 or class 1 lies below it) or 3 and 4 (the same with
+    /// the curve 0.5 + 0.3 sin(3 pi a1)).
+    pub fn new(concept: usize, n_irrelevant: usize, source: impl Into<Source>) -> Self {
+        Self {
             n_attributes: 2 + n_irrelevant,
             wavy: concept > 2,
             below: i32::from(concept.is_multiple_of(2)),
             attributes: source.into().rows("sine attributes"),
-        })
+        }
     }
 
     #[inline(always)]
@@ -43,7 +38,7 @@ impl Sine {
     }
 }
 
-/// The curve 0.5 + 0.3 sin(3 pi x) for x in [0, 1].
+/// Returns the curve 0.5 + 0.3 sin(3 pi x) for x in [0, 1].
 #[inline(always)]
 pub(super) fn wave(x: f64) -> f64 {
     // sin(pi v) = (-1)^k sin(pi (v - k)) with the nearest whole k, for which v - k is exact.

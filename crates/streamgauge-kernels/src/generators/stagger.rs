@@ -1,14 +1,13 @@
 //! STAGGER concepts (Schlimmer and Granger, "Incremental learning from noisy data", Machine Learning 1, 1986).
 
-use super::{Generator, Source, check_option};
-use crate::KernelError;
+use super::{Generator, Source};
 use crate::randomness::Draws;
 
 const N_ATTRIBUTES: usize = 3;
 /// Sizes, colours and shapes: three values each.
 const N_COMBINATIONS: usize = 27;
 
-/// Size, colour and shape, uniform; class 1 where the concept is true of them.
+/// STAGGER concepts: uniform size, colour and shape; class 1 if the concept is true for them.
 #[derive(Debug, Clone)]
 pub struct Stagger {
     rows: [([f64; N_ATTRIBUTES], i32); N_COMBINATIONS],
@@ -16,12 +15,8 @@ pub struct Stagger {
 }
 
 impl Stagger {
-    /// Concept 1: small and red. 2: green or circular. 3: medium or large.
-    ///
-    /// # Errors
-    /// [`KernelError::Option`] where there is no such concept.
-    pub fn new(concept: usize, source: impl Into<Source>) -> Result<Self, KernelError> {
-        check_option("concept", concept, (1..=3).contains(&concept), "there are three, counted from 1")?;
+    /// Creates concept 1 (small and red), 2 (green or circular) or 3 (medium or large).
+    pub fn new(concept: usize, source: impl Into<Source>) -> Self {
         let mut rows = [([0.0; N_ATTRIBUTES], 0); N_COMBINATIONS];
         for (i, (values, label)) in rows.iter_mut().enumerate() {
             let (size, colour, shape) = (i / 9, i / 3 % 3, i % 3);
@@ -32,7 +27,7 @@ impl Stagger {
                 _ => size != 0,
             });
         }
-        Ok(Self { rows, picks: source.into().rows("STAGGER attributes") })
+        Self { rows, picks: source.into().rows("STAGGER attributes") }
     }
 }
 

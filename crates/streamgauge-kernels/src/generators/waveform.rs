@@ -1,28 +1,27 @@
 //! Waveforms (Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees", 1984).
 
-use super::{Generator, Source, gaussian};
-use crate::dispatch;
+use super::{BlockGenerator, Source, gaussian};
 use crate::randomness::{Draws, unit};
 
 const N_RELEVANT: usize = 21;
 const N_IRRELEVANT: usize = 19;
 const N_CLASSES: usize = 3;
-/// Rows worked on together.
+/// Rows in a block.
 const BLOCK: usize = 16;
 
-/// Triangles of height 6 around these attributes.
+/// The centres of the triangles, which have height 6.
 const PEAKS: [usize; 3] = [6, 14, 10];
-/// Which two triangles a class is mixed of.
+/// The two triangles that each class mixes.
 const MIXED: [[usize; 2]; N_CLASSES] = [[0, 1], [0, 2], [1, 2]];
 
-/// Each class is a random mixture of two of three triangles, plus Gaussian noise; 19 more attributes may be noise
-/// alone.
+/// Waveforms: each class is a random mixture of two of three triangles, plus Gaussian noise; 19 more attributes may be
+/// pure noise.
 #[derive(Debug, Clone)]
 pub struct Waveform {
     n_attributes: usize,
-    /// Per class, the second of its triangles.
+    /// The second triangle of each class.
     bases: [[f64; N_RELEVANT]; N_CLASSES],
-    /// Per class, what must be added to the second triangle to make it the first.
+    /// The difference of the two triangles of each class.
     differences: [[f64; N_RELEVANT]; N_CLASSES],
     classes: Draws,
     mixtures: Draws,
@@ -30,7 +29,7 @@ pub struct Waveform {
 }
 
 impl Waveform {
-    /// Waves of 21 attributes, or of 40 with those that say nothing.
+    /// Creates waveforms of 21 attributes, or of 40 including irrelevant ones.
     pub fn new(with_irrelevant: bool, source: impl Into<Source>) -> Self {
         let source = source.into();
         let triangles = PEAKS.map(|peak| {
@@ -54,6 +53,14 @@ impl Waveform {
             noise: source.rows("waveform noise"),
         }
     }
+}
+
+impl BlockGenerator for Waveform {
+    const BLOCK: usize = BLOCK;
+
+    fn n_attributes(&self) -> usize {
+        self.n_attributes
+    }
 
     #[inline(always)]
     fn fill_block(&self, start: u64, x: &mut [f64], y: &mut [i32]) {
@@ -68,23 +75,5 @@ impl Waveform {
             }
             *label = class as i32;
         }
-    }
-}
-
-impl Generator for Waveform {
-    fn n_attributes(&self) -> usize {
-        self.n_attributes
-    }
-
-    fn fill(&self, start: u64, x: &mut [f64], y: &mut [i32]) {
-        dispatch::run(
-            #[inline(always)]
-            || {
-                let blocks = x.chunks_mut(BLOCK * self.n_attributes).zip(y.chunks_mut(BLOCK));
-                for (i, (x, y)) in blocks.enumerate() {
-                    self.fill_block(start.wrapping_add((i * BLOCK) as u64), x, y);
-                }
-            },
-        );
     }
 }

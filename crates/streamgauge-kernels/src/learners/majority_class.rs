@@ -75,7 +75,7 @@ impl Learner for MajorityClass {
             return Err(reader.error("its majority is not a class"));
         }
         reader.finish()?;
-        self.majority = Majority::of(weights, majority);
+        self.majority = Majority::from_weights(weights, majority);
         Ok(())
     }
 }

@@ -1,9 +1,9 @@
-//! The first pass: how many rows each class has, and on request an index of the rows of each.
+//! The first pass: the number of rows per class, and optionally an index of the rows of each class.
 
 use crate::KernelError;
 use crate::text::{Classes, Line, Mark, RawLines, RawRows, TextError};
 
-/// Counts the rows of each class in a text that comes in chunks.
+/// A counter of the rows of each class in a text read in chunks.
 pub struct Counting {
     lines: RawLines,
     rows: RawRows,
@@ -20,8 +20,8 @@ struct Counter {
 }
 
 impl Counting {
-    /// A count of the rows from a place on; with `indexed`, each row is also kept under its class, its number
-    /// (from 1) in front.
+    /// Creates a counter of the rows after a mark; with `indexed`, each row is also kept under its class, preceded by
+    /// its number (from 1).
     #[must_use]
     pub fn new(rows: RawRows, classes: Classes, from: Mark, indexed: bool) -> Self {
         let counts = vec![0; classes.names().len()];
@@ -30,39 +30,39 @@ impl Counting {
         Self { lines: RawLines::new(from), rows, counter }
     }
 
-    /// Count the rows of a chunk; gives the index of these rows, a text for each class.
+    /// Counts the rows of a chunk; returns the index of these rows, a text for each class.
     ///
     /// # Errors
-    /// A line that is not a row.
+    /// Returns an error for an invalid row.
     pub fn update(&mut self, chunk: &[u8]) -> Result<Vec<Vec<u8>>, KernelError> {
         let Self { lines, rows, counter } = self;
         lines.update(rows, chunk, |line, plain| counter.count(rows, &line, plain))?;
         Ok(self.counter.index.as_mut().map(std::mem::take).unwrap_or_default())
     }
 
-    /// Count a last line that has no end; gives its index.
+    /// Counts a last line without a line end; returns its index.
     ///
     /// # Errors
-    /// Where it is not a row.
+    /// Returns an error if it is not a valid row.
     pub fn finish(&mut self) -> Result<Vec<Vec<u8>>, KernelError> {
         let Self { lines, rows, counter } = self;
         lines.finish(rows, |line, plain| counter.count(rows, &line, plain))?;
         Ok(self.counter.index.as_mut().map(std::mem::take).unwrap_or_default())
     }
 
-    /// The names of the classes, in the order of their codes.
+    /// Returns the names of the classes, in the order of their codes.
     #[must_use]
     pub fn classes(&self) -> &[String] {
         self.counter.classes.names()
     }
 
-    /// How many rows each class has.
+    /// Returns the number of rows of each class.
     #[must_use]
     pub fn counts(&self) -> &[u64] {
         &self.counter.counts
     }
 
-    /// How many rows there are, with a label or without.
+    /// Returns the number of rows, with and without a label.
     #[must_use]
     pub fn n_rows(&self) -> u64 {
         self.counter.n_rows
@@ -73,7 +73,7 @@ impl Counter {
     #[inline(always)]
     fn count(&mut self, rows: &RawRows, line: &Line<'_>, plain: bool) -> Result<(), TextError> {
         self.n_rows += 1;
-        if let Some(code) = rows.class(line, plain, &mut self.classes, &mut self.ends)?.code {
+        if let Some(code) = rows.find_class(line, plain, &mut self.classes, &mut self.ends)?.code {
             if code == self.counts.len() {
                 self.counts.push(0);
             }
@@ -111,10 +111,10 @@ mod tests {
             let classes = Classes::declared(["down", "up"].into_iter().collect());
             let mut counting = Counting::new(rows, classes, Mark { row: 0, end: 4, line: 1 }, true);
             let mut index = vec![Vec::new(); 2];
-            let mut take =
+            let mut collect =
                 |parts: Vec<Vec<u8>>| parts.into_iter().zip(&mut index).for_each(|(part, all)| all.extend(part));
-            text.chunks(cut).for_each(|chunk| take(counting.update(chunk).unwrap()));
-            take(counting.finish().unwrap());
+            text.chunks(cut).for_each(|chunk| collect(counting.update(chunk).unwrap()));
+            collect(counting.finish().unwrap());
             assert_eq!((counting.counts(), counting.n_rows()), (&[1, 3][..], 5));
             assert_eq!(index, [b"2,2,down\n".to_vec(), b"1,1,up\n4,4,up\n5,5,'up'\n".to_vec()]);
         }

@@ -1,40 +1,40 @@
-//! Sampling of training and test sets: which rows, and the text of those selected.
+//! Sampling of training and test sets: the selection of rows, and their text.
 
 mod counting;
 mod selection;
 mod text;
 
 pub use counting::Counting;
-pub use selection::{Fate, Group, Selection};
-pub use text::{Chosen, Sampling};
+pub use selection::{Assignment, Group, Selection};
+pub use text::{SampledRows, Sampling};
 
-/// A whole number that is counted up, as text: quicker than to write each number anew.
+/// A counter in decimal digits: faster than formatting each number.
 #[derive(Debug, Clone)]
-struct Decimal {
+struct DecimalCounter {
     text: [u8; 20],
     start: usize,
 }
 
-impl Default for Decimal {
+impl Default for DecimalCounter {
     fn default() -> Self {
         Self { text: [b'0'; 20], start: 19 }
     }
 }
 
-impl Decimal {
+impl DecimalCounter {
     fn digits(&self) -> &[u8] {
         &self.text[self.start..]
     }
 
     #[inline(always)]
     fn increment(&mut self) {
-        for place in (0..self.text.len()).rev() {
-            if self.text[place] < b'9' {
-                self.text[place] += 1;
-                self.start = self.start.min(place);
+        for position in (0..self.text.len()).rev() {
+            if self.text[position] < b'9' {
+                self.text[position] += 1;
+                self.start = self.start.min(position);
                 return;
             }
-            self.text[place] = b'0';
+            self.text[position] = b'0';
         }
     }
 }
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn a_decimal_counts() {
-        let mut decimal = Decimal::default();
+        let mut decimal = DecimalCounter::default();
         for number in 0..10_500 {
             assert_eq!(decimal.digits(), number.to_string().as_bytes());
             decimal.increment();

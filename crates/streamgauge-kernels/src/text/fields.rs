@@ -2,14 +2,16 @@
 
 use std::borrow::Cow;
 
-use super::bytes::position;
+use super::bytes::find_byte;
+use super::numbers::parse_number;
 use crate::KernelError;
+use crate::error::check_option;
 
-/// How the values of a file are written.
+/// The syntax of values in a file.
 ///
-/// A field may stand in double quotes (in ARFF also in single ones) and hold the delimiter then; a quote inside is
-/// doubled, in ARFF escaped by a backslash. Blanks around a field do not count unless they are quoted. Line breaks
-/// inside quotes are refused.
+/// A field may be in double quotes (in ARFF also in single ones) and then contain the delimiter; a quote inside is
+/// doubled, in ARFF escaped by a backslash. Blanks around a field are ignored unless they are quoted. Line breaks
+/// inside quotes are not allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dialect {
     delimiter: u8,
@@ -18,71 +20,76 @@ pub struct Dialect {
 }
 
 impl Dialect {
-    /// A dialect; `missing` are the texts that stand for a missing value.
+    /// Creates a dialect; `missing` are the texts that mean a missing value.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where the delimiter could be part of a value.
+    /// Returns [`KernelError::Option`] if the delimiter could be part of a value.
     pub fn new(delimiter: u8, missing: Vec<String>) -> Result<Self, KernelError> {
         let usable = delimiter == b' ' || delimiter == b'\t' || delimiter.is_ascii_punctuation();
-        if !usable || b"\"'.+-%{}?\\@_".contains(&delimiter) {
-            return Err(KernelError::Option {
-                option: "delimiter",
-                found: format!("{:?}", char::from(delimiter)),
-                expected: "it must be a comma, a semicolon, a tab or another mark that is in no number and no name",
-            });
-        }
+        check_option(
+            "delimiter",
+            format!("{:?}", char::from(delimiter)),
+            usable && !b"\"'.+-%{}?\\@_".contains(&delimiter),
+            "it must be a comma, a semicolon, a tab or another punctuation mark that cannot be part of a value",
+        )?;
         Ok(Self { delimiter, arff: false, missing })
     }
 
-    /// The dialect of ARFF, where `?` is a missing value and an empty field is none.
+    /// Creates the dialect of ARFF, in which `?` is a missing value and an empty field is not.
     ///
     /// # Errors
-    /// As [`Dialect::new`].
+    /// As for [`Dialect::new`].
     pub fn arff(delimiter: u8, mut missing: Vec<String>) -> Result<Self, KernelError> {
         missing.retain(|text| !text.is_empty() && text != "?");
         missing.insert(0, "?".into());
         Ok(Self { arff: true, ..Self::new(delimiter, missing)? })
     }
 
-    /// The dialect of the header of an ARFF file.
+    /// Returns the dialect of the header of an ARFF file.
     pub(super) fn arff_header() -> Self {
         Self { delimiter: b',', arff: true, missing: Vec::new() }
     }
 
-    /// What stands between two fields.
+    /// Returns the delimiter of fields.
     #[inline(always)]
     #[must_use]
     pub fn delimiter(&self) -> u8 {
         self.delimiter
     }
 
-    /// Whether it is that of ARFF.
+    /// Returns whether it is the dialect of ARFF.
     #[inline(always)]
     #[must_use]
     pub fn is_arff(&self) -> bool {
         self.arff
     }
 
-    /// The texts that stand for a missing value.
+    /// Returns the texts that mean a missing value.
     #[must_use]
     pub fn missing(&self) -> &[String] {
         &self.missing
     }
 
-    /// Whether a field stands for a missing value; in ARFF a quoted one never does.
+    /// Returns whether a text for a missing value looks like a number.
+    #[must_use]
+    pub fn has_numeric_missing(&self) -> bool {
+        self.missing.iter().any(|text| parse_number(text).is_ok())
+    }
+
+    /// Returns whether a field means a missing value; in ARFF a quoted one never does.
     #[must_use]
     pub fn is_missing(&self, field: &Field<'_>) -> bool {
         !(self.arff && field.quoted) && self.missing.iter().any(|text| *text == field.text)
     }
 
-    /// Whether a byte is a blank.
+    /// Returns whether a byte is a blank.
     #[inline(always)]
     #[must_use]
     pub fn is_blank(&self, byte: u8) -> bool {
         (byte == b' ' || byte == b'\t') && byte != self.delimiter
     }
 
-    /// Whether a line holds no row: it is blank, or a comment of ARFF.
+    /// Returns whether a line contains no row: it is blank, or a comment of ARFF.
     #[inline(always)]
     #[must_use]
     pub fn is_skipped(&self, line: &[u8]) -> bool {
@@ -107,107 +114,107 @@ pub struct Field<'a> {
     pub quoted: bool,
 }
 
-/// A place in a line.
+/// A position in a line.
 #[derive(Debug, Clone)]
 pub struct Cursor<'a> {
     /// The line.
     pub line: &'a [u8],
-    /// Where the next field starts.
-    pub at: usize,
+    /// The start of the next field.
+    pub position: usize,
     /// Whether the last field has been read.
     pub ended: bool,
 }
 
 impl<'a> Cursor<'a> {
-    /// The start of a line.
+    /// Creates a cursor at the start of a line.
     #[inline(always)]
     pub fn new(line: &'a [u8]) -> Self {
-        Self { line, at: 0, ended: false }
+        Self { line, position: 0, ended: false }
     }
 
-    /// Go behind a field that ends at `end`, where the line ends or a delimiter stands.
+    /// Moves past a field that ends at `end`, which is a delimiter or the end of the line.
     #[inline(always)]
-    pub fn pass(&mut self, end: usize) {
+    pub fn advance_past(&mut self, end: usize) {
         self.ended = end >= self.line.len();
-        self.at = end + 1;
+        self.position = end + 1;
     }
 
-    /// Whether a field may end at `end`.
+    /// Returns whether a field may end at `end`.
     #[inline(always)]
     pub fn is_field_end(&self, end: usize, delimiter: u8) -> bool {
         self.line.get(end).is_none_or(|&byte| byte == delimiter)
     }
 
-    /// Read the next field.
-    pub fn field(&mut self, dialect: &Dialect) -> Result<Field<'a>, String> {
+    /// Reads the next field.
+    pub fn read_field(&mut self, dialect: &Dialect) -> Result<Field<'a>, String> {
         self.skip_blanks(dialect);
-        let start = self.at.min(self.line.len());
+        let start = self.position.min(self.line.len());
         if self.line.get(start).is_some_and(|&byte| dialect.is_quote(byte)) {
-            return self.quoted_field(dialect);
+            return self.read_quoted_field(dialect);
         }
         let rest = &self.line[start..];
-        let end = start + position(rest, dialect.delimiter).unwrap_or(rest.len());
-        self.pass(end);
+        let end = start + find_byte(rest, dialect.delimiter).unwrap_or(rest.len());
+        self.advance_past(end);
         let text = &self.line[start..end];
         let trailing = text.iter().rev().take_while(|&&byte| dialect.is_blank(byte)).count();
-        Ok(Field { text: Cow::Borrowed(checked_text(&text[..text.len() - trailing])?), quoted: false })
+        Ok(Field { text: Cow::Borrowed(parse_utf8(&text[..text.len() - trailing])?), quoted: false })
     }
 
-    fn quoted_field(&mut self, dialect: &Dialect) -> Result<Field<'a>, String> {
-        let text = self.quoted(dialect)?;
+    fn read_quoted_field(&mut self, dialect: &Dialect) -> Result<Field<'a>, String> {
+        let text = self.read_quoted(dialect)?;
         self.skip_blanks(dialect);
-        if !self.is_field_end(self.at, dialect.delimiter) {
-            return Err("there is text behind the closing quote".into());
+        if !self.is_field_end(self.position, dialect.delimiter) {
+            return Err("unexpected text after the closing quote".into());
         }
-        self.pass(self.at);
+        self.advance_past(self.position);
         Ok(Field { text, quoted: true })
     }
 
-    /// Read a text in quotes; the place is then behind the closing one.
-    pub fn quoted(&mut self, dialect: &Dialect) -> Result<Cow<'a, str>, String> {
-        let quote = self.line[self.at];
-        let start = self.at + 1;
-        let (mut at, mut from) = (start, start);
+    /// Reads a quoted text; the cursor is then after the closing quote.
+    pub fn read_quoted(&mut self, dialect: &Dialect) -> Result<Cow<'a, str>, String> {
+        let quote = self.line[self.position];
+        let start = self.position + 1;
+        let (mut position, mut start_of_text) = (start, start);
         let mut text = Cow::Borrowed("");
         loop {
-            let Some(&byte) = self.line.get(at) else {
-                return Err("the quote is not closed in this line (line breaks inside quotes are not read)".into());
+            let Some(&byte) = self.line.get(position) else {
+                return Err("the quote is not closed in this line (line breaks inside quotes are not supported)".into());
             };
-            let doubled = byte == quote && !dialect.arff && self.line.get(at + 1) == Some(&quote);
+            let doubled = byte == quote && !dialect.arff && self.line.get(position + 1) == Some(&quote);
             if byte == quote && !doubled {
                 break;
             }
             if doubled || (dialect.arff && byte == b'\\') {
-                let escaped = if doubled { char::from(quote) } else { unescaped(self.line.get(at + 1))? };
-                text += checked_text(&self.line[from..at])?;
+                let escaped = if doubled { char::from(quote) } else { unescape(self.line.get(position + 1))? };
+                text += parse_utf8(&self.line[start_of_text..position])?;
                 text.to_mut().push(escaped);
-                at += 1;
-                from = at + 1;
+                position += 1;
+                start_of_text = position + 1;
             }
-            at += 1;
+            position += 1;
         }
-        self.at = at + 1;
-        text += checked_text(&self.line[from..at])?;
+        self.position = position + 1;
+        text += parse_utf8(&self.line[start_of_text..position])?;
         Ok(text)
     }
 
-    /// Go to the next byte that is no blank.
+    /// Moves to the next byte that is not a blank.
     #[inline(always)]
     pub fn skip_blanks(&mut self, dialect: &Dialect) {
-        while self.line.get(self.at).is_some_and(|&byte| dialect.is_blank(byte)) {
-            self.at += 1;
+        while self.line.get(self.position).is_some_and(|&byte| dialect.is_blank(byte)) {
+            self.position += 1;
         }
     }
 
-    /// The next byte.
+    /// Returns the next byte.
     #[inline(always)]
     pub fn peek(&self) -> Option<u8> {
-        self.line.get(self.at).copied()
+        self.line.get(self.position).copied()
     }
 }
 
-/// The character that stands for itself or another behind a backslash.
-fn unescaped(byte: Option<&u8>) -> Result<char, String> {
+/// Returns the character of an escape sequence.
+fn unescape(byte: Option<&u8>) -> Result<char, String> {
     match byte {
         Some(b'n') => Ok('\n'),
         Some(b'r') => Ok('\r'),
@@ -217,25 +224,26 @@ fn unescaped(byte: Option<&u8>) -> Result<char, String> {
     }
 }
 
-/// Bytes as text: UTF-8 without zero bytes.
-pub fn checked_text(bytes: &[u8]) -> Result<&str, String> {
-    let text = std::str::from_utf8(bytes)
-        .map_err(|_| format!("{} is not UTF-8; convert the file", super::shown(&String::from_utf8_lossy(bytes))))?;
+/// Parses bytes as text: UTF-8 without zero bytes.
+pub fn parse_utf8(bytes: &[u8]) -> Result<&str, String> {
+    let text = std::str::from_utf8(bytes).map_err(|_| {
+        format!("{} is not UTF-8; convert the file", super::quote_excerpt(&String::from_utf8_lossy(bytes)))
+    })?;
     if bytes.contains(&0) {
-        return Err("there is a zero byte: this is not a text file".into());
+        return Err("zero byte found: this is not a text file".into());
     }
     Ok(text)
 }
 
-/// The fields of a line, each with whether it was in quotes.
+/// Splits a line into fields, each with whether it was in quotes.
 ///
 /// # Errors
-/// The number of the field at fault, counted from 0, and what is wrong with it.
+/// Returns the index of the invalid field, from 0, and the reason.
 pub fn split(line: &[u8], dialect: &Dialect) -> Result<Vec<(String, bool)>, (usize, String)> {
     let mut cursor = Cursor::new(line);
     let mut fields = Vec::new();
     while !cursor.ended {
-        let field = cursor.field(dialect).map_err(|problem| (fields.len(), problem))?;
+        let field = cursor.read_field(dialect).map_err(|problem| (fields.len(), problem))?;
         fields.push((field.text.into_owned(), field.quoted));
     }
     Ok(fields)
@@ -267,8 +275,8 @@ mod tests {
     fn broken_fields_are_refused() {
         let csv = Dialect::new(b',', vec![]).unwrap();
         assert!(texts("1,\"a", &csv).unwrap_err().starts_with("1: the quote is not closed"));
-        assert!(texts("\"a\"b,1", &csv).unwrap_err().starts_with("0: there is text behind"));
-        assert!(texts("1,a\0", &csv).unwrap_err().starts_with("1: there is a zero byte"));
+        assert!(texts("\"a\"b,1", &csv).unwrap_err().starts_with("0: unexpected text after"));
+        assert!(texts("1,a\0", &csv).unwrap_err().starts_with("1: zero byte found"));
         let arff = Dialect::arff(b',', vec![]).unwrap();
         assert!(texts("1,'a\\d'", &arff).unwrap_err().starts_with("1: a backslash"));
         assert!(texts("1,'a\\", &arff).unwrap_err().starts_with("1: a backslash"));

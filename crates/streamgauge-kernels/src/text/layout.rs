@@ -1,38 +1,39 @@
-//! What the columns of a file are.
+//! The columns of a file.
 
 use super::{Dialect, Names};
 use crate::KernelError;
+use crate::error::check_option;
 
-/// What becomes of a column.
+/// The role of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// It is an attribute of the rows.
+    /// An attribute of the rows.
     Attribute,
-    /// It is the class.
+    /// The class.
     Class,
-    /// It is the weight of the row.
+    /// The weight of the row.
     Weight,
-    /// It is left out.
+    /// Excluded.
     Dropped,
 }
 
 /// A column of a file.
 #[derive(Debug, Clone)]
 pub struct Column {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// The names of its nominal values; none where it is numeric.
+    /// The names of its nominal values; none if it is numeric.
     pub names: Option<Names>,
-    /// What becomes of it.
+    /// Its role.
     pub role: Role,
     /// Whether values may be missing.
     pub missing: bool,
 }
 
 impl Column {
-    /// What it is and what it is called, for a message.
+    /// Returns its role and name, for a message.
     #[must_use]
-    pub fn label(&self) -> String {
+    pub fn describe(&self) -> String {
         let word = match self.role {
             Role::Attribute | Role::Dropped => "attribute",
             Role::Class => "class",
@@ -42,43 +43,22 @@ impl Column {
     }
 }
 
-/// The columns of a file and how they are written.
+/// The columns of a file and their syntax.
 #[derive(Debug, Clone)]
 pub struct Layout {
-    /// How values are written.
+    /// The syntax of values.
     pub dialect: Dialect,
     /// The columns, from left to right.
     pub columns: Vec<Column>,
 }
 
 impl Layout {
-    /// A layout that rows can be read by.
+    /// Creates a layout.
     ///
     /// # Errors
-    /// [`KernelError::Option`] unless at most one column is the class and nominal, and at most one the weight and
-    /// numeric.
+    /// Returns [`KernelError::Option`] if there is no column.
     pub fn new(dialect: Dialect, columns: Vec<Column>) -> Result<Self, KernelError> {
-        let fault =
-            |column: &Column, expected| Err(KernelError::Option { option: "columns", found: column.label(), expected });
-        if columns.is_empty() {
-            return Err(KernelError::Option {
-                option: "columns",
-                found: "none".into(),
-                expected: "there must be some",
-            });
-        }
-        let (mut n_classes, mut n_weights) = (0, 0);
-        for column in &columns {
-            n_classes += usize::from(column.role == Role::Class);
-            n_weights += usize::from(column.role == Role::Weight);
-            match (column.role, &column.names) {
-                (Role::Class, None) => return fault(column, "the class must be nominal"),
-                (Role::Weight, Some(_)) => return fault(column, "the weight must be numeric"),
-                _ if n_classes > 1 => return fault(column, "there is another class"),
-                _ if n_weights > 1 => return fault(column, "there is another weight"),
-                _ => {}
-            }
-        }
+        check_option("columns", "none", !columns.is_empty(), "there must be at least one")?;
         Ok(Self { dialect, columns })
     }
 }

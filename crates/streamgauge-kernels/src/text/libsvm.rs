@@ -2,29 +2,30 @@
 
 use std::ops::ControlFlow;
 
-use super::fields::checked_text;
-use super::numbers::number;
-use super::{Line, Lines, Names, Parser, Rows, TextError, listed, shown};
+use super::fields::parse_utf8;
+use super::lines::LineReader;
+use super::numbers::parse_number;
+use super::{Line, Lines, Names, Parser, Rows, TextError, join_first, quote_excerpt};
 
-/// Reads libsvm lines as dense rows; a value that is left out is 0.
+/// A parser of libsvm lines into dense rows; an omitted value is 0.
 pub struct Libsvm {
     classes: Names,
-    /// The least index, 0 or 1.
+    /// The smallest index, 0 or 1.
     base: usize,
     n_attributes: usize,
 }
 
 impl Libsvm {
-    /// A parser of rows whose indexes go from `base` on.
+    /// Creates a parser of rows whose indexes start at `base`.
     #[must_use]
     pub fn new(classes: Names, base: usize, n_attributes: usize) -> Self {
         Self { classes, base, n_attributes }
     }
 
-    fn place(&self, index: usize) -> Result<usize, String> {
+    fn attribute_index(&self, index: usize) -> Result<usize, String> {
         index.checked_sub(self.base).filter(|&slot| slot < self.n_attributes).ok_or_else(|| {
             let last = (self.base + self.n_attributes).saturating_sub(1);
-            format!("{index} is not an index; they go from {} to {last}", self.base)
+            format!("index {index} is out of range ({} to {last})", self.base)
         })
     }
 }
@@ -42,12 +43,12 @@ impl Parser for Libsvm {
         let start = rows.x.len();
         rows.x.resize(start + self.n_attributes, 0.0);
         let label = read_row(line, number, |index, value| {
-            rows.x[start + self.place(index)?] = value;
+            rows.x[start + self.attribute_index(index)?] = value;
             Ok(())
         })?;
         let Some(code) = self.classes.find(label) else {
-            let known = listed(self.classes.as_slice().iter().map(String::as_str));
-            let problem = format!("{} is not one of the classes ({known})", shown(label));
+            let known = join_first(self.classes.as_slice().iter().map(String::as_str));
+            let problem = format!("{} is not one of the classes ({known})", quote_excerpt(label));
             return Err(TextError::in_column(number, 0, "class".into(), problem));
         };
         rows.y.push(code as i32);
@@ -55,63 +56,63 @@ impl Parser for Libsvm {
     }
 }
 
-/// Finds the classes and the range of the indexes of a libsvm file.
+/// A survey of the classes and the range of the indexes of a libsvm file.
 #[derive(Debug, Clone)]
 pub struct LibsvmSurvey {
-    /// The classes found.
+    /// The classes.
     pub classes: Names,
-    /// The least index.
-    pub least: usize,
-    /// The greatest index.
-    pub greatest: usize,
-    /// How many rows there are.
+    /// The smallest index.
+    pub min_index: usize,
+    /// The largest index.
+    pub max_index: usize,
+    /// The number of rows.
     pub n_rows: u64,
-    most_classes: usize,
+    max_classes: usize,
     lines: Lines,
 }
 
 impl LibsvmSurvey {
-    /// A survey of a file with at most so many classes.
+    /// Creates a survey of a file with at most `max_classes` classes.
     #[must_use]
-    pub fn new(most_classes: usize) -> Self {
-        let (least, greatest) = (usize::MAX, 0);
-        Self { classes: Names::default(), least, greatest, n_rows: 0, most_classes, lines: Lines::new(0, 0) }
+    pub fn new(max_classes: usize) -> Self {
+        let (min_index, max_index) = (usize::MAX, 0);
+        Self { classes: Names::default(), min_index, max_index, n_rows: 0, max_classes, lines: Lines::new(0, 0) }
     }
 
-    /// Survey the rows of a chunk.
+    /// Surveys the rows of a chunk.
     ///
     /// # Errors
-    /// The first fault of the file.
+    /// Returns the first fault of the file.
     pub fn update(&mut self, chunk: &[u8]) -> Result<(), TextError> {
-        let mut lines = std::mem::replace(&mut self.lines, Lines::new(0, 0));
-        let used = lines.update(chunk, |line| self.read(line));
-        self.lines = lines;
-        used.map(|_| ())
+        self.read_chunk(chunk).map(|_| ())
     }
 
-    /// Survey the last line of the file, where it has no line end.
+    /// Surveys the last line of the file, if it has no line end.
     ///
     /// # Errors
-    /// Its fault.
+    /// Returns the fault of the line.
     pub fn finish(&mut self) -> Result<(), TextError> {
-        let mut lines = std::mem::replace(&mut self.lines, Lines::new(0, 0));
-        let last = lines.finish(|line| self.read(line));
-        self.lines = lines;
-        last
+        self.read_rest()
+    }
+}
+
+impl LineReader for LibsvmSurvey {
+    fn lines(&mut self) -> &mut Lines {
+        &mut self.lines
     }
 
     fn read(&mut self, line: Line<'_>) -> Result<ControlFlow<()>, TextError> {
         if holds_row(line.text) {
-            let (mut least, mut greatest) = (self.least, self.greatest);
+            let (mut min_index, mut max_index) = (self.min_index, self.max_index);
             let label = read_row(line.text, line.number, |index, _| {
-                (least, greatest) = (least.min(index), greatest.max(index));
+                (min_index, max_index) = (min_index.min(index), max_index.max(index));
                 Ok(())
             })?;
-            (self.least, self.greatest) = (least, greatest);
+            (self.min_index, self.max_index) = (min_index, max_index);
             self.classes.add(label);
             self.n_rows += 1;
-            if self.classes.len() > self.most_classes {
-                let problem = format!("there are more than {} classes: is this a regression?", self.most_classes);
+            if self.classes.len() > self.max_classes {
+                let problem = format!("there are more than {} classes: is the target numeric?", self.max_classes);
                 return Err(TextError::in_column(line.number, 0, "class".into(), problem));
             }
         }
@@ -123,40 +124,40 @@ fn holds_row(line: &[u8]) -> bool {
     line.iter().find(|&&byte| byte != b' ' && byte != b'\t').is_some_and(|&first| first != b'#')
 }
 
-/// Read a line that holds a row: each index with its value, in ascending order, and the label.
+/// Parses a line with a row: passes each index with its value, in ascending order, to `on_entry`; returns the label.
 fn read_row(
     line: &[u8],
     number: u64,
-    mut each: impl FnMut(usize, f64) -> Result<(), String>,
+    mut on_entry: impl FnMut(usize, f64) -> Result<(), String>,
 ) -> Result<&str, TextError> {
     let end = line.iter().position(|&byte| byte == b'#').unwrap_or(line.len());
-    let text = checked_text(&line[..end]).map_err(|why| TextError::in_line(number, why))?;
+    let text = parse_utf8(&line[..end]).map_err(|reason| TextError::in_line(number, reason))?;
     let mut words = text.split([' ', '\t']).filter(|word| !word.is_empty());
     let label = words.next().unwrap_or_default();
     if label.contains([':', ',']) {
-        let problem = format!("{} is not a label; there must be one in front of the values", shown(label));
+        let problem = format!("{} is not a label; a row must start with its label", quote_excerpt(label));
         return Err(TextError::in_column(number, 0, "class".into(), problem));
     }
     let mut last = None;
     for (column, word) in words.enumerate() {
-        let taken = entry(word).and_then(|(index, value)| {
+        let result = parse_entry(word).and_then(|(index, value)| {
             if last.replace(index).is_some_and(|last| last >= index) {
-                return Err(format!("index {index} does not come after the one before it"));
+                return Err(format!("index {index} is not greater than the one before it"));
             }
-            each(index, value)
+            on_entry(index, value)
         });
-        taken.map_err(|why| TextError::in_column(number, column + 1, String::new(), why))?;
+        result.map_err(|reason| TextError::in_column(number, column + 1, String::new(), reason))?;
     }
     Ok(label)
 }
 
-fn entry(word: &str) -> Result<(usize, f64), String> {
-    let fault = || format!("{} is not an index and a value, as in 3:0.5", shown(word));
-    let (index, value) = word.split_once(':').ok_or_else(fault)?;
+fn parse_entry(word: &str) -> Result<(usize, f64), String> {
+    let error = || format!("{} is not an index and a value, as in 3:0.5", quote_excerpt(word));
+    let (index, value) = word.split_once(':').ok_or_else(error)?;
     if !index.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(fault());
+        return Err(error());
     }
-    Ok((index.parse().map_err(|_| fault())?, self::number(value)?))
+    Ok((index.parse().map_err(|_| error())?, self::parse_number(value)?))
 }
 
 #[cfg(test)]
@@ -179,11 +180,11 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_told_with_their_place() {
+    fn faults_are_reported_with_line_and_column() {
         assert_eq!(parse("1 1:2").unwrap_err(), "line 7, column 1 (class): '1' is not one of the classes (-1, +1)");
-        assert_eq!(parse("+1 1:2 4:1").unwrap_err(), "line 7, column 3: 4 is not an index; they go from 1 to 3");
-        assert_eq!(parse("+1 0:2").unwrap_err(), "line 7, column 2: 0 is not an index; they go from 1 to 3");
-        assert_eq!(parse("+1 2:2 2:1").unwrap_err(), "line 7, column 3: index 2 does not come after the one before it");
+        assert_eq!(parse("+1 1:2 4:1").unwrap_err(), "line 7, column 3: index 4 is out of range (1 to 3)");
+        assert_eq!(parse("+1 0:2").unwrap_err(), "line 7, column 2: index 0 is out of range (1 to 3)");
+        assert_eq!(parse("+1 2:2 2:1").unwrap_err(), "line 7, column 3: index 2 is not greater than the one before it");
         assert_eq!(parse("+1 2:x").unwrap_err(), "line 7, column 2: 'x' is not a number");
         assert_eq!(
             parse("+1 qid:3").unwrap_err(),
@@ -191,7 +192,7 @@ mod tests {
         );
         assert_eq!(
             parse("1:2").unwrap_err(),
-            "line 7, column 1 (class): '1:2' is not a label; there must be one in front of the values"
+            "line 7, column 1 (class): '1:2' is not a label; a row must start with its label"
         );
     }
 }

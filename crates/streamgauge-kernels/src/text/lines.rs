@@ -1,4 +1,4 @@
-//! Bytes in chunks of any size as whole lines.
+//! Splitting of chunks of any size into lines.
 
 use std::ops::ControlFlow;
 
@@ -6,8 +6,8 @@ use memchr::memchr;
 
 use super::TextError;
 
-/// The most bytes a line may have.
-pub const LONGEST_LINE: usize = 1 << 24;
+/// The maximum length of a line in bytes.
+pub const MAX_LINE_BYTES: usize = 1 << 24;
 
 /// A line of a file.
 #[derive(Debug, Clone, Copy)]
@@ -16,134 +16,159 @@ pub struct Line<'a> {
     pub text: &'a [u8],
     /// Its number, counted from 1.
     pub number: u64,
-    /// The position in the file behind it.
+    /// The position in the file after it.
     pub end: u64,
 }
 
-/// Cuts a file into lines and keeps the partial last line of a chunk for the next.
+/// A splitter of a file into lines that buffers the partial last line of a chunk.
 #[derive(Debug, Clone)]
 pub struct Lines {
-    carry: Vec<u8>,
+    partial: Vec<u8>,
     number: u64,
     end: u64,
-    longest: usize,
+    max_length: usize,
 }
 
 impl Lines {
-    /// Lines from a place on that is behind `number` lines and `end` bytes of the file.
+    /// Creates a splitter for the file after its first `number` lines and `end` bytes.
     #[must_use]
     pub fn new(number: u64, end: u64) -> Self {
-        Self { carry: Vec::new(), number, end, longest: LONGEST_LINE }
+        Self { partial: Vec::new(), number, end, max_length: MAX_LINE_BYTES }
     }
 
-    /// The same with another bound on the length of a line.
+    /// Sets the maximum length of a line.
     #[must_use]
-    pub fn with_longest(self, longest: usize) -> Self {
-        Self { longest, ..self }
+    pub fn with_max_length(self, max_length: usize) -> Self {
+        Self { max_length, ..self }
     }
 
-    /// How many lines have been handed over.
+    /// Returns the number of lines so far.
     #[must_use]
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// The position in the file behind the last line handed over.
+    /// Returns the position in the file after the last line.
     #[must_use]
     pub fn end(&self) -> u64 {
         self.end
     }
 
-    /// Hand over the whole lines of a chunk until `each` says that it is enough; how many bytes were used.
+    /// Passes the whole lines of a chunk to `on_line` until it breaks; returns the number of bytes used.
     ///
     /// # Errors
-    /// That of `each`, or a line that is too long.
+    /// Returns the error of `on_line`, or an error for a line that is too long.
     pub fn update(
         &mut self,
         chunk: &[u8],
-        mut each: impl FnMut(Line<'_>) -> Result<ControlFlow<()>, TextError>,
+        mut on_line: impl FnMut(Line<'_>) -> Result<ControlFlow<()>, TextError>,
     ) -> Result<usize, TextError> {
-        let mut at = 0;
-        if !self.carry.is_empty() {
+        let mut position = 0;
+        if !self.partial.is_empty() {
             let Some(length) = memchr(b'\n', chunk) else {
-                self.keep(chunk)?;
+                self.buffer(chunk)?;
                 return Ok(chunk.len());
             };
-            at = length + 1;
-            self.keep(&chunk[..length])?;
-            let mut carry = std::mem::take(&mut self.carry);
-            let flow = self.hand_over(&carry, 1, &mut each)?;
-            carry.clear();
-            self.carry = carry;
+            position = length + 1;
+            self.buffer(&chunk[..length])?;
+            let mut partial = std::mem::take(&mut self.partial);
+            let flow = self.emit(&partial, 1, &mut on_line)?;
+            partial.clear();
+            self.partial = partial;
             if flow.is_break() {
-                return Ok(at);
+                return Ok(position);
             }
         }
-        while let Some(length) = memchr(b'\n', &chunk[at..]) {
-            let line = &chunk[at..at + length];
-            at += length + 1;
-            if self.hand_over(line, 1, &mut each)?.is_break() {
-                return Ok(at);
+        while let Some(length) = memchr(b'\n', &chunk[position..]) {
+            let line = &chunk[position..position + length];
+            position += length + 1;
+            if self.emit(line, 1, &mut on_line)?.is_break() {
+                return Ok(position);
             }
         }
-        self.keep(&chunk[at..])?;
+        self.buffer(&chunk[position..])?;
         Ok(chunk.len())
     }
 
-    /// Hand over what is left at the end of the file: a last line without a line end.
+    /// Passes a last line without a line end to `on_line`.
     ///
     /// # Errors
-    /// That of `each`, with the hint that the file may have been cut off.
+    /// Returns the error of `on_line`, with the hint that the file may be truncated.
     pub fn finish(
         &mut self,
-        mut each: impl FnMut(Line<'_>) -> Result<ControlFlow<()>, TextError>,
+        mut on_line: impl FnMut(Line<'_>) -> Result<ControlFlow<()>, TextError>,
     ) -> Result<(), TextError> {
-        if self.carry.is_empty() {
+        if self.partial.is_empty() {
             return Ok(());
         }
-        let carry = std::mem::take(&mut self.carry);
-        match self.hand_over(&carry, 0, &mut each) {
+        let partial = std::mem::take(&mut self.partial);
+        match self.emit(&partial, 0, &mut on_line) {
             Ok(_) => Ok(()),
             Err(mut error) => {
-                error.problem.push_str("; the file ends in this line: has it been cut off?");
+                error.problem.push_str("; this is the last line: the file may be truncated");
                 Err(error)
             }
         }
     }
 
-    fn keep(&mut self, part: &[u8]) -> Result<(), TextError> {
-        self.carry.extend_from_slice(part);
-        self.check_length(self.carry.len(), self.number + 1)
+    fn buffer(&mut self, part: &[u8]) -> Result<(), TextError> {
+        self.partial.extend_from_slice(part);
+        self.check_length(self.partial.len(), self.number + 1)
     }
 
     fn check_length(&self, length: usize, number: u64) -> Result<(), TextError> {
-        if length > self.longest {
-            let problem = format!("the line is longer than {} bytes", self.longest);
+        if length > self.max_length {
+            let problem = format!("the line is longer than {} bytes", self.max_length);
             return Err(TextError::in_line(number, problem));
         }
         Ok(())
     }
 
     #[inline(always)]
-    fn hand_over(
+    fn emit(
         &mut self,
         line: &[u8],
         n_ends: usize,
-        each: &mut impl FnMut(Line<'_>) -> Result<ControlFlow<()>, TextError>,
+        on_line: &mut impl FnMut(Line<'_>) -> Result<ControlFlow<()>, TextError>,
     ) -> Result<ControlFlow<()>, TextError> {
         self.number += 1;
         self.end += (line.len() + n_ends) as u64;
         self.check_length(line.len(), self.number)?;
         let mut text = line.strip_suffix(b"\r").unwrap_or(line);
         if self.number == 1 {
-            text = without_mark(text)?;
+            text = strip_byte_order_mark(text)?;
         }
-        each(Line { text, number: self.number, end: self.end })
+        on_line(Line { text, number: self.number, end: self.end })
     }
 }
 
-/// The first line without the byte order mark of UTF-8; that of UTF-16 is an error.
-fn without_mark(line: &[u8]) -> Result<&[u8], TextError> {
+/// A state that reads lines and keeps the [`Lines`] of its file.
+pub(super) trait LineReader {
+    /// Returns the lines of the file.
+    fn lines(&mut self) -> &mut Lines;
+
+    /// Reads a line.
+    fn read(&mut self, line: Line<'_>) -> Result<ControlFlow<()>, TextError>;
+
+    /// Reads the whole lines of a chunk until one breaks; returns the number of bytes used.
+    fn read_chunk(&mut self, chunk: &[u8]) -> Result<usize, TextError> {
+        let mut lines = std::mem::replace(self.lines(), Lines::new(0, 0));
+        let result = lines.update(chunk, |line| self.read(line));
+        *self.lines() = lines;
+        result
+    }
+
+    /// Reads a last line without a line end.
+    fn read_rest(&mut self) -> Result<(), TextError> {
+        let mut lines = std::mem::replace(self.lines(), Lines::new(0, 0));
+        let result = lines.finish(|line| self.read(line));
+        *self.lines() = lines;
+        result
+    }
+}
+
+/// Removes the byte order mark of UTF-8 from the first line; that of UTF-16 is an error.
+fn strip_byte_order_mark(line: &[u8]) -> Result<&[u8], TextError> {
     if line.starts_with(b"\xff\xfe") || line.starts_with(b"\xfe\xff") {
         return Err(TextError::in_line(1, "the file is in UTF-16; convert it to UTF-8"));
     }
@@ -154,21 +179,21 @@ fn without_mark(line: &[u8]) -> Result<&[u8], TextError> {
 mod tests {
     use super::*;
 
-    fn all_lines(file: &[u8], chunk: usize, longest: usize) -> Result<Vec<(String, u64, u64)>, TextError> {
-        let mut lines = Lines::new(0, 0).with_longest(longest);
-        let mut found = Vec::new();
-        let mut each = |line: Line<'_>| {
-            found.push((String::from_utf8(line.text.to_vec()).unwrap(), line.number, line.end));
-            Ok(if found.len() % 2 == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    fn all_lines(file: &[u8], chunk: usize, max_length: usize) -> Result<Vec<(String, u64, u64)>, TextError> {
+        let mut lines = Lines::new(0, 0).with_max_length(max_length);
+        let mut lines_read = Vec::new();
+        let mut on_line = |line: Line<'_>| {
+            lines_read.push((String::from_utf8(line.text.to_vec()).unwrap(), line.number, line.end));
+            Ok(if lines_read.len() % 2 == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
         for part in file.chunks(chunk) {
-            let mut at = 0;
-            while at < part.len() {
-                at += lines.update(&part[at..], &mut each)?;
+            let mut position = 0;
+            while position < part.len() {
+                position += lines.update(&part[position..], &mut on_line)?;
             }
         }
-        lines.finish(&mut each)?;
-        Ok(found)
+        lines.finish(&mut on_line)?;
+        Ok(lines_read)
     }
 
     #[test]
@@ -176,8 +201,8 @@ mod tests {
         let file = b"\xef\xbb\xbfone\r\n\r\nthree\n\nfive";
         let expected = [("one", 1, 8), ("", 2, 10), ("three", 3, 16), ("", 4, 17), ("five", 5, 21)];
         for chunk in 1..=file.len() {
-            let found = all_lines(file, chunk, 10).unwrap();
-            assert!(found.iter().map(|(text, n, end)| (text.as_str(), *n, *end)).eq(expected), "{found:?}");
+            let lines_read = all_lines(file, chunk, 10).unwrap();
+            assert!(lines_read.iter().map(|(text, n, end)| (text.as_str(), *n, *end)).eq(expected), "{lines_read:?}");
         }
     }
 

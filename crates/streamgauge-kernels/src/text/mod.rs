@@ -1,13 +1,13 @@
-//! Files of text as rows: ARFF, delimited (CSV and its kin) and libsvm.
+//! Parsers of text files: ARFF, delimited (CSV and similar formats) and libsvm.
 //!
 //! ```text
 //! chunk of bytes --Lines--> line --Parser--> Rows
 //! ```
 //!
-//! [`RowReader`] takes the bytes of a file in chunks of any size and gives columns; [`Header`] reads what stands
-//! before the rows of an ARFF file; [`Survey`] finds out what the columns of a file without a declaration hold. A
-//! file is read right, or the first fault is told with its line, its column and what was expected ([`TextError`]).
-//! Memory is bounded: a line has at most [`LONGEST_LINE`] bytes, and line breaks inside quotes are refused.
+//! [`RowReader`] turns the bytes of a file, in chunks of any size, into columns; [`Header`] parses the header of an
+//! ARFF file; [`Survey`] finds the contents of the columns of a file without declarations. The first fault is reported
+//! with its line, its column and what was expected ([`TextError`]). Memory is bounded: a line has at most
+//! [`MAX_LINE_BYTES`] bytes, and line breaks inside quotes are not allowed.
 
 use std::fmt;
 
@@ -25,62 +25,62 @@ mod rows;
 mod sparse;
 mod survey;
 
-pub use arff::{Declared, Header};
+pub use arff::{AttributeKind, Header};
 pub use delimited::Delimited;
 pub use fields::{Dialect, split};
 pub use layout::{Column, Layout, Role};
 pub use libsvm::{Libsvm, LibsvmSurvey};
-pub use lines::{LONGEST_LINE, Line, Lines};
+pub use lines::{Line, Lines, MAX_LINE_BYTES};
 pub use names::Names;
-pub use numbers::number;
-pub use raw::{Classes, RawClass, RawLines, RawRows, field};
-pub use rows::{MARK_EVERY, Mark, Parser, RowReader, Rows};
-pub use survey::{Expected, Seen, Survey};
+pub use numbers::parse_number;
+pub use raw::{Classes, RawClass, RawLines, RawRows, field_range};
+pub use rows::{MARK_INTERVAL, Mark, Parser, RowReader, Rows};
+pub use survey::{ColumnSummary, Expected, Survey};
 
 pub(crate) use fields::Cursor;
-pub(crate) use numbers::scan;
+pub(crate) use numbers::scan_number;
 
-/// A fault in a file, and where it is.
+/// A fault in a file, with its location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextError {
     /// The line, counted from 1.
     pub line: u64,
-    /// The column, where the fault lies in one.
-    pub column: Option<Place>,
-    /// What is wrong, and what was expected.
+    /// The column, if the fault is in one.
+    pub column: Option<ColumnLocation>,
+    /// The problem, and what was expected.
     pub problem: String,
 }
 
 /// A column of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct ColumnLocation {
     /// Its number, counted from 1.
-    pub number: usize,
-    /// What it is and what it is called, as in `attribute 'day'`; empty where it has no name.
+    pub parse_number: usize,
+    /// Its role and name, as in `attribute 'day'`; empty if it has no name.
     pub name: String,
 }
 
 impl TextError {
-    /// A fault in a line as a whole.
+    /// Creates a fault in a line as a whole.
     #[must_use]
     pub fn in_line(line: u64, problem: impl Into<String>) -> Self {
         Self { line, column: None, problem: problem.into() }
     }
 
-    /// A fault in a column, counted from 0.
+    /// Creates a fault in a column, counted from 0.
     #[must_use]
     pub fn in_column(line: u64, column: usize, name: String, problem: impl Into<String>) -> Self {
-        Self { line, column: Some(Place { number: column + 1, name }), problem: problem.into() }
+        Self { line, column: Some(ColumnLocation { parse_number: column + 1, name }), problem: problem.into() }
     }
 }
 
 impl fmt::Display for TextError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "line {}", self.line)?;
-        if let Some(place) = &self.column {
-            write!(out, ", column {}", place.number)?;
-            if !place.name.is_empty() {
-                write!(out, " ({})", place.name)?;
+        if let Some(location) = &self.column {
+            write!(out, ", column {}", location.parse_number)?;
+            if !location.name.is_empty() {
+                write!(out, " ({})", location.name)?;
             }
         }
         write!(out, ": {}", self.problem)
@@ -89,19 +89,19 @@ impl fmt::Display for TextError {
 
 impl std::error::Error for TextError {}
 
-/// A text of a file for a message: in quotes, without control characters, not too long.
-pub(crate) fn shown(text: &str) -> String {
-    const MOST: usize = 40;
-    let start: String = text.chars().take(MOST).flat_map(char::escape_debug).collect();
-    let rest = if text.chars().nth(MOST).is_some() { "…" } else { "" };
+/// Quotes a text of a file for a message, without control characters and truncated.
+pub(crate) fn quote_excerpt(text: &str) -> String {
+    const MAX_CHARS: usize = 40;
+    let start: String = text.chars().take(MAX_CHARS).flat_map(char::escape_debug).collect();
+    let rest = if text.chars().nth(MAX_CHARS).is_some() { "…" } else { "" };
     format!("'{}{rest}'", start.replace("\\'", "'").replace("\\\"", "\""))
 }
 
-/// The first few of a list for a message.
-pub(crate) fn listed<'a>(items: impl Iterator<Item = &'a str>) -> String {
-    const MOST: usize = 8;
+/// Joins the first few items of a list for a message.
+pub(crate) fn join_first<'a>(items: impl Iterator<Item = &'a str>) -> String {
+    const MAX_ITEMS: usize = 8;
     let mut items = items.peekable();
-    let mut text = items.by_ref().take(MOST).collect::<Vec<_>>().join(", ");
+    let mut text = items.by_ref().take(MAX_ITEMS).collect::<Vec<_>>().join(", ");
     if items.peek().is_some() {
         text.push_str(", …");
     }
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn long_and_odd_texts_are_shown_short() {
-        assert_eq!(shown("it's \t\"x\""), "'it's \\t\"x\"'");
-        assert_eq!(shown(&"é".repeat(100)), format!("'{}…'", "é".repeat(40)));
+        assert_eq!(quote_excerpt("it's \t\"x\""), "'it's \\t\"x\"'");
+        assert_eq!(quote_excerpt(&"é".repeat(100)), format!("'{}…'", "é".repeat(40)));
     }
 }

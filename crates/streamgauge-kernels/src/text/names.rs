@@ -1,8 +1,8 @@
-//! Nominal values and classes: a quick way from a name to its code.
+//! Fast lookup of the codes of nominal values and classes.
 
-use super::bytes::word;
+use super::bytes::load_word;
 
-/// Distinct names, coded in the order in which they came.
+/// Distinct names, coded in order of insertion.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
     names: Vec<String>,
@@ -10,7 +10,7 @@ pub struct Names {
     slots: Vec<Slot>,
 }
 
-/// One name: its first eight bytes (or a hash of a longer name), its length, its code plus 1 (0: the slot is free).
+/// A slot: the first eight bytes of a name (or a hash of a longer one), its length, and its code plus 1 (0: free).
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
     key: u64,
@@ -19,25 +19,25 @@ struct Slot {
 }
 
 impl Names {
-    /// The names, in the order of their codes.
+    /// Returns the names, in the order of their codes.
     #[must_use]
     pub fn as_slice(&self) -> &[String] {
         &self.names
     }
 
-    /// How many names there are.
+    /// Returns the number of names.
     #[must_use]
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// The code of the name that stands in a line from `start` to `end`.
+    /// Returns the code of the name in a line from `start` to `end`.
     #[inline(always)]
     #[must_use]
     pub fn find_in(&self, line: &[u8], start: usize, end: usize) -> Option<u32> {
@@ -46,13 +46,13 @@ impl Names {
         self.find_key(key, &line[start..end])
     }
 
-    /// The code of a name.
+    /// Returns the code of a name.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<u32> {
         self.find_in(name.as_bytes(), 0, name.len())
     }
 
-    /// The code of a name, which is added where it is new.
+    /// Returns the code of a name; adds it if it is new.
     pub fn add(&mut self, name: &str) -> u32 {
         if let Some(code) = self.find(name) {
             return code;
@@ -62,7 +62,7 @@ impl Names {
         if 2 * self.names.len() > self.slots.len() {
             self.grow();
         } else {
-            self.place(code);
+            self.insert(code);
         }
         code
     }
@@ -73,9 +73,9 @@ impl Names {
             return None;
         }
         let mask = self.slots.len() - 1;
-        let mut at = spread(key, name.len()) & mask;
+        let mut position = hash_to_slot(key, name.len()) & mask;
         loop {
-            let slot = self.slots[at];
+            let slot = self.slots[position];
             if slot.code == 0 {
                 return None;
             }
@@ -86,26 +86,26 @@ impl Names {
             {
                 return Some(code);
             }
-            at = (at + 1) & mask;
+            position = (position + 1) & mask;
         }
     }
 
     fn grow(&mut self) {
         self.slots = vec![Slot::default(); (4 * self.names.len()).next_power_of_two()];
         for code in 0..self.names.len() as u32 {
-            self.place(code);
+            self.insert(code);
         }
     }
 
-    fn place(&mut self, code: u32) {
+    fn insert(&mut self, code: u32) {
         let name = self.names[code as usize].as_bytes();
         let key = if name.len() <= 8 { short_key(name, 0, name.len()) } else { long_key(name) };
         let mask = self.slots.len() - 1;
-        let mut at = spread(key, name.len()) & mask;
-        while self.slots[at].code != 0 {
-            at = (at + 1) & mask;
+        let mut position = hash_to_slot(key, name.len()) & mask;
+        while self.slots[position].code != 0 {
+            position = (position + 1) & mask;
         }
-        self.slots[at] = Slot { key, length: name.len() as u32, code: code + 1 };
+        self.slots[position] = Slot { key, length: name.len() as u32, code: code + 1 };
     }
 }
 
@@ -119,36 +119,38 @@ impl<S: AsRef<str>> FromIterator<S> for Names {
     }
 }
 
-const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+const HASH_MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 #[inline(always)]
 fn short_key(line: &[u8], start: usize, length: usize) -> u64 {
     let bits = 8 * (8 - length) as u32;
-    word(line, start).checked_shl(bits).unwrap_or(0)
+    load_word(line, start).checked_shl(bits).unwrap_or(0)
 }
 
 fn long_key(name: &[u8]) -> u64 {
-    (0..name.len()).step_by(8).fold(0, |key: u64, at| (key.rotate_left(23) ^ word(name, at)).wrapping_mul(ODD))
+    (0..name.len())
+        .step_by(8)
+        .fold(0, |key: u64, position| (key.rotate_left(23) ^ load_word(name, position)).wrapping_mul(HASH_MULTIPLIER))
 }
 
 #[inline(always)]
-fn spread(key: u64, length: usize) -> usize {
-    ((key ^ length as u64).wrapping_mul(ODD) >> 32) as usize
+fn hash_to_slot(key: u64, length: usize) -> usize {
+    ((key ^ length as u64).wrapping_mul(HASH_MULTIPLIER) >> 32) as usize
 }
 
-/// The code of the plain known name that starts at `at`, and where it ends.
+/// Returns the code and the end of the plain known name that starts at `position`.
 #[inline(always)]
-pub fn quick_name(names: &Names, line: &[u8], at: usize, delimiter: u8) -> Option<(u32, usize)> {
-    let first = *line.get(at)?;
+pub fn scan_name(names: &Names, line: &[u8], position: usize, delimiter: u8) -> Option<(u32, usize)> {
+    let first = *line.get(position)?;
     if first <= b' ' || first == b'"' || first == b'\'' {
         return None;
     }
-    let rest = &line[at..];
-    let end = at + rest.iter().position(|&byte| byte == delimiter).unwrap_or(rest.len());
-    if end == at || line[end - 1] <= b' ' {
+    let rest = &line[position..];
+    let end = position + rest.iter().position(|&byte| byte == delimiter).unwrap_or(rest.len());
+    if end == position || line[end - 1] <= b' ' {
         return None;
     }
-    names.find_in(line, at, end).map(|code| (code, end))
+    names.find_in(line, position, end).map(|code| (code, end))
 }
 
 #[cfg(test)]

@@ -2,43 +2,43 @@
 //!
 //! Digits are read eight at a time. Up to 15 of them are rounded by one division (Clinger 1990); up to 19, and powers
 //! from 10^-27 to 10^55, by the product with a 128-bit power of five (Lemire 2021, whose proof needs no fallback in
-//! that range); the standard library does the rest. The number of digits decides, not their value, because that is
-//! much the same in all rows of a file and costs no mispredicted branch.
+//! that range); the standard library does the rest. The number of digits selects the path, not their value, because it
+//! is similar in all rows of a file and causes no mispredicted branch.
 
-use super::bytes::word;
-use super::shown;
+use super::bytes::load_word;
+use super::quote_excerpt;
 
-/// Powers of ten that a float holds exactly.
+/// Powers of ten that are exact as floats.
 const EXACT: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
     1e21, 1e22,
 ];
 const SHIFTS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
-const LEAST_POWER: i64 = -27;
-const MOST_POWER: i64 = 55;
-const N_POWERS: usize = (MOST_POWER - LEAST_POWER + 1) as usize;
+const MIN_POWER: i64 = -27;
+const MAX_POWER: i64 = 55;
+const N_POWERS: usize = (MAX_POWER - MIN_POWER + 1) as usize;
 
-/// Per power of ten the first 128 bits of the power of five: truncated where it is whole, else rounded up.
-const FIVES: [u128; N_POWERS] = fives();
+/// Per power of ten, the first 128 bits of the power of five: truncated if it is whole, else rounded up.
+const POWERS_OF_FIVE: [u128; N_POWERS] = powers_of_five();
 
-const fn fives() -> [u128; N_POWERS] {
+const fn powers_of_five() -> [u128; N_POWERS] {
     let mut table = [0; N_POWERS];
     let mut i = 0;
     while i < N_POWERS {
-        let power = i as i64 + LEAST_POWER;
-        table[i] = if power < 0 { reciprocal(5_u64.pow(-power as u32)) } else { whole(power as u32) };
+        let power = i as i64 + MIN_POWER;
+        table[i] = if power < 0 { invert_power(5_u64.pow(-power as u32)) } else { normalise_power(power as u32) };
         i += 1;
     }
     table
 }
 
-const fn whole(power: u32) -> u128 {
+const fn normalise_power(power: u32) -> u128 {
     let five = 5_u128.pow(power);
     five << five.leading_zeros()
 }
 
-/// 2^(z + 127) / divisor, rounded up, where 2^z is the power of two that the divisor does not exceed.
-const fn reciprocal(divisor: u64) -> u128 {
+/// Returns 2^(z + 127) / divisor, rounded up, where 2^z is the power of two that the divisor does not exceed.
+const fn invert_power(divisor: u64) -> u128 {
     let bits = 64 - divisor.leading_zeros() + 127;
     let (mut quotient, mut remainder, mut bit) = (0_u128, 1_u64, 0);
     while bit < bits {
@@ -53,17 +53,17 @@ const fn reciprocal(divisor: u64) -> u128 {
     quotient + 1
 }
 
-/// Whether there is one digit at `at` and no second.
+/// Returns whether there is exactly one digit at `position`.
 #[inline(always)]
-fn is_one_digit(line: &[u8], at: usize) -> bool {
-    line.get(at).is_some_and(u8::is_ascii_digit) && !line.get(at + 1).is_some_and(u8::is_ascii_digit)
+fn is_one_digit(line: &[u8], position: usize) -> bool {
+    line.get(position).is_some_and(u8::is_ascii_digit) && !line.get(position + 1).is_some_and(u8::is_ascii_digit)
 }
 
-/// How many of the next eight bytes are digits, and the digits as numbers, the first in the lowest byte.
+/// Returns how many of the next eight bytes are digits, and the digits as numbers, the first in the lowest byte.
 #[inline(always)]
-fn next_digits(line: &[u8], at: usize) -> (usize, u64) {
-    let digits = word(line, at) ^ 0x3030_3030_3030_3030;
-    // The high bit of a byte that is no digit; carries only spoil bytes behind the first of them.
+fn scan_digits(line: &[u8], position: usize) -> (usize, u64) {
+    let digits = load_word(line, position) ^ 0x3030_3030_3030_3030;
+    // The high bit of a byte that is not a digit; carries only spoil bytes after the first of them.
     let others = (digits.wrapping_add(0x7676_7676_7676_7676) | digits) & 0x8080_8080_8080_8080;
     ((others.trailing_zeros() / 8) as usize, digits)
 }
@@ -76,41 +76,42 @@ struct Digits {
 }
 
 impl Digits {
-    /// Read digits from `at` on; the position of the first other byte.
+    /// Reads digits from `position` on; returns the position of the first other byte.
     ///
-    /// The place of the next word does not wait for the count of this one: the branch is guessed right, a sum is not.
+    /// The position of the next word does not wait for the count of this one: the branch is predicted well, a sum has
+    /// latency.
     #[inline(always)]
-    fn read(&mut self, line: &[u8], mut at: usize) -> usize {
-        let start = at;
+    fn read(&mut self, line: &[u8], mut position: usize) -> usize {
+        let start = position;
         loop {
-            let (n, digits) = next_digits(line, at);
+            let (n, digits) = scan_digits(line, position);
             if n < 8 {
-                // Whether there are any is as good as random, so there is no branch for it.
-                let value = if n == 0 { 0 } else { eight_digits(digits << (64 - 8 * n)) };
+                // Without a branch, because it would be mispredicted.
+                let value = if n == 0 { 0 } else { combine_digits(digits << (64 - 8 * n)) };
                 self.mantissa = self.mantissa.wrapping_mul(SHIFTS[n]).wrapping_add(value);
-                self.count += at + n - start;
-                return at + n;
+                self.count += position + n - start;
+                return position + n;
             }
-            self.mantissa = self.mantissa.wrapping_mul(100_000_000).wrapping_add(eight_digits(digits));
-            at += 8;
+            self.mantissa = self.mantissa.wrapping_mul(100_000_000).wrapping_add(combine_digits(digits));
+            position += 8;
         }
     }
 
-    /// Read the digits before the point, of which there is most often one.
+    /// Reads the digits before the point, of which there is usually one.
     #[inline(always)]
-    fn read_whole(&mut self, line: &[u8], at: usize) -> usize {
-        if is_one_digit(line, at) {
-            self.mantissa = u64::from(line[at] - b'0');
+    fn read_whole(&mut self, line: &[u8], position: usize) -> usize {
+        if is_one_digit(line, position) {
+            self.mantissa = u64::from(line[position] - b'0');
             self.count = 1;
-            return at + 1;
+            return position + 1;
         }
-        self.read(line, at)
+        self.read(line, position)
     }
 }
 
-/// The number of eight digits, the first in the lowest byte.
+/// Combines eight digits into a number, the first in the lowest byte.
 #[inline(always)]
-fn eight_digits(digits: u64) -> u64 {
+fn combine_digits(digits: u64) -> u64 {
     const MASK: u64 = 0x0000_00ff_0000_00ff;
     let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
     let first = (pairs & MASK).wrapping_mul(0x000f_4240_0000_0064);
@@ -118,14 +119,14 @@ fn eight_digits(digits: u64) -> u64 {
     first.wrapping_add(second) >> 32
 }
 
-/// The finite number that starts at `at`, and where it ends; nothing where there is none.
+/// Returns the finite number that starts at `position`, and its end, if there is one.
 ///
-/// A number is digits with or without a sign, a point and an exponent. `nan` and `inf` are not numbers.
+/// A number consists of digits with an optional sign, point and exponent. `nan` and `inf` are not numbers.
 #[inline(always)]
-pub fn scan(line: &[u8], at: usize) -> Option<(f64, usize)> {
-    let first = *line.get(at)?;
+pub fn scan_number(line: &[u8], position: usize) -> Option<(f64, usize)> {
+    let first = *line.get(position)?;
     let negative = first == b'-';
-    let start = at + usize::from(negative || first == b'+');
+    let start = position + usize::from(negative || first == b'+');
     let mut digits = Digits::default();
     let mut end = digits.read_whole(line, start);
     let mut power = 0;
@@ -144,22 +145,22 @@ pub fn scan(line: &[u8], at: usize) -> Option<(f64, usize)> {
     }
     let magnitude = match digits.count {
         0..=15 if (-22..=0).contains(&power) => Some(digits.mantissa as f64 / EXACT[-power as usize]),
-        0..=19 => scaled(digits.mantissa, power),
-        count if count - leading_zeros(&line[start..end]) <= 19 => scaled(digits.mantissa, power),
+        0..=19 => scale(digits.mantissa, power),
+        count if count - leading_zeros(&line[start..end]) <= 19 => scale(digits.mantissa, power),
         _ => None,
     };
     let value = match magnitude {
         Some(value) if negative => -value,
         Some(value) => value,
-        None => std::str::from_utf8(&line[at..end]).ok()?.parse().ok()?,
+        None => std::str::from_utf8(&line[position..end]).ok()?.parse().ok()?,
     };
     value.is_finite().then_some((value, end))
 }
 
-/// The exponent that starts at `at`, and where it ends.
-fn read_exponent(line: &[u8], at: usize) -> Option<(i64, usize)> {
-    let negative = line.get(at) == Some(&b'-');
-    let mut end = at + usize::from(negative || line.get(at) == Some(&b'+'));
+/// Reads the exponent that starts at `position`; returns it and its end.
+fn read_exponent(line: &[u8], position: usize) -> Option<(i64, usize)> {
+    let negative = line.get(position) == Some(&b'-');
+    let mut end = position + usize::from(negative || line.get(position) == Some(&b'+'));
     let first = end;
     let mut exponent = 0_i64;
     while let Some(digit) = line.get(end).filter(|byte| byte.is_ascii_digit()) {
@@ -169,56 +170,56 @@ fn read_exponent(line: &[u8], at: usize) -> Option<(i64, usize)> {
     (end > first).then_some((if negative { -exponent } else { exponent }, end))
 }
 
-/// How many of the digits of a number are zeros before the first that is not.
+/// Counts the leading zeros of a number.
 #[cold]
 fn leading_zeros(text: &[u8]) -> usize {
     text.iter().take_while(|&&byte| byte == b'0' || byte == b'.').filter(|&&byte| byte == b'0').count()
 }
 
-/// mantissa * 10^power where it can be had quickly.
+/// Returns mantissa * 10^power, if there is a fast path.
 #[inline(always)]
-fn scaled(mantissa: u64, power: i64) -> Option<f64> {
+fn scale(mantissa: u64, power: i64) -> Option<f64> {
     if mantissa == 0 {
         return Some(0.0);
     }
-    (LEAST_POWER..=MOST_POWER).contains(&power).then(|| product(mantissa, power))
+    (MIN_POWER..=MAX_POWER).contains(&power).then(|| multiply_by_power(mantissa, power))
 }
 
-/// Where the number that starts at `at` ends; nothing where there is none. Quicker than [`scan`].
+/// Returns the end of the number that starts at `position`, if there is one. Faster than [`scan_number`].
 #[inline(always)]
-pub fn end_of_number(line: &[u8], at: usize) -> Option<usize> {
-    let first = *line.get(at)?;
-    let start = at + usize::from(first == b'-' || first == b'+');
-    let whole = if is_one_digit(line, start) { start + 1 } else { end_of_digits(line, start) };
-    let (mut end, mut count) = (whole, whole - start);
+pub fn find_number_end(line: &[u8], position: usize) -> Option<usize> {
+    let first = *line.get(position)?;
+    let start = position + usize::from(first == b'-' || first == b'+');
+    let whole_end = if is_one_digit(line, start) { start + 1 } else { find_digits_end(line, start) };
+    let (mut end, mut count) = (whole_end, whole_end - start);
     if line.get(end) == Some(&b'.') {
-        end = end_of_digits(line, whole + 1);
-        count += end - whole - 1;
+        end = find_digits_end(line, whole_end + 1);
+        count += end - whole_end - 1;
     }
-    // Only an exponent or hundreds of digits can make a number too large.
+    // Only an exponent or hundreds of digits can make a number overflow.
     if count > 300 || matches!(line.get(end), Some(b'e' | b'E')) {
-        return scan(line, at).map(|(_, end)| end);
+        return scan_number(line, position).map(|(_, end)| end);
     }
     (count > 0).then_some(end)
 }
 
 #[inline(always)]
-fn end_of_digits(line: &[u8], mut at: usize) -> usize {
+fn find_digits_end(line: &[u8], mut position: usize) -> usize {
     loop {
-        let (n, _) = next_digits(line, at);
+        let (n, _) = scan_digits(line, position);
         if n < 8 {
-            return at + n;
+            return position + n;
         }
-        at += 8;
+        position += 8;
     }
 }
 
-/// mantissa * 10^power by the product with a 128-bit power of five; the mantissa is not 0.
+/// Returns mantissa * 10^power by the product with a 128-bit power of five; the mantissa is not 0.
 #[inline(always)]
-fn product(mantissa: u64, power: i64) -> f64 {
+fn multiply_by_power(mantissa: u64, power: i64) -> f64 {
     let zeros = mantissa.leading_zeros();
     let mantissa = u128::from(mantissa << zeros);
-    let five = FIVES[(power - LEAST_POWER) as usize];
+    let five = POWERS_OF_FIVE[(power - MIN_POWER) as usize];
     let mut bits = mantissa * (five >> 64);
     if (bits >> 64) as u64 & 0x1ff == 0x1ff {
         bits += (mantissa * (five & u128::from(u64::MAX))) >> 64;
@@ -227,7 +228,7 @@ fn product(mantissa: u64, power: i64) -> f64 {
     let upper = (high >> 63) as u32;
     let mut rounded = high >> (upper + 9);
     let mut exponent = ((217_706 * power) >> 16) + 63 + i64::from(upper) - i64::from(zeros) + 1023;
-    // Exactly half way between two floats: to even.
+    // Exactly half way between two floats: round to even.
     if low <= 1 && (-4..=23).contains(&power) && rounded & 3 == 1 && rounded << (upper + 9) == high {
         rounded &= !1;
     }
@@ -239,19 +240,23 @@ fn product(mantissa: u64, power: i64) -> f64 {
     f64::from_bits(rounded & !(1 << 52) | (exponent as u64) << 52)
 }
 
-/// The number that a whole text is.
+/// Parses a whole text as a number.
 ///
 /// # Errors
-/// What is wrong with the text.
-pub fn number(text: &str) -> Result<f64, String> {
-    match scan(text.as_bytes(), 0) {
+/// Returns the reason.
+pub fn parse_number(text: &str) -> Result<f64, String> {
+    match scan_number(text.as_bytes(), 0) {
         Some((value, end)) if end == text.len() => Ok(value),
-        _ => Err(format!("{} is not a {}", shown(text), if is_huge(text) { "finite number" } else { "number" })),
+        _ => Err(format!(
+            "{} is not a {}",
+            quote_excerpt(text),
+            if is_not_finite(text) { "finite number" } else { "number" }
+        )),
     }
 }
 
-/// Whether a text is no finite number but means one too large, or not a number at all by name.
-fn is_huge(text: &str) -> bool {
+/// Returns whether a text is NaN, infinite or too large.
+fn is_not_finite(text: &str) -> bool {
     text.parse::<f64>().is_ok_and(|value| !value.is_finite())
 }
 
@@ -260,10 +265,10 @@ mod tests {
     use super::*;
     use crate::randomness::{Draws, Purpose};
 
-    fn same_as_standard(text: &str) {
+    fn assert_same_as_standard(text: &str) {
         let expected: f64 = text.parse().unwrap();
-        let found = number(text).unwrap();
-        assert_eq!(found.to_bits(), expected.to_bits(), "{text}: {found:e} against {expected:e}");
+        let value = parse_number(text).unwrap();
+        assert_eq!(value.to_bits(), expected.to_bits(), "{text}: {value:e} against {expected:e}");
     }
 
     #[test]
@@ -297,7 +302,7 @@ mod tests {
             "1E-5",
             "123456789.123456789e-27",
         ] {
-            same_as_standard(text);
+            assert_same_as_standard(text);
         }
     }
 
@@ -307,12 +312,12 @@ mod tests {
         for row in 0..400_000 {
             let draw = draws.at(row);
             let mantissa = draws.within(row).at(0) >> (draw % 64);
-            same_as_standard(&format!("{mantissa}e{}", (draw >> 32) as i64 % 90 - 35));
-            same_as_standard(&format!("{}", draws.uniform(row)));
+            assert_same_as_standard(&format!("{mantissa}e{}", (draw >> 32) as i64 % 90 - 35));
+            assert_same_as_standard(&format!("{}", draws.uniform(row)));
             // Half way between two floats, and next to it.
             let half = (1_u64 << 53) + 2 * (mantissa >> 12) + 1;
-            same_as_standard(&format!("{half}e{}", draw % 24));
-            same_as_standard(&format!("{}.5", mantissa >> 11));
+            assert_same_as_standard(&format!("{half}e{}", draw % 24));
+            assert_same_as_standard(&format!("{}.5", mantissa >> 11));
         }
     }
 
@@ -321,19 +326,19 @@ mod tests {
         for text in
             ["", "-", "+", ".", "-.", "e5", "1e", "1e+", "1.2.3", "1,5", " 1", "1 ", "0x10", "1_000", "1d5", "--1", "١"]
         {
-            assert_eq!(number(text), Err(format!("{} is not a number", shown(text))));
+            assert_eq!(parse_number(text), Err(format!("{} is not a number", quote_excerpt(text))));
         }
         for text in ["nan", "NaN", "inf", "-inf", "Infinity", "1e999", "-1e400"] {
-            assert_eq!(number(text), Err(format!("'{text}' is not a finite number")));
+            assert_eq!(parse_number(text), Err(format!("'{text}' is not a finite number")));
         }
     }
 
     #[test]
     fn a_number_ends_where_it_ends() {
-        assert_eq!(scan(b"12,3.5,x", 0), Some((12.0, 2)));
-        assert_eq!(scan(b"12,3.5,x", 3), Some((3.5, 6)));
-        assert_eq!(scan(b"12,3.5,x", 7), None);
-        assert_eq!(scan(b"12", 2), None);
+        assert_eq!(scan_number(b"12,3.5,x", 0), Some((12.0, 2)));
+        assert_eq!(scan_number(b"12,3.5,x", 3), Some((3.5, 6)));
+        assert_eq!(scan_number(b"12,3.5,x", 7), None);
+        assert_eq!(scan_number(b"12", 2), None);
     }
 
     #[test]
@@ -342,7 +347,11 @@ mod tests {
         for text in
             ["12,", "-1.5e3,", "1e999", ".5.", ".", "-", "", "1e", "x", "+7", "00000000001.00000000000,", huge.as_str()]
         {
-            assert_eq!(end_of_number(text.as_bytes(), 0), scan(text.as_bytes(), 0).map(|(_, end)| end), "{text}");
+            assert_eq!(
+                find_number_end(text.as_bytes(), 0),
+                scan_number(text.as_bytes(), 0).map(|(_, end)| end),
+                "{text}"
+            );
         }
     }
 }

@@ -1,8 +1,9 @@
-//! Naive Bayes and the Hoeffding tree as one would write them down: slow, plain, with the library's mathematics.
+//! Reference implementations of naive Bayes and the Hoeffding tree: slow, plain, with the mathematics of the standard
+//! library.
 
 use std::f64::consts::PI;
 
-/// What an attribute did in one class.
+/// The statistics of an attribute in one class.
 #[derive(Clone)]
 enum Attribute {
     Numeric { weight: f64, mean: f64, squares: f64, min: f64, max: f64 },
@@ -57,7 +58,7 @@ impl Attribute {
         }
     }
 
-    /// The weight at or below a threshold.
+    /// Returns the weight at or below a threshold.
     fn below(&self, threshold: f64) -> f64 {
         match self {
             Self::Numeric { weight, mean, min, max, .. } => {
@@ -137,7 +138,7 @@ fn impurity(weights: &[f64], gini: bool) -> f64 {
 #[derive(Clone)]
 struct Split {
     attribute: usize,
-    /// The threshold, the nominal value asked for, or neither for a branch per value.
+    /// The threshold, the nominal value tested, or neither for a branch per value.
     threshold: Option<f64>,
     value: Option<usize>,
     /// The impurity of the classes before and after, over the rows in which the attribute is known.
@@ -185,7 +186,7 @@ impl Tree {
         count(&self.root)
     }
 
-    /// Predict a row, then learn it.
+    /// Predicts a row, then learn it.
     pub fn step(&mut self, x: &[f64], label: usize, weight: f64) -> i32 {
         let node = descend(&mut self.root, x);
         let Node::Leaf { bayes, since, majority_hits, bayes_hits } = node else { unreachable!() };

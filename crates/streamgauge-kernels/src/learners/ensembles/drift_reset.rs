@@ -50,7 +50,7 @@ impl DriftReset {
         let mut start = 0;
         while let Some(row) = self.first_drift(block, start, &work.predictions) {
             self.n_drifts += 1;
-            self.detector.renew();
+            self.detector.restart();
             if self.on_warning && self.warned {
                 self.members.swap(0, 1);
             } else {

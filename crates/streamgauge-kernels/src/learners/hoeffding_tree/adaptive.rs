@@ -155,7 +155,7 @@ impl<const L: usize> HoeffdingAdaptiveTree<L> {
         let leaf = self.tree.nodes.leaf(node).unwrap_or(0);
         let draw = self.draws.within(self.n_learnt).at(self.n_leaves);
         self.n_leaves += 1;
-        let times = if self.options.bootstrap { self.poisson.of(draw).max(1) } else { 1 };
+        let times = if self.options.bootstrap { self.poisson.quantile(draw).max(1) } else { 1 };
         let predicted = self.tree.step_at_leaf(node, leaf, row, label, weight * f64::from(times));
         self.errs_more(node, f64::from(u8::from(predicted != label)));
         if self.tree.nodes.len() > self.windows.len() {
