@@ -1,5 +1,6 @@
 """Small streams under the names of real ones, for tests of how a stream is found and run rather than of its figures."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -27,6 +28,9 @@ def write_stand_ins(folder: Path, n_rows: int = 2_000) -> Path:
     """Fill a folder for STREAMGAUGE_DATA: cuts of real streams, and half-hourly prices that follow a random walk."""
     for name in CUTS:
         shutil.copy(DATA / "streams" / name, folder)
+    for name in ("magic.arff", "skin.arff"):  # long enough to draw samples of a few hundred rows
+        with (folder / name).open("a", encoding="utf-8") as file:
+            file.write(re.split(r"(?im)^@data\s*\n", (DATA / "streams" / name).read_text())[1] * 7)
     rng = np.random.default_rng(1)
     price = 0.5 + 0.1 * np.tanh(np.cumsum(rng.normal(0, 0.1, n_rows)))
     columns = [np.arange(n_rows) / n_rows, np.arange(n_rows) // 48 % 7, np.arange(n_rows) % 48 / 47, price]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from streamgauge._engine.journal import JournalView
+from streamgauge._engine.journal import JournalReader
 from streamgauge.store import Claim, Condition, Request, Store
 
 RUN = ["evaluate", "--stream", "SEA(noise=0.1)", "--rows", "400000", "--learner", "HoeffdingTree", "--learner"]
@@ -88,7 +88,7 @@ def test_mistakes_are_reported_in_one_line(tmp_path: Path) -> None:
     assert process.returncode == 2
     assert output == ""
     assert errors.startswith("Error: --checkpoint")
-    assert "is a file: give the name of a folder" in errors
+    assert "is a file; it must be a folder" in errors
     assert len(errors.splitlines()) == 1
 
 
@@ -101,7 +101,7 @@ def test_a_run_that_was_killed_is_dead(tmp_path: Path) -> None:
                 os._exit(9)
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(script), str(tmp_path)], check=False)
-    view = JournalView(tmp_path)
+    view = JournalReader(tmp_path)
     assert view.state == "died"
     assert view.layout.rows(view.records()[1]).tolist() == [1_000, 2_000, 3_000, 4_000, 5_000]
 

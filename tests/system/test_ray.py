@@ -12,6 +12,7 @@ import pytest
 
 import streamgauge as sg
 from streamgauge.backends import Ray, Threads
+from streamgauge.backends.ray import _RemoteGroup
 from streamgauge.labelling import Delayed
 from streamgauge.results import ConfusionMatrices
 
@@ -142,7 +143,11 @@ def test_an_actor_that_is_killed_while_it_starts_is_placed_again():
     killing.start()
     there = run(Ray())
     killing.join()
+    assert victims
     assert_same(run(Threads(1)), there)
+
+
+ACTOR = f"ray::{_RemoteGroup.__name__}".encode()
 
 
 def _actor_pids():
@@ -154,7 +159,7 @@ def _actor_pids():
                 title = (folder / "cmdline").read_bytes()
             except OSError:
                 continue
-            if title.startswith(b"ray::_Cells"):
+            if title.startswith(ACTOR):
                 found.append(int(folder.name))
     return sorted(found)
 

@@ -1,5 +1,6 @@
 """MOA's learners through the adapter, beside MOA's own loop in a virtual machine of its own."""
 
+import os
 import subprocess
 import sys
 import zipfile
@@ -106,8 +107,9 @@ def test_a_learner_that_fails_tells_the_row():
 
 def test_without_moas_jar_the_message_says_what_to_do():
     program = "import streamgauge as sg; sg.evaluate(sg.SEA(n_rows=5), sg.learners.Moa())"
+    environment = {name: value for name, value in os.environ.items() if name != "STREAMGAUGE_MOA_JAR"}
     done = subprocess.run(
-        [sys.executable, "-c", program], env={"PATH": ""}, capture_output=True, text=True, check=False
+        [sys.executable, "-c", program], env={**environment, "PATH": ""}, capture_output=True, text=True, check=False
     )
     assert "MOA's jar was not found: set the environment variable STREAMGAUGE_MOA_JAR" in done.stderr
 
