@@ -244,9 +244,9 @@ class _ForeignScheme(SchemeBase):
         bind = getattr(self._scheme, "bind", None)
         return self if bind is None else adopt_scheme(bind(stream))
 
-    def release(self, batch: Batch) -> NDArray[np.int64] | None:
-        release = getattr(self._scheme, "release", super().release)
-        return release(batch)
+    def learnable_after(self, batch: Batch) -> NDArray[np.int64] | None:
+        learnable_after = getattr(self._scheme, "learnable_after", super().learnable_after)
+        return learnable_after(batch)
 
     def inserted_tests(self, start: int, stop: int) -> list[tuple[int, Batch]]:
         inserted = getattr(self._scheme, "inserted_tests", super().inserted_tests)
@@ -280,8 +280,8 @@ class _ForeignLabelling(LabellingBase):
     def attribute(self) -> str | None:
         return getattr(self._labelling, "attribute", None)
 
-    def reading_column(self, index: int) -> LabellingBase:
-        return adopt_labelling(self._labelling.reading_column(index))
+    def bind_column(self, index: int) -> LabellingBase:
+        return adopt_labelling(self._labelling.bind_column(index))
 
 
 def save_part(part: object, name: str) -> bytes:

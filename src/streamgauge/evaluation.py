@@ -14,7 +14,7 @@ from streamgauge._engine.checkpoint.policy import CheckpointPolicy, as_policy, i
 from streamgauge._engine.collector import Progress, join_confusions, join_label_counts
 from streamgauge._engine.journal import Journal, Layout
 from streamgauge._engine.loop import Run, RunOptions
-from streamgauge._engine.planner import Rows
+from streamgauge._engine.planner import RowSourceSpec
 from streamgauge._engine.schedule import Score
 from streamgauge._engine.signals import catch_stop_signals
 from streamgauge._engine.source import RowSource, default_batch_size
@@ -136,7 +136,7 @@ class Evaluation:
             metered=self._is_metered,
             time_budget=self.time_budget,
             n_rows=self.n_rows_known,
-            rows=Rows(self.stream, self.scheme, self.labelling, self.seed, self.score),
+            rows=RowSourceSpec(self.stream, self.scheme, self.labelling, self.seed, self.score),
         )
 
     @property
@@ -190,7 +190,7 @@ class Evaluation:
         layout = Layout(*self._names, self._source.scheme.n_folds, self._is_metered)
         with Journal(self.journal, layout, self._describe_plan()) as journal:
             for progress in run.advance(lambda: should_stop() or journal.is_stop_requested):
-                journal.note(progress, self.failures, self._describe_source)
+                journal.write_progress(progress, self.failures, self._describe_source)
                 yield progress
             journal.close("cut short" if run.ended_by else "complete", run.ended_by)
 
@@ -360,8 +360,8 @@ def evaluate(  # noqa: PLR0913
             score(learner.predict(x), y)
             learner.learn(x, y)
 
-    If a learner fails, there is a `FailureWarning` and an entry in `Results.failures`, its readings from there on are
-    NaN, and the others continue; if all fail, that is an error.
+    If a learner fails, a `FailureWarning` is issued, `Results.failures` has an entry, its readings from there on are
+    NaN, and the others continue. If all learners fail, an error is raised.
 
     Ctrl-C ends the run after the current batch; the results so far are returned, marked as incomplete. With
     `checkpoint` the run can be resumed later, also after it was killed.

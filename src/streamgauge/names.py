@@ -21,7 +21,7 @@ Known = Mapping[str, Callable[..., Any]]
 """Objects, or their factories, by name."""
 
 
-def catalogue(family: ModuleType, *, with_needs: bool = False) -> dict[str, Callable[..., Any]]:
+def catalogue(family: ModuleType, *, include_required: bool = False) -> dict[str, Callable[..., Any]]:
     """Return the configurable objects of a family by name: those without required options, or all.
 
     Examples
@@ -32,10 +32,10 @@ def catalogue(family: ModuleType, *, with_needs: bool = False) -> dict[str, Call
     """
     objects = {name: getattr(family, name) for name in family.__all__}
     values = {name: thing for name, thing in objects.items() if isinstance(thing, type) and is_dataclass(thing)}
-    return {name: thing for name, thing in values.items() if with_needs or _is_optionless(thing)}
+    return {name: thing for name, thing in values.items() if include_required or _has_only_defaults(thing)}
 
 
-def _is_optionless(thing: type) -> bool:
+def _has_only_defaults(thing: type) -> bool:
     return all(p.default is not p.empty for p in inspect.signature(thing).parameters.values())
 
 
@@ -81,11 +81,11 @@ def _build(kind: str, tree: ast.expr, known: Known, within: Known) -> Any:  # no
             msg = f"{name} has its option {keyword.arg} twice"
             raise StreamgaugeError(msg)
         options[keyword.arg] = _value(kind, name, keyword.value, within)
-    _require_needs(name, factory, options)
+    _check_required_options(name, factory, options)
     return factory(**options)
 
 
-def _require_needs(name: str, factory: Callable[..., Any], options: Mapping[str, object]) -> None:
+def _check_required_options(name: str, factory: Callable[..., Any], options: Mapping[str, object]) -> None:
     parameters = inspect.signature(factory).parameters
     for parameter in parameters.values():
         if parameter.default is parameter.empty and parameter.name not in options:
@@ -114,7 +114,7 @@ def _learners() -> dict[str, Any]:
 def _streams() -> dict[str, Any]:
     from streamgauge import streams  # noqa: PLC0415
 
-    known = catalogue(streams, with_needs=True)
+    known = catalogue(streams, include_required=True)
     kinds = {name: thing for name, thing in known.items() if is_stream(thing)}
     return {**kinds, "paper_stream": streams.paper_stream}
 
@@ -122,7 +122,7 @@ def _streams() -> dict[str, Any]:
 def _labellings() -> dict[str, Any]:
     from streamgauge import labelling  # noqa: PLC0415
 
-    return dict(catalogue(labelling, with_needs=True))
+    return dict(catalogue(labelling, include_required=True))
 
 
 def _schemes() -> dict[str, Any]:
@@ -168,10 +168,10 @@ def require_object(kind: str, thing: object) -> None:
 
     Examples
     --------
-    >>> require_object("scheme", "Bootstrp(10)")
+    >>> require_object("scheme", "Bootstrp")
     Traceback (most recent call last):
     ...
-    streamgauge.errors.StreamgaugeError: the text 'Bootstrp(10)' is no scheme; write streamgauge.schemes.Bootstrap(...)
+    streamgauge.errors.StreamgaugeError: the text 'Bootstrp' is not a scheme; write streamgauge.schemes.Bootstrap(...)
     >>> from streamgauge import Window
     >>> require_object("forgetting", [Window(100)])
     """
@@ -185,7 +185,7 @@ def require_object(kind: str, thing: object) -> None:
     home = f"streamgauge.{_HOMES.get(kind, f'{kind}s')}"
     further = "; a file is streamgauge.File(path), a real stream streamgauge.streams.load(name)"
     hint = f"write {home}.{near}(...)" if near else f"give one of {home}{further if kind == 'stream' else ''}"
-    msg = f"{what} is no {kind}; {hint}"
+    msg = f"{what} is not a {kind}; {hint}"
     raise StreamgaugeError(msg)
 
 

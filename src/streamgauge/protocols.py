@@ -1,8 +1,8 @@
-"""The architecture on one page.
+"""The contracts of all parts on one page.
 
 ```
-Stream --batches--> Scheme --steps--> Labelling --steps--> Learner --votes--> Trace
-Trace --> Forgetting --tallies--> Measure --readings--> Results --> significance --> report
+Stream --batch--> Labelling --arrivals--> schedule --> Scheme --step of a fold--> Learner --predictions--> Trace
+Trace --> Forgetting --tally--> Measure --reading--> Results --> significance --> report
 ```
 
 An object of your own needs to satisfy a protocol only; it need not inherit from anything. What else an object may
@@ -177,7 +177,7 @@ class SchemeBase:
         """Return the scheme for a stream, for a scheme that needs to know the stream."""
         return self
 
-    def release(self, batch: Batch) -> NDArray[np.int64] | None:  # noqa: ARG002
+    def learnable_after(self, batch: Batch) -> NDArray[np.int64] | None:  # noqa: ARG002
         """Return for each row the row after whose test it may be learnt; None for its own."""
         return None
 
@@ -212,7 +212,7 @@ class LabellingBase:
         """The column that only the labelling may read, hidden from the learners; None if there is none."""
         return None
 
-    def reading_column(self, index: int) -> "LabellingBase":  # noqa: ARG002
+    def bind_column(self, index: int) -> "LabellingBase":  # noqa: ARG002
         """Return the labelling that reads its column at an index."""
         return self
 

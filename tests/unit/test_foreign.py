@@ -58,7 +58,7 @@ class LateScheme(PlainScheme):
 
     test = "training"
 
-    def release(self, batch: Batch) -> np.ndarray:
+    def learnable_after(self, batch: Batch) -> np.ndarray:
         return batch.rows + 10
 
 
@@ -118,11 +118,11 @@ def test_a_plain_scheme_gets_the_defaults_and_what_a_scheme_offers_is_used() -> 
     plain, late = adopt_scheme(PlainScheme()), adopt_scheme(LateScheme())
     assert (plain.n_folds, plain.test, plain.training, plain.period) == (2, "all", 0, None)
     assert plain.bind(PlainStream()) is plain
-    assert plain.release(batch) is None
+    assert plain.learnable_after(batch) is None
     assert plain.inserted_tests(0, 10) == []
     assert plain.final_test(10) is None
     assert late.test == "training"
-    np.testing.assert_array_equal(late.release(batch), [10, 11, 12, 13])
+    np.testing.assert_array_equal(late.learnable_after(batch), [10, 11, 12, 13])
 
 
 @pytest.mark.parametrize("scheme", [PlainScheme(), LateScheme(), WarmUp(50, scheme=LateScheme())])

@@ -34,10 +34,10 @@ __all__ = [
 ]
 
 Item = TypeVar("Item")
-Done = TypeVar("Done")
+Outcome = TypeVar("Outcome")
 
 Clock = Literal["process", "thread"]
-"""Whose CPU time is charged to a learner: that of all threads of its process, or of the calling thread alone."""
+"""Whose CPU time counts for a learner: that of all threads of its process, or of the calling thread alone."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,11 @@ class BatchPlan:
     reading_rows
         After how many rows of the stream to take readings.
     n_done
-        The number of rows of the stream that are done then.
+        The number of rows of the stream that are processed after this plan.
     label_totals
         What happened to the labels until then.
     schedule
-        The rows to test and learn, in order; None for a reading alone.
+        The rows to test and learn, in order; None for a final reading alone, or if no rows arrived for a while.
     batch
         The rows of the stream that the scheme is asked about; None if there are none.
     saves
@@ -72,6 +72,11 @@ class BatchPlan:
     saves: bool = False
     label_counts: NDArray[np.int64] | None = None
     confusion_readings: Sequence[int] = ()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no rows arrived for a while, so that there is nothing to do."""
+        return self.schedule is None and not self.reading_rows
 
     @property
     def has_tests(self) -> bool:
@@ -281,12 +286,12 @@ class RunSpec:
 class TaskRunner(Protocol):
     """Calls a function for many items that share nothing."""
 
-    def __call__(self, function: Callable[[Item], Done], items: Sequence[Item]) -> list[Done]:
+    def __call__(self, function: Callable[[Item], Outcome], items: Sequence[Item]) -> list[Outcome]:
         """Return the results in the order of the items."""
         ...
 
 
-def run_serially(function: Callable[[Item], Done], items: Sequence[Item]) -> list[Done]:
+def run_serially(function: Callable[[Item], Outcome], items: Sequence[Item]) -> list[Outcome]:
     """Call a function for one item after the other.
 
     Examples

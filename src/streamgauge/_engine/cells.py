@@ -164,7 +164,7 @@ class Cell:
         return self._score(reading_rows)
 
     def _score(self, reading_rows: Sequence[int]) -> CellTallies:
-        """Show the trace to the detectors and the forgettings."""
+        """Pass the trace to the detectors and the forgettings."""
         self.alarms = list(self._watch(self._trace))
         return [state.update(self._trace, reading_rows) for state in self._states]
 

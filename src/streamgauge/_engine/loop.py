@@ -134,7 +134,7 @@ class Run:
                 if plan is None:
                     break
                 pending.append((plan, time.perf_counter()))
-                if plan.schedule is None:  # no rows arrived for a while, so no checkpoint will come
+                if plan.is_idle:  # no checkpoint will come
                     may_end = True
                     break
                 may_end = plan.saves or with_no_checkpoint
@@ -142,12 +142,12 @@ class Run:
             if not pending:
                 return
             plan, submitted = pending.popleft()
-            if plan.schedule is None:
+            if plan.is_idle:
                 yield plan, []
                 continue
             yield plan, executor.collect()
             started, finished = max(submitted, finished), time.perf_counter()
-            self._source.adapt_chunk_rows(plan.n_done - n_before, finished - started)
+            self._source.adapt_slice_rows(plan.n_done - n_before, finished - started)
             n_before = plan.n_done
 
     def _find_reason_to_stop(self, should_stop: Callable[[], bool], elapsed: float) -> str:

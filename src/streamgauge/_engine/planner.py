@@ -17,7 +17,7 @@ from streamgauge.records import Arrivals, Batch
 from streamgauge.streams.composed import Composed
 from streamgauge.streams.generators import native
 
-__all__ = ["LabelCounter", "Planner", "Rows", "confusion_stride"]
+__all__ = ["LabelCounter", "Planner", "RowSourceSpec", "confusion_stride"]
 
 MAX_CONFUSION_CLASSES = 20
 """Confusion matrices are kept for at most this number of classes."""
@@ -64,7 +64,7 @@ class Planner:
         self._before = (0, self._scheduler.totals, self._labels.totals)  # as before the last planned batch
 
     def plan(self, batch: Batch, arrivals: Arrivals | None) -> BatchPlan:
-        """Plan the next batch; a plan without a schedule means that no rows arrived for a while."""
+        """Plan the next batch; the plan of an empty batch is idle."""
         start, stop = batch.start, batch.start + len(batch)
         if not len(batch):
             return BatchPlan([], max(0, start), self._scheduler.totals)
@@ -138,14 +138,14 @@ class Planner:
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowSourceSpec:
     """Where the rows of a run come from, so that workers can read or compute them; see `RowsSpec`.
 
     Examples
     --------
     >>> from streamgauge import SEA, Prequential
     >>> from streamgauge.labelling import AllLabels
-    >>> rows = Rows(SEA(), Prequential(), AllLabels(), seed=1)
+    >>> rows = RowSourceSpec(SEA(), Prequential(), AllLabels(), seed=1)
     >>> rows.is_computed, len(rows.open().plan(RowRange(0, 100, [100], 100)).batch)
     (True, 100)
     """
@@ -177,7 +177,7 @@ def _is_computed(stream: object) -> bool:
 class _RangePlanner:
     """Makes the plans of a run from row ranges, in a worker."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: RowSourceSpec) -> None:
         self._source = RowSource(rows.stream, rows.scheme, rows.labelling, rows.seed)
         self._scheduler = Scheduler(self._source.scheme, rows.score)
 

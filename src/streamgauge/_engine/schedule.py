@@ -1,9 +1,9 @@
 """The order in which rows are tested and learnt: a buffer holds rows whose labels are late or may not be learnt yet.
 
-All folds do the same operations in the same order, since labels arrive in the world and not in a fold. The order does
-not depend on how a stream is cut into batches: every operation has a moment. A moment is 4 times a row of the stream,
-plus the phase within the row: labels that arrive before it (`BEFORE`), its test (`TEST`), what is learnt after it
-(`AFTER`), and tests inserted after that (`INSERTED`).
+All folds do the same operations in the same order, since the arrival of labels does not depend on the fold. The order
+does not depend on how a stream is cut into batches: every operation has a moment. A moment is 4 times a row of the
+stream, plus the phase within the row: labels that arrive before it (`BEFORE`), its test (`TEST`), what is learnt after
+it (`AFTER`), and tests inserted after that (`INSERTED`).
 """
 
 from dataclasses import asdict, dataclass, replace
@@ -331,11 +331,11 @@ class Scheduler:
         self, batch: Batch, arrivals: Arrivals | None
     ) -> tuple[NDArray[np.int64], NDArray[np.float64] | None] | None:
         """Return the moment at which each row is learnt, or the time at which its label is due; None for at once."""
-        release = self._scheme.release(batch)
-        if release is None and arrivals is None:
+        learnable_after = self._scheme.learnable_after(batch)
+        if learnable_after is None and arrivals is None:
             return None
         own = 4 * batch.rows + AFTER
-        moment = own if release is None else np.maximum(own, 4 * release + AFTER)
+        moment = own if learnable_after is None else np.maximum(own, 4 * learnable_after + AFTER)
         due = None
         if arrivals is not None:
             trained = batch.rows < self._n_training  # labels of training rows arrive at once

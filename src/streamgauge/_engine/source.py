@@ -30,8 +30,8 @@ IN_MEMORY_FACTOR = 4
 """Batches are larger by this factor if the rows are in memory and there is one cell: nothing is copied, and no second
 cell would find the rows in a cache."""
 
-FIRST_CHUNK = 4096
-"""The number of rows in a chunk before the speed of the run is known."""
+FIRST_SLICE = 4096
+"""The number of rows in a slice before the speed of the run is known."""
 
 POLL_SECONDS = 0.05
 """How often a waiting reader thread checks whether it is still needed."""
@@ -88,13 +88,13 @@ class RowSource:
             if attribute not in names:
                 raise unknown_name(kind="attribute", name=attribute, known=names)
             self._hidden_column = names.index(attribute)
-            self._labelling = self._labelling.reading_column(self._hidden_column)
+            self._labelling = self._labelling.bind_column(self._hidden_column)
             visible = _WithoutColumn(self._stream, self._hidden_column)
         self.scheme: SchemeBase = adopt_scheme(scheme).bind(visible)
         self.schema: Schema = visible.schema
         self.live: LiveStreamBase | None = self._stream if isinstance(self._stream, LiveStreamBase) else None
         """The stream, if its rows cannot be read again."""
-        self._chunk_rows = FIRST_CHUNK
+        self._slice_rows = FIRST_SLICE
         self._cursor: Cursor | None = None
 
     def read(self, start: int, n: int) -> tuple[Batch, Arrivals | None]:
@@ -107,8 +107,8 @@ class RowSource:
     ) -> Iterator[tuple[Batch, Arrivals | None]]:
         """Yield the training rows, at positions below 0, then up to `n_rows` of the stream, `size` at a time.
 
-        With a later `start` there is no training. Rows may be read `ahead`, in a thread. Batches are cut into chunks
-        that take about a second each, see `adapt_chunk_rows`.
+        With a later `start` there is no training. Rows may be read `ahead`, in a thread. Batches are cut into slices
+        that take about a second each, see `adapt_slice_rows`.
         """
         if n_rows is not None and start >= n_rows:
             return
@@ -133,29 +133,29 @@ class RowSource:
             return
         batches = _limit_rows(self._stream.batches(size, start), n_rows)
         with read_ahead(batches) if ahead else nullcontext(batches) as reader:
-            yield from self._cut_chunks(reader)
+            yield from self._cut_slices(reader)
 
     def _read_live(self, stream: LiveStreamBase, size: int, n_rows: int | None, start: int) -> Iterator[Batch]:
         """Yield the rows of a stream that cannot go back: never take more from it than is passed on at once."""
         while n_rows is None or start < n_rows:
-            limit = min(size, self._chunk_rows, size if n_rows is None else n_rows - start)
+            limit = min(size, self._slice_rows, size if n_rows is None else n_rows - start)
             batch = next(stream.batches(limit, start))
             start += len(batch)
             yield batch
 
-    def adapt_chunk_rows(self, n_rows: int, seconds: float) -> None:
-        """Adapt the chunk size so that one chunk takes about a second."""
+    def adapt_slice_rows(self, n_rows: int, seconds: float) -> None:
+        """Adapt the size of a slice so that it takes about a second."""
         per_second = int(n_rows / max(seconds, 1e-9))
         if seconds > 2.0:
-            self._chunk_rows = max(1, per_second)
-        elif seconds < 0.5 and n_rows >= self._chunk_rows:  # a smaller batch did not reach the limit
-            self._chunk_rows = max(2 * self._chunk_rows, per_second)
+            self._slice_rows = max(1, per_second)
+        elif seconds < 0.5 and n_rows >= self._slice_rows:  # a smaller batch did not reach the limit
+            self._slice_rows = max(2 * self._slice_rows, per_second)
 
-    def _cut_chunks(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+    def _cut_slices(self, batches: Iterator[Batch]) -> Iterator[Batch]:
         for batch in batches:
             start = 0
             while start < len(batch):
-                stop = min(len(batch), start + self._chunk_rows)
+                stop = min(len(batch), start + self._slice_rows)
                 yield batch if stop - start == len(batch) else slice_batch(batch, start, stop)
                 start = stop
 

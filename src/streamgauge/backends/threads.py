@@ -27,7 +27,7 @@ from streamgauge.protocols import LearnerSpec
 __all__ = ["Threads", "count_cores", "holds_gil"]
 
 Item = TypeVar("Item")
-Done = TypeVar("Done")
+Outcome = TypeVar("Outcome")
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Threads:
             return
         with ThreadPoolExecutor(n, thread_name_prefix="streamgauge") as pool:
 
-            def run_in_pool(function: Callable[[Item], Done], items: Sequence[Item]) -> list[Done]:
+            def run_in_pool(function: Callable[[Item], Outcome], items: Sequence[Item]) -> list[Outcome]:
                 return list(pool.map(function, items))
 
             yield _LocalExecutor(group, run_in_pool, reads_ahead=not alone)

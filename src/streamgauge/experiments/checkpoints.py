@@ -47,8 +47,8 @@ class RunCheckpoints:
     @property
     def exist(self) -> bool:
         """Whether an earlier attempt left a checkpoint to resume from."""
-        newest = self._folder.newest_first()[:1]
-        return self.every != 0 and any(self.since is None or path.stat().st_mtime >= self.since for path in newest)
+        find_newest = self._folder.list_newest_first()[:1]
+        return self.every != 0 and any(self.since is None or path.stat().st_mtime >= self.since for path in find_newest)
 
     def make_policy(self, stream: Stream, warn: Callable[[str], object]) -> CheckpointPolicy | None:
         """Return how checkpoints are written; None for a live stream, which drops its rows at each checkpoint.

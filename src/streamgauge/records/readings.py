@@ -45,7 +45,8 @@ class Trace:
     Parameters
     ----------
     row
-        Position of each row in the stream, int64 [n].
+        The latest row of the stream when each prediction was made, int64 [n]; the row itself unless it was tested
+        later.
     y_true, y_pred
         Class codes, int32 [n]; `y_pred` may be `ABSTAINED`.
     majority_hit, no_change_hit

@@ -10,7 +10,8 @@ from streamgauge._foreign import adopt_scheme
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.protocols import Scheme, SchemeBase
 from streamgauge.records import Batch
-from streamgauge.schemes.prequential import Prequential, WrappingScheme, require_scheme
+from streamgauge.schemes.prequential import Prequential
+from streamgauge.schemes.wrapping import WrappingScheme, require_scheme
 
 __all__ = ["Chunks"]
 
@@ -29,9 +30,9 @@ class Chunks(WrappingScheme):
     Examples
     --------
     >>> batch = Batch(0, np.zeros((7, 1)), np.zeros(7, dtype=np.int32))
-    >>> Chunks(3).release(batch).tolist()
+    >>> Chunks(3).learnable_after(batch).tolist()
     [2, 2, 2, 5, 5, 5, 8]
-    >>> Chunks((1, 2)).release(batch).tolist()
+    >>> Chunks((1, 2)).learnable_after(batch).tolist()
     [0, 2, 2, 3, 5, 5, 6]
     """
 
@@ -44,7 +45,7 @@ class Chunks(WrappingScheme):
             raise StreamgaugeError(msg)
         for size in self._sizes:
             require_at_least("sizes", size, 1)
-        require_scheme(self.scheme, without="release")
+        require_scheme(self.scheme, without="learnable_after")
 
     @property
     def _sizes(self) -> tuple[int, ...]:
@@ -55,7 +56,7 @@ class Chunks(WrappingScheme):
         """The scheme that chooses the rows a fold tests and learns."""
         return adopt_scheme(self.scheme)
 
-    def release(self, batch: Batch) -> NDArray[np.int64]:
+    def learnable_after(self, batch: Batch) -> NDArray[np.int64]:
         """Return for each row the last row of its chunk."""
         ends = np.array(list(accumulate(self._sizes)))
         turn, offset = np.divmod(batch.rows, ends[-1])

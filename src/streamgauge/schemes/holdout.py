@@ -10,7 +10,8 @@ from streamgauge._foreign import adopt_scheme, is_stream
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.protocols import Scheme, SchemeBase, Stream
 from streamgauge.records import Batch, Step
-from streamgauge.schemes.prequential import Prequential, WrappingScheme, require_scheme
+from streamgauge.schemes.prequential import Prequential
+from streamgauge.schemes.wrapping import WrappingScheme, require_scheme
 
 __all__ = ["Holdout"]
 
@@ -53,7 +54,7 @@ class Holdout(WrappingScheme):
     source: Stream | None = None
     refreshed: bool = False
     scheme: Scheme = Prequential()
-    _is_cut: bool = field(default=False, repr=False)
+    _tests_own_rows: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
         require_at_least("every", self.every, 1)
@@ -69,7 +70,7 @@ class Holdout(WrappingScheme):
     def bind(self, stream: Stream) -> "Holdout":
         """Read the test rows from the start of the stream, or check that those of `source` have its schema."""
         if self.source is None:
-            return self if self.refreshed else replace(self, source=stream, _is_cut=True)
+            return self if self.refreshed else replace(self, source=stream, _tests_own_rows=True)
         ours, theirs = stream.schema, self.source.schema
         if ours.classes != theirs.classes or [a.name for a in ours.attributes] != [a.name for a in theirs.attributes]:
             msg = f"the test rows of {self.source!r} have other attributes or classes than the stream"
@@ -103,7 +104,7 @@ class Holdout(WrappingScheme):
     def _held_out(self, batch: Batch) -> NDArray[np.bool_]:
         if self.source is None:
             return batch.rows % self.every >= self.every - self.size
-        return batch.rows < (self.size if self._is_cut else 0)
+        return batch.rows < (self.size if self._tests_own_rows else 0)
 
     def inserted_tests(self, start: int, stop: int) -> list[tuple[int, Batch]]:
         """Return the test rows, and after which rows of the stream they are tested."""
@@ -119,7 +120,7 @@ class Holdout(WrappingScheme):
         return self._read_test(n_rows // self.every)
 
     def _is_available(self, n_rows: int) -> bool:
-        return not self._is_cut or n_rows >= self.size
+        return not self._tests_own_rows or n_rows >= self.size
 
     def _read_test(self, number: int) -> Batch:
         return self._read(number * self.size) if self.refreshed else self._first_rows

@@ -9,7 +9,8 @@ from streamgauge._foreign import adopt_scheme, is_stream
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.protocols import Scheme, SchemeBase, Stream
 from streamgauge.records import Batch, Step
-from streamgauge.schemes.prequential import Prequential, WrappingScheme, mask_tests, require_scheme
+from streamgauge.schemes.prequential import Prequential
+from streamgauge.schemes.wrapping import WrappingScheme, mask_tests, require_scheme
 
 __all__ = ["Pretrained", "TrainThenTest"]
 
@@ -58,10 +59,14 @@ class Pretrained(WrappingScheme):
         weight = None if step.weight is None else np.where(first, 1.0, step.weight)
         return replace(step, test=mask_tests(step) & ~first, weight=weight)
 
-    def release(self, batch: Batch) -> NDArray[np.int64] | None:
+    def learnable_after(self, batch: Batch) -> NDArray[np.int64] | None:
         """Return for each row the row after whose test it may be learnt; training rows are learnt at once."""
-        release = super().release(batch)
-        return None if release is None else np.where(is_training(batch, self.training), batch.rows, release)
+        learnable_after = super().learnable_after(batch)
+        return (
+            None
+            if learnable_after is None
+            else np.where(is_training(batch, self.training), batch.rows, learnable_after)
+        )
 
 
 @dataclass(frozen=True)

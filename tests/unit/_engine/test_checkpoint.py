@@ -113,8 +113,8 @@ def test_a_run_that_is_cut_at_any_moments_has_the_results_of_one_that_is_not(
         "every": 130,
     }
     stream = SEA(n_rows=N, noise=0.2)
-    chunks = patch.object(source, "FIRST_CHUNK", sizes[3])
-    with warnings.catch_warnings(), patch.object(RowSource, "adapt_chunk_rows"), chunks:
+    slices = patch.object(source, "FIRST_SLICE", sizes[3])
+    with warnings.catch_warnings(), patch.object(RowSource, "adapt_slice_rows"), slices:
         warnings.simplefilter("ignore", FailureWarning)
         whole = evaluate(stream, learners, **options)
         every = sizes[2]
@@ -153,10 +153,10 @@ def test_the_last_two_checkpoints_are_kept(stopped: Path) -> None:
 
 @pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "foreign"])
 def test_a_damaged_checkpoint_is_reported_and_the_one_before_it_used(stopped: Path, damage: str) -> None:
-    newest = files_of(stopped)[0]
-    data = newest.read_bytes()
+    find_newest = files_of(stopped)[0]
+    data = find_newest.read_bytes()
     place = len(data) // 2
-    newest.write_bytes(
+    find_newest.write_bytes(
         {
             "flipped": data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :],
             "cut": data[:-100],
@@ -263,7 +263,7 @@ def test_options_that_need_a_folder_say_so() -> None:
 
 
 def test_two_runs_do_not_write_into_one_folder(tmp_path: Path) -> None:
-    with Folder(tmp_path).locked(), pytest.raises(StreamgaugeError, match="another run is writing its checkpoints"):
+    with Folder(tmp_path).lock(), pytest.raises(StreamgaugeError, match="another run is writing its checkpoints"):
         resumed(tmp_path)
     assert facts(resumed(tmp_path)) == facts(whole_run())
 
@@ -430,7 +430,7 @@ def test_after_a_checkpoint_that_could_not_be_written_aside_none_is_written(
     def failing(self: Folder, checkpoint: Checkpoint, **options: Any) -> None:
         written.append(checkpoint.n_rows)
         if len(written) == 2:
-            raise self.failed(OSError(errno.ENOSPC, "No space left on device"))
+            raise self.make_error(OSError(errno.ENOSPC, "No space left on device"))
         write(self, checkpoint, **options)
 
     def rows_until(stop: int) -> list[int]:

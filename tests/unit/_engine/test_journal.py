@@ -22,7 +22,7 @@ from streamgauge import (
     evaluate,
 )
 from streamgauge._engine.collector import Progress
-from streamgauge._engine.journal import Journal, JournalView, Layout
+from streamgauge._engine.journal import Journal, JournalReader, Layout
 from streamgauge._engine.journal import format as files
 from streamgauge._engine.journal import writer as writing
 from streamgauge._format.downsample import Buckets
@@ -48,7 +48,7 @@ def test_the_journal_holds_every_reading_of_the_results(tmp_path: Path) -> None:
         resources=True,
         journal=tmp_path,
     )
-    view = JournalView(tmp_path)
+    view = JournalReader(tmp_path)
     _, records = view.records()
     assert view.layout.rows(records).tolist() == results.rows.tolist()
     for forgetting in results.forgettings:
@@ -74,7 +74,7 @@ def test_a_running_evaluation_can_be_followed(tmp_path: Path) -> None:
     evaluation = Evaluation(SEA(), NaiveBayes(), every=1_000, batch_size=1_000, journal=tmp_path)
     seen = []
     for progress in evaluation.advance():
-        view = JournalView(tmp_path)
+        view = JournalReader(tmp_path)
         seen.append(len(view.records()[1]))
         if progress.n_rows == 3_000:
             assert view.state == "running"
@@ -86,7 +86,7 @@ def test_a_run_that_is_left_says_that_it_was_cut_short(tmp_path: Path) -> None:
     advancing = Evaluation(SEA(), NaiveBayes(), every=1_000, batch_size=1_000, journal=tmp_path).advance()
     next(advancing)
     advancing.close()  # type: ignore[attr-defined]
-    assert JournalView(tmp_path).state == "cut short"
+    assert JournalReader(tmp_path).state == "cut short"
 
 
 def test_a_run_that_fails_says_why(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_run_that_fails_says_why(tmp_path: Path) -> None:
 
     with pytest.raises(StreamgaugeError, match="too hot"):
         evaluate(SEA(n_rows=1_000), Broken(), journal=tmp_path)
-    status = JournalView(tmp_path).status()
+    status = JournalReader(tmp_path).status()
     assert status["state"] == "failed"
     assert "too hot" in status["reason"]
 
@@ -110,16 +110,16 @@ def test_anyone_can_ask_a_run_to_stop(tmp_path: Path) -> None:
     for progress in evaluation.advance():
         kept.append(progress)
         if progress.n_rows == 2_000:
-            JournalView(tmp_path).ask_to_stop()
+            JournalReader(tmp_path).ask_to_stop()
     results = evaluation.results(kept)
     assert results.n_rows == 2_000
     assert not results.complete
-    assert JournalView(tmp_path).state == "cut short"
+    assert JournalReader(tmp_path).state == "cut short"
 
 
 def test_a_stop_of_an_earlier_run_does_not_stop_the_next(tmp_path: Path) -> None:
     evaluate(SEA(n_rows=1_000), NaiveBayes(), journal=tmp_path)
-    JournalView(tmp_path).ask_to_stop()
+    JournalReader(tmp_path).ask_to_stop()
     assert evaluate(SEA(n_rows=1_000), NaiveBayes(), journal=tmp_path).complete
 
 
@@ -127,7 +127,7 @@ def test_alarms_are_reported_as_in_the_results(tmp_path: Path) -> None:
     results = evaluate(
         SEA(n_rows=20_000, noise=0.1), NaiveBayes(), detectors=["DDM", "Adwin"], batch_size=1_000, journal=tmp_path
     )
-    _, events = JournalView(tmp_path).events()
+    _, events = JournalReader(tmp_path).events()
     alarms = [Alarm(**{name: fact for name, fact in event.items() if name != "n"}) for event in events]
     assert tuple(alarms) == results.alarms
 
@@ -136,21 +136,21 @@ def test_a_record_that_a_crash_cut_off_is_not_read(tmp_path: Path) -> None:
     evaluate(SEA(n_rows=1_000), NaiveBayes(), every=100, journal=tmp_path)
     path = tmp_path / "journal" / files.READINGS
     whole = path.read_bytes()
-    for cut in range(1, 8 * JournalView(tmp_path).layout.width):
+    for cut in range(1, 8 * JournalReader(tmp_path).layout.width):
         path.write_bytes(whole[:-cut])
-        assert len(JournalView(tmp_path).records()[1]) == 9
+        assert len(JournalReader(tmp_path).records()[1]) == 9
     path.write_bytes(whole + b"\0" * 4096)
-    assert len(JournalView(tmp_path).records()[1]) == 10
+    assert len(JournalReader(tmp_path).records()[1]) == 10
     path.write_bytes(b"")
-    assert len(JournalView(tmp_path).records()[1]) == 0
+    assert len(JournalReader(tmp_path).records()[1]) == 0
 
 
 def test_an_event_that_a_crash_cut_off_is_not_read(tmp_path: Path) -> None:
     with Journal(tmp_path, LAYOUT) as journal:
-        journal.note(progress_at([10], alarms=(Alarm(5, "tree", 0, "DDM"), Alarm(7, "tree", 0, "DDM"))))
+        journal.write_progress(progress_at([10], alarms=(Alarm(5, "tree", 0, "DDM"), Alarm(7, "tree", 0, "DDM"))))
     path = tmp_path / "journal" / files.EVENTS
     path.write_bytes(path.read_bytes()[:-3])
-    assert [event["row"] for event in JournalView(tmp_path).events()[1]] == [5]
+    assert [event["row"] for event in JournalReader(tmp_path).events()[1]] == [5]
 
 
 def test_a_long_run_keeps_to_its_space_and_loses_no_extreme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,9 +160,9 @@ def test_a_long_run_keeps_to_its_space_and_loses_no_extreme(tmp_path: Path, monk
     sizes = set()
     with Journal(tmp_path, LAYOUT) as journal:
         for row, value in enumerate(noise, start=1):
-            journal.note(progress_at([row], value))
+            journal.write_progress(progress_at([row], value))
             sizes.add((tmp_path / "journal" / files.READINGS).stat().st_size)
-    view = JournalView(tmp_path)
+    view = JournalReader(tmp_path)
     generation, records = view.records()
     mean, _, _ = view.layout.curve(records, "accuracy", "Landmark()")
     assert len(records) <= 400
@@ -178,8 +178,8 @@ def test_too_many_alarms_are_merged_and_counted(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(writing, "MAX_EVENTS", 100)
     with Journal(tmp_path, LAYOUT) as journal:
         for row in range(1_000):
-            journal.note(progress_at([row + 1], alarms=(Alarm(row, "tree", 0, "DDM"),)))
-    _, events = JournalView(tmp_path).events()
+            journal.write_progress(progress_at([row + 1], alarms=(Alarm(row, "tree", 0, "DDM"),)))
+    _, events = JournalReader(tmp_path).events()
     assert len(events) <= 101
     assert sum(event["n"] for event in events) == 1_000
     assert [event["row"] for event in events] == sorted(event["row"] for event in events)
@@ -188,10 +188,10 @@ def test_too_many_alarms_are_merged_and_counted(tmp_path: Path, monkeypatch: pyt
 def test_a_resumed_run_continues_behind_what_it_had_read(tmp_path: Path) -> None:
     with Journal(tmp_path, LAYOUT) as journal:
         for row in (10, 20, 30):
-            journal.note(progress_at([row], row / 100, alarms=(Alarm(row - 1, "tree", 0, "DDM"),)))
+            journal.write_progress(progress_at([row], row / 100, alarms=(Alarm(row - 1, "tree", 0, "DDM"),)))
     with Journal(tmp_path, LAYOUT, from_row=20) as journal:
-        journal.note(progress_at([30], 0.99))
-    view = JournalView(tmp_path)
+        journal.write_progress(progress_at([30], 0.99))
+    view = JournalReader(tmp_path)
     _, records = view.records()
     assert view.layout.rows(records).tolist() == [10, 20, 30]
     assert view.layout.curve(records, "accuracy", "Landmark()")[0].ravel().tolist() == [0.1, 0.2, 0.99]
@@ -200,10 +200,10 @@ def test_a_resumed_run_continues_behind_what_it_had_read(tmp_path: Path) -> None
 
 def test_another_run_does_not_resume_a_journal(tmp_path: Path) -> None:
     with Journal(tmp_path, LAYOUT) as journal:
-        journal.note(progress_at([10]))
+        journal.write_progress(progress_at([10]))
     other = Layout(("bayes",), ("Landmark()",), ("accuracy",), n_folds=1, with_costs=False)
     with Journal(tmp_path, other, from_row=10):
-        assert len(JournalView(tmp_path).records()[1]) == 0
+        assert len(JournalReader(tmp_path).records()[1]) == 0
 
 
 def test_a_disk_that_refuses_ends_the_journal_and_not_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,7 +212,7 @@ def test_a_disk_that_refuses_ends_the_journal_and_not_the_run(tmp_path: Path, mo
 
     with Journal(tmp_path, LAYOUT) as journal:
         monkeypatch.setattr(journal, "_append", refuse)
-        journal.note(progress_at([10]))
+        journal.write_progress(progress_at([10]))
         assert "No space left on device" in journal.error
 
 
@@ -227,7 +227,7 @@ def test_a_folder_without_a_sound_journal_is_refused(tmp_path: Path, text: str) 
     (tmp_path / "journal").mkdir()
     (tmp_path / "journal" / "about.json").write_text(text)
     with pytest.raises(StreamgaugeError, match="holds no journal"):
-        JournalView(tmp_path)
+        JournalReader(tmp_path)
 
 
 columns = st.lists(st.one_of(st.floats(-1, 1), st.just(float("nan"))), max_size=200)

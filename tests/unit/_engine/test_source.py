@@ -7,7 +7,7 @@ import pytest
 
 from streamgauge._engine.source import (
     BATCH_BYTES,
-    FIRST_CHUNK,
+    FIRST_SLICE,
     IN_MEMORY_FACTOR,
     MAX_ROWS,
     MIN_ROWS,
@@ -25,7 +25,7 @@ from streamgauge.streams import SEA, ArrayStream
 SIZE = 65_536
 
 
-def chunk_sizes(rows_per_second: float, n: int) -> list[int]:
+def slice_sizes(rows_per_second: float, n: int) -> list[int]:
     """Return the sizes of the first chunks of a run at a speed."""
     source = RowSource(SEA(), Prequential(), AllLabels(), seed=1)
     sizes, done = [], 0
@@ -33,21 +33,21 @@ def chunk_sizes(rows_per_second: float, n: int) -> list[int]:
         assert batch.start == done
         sizes.append(len(batch))
         done += len(batch)
-        source.adapt_chunk_rows(len(batch), len(batch) / rows_per_second)
-    assert source._chunk_rows < 1 << 40  # it does not double for ever
+        source.adapt_slice_rows(len(batch), len(batch) / rows_per_second)
+    assert source._slice_rows < 1 << 40  # it does not double for ever
     return sizes
 
 
 def test_a_fast_run_continues_with_whole_batches():
-    assert chunk_sizes(1e7, 200) == [FIRST_CHUNK, SIZE - FIRST_CHUNK, *[SIZE] * 198]
+    assert slice_sizes(1e7, 200) == [FIRST_SLICE, SIZE - FIRST_SLICE, *[SIZE] * 198]
 
 
 def test_a_slow_run_continues_with_chunks_of_a_second():
-    assert chunk_sizes(20_000, 5) == [FIRST_CHUNK, 20_000, 20_000, 20_000, SIZE - FIRST_CHUNK - 60_000]
+    assert slice_sizes(20_000, 5) == [FIRST_SLICE, 20_000, 20_000, 20_000, SIZE - FIRST_SLICE - 60_000]
 
 
 def test_a_very_slow_run_continues_with_fewer_rows():
-    assert chunk_sizes(100, 3) == [FIRST_CHUNK, 100, 100]
+    assert slice_sizes(100, 3) == [FIRST_SLICE, 100, 100]
 
 
 @pytest.mark.parametrize(("n_attributes", "rows"), [(1, MAX_ROWS), (100, BATCH_BYTES // 800), (10**5, MIN_ROWS)])

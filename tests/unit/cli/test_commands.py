@@ -267,14 +267,14 @@ def test_words_objects_and_streams_that_do_not_exist_are_reported_with_the_neare
 @pytest.mark.parametrize(
     ("part", "hint"),
     [
-        ({"scheme": "Bootstrp(10)"}, "the text 'Bootstrp(10)' is no scheme; write streamgauge.schemes.Bootstrap"),
+        ({"scheme": "Bootstrp(10)"}, "the text 'Bootstrp(10)' is not a scheme; write streamgauge.schemes.Bootstrap"),
         ({"forgetting": ["Windows(5)"]}, "write streamgauge.forgetting.Window"),
         (
             {"labelling": sg.labelling.AllLabels},
-            "the class AllLabels is no labelling; write streamgauge.labelling.AllL",
+            "the class AllLabels is not a labelling; write streamgauge.labelling.AllL",
         ),
         ({"learners": "NoChanging"}, "this is not a learner: 'NoChanging'; write streamgauge.learners.NoChange"),
-        ({"stream": "SEAA"}, "the text 'SEAA' is no stream; write streamgauge.streams.SEA"),
+        ({"stream": "SEAA"}, "the text 'SEAA' is not a stream; write streamgauge.streams.SEA"),
         ({"stream": "zzz.csv"}, "a file is streamgauge.File"),
     ],
 )

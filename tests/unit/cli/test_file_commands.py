@@ -29,7 +29,7 @@ def run(*arguments):
 def test_describe_shows_tables_and_gives_json(file):
     shown = run("describe", file).output
     assert "1,500 rows, 2 attributes, 2 classes" in shown
-    assert "temporal dependence: 0.3333" in shown
+    assert "accuracy of the no-change baseline: 0.3333" in shown
     found = json.loads(run("describe", file, "--json", "--spans", 5).output)
     assert found["classes"] == {"0": 1000, "1": 500}
     assert found["span_ends"] == [300, 600, 900, 1200, 1500]

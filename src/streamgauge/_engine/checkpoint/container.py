@@ -56,7 +56,7 @@ def encode(checkpoint: Checkpoint, key: bytes | None = None) -> bytes:
     >>> checkpoint = Checkpoint(100, {"stream": "SEA()"}, {}, {"cell 0": b"state"})
     >>> decode(encode(checkpoint)) == checkpoint
     True
-    >>> decode(encode(checkpoint, b"load_secret"), b"load_secret").own
+    >>> decode(encode(checkpoint, b"secret"), b"secret").own
     True
     """
     sizes = {name: len(part) for name, part in checkpoint.parts.items()}
@@ -76,14 +76,14 @@ def decode(data: bytes, key: bytes | None = None) -> Checkpoint:
     >>> decode(b"something else")
     Traceback (most recent call last):
     ...
-    streamgauge.errors.StreamgaugeError: it is no checkpoint of streamgauge
+    streamgauge.errors.StreamgaugeError: it is not a checkpoint of streamgauge
     >>> decode(encode(Checkpoint(100, {}, {}, {"cell 0": b"state"}))[:-70])
     Traceback (most recent call last):
     ...
     streamgauge.errors.StreamgaugeError: it is damaged
     """
     if not data.startswith(_MAGIC):
-        msg = "it is no checkpoint of streamgauge"
+        msg = "it is not a checkpoint of streamgauge"
         raise StreamgaugeError(msg)
     line, _, _ = data[:64].partition(b"\n")
     if line != _MAGIC + str(FORMAT).encode():

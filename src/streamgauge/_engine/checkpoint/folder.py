@@ -30,9 +30,9 @@ class Folder:
     >>> folder = Folder(tempfile.mkdtemp())
     >>> for n_rows in (100, 200, 300):
     ...     folder.write(Checkpoint(n_rows, {"stream": "SEA()"}, {}, {}))
-    >>> [path.name for path in folder.newest_first()]
+    >>> [path.name for path in folder.list_newest_first()]
     ['rows-00000000000000000300.checkpoint', 'rows-00000000000000000200.checkpoint']
-    >>> folder.newest({"stream": "SEA()"}).n_rows
+    >>> folder.find_newest({"stream": "SEA()"}).n_rows
     300
     """
 
@@ -40,7 +40,7 @@ class Folder:
         self.path = Path(path)
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """Lock the folder while the block runs; a killed process leaves no lock behind."""
         with _convert_errors(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
@@ -53,15 +53,15 @@ class Folder:
                 left.unlink(missing_ok=True)
             yield
 
-    def name_of(self, n_rows: int) -> str:
+    def format_name(self, n_rows: int) -> str:
         """Return the file name of the checkpoint after a number of rows."""
         return _NAME.format(n_rows)
 
-    def newest_first(self) -> list[Path]:
+    def list_newest_first(self) -> list[Path]:
         """Return the files of all checkpoints, the newest first."""
         return sorted(self.path.glob(_NAME.replace("{:020d}", "*")), reverse=True)
 
-    def newest(
+    def find_newest(
         self, run: Mapping[str, Any], usable: Callable[[Checkpoint], None] = lambda _: None
     ) -> Checkpoint | None:
         """Return the newest usable checkpoint of a run; None if the folder has no checkpoint.
@@ -75,7 +75,7 @@ class Folder:
         usable
             Raises if something that a checkpoint needs is missing.
         """
-        paths = self.newest_first()
+        paths = self.list_newest_first()
         reasons = []
         for path in paths:
             try:
@@ -110,13 +110,13 @@ class Folder:
             _sync_folder(self.path)
         except OSError as error:
             temporary.unlink(missing_ok=True)
-            raise self.failed(error) from None
-        for old in self.newest_first()[MAX_CHECKPOINTS:]:
+            raise self.make_error(error) from None
+        for old in self.list_newest_first()[MAX_CHECKPOINTS:]:
             old.unlink(missing_ok=True)
 
-    def failed(self, error: OSError) -> StreamgaugeError:
+    def make_error(self, error: OSError) -> StreamgaugeError:
         """Return the error for a checkpoint that could not be written."""
-        before = self.newest_first()
+        before = self.list_newest_first()
         previous = f"the last good one is {before[0].name}" if before else "there is no earlier one"
         return StreamgaugeError(f"cannot write a checkpoint into {self.path}: {error.strerror or error}; {previous}")
 

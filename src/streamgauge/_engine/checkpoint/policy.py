@@ -97,7 +97,7 @@ class CheckpointPolicy:
     trust
         Whether to load pickles from a checkpoint that was written elsewhere.
     best_effort
-        Makes failures harmless; None if the checkpoints were asked for.
+        If set, a failed checkpoint does not end the run.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class CheckpointPolicy:
     @contextmanager
     def open(self, identity: Callable[[], Mapping[str, Any]]) -> Iterator[ResumePoint | None]:
         """Lock the folder for the length of a run; yield the point to resume from, or None for the start."""
-        with self._folder.locked():
+        with self._folder.lock():
             self._identity = dict(identity() if self._best_effort is None else self._best_effort.identity)
             self._unsaved, self._disabled = [], False
             point = self._find_resume_point()
@@ -130,16 +130,16 @@ class CheckpointPolicy:
             yield point
 
     def _find_resume_point(self) -> ResumePoint | None:
-        paths = self._folder.newest_first()
+        paths = self._folder.list_newest_first()
         if paths and not self._resume:
             msg = f"{self._folder.path} holds checkpoints of an earlier run: resume it, or use another folder"
             raise StreamgaugeError(msg)
-        checkpoint = self._folder.newest(self._identity, lambda found: self._history.check(found.facts["history"]))
+        checkpoint = self._folder.find_newest(self._identity, lambda found: self._history.check(found.facts["history"]))
         self._history.truncate(0 if checkpoint is None else checkpoint.facts["history"])
         if checkpoint is None:
             return None
         for path in paths:  # later ones that cannot be used
-            if path.name > self._folder.name_of(checkpoint.n_rows):
+            if path.name > self._folder.format_name(checkpoint.n_rows):
                 path.unlink()
         parts = dict(checkpoint.parts)
         cells, folds = (_take_numbered(parts, kind) for kind in ("cell", "fold"))
@@ -213,7 +213,7 @@ class CheckpointPolicy:
         try:
             n_history, n_recorded = self._history.append(self._unsaved), self._recorder_log.flush()
         except OSError as error:
-            raise self._folder.failed(error) from None
+            raise self._folder.make_error(error) from None
         pickled = sorted({kind for state in cells.values() for kind in unpack("cell", state)[0]["pickled"]})
         facts = {"seconds": seconds, "history": n_history, "recorded": n_recorded, "pickled": pickled}
         checkpoint = Checkpoint(n_rows, self._identity, facts, {**numbered, **parts})

@@ -24,13 +24,13 @@ from streamgauge._engine.journal.format import (
 from streamgauge._engine.journal.layout import Layout
 from streamgauge.errors import StreamgaugeError
 
-__all__ = ["JournalView"]
+__all__ = ["JournalReader"]
 
 SILENT_SECONDS = 60.0
 """A run on another machine that has written nothing for this long is considered dead."""
 
 
-class JournalView:
+class JournalReader:
     """Reads a run from another process; it caches nothing but the description of the run.
 
     Parameters
@@ -40,7 +40,7 @@ class JournalView:
 
     Examples
     --------
-    >>> JournalView("no such folder")
+    >>> JournalReader("no such folder")
     Traceback (most recent call last):
     ...
     streamgauge.errors.StreamgaugeError: no such folder holds no journal of a run

@@ -37,7 +37,7 @@ MAX_RECORDS = 20_000
 """A file with more records is thinned to half."""
 
 MAX_BYTES = 2**26
-"""A file with more bytes, too."""
+"""Files larger than this are also thinned."""
 
 MAX_EVENTS = 20_000
 """With more alarms, two neighbours of a kind are merged into one with a count."""
@@ -83,10 +83,10 @@ class Journal:
     --------
     >>> import tempfile
     >>> from streamgauge import SEA, NaiveBayes, evaluate
-    >>> from streamgauge._engine.journal import JournalView
+    >>> from streamgauge._engine.journal import JournalReader
     >>> folder = tempfile.mkdtemp()
     >>> _ = evaluate(SEA(n_rows=1000), NaiveBayes(), every=250, journal=folder)
-    >>> view = JournalView(folder)
+    >>> view = JournalReader(folder)
     >>> view.layout.rows(view.records()[1]).tolist(), view.state
     ([250, 500, 750, 1000], 'complete')
     """
@@ -136,7 +136,7 @@ class Journal:
         """Whether somebody created the file ``stop``."""
         return (self.folder / STOP).exists()
 
-    def note(
+    def write_progress(
         self,
         progress: _Progress,
         failures: Sequence[Failure] = (),
