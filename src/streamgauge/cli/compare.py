@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from streamgauge.cli.names import complete_names
-from streamgauge.cli.out_folder import prepare_folders
-from streamgauge.cli.run_options import add_run_options, run, show
+from streamgauge.cli.out_folder import check_folders
+from streamgauge.cli.run_options import add_run_options, run, write_outputs
 from streamgauge.cli.watch import serve_page
 from streamgauge.errors import StreamgaugeError
 from streamgauge.significance import compare_all, list_tests
@@ -37,7 +37,8 @@ def command(
 ) -> int:
     """Test every pair of learners.
 
-    Either give the options of a new run, or RESULTS, a folder that an earlier run saved with --out.
+    Either give the options of a new run, or RESULTS, a folder that an earlier run saved with --out. With RESULTS the
+    options of a run, such as --rows, --scheme, --measure and --rope, are ignored.
 
     \b
     Examples:
@@ -60,8 +61,8 @@ def command(
     if results is None and len(options["learner"]) == 1:
         msg = f"a comparison needs two learners; add one to --learner {options['learner'][0]}"
         raise StreamgaugeError(msg)
-    options["earlier"] = prepare_folders(options, results)
-    with serve_page(options["out"], wanted=options["watch"] and results is None) as journal:
+    options["earlier"] = check_folders(options, results)
+    with serve_page(options["out"], enabled=options["watch"] and results is None) as journal:
         run_results = run({**options, "alpha": alpha}, journal) if results is None else load(results)
         if len(run_results.learners) < 2:
             learners = ", ".join(run_results.learners) or "none"
@@ -72,4 +73,4 @@ def command(
             for test in tests or (None,)
             for comparison in compare_all(run_results, test=test, alpha=alpha, measure=tested)
         ]
-        return show(run_results, comparisons, options)
+        return write_outputs(run_results, comparisons, options)

@@ -13,7 +13,7 @@ START_FILES = {"bash": "~/.bashrc", "zsh": "~/.zshrc", "fish": "~/.config/fish/c
 @click.command("completion")
 @click.argument("shell", type=Choice(sorted(START_FILES)))
 def command(shell: str) -> None:
-    """Print the script that makes SHELL complete commands, options and names.
+    """Print a completion script for SHELL, which completes commands, options and names.
 
     \b
     Examples:

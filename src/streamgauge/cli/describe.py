@@ -18,10 +18,16 @@ _BARS = " ▁▂▃▄▅▆▇█"
 
 @click.command("describe")
 @add_input_options
-@click.option("--spans", type=int, default=20, show_default=True, help="Number of spans in which classes are counted.")
+@click.option(
+    "--spans",
+    type=int,
+    default=20,
+    show_default=True,
+    help="Number of equal parts of the file for which class shares are shown.",
+)
 @add_output_options
 def command(source: str, *, spans: int, as_json: bool, **options: Any) -> None:  # noqa: ANN401
-    """Summarise INPUT: rows, attributes, classes over time and temporal dependence of the labels.
+    """Summarise INPUT: rows, attributes, class shares in each part, and the accuracy of the no-change baseline.
 
     INPUT is a file (ARFF, CSV, Parquet, Arrow, libsvm, .npz; "-" for standard input) or the name of a data set.
 
@@ -50,12 +56,12 @@ def _show(description: "Description") -> None:
     if len(description.classes) == 1:
         console.print("there is only one class, so there is nothing to predict: name the right column with --target")
     if description.temporal_dependence is not None:
-        dependence = f"{description.temporal_dependence:.4f}"
-        console.print(f"temporal dependence: {dependence} (accuracy of predicting the previous class)")
+        accuracy = f"{description.temporal_dependence:.4f}"
+        console.print(f"accuracy of the no-change baseline: {accuracy} (it predicts the previous class)")
     console.print(f"fingerprint: {description.fingerprint}\n")
     style = {"box": None, "pad_edge": False, "header_style": "bold"}
-    spans = f"share in {len(description.span_ends)} spans of time"
-    classes = Table("class", "rows", "share", spans, **style)  # type: ignore[arg-type]
+    parts_heading = f"share in {len(description.span_ends)} parts"
+    classes = Table("class", "rows", "share", parts_heading, **style)  # type: ignore[arg-type]
     for (name, rows), shares in zip(description.classes.items(), description.span_shares.T, strict=True):
         share = rows / n_labelled if n_labelled else 0.0
         classes.add_row(name, f"{rows:,}", f"{share:.4f}", "".join(_draw_bar(value) for value in shares))

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from streamgauge._format.text import describe_platform
-from streamgauge.cli.output import WORK_FAILED, add_output_options, make_console, print_json
+from streamgauge.cli.output import RUN_FAILED, add_output_options, make_console, print_json
 
 __all__ = ["EXTRAS", "command"]
 
@@ -50,7 +50,7 @@ def command(*, as_json: bool) -> int:
         print_json(findings)
     else:
         _show(findings)
-    return WORK_FAILED if findings["problems"] else 0
+    return RUN_FAILED if findings["problems"] else 0
 
 
 def _examine() -> dict[str, Any]:

@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
-from streamgauge.cli.out_folder import prepare_folders
-from streamgauge.cli.run_options import add_run_options, run, show
+from streamgauge.cli.out_folder import check_folders
+from streamgauge.cli.run_options import add_run_options, run, write_outputs
 from streamgauge.cli.watch import serve_page
 
 __all__ = ["command"]
@@ -23,6 +23,6 @@ def command(**options: Any) -> int:  # noqa: ANN401
         --learner HoeffdingTree --learner NaiveBayes --scheme "Bootstrap(10)" \\
         --forgetting AdwinWindow --measure accuracy --measure kappa_m --out results/rbf
     """
-    options["earlier"] = prepare_folders(options)
-    with serve_page(options["out"], wanted=options["watch"]) as journal:
-        return show(run(options, journal), (), options)
+    options["earlier"] = check_folders(options)
+    with serve_page(options["out"], enabled=options["watch"]) as journal:
+        return write_outputs(run(options, journal), (), options)

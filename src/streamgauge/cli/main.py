@@ -27,13 +27,13 @@ COMMANDS = {
     "reproduce": "Reproduce tables and figures from papers next to the published values.",
     "list": "List learners, streams, schemes, labellings, forgettings, measures, detectors or datasets.",
     "doctor": "Check the installation and list the optional extras.",
-    "completion": "Print the script that makes a shell complete commands, options and names.",
+    "completion": "Print a shell completion script.",
 }
 
 
 EPILOG = """\b
 Every command explains its options, with examples, under --help. --json prints JSON, --quiet prints results only.
-Exit status: 0 success; 1 something failed during the run; 2 invalid request; 130 stopped by Ctrl-C."""
+Exit status: 0 success; 1 something failed during the run; 2 invalid arguments; 130 stopped by Ctrl-C."""
 
 
 class _LazyGroup(click.Group):
@@ -47,7 +47,7 @@ class _LazyGroup(click.Group):
             if ctx.resilient_parsing:  # shell completion
                 return None
             raise unknown_name(kind="command", name=cmd_name, known=COMMANDS)
-        command = import_module(f"streamgauge.cli.{cmd_name}").command
+        command = import_module(f"streamgauge.cli.{cmd_name.replace('-', '_')}").command
         return command if isinstance(command, click.Command) else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -62,7 +62,7 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line; a mistake of the user ends with one line and status 2, any other failure with 1."""
+    """Run the command line; a user error ends with one line and status 2, any other failure with 1."""
     try:
         status = cli.main(standalone_mode=False)
     except StreamgaugeError as error:

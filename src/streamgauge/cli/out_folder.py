@@ -9,10 +9,10 @@ from streamgauge.cli.output import print_note
 from streamgauge.errors import StreamgaugeError
 from streamgauge.results import Results
 
-__all__ = ["Versions", "find_earlier_files", "prepare_folders", "save_into"]
+__all__ = ["FileStamps", "check_folders", "find_earlier_files", "save_into"]
 
-Versions = dict[Path, tuple[int, int]]
-"""Inode and modification time of each file, which change when it is written again."""
+FileStamps = dict[Path, tuple[int, int]]
+"""Inode and modification time of files, which change when a file is rewritten."""
 
 RECORDS = ("predictions.parquet", "confusion.csv", "confusion.mat", "report.html")
 """Files that a run may write next to its results, apart from the folder `MISCLASSIFIED`."""
@@ -21,7 +21,7 @@ MISCLASSIFIED = "misclassified"
 _MISCLASSIFIED_NAME = re.compile(r".+-\d+\.(arff|csv|tsv|parquet)")
 
 
-def prepare_folders(options: dict[str, Any], results: Path | None = None) -> Versions | None:
+def check_folders(options: dict[str, Any], results: Path | None = None) -> FileStamps | None:
     """Check the folders of a run before it starts; return the files of an earlier run in that of --out.
 
     Parameters
@@ -36,20 +36,20 @@ def prepare_folders(options: dict[str, Any], results: Path | None = None) -> Ver
             msg = f"--{name} {options[name]} is a file; it must be a folder"
             raise StreamgaugeError(msg)
     if options["resume"]:
-        _announce_resume(options["checkpoint"])
+        _check_resume(options["checkpoint"])
     out = options["out"]
     if out is None or (results is not None and results.resolve() == out.resolve()):
         return None
     return find_earlier_files(out)
 
 
-def _announce_resume(checkpoints: Path | None) -> None:
+def _check_resume(checkpoints: Path | None) -> None:
     if checkpoints is None:
         msg = "--resume needs --checkpoint DIR"
         raise StreamgaugeError(msg)
     from streamgauge._engine.checkpoint import Folder  # noqa: PLC0415
 
-    exists = Folder(checkpoints).newest_first()
+    exists = Folder(checkpoints).list_newest_first()
     print_note(
         f"resuming from the latest checkpoint in {checkpoints}"
         if exists
@@ -57,7 +57,7 @@ def _announce_resume(checkpoints: Path | None) -> None:
     )
 
 
-def find_earlier_files(folder: Path) -> Versions:
+def find_earlier_files(folder: Path) -> FileStamps:
     """Return the files that an earlier run wrote next to its results.
 
     Examples
@@ -70,15 +70,15 @@ def find_earlier_files(folder: Path) -> Versions:
     if not holds_results(folder):
         return {}
     wrong = (path for path in (folder / MISCLASSIFIED).glob("*") if _MISCLASSIFIED_NAME.fullmatch(path.name))
-    return {path: _get_version(path) for path in (*(folder / name for name in RECORDS), *wrong) if path.is_file()}
+    return {path: _get_stamp(path) for path in (*(folder / name for name in RECORDS), *wrong) if path.is_file()}
 
 
-def _get_version(path: Path) -> tuple[int, int]:
+def _get_stamp(path: Path) -> tuple[int, int]:
     facts = path.stat()
     return facts.st_ino, facts.st_mtime_ns
 
 
-def save_into(folder: Path, results: Results, earlier: Versions | None) -> None:
+def save_into(folder: Path, results: Results, earlier: FileStamps | None) -> None:
     """Save results into a folder, and remove the files of an earlier run that this one did not replace.
 
     Parameters
@@ -86,7 +86,7 @@ def save_into(folder: Path, results: Results, earlier: Versions | None) -> None:
     folder, results
         As for `streamgauge.save`.
     earlier
-        Files of the earlier run, from `prepare_folders`.
+        Files of the earlier run, from `check_folders`.
     """
     from streamgauge.results import holds_results, save  # noqa: PLC0415
 
@@ -94,8 +94,8 @@ def save_into(folder: Path, results: Results, earlier: Versions | None) -> None:
     save(results, folder)
     if earlier is None:
         return
-    for path, version in earlier.items():
-        if path.is_file() and _get_version(path) == version:
+    for path, stamp in earlier.items():
+        if path.is_file() and _get_stamp(path) == stamp:
             path.unlink()
     with suppress(OSError):  # it does not exist, or holds other files
         (folder / MISCLASSIFIED).rmdir()

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "POSITIVE",
+    "RUN_FAILED",
     "STOPPED",
-    "WORK_FAILED",
     "add_options",
     "add_output_options",
     "is_quiet",
@@ -24,7 +24,7 @@ __all__ = [
     "print_note",
 ]
 
-WORK_FAILED = 1
+RUN_FAILED = 1
 """Exit status of a valid request that could not be completed."""
 
 STOPPED = 130
@@ -94,7 +94,7 @@ def print_json(value: object) -> None:
 
 
 def make_console(width: int = 1000) -> "Console":
-    """Return the console for results; if it is no terminal, without colours and `width` characters wide."""
+    """Return the console for results; if it is not a terminal, without colours and `width` characters wide."""
     from rich.console import Console  # noqa: PLC0415  (not needed for JSON)
 
     console = Console()

@@ -31,7 +31,7 @@ KINDS = {
 }
 """The kinds of figures, named as the functions of `streamgauge.plots`."""
 
-MANY = ("pareto", "p_values", "ranks", "wins")
+MULTI_RUN_KINDS = ("pareto", "p_values", "ranks", "wins")
 """The kinds that take several runs."""
 
 
@@ -75,7 +75,7 @@ def command(kind: str, results: tuple[Path, ...], *, out: Path, as_json: bool, *
     if options["forgetting"] is not None:
         options["forgetting"] = to_forgetting_name(options["forgetting"])
     runs = load_runs(results, options)
-    if len(runs) > 1 and kind not in MANY:
+    if len(runs) > 1 and kind not in MULTI_RUN_KINDS:
         msg = f"{kind} takes one run, not {len(runs)}: name one folder, or choose one run of a store with --stream"
         raise StreamgaugeError(msg)
     path = _draw(kind, runs, options).save(out)

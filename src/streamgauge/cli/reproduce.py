@@ -10,7 +10,7 @@ import click
 
 import streamgauge
 from streamgauge.cli.names import Choice
-from streamgauge.cli.output import WORK_FAILED, add_output_options, is_quiet, make_console, print_json, print_note
+from streamgauge.cli.output import RUN_FAILED, add_output_options, is_quiet, make_console, print_json, print_note
 from streamgauge.errors import StreamgaugeError
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _run(wanted: list[str], folder: Path, options: dict[str, Any]) -> int:
         raise StreamgaugeError("; ".join(f"{name}: {reason}" for name, reason in failures.items()))
     for name, reason in failures.items():
         click.echo(f"Error: {name}: {reason}", err=True)
-    return WORK_FAILED if failures else 0
+    return RUN_FAILED if failures else 0
 
 
 def _reproduce(name: str, folder: Path, options: dict[str, Any]) -> "Reproduced":

@@ -8,8 +8,8 @@ import click
 
 from streamgauge.cli.names import complete_names
 from streamgauge.cli.output import (
+    RUN_FAILED,
     STOPPED,
-    WORK_FAILED,
     add_output_options,
     is_quiet,
     make_console,
@@ -34,7 +34,7 @@ __all__ = ["command"]
 @click.option("--rows", type=int, help="Read at most this many rows of each stream, whatever the file says.")
 @click.option("--jobs", type=int, help="Number of runs in parallel.  [default: one per core]")
 @click.option("--again", is_flag=True, help="Also repeat finished runs.")
-@click.option("--together", is_flag=True, help="Run learners that are compared row by row in one pass.")
+@click.option("--together", is_flag=True, help="Run all learners of a comparison in one pass.")
 @click.option(
     "--checkpoint-every",
     type=int,
@@ -91,7 +91,7 @@ def command(  # noqa: PLR0913
         _list_missing(experiment, folder, as_json=as_json)
         return 0
     print_detail(f"{experiment.n_cells} evaluations into {folder}")
-    with serve_page(folder, wanted=watch):
+    with serve_page(folder, enabled=watch):
         outcome = run(
             experiment,
             folder,
@@ -104,7 +104,7 @@ def command(  # noqa: PLR0913
         _show(experiment, outcome, as_json=as_json)
     if outcome.interrupted:
         return STOPPED
-    return WORK_FAILED if outcome.n_failed else 0
+    return RUN_FAILED if outcome.n_failed else 0
 
 
 def _list_ready(*, as_json: bool) -> None:

@@ -14,8 +14,8 @@ from streamgauge.cli.names import Choice, complete_names
 from streamgauge.cli.out_folder import save_into
 from streamgauge.cli.output import (
     POSITIVE,
+    RUN_FAILED,
     STOPPED,
-    WORK_FAILED,
     add_options,
     add_output_options,
     is_quiet,
@@ -29,30 +29,30 @@ from streamgauge.errors import CheckpointWarning, FailureWarning, StreamgaugeErr
 from streamgauge.names import FAMILIES, find_labelled_stream, make
 from streamgauge.results import Results
 
-__all__ = ["add_run_options", "get_exit_status", "run", "show"]
+__all__ = ["add_run_options", "get_exit_status", "run", "write_outputs"]
 
 
-def _name_option(option: str, family: str, **settings: Any) -> Callable[..., Any]:  # noqa: ANN401
+def _make_name_option(option: str, family: str, **settings: Any) -> Callable[..., Any]:  # noqa: ANN401
     """Return an option whose value a shell completes from the names of a family."""
     return click.option(option, shell_complete=complete_names(family), **settings)
 
 
 _OPTIONS = (
-    _name_option(
+    _make_name_option(
         "--stream", "streams", help="Generator such as 'RandomRBF(speed=0.001)', file, or name of a data set."
     ),
-    _name_option(
+    _make_name_option(
         "--learner", "learners", multiple=True, help="Learner, such as 'HoeffdingTree(grace_period=100)'; repeatable."
     ),
     click.option("--rows", type=POSITIVE, help="Number of rows to read; required for endless streams."),
-    _name_option(
+    _make_name_option(
         "--scheme",
         "schemes",
         default="Prequential",
         show_default=True,
         help="How rows are used for testing and learning, such as 'Bootstrap(10)' for ten folds.",
     ),
-    _name_option(
+    _make_name_option(
         "--labelling",
         "labellings",
         default="AllLabels",
@@ -66,17 +66,17 @@ _OPTIONS = (
         show_default=True,
         help="Prediction to score: the first of each row, the last before its label, or the first of labelled rows.",
     ),
-    _name_option(
+    _make_name_option(
         "--forgetting",
         "forgettings",
         multiple=True,
         help="Rows that each reading covers, such as 'Window(1000)' or 'Fading(0.99)'; repeatable."
-        "  [default: Landmark, all rows; or the last test]",
+        "  [default: all rows; with Holdout, the last test]",
     ),
-    _name_option(
+    _make_name_option(
         "--measure", "measures", multiple=True, help="Measure, such as kappa_m; repeatable.  [default: accuracy]"
     ),
-    _name_option(
+    _make_name_option(
         "--detector",
         "detectors",
         multiple=True,
@@ -90,10 +90,10 @@ _OPTIONS = (
         type=float,
         default=0.01,
         show_default=True,
-        help="Differences of accuracy up to this size count as equal.",
+        help="Margin (region of practical equivalence): differences of accuracy up to this size count as equal.",
     ),
     click.option("--seed", type=int, default=1, show_default=True, help="Seed of the folds and the learners."),
-    click.option("--batch-size", type=POSITIVE, help="Rows per batch.  [default: 16 MB]"),
+    click.option("--batch-size", type=POSITIVE, help="Rows per batch.  [default: about 16 MB of rows]"),
     click.option("--threads", type=POSITIVE, help="Number of threads.  [default: one per core]"),
     click.option("--processes", type=POSITIVE, help="Number of processes for learners written in Python."),
     click.option("--ray", help="Run on the Ray cluster at this address; 'local' starts one on this machine."),
@@ -244,7 +244,7 @@ def _make_recorders(options: dict[str, Any]) -> list[Any]:
     return recorders
 
 
-def show(results: Results, comparisons: Sequence[Any], options: dict[str, Any]) -> int:
+def write_outputs(results: Results, comparisons: Sequence[Any], options: dict[str, Any]) -> int:
     """Write the requested files, print the results or their JSON, and return the exit status."""
     from streamgauge.results import tabulate_readings, write_table  # noqa: PLC0415
 
@@ -260,9 +260,9 @@ def show(results: Results, comparisons: Sequence[Any], options: dict[str, Any]) 
     if options["as_json"]:
         print_json(_to_json(results, comparisons))
         return get_exit_status(results)
-    from streamgauge.reports import summary  # noqa: PLC0415
+    from streamgauge.reports import build_summary  # noqa: PLC0415
 
-    make_console().print(summary(results, comparisons))
+    make_console().print(build_summary(results, comparisons))
     live = results.description.get("live")
     if isinstance(live, dict) and live:
         print_note("events: " + ", ".join(f"{what} {n:,}" for what, n in live.items() if n is not None))
@@ -277,7 +277,7 @@ def get_exit_status(results: Results) -> int:
     """Return the exit status of a command with these results."""
     if results.description.get("ended_by") == "interrupt":
         return STOPPED
-    return WORK_FAILED if results.failures else 0
+    return RUN_FAILED if results.failures else 0
 
 
 def _to_json(results: Results, comparisons: Sequence[Any]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ _START = "from streamgauge.cli.main import main; main()"
 
 
 @contextmanager
-def serve_page(folder: Path | None, *, wanted: bool) -> Iterator[Path | None]:
+def serve_page(folder: Path | None, *, enabled: bool) -> Iterator[Path | None]:
     """Serve the page of a run's folder while the block runs; yields the folder for the journal, if any.
 
     The page is served by another process, so that it does not slow the learners that are measured. On a terminal it
@@ -30,16 +30,16 @@ def serve_page(folder: Path | None, *, wanted: bool) -> Iterator[Path | None]:
     ----------
     folder
         Folder of the run, or of many; None for a temporary one.
-    wanted
+    enabled
         Whether to serve a page.
 
     Examples
     --------
-    >>> with serve_page(Path("results"), wanted=False) as journal:
+    >>> with serve_page(Path("results"), enabled=False) as journal:
     ...     print(journal)
     results
     """
-    if not wanted:
+    if not enabled:
         yield folder
         return
     with ExitStack() as stack:

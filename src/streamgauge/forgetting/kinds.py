@@ -156,7 +156,7 @@ class Landmark(ForgettingBase):
 
 @dataclass(frozen=True)
 class Window(ForgettingBase):
-    """Covers the last `width` scored rows, with equal weight.
+    """Covers a sliding window: the last `width` scored rows, with equal weight.
 
     Rows that leave the window leave no rounding error behind, whatever their weights. It needs 4 bytes per row, 12 if
     rows have weights, plus the votes if an area under a curve is measured, which is then exact.

@@ -2,14 +2,14 @@
 
 from streamgauge.reports.page import page_html, write_page
 from streamgauge.reports.study import report, write_report
-from streamgauge.reports.tables import pairs_table, results_table, summary
+from streamgauge.reports.tables import build_pairs_table, build_results_table, build_summary
 
 __all__ = [
+    "build_pairs_table",
+    "build_results_table",
+    "build_summary",
     "page_html",
-    "pairs_table",
     "report",
-    "results_table",
-    "summary",
     "write_page",
     "write_report",
 ]

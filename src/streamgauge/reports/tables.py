@@ -25,19 +25,19 @@ from streamgauge.reports.findings import describe_abstentions, format_interval, 
 from streamgauge.reports.series import Series, list_series
 from streamgauge.significance import Comparison
 
-__all__ = ["build_costs_table", "list_live_verdicts", "pairs_table", "results_table", "summary"]
+__all__ = ["build_costs_table", "build_pairs_table", "build_results_table", "build_summary", "list_live_verdicts"]
 
 MAX_UNDECIDED = 3
 """The number of undecided pairs that are listed."""
 
 
-def summary(results: RunData, comparisons: Sequence[Comparison] = ()) -> RenderableType:
+def build_summary(results: RunData, comparisons: Sequence[Comparison] = ()) -> RenderableType:
     """Return a summary of an evaluation: failures, results, alarms, costs, and verdicts with their warnings.
 
     Examples
     --------
     >>> from rich.console import Console
-    >>> Console().print(summary(RunData.from_readings((), n_rows=250, complete=False)))
+    >>> Console().print(build_summary(RunData.from_readings((), n_rows=250, complete=False)))
     Cut short after 250 rows: all numbers are for these rows only.
     There are no readings.
     """
@@ -48,7 +48,7 @@ def summary(results: RunData, comparisons: Sequence[Comparison] = ()) -> Rendera
     parts.extend(
         Text(f"{make_printable(str(failure))}; it has no later readings.", "bold") for failure in results.failures
     )
-    parts.append(results_table(results))
+    parts.append(build_results_table(results))
     watched = results.drifts or results.description.get("detectors")
     if watched and (scores := score_alarms_by_name(results)):
         parts += [Text("Alarms", "bold"), build_score_table(scores)]
@@ -58,14 +58,14 @@ def summary(results: RunData, comparisons: Sequence[Comparison] = ()) -> Rendera
     if results.resources is not None:
         parts.append(build_costs_table(results.resources, results.learners))
     if comparisons:
-        parts.append(pairs_table(comparisons))
+        parts.append(build_pairs_table(comparisons))
         parts.append(_list_verdicts(comparisons))
     if results.verdicts:
         parts.append(list_live_verdicts(results.verdicts))
     return Group(*parts)
 
 
-def results_table(results: RunData) -> RenderableType:
+def build_results_table(results: RunData) -> RenderableType:
     """Return the mean over folds of each measure at the last row, one table per forgetting.
 
     Rates are in percent, with the standard deviation over folds. The best mean of a column is bold and starred.
@@ -75,7 +75,7 @@ def results_table(results: RunData) -> RenderableType:
     >>> from rich.console import Console
     >>> from streamgauge.records import Reading
     >>> readings = tuple(Reading(99, "tree", fold, "kappa", "Landmark()", 0.5 + fold / 10) for fold in (0, 1))
-    >>> table = results_table(RunData.from_readings(readings, n_rows=99))
+    >>> table = build_results_table(RunData.from_readings(readings, n_rows=99))
     >>> Console(width=60).print(table)  # doctest: +NORMALIZE_WHITESPACE
     After 99 rows, over all rows
       learner        kappa %
@@ -115,12 +115,12 @@ def build_costs_table(cost: Resources, learners: Sequence[str]) -> Table:
     return table
 
 
-def pairs_table(comparisons: Sequence[Comparison]) -> Table:
+def build_pairs_table(comparisons: Sequence[Comparison]) -> Table:
     """Return a table of the difference of each pair of learners, its interval and the p-value of each test.
 
     Examples
     --------
-    >>> pairs_table([]).row_count
+    >>> build_pairs_table([]).row_count
     0
     """
     tests = list(dict.fromkeys(comparison.title for comparison in comparisons))

@@ -1,4 +1,4 @@
-"""Results of a run: as users hold them, as files and tables, and further records of a run."""
+"""The public Results class, results as files and tables, and recorders."""
 
 from streamgauge.results.files import build_manifest, holds_results, load, save
 from streamgauge.results.recorders import ConfusionMatrices, Misclassified, Predictions

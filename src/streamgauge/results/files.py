@@ -34,10 +34,10 @@ from streamgauge.records import (
 )
 from streamgauge.results.results import Results
 from streamgauge.results.tables import (
-    CURVES,
-    ENDS,
-    LABELS,
-    TOTALS,
+    COST_COLUMNS,
+    COST_TOTALS,
+    DIFFERENCE_COLUMNS,
+    LABEL_COLUMNS,
     tabulate_confusions,
     tabulate_differences,
     tabulate_labels,
@@ -98,7 +98,7 @@ def _summarise_resources(resources: Resources | None) -> dict[str, Any] | None:
     if resources is None:
         return None
     return {
-        **_to_json({name: getattr(resources, name) for name in TOTALS}),
+        **_to_json({name: getattr(resources, name) for name in COST_TOTALS}),
         "percentiles": list(resources.percentiles),
         "peak_rss": resources.peak_rss,
         "cpu_clock": resources.cpu_clock,
@@ -256,9 +256,9 @@ def _read_table(path: Path, columns: list[str] | None = None) -> dict[str, NDArr
 def _read_resources(folder: Path, totals: dict[str, Any] | None, cells: tuple[int, ...]) -> Resources | None:
     if totals is None:
         return None
-    table = _read_table(folder / "resources.parquet", ["row", *CURVES])
-    columns: dict[str, Any] = {name: table[name].reshape(-1, *cells) for name in CURVES}
-    columns |= {name: np.asarray(totals[name]) for name in TOTALS}
+    table = _read_table(folder / "resources.parquet", ["row", *COST_COLUMNS])
+    columns: dict[str, Any] = {name: table[name].reshape(-1, *cells) for name in COST_COLUMNS}
+    columns |= {name: np.asarray(totals[name]) for name in COST_TOTALS}
     columns["latency"] = columns["latency"].astype(np.float64)  # NaN was written as null
     return Resources(
         rows=table["row"].reshape(-1, *cells)[:, 0, 0],
@@ -275,7 +275,7 @@ def _read_labels(folder: Path, classes: tuple[str, ...]) -> LabelCounts | None:
         return None
     table = _read_table(path)
     by_class = np.stack([table[f"rows of {name}"] for name in classes], axis=1)
-    counts = {name: table[name] for name in LABELS}
+    counts = {name: table[name] for name in LABEL_COLUMNS}
     return LabelCounts(rows=table["row"], classes=classes, by_class=by_class, **counts)
 
 
@@ -295,7 +295,9 @@ def _read_differences(folder: Path, facts: dict[str, Any] | None) -> Differences
         return None
     table = _read_table(path)
     pairs = tuple((first, second) for first, second in facts["pairs"])
-    values = np.stack([table[name] for name in ENDS], axis=1).reshape(-1, len(pairs), len(ENDS))
+    values = np.stack([table[name] for name in DIFFERENCE_COLUMNS], axis=1).reshape(
+        -1, len(pairs), len(DIFFERENCE_COLUMNS)
+    )
     return Differences(
         rows=table["row"][:: len(pairs)], pairs=pairs, values=values, alpha=facts["alpha"], test=facts["test"]
     )

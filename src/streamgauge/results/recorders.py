@@ -1,7 +1,7 @@
 """Records of a run besides its readings: predictions, misclassified rows, confusion matrices.
 
-A recorder is a value; the loop opens it for the length of a run. Its files appear when the run ends, also if it is
-cut short, but not if it fails.
+A recorder is configuration; the loop opens it for the duration of a run. Its files appear when the run ends, also if
+it is cut short, but not if it fails.
 """
 
 import re

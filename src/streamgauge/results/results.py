@@ -1,11 +1,11 @@
-"""Results as users hold them: the data of a run, its tables, and its text and HTML forms."""
+"""The public Results class: the data of a run, with conversions to tables, text and HTML."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from streamgauge._optional import library
 from streamgauge.records import RunData
-from streamgauge.results.notebook import format_html, format_text
+from streamgauge.results.display import format_html, format_text
 from streamgauge.results.tables import tabulate_readings
 
 __all__ = ["Results"]

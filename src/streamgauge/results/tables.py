@@ -11,10 +11,10 @@ from streamgauge.records import Differences, LabelCounts, RunData
 from streamgauge.streams.output_files import replace_atomically
 
 __all__ = [
-    "CURVES",
-    "ENDS",
-    "LABELS",
-    "TOTALS",
+    "COST_COLUMNS",
+    "COST_TOTALS",
+    "DIFFERENCE_COLUMNS",
+    "LABEL_COLUMNS",
     "tabulate_confusions",
     "tabulate_differences",
     "tabulate_labels",
@@ -25,10 +25,17 @@ __all__ = [
 
 pa = LazyModule("pyarrow")  # importing it takes 130 ms
 
-CURVES = ("cpu_seconds", "wall_seconds", "predict_share", "n_bytes", "ram_hours")
-ENDS = ("difference", "low", "high")
-LABELS = ("n_unknown", "n_hidden", "n_revealed")
-TOTALS = ("n_predicted", "n_learnt", "latency", "n_timed", "n_late")
+COST_COLUMNS = ("cpu_seconds", "wall_seconds", "predict_share", "n_bytes", "ram_hours")
+"""The costs that are read at every reading row, as columns of the table of resources."""
+
+COST_TOTALS = ("n_predicted", "n_learnt", "latency", "n_timed", "n_late")
+"""The costs that are kept once per cell, for the whole run."""
+
+DIFFERENCE_COLUMNS = ("difference", "low", "high")
+"""The difference of a pair and the ends of its interval, as columns of the table of differences."""
+
+LABEL_COLUMNS = ("n_unknown", "n_hidden", "n_revealed")
+"""The counts of labels, as columns of the table of labels."""
 
 
 def tabulate_readings(results: RunData) -> Any:  # noqa: ANN401  (pyarrow has no types)
@@ -72,7 +79,7 @@ def tabulate_resources(results: RunData) -> Any:  # noqa: ANN401
             "row": resources.rows[row],
             "learner": _encode(results.learners, learner),
             "fold": fold.astype(np.int32),
-            **{name: getattr(resources, name).reshape(-1) for name in CURVES},
+            **{name: getattr(resources, name).reshape(-1) for name in COST_COLUMNS},
         }
     )
 
@@ -86,7 +93,7 @@ def tabulate_labels(counts: LabelCounts) -> Any:  # noqa: ANN401
     >>> tabulate_labels(evaluate(SEA(n_rows=100), NoChange(), every=50).labels).column_names[:4]
     ['row', 'n_unknown', 'n_hidden', 'n_revealed']
     """
-    facts = {name: getattr(counts, name) for name in LABELS}
+    facts = {name: getattr(counts, name) for name in LABEL_COLUMNS}
     by_class = {f"rows of {name}": counts.by_class[:, code] for code, name in enumerate(counts.classes)}
     return pa.table({"row": counts.rows, **facts, **by_class})
 
@@ -103,7 +110,7 @@ def tabulate_differences(differences: Differences) -> Any:  # noqa: ANN401
     """
     n_rows, n_pairs = differences.values.shape[:2]
     pairs = dict(zip(("first", "second"), np.tile(np.array(differences.pairs, dtype=object).T, n_rows), strict=True))
-    values = {name: differences.values[:, :, index].reshape(-1) for index, name in enumerate(ENDS)}
+    values = {name: differences.values[:, :, index].reshape(-1) for index, name in enumerate(DIFFERENCE_COLUMNS)}
     return pa.table({"row": np.repeat(differences.rows, n_pairs), **pairs, **values})
 
 

@@ -21,7 +21,7 @@ from rich.console import Console, RenderableType
 from streamgauge import NoChange, evaluate
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Drift, Reading
-from streamgauge.reports import page_html, pairs_table, results_table, summary, write_page
+from streamgauge.reports import build_pairs_table, build_results_table, build_summary, page_html, write_page
 from streamgauge.reports.curves import Curve, downsample_curves, summarise_series
 from streamgauge.reports.series import list_series
 from streamgauge.results import Results
@@ -130,13 +130,13 @@ def test_the_page_names_every_learner_verdict_and_test(results: Results, page: P
 
 def test_warnings_are_never_left_out(results: Results, page: Page) -> None:
     assert WARNING in page.text
-    text = " ".join(rendered(summary(results, example_verdicts(results))).split())
+    text = " ".join(rendered(build_summary(results, example_verdicts(results))).split())
     assert text.count(WARNING) == 1
 
 
 def test_one_pair_in_two_measures_is_two_pairs(results: Results) -> None:
     verdict = example_verdicts(results)[0]
-    table = rendered(pairs_table([verdict, replace(verdict, measure="kappa_m", difference=0.5)]))
+    table = rendered(build_pairs_table([verdict, replace(verdict, measure="kappa_m", difference=0.5)]))
     assert "minus NaiveBayes, accuracy" in table
     assert "minus NaiveBayes, kappa_m" in table
     assert "+50.00" in table
@@ -192,7 +192,7 @@ def test_any_text_can_be_a_name(name: str) -> None:
     html = page_html(results, [example_comparison(name, name, test=name, measure=name, interval=(0.0, 0.2))])
     html.encode()
     assert Page(html).tags.count("script") == 2
-    assert "\x1b" not in rendered(summary(results))
+    assert "\x1b" not in rendered(build_summary(results))
 
 
 def test_the_page_of_ten_long_curves_stays_below_a_megabyte() -> None:
@@ -208,12 +208,12 @@ def test_the_page_of_ten_long_curves_stays_below_a_megabyte() -> None:
 def test_a_cut_short_run_says_so_everywhere() -> None:
     results = replace(example_results(complete=False, n_points=5), n_rows=25_000)
     assert "This run was cut short. It read 25,000 of 1,000,000 rows" in Page(page_html(results)).text
-    assert "Cut short after 25,000 rows" in rendered(summary(results))
+    assert "Cut short after 25,000 rows" in rendered(build_summary(results))
 
 
 def test_a_complete_run_has_no_banner(results: Results, page: Page) -> None:
     assert "cut short" not in page.text
-    assert "Cut short" not in rendered(summary(results))
+    assert "Cut short" not in rendered(build_summary(results))
 
 
 def test_undefined_readings_are_gaps() -> None:
@@ -229,7 +229,7 @@ def test_undefined_readings_are_gaps() -> None:
 def test_a_run_without_any_reading_still_has_a_report() -> None:
     empty = Results.from_readings((), n_rows=0)
     assert "There are no readings." in Page(page_html(empty)).text
-    assert "There are no readings." in rendered(summary(empty))
+    assert "There are no readings." in rendered(build_summary(empty))
 
 
 def test_a_report_that_cannot_be_written_is_a_plain_error(tmp_path: Path, results: Results) -> None:
@@ -244,9 +244,9 @@ def test_the_tables_fit_eighty_columns(results: Results) -> None:
         n_points=3,
     )
     for shown in (results, long):
-        for line in rendered(summary(shown, example_verdicts(shown))).splitlines():
+        for line in rendered(build_summary(shown, example_verdicts(shown))).splitlines():
             assert len(line) <= 80
-    assert "…" not in rendered(summary(results, example_verdicts(results)))
+    assert "…" not in rendered(build_summary(results, example_verdicts(results)))
 
 
 def test_a_pipe_gets_no_escape_codes_and_a_terminal_bold(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,18 +254,18 @@ def test_a_pipe_gets_no_escape_codes_and_a_terminal_bold(results: Results, monke
     for variable in ("NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    assert "\x1b" not in rendered(summary(results, example_verdicts(results)))
-    assert "\x1b[1m" in rendered(summary(results), terminal=True)
+    assert "\x1b" not in rendered(build_summary(results, example_verdicts(results)))
+    assert "\x1b[1m" in rendered(build_summary(results), terminal=True)
 
 
 def test_the_table_shows_the_mean_and_the_deviation_over_folds() -> None:
-    table = rendered(results_table(Results.from_readings(list_readings([[0.1, 0.5], [0.1, 0.7]]), n_rows=20)))
+    table = rendered(build_results_table(Results.from_readings(list_readings([[0.1, 0.5], [0.1, 0.7]]), n_rows=20)))
     assert "60.00 ±14.14" in table
     assert "After 20 rows, over all rows" in table
 
 
 def test_the_best_of_a_column_is_starred(results: Results) -> None:
-    lines = rendered(results_table(results)).splitlines()
+    lines = rendered(build_results_table(results)).splitlines()
     assert all(line.count("*") == 2 for line in lines if line.strip().startswith("HoeffdingTree"))
     assert not any("*" in line for line in lines if line.strip().startswith(("NaiveBayes", "MajorityClass")))
 
@@ -280,12 +280,12 @@ def test_names_are_not_read_as_markup_on_the_terminal() -> None:
     results = Results.from_readings(
         (Reading(1, "[bold]tree[/bold]\x1b[31m", 0, "accuracy", "Landmark()", 0.5),), n_rows=1
     )
-    assert "[bold]tree[/bold]�[31m" in rendered(results_table(results))
+    assert "[bold]tree[/bold]�[31m" in rendered(build_results_table(results))
 
 
 def test_the_pairs_table_has_one_line_of_numbers_a_pair(results: Results) -> None:
     verdicts = example_verdicts(results)
-    table = rendered(pairs_table(verdicts))
+    table = rendered(build_pairs_table(verdicts))
     assert table.count("minus") == 3
     assert "+11.24 [+10.31, +12.17]" in table
     assert "<0.0001" in table

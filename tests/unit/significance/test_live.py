@@ -26,7 +26,7 @@ from streamgauge.learners import AdaptiveRandomForest
 from streamgauge.protocols import CellBatch, Labelling, Scheme
 from streamgauge.records import PairSums, Verdict
 from streamgauge.records.readings import Outcome
-from streamgauge.reports import summary
+from streamgauge.reports import build_summary
 from streamgauge.reports.tables import list_live_verdicts
 from streamgauge.results import Results
 from streamgauge.schemes import Holdout
@@ -293,7 +293,7 @@ def test_verdicts_are_saved_with_the_results(tmp_path: Path) -> None:
 def test_the_summary_tells_each_verdict_with_its_row() -> None:
     results = evaluated()
     console = Console(width=200, record=True, file=StringIO())
-    console.print(summary(results))
+    console.print(build_summary(results))
     text = console.export_text()
     for verdict in results.verdicts:
         assert str(verdict) in text

@@ -41,7 +41,7 @@ class Table:
 
 
 def numbered_lines(data: bytes) -> list[tuple[int, str]]:
-    """Cut a file into lines with their numbers; bytes that are no UTF-8 become lone surrogates."""
+    """Cut a file into lines with their numbers; bytes that are not UTF-8 become lone surrogates."""
     if data.split(b"\n")[0].removesuffix(b"\r").startswith((b"\xff\xfe", b"\xfe\xff")):
         raise RefusedError(1)
     lines = data.split(b"\n")

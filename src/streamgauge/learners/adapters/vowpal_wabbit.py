@@ -49,7 +49,7 @@ class VowpalWabbit:
     """A workspace of Vowpal Wabbit; each fold gets its own, with its own `--random_seed`.
 
     A numeric attribute is a feature with a value, each value of a nominal attribute is a feature, and a missing value
-    is no feature. Unless the arguments choose otherwise it runs ``--oaa n_classes --loss_function logistic
+    adds no feature. Unless the arguments choose otherwise it runs ``--oaa n_classes --loss_function logistic
     --probabilities``, so votes are probabilities. The learner abstains until it has been trained. The state is saved
     as a model of Vowpal Wabbit, without pickle, and resumes bit for bit.
 

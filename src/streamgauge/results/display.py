@@ -1,4 +1,4 @@
-"""Results at a prompt and in a notebook: plain tables, in the style of the notebook."""
+"""Results as text, for a prompt, and as HTML, for a notebook."""
 
 from streamgauge._format.markup import Markup, build_table, join_markup, tag
 from streamgauge._format.numbers import format_spread, format_value, label_measure
@@ -19,13 +19,13 @@ def format_html(results: RunData) -> str:
     """
     parts = [tag("p", tag("b", _format_title(results)))]
     if not results.complete:
-        parts.append(tag("p", tag("b", "Cut short: "), "every number is of these rows only."))
+        parts.append(tag("p", tag("b", "Cut short: "), "all numbers cover these rows only."))
     parts += [tag("p", tag("b", "Failed: "), f"{failure}; no readings from there on.") for failure in results.failures]
     columns = [(forgetting, measure) for forgetting in results.forgettings for measure in results.measures]
     if columns and len(results.rows):
         parts.append(_build_finals_table(results, columns))
         folds = f"Mean over {results.n_folds} folds ± standard deviation; b" if results.n_folds > 1 else "B"
-        parts.append(tag("p", tag("small", f"{folds}est mean in bold, which says nothing of significance.")))
+        parts.append(tag("p", tag("small", f"{folds}est mean in bold, which says nothing about significance.")))
     if results.feedback is not None and results.feedback.sentence:
         parts.append(tag("p", results.feedback.sentence))
     return tag("div", *parts)
@@ -43,7 +43,7 @@ def format_text(results: RunData) -> str:
     bayes         84.20*   63.11*
     majority       64.90    -0.10
     """
-    lines = [] if results.complete else ["Cut short: every number is of these rows only."]
+    lines = [] if results.complete else ["Cut short: all numbers cover these rows only."]
     lines += [f"Failed: {make_printable(str(failure))}; no readings from there on." for failure in results.failures]
     for forgetting in results.forgettings if len(results.rows) else ():
         lines.append(f"{_format_title(results)}, {describe_forgetting(forgetting)}")
