@@ -53,6 +53,7 @@ class WarmUp(WrappingScheme):
 
     Examples
     --------
+    >>> import numpy as np
     >>> batch = Batch(0, np.zeros((3, 1)), np.zeros(3, dtype=np.int32))
     >>> WarmUp(2).step(batch, fold=0, seed=1).test.tolist()
     [False, False, True]

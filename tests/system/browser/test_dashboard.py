@@ -259,7 +259,7 @@ class Runner:
         level = np.linspace(0.7, 0.9, len(self.layout.learners))
         waves = level + 0.02 * np.sin(rows[:, None] / 30_000 + level * 40)
         values = (waves + self._draws.normal(0, 0.004, waves.shape))[:, :, None, None, None]
-        self.journal.note(Progress(int(rows[-1]), rows, values, **further))
+        self.journal.write_progress(Progress(int(rows[-1]), rows, values, **further))
 
     @contextmanager
     def going_on(self, every: float) -> Iterator[None]:

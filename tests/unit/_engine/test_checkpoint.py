@@ -164,7 +164,7 @@ def test_a_damaged_checkpoint_is_reported_and_the_one_before_it_used(stopped: Pa
             "foreign": encode(Checkpoint(1000, {"stream": "another"}, {}, {})),
         }[damage]
     )
-    reason = {"empty": "no checkpoint of streamgauge", "foreign": "of another run: stream is another there"}
+    reason = {"empty": "not a checkpoint of streamgauge", "foreign": "of another run: stream is another there"}
     found = f"{reason.get(damage, 'it is damaged')}.*using the previous checkpoint, of row 900"
     with pytest.warns(CheckpointWarning, match=found):
         results = resumed(stopped)

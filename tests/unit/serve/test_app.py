@@ -33,7 +33,7 @@ from streamgauge import (
     save,
 )
 from streamgauge._engine.collector import Progress
-from streamgauge._engine.journal import Journal, JournalView, Layout
+from streamgauge._engine.journal import Journal, JournalReader, Layout
 from streamgauge.records import Alarm, Verdict
 from streamgauge.serve import Library, Settings
 from streamgauge.serve import curve_sources as serve_sources
@@ -346,15 +346,15 @@ def test_away_from_this_machine_there_is_always_a_token() -> None:
 
 def test_a_page_that_watches_receives_what_is_new_and_nothing_else(tmp_path: Path) -> None:
     with Journal(tmp_path / "live", LAYOUT, {"stream": "SEA()", "n_rows": 1_000}) as journal:
-        journal.note(batch([10, 20]))
+        journal.write_progress(batch([10, 20]))
         watcher = Watcher(Library(tmp_path))
-        generation = JournalView(tmp_path / "live").records()[0]
+        generation = JournalReader(tmp_path / "live").records()[0]
         watcher.subscribe({"runs": {"live": [generation, 2]}, "panels": [ACCURACY]})
         first = watcher.find_changes()
         assert first["runs"][0]["state"] == "running"
         assert "rows" not in first["watched"]["live"]
         assert watcher.find_changes() == {}
-        journal.note(batch([30], (0.8, 0.4)))
+        journal.write_progress(batch([30], (0.8, 0.4)))
         change = watcher.find_changes()["watched"]["live"]
         assert change["rows"] == [30]
         assert change["panels"] == [{"curves": [[[0.8]], [[0.4]]]}]
@@ -365,12 +365,12 @@ def test_a_page_that_watches_receives_what_is_new_and_nothing_else(tmp_path: Pat
 def test_verdicts_and_alarms_are_sent_as_they_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("streamgauge._engine.journal.writer.STATUS_SECONDS", 0.0)
     with Journal(tmp_path / "live", LAYOUT) as journal:
-        journal.note(batch([10]))
+        journal.write_progress(batch([10]))
         watcher = Watcher(Library(tmp_path))
         pair = {"kind": "pair", "name": "tree", "under": "bayes"}
-        watcher.subscribe({"runs": {"live": [JournalView(tmp_path / "live").records()[0], 1]}, "panels": [pair]})
+        watcher.subscribe({"runs": {"live": [JournalReader(tmp_path / "live").records()[0], 1]}, "panels": [pair]})
         watcher.find_changes()
-        journal.note(batch([20], verdicts=(VERDICT,), alarms=(Alarm(15, "tree", 0, "DDM"),)))
+        journal.write_progress(batch([20], verdicts=(VERDICT,), alarms=(Alarm(15, "tree", 0, "DDM"),)))
         change = watcher.find_changes()["watched"]["live"]
         assert change["status"]["verdicts"][0]["outcome"] == "first"
         assert change["panels"] == [{"curves": [[[0.03], [0.01], [0.05]]]}]
@@ -389,7 +389,7 @@ def test_alarms_are_sent_once_and_all_again_only_when_many_came(
         held: list[int] = []  # by a page that follows
         whole = []
         for row in range(10, 100, 10):
-            journal.note(batch([row], alarms=(Alarm(row, "tree", 0, "DDM"),)))
+            journal.write_progress(batch([row], alarms=(Alarm(row, "tree", 0, "DDM"),)))
             change = watcher.find_changes()["watched"]["live"]
             whole.append("alarms" in change)
             known = [] if "alarms" in change else held
@@ -400,32 +400,32 @@ def test_alarms_are_sent_once_and_all_again_only_when_many_came(
 
 def test_a_burst_is_not_sent_point_by_point(tmp_path: Path) -> None:
     with Journal(tmp_path / "live", LAYOUT) as journal:
-        journal.note(batch([10]))
+        journal.write_progress(batch([10]))
         watcher = Watcher(Library(tmp_path))
-        watcher.subscribe({"runs": {"live": [JournalView(tmp_path / "live").records()[0], 1]}, "panels": [ACCURACY]})
+        watcher.subscribe({"runs": {"live": [JournalReader(tmp_path / "live").records()[0], 1]}, "panels": [ACCURACY]})
         watcher.find_changes()
-        journal.note(batch(list(range(11, MAX_NEW + 20))))
+        journal.write_progress(batch(list(range(11, MAX_NEW + 20))))
         assert watcher.find_changes()["watched"]["live"]["again"]
-        journal.note(batch([MAX_NEW + 100]))
+        journal.write_progress(batch([MAX_NEW + 100]))
         assert watcher.find_changes()["watched"]["live"]["rows"] == [MAX_NEW + 100]
 
 
 def test_a_thinned_journal_is_read_again_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("streamgauge._engine.journal.writer.MAX_RECORDS", 400)
     with Journal(tmp_path / "live", LAYOUT) as journal:
-        journal.note(batch(list(range(1, 391))))
+        journal.write_progress(batch(list(range(1, 391))))
         watcher = Watcher(Library(tmp_path))
-        watcher.subscribe({"runs": {"live": [JournalView(tmp_path / "live").records()[0], 390]}, "panels": [ACCURACY]})
+        watcher.subscribe({"runs": {"live": [JournalReader(tmp_path / "live").records()[0], 390]}, "panels": [ACCURACY]})
         watcher.find_changes()
-        journal.note(batch(list(range(391, 420))))
+        journal.write_progress(batch(list(range(391, 420))))
         assert watcher.find_changes()["watched"]["live"]["again"]
 
 
 def test_a_run_that_becomes_saved_results_is_announced_once(tmp_path: Path) -> None:
     with Journal(tmp_path / "live", LAYOUT) as journal:
-        journal.note(batch([10]))
+        journal.write_progress(batch([10]))
         watcher = Watcher(Library(tmp_path))
-        watcher.subscribe({"runs": {"live": [JournalView(tmp_path / "live").records()[0], 1]}, "panels": [ACCURACY]})
+        watcher.subscribe({"runs": {"live": [JournalReader(tmp_path / "live").records()[0], 1]}, "panels": [ACCURACY]})
         watcher.find_changes()
         journal.close("complete")
     results = evaluate(SEA(n_rows=1_000), [NaiveBayes(), MajorityClass()])
@@ -454,7 +454,7 @@ def test_metrics_are_what_prometheus_reads(tmp_path: Path) -> None:
     name = 'a"b\\c'
     layout = replace(LAYOUT, learners=(name, "bayes"))
     with Journal(tmp_path / "live", layout, {"stream": "SEA()"}) as journal:
-        journal.note(batch([10], alarms=(Alarm(5, name, 0, "DDM"),)), describe=lambda: {"source": {"lag": 7, "bad": 2}})
+        journal.write_progress(batch([10], alarms=(Alarm(5, name, 0, "DDM"),)), describe=lambda: {"source": {"lag": 7, "bad": 2}})
         journal._write_status()
         text = format_metrics(Library(tmp_path), n_pages=2)
     escaped = 'a\\"b\\\\c'

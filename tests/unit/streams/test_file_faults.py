@@ -148,9 +148,7 @@ def test_faults_of_headers_name_the_line(tmp_path):
         ("@relation x\n@attribute a real\n", "line 2: there is no @data line: the file is truncated or not ARFF"),
         ("a,b\n1,2\n", "line 1: expected @relation, @attribute or @data, found 'a,b'"),
         ("", "line 0: there is no @data line"),
-        ("@attribute c {a,b}
-@data
-", "there is no attribute besides the class"),
+        ("@attribute c {a,b}\n@data\n", "there is no attribute besides the class"),
     ]:
         path.write_text(content)
         assert fault_of(path).startswith(expected)
