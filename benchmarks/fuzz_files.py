@@ -18,7 +18,7 @@ from streamgauge.streams.files.column_roles import Selection
 from streamgauge.streams.files.delimited import open_delimited
 from streamgauge.streams.files.source import Source
 from streamgauge.streams.files.text_files import TextReader, open_arff
-from tests.unit.streams.text_reference import RefusedError, Table, read_arff, read_csv
+from tests.support.text_reference import RefusedError, Table, read_arff, read_csv
 
 ARFF_FILES = (
     b"% note\n@relation 'a b'\n@attribute n numeric\n@attribute day {mo, tu, 'w e'}\n@attribute \"r\" REAL\n"

@@ -86,7 +86,7 @@ def check_sdist(sdist: Path, version: str, folder: Path, *, whole: bool) -> None
     _say(f"{sdist.name}: {sum(path.is_file() for path in root.rglob('*'))} files, {sdist.stat().st_size / 1e6:.1f} MB")
     with_us = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "MAKEFLAGS")}
     if whole:
-        _run("make test passes in it", ["make", "test"], root, with_us)
+        _run("make test-all passes in it", ["make", "test-all"], root, with_us)
         return
     _run("make setup builds it", ["make", "setup"], root, with_us)
     pytest = [str(root / ".venv" / "bin" / "pytest"), "--quiet"]
