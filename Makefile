@@ -1,4 +1,4 @@
-# Two commands do everything on a fresh machine: `make demo` runs the main job, `make test-all` the tests.
+# Each command does all set-up on a fresh machine: `make demo` runs the main job, `make test` the tests.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
@@ -45,7 +45,7 @@ test-all: setup  ## Run all tests, as CI does: kernels, unit, oracle, system, ex
 	cargo test --quiet --package streamgauge-kernels
 	$(PYTEST)
 
-lint: setup  ## Check style, types, imports, spelling and stubs.
+lint: setup  ## Check style, types, imports, stubs, spelling, words and layout.
 	cargo fmt --check
 	cargo clippy --quiet --all-targets -- --deny warnings
 	$(BIN)/ruff format --quiet --check .
@@ -54,6 +54,7 @@ lint: setup  ## Check style, types, imports, spelling and stubs.
 	$(BIN)/python -m mypy.stubtest streamgauge._native._compiled --allowlist <(echo 'streamgauge._native._compiled.__all__')
 	PYTHONPATH=src $(BIN)/lint-imports
 	$(BIN)/typos
+	$(BIN)/python -m release.rules
 
 format: $(VENV)/.tools  ## Format all code.
 	cargo fmt

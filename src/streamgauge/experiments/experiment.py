@@ -16,7 +16,7 @@ from streamgauge.learners import as_spec
 from streamgauge.measures import measure
 from streamgauge.names import FAMILIES, make
 from streamgauge.protocols import DetectorSpec, Forgetting, LearnerSpec, Scheme
-from streamgauge.schemes.prequential import require_scheme
+from streamgauge.schemes.wrapping import require_scheme
 from streamgauge.store import Condition, Request
 
 __all__ = ["MAKERS", "Experiment", "Job"]

@@ -153,10 +153,10 @@ def test_the_last_two_checkpoints_are_kept(stopped: Path) -> None:
 
 @pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "foreign"])
 def test_a_damaged_checkpoint_is_reported_and_the_one_before_it_used(stopped: Path, damage: str) -> None:
-    find_newest = files_of(stopped)[0]
-    data = find_newest.read_bytes()
+    newest = files_of(stopped)[0]
+    data = newest.read_bytes()
     place = len(data) // 2
-    find_newest.write_bytes(
+    newest.write_bytes(
         {
             "flipped": data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :],
             "cut": data[:-100],
