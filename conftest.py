@@ -24,7 +24,7 @@ def _is_isolated(item: pytest.Item) -> bool:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give isolated tests less time than others."""
+    """Limit isolated tests to less time than others."""
     for item in items:
         if _is_isolated(item) and item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(UNIT_TIMEOUT))

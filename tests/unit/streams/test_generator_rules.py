@@ -164,9 +164,6 @@ def test_a_point_is_below_or_above_its_curve():
             assert_uniform(column, 0, 1)
 
 
-COLOURS = ("black", "blue", "cyan", "brown", "red", "green", "yellow", "magenta")
-
-
 def is_interested(concept, row, schema):
     """Return whether the agent is interested, in the words of MOA."""
     colour, price, payment, amount, delay = (a.values[int(v)] for a, v in zip(schema.attributes, row, strict=True))
