@@ -27,9 +27,9 @@ SHARED = ("tests/oracle/moa/", "tests/system/brokers/", "tests/system/browser/")
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Run the tests of a file in one worker, and those of a folder that shares a server."""
-    from xdist.scheduler import LoadScopeScheduling  # noqa: PLC0415
+    from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]  # noqa: PLC0415
 
-    class Scheduling(LoadScopeScheduling):
+    class Scheduling(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
             return next((folder for folder in SHARED if nodeid.startswith(folder)), nodeid.partition("::")[0])
 

@@ -5,9 +5,7 @@ from collections import Counter
 import numpy as np
 from scipy import stats
 
-from streamgauge.streams import (
-    take,
-)
+from streamgauge.streams import take
 
 __all__ = ["POKER_COUNTS", "UNLIKELY", "N", "agrawal_label", "assert_even", "assert_uniform", "poker_class", "rows_of"]
 

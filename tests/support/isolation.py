@@ -21,7 +21,7 @@ class Isolation:
     def __init__(self) -> None:
         self.on = False
         sys.addaudithook(self._check_event)
-        BaseProcess.start = self._check_start(BaseProcess.start)  # type: ignore[method-assign]
+        BaseProcess.start = self._check_start(BaseProcess.start)  # type: ignore[assignment, method-assign]
 
     def _check_event(self, event: str, arguments: tuple[Any, ...]) -> None:
         if self.on and (event in PROCESS_EVENTS or (event == "socket.connect" and not _is_local(arguments[1]))):

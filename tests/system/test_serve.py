@@ -4,7 +4,6 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,46 +14,11 @@ pytest.importorskip("httpx2", reason="the test client of starlette needs httpx2"
 
 from starlette.testclient import TestClient
 
-from streamgauge import (
-    SEA,
-    Bootstrap,
-    Landmark,
-    MajorityClass,
-    NaiveBayes,
-    Window,
-    evaluate,
-    save,
-)
 from streamgauge.serve import Library
 from streamgauge.serve.app import create_app
 
 HOME = "http://127.0.0.1:8765"
 ORIGIN = {"origin": HOME}
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a results folder with a run that was saved and one that left only its journal."""
-    root = tmp_path_factory.mktemp("results")
-    options: dict[str, Any] = {
-        "scheme": Bootstrap(3),
-        "forgetting": [Landmark(), Window(500)],
-        "measures": ("accuracy", "kappa"),
-        "every": 100,
-        "resources": True,
-        "detectors": ["DDM"],
-    }
-    learners = {"<img src=x onerror=alert(1)>": NaiveBayes(), "=majority": MajorityClass()}
-    saved = evaluate(SEA(n_rows=5_000, noise=0.1), learners, journal=root / "saved", **options)
-    save(saved, root / "saved")
-    evaluate(SEA(n_rows=3_000), NaiveBayes(), every=100, journal=root / "deep" / "er" / "journalled")
-    return root
-
-
-@pytest.fixture
-def page(folder: Path) -> Iterator[TestClient]:
-    with TestClient(create_app(Library(folder)), base_url=HOME) as client:
-        yield client
 
 
 def test_a_page_starts_and_stops_a_run(tmp_path: Path) -> None:

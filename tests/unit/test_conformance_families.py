@@ -25,6 +25,7 @@ from streamgauge.checks import (
     check_scheme,
     check_stream,
 )
+from streamgauge.checks.learners import MIXED
 from streamgauge.protocols import LearnerSpec
 from streamgauge.records import Attribute, Schema
 from tests.support.learner_checks import NUMERIC
@@ -61,10 +62,10 @@ def check_backend(backend: Any) -> None:
 def check_small_learner(spec: LearnerSpec) -> None:
     two_classes = isinstance(spec, learners.LearnppCDS | learners.LearnppNIE)
     numbers = isinstance(spec, learners.River | learners.ScikitLearn | learners.StreamLearn)
-    schema = TWO_CLASSES if two_classes else NUMERIC if numbers else None
+    schema = TWO_CLASSES if two_classes else NUMERIC if numbers else MIXED
     if isinstance(spec, learners.Precomputed):
         schema = WITH_PREDICTIONS
-    check_learner(spec, **({} if schema is None else {"schema": schema}), n_rows=60)
+    check_learner(spec, schema, n_rows=60)
 
 
 def scikit_learn() -> Any:

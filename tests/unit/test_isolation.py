@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -14,8 +15,9 @@ from tests.support.isolation import NotIsolatedError
 
 @pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
 def test_no_process_is_started_by_multiprocessing(method: str) -> None:
+    context: Any = multiprocessing.get_context(method)
     with pytest.raises(NotIsolatedError, match="tests/system"):
-        multiprocessing.get_context(method).Process(target=print).start()
+        context.Process(target=print).start()
 
 
 def test_no_process_is_started_by_a_pool() -> None:

@@ -10,17 +10,7 @@ from river import drift as river
 from scipy import stats
 
 from streamgauge import _native
-from streamgauge.drift import (
-    DDM,
-    EDDM,
-    FHDDM,
-    HDDMA,
-    KSWIN,
-    STEPD,
-    Adwin,
-    PageHinkley,
-    detect,
-)
+from streamgauge.drift import DDM, EDDM, FHDDM, HDDMA, KSWIN, STEPD, Adwin, PageHinkley, detect
 from streamgauge.protocols import DetectorSpec
 from streamgauge.records import DRIFT, STABLE, WARNING
 

@@ -5,9 +5,7 @@ from scipy.stats import norm
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 
 from streamgauge.checks.learners import sample_batch
-from streamgauge.learners import (
-    NaiveBayes,
-)
+from streamgauge.learners import NaiveBayes
 from streamgauge.records import Attribute, Schema
 
 

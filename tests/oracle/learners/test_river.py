@@ -1,14 +1,7 @@
 """River's classifiers against River's own loop."""
 
 import pytest
-from river import (
-    evaluate,
-    linear_model,
-    metrics,
-    naive_bayes,
-    preprocessing,
-    tree,
-)
+from river import evaluate, linear_model, metrics, naive_bayes, preprocessing, tree
 from river import stream as river_stream
 
 import streamgauge as sg

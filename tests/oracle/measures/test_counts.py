@@ -16,13 +16,7 @@ from sklearn import metrics as sk
 from strlearn import metrics as strlearn_metrics
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.measures import (
-    Averaged,
-    FBeta,
-    OfClass,
-    as_measure,
-    measure,
-)
+from streamgauge.measures import Averaged, FBeta, OfClass, as_measure, measure
 from streamgauge.records import Schema, Tally
 from tests.support.tally_examples import tallies
 

@@ -5,14 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from peers import moa
-from streamgauge.drift import (
-    DDM,
-    HDDMW,
-    RDDM,
-    Adwin,
-    Cusum,
-    EWMAChart,
-)
+from streamgauge.drift import DDM, HDDMW, RDDM, Adwin, Cusum, EWMAChart
 from streamgauge.protocols import DetectorSpec
 from streamgauge.records import DRIFT, STABLE, WARNING
 

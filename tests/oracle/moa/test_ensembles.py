@@ -4,11 +4,7 @@ import numpy as np
 import pytest
 
 from peers import moa
-from streamgauge.learners import (
-    LeveragingBagging,
-    OzaBag,
-    OzaBoost,
-)
+from streamgauge.learners import LeveragingBagging, OzaBag, OzaBoost
 from streamgauge.protocols import LearnerSpec, Stream
 from streamgauge.records import Batch, Step
 from streamgauge.streams import LED, SEA, Hyperplane, RandomRBF

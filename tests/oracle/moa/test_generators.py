@@ -5,14 +5,7 @@ import pytest
 from scipy import stats
 
 from peers import moa
-from streamgauge.streams import (
-    LED,
-    Agrawal,
-    AssetNegotiation,
-    Mixed,
-    Sine,
-    Waveform,
-)
+from streamgauge.streams import LED, Agrawal, AssetNegotiation, Mixed, Sine, Waveform
 from tests.support.generator_rules import UNLIKELY, agrawal_label, rows_of
 
 

@@ -5,10 +5,7 @@ import math
 import pytest
 from scipy import integrate, stats
 
-from streamgauge.significance import (
-    anytime_mcnemar,
-    asymptotic_radius,
-)
+from streamgauge.significance import anytime_mcnemar, asymptotic_radius
 from streamgauge.significance.confidence_sequences import two_way_radius
 
 

@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from streamgauge.significance import (
-    corrected_t,
-    sign_flip,
-)
+from streamgauge.significance import corrected_t, sign_flip
 
 TABLE_1 = [0.07, -0.01, -0.02, 1.37, 0.60, 1.42, 2.18, 1.04, 2.39, 0.03]
 """Differences of ten folds, in percent: Bifet et al. 2015, table 1."""

@@ -11,13 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from streamgauge.records import PairSums
-from streamgauge.significance import (
-    InterimAnalysis,
-    mcnemar,
-    sign_test,
-    two_way_t,
-    wilcoxon,
-)
+from streamgauge.significance import InterimAnalysis, mcnemar, sign_test, two_way_t, wilcoxon
 from tests.support.pair_sums import TABLE_1, TWO_WAY_EXAMPLE, sums_of, without_blocks
 
 """Differences of ten folds, in percent: Bifet et al. 2015, table 1."""

@@ -5,12 +5,7 @@ import pytest
 from river.datasets import synth
 from scipy import stats
 
-from streamgauge.streams import (
-    LED,
-    STAGGER,
-    Mixed,
-    Waveform,
-)
+from streamgauge.streams import LED, STAGGER, Mixed, Waveform
 from tests.support.generator_rules import UNLIKELY, N, assert_even, assert_uniform, rows_of
 
 

@@ -13,7 +13,7 @@ import redis
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 
 import streamgauge as sg
-from benchmarks.endless import resident_mib
+from benchmarks.endless import measure_memory
 from peers.brokers import KafkaBroker, RedisServer, find_free_port
 from peers.mock_kafka import MockCluster
 from streamgauge.errors import StreamgaugeError
@@ -195,11 +195,11 @@ def test_a_slow_evaluation_of_kafka_holds_no_more_than_its_queue(kafka_broker: K
         send_kafka(kafka_broker.servers, "much", [event[:-1] + note for event in as_json(x[part], y[part])])
     stream = Kafka("much", kafka_broker.servers, schema=SCHEMA, max_wait=0.2)
     next(stream.batches(1))
-    before, deadline = resident_mib(), time.monotonic() + 3
+    before, deadline = measure_memory(), time.monotonic() + 3
     while time.monotonic() < deadline:
         next(stream.batches(10, stream.counts.rows))
         time.sleep(0.1)
-    assert resident_mib() - before < 96
+    assert measure_memory() - before < 96
     assert stream.lag == n - stream.counts.rows > 0
     done = stream.counts.rows
     np.testing.assert_array_equal(collected(stream, n - done, seconds=60).x, x[done:])

@@ -10,18 +10,7 @@ from numpy.typing import NDArray
 
 from streamgauge import StreamgaugeError, _native
 from streamgauge.checks import check_detector
-from streamgauge.drift import (
-    DDM,
-    EDDM,
-    KSWIN,
-    STEPD,
-    Cusum,
-    OfMean,
-    PageHinkley,
-    as_detector,
-    detect,
-    name_detectors,
-)
+from streamgauge.drift import DDM, EDDM, KSWIN, STEPD, Cusum, OfMean, PageHinkley, as_detector, detect, name_detectors
 from streamgauge.drift.watch import DETECTORS, Watch
 from streamgauge.protocols import DetectorSpec
 from streamgauge.records import DRIFT, STABLE

@@ -11,6 +11,7 @@ from scipy.io import loadmat
 import streamgauge as sg
 from streamgauge.errors import StreamgaugeError
 from streamgauge.labelling import Delayed
+from streamgauge.protocols import Recorder
 from streamgauge.results import (
     ConfusionMatrices,
     Misclassified,
@@ -65,7 +66,7 @@ def test_predictions_say_which_row_and_when(stream, tmp_path):
 def test_misclassified_rows_come_in_the_format_of_the_input(stream, tmp_path, suffix):
     write(stream, tmp_path / f"all{suffix}")
     file = File(tmp_path / f"all{suffix}")
-    recorders = [Misclassified(tmp_path / "wrong"), Predictions(tmp_path / "p.parquet")]
+    recorders: list[Recorder] = [Misclassified(tmp_path / "wrong"), Predictions(tmp_path / "p.parquet")]
     sg.evaluate(file, sg.NaiveBayes(), recorders=recorders, batch_size=100)
     (path,) = (tmp_path / "wrong").iterdir()
     assert path.name == f"NaiveBayes-0{suffix}"

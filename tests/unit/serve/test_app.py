@@ -415,7 +415,9 @@ def test_a_thinned_journal_is_read_again_as_a_whole(tmp_path: Path, monkeypatch:
     with Journal(tmp_path / "live", LAYOUT) as journal:
         journal.write_progress(batch(list(range(1, 391))))
         watcher = Watcher(Library(tmp_path))
-        watcher.subscribe({"runs": {"live": [JournalReader(tmp_path / "live").records()[0], 390]}, "panels": [ACCURACY]})
+        watcher.subscribe(
+            {"runs": {"live": [JournalReader(tmp_path / "live").records()[0], 390]}, "panels": [ACCURACY]}
+        )
         watcher.find_changes()
         journal.write_progress(batch(list(range(391, 420))))
         assert watcher.find_changes()["watched"]["live"]["again"]
@@ -454,7 +456,9 @@ def test_metrics_are_what_prometheus_reads(tmp_path: Path) -> None:
     name = 'a"b\\c'
     layout = replace(LAYOUT, learners=(name, "bayes"))
     with Journal(tmp_path / "live", layout, {"stream": "SEA()"}) as journal:
-        journal.write_progress(batch([10], alarms=(Alarm(5, name, 0, "DDM"),)), describe=lambda: {"source": {"lag": 7, "bad": 2}})
+        journal.write_progress(
+            batch([10], alarms=(Alarm(5, name, 0, "DDM"),)), describe=lambda: {"source": {"lag": 7, "bad": 2}}
+        )
         journal._write_status()
         text = format_metrics(Library(tmp_path), n_pages=2)
     escaped = 'a\\"b\\\\c'

@@ -10,15 +10,7 @@ from hypothesis import strategies as st
 
 import streamgauge as sg
 from streamgauge.errors import StreamgaugeError
-from streamgauge.significance import (
-    compare,
-    corrected_t,
-    effect_size,
-    five_by_two,
-    held_out_ratio,
-    sign_flip,
-    wilcoxon,
-)
+from streamgauge.significance import compare, corrected_t, effect_size, five_by_two, held_out_ratio, sign_flip, wilcoxon
 from streamgauge.significance.fold_tests import all_flips
 from tests.support.stand_ins import PUBLISHED
 

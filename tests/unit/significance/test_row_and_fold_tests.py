@@ -12,16 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.significance import (
-    ALGORITHMS,
-    MODELS,
-    SEEDS,
-    Comparison,
-    mcnemar,
-    sign_test,
-    two_way_t,
-    wilcoxon,
-)
+from streamgauge.significance import ALGORITHMS, MODELS, SEEDS, Comparison, mcnemar, sign_test, two_way_t, wilcoxon
 from tests.support.pair_sums import TABLE_1, TWO_WAY_EXAMPLE, sums_of, without_blocks
 from tests.support.stand_ins import PUBLISHED
 

@@ -4,16 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from river import (
-    compose,
-    ensemble,
-    forest,
-    linear_model,
-    multiclass,
-    naive_bayes,
-    preprocessing,
-    tree,
-)
+from river import compose, ensemble, forest, linear_model, multiclass, naive_bayes, preprocessing, tree
 
 import streamgauge as sg
 from streamgauge.checks.learners import MIXED, sample_batch
