@@ -1,1 +1,1 @@
-"""What is measured; `make bench` runs it all. Figures are CPU time, the best of several, compared within one run."""
+"""Benchmarks; `make bench` runs them all. Values are CPU time, the best of several, compared within one process."""

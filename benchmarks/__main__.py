@@ -9,8 +9,8 @@ import benchmarks
 
 def main() -> None:
     """Run the named benchmarks, or all of them."""
-    found = {module.name for module in iter_modules(benchmarks.__path__) if not module.ispkg}
-    known = sorted(found - {"fault_table", "turns", "__main__"})
+    modules = {module.name for module in iter_modules(benchmarks.__path__) if not module.ispkg}
+    known = sorted(modules - {"fault_table", "turns", "__main__"})
     wanted = sys.argv[1:] or known
     unknown = [name for name in wanted if name not in known]
     if unknown:

@@ -1,8 +1,8 @@
-"""What an adapter adds to the time of a library's own loop: CPU time of whole evaluations, in turns, best of several.
+"""Overhead of the adapters over a library's own loop: CPU time of whole evaluations, in turns, best of several.
 
-The library's own loop tests then trains its learner on the same rows, held in memory, and counts hits: scikit-learn's
-calls `predict` and `partial_fit` row by row, River's is `progressive_val_score`, MOA's is EvaluatePrequential in the
-same warm virtual machine. Ours is `evaluate`. At most 10 % may be added.
+The library's own loop tests then trains its learner on the same rows in memory and counts hits: scikit-learn's calls
+`predict` and `partial_fit` row by row, River's is `progressive_val_score`, MOA's is EvaluatePrequential in the same
+warm virtual machine. Ours is `evaluate`. The overhead may be at most 10 %.
 """
 
 import os
@@ -15,7 +15,7 @@ from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 
 import streamgauge as sg
-from benchmarks.turns import in_turns
+from benchmarks.turns import run_in_turns
 from peers import moa
 from streamgauge.records import Batch
 from streamgauge.streams import ArrayStream, take
@@ -26,13 +26,13 @@ TURNS = 5
 Loop = Callable[[Batch], float]
 
 
-def scikit_learn(make: Callable[[], Any]) -> Loop:
-    """Give the loop that a user of scikit-learn writes; it returns the accuracy."""
+def build_scikit_learn_loop(make: Callable[[], Any]) -> Loop:
+    """Return the loop that a user of scikit-learn writes; it returns the accuracy."""
 
     def loop(rows: Batch) -> float:
         estimator, hits = make(), 0
         x, y = rows.x, rows.y
-        with np.errstate(divide="ignore", invalid="ignore"):  # naive Bayes takes logarithms of what it never saw
+        with np.errstate(divide="ignore", invalid="ignore"):  # naive Bayes takes the logarithm of zero counts
             estimator.partial_fit(x[:1], y[:1], classes=np.unique(y))
             for i in range(1, len(y)):
                 hits += int(estimator.predict(x[i : i + 1])[0] == y[i])
@@ -42,8 +42,8 @@ def scikit_learn(make: Callable[[], Any]) -> Loop:
     return loop
 
 
-def river(make: Callable[[], Any]) -> Loop:
-    """Give River's loop."""
+def build_river_loop(make: Callable[[], Any]) -> Loop:
+    """Return River's loop."""
     from river import evaluate, metrics, stream  # noqa: PLC0415
 
     def loop(rows: Batch) -> float:
@@ -53,8 +53,8 @@ def river(make: Callable[[], Any]) -> Loop:
     return loop
 
 
-def moa_loop(learner: str) -> Loop:
-    """Give MOA's loop, on rows that are in its memory already."""
+def build_moa_loop(learner: str) -> Loop:
+    """Return MOA's loop over rows that are already in its memory."""
     import jpype  # noqa: PLC0415
 
     sg.learners.Moa().build(sg.SEA().schema, 1)  # starts the virtual machine
@@ -68,7 +68,7 @@ def moa_loop(learner: str) -> Loop:
             None,
         )
         if id(rows) not in prepared:
-            prepared[id(rows)] = _instances(rows)
+            prepared[id(rows)] = _to_instances(rows)
         task.streamOption.setCurrentObject(jpype.JClass("moa.streams.CachedInstancesStream")(prepared[id(rows)]))
         curve = task.doTask()
         return float(curve.getMeasurement(0, 4)) / 100.0
@@ -76,8 +76,8 @@ def moa_loop(learner: str) -> Loop:
     return loop
 
 
-def _instances(rows: Batch) -> Any:  # noqa: ANN401
-    """Put rows into MOA's memory."""
+def _to_instances(rows: Batch) -> Any:  # noqa: ANN401
+    """Copy rows into MOA's memory."""
     import jpype  # noqa: PLC0415
 
     package = "com.yahoo.labs.samoa.instances."
@@ -100,20 +100,20 @@ def _instances(rows: Batch) -> Any:  # noqa: ANN401
 
 
 def measure(learner: object, loop: Loop, rows: Batch, clock: Callable[[], float]) -> tuple[float, float, float, float]:
-    """Time both in turns; give seconds per row of theirs and ours at best, and both accuracies."""
+    """Time both in turns; return the best seconds per row of theirs and ours, and both accuracies."""
     stream = ArrayStream(rows.x, rows.y)
 
-    def ours() -> float:
+    def evaluate() -> float:
         results = sg.evaluate(stream, learner, backend=sg.Threads(1), every=len(rows))
         return float(results.values[-1].item())
 
-    best = in_turns({"theirs": lambda: loop(rows), "ours": ours}, TURNS, clock)
-    theirs, mine = best["theirs"], best["ours"]
-    return theirs.seconds / len(rows), mine.seconds / len(rows), theirs.told or 0.0, mine.told or 0.0
+    best = run_in_turns({"theirs": lambda: loop(rows), "ours": evaluate}, TURNS, clock)
+    theirs, ours = best["theirs"], best["ours"]
+    return theirs.seconds / len(rows), ours.seconds / len(rows), theirs.result or 0.0, ours.result or 0.0
 
 
-def opponents() -> list[tuple[str, object, Loop, int]]:
-    """Give what is compared: library, learner, its own loop, number of rows."""
+def list_contestants() -> list[tuple[str, object, Loop, int]]:
+    """Return the contestants: library, learner, its own loop, number of rows."""
     from river import forest, linear_model, naive_bayes, preprocessing, tree  # noqa: PLC0415
 
     estimators: list[Callable[[], Any]] = [
@@ -128,24 +128,26 @@ def opponents() -> list[tuple[str, object, Loop, int]]:
         lambda: preprocessing.StandardScaler() | linear_model.LogisticRegression(),
         lambda: forest.ARFClassifier(seed=1),
     ]
-    found: list[tuple[str, object, Loop, int]] = []
-    found += [("scikit-learn", make(), scikit_learn(make), 400) for make in estimators]
-    found += [("River", make(), river(make), 200 if at == 3 else 1_500) for at, make in enumerate(models)]
+    contestants: list[tuple[str, object, Loop, int]] = []
+    contestants += [("scikit-learn", make(), build_scikit_learn_loop(make), 400) for make in estimators]
+    sizes = (1_500, 1_500, 1_500, 200)
+    contestants += [("River", make(), build_river_loop(make), size) for make, size in zip(models, sizes, strict=True)]
     if moa.explain_missing() is None:
         os.environ.setdefault("STREAMGAUGE_MOA_JAR", str(moa.find_jar()))
         for text in ("bayes.NaiveBayes", "trees.HoeffdingTree", "meta.OzaBag -s 10"):
-            found.append(("MOA", sg.learners.Moa(text), moa_loop(text), 20_000 if "meta" in text else 200_000))
+            n_rows = 20_000 if "meta" in text else 200_000
+            contestants.append(("MOA", sg.learners.Moa(text), build_moa_loop(text), n_rows))
     else:
         print(moa.explain_missing())
-    return found
+    return contestants
 
 
 def main() -> None:
     """Print a line for each learner."""
-    print(f"us of CPU per row, 10 attributes, best of {TURNS} turns; at most {GOAL:.0%} may be added")
+    print(f"us of CPU per row, 10 attributes, best of {TURNS} turns; the overhead may be at most {GOAL:.0%}")
     print(f"{'':14}{'learner':24}{'own loop':>10}{'ours':>10}{'added':>8}  {'goal':8}{'accuracy':>9}{'own':>8}")
-    for library, learner, loop, n_rows in opponents():
-        # Compiler and collector of the virtual machine have threads of their own, which are no one's charge.
+    for library, learner, loop, n_rows in list_contestants():
+        # Compiler and garbage collector of the virtual machine run in other threads and are not counted.
         clock = time.thread_time if library == "MOA" else time.process_time
         name = getattr(learner, "short_name", type(learner).__name__)
         theirs, ours, their_accuracy, our_accuracy = measure(learner, loop, take(sg.RandomRBF(), n_rows), clock)

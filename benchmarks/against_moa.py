@@ -1,10 +1,10 @@
-"""Nanoseconds per row beside MOA's, on the rows that MOA's generators give.
+"""Nanoseconds per row next to MOA's, on rows of MOA's generators.
 
-Ours: CPU time of an evaluation on rows in memory, one thread. MOA's: the CPU seconds that its task reports, run as a
-person runs it in a virtual machine of its own, less those of its MajorityClass on the same stream, so that its
-generator, compiler and garbage collector are not charged to it. Beside it, without a goal, the same in a virtual
-machine that has run the task before. Ten folds are compared in wall time, as a person waits for them: ours in two
-threads, MOA's in the only one it has, its generator included. Each figure is the best of several, taken in turns.
+Ours: CPU time of an evaluation on rows in memory, one thread. MOA's: the CPU seconds that its task reports in a new
+virtual machine, as users run it, less those of its MajorityClass on the same stream, so that its generator, compiler
+and garbage collector are not counted. For comparison, without a goal, the same in a warm virtual machine. Ten folds are
+compared in wall time, as users wait for them: ours in two threads, MOA's in its only thread, including its generator.
+Each value is the best of several, taken in turns.
 """
 
 import time
@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 import streamgauge as sg
+from benchmarks.turns import Best
 from peers import moa
 from streamgauge.protocols import LearnerSpec, Scheme
 
@@ -35,7 +36,7 @@ STREAMS = {
 
 @dataclass(frozen=True)
 class Opponents:
-    """A learner of ours, the same of MOA, and how many times faster ours is to be."""
+    """One of our learners, its counterpart in MOA, and the speed-up to reach."""
 
     ours: LearnerSpec
     theirs: str
@@ -63,26 +64,26 @@ def main() -> None:
     for name, generator in STREAMS.items():
         schema, x, y = moa.generate_rows(generator, N_ROWS)
         stream = sg.ArrayStream(x, y, schema=schema)
-        for cells in _compared(stream, generator):
+        for cells in _compare(stream, generator):
             table.add_row(name, *cells)
         if generator == MOVING_RBF:
-            folds = _compared_folds(stream, generator)
+            folds = _compare_folds(stream, generator)
     Console(width=140).print(table)
     print(folds)
 
 
-def _compared(stream: sg.ArrayStream, generator: str) -> Iterator[list[str]]:
-    """Give the cells of a row per learner."""
-    ours = {opponents.theirs: _Best() for opponents in OPPONENTS}
-    theirs = {learner: _Best() for learner in (BASELINE, *ours)}
+def _compare(stream: sg.ArrayStream, generator: str) -> Iterator[list[str]]:
+    """Yield the cells of a table row for each learner."""
+    ours: dict[str, Best[float]] = {opponents.theirs: Best() for opponents in OPPONENTS}
+    theirs: dict[str, Best[float]] = {learner: Best() for learner in (BASELINE, *ours)}
     for _ in range(TURNS):
         for learner, best in theirs.items():
             speed = moa.measure_speed(learner, generator, N_ROWS)
-            best.take(speed.cpu, speed.accuracy)
+            best.add(speed.cpu, speed.accuracy)
         for opponents in OPPONENTS:
             for _ in range(REPEATS):
-                seconds, accuracy = _timed(time.process_time, stream, opponents.ours, sg.Prequential(), n_threads=1)
-                ours[opponents.theirs].take(seconds, accuracy)
+                seconds, accuracy = _time(time.process_time, stream, opponents.ours, sg.Prequential(), n_threads=1)
+                ours[opponents.theirs].add(seconds, accuracy)
     warm = {learner: moa.measure_warm_speed(learner, generator, N_ROWS, REPEATS).cpu for learner in theirs}
     for opponents in OPPONENTS:
         goal = opponents.goal_sea if "SEA" in generator else opponents.goal_wide
@@ -93,49 +94,40 @@ def _compared(stream: sg.ArrayStream, generator: str) -> Iterator[list[str]]:
             f"{mine.seconds * 1e9:,.0f}",
             f"{net * 1e9:,.0f}",
             f"{net / mine.seconds:.1f}",
-            _verdict(net / mine.seconds, goal),
+            _judge(net / mine.seconds, goal),
             f"{net_warm * 1e9:,.0f}",
             f"{net_warm / mine.seconds:.1f}",
-            f"{mine.accuracy:.4f}",
-            f"{other.accuracy:.4f}",
+            f"{mine.result:.4f}",
+            f"{other.result:.4f}",
         ]
 
 
-def _compared_folds(stream: sg.ArrayStream, generator: str) -> str:
-    ours, theirs, cpu = _Best(), _Best(), _Best()
+def _compare_folds(stream: sg.ArrayStream, generator: str) -> str:
+    ours: Best[float] = Best()
+    theirs: Best[float] = Best()
+    cpu: Best[float] = Best()
     for _ in range(TURNS):
         for _ in range(REPEATS):
-            ours.take(*_timed(time.perf_counter, stream, sg.HoeffdingTree(), sg.Bootstrap(N_FOLDS), n_threads=2))
+            ours.add(*_time(time.perf_counter, stream, sg.HoeffdingTree(), sg.Bootstrap(N_FOLDS), n_threads=2))
         speed = moa.time_folds("trees.HoeffdingTree", generator, N_ROWS, N_FOLDS)
-        theirs.take(speed.wall, speed.accuracy)
-        cpu.take(speed.cpu, speed.accuracy)
+        theirs.add(speed.wall, speed.accuracy)
+        cpu.add(speed.cpu, speed.accuracy)
     ratio = theirs.seconds / ours.seconds
     return (
         f"{N_FOLDS} folds of bootstrap, HoeffdingTree, moving RBF, wall time per row: ours {ours.seconds * 1e6:.2f} us "
-        f"in 2 threads (accuracy {ours.accuracy:.4f}), MOA {theirs.seconds * 1e6:.2f} us, {cpu.seconds * 1e6:.2f} us "
-        f"of CPU (accuracy {theirs.accuracy:.4f}); ratio {ratio:.1f}, goal {_verdict(ratio, 50.0)}"
+        f"in 2 threads (accuracy {ours.result:.4f}), MOA {theirs.seconds * 1e6:.2f} us, {cpu.seconds * 1e6:.2f} us "
+        f"of CPU (accuracy {theirs.result:.4f}); ratio {ratio:.1f}, goal {_judge(ratio, 50.0)}"
     )
 
 
-@dataclass
-class _Best:
-    """The least seconds per row so far, and the accuracy, which is the same every time."""
-
-    seconds: float = float("inf")
-    accuracy: float = float("nan")
-
-    def take(self, seconds: float, accuracy: float) -> None:
-        self.seconds, self.accuracy = min(self.seconds, seconds), accuracy
-
-
-def _timed(
+def _time(
     clock: Callable[[], float],
     stream: sg.ArrayStream,
     learner: LearnerSpec,
     scheme: Scheme,
     n_threads: int,
 ) -> tuple[float, float]:
-    """Give seconds per row, and the accuracy over the whole stream and all folds."""
+    """Return seconds per row, and the accuracy over the whole stream and all folds."""
     start = clock()
     results = sg.evaluate(stream, learner, scheme=scheme, backend=sg.Threads(n_threads))
     seconds = clock() - start
@@ -143,7 +135,7 @@ def _timed(
     return seconds / N_ROWS, float(np.mean(accuracy))
 
 
-def _verdict(ratio: float, goal: float | None) -> str:
+def _judge(ratio: float, goal: float | None) -> str:
     if goal is None:
         return "-"
     return f"{goal:.0f} {'met' if ratio >= goal else 'MISSED'}"

@@ -1,7 +1,7 @@
-"""How much sooner a run ends on two cores: ten native folds in threads, ten River folds in processes, Ray on two nodes.
+"""Speed-up on two cores: ten native folds in threads, ten River folds in processes, Ray on two nodes.
 
-Wall time, best of several, all in one run; every pair of results is compared bit for bit. The machine must be quiet.
-Speeds count from when the first batch is back, so that the start of processes, told beside them, is not among the rows.
+Wall time, best of several, all in one run; every pair of results is compared bit for bit. The machine must be idle.
+Time counts from the return of the first batch, so that it excludes the start of processes, which is printed separately.
 Run with ``python -m benchmarks.backends [ROUNDS]``.
 """
 
@@ -35,49 +35,52 @@ OFFLINE = {
 
 
 Run = Callable[..., sg.Results]
-"""Takes a backend and what to call at each reading."""
+"""Evaluates on a backend, with a callback for each reading."""
 
 
 @dataclass(frozen=True)
-class Taken:
-    """How long a run took: until its first batch was back, and from there to its end."""
+class Duration:
+    """Seconds of a run until its first batch was back, and from there to its end."""
 
     start: float = float("inf")
     rest: float = float("inf")
 
 
-def timed(run: Run, backend: Backend) -> tuple[Taken, bytes]:
-    """Run, and take the times."""
+def time_run(run: Run, backend: Backend) -> tuple[Duration, bytes]:
+    """Run once; return its duration and its values."""
     moments: list[float] = []
     started = time.perf_counter()
     results = run(backend, lambda _: moments.append(time.perf_counter()))
-    return Taken(moments[0] - started, time.perf_counter() - moments[0]), results.values.tobytes()
+    return Duration(moments[0] - started, time.perf_counter() - moments[0]), results.values.tobytes()
 
 
-def best(backends: dict[str, Backend], run: Run, rounds: int) -> dict[str, Taken]:
-    """Run by turns; give the times of the quickest run of each."""
-    taken = dict.fromkeys(backends, Taken())
+def time_in_turns(backends: dict[str, Backend], run: Run, rounds: int) -> dict[str, Duration]:
+    """Run the backends in turns; return the duration of the fastest run of each."""
+    best = dict.fromkeys(backends, Duration())
     first: bytes | None = None
     for _ in range(rounds):
         for name, backend in backends.items():
-            times, values = timed(run, backend)
-            taken[name] = min(taken[name], times, key=lambda one: one.rest)
+            duration, values = time_run(run, backend)
+            best[name] = min(best[name], duration, key=lambda duration: duration.rest)
             first = values if first is None else first
             if values != first:
-                msg = f"{name} gives other results"
+                msg = f"{name} gives different results"
                 raise AssertionError(msg)
-    return taken
+    return best
 
 
-def show(title: str, taken: dict[str, Taken], wanted: str) -> None:
-    """Print how long each took, and how much sooner than the first."""
-    base = next(iter(taken.values())).rest
-    told = (f"{name} {one.rest:.2f} s ({base / one.rest:.2f}x; start {one.start:.1f} s)" for name, one in taken.items())
-    print(f"{title:44}{', '.join(told)}   wanted: {wanted}", flush=True)
+def show(title: str, durations: dict[str, Duration], goal: str) -> None:
+    """Print the durations, and their speed-up over the first."""
+    base = next(iter(durations.values())).rest
+    parts = (
+        f"{name} {duration.rest:.2f} s ({base / duration.rest:.2f}x; start {duration.start:.1f} s)"
+        for name, duration in durations.items()
+    )
+    print(f"{title:44}{', '.join(parts)}   goal: {goal}", flush=True)
 
 
-def folds_of(stream: Stream, learner: object, every: int, batch_size: int | None = None) -> Run:
-    """Run ten folds of a learner, with a reading every so many rows."""
+def build_run(stream: Stream, learner: object, every: int, batch_size: int | None = None) -> Run:
+    """Return a run of ten folds of a learner, with a reading every `every` rows."""
     return lambda backend, on_reading: sg.evaluate(
         stream,
         {"one": learner},
@@ -90,14 +93,14 @@ def folds_of(stream: Stream, learner: object, every: int, batch_size: int | None
 
 
 @contextmanager
-def two_nodes(settings: dict[str, Any] | None = None) -> Iterator[Any]:
-    """Start a Ray cluster of two nodes with a core each on this machine, and connect to it; gives the cluster."""
+def start_two_nodes(settings: dict[str, Any] | None = None) -> Iterator[Any]:
+    """Start a local Ray cluster of two nodes with one core each and connect to it; yield the cluster."""
     with TemporaryDirectory() as home:
         (Path(home) / "ray_bootstrap_config.yaml").touch()
         os.environ.update(OFFLINE, HOME=home)
         ray: Any = import_module("ray")
         head = {"num_cpus": 1, "include_dashboard": False, "_system_config": settings or {}}
-        for left in reversed(range(STARTS)):  # Ray gives up on a machine that is too busy
+        for left in reversed(range(STARTS)):  # Ray fails to start on a machine that is too busy
             cluster = import_module("ray.cluster_utils").Cluster()
             try:
                 cluster.add_node(**head)
@@ -122,18 +125,18 @@ def main(rounds: int = ROUNDS) -> None:
 
     started = time.perf_counter()
     pair: dict[str, Backend] = {"one thread": Threads(1), "two threads": Threads(2)}
-    run = folds_of(in_memory(sg.RandomRBF(), 2_000_000), sg.HoeffdingTree(), 10_000)
-    show("ten folds of HoeffdingTree, 2,000,000 rows", best(pair, run, rounds), "1.8x")
+    run = build_run(in_memory(sg.RandomRBF(), 2_000_000), sg.HoeffdingTree(), 10_000)
+    show("ten folds of HoeffdingTree, 2,000,000 rows", time_in_turns(pair, run, rounds), "1.8x")
     apart: dict[str, Backend] = {"one process": Processes(1), "two processes": Processes(2), "one thread": Threads(1)}
-    run = folds_of(in_memory(sg.RandomRBF(), 10_000), HoeffdingTreeClassifier(), 250, 250)
-    show("ten folds of River's tree, 10,000 rows", best(apart, run, rounds), "1.7x")
+    run = build_run(in_memory(sg.RandomRBF(), 10_000), HoeffdingTreeClassifier(), 250, 250)
+    show("ten folds of River's tree, 10,000 rows", time_in_turns(apart, run, rounds), "1.7x")
     if find_spec("ray") is None:
         print("Ray is not installed: pip install 'streamgauge[ray]'")
         return
-    with two_nodes():
+    with start_two_nodes():
         across: dict[str, Backend] = {"two threads": Threads(2), "Ray on two nodes": Ray(n=2)}
-        run = folds_of(in_memory(sg.RandomRBF(), 200_000), LeveragingBagging(), 20_000, 20_000)
-        show("ten folds of LeveragingBagging, 200,000 rows", best(across, run, rounds), "0.85x")
+        run = build_run(in_memory(sg.RandomRBF(), 200_000), LeveragingBagging(), 20_000, 20_000)
+        show("ten folds of LeveragingBagging, 200,000 rows", time_in_turns(across, run, rounds), "0.85x")
     print(f"({time.perf_counter() - started:.0f} s in all)")
 
 

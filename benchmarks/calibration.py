@@ -1,20 +1,20 @@
-"""How often the tests claim a difference where there is none, and where there is one: docs/calibration.md.
+"""Calibration: how often tests claim a difference that does not exist, and one that does; see docs/calibration.md.
 
-Every repetition evaluates the learners below anew, with other seeds on another stream (of electricity: another part),
-over 1,000 rows, so that the live verdict, looked at after every row, is looked at 1,000 times. What is claimed:
+Every repetition evaluates the learners below with new seeds on 1,000 rows of a new stream (or part of electricity), so
+that the live verdict, checked after every row, is checked 1,000 times. The cases:
 
-- seeds: two random forests of one algorithm, each fold with seeds of its own: no difference.
-- one seed: the same, but each of the two has one seed for all of its folds, as where folds copy one learner.
-- mirrored: two algorithms of equal true accuracy on whatever stream: a coin per row decides which of two learners
-  answers for the first; the other answers for the second. Once the two learners have no randomness (naive Bayes and a
-  Hoeffding tree), once one has (naive Bayes and the forest). The folds share the coins, as they share the rows.
-- noise: a forest against itself behind a noise filter that draws a class with probability 0.05 or 0.10: once with the
-  same seeds (common random numbers), once with other seeds, that also for 20 and 30 folds.
+- seeds: two random forests of one algorithm, with separate seeds in each fold: no difference.
+- one seed: the same, but each of the two has one seed for all of its folds, as if folds copied one learner.
+- mirrored: two algorithms of equal true accuracy on any stream: a coin per row decides which of two learners predicts
+  for the first; the other predicts for the second. Without randomness the learners are naive Bayes and a Hoeffding
+  tree, with randomness naive Bayes and the forest. The folds share the coins, as they share the rows.
+- noise: a forest against itself behind a noise filter that draws a class with probability 0.05 or 0.10, with the same
+  seeds (common random numbers) and with other seeds, the latter also for 20 and 30 folds.
 
-Rows of results/calibration.csv are appended as repetitions end, so that it can be stopped at any time and goes on where
-it stopped: ``python -m benchmarks calibration``. At the end it writes the tables, into the page and by stream into
-results/calibration.md. With ``CALIBRATION_REPETITIONS=0`` it does only that; with ``CALIBRATION_PART=2/3`` it does the
-second third of what is missing, for several at once.
+Repetitions are appended to results/calibration.csv as they end, so that ``python -m benchmarks calibration`` can be
+stopped at any time and resumes there. At the end it writes the tables to the page, and by stream to
+results/calibration.md. With ``CALIBRATION_REPETITIONS=0`` it only writes the tables; with ``CALIBRATION_PART=2/3`` it
+runs the second third of the missing repetitions, to run several processes at once.
 """
 
 import csv
@@ -43,7 +43,7 @@ N_ROWS = 1000
 K = 10
 REPETITIONS = 200
 MANY_FOLDS = (20, 30)
-REPETITIONS_OF_MANY = 100
+REPETITIONS_WITH_MANY_FOLDS = 100
 ALPHA = 0.05
 RESULTS = Path(__file__).parent / "results" / "calibration.csv"
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "calibration.md"
@@ -53,7 +53,7 @@ ELECTRICITY = Path(__file__).resolve().parents[2] / "shared" / "data" / "electri
 N_ELECTRICITY = 45_312
 
 LIVE = LiveTest(alpha=ALPHA, rope=0.0, horizon=N_ROWS, shared=False)
-"""A rope of 0 is the hardest: with one, a claim asks for more."""
+"""A rope of 0 is the hardest case: a wider one needs more evidence for a claim."""
 
 SCHEMES: dict[str, Callable[[int], Scheme]] = {
     "bootstrap": sg.Bootstrap,
@@ -82,47 +82,47 @@ Job = tuple[str, str, int, int]
 
 @dataclass(frozen=True)
 class OneSeed:
-    """A learner that has the same seed in every fold."""
+    """A learner with the same seed in every fold."""
 
     learner: LearnerSpec
     seed: int
     seedless: bool = False
 
     def build(self, schema: Schema, seed: int) -> Learner:
-        """Build the learner, whatever the seed of the fold."""
+        """Build the learner, ignoring the seed of the fold."""
         del seed
         return self.learner.build(schema, self.seed)
 
 
 @dataclass
 class Hits:
-    """Keeps which predictions of some learners were right: by learner and fold, in batches."""
+    """A recorder of correct predictions of some learners: by learner and fold, in batches."""
 
     learners: frozenset[str]
-    found: dict[tuple[str, int], list[NDArray[np.bool_]]] = field(default_factory=dict)
+    batches: dict[tuple[str, int], list[NDArray[np.bool_]]] = field(default_factory=dict)
     needs_votes: bool = False
 
     @contextmanager
     def open(self, *_: object) -> Iterator[Callable[[CellBatch], None]]:
         """Open it for a run."""
-        yield self._take
+        yield self._record
 
-    def _take(self, passage: CellBatch) -> None:
-        if passage.learner in self.learners:
-            self.found.setdefault((passage.learner, passage.fold), []).append(passage.trace.correct)
+    def _record(self, batch: CellBatch) -> None:
+        if batch.learner in self.learners:
+            self.batches.setdefault((batch.learner, batch.fold), []).append(batch.trace.correct)
 
-    def of(self, learner: str) -> NDArray[np.bool_]:
-        """Give the hits of a learner, bool [folds, n]."""
-        folds = sorted(fold for name, fold in self.found if name == learner)
-        return np.stack([np.concatenate(self.found[learner, fold]) for fold in folds])
+    def collect(self, learner: str) -> NDArray[np.bool_]:
+        """Return the hits of a learner, bool [folds, n]."""
+        folds = sorted(fold for name, fold in self.batches if name == learner)
+        return np.stack([np.concatenate(self.batches[learner, fold]) for fold in folds])
 
 
-def stream_of(name: str, repetition: int) -> Stream:
-    """Give the rows of a repetition."""
+def open_stream(name: str, repetition: int) -> Stream:
+    """Return the rows of a repetition."""
     seed = repetition + 1
     if name == "electricity":
         start = int(randomness.below(seed, "part", 0, 0, 1, N_ELECTRICITY - N_ROWS)[0])
-        return in_memory(electricity(), N_ROWS, start)
+        return in_memory(load_electricity(), N_ROWS, start)
     source = {
         "RBF": sg.RandomRBF(seed=seed),
         "SEA": sg.SEA(drift_every=N_ROWS // 4, noise=0.1, seed=seed),
@@ -132,8 +132,8 @@ def stream_of(name: str, repetition: int) -> Stream:
     return in_memory(source, N_ROWS)
 
 
-def learners_of(repetition: int) -> dict[str, LearnerSpec]:
-    """Give the learners; a noise filter of probability 0 changes nothing but how seeds are made."""
+def build_learners(repetition: int) -> dict[str, LearnerSpec]:
+    """Return the learners; a noise filter with probability 0 only changes how seeds are derived."""
     forest = AdaptiveRandomForest(3)
     return {
         "a": NoiseFilter(forest, 0.0, seed=1),
@@ -148,13 +148,13 @@ def learners_of(repetition: int) -> dict[str, LearnerSpec]:
 
 
 def run(job: Job) -> list[Row]:
-    """Do one repetition; give a row for each claim."""
+    """Run one repetition; return a row for each case."""
     stream, scheme, n_folds, repetition = job
-    learners, hits = learners_of(repetition), Hits(frozenset({"a", "b", "bayes", "tree"}))
+    learners, hits = build_learners(repetition), Hits(frozenset({"a", "b", "bayes", "tree"}))
     if n_folds != K:
         learners = {name: learners[name] for name in ("b", "a 0.05", "a 0.1")}
     results = sg.evaluate(
-        stream_of(stream, repetition),
+        open_stream(stream, repetition),
         learners,
         scheme=SCHEMES[scheme](n_folds),
         seed=repetition + 1,
@@ -164,35 +164,35 @@ def run(job: Job) -> list[Row]:
         backend=sg.Threads(1),
     )
     claims = {claim: pair for claim, pair in CLAIMS.items() if set(pair) <= set(learners)}
-    found = [told(claim, *found_in(results, *pair)) for claim, pair in claims.items()]
-    found += mirrored(hits, repetition) if n_folds == K else []
+    rows = [run_tests(claim, *find_pair(results, *pair)) for claim, pair in claims.items()]
+    rows += mirror(hits, repetition) if n_folds == K else []
     facts = dict(zip(COLUMNS[:4], job, strict=True))
-    return [{**facts, **row} for row in found]
+    return [{**facts, **row} for row in rows]
 
 
-def found_in(results: Results, first: str, second: str) -> tuple[PairSums, Verdict]:
-    """Find what a run says of two learners."""
+def find_pair(results: Results, first: str, second: str) -> tuple[PairSums, Verdict]:
+    """Return the sums and the verdict of two learners, in any order."""
     pairs = [(pair.first, pair.second) for pair in results.pairs]
-    place = pairs.index((first, second) if (first, second) in pairs else (second, first))
-    return results.pairs[place], results.verdicts[place]
+    index = pairs.index((first, second) if (first, second) in pairs else (second, first))
+    return results.pairs[index], results.verdicts[index]
 
 
-def mirrored(hits: Hits, repetition: int) -> Iterator[Row]:
-    """Let a coin per row decide who of two answers for the first learner; where one is random, each has its own."""
+def mirror(hits: Hits, repetition: int) -> Iterator[Row]:
+    """Choose by a coin per row which of two learners predicts for the first; a random learner is run with two seeds."""
     heads = randomness.uniform(repetition + 1, "coin", 0, 0, N_ROWS) < 0.5
-    both = []
-    for one, other in MIRRORED.values():
-        others = (hits.of(other), hits.of("b" if other == "a" else other))
-        both += [np.where(heads, hits.of(one), others[0]), np.where(heads, others[1], hits.of(one))]
-    watch = PairWatch([str(place) for place in range(len(both))], K, LIVE)
+    correct = []
+    for first, second in MIRRORED.values():
+        twins = (hits.collect(second), hits.collect("b" if second == "a" else second))
+        correct += [np.where(heads, hits.collect(first), twins[0]), np.where(heads, twins[1], hits.collect(first))]
+    watch = PairWatch([str(number) for number in range(len(correct))], K, LIVE)
     reading_rows = list(range(1, N_ROWS + 1))
-    watch.update(np.ascontiguousarray(np.stack(both)), None, reading_rows, reading_rows)
-    for claim, place in zip(MIRRORED, (0, -1), strict=True):  # the pair of the first two, and that of the last two
-        yield told(claim, watch.sums()[place], watch.verdicts()[place])
+    watch.update(np.ascontiguousarray(np.stack(correct)), None, reading_rows, reading_rows)
+    for claim, index in zip(MIRRORED, (0, -1), strict=True):  # the pair of the first two, and that of the last two
+        yield run_tests(claim, watch.sums()[index], watch.verdicts()[index])
 
 
-def told(claim: str, pair: PairSums, verdict: Verdict) -> Row:
-    """Put down what each test says of a pair."""
+def run_tests(claim: str, pair: PairSums, verdict: Verdict) -> Row:
+    """Return the p-value of each test of a pair, and its live verdict."""
     differences = pair.fold_differences
     tests = (
         two_way_t(pair),
@@ -205,22 +205,22 @@ def told(claim: str, pair: PairSums, verdict: Verdict) -> Row:
     return {"claim": claim, "difference": f"{differences.mean():.6g}", **p_values, **live}
 
 
-def jobs(n_repetitions: int) -> Iterator[Job]:
-    """Give what is to be done, all streams and schemes of a repetition before the next."""
+def list_jobs(n_repetitions: int) -> Iterator[Job]:
+    """Yield the jobs, with all streams and schemes of a repetition before the next."""
     for repetition in range(n_repetitions):
-        yield from ((*of_cell, K, repetition) for of_cell in product(STREAMS, SCHEMES))
-    for repetition in range(min(n_repetitions, REPETITIONS_OF_MANY)):
+        yield from ((stream, scheme, K, repetition) for stream, scheme in product(STREAMS, SCHEMES))
+    for repetition in range(min(n_repetitions, REPETITIONS_WITH_MANY_FOLDS)):
         yield from ((stream, "bootstrap", k, repetition) for stream, k in product(STREAMS, MANY_FOLDS))
 
 
 @cache
-def electricity() -> Stream:
-    """Give the rows of the electricity market."""
+def load_electricity() -> Stream:
+    """Return the rows of the electricity market."""
     return in_memory(File(ELECTRICITY), N_ELECTRICITY)
 
 
-def read() -> list[dict[str, str]]:
-    """Read what was found so far."""
+def read_rows() -> list[dict[str, str]]:
+    """Read the finished repetitions."""
     if not RESULTS.exists():
         return []
     with RESULTS.open(encoding="utf-8", newline="") as lines:
@@ -228,12 +228,12 @@ def read() -> list[dict[str, str]]:
 
 
 def main() -> None:
-    """Do the repetitions that are missing, then print the tables."""
+    """Run the missing repetitions, then write and print the tables."""
     n_repetitions = int(os.environ.get("CALIBRATION_REPETITIONS", REPETITIONS))
     part, n_parts = (int(number) for number in os.environ.get("CALIBRATION_PART", "1/1").split("/"))
-    done = {(r["stream"], r["scheme"], int(r["folds"]), int(r["repetition"])) for r in read()}
+    done = {(r["stream"], r["scheme"], int(r["folds"]), int(r["repetition"])) for r in read_rows()}
     missing = [
-        job for job in jobs(n_repetitions) if job not in done and (job[0] != "electricity" or ELECTRICITY.exists())
+        job for job in list_jobs(n_repetitions) if job not in done and (job[0] != "electricity" or ELECTRICITY.exists())
     ]
     RESULTS.parent.mkdir(exist_ok=True)
     with RESULTS.open("a", encoding="utf-8", newline="") as file:
@@ -243,28 +243,30 @@ def main() -> None:
         for job in missing[part - 1 :: n_parts]:
             writer.writerows(run(job))
             file.flush()
-    rows = read()
-    summary = "\n".join(tables(rows, streams=("all",))) + "\n"
-    TABLES.write_text("\n".join(tables(rows)).lstrip() + "\n", encoding="utf-8")
+    rows = read_rows()
+    summary = "\n".join(write_tables(rows, streams=("all",))) + "\n"
+    TABLES.write_text("\n".join(write_tables(rows)).lstrip() + "\n", encoding="utf-8")
     PAGE.write_text(PAGE.read_text(encoding="utf-8").partition(MARK)[0] + MARK + "\n" + summary, encoding="utf-8")
     print(summary)
 
 
-def tables(rows: Sequence[dict[str, str]], streams: Sequence[str] = ("all", *STREAMS)) -> Iterator[str]:
-    """Write the tables in Markdown, of some streams."""
-    yield "\nShare of claims where there is no difference: at most 0.05 is right, and sampling error.\n"
-    yield from table(rows, NULLS, K, streams)
-    yield "\nThe same where all folds of a learner have one seed.\n"
-    yield from table(rows, ("one seed",), K, streams)
-    yield "\nShare of claims where there is a difference.\n"
-    yield from table(rows, NOISES, K, streams)
+def write_tables(rows: Sequence[dict[str, str]], streams: Sequence[str] = ("all", *STREAMS)) -> Iterator[str]:
+    """Yield the lines of the tables of some streams, in Markdown."""
+    yield "\nShare of claims if there is no difference; it should be at most 0.05, up to sampling error.\n"
+    yield from write_table(rows, NULLS, K, streams)
+    yield "\nThe same if all folds of a learner have one seed.\n"
+    yield from write_table(rows, ("one seed",), K, streams)
+    yield "\nShare of claims if there is a difference.\n"
+    yield from write_table(rows, NOISES, K, streams)
     for k in MANY_FOLDS:
         yield f"\nThe same with {k} folds.\n"
-        yield from table(rows, NOISES[2:], k, streams)
+        yield from write_table(rows, NOISES[2:], k, streams)
 
 
-def table(rows: Sequence[dict[str, str]], claims: Sequence[str], n_folds: int, streams: Sequence[str]) -> Iterator[str]:
-    """Write the rates of some claims, with their standard errors."""
+def write_table(
+    rows: Sequence[dict[str, str]], claims: Sequence[str], n_folds: int, streams: Sequence[str]
+) -> Iterator[str]:
+    """Yield the lines of a table with the rates of some cases and their standard errors."""
     heads = ("claim", "folds by", "stream", "n", "two-way t", "live", "Wilcoxon", "sign-flip", "McNemar")
     yield "| " + " | ".join(heads) + " |"
     yield "|" + "---|" * len(heads)
@@ -279,11 +281,11 @@ def table(rows: Sequence[dict[str, str]], claims: Sequence[str], n_folds: int, s
             rejected = {test: [float(row[test]) <= ALPHA for row in chosen] for test in TESTS}
             live = [row["live"] != "undecided" for row in chosen]
             columns = (rejected["two_way_t"], live, *(rejected[test] for test in TESTS[1:]))
-            yield f"| {claim} | {scheme} | {stream} | {len(chosen)} | " + " | ".join(map(rate, columns)) + " |"
+            yield f"| {claim} | {scheme} | {stream} | {len(chosen)} | " + " | ".join(map(format_rate, columns)) + " |"
 
 
-def rate(claimed: Sequence[bool]) -> str:
-    """Put a rate with its standard error."""
+def format_rate(claimed: Sequence[bool]) -> str:
+    """Format a rate with its standard error."""
     mean = sum(claimed) / len(claimed)
     return f"{mean:.3f} ±{math.sqrt(mean * (1 - mean) / len(claimed)):.3f}"
 

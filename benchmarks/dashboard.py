@@ -1,8 +1,8 @@
 """The dashboard in headless Chromium: how soon it opens, and whether it stays smooth for an hour of updates.
 
-``python -m benchmarks.dashboard 3600 20`` sends as many updates as it is told, so many a second (``3600 1`` takes the
-hour), and stores what it found in ``benchmarks/results/dashboard.md``. Beside times on the clock, which tell as much of
-a machine that does other work, stands the CPU time of the page's thread.
+``python -m benchmarks.dashboard 3600 20`` sends 3,600 updates at 20 per second (``3600 1`` takes the hour) and stores
+the result in ``benchmarks/results/dashboard.md``. Besides wall time, which depends on other load, it measures the CPU
+time of the page's thread.
 """
 
 import os
@@ -22,22 +22,22 @@ import numpy as np
 from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 
 import streamgauge as sg
+from benchmarks.endless import measure_memory
 from streamgauge._engine.collector import Progress
-from streamgauge._engine.journal import Journal, Layout
-from streamgauge._engine.journal import writer as writing
+from streamgauge._engine.journal import Journal, Layout, writer
 from streamgauge.learners import LogisticRegression, Perceptron, RandomGuess
 from streamgauge.records import Alarm, Verdict
 
 STORED = Path(__file__).parent / "results" / "dashboard.md"
 UPDATES, PER_SECOND, OPENINGS, STRETCHES = 3_600, 20, 7, 6
-TOGETHER = 10
-"""How many updates are sent between two looks at the page, which would cost it more than they do."""
+GROUP = 10
+"""Updates between two readings of the page's metrics, which cost more than the updates."""
 MINUTES = 60 // STRETCHES
 GOAL = 1_000
 WAIT = 180_000  # milliseconds; a loaded machine is slow
 
-# Told by the page itself: when its curves are on the screen, and every task that kept it busy for over 50 ms.
-WATCHING = """
+# The page records when its curves are on the screen, and every task longer than 50 ms.
+RECORDER = """
 window.tasks = [];
 const keep = (list) => window.tasks.push(...list.getEntries().map((entry) => entry.duration));
 new PerformanceObserver(keep).observe({ type: "longtask" });
@@ -58,8 +58,8 @@ main()
 
 
 @contextmanager
-def served(folder: Path, seconds: float) -> Iterator[tuple[str, int]]:
-    """Serve a folder, with news after so many seconds each; give the address and the id of the process."""
+def serve(folder: Path, seconds: float) -> Iterator[tuple[str, int]]:
+    """Serve a folder, with an update every `seconds`; yield the address and the process id."""
     command = [sys.executable, "-c", SERVER, "serve", str(folder), "--port", "0", str(seconds)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
@@ -71,10 +71,10 @@ def served(folder: Path, seconds: float) -> Iterator[tuple[str, int]]:
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
-    """Start the Chromium of the machine, or that of Playwright."""
-    found = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"))
-    path = os.environ.get("CHROMIUM") or next(filter(None, found), None)
+def start_chromium() -> Iterator[Browser]:
+    """Start the installed Chromium, or that of Playwright."""
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"])
         yield browser
@@ -82,38 +82,33 @@ def chromium() -> Iterator[Browser]:
 
 
 @contextmanager
-def watched(browser: Browser) -> Iterator[tuple[Page, CDPSession]]:
-    """Give a fresh page, and what measures it."""
+def open_page(browser: Browser) -> Iterator[tuple[Page, CDPSession]]:
+    """Open a new page in an empty browser profile; yield it and the session that measures it."""
     context = browser.new_context(viewport={"width": 1400, "height": 1000})
     page = context.new_page()
     page.set_default_timeout(WAIT)
-    page.add_init_script(WATCHING)
+    page.add_init_script(RECORDER)
     session = context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
     yield page, session
     context.close()
 
 
-def figures(session: CDPSession) -> dict[str, float]:
-    """Tell what the page costs: TaskDuration is CPU time of its thread, in seconds."""
-    return {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
+def read_metrics(session: CDPSession) -> dict[str, float]:
+    """Return the metrics of the page: TaskDuration is CPU time of its thread, in seconds."""
+    return {metric["name"]: metric["value"] for metric in session.send("Performance.getMetrics")["metrics"]}
 
 
-def cpu_seconds(pid: int) -> float:
-    """Tell the CPU time of a process."""
-    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+def measure_cpu(process: int) -> float:
+    """Return the CPU seconds of a process."""
+    fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def resident_mib(pid: int) -> float:
-    """Tell the memory of a process."""
-    return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+# ---- time to open
 
 
-# ---- how soon it opens
-
-
-def finished_run(folder: Path) -> None:
+def save_run(folder: Path) -> None:
     """Save a run of ten learners with ten thousand points each."""
     trees = {f"HoeffdingTree {grace}": sg.HoeffdingTree(grace_period=grace) for grace in (100, 200, 400, 800)}
     others = [sg.NaiveBayes(), sg.MajorityClass(), sg.NoChange(), Perceptron(), LogisticRegression(), RandomGuess()]
@@ -133,7 +128,7 @@ def finished_run(folder: Path) -> None:
 
 @dataclass
 class Opening:
-    """What it took from the address to curves on the screen."""
+    """Costs from the address to curves on the screen."""
 
     milliseconds: float
     page_cpu: float
@@ -142,38 +137,39 @@ class Opening:
 
 
 def open_once(browser: Browser, address: str, server: int) -> Opening:
-    """Open the page in a browser that has never seen it."""
-    with watched(browser) as (page, session):
-        before = cpu_seconds(server)
+    """Open the page with an empty browser cache."""
+    with open_page(browser) as (page, session):
+        before = measure_cpu(server)
         page.goto(address)
         page.wait_for_selector("html[data-seen]")
-        cpu = 1_000 * figures(session)["TaskDuration"]
+        cpu = 1_000 * read_metrics(session)["TaskDuration"]
         n_bytes = page.evaluate("performance.getEntriesByType('resource').reduce((sum, e) => sum + e.transferSize, 0)")
         seen = float(page.locator("html").get_attribute("data-seen") or "nan")
-        return Opening(seen, cpu, 1_000 * (cpu_seconds(server) - before), n_bytes)
+        return Opening(seen, cpu, 1_000 * (measure_cpu(server) - before), n_bytes)
 
 
-def opening_table(openings: dict[str, list[Opening]]) -> str:
-    """Write the times of opening as a table."""
+def build_opening_table(openings: dict[str, list[Opening]]) -> str:
+    """Return the times to open as a table."""
     lines = [
         "| | best, ms | median, ms | CPU of the page, ms | CPU of the server, ms | kB |",
         "|---|---:|---:|---:|---:|---:|",
     ]
-    for name, all_of_it in openings.items():
-        times = [one.milliseconds for one in all_of_it]
-        page, server = (median(getattr(one, part) for one in all_of_it) for part in ("page_cpu", "server_cpu"))
-        kilobytes = median(one.n_bytes for one in all_of_it) / 1_000
+    for name, repeats in openings.items():
+        times = [opening.milliseconds for opening in repeats]
+        page = median(opening.page_cpu for opening in repeats)
+        server = median(opening.server_cpu for opening in repeats)
+        kilobytes = median(opening.n_bytes for opening in repeats) / 1_000
         lines.append(
             f"| {name} | {min(times):.0f} | {median(times):.0f} | {page:.0f} | {server:.0f} | {kilobytes:.0f} |"
         )
     return "\n".join(lines)
 
 
-# ---- whether it stays smooth
+# ---- smoothness
 
 
 class LiveRun:
-    """A run of ten learners with two measures that reads, judges all 45 pairs and now and then alarms, when told to."""
+    """A simulated run of ten learners with two measures, verdicts on all 45 pairs and occasional alarms."""
 
     def __init__(self, folder: Path) -> None:
         self.learners = tuple(f"learner {k}" for k in range(10))
@@ -182,38 +178,37 @@ class LiveRun:
         self.draws, self.n = np.random.default_rng(1), 0
 
     def step(self) -> None:
-        """Go on by one reading."""
+        """Advance by one reading."""
         self.n += 1
         row = 1_000 * self.n
         level = np.linspace(0.7, 0.9, len(self.learners)) + self.draws.normal(0, 0.004, len(self.learners))
         values = np.stack([level, 2 * level - 1], axis=-1)[None, :, None, None, :]
         alarms = (Alarm(row - 1, self.learners[self.n % 10], 0, "DDM"),) if self.n % 10 == 0 else ()
-        verdicts = tuple(self.verdict(a, b, row) for a, b in combinations(range(10), 2))
-        self.journal.note(Progress(row, np.array([row]), values, alarms=alarms, verdicts=verdicts))
+        verdicts = tuple(self.judge(a, b, row) for a, b in combinations(range(10), 2))
+        self.journal.write_progress(Progress(row, np.array([row]), values, alarms=alarms, verdicts=verdicts))
 
-    def verdict(self, first: int, second: int, row: int) -> Verdict:
-        """Judge a pair: far ones are told apart at once, near ones never."""
+    def judge(self, first: int, second: int, row: int) -> Verdict:
+        """Return the verdict on a pair: distant learners differ at once, neighbours never."""
         difference, width = 0.02 * (first - second), 2 / np.sqrt(row)
-        names = self.learners[first], self.learners[second]
-        interval = (difference - width, difference + width)
-        at = 1_000 * (second - first) if abs(difference) > width else None
+        decided_at = 1_000 * (second - first) if abs(difference) > width else None
         return Verdict(
-            *names,
-            "undecided" if at is None else "second",
-            at,
-            difference,
-            interval,
-            0.01,
-            0.05,
-            45,
-            "equal",
-            "two_way_sequence",
+            first=self.learners[first],
+            second=self.learners[second],
+            outcome="undecided" if decided_at is None else "second",
+            row=decided_at,
+            difference=difference,
+            interval=(difference - width, difference + width),
+            rope=0.01,
+            alpha=0.05,
+            n_pairs=45,
+            null="equal",
+            test="two_way_sequence",
         )
 
 
 @dataclass
 class Stretch:
-    """What some minutes of updates took."""
+    """Costs of some minutes of updates."""
 
     heap: float
     nodes: float
@@ -224,68 +219,69 @@ class Stretch:
     tasks: list[float]
     sizes: list[int]
     costs: list[float] = field(default_factory=list)
-    """Of the CPU time, that of an update, one number for every so many of them."""
+    """CPU seconds per update, one value for each group of updates."""
 
 
 def follow(browser: Browser, updates: int, per_second: float) -> Iterator[Stretch]:
-    """Drive a run with a page that watches it; tell what each stretch took, first that of none."""
-    writing.STATUS_SECONDS = 0.0
-    with TemporaryDirectory() as folder, served(Path(folder), 1 / per_second) as (address, server):
+    """Drive a run with a page that follows it; yield the state before the first update, then each stretch."""
+    writer.STATUS_SECONDS = 0.0
+    with TemporaryDirectory() as folder, serve(Path(folder), 1 / per_second) as (address, server):
         run = LiveRun(Path(folder) / "live")
         run.step()
-        with watched(browser) as (page, session):
+        with open_page(browser) as (page, session):
             sizes: list[int] = []
-            page.on("websocket", lambda socket: socket.on("framereceived", lambda told: sizes.append(len(told))))
+            page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: sizes.append(len(frame))))
             page.goto(address)
             page.wait_for_selector("html[data-seen]")
-            yield measured(page, session, server, sizes)
+            yield measure_stretch(page, session, server, sizes)
             for _ in range(STRETCHES):
-                clock = [figures(session)["TaskDuration"]]
-                for place in range(updates // STRETCHES):
+                clock = [read_metrics(session)["TaskDuration"]]
+                for number in range(updates // STRETCHES):
                     due = time.monotonic() + 1 / per_second
                     run.step()
                     time.sleep(max(0.0, due - time.monotonic()))
-                    if place % TOGETHER == TOGETHER - 1:
-                        clock.append(figures(session)["TaskDuration"])
-                told = measured(page, session, server, sizes)
-                told.costs = (np.diff(clock) / TOGETHER).tolist()
-                yield told
+                    if number % GROUP == GROUP - 1:
+                        clock.append(read_metrics(session)["TaskDuration"])
+                stretch = measure_stretch(page, session, server, sizes)
+                stretch.costs = (np.diff(clock) / GROUP).tolist()
+                yield stretch
 
 
-def measured(page: Page, session: CDPSession, server: int, sizes: list[int]) -> Stretch:
-    """Tell what it took since the start, and forget messages and tasks told before."""
-    now = figures(session)
+def measure_stretch(page: Page, session: CDPSession, server: int, sizes: list[int]) -> Stretch:
+    """Measure costs since the start, and messages and tasks since the last call."""
+    now = read_metrics(session)
     session.send("HeapProfiler.collectGarbage")
-    clean = figures(session)
-    told = Stretch(
+    clean = read_metrics(session)
+    stretch = Stretch(
         heap=clean["JSHeapUsedSize"] / 2**20,
         nodes=clean["Nodes"],
         listeners=clean["JSEventListeners"],
         cpu=now["TaskDuration"],
-        server_cpu=cpu_seconds(server),
-        server_mib=resident_mib(server),
+        server_cpu=measure_cpu(server),
+        server_mib=measure_memory(server),
         tasks=page.evaluate("window.tasks.splice(0)"),
         sizes=sizes.copy(),
     )
     sizes.clear()
-    return told
+    return stretch
 
 
-def following_table(stretches: list[Stretch], updates: int) -> str:
-    """Write what the stretches took as a table."""
-    each = updates // STRETCHES
+def build_stretch_table(stretches: list[Stretch], updates: int) -> str:
+    """Return the costs of the stretches as a table."""
+    n_updates = updates // STRETCHES
     lines = [
-        "| minutes | heap, MiB | nodes | listeners | page, ms of CPU an update | at most, ms "
-        "| tasks over 50 ms | bytes an update | server, ms of CPU an update | server, MiB |",
+        "| minutes | heap, MiB | nodes | listeners | page, ms of CPU per update | at most, ms "
+        "| tasks over 50 ms | bytes per update | server, ms of CPU per update | server, MiB |",
         "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    for place, (before, now) in enumerate(pairwise(stretches)):
-        first = MINUTES * place
-        page, server = (1_000 * (getattr(now, part) - getattr(before, part)) / each for part in ("cpu", "server_cpu"))
+    for number, (before, now) in enumerate(pairwise(stretches)):
+        minute = MINUTES * number
+        page = 1_000 * (now.cpu - before.cpu) / n_updates
+        server = 1_000 * (now.server_cpu - before.server_cpu) / n_updates
         counts = f"{now.heap:.1f} | {now.nodes:,.0f} | {now.listeners:,.0f}"
         times = f"{page:.1f} | {max(now.costs, default=0.0) * 1_000:.1f} | {len(now.tasks)}"
-        served_at = f"{sum(now.sizes) / each:,.0f} | {server:.1f} | {now.server_mib:.0f}"
-        lines.append(f"| {first} to {first + MINUTES} | {counts} | {times} | {served_at} |")
+        server_costs = f"{sum(now.sizes) / n_updates:,.0f} | {server:.1f} | {now.server_mib:.0f}"
+        lines.append(f"| {minute} to {minute + MINUTES} | {counts} | {times} | {server_costs} |")
     return "\n".join(lines)
 
 
@@ -293,56 +289,56 @@ def following_table(stretches: list[Stretch], updates: int) -> str:
 
 
 def measure(updates: int, per_second: float) -> str:
-    """Measure all, and write it as a page."""
-    with TemporaryDirectory() as folder, chromium() as browser:
-        finished_run(Path(folder) / "finished")
+    """Measure everything; return the page of results."""
+    with TemporaryDirectory() as folder, start_chromium() as browser:
+        save_run(Path(folder) / "finished")
         openings: dict[str, list[Opening]] = {}
-        with served(Path(folder), 1.0) as (address, server):
-            for place in range(OPENINGS):
-                name = "later" if place else "just after the server has started"
+        with serve(Path(folder), 1.0) as (address, server):
+            for number in range(OPENINGS):
+                name = "later" if number else "just after the server has started"
                 openings.setdefault(name, []).append(open_once(browser, address, server))
-        print(opening_table(openings))
+        print(build_opening_table(openings))
         stretches = []
         for stretch in follow(browser, updates, per_second):
             stretches.append(stretch)
             print(f"{len(stretches) - 1} of {STRETCHES} stretches: heap of {stretch.heap:.1f} MiB", flush=True)
-    return page_of(openings, stretches, updates, per_second)
+    return build_page(openings, stretches, updates, per_second)
 
 
-def page_of(openings: dict[str, list[Opening]], stretches: list[Stretch], updates: int, per_second: float) -> str:
-    """Write all as a page."""
-    best = min(one.milliseconds for one in openings["later"])
-    grown = stretches[-1].heap - stretches[1].heap
+def build_page(openings: dict[str, list[Opening]], stretches: list[Stretch], updates: int, per_second: float) -> str:
+    """Return the page of results."""
+    best = min(opening.milliseconds for opening in openings["later"])
+    growth = stretches[-1].heap - stretches[1].heap
     return f"""# The dashboard in a browser
 
 `python -m benchmarks.dashboard {updates} {per_second:g}`, headless Chromium, a window of 1400 x 1000.
 
-## How soon it opens
+## Time to open
 
-A finished run of 10 learners x 10,000 points, two charts; from the address to the curves on the screen, in a browser
-that has never seen the page.
+A finished run of 10 learners x 10,000 points, two charts; from the address to the curves on the screen, with an empty
+browser cache.
 
-{opening_table(openings)}
+{build_opening_table(openings)}
 
 Best {best:.0f} ms (goal: under {GOAL} ms, {"met" if best < GOAL else "missed"}).
 
 ## An hour of updates
 
-A run of 10 learners and 2 measures that goes on, with 45 verdicts anew at every update and an alarm at every tenth:
-{updates:,} updates, {per_second:g} a second. The heap is told after a collection of garbage. CPU time is that of the
-page's thread, at most that of the worst {TOGETHER} updates in a row. Tasks over 50 ms are told by the clock: on a busy
-machine they are many.
+A live run of 10 learners and 2 measures, with 45 new verdicts at every update and an alarm at every tenth: {updates:,}
+updates, {per_second:g} per second. The heap is measured after garbage collection. CPU time is that of the page's
+thread; "at most" is the mean of the worst {GROUP} updates in a row. Tasks over 50 ms are wall time: a busy machine has
+many.
 
-{following_table(stretches, updates)}
+{build_stretch_table(stretches, updates)}
 
-The heap has grown by {grown:.1f} MiB since the first {MINUTES} minutes.
+The heap has grown by {growth:.1f} MiB since the first {MINUTES} minutes.
 """
 
 
 def main() -> None:
-    """Measure, tell, and store."""
-    given = [float(text) for text in sys.argv[1:] if text.replace(".", "").isdigit()]
-    updates, per_second = (given + [UPDATES, PER_SECOND][len(given) :])[:2]
+    """Measure, print and store."""
+    numbers = [float(text) for text in sys.argv[1:] if text.replace(".", "").isdigit()]
+    updates, per_second = (numbers + [UPDATES, PER_SECOND][len(numbers) :])[:2]
     page = measure(int(updates), per_second)
     print(page)
     STORED.write_text(page, encoding="utf-8")

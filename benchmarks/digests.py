@@ -1,4 +1,4 @@
-"""Digests of 60 runs, to see whether a change that should alter no number alters one.
+"""Digests of 63 runs, to check that a change which should alter no number alters none.
 
 ``python -m benchmarks digests`` compares with the digests saved in benchmarks/results/digests.json, and
 ``python -m benchmarks.digests --save`` replaces them. The runs cover all schemes, labellings, forgettings, detectors,
@@ -42,14 +42,14 @@ class Nearest:
         """Return the class of the nearest row."""
         if not self.rows:
             return np.zeros(len(x), dtype=np.int64)
-        return np.array([min(self.rows, key=lambda row: float(abs(row[0] - one).sum()))[1] for one in x])
+        return np.array([min(self.rows, key=lambda row: float(abs(row[0] - values).sum()))[1] for values in x])
 
     def learn(self, x: Any, y: Any) -> None:
         """Keep the rows."""
         self.rows = [*self.rows, *zip(x.copy(), y.tolist(), strict=True)][-20:]
 
 
-def timed_stream() -> ArrayStream:
+def build_timed_stream() -> ArrayStream:
     """Return rows with times and a column of delays."""
     rng = np.random.default_rng(7)
     x = rng.normal(size=(2000, 3))
@@ -62,14 +62,14 @@ def timed_stream() -> ArrayStream:
 
 
 def run(stream: Any = None, models: Any = None, **options: Any) -> sg.Results:
-    """Return the results of one run with the usual options of this page."""
+    """Return the results of one run with the usual options of this module."""
     options = {"measures": MEASURES, "every": 250, "backend": Threads(1), "batch_size": 700, **options}
     stream = in_memory(DRIFTING, 3000) if stream is None else stream
     return sg.evaluate(stream, PAIR if models is None else models, **options)
 
 
-def resumed(**options: Any) -> sg.Results:
-    """Return the results of a run that was left after some batches and resumed from its checkpoint."""
+def run_and_resume(**options: Any) -> sg.Results:
+    """Return the results of a run that was stopped after some batches and resumed from its checkpoint."""
     with tempfile.TemporaryDirectory() as folder:
         stream = in_memory(DRIFTING, 3000)
         shared: dict[str, Any] = {"measures": MEASURES, "every": 250, "batch_size": 300, **options}
@@ -79,8 +79,8 @@ def resumed(**options: Any) -> sg.Results:
         return sg.evaluate(stream, PAIR, checkpoint=folder, resume=True, **shared)
 
 
-def on_ray() -> sg.Results:
-    """Return the results of a run on a local Ray."""
+def run_on_ray() -> sg.Results:
+    """Return the results of a run on a local Ray cluster."""
     import ray  # noqa: PLC0415
 
     ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, logging_level=40)
@@ -90,12 +90,12 @@ def on_ray() -> sg.Results:
         ray.shutdown()
 
 
-def runs() -> dict[str, Callable[[], sg.Results]]:
+def build_runs() -> dict[str, Callable[[], sg.Results]]:
     """Return all runs by name."""
-    found: dict[str, Callable[[], sg.Results]] = {}
+    runs: dict[str, Callable[[], sg.Results]] = {}
 
     def add(name: str, *arguments: Any, **options: Any) -> None:
-        found[name] = lambda: run(*arguments, **options)
+        runs[name] = lambda: run(*arguments, **options)
 
     for scheme in (
         schemes.Prequential(),
@@ -120,13 +120,13 @@ def runs() -> dict[str, Callable[[], sg.Results]]:
         AllLabels(),
     ):
         add(f"labelling {labelling}", labelling=labelling, scheme=schemes.Bootstrap(2))
-    add("labelling by time", timed_stream(), labelling=DelayedByTime(50.0))
-    add("labelling by column", timed_stream(), labelling=DelayedByColumn("delay"))
+    add("labelling by time", build_timed_stream(), labelling=DelayedByTime(50.0))
+    add("labelling by column", build_timed_stream(), labelling=DelayedByColumn("delay"))
     add("score last", labelling=Delayed(200), score="last")
     add("score labelled", labelling=Fraction(0.5), score="labelled")
     for forgetting in (Landmark(), Window(300), Fading(0.995), EWMA(0.01), Tumbling(400), AdwinWindow()):
         add(f"forgetting {forgetting}", forgetting=forgetting, measures=MEASURES + AREAS[1:])
-    add("forgetting TimeWindow", timed_stream(), forgetting=TimeWindow(100.0))
+    add("forgetting TimeWindow", build_timed_stream(), forgetting=TimeWindow(100.0))
     add("forgetting of MOA", forgetting=[Landmark(moa_compatible=True), Window(300, moa_compatible=True)])
     add("several forgettings", forgetting=[Window(100), Fading(0.99), Landmark()], scheme=schemes.Bootstrap(3))
     detectors = [name for name in drift.__all__ if hasattr(getattr(drift, name), "build")]
@@ -171,58 +171,58 @@ def runs() -> dict[str, Callable[[], sg.Results]]:
             "one": learners.OneVsRest(learners.Perceptron()),
         },
     )
-    found |= adapters()
+    runs |= build_adapter_runs()
     add("threads", scheme=schemes.Bootstrap(5), backend=Threads(2), models=ensembles)
-    found["processes"] = lambda: run(scheme=schemes.Bootstrap(4), backend=Processes(2))
-    found["processes, late labels"] = lambda: run(labelling=Delayed(150), scheme=schemes.Split(3), backend=Processes(2))
-    found["ray"] = on_ray
-    found["checkpoint"] = resumed
-    found["checkpoint, late labels"] = lambda: resumed(labelling=Delayed(400), scheme=schemes.Bootstrap(3))
-    found["checkpoint, holdout"] = lambda: resumed(scheme=schemes.Holdout(500, 100), forgetting=Window(100))
-    found["checkpoint, processes"] = lambda: resumed(scheme=schemes.CrossValidation(3), backend=Processes(2))
+    add("processes", scheme=schemes.Bootstrap(4), backend=Processes(2))
+    add("processes, late labels", labelling=Delayed(150), scheme=schemes.Split(3), backend=Processes(2))
+    runs["ray"] = run_on_ray
+    runs["checkpoint"] = run_and_resume
+    runs["checkpoint, late labels"] = lambda: run_and_resume(labelling=Delayed(400), scheme=schemes.Bootstrap(3))
+    runs["checkpoint, holdout"] = lambda: run_and_resume(scheme=schemes.Holdout(500, 100), forgetting=Window(100))
+    runs["checkpoint, processes"] = lambda: run_and_resume(scheme=schemes.CrossValidation(3), backend=Processes(2))
     add("generators", in_memory(sg.RandomRBF(speed=0.001), 3000), scheme=schemes.Split(3), measures=AREAS)
     add("hyperplane, endless", sg.Hyperplane(), n_rows=2500)
     add("time budget", time_budget=60.0, resources=True)
-    return found
+    return runs
 
 
-def adapters() -> dict[str, Callable[[], sg.Results]]:
+def build_adapter_runs() -> dict[str, Callable[[], sg.Results]]:
     """Return the runs with learners of other libraries."""
 
-    def scikit_learn() -> sg.Results:
+    def run_scikit_learn() -> sg.Results:
         from sklearn.linear_model import SGDClassifier  # noqa: PLC0415
         from sklearn.naive_bayes import GaussianNB  # noqa: PLC0415
 
         return run(models={"sgd": SGDClassifier(random_state=3), "gauss": GaussianNB()}, n_rows=1500)
 
-    def river() -> sg.Results:
+    def run_river() -> sg.Results:
         from river import linear_model, preprocessing, tree  # noqa: PLC0415
 
         pipeline = preprocessing.StandardScaler() | linear_model.LogisticRegression()
         return run(models={"tree": tree.HoeffdingTreeClassifier(), "pipeline": pipeline}, n_rows=1500)
 
-    def stream_learn() -> sg.Results:
+    def run_stream_learn() -> sg.Results:
         from sklearn.naive_bayes import GaussianNB  # noqa: PLC0415
         from strlearn.ensembles import SEA  # noqa: PLC0415
 
         return run(models={"sea": SEA(GaussianNB())}, scheme=schemes.Chunks(250))
 
-    def moa_learners() -> sg.Results:
+    def run_moa() -> sg.Results:
         os.environ.setdefault("STREAMGAUGE_MOA_JAR", str(moa.find_jar()))
         names = {"tree": "trees.HoeffdingTree", "bayes": "bayes.NaiveBayes"}
         return run(models={name: learners.Moa(text) for name, text in names.items()})
 
     return {
-        "adapter scikit-learn": scikit_learn,
-        "adapter River": river,
-        "adapter stream-learn": stream_learn,
-        "adapter MOA": moa_learners,
+        "adapter scikit-learn": run_scikit_learn,
+        "adapter River": run_river,
+        "adapter stream-learn": run_stream_learn,
+        "adapter MOA": run_moa,
         "adapter Vowpal Wabbit": lambda: run(models={"vw": learners.VowpalWabbit()}, n_rows=1500),
         "adapter plain Python": lambda: run(models={"nearest": Nearest()}, n_rows=1000),
     }
 
 
-def digest(results: sg.Results) -> str:
+def compute_digest(results: sg.Results) -> str:
     """Return a digest of all numbers of results that depend neither on the clock nor on names."""
     parts: list[Any] = [results.rows, results.values, results.n_rows, results.complete]
     for pair in results.pairs:
@@ -232,33 +232,33 @@ def digest(results: sg.Results) -> str:
     for verdict in results.verdicts:
         parts += [len(verdict.outcome), verdict.row or -1, verdict.difference, *(verdict.interval or ())]
     if results.feedback is not None:
-        told = results.feedback
-        parts += [told.n_revealed, told.n_owed, told.n_hidden, told.n_unknown, told.n_scored]
+        feedback = results.feedback
+        parts += [feedback.n_revealed, feedback.n_owed, feedback.n_hidden, feedback.n_unknown, feedback.n_scored]
     if results.labels is not None:
         parts += [results.labels.rows, results.labels.by_class]
     if results.confusions is not None:
         parts += [results.confusions.rows, results.confusions.weights]
     if results.differences is not None:
         parts += [results.differences.rows, results.differences.values]
-    summed = hashlib.sha256()
+    digest = hashlib.sha256()
     for part in parts:
-        summed.update(np.nan_to_num(np.asarray(part, dtype="<f8"), nan=-9e99).tobytes())
-    return summed.hexdigest()[:20]
+        digest.update(np.nan_to_num(np.asarray(part, dtype="<f8"), nan=-9e99).tobytes())
+    return digest.hexdigest()[:20]
 
 
 def main(*, save: bool = False) -> None:
     """Compute all digests; print those that differ from the saved ones, or save them."""
     warnings.simplefilter("ignore")
     saved = json.loads(SAVED.read_text(encoding="utf-8")) if SAVED.exists() else {}
-    found = {}
-    for name, work in runs().items():
-        found[name] = digest(work())
-        if not save and saved.get(name) != found[name]:
-            print(f"DIFFERS  {name}: {saved.get(name)} -> {found[name]}", flush=True)
+    digests = {}
+    for name, work in build_runs().items():
+        digests[name] = compute_digest(work())
+        if not save and saved.get(name) != digests[name]:
+            print(f"DIFFERS  {name}: {saved.get(name)} -> {digests[name]}", flush=True)
     if save:
-        SAVED.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    same = sum(saved.get(name) == one for name, one in found.items())
-    print(f"{len(found)} runs, {same} the same as saved")
+        SAVED.write_text(json.dumps(digests, indent=1) + "\n", encoding="utf-8")
+    n_same = sum(saved.get(name) == digest for name, digest in digests.items())
+    print(f"{len(digests)} runs, {n_same} the same as saved")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Disks that are full and folders that cannot be written, for real: a clear error, and the last good checkpoint intact.
+"""Full disks and read-only folders: a clear error, and the last good checkpoint intact.
 
-Each run writes its checkpoints to a small disk of its own, which fills up, or into a folder that is closed to it at a
-random moment. The run must end with an error that names the folder and the reason; then there is room again, the run
-goes on from its last checkpoint, and its results must have the same bytes as those of a run that nobody disturbed.
+Each run writes its checkpoints to a small disk, which fills up, or into a folder that becomes read-only at a random
+moment. The run must end with an error that names the folder and the reason. Then there is room again, the run resumes
+from its last checkpoint, and its results must have the same bytes as those of an undisturbed run.
 
-``python -m benchmarks disk_faults [RUNS] [SEED]`` runs it, as root, who alone may mount disks, and stores its lines in
+``python -m benchmarks disk_faults [RUNS] [SEED]`` runs it as root, who alone may mount disks, and stores its lines in
 ``benchmarks/results/faults.md``.
 """
 
@@ -21,19 +21,19 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.fault_table import Campaign, show
-from benchmarks.faults import in_a_process, rows_kept
+from benchmarks.faults import count_saved_rows, start_run
 from streamgauge._engine.checkpoint.container import decode
 
 N_RUNS = 20
 CAPABILITIES = 0x20080522
-"""The version of the call that gives up what root may do."""
-ROOM = range(100_000, 240_000)
-"""How many bytes a small disk may have: all are too few for a whole run."""
+"""Version argument of `capset`, which drops the capabilities of root."""
+SIZES = range(100_000, 240_000)
+"""Sizes of a small disk in bytes, all too small for a whole run."""
 
 
 @contextmanager
-def small_disk(folder: Path, n_bytes: int) -> Iterator[Callable[[], object]]:
-    """Mount a disk of so many bytes; gives what makes it large."""
+def mount_small_disk(folder: Path, n_bytes: int) -> Iterator[Callable[[], object]]:
+    """Mount a disk of `n_bytes`; yield a function that enlarges it."""
     folder.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={n_bytes}", "tmpfs", folder], check=True)
     try:
@@ -43,67 +43,70 @@ def small_disk(folder: Path, n_bytes: int) -> Iterator[Callable[[], object]]:
         folder.rmdir()
 
 
-def give_up_powers() -> None:
-    """Be subject to the rights of files, as root is not."""
+def drop_capabilities() -> None:
+    """Drop the capabilities of root, so that file permissions apply."""
     ctypes.CDLL(None).capset((ctypes.c_uint32 * 2)(CAPABILITIES, 0), (ctypes.c_uint32 * 6)())
 
 
 def is_intact(folder: Path) -> bool:
-    """Say whether the newest checkpoint is whole, and none is left that was half written."""
-    found = sorted(folder.glob("*.checkpoint"))
-    return bool(found) and decode(found[-1].read_bytes()).n_rows > 0 and not any(folder.glob(".*.tmp"))
+    """Return whether the newest checkpoint is intact and no partial one is left."""
+    checkpoints = sorted(folder.glob("*.checkpoint"))
+    return bool(checkpoints) and decode(checkpoints[-1].read_bytes()).n_rows > 0 and not any(folder.glob(".*.tmp"))
 
 
-def full(number: int, base: Path, draw: random.Random) -> tuple[bool, bool]:
-    """Run until the disk is full, and on; says whether a checkpoint was there and intact, and whether it was told."""
-    told = base / f"{number}.told"
-    with small_disk(base / str(number), draw.choice(ROOM)) as enlarge:
+def fill_disk(number: int, base: Path, draw: random.Random) -> tuple[bool, bool]:
+    """Run until the disk is full, then resume; return whether a checkpoint was intact and the error clear."""
+    output = base / f"{number}.results"
+    with mount_small_disk(base / str(number), draw.choice(SIZES)) as enlarge:
         folder = base / str(number) / "run"
-        os.waitpid(in_a_process(number, folder, told), 0)
-        error = told.with_suffix(".error").read_text() if not told.exists() else ""
-        clear = f"cannot write a checkpoint into {folder}: No space left on device; the last good one is rows-" in error
+        os.waitpid(start_run(number, folder, output), 0)
+        is_clear = _is_error_clear(output, folder, "No space left on device")
         intact = is_intact(folder)
         enlarge()
-        os.waitpid(in_a_process(number, folder, told), 0)
-    return intact, clear
+        os.waitpid(start_run(number, folder, output), 0)
+    return intact, is_clear
 
 
-def closed(number: int, base: Path, draw: random.Random) -> tuple[bool, bool]:
-    """Run until the folder is closed, and on; says the same."""
-    told, folder = base / f"{number}.told", base / str(number)
-    process = in_a_process(number, folder, told, give_up_powers)
-    while not (rows_kept(folder) or told.exists() or told.with_suffix(".error").exists()):
+def close_folder(number: int, base: Path, draw: random.Random) -> tuple[bool, bool]:
+    """Run until the folder is read-only, then resume; return the same."""
+    output, folder = base / f"{number}.results", base / str(number)
+    process = start_run(number, folder, output, drop_capabilities)
+    while not (count_saved_rows(folder) or output.exists() or output.with_suffix(".error").exists()):
         time.sleep(0.001)
     time.sleep(draw.random() * 0.2)
     folder.chmod(0o500)
     os.waitpid(process, 0)
-    error = told.with_suffix(".error").read_text() if not told.exists() else ""
-    clear = f"cannot write a checkpoint into {folder}: Permission denied; the last good one is rows-" in error
+    is_clear = _is_error_clear(output, folder, "Permission denied")
     intact = is_intact(folder)
     folder.chmod(0o700)
-    os.waitpid(in_a_process(number, folder, told, give_up_powers), 0)
-    return intact, clear
+    os.waitpid(start_run(number, folder, output, drop_capabilities), 0)
+    return intact, is_clear
 
 
-FAULTS = {"disk full (ENOSPC)": full, "folder not writable (EACCES)": closed}
+def _is_error_clear(output: Path, folder: Path, reason: str) -> bool:
+    error = "" if output.exists() else output.with_suffix(".error").read_text()
+    return f"cannot write a checkpoint into {folder}: {reason}; the last good one is rows-" in error
 
 
-def campaign(kind: str, n_runs: int, seed: int) -> Campaign:
-    """Run with faults; stores how it stands after each run."""
-    stands, draw = Campaign(kind), random.Random(seed)
+FAULTS = {"disk full (ENOSPC)": fill_disk, "folder not writable (EACCES)": close_folder}
+
+
+def run_campaign(kind: str, n_runs: int, seed: int) -> Campaign:
+    """Run with faults; store the campaign after each run."""
+    campaign, draw = Campaign.start(kind), random.Random(seed)
     base = Path(tempfile.mkdtemp())
     for number in range(n_runs):
-        whole, told = base / f"{number}.whole", base / f"{number}.told"
-        os.waitpid(in_a_process(number, None, whole), 0)
-        intact, clear = FAULTS[kind](number, base, draw)
-        same = told.exists() and told.read_bytes() == whole.read_bytes()
-        if not clear:
-            error = told.with_suffix(".error")
-            print(f"{number + 1}/{n_runs}: {kind}: {error.read_text() if error.exists() else 'not struck'}")
-        stands.add(n_faults=int(clear), resumed=clear and intact, identical=same)
-        stands.store()
+        expected, output = base / f"{number}.expected", base / f"{number}.results"
+        os.waitpid(start_run(number, None, expected), 0)
+        intact, is_clear = FAULTS[kind](number, base, draw)
+        identical = output.exists() and output.read_bytes() == expected.read_bytes()
+        if not is_clear:
+            error = output.with_suffix(".error")
+            print(f"{number + 1}/{n_runs}: {kind}: {error.read_text() if error.exists() else 'not hit'}")
+        campaign.add(n_faults=int(is_clear), resumed=is_clear and intact, identical=identical)
+        campaign.store()
     shutil.rmtree(base)
-    return stands
+    return campaign
 
 
 def main(n_runs: int = N_RUNS, seed: int = 1) -> None:
@@ -111,7 +114,7 @@ def main(n_runs: int = N_RUNS, seed: int = 1) -> None:
     if os.geteuid() != 0:
         print("left out: only root may mount disks")
         return
-    show(*(campaign(kind, n_runs, seed) for kind in FAULTS))
+    show(*(run_campaign(kind, n_runs, seed) for kind in FAULTS))
 
 
 if __name__ == "__main__":

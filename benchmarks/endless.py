@@ -1,8 +1,8 @@
-"""Memory of a run that never ends: 100 million rows, and how much the process grows after the first million.
+"""Memory of a long run: 100 million rows, and how much the process grows after the first million.
 
-``python -m benchmarks.endless 1000000000`` takes as many rows as it is told and stores what it found in
-``benchmarks/results/endless.md``. With ``everything`` behind it, every measure is taken under every forgetting, and
-``benchmarks/results/everything.md`` tells of it; a window by time is left out, which keeps the rows of its time.
+``python -m benchmarks.endless 1000000000`` runs the given number of rows and stores the result in
+``benchmarks/results/endless.md``. With a second argument ``everything``, every measure is taken under every forgetting
+and stored in ``benchmarks/results/everything.md``; a window by time is left out, since it keeps the rows of its time.
 """
 
 import resource
@@ -24,15 +24,15 @@ EVERY_FORGETTING: tuple[Forgetting, ...] = (sg.Landmark(), Tumbling(1000), EWMA(
 GOAL = 50
 
 
-def resident_mib() -> float:
-    """Tell the memory of this process now."""
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+def measure_memory(process: int | str = "self") -> float:
+    """Return the resident memory of a process, in MiB."""
+    pages = int(Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()[1])
     return pages * resource.getpagesize() / 2**20
 
 
-def memory_of_run(n_rows: int, *, everything: bool = False) -> Iterator[tuple[int, float]]:
-    """Run two learners under several ways of forgetting; tell the memory after every million rows."""
-    run = sg.Evaluation(
+def run(n_rows: int, *, everything: bool = False) -> Iterator[tuple[int, float]]:
+    """Run two learners under several forgettings; yield the number of rows and the memory after every million rows."""
+    evaluation = sg.Evaluation(
         sg.SEA(noise=0.1),
         [sg.NaiveBayes(), sg.MajorityClass()],
         forgetting=list(EVERY_FORGETTING if everything else USUAL),
@@ -40,18 +40,18 @@ def memory_of_run(n_rows: int, *, everything: bool = False) -> Iterator[tuple[in
         every=EVERY,
         n_rows=n_rows,
     )
-    shown = 0
-    for reading in run:
-        if reading.row > shown:
-            shown = reading.row
-            yield shown, resident_mib()
+    last = 0
+    for reading in evaluation:
+        if reading.row > last:
+            last = reading.row
+            yield last, measure_memory()
 
 
 def main(n_rows: int = N_ROWS, *, stored: bool = False, everything: bool = False) -> None:
     """Print resident memory after 1, 2, 5, 10, ... million rows, and whether it stays flat."""
     shown = {power * step * EVERY for power in (1, 10, 100, 1000) for step in (1, 2, 5)} | {n_rows}
     lines, memory, cpu = [], [], time.process_time()
-    for row, now in memory_of_run(n_rows, everything=everything):
+    for row, now in run(n_rows, everything=everything):
         memory.append(now)
         if row in shown:
             lines.append(f"| {row:,} | {now:.1f} | {now - memory[0]:+.1f} |")
@@ -59,11 +59,11 @@ def main(n_rows: int = N_ROWS, *, stored: bool = False, everything: bool = False
     cpu = time.process_time() - cpu
     grown = max(memory) - memory[0]
     verdict = "met" if grown < GOAL else "MISSED"
-    print(f"grown by {grown:.1f} MiB at most; the goal is under {GOAL} MiB: {verdict}; {cpu:.0f} s of CPU time")
+    print(f"growth: at most {grown:.1f} MiB (goal: under {GOAL} MiB, {verdict}); {cpu:.0f} s of CPU time")
     if stored:
         name = "everything" if everything else "endless"
         what = (
-            f"all {len(MEASURES)} measures under {len(EVERY_FORGETTING)} ways of forgetting"
+            f"all {len(MEASURES)} measures under {len(EVERY_FORGETTING)} forgettings"
             if everything
             else "four measures over a window, with fading and over an ADWIN window"
         )
@@ -73,7 +73,7 @@ def main(n_rows: int = N_ROWS, *, stored: bool = False, everything: bool = False
             f"MajorityClass, {what}, taken after every million rows.\n\n"
             "| rows | MiB resident | since the first million |\n|---:|---:|---:|\n"
         )
-        tail = f"\nGrown by {grown:.1f} MiB at most (goal: under {GOAL} MiB, {verdict}), {cpu:.0f} s of CPU time.\n"
+        tail = f"\nGrowth: at most {grown:.1f} MiB (goal: under {GOAL} MiB, {verdict}); {cpu:.0f} s of CPU time.\n"
         STORED.mkdir(exist_ok=True)
         (STORED / f"{name}.md").write_text(head + "\n".join(lines) + "\n" + tail, encoding="utf-8")
 

@@ -1,9 +1,8 @@
-"""Ensembles of ten Hoeffding trees beside MOA's: CPU time per row, accuracy and memory, on MOA's own rows.
+"""Ensembles of ten Hoeffding trees next to MOA's: CPU time per row, accuracy and memory, on rows of MOA's generators.
 
-Ours: CPU time of an evaluation on rows in memory, one thread. MOA's: the CPU seconds that its plain task reports in a
-virtual machine of its own, less those of its MajorityClass on the same stream. Repeats of ours and MOA's take turns, so
-that both meet the machine in the same state; each figure is the best of them. Memory: what our learner says it holds,
-and how much MOA's heap grows.
+Ours: CPU time of an evaluation on rows in memory, one thread. MOA's: the CPU seconds that its task reports in a new
+virtual machine, less those of its MajorityClass on the same stream. Both run in turns, so that other load affects them
+alike; the best of each counts. Memory: the size that our learner reports, and the growth of MOA's heap.
 """
 
 import time
@@ -29,7 +28,7 @@ STREAMS = {
 
 @dataclass(frozen=True)
 class Opponents:
-    """An ensemble of ours, the same of MOA, and how many times faster ours is to be."""
+    """One of our ensembles, its counterpart in MOA, and the speed-up to reach."""
 
     ours: LearnerSpec
     theirs: str
@@ -58,14 +57,14 @@ def main() -> None:
         stream = sg.ArrayStream(x, y, schema=schema)
         baseline = min(moa.measure_speed("functions.MajorityClass", generator, N_ROWS).cpu for _ in range(REPEATS))
         for opponents in OPPONENTS:
-            cells = _compared(stream, generator, opponents, baseline)
+            cells = _compare(stream, generator, opponents, baseline)
             print(name, *cells, flush=True)
             table.add_row(name, *cells)
     Console(width=140).print(table)
 
 
-def _compared(stream: sg.ArrayStream, generator: str, opponents: Opponents, baseline: float) -> list[str]:
-    """Give the cells of a row of the table."""
+def _compare(stream: sg.ArrayStream, generator: str, opponents: Opponents, baseline: float) -> list[str]:
+    """Return the cells of a row of the table."""
     ours, theirs = [], []
     for _ in range(REPEATS):
         started = time.process_time()
@@ -74,11 +73,10 @@ def _compared(stream: sg.ArrayStream, generator: str, opponents: Opponents, base
         theirs.append(moa.measure_speed(opponents.theirs, generator, N_ROWS))
     mine, net = min(ours), min(speed.cpu for speed in theirs) - baseline
     accuracy = float(results.curve(results.learners[0], "accuracy")[-1, 0])
-    learner = opponents.ours.build(stream.schema, 1)
-    for batch in stream.batches(N_ROWS):
-        learner.interleave(Step(batch), with_votes=False)
     heap = moa.measure_heap(opponents.theirs, generator, N_ROWS)
-    goal = "-" if opponents.goal is None else f"{opponents.goal:.0f} {_verdict(net / mine, opponents.goal)}"
+    goal = "-"
+    if opponents.goal is not None:
+        goal = f"{opponents.goal:.0f} {'met' if net / mine >= opponents.goal else 'MISSED'}"
     return [
         type(opponents.ours).__name__,
         f"{mine * 1e9:,.0f}",
@@ -87,13 +85,17 @@ def _compared(stream: sg.ArrayStream, generator: str, opponents: Opponents, base
         goal,
         f"{accuracy:.4f}",
         f"{theirs[-1].accuracy:.4f}",
-        f"{learner.n_bytes / 1e6:.1f}",
+        f"{measure_size(opponents.ours, stream) / 1e6:.1f}",
         f"{heap / 1e6:.1f}",
     ]
 
 
-def _verdict(ratio: float, goal: float) -> str:
-    return "met" if ratio >= goal else "MISSED"
+def measure_size(spec: LearnerSpec, stream: sg.ArrayStream) -> int:
+    """Return the bytes of a learner after all rows of a stream."""
+    learner = spec.build(stream.schema, 1)
+    for batch in stream.batches(N_ROWS):
+        learner.interleave(Step(batch), with_votes=False)
+    return learner.n_bytes
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Million rows per second of CPU from CSV and ARFF, one thread, beside pyarrow, pandas and River on the same rows.
+"""Million rows per second of CPU from CSV and ARFF, one thread, next to pyarrow, pandas and River on the same rows.
 
-Run with ``python -m benchmarks files``. Every reader must give the values as float64: pyarrow's and pandas' tables are
-timed as they come, column by column, which costs them less than rows would.
+Run with ``python -m benchmarks files``. Every reader must return float64 values; pyarrow and pandas return columns,
+which is cheaper for them than rows.
 """
 
 import tempfile
@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow.csv
 from river import stream as river
 
-from benchmarks.turns import in_turns
+from benchmarks.turns import run_in_turns
 from streamgauge.records import Schema
 from streamgauge.streams import File
 
@@ -40,13 +40,13 @@ def write_rows(folder: Path, digits: str | None, n_rows: int = N_ROWS, n_classes
     return csv, arff
 
 
-def rates_of(readers: Mapping[str, Callable[[], int]], rounds: int = ROUNDS) -> dict[str, float]:
-    """Give million rows per second of CPU, the best of several rounds in which all readers take turns."""
-    return {name: (best.told or 0) / best.seconds / 1e6 for name, best in in_turns(readers, rounds).items()}
+def measure_rates(readers: Mapping[str, Callable[[], int]], rounds: int = ROUNDS) -> dict[str, float]:
+    """Return million rows per second of CPU, the best of several rounds in which all readers take turns."""
+    return {name: (best.result or 0) / best.seconds / 1e6 for name, best in run_in_turns(readers, rounds).items()}
 
 
-def readers_of(csv: Path, arff: Path) -> dict[str, Callable[[], int]]:
-    """Give all readers of the two files."""
+def build_readers(csv: Path, arff: Path) -> dict[str, Callable[[], int]]:
+    """Return all readers of the two files."""
     return {
         "CSV, schema known": partial(read_ours, csv, File(csv).schema),
         "CSV, schema found": partial(read_ours, csv),
@@ -59,7 +59,7 @@ def readers_of(csv: Path, arff: Path) -> dict[str, Callable[[], int]]:
 
 
 def read_ours(path: Path, declared: Schema | None = None) -> int:
-    """Read all rows; a CSV file whose schema is not declared takes a pass of its own to find it."""
+    """Read all rows; a CSV file without a declared schema needs another pass to infer it."""
     return sum(len(batch) for batch in File(path, declared=declared).batches(BATCH))
 
 
@@ -93,10 +93,10 @@ def main() -> None:
     for label, digits in (("6 digits", "%.6f"), ("all digits", None)):
         with tempfile.TemporaryDirectory() as folder:
             csv, arff = write_rows(Path(folder), digits)
-            rates = rates_of(readers_of(csv, arff))
+            rates = measure_rates(build_readers(csv, arff))
             size = csv.stat().st_size / N_ROWS
-        print(f"{N_ROWS:,} rows of {N_ATTRIBUTES} numbers ({label}, {size:.0f} bytes a row) and a class")
+        print(f"{N_ROWS:,} rows of {N_ATTRIBUTES} numbers ({label}, {size:.0f} bytes per row) and a class")
         peers = list(rates)[3:]
         print(f"{'':22}{'M rows/s':>10}" + "".join(f"{'/ ' + peer:>18}" for peer in peers))
-        for name, found in rates.items():
-            print(f"  {name:20}{found:10.3f}" + "".join(f"{found / rates[peer]:18.2f}" for peer in peers))
+        for name, rate in rates.items():
+            print(f"  {name:20}{rate:10.3f}" + "".join(f"{rate / rates[peer]:18.2f}" for peer in peers))

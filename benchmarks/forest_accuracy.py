@@ -1,26 +1,16 @@
-"""Accuracy of the forests beside MOA's, on the same rows: generated ones and real ones.
+"""Accuracy of the forests next to MOA's, on the same generated and real rows.
 
-Ours is the mean over five seeds. MOA's command line takes no seed for a learner, so that the order of the attributes is
-drawn instead: it decides which of them a leaf's random numbers mean. Run with ``python -m benchmarks forest_accuracy``.
+Ours is the mean over five seeds. MOA's command line has no seed for a learner, so the order of the attributes is
+permuted instead: it changes the attributes that a leaf draws. Run with ``python -m benchmarks forest_accuracy``.
 """
 
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
-from numpy.typing import NDArray
 
-from peers import arff, moa
+from benchmarks.fidelity import SEEDS, Rows, measure_accuracy, open_streams
+from peers import moa
 from streamgauge.learners import AdaptiveRandomForest, StreamingRandomPatches
-from streamgauge.protocols import LearnerSpec, Stream
-from streamgauge.records import Batch, Schema, Step
-from streamgauge.streams import LED, SEA, Hyperplane, RandomRBF, Waveform
-
-N_ROWS = 100_000
-SEEDS = range(1, 6)
-DATA = Path(__file__).parents[2] / "shared" / "data"
-
-Rows = tuple[Schema, NDArray[np.float64], NDArray[np.int32]]
+from streamgauge.protocols import LearnerSpec
+from streamgauge.records import Schema
 
 OPPONENTS: dict[str, tuple[LearnerSpec, str]] = {
     "AdaptiveRandomForest": (AdaptiveRandomForest(), "meta.AdaptiveRandomForest -s 10"),
@@ -28,44 +18,12 @@ OPPONENTS: dict[str, tuple[LearnerSpec, str]] = {
 }
 
 
-def generated(stream: Stream) -> Rows:
-    """Give the first rows of a stream."""
-    batch = next(stream.batches(N_ROWS))
-    return stream.schema, batch.x, batch.y
-
-
-def real(name: str) -> Rows:
-    """Give the first rows of a file."""
-    schema, x, y = arff.read(DATA / f"{name}.arff")
-    return schema, x[:N_ROWS], y[:N_ROWS]
-
-
-STREAMS: dict[str, Callable[[], Rows]] = {
-    "RBF": lambda: generated(RandomRBF()),
-    "SEA": lambda: generated(SEA()),
-    "hyperplane": lambda: generated(Hyperplane()),
-    "LED": lambda: generated(LED()),
-    "Waveform": lambda: generated(Waveform()),
-    "electricity": lambda: real("electricity"),
-    "skin": lambda: real("skin"),
-    "magic": lambda: real("magic"),
-}
-
-
-def shuffled(rows: Rows, seed: int) -> Rows:
-    """Give rows with their attributes in another order."""
+def permute_attributes(rows: Rows, seed: int) -> Rows:
+    """Return rows with their attributes in another order."""
     schema, x, y = rows
     order = np.random.default_rng(seed).permutation(x.shape[1])
     attributes = tuple(schema.attributes[i] for i in order)
     return Schema(attributes, schema.classes), np.ascontiguousarray(x[:, order]), y
-
-
-def ours(spec: LearnerSpec, rows: Rows) -> float:
-    """Give the mean accuracy over seeds."""
-    schema, x, y = rows
-    step = Step(Batch(0, x, y))
-    hits = [spec.build(schema, seed).interleave(step, with_votes=False)[0] == y for seed in SEEDS]
-    return float(np.mean(hits))
 
 
 def main() -> None:
@@ -75,15 +33,12 @@ def main() -> None:
         print(reason)
         return
     print(f"{'':14}{'':24}{'ours':>8}{'MOA':>8}{'difference':>12}")
-    for name, rows_of in STREAMS.items():
-        if name in {"electricity", "skin", "magic"} and not (DATA / f"{name}.arff").exists():
-            print(f"{name:14}{DATA / name}.arff is not there")
-            continue
-        rows = rows_of()
+    for name, rows in open_streams():
         for learner, (spec, command) in OPPONENTS.items():
-            mine = ours(spec, rows)
-            theirs = float(np.mean([moa.run_prequential(command, *shuffled(rows, seed)).accuracy for seed in SEEDS]))
-            print(f"{name:14}{learner:24}{mine:8.4f}{theirs:8.4f}{mine - theirs:12.4f}", flush=True)
+            ours = float(np.mean([measure_accuracy(spec, rows, seed) for seed in SEEDS]))
+            runs = [moa.run_prequential(command, *permute_attributes(rows, seed)) for seed in SEEDS]
+            theirs = float(np.mean([run.accuracy for run in runs]))
+            print(f"{name:14}{learner:24}{ours:8.4f}{theirs:8.4f}{ours - theirs:12.4f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""What counting costs: CPU time per row of each forgetting and of all count measures, beside River's and MOA's ADWIN.
+"""Cost of counting: CPU time per row of each forgetting and of all count measures, next to River's and MOA's ADWIN.
 
 Run with ``python -m benchmarks forgetting``. One thread, columns already in memory; the best of several runs. River and
-MOA run in the same minutes, so ratios hold on a busy machine where nanoseconds do not. MOA needs a JDK.
+MOA run in the same minutes, so ratios are valid on a busy machine where nanoseconds are not. MOA needs a JDK.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from river import drift
 
-from benchmarks.turns import best_of
+from benchmarks.turns import time_best
 from peers import moa
 from streamgauge.forgetting import AdwinWindow, Fading, Landmark, TimeWindow, Tumbling, Window
 from streamgauge.measures import COUNT_MEASURES, MEASURES, build_state, measure_tallies
@@ -22,12 +22,12 @@ untyped_adwin: Any = drift.ADWIN
 SIZE = 65_536
 N_BATCHES = 15
 N_ROWS = SIZE * N_BATCHES
-N_CHECKPOINTS = 1_000
+N_READINGS = 1_000
 FOUR: tuple[Forgetting, ...] = (Landmark(), Window(1000), Fading(0.999), AdwinWindow())
 
 
-def sample(n_classes: int, *, weighted: bool) -> list[Trace]:
-    """Make columns of a learner that errs on 15% of the rows."""
+def make_traces(n_classes: int, *, weighted: bool) -> list[Trace]:
+    """Return traces of a learner that errs on 15% of the rows."""
     rng = np.random.default_rng(n_classes)
     batches = []
     for start in range(0, N_ROWS, SIZE):
@@ -43,13 +43,13 @@ def sample(n_classes: int, *, weighted: bool) -> list[Trace]:
     return batches
 
 
-def ns_of(run: Callable[[], None], repeats: int) -> float:
-    """Give the least CPU time of several runs, in nanoseconds per row."""
-    return best_of(run, repeats) / N_ROWS * 1e9
+def time_row(run: Callable[[], None], repeats: int) -> float:
+    """Return the fewest nanoseconds of CPU per row of several runs."""
+    return time_best(run, repeats) / N_ROWS * 1e9
 
 
-def run_ours(forgetting: Forgetting, batches: list[Trace], n_classes: int) -> Callable[[], None]:
-    """Make a run of a forgetting over all columns, with a tally at the end of each."""
+def build_run(forgetting: Forgetting, batches: list[Trace], n_classes: int) -> Callable[[], None]:
+    """Return a run of a forgetting over all traces, with a tally at the end of each."""
 
     def run() -> None:
         state = forgetting.build(n_classes)
@@ -59,10 +59,10 @@ def run_ours(forgetting: Forgetting, batches: list[Trace], n_classes: int) -> Ca
     return run
 
 
-def run_measures(batches: list[Trace], n_classes: int, n_cells: int, names: list[str]) -> Callable[[], None]:
-    """Make a run of measures at all checkpoints under four forgettings, as an evaluation takes them."""
+def build_measure_run(batches: list[Trace], n_classes: int, n_cells: int, names: list[str]) -> Callable[[], None]:
+    """Return a run of measures at all readings under four forgettings, as in an evaluation."""
     measures = [MEASURES[name] for name in names]
-    every = N_ROWS // N_CHECKPOINTS
+    every = N_ROWS // N_READINGS
 
     def run() -> None:
         states = [build_state(forgetting, n_classes, measures) for _ in range(n_cells) for forgetting in FOUR]
@@ -74,8 +74,8 @@ def run_measures(batches: list[Trace], n_classes: int, n_cells: int, names: list
     return run
 
 
-def run_river(losses: list[int]) -> Callable[[], None]:
-    """Make a run of River's ADWIN over all losses."""
+def build_river_run(losses: list[int]) -> Callable[[], None]:
+    """Return a run of River's ADWIN over all losses."""
 
     def run() -> None:
         detector = untyped_adwin()
@@ -86,15 +86,15 @@ def run_river(losses: list[int]) -> Callable[[], None]:
 
 
 def compare_adwin(batches: list[Trace]) -> None:
-    """Print what ADWIN takes here, in River and in MOA."""
+    """Print the time of ADWIN here, in River and in MOA."""
     losses = np.concatenate([~trace.correct for trace in batches])
-    ours = ns_of(run_ours(AdwinWindow(), batches, 2), 9)
-    river = ns_of(run_river(losses.astype(int).tolist()), 3)
+    ours = time_row(build_run(AdwinWindow(), batches, 2), 9)
+    river = time_row(build_river_run(losses.astype(int).tolist()), 3)
     print(f"ADWIN per value: ours, with a whole tally in each bucket, {ours:.1f} ns; River's {river:.0f} ns", end="")
     print(f" ({river / ours:.0f}x)", end="")
-    absent = moa.explain_missing_jdk()
-    if absent:
-        print(f"; no MOA: {absent}")
+    reason = moa.explain_missing_jdk()
+    if reason:
+        print(f"; no MOA: {reason}")
         return
     theirs = 1e9 * moa.time_adwin(losses, repeats=9)
     print(f"; MOA's, warm, {theirs:.0f} ns ({theirs / ours:.0f}x)")
@@ -102,23 +102,23 @@ def compare_adwin(batches: list[Trace]) -> None:
 
 def main() -> None:
     """Print nanoseconds per row."""
-    batches = {n: (sample(n, weighted=False), sample(n, weighted=True)) for n in (2, 10)}
+    batches = {n: (make_traces(n, weighted=False), make_traces(n, weighted=True)) for n in (2, 10)}
     compare_adwin(batches[2][0])
     print(f"\n{'classes':>7}  {'forgetting':<22}{'ns per row':>10}{'weighted':>10}")
     for n_classes, (plain, weighted) in batches.items():
         for forgetting in (*FOUR, Tumbling(1000), TimeWindow(1.0)):
-            ours, with_weights = (ns_of(run_ours(forgetting, b, n_classes), 7) for b in (plain, weighted))
+            ours, with_weights = (time_row(build_run(forgetting, b, n_classes), 7) for b in (plain, weighted))
             name = repr(forgetting).split("(delta")[0]
             print(f"{n_classes:>7}  {name:<22}{ours:>10.1f}{with_weights:>10.1f}")
     counts = list(COUNT_MEASURES)
-    print(f"\n{len(counts)} count measures at {N_CHECKPOINTS} checkpoints under four forgettings, ns per row and cell:")
+    print(f"\n{len(counts)} count measures at {N_READINGS} readings under four forgettings, ns per row and cell:")
     for n_cells in (1, 10):
-        ours = ns_of(run_measures(batches[2][0], 2, n_cells, counts), 5) / n_cells
+        ours = time_row(build_measure_run(batches[2][0], 2, n_cells, counts), 5) / n_cells
         print(f"  {n_cells:>2} cells: {ours:.1f}")
-    votes = ["log_loss", "brier", "expected_calibration_error"]
-    print(f"losses of votes beside accuracy: {ns_of(run_measures(batches[2][0], 2, 1, ['accuracy', *votes]), 3):.1f}")
-    areas = ns_of(run_measures(batches[2][0], 2, 1, ["roc_auc_ovr_macro", "pr_auc_ovr_macro"]), 2)
-    print(f"areas under curves: {areas:.1f}")
+    votes = ["accuracy", "log_loss", "brier", "expected_calibration_error"]
+    print(f"accuracy and losses of votes: {time_row(build_measure_run(batches[2][0], 2, 1, votes), 3):.1f}")
+    areas = ["roc_auc_ovr_macro", "pr_auc_ovr_macro"]
+    print(f"areas under curves: {time_row(build_measure_run(batches[2][0], 2, 1, areas), 2):.1f}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""A million damaged events through live streams: JSON, CSV and Avro, with labels in the row and apart.
+"""A million damaged events through live streams: JSON, CSV and Avro, with labels in the row and separate.
 
-Every event must end as a row, or counted and set aside; memory must not grow with the events; and all rows that were
-not damaged must be there, with their values. Any exception ends it.
+Every event must become a row, or be counted and set aside; memory must not grow with the events; and no undamaged row
+may be lost or changed. Any exception ends it.
 
 Run with ``python -m benchmarks fuzz_events [EVENTS] [SEED]``.
 """
@@ -18,7 +18,7 @@ from time import monotonic, process_time
 import fastavro
 import numpy as np
 
-from benchmarks.endless import resident_mib
+from benchmarks.endless import measure_memory
 from streamgauge.records import Attribute, Schema
 from streamgauge.streams.live.events import NO_EVENTS, Events, EventSource, Position
 from streamgauge.streams.live.stream import LiveStream
@@ -63,63 +63,63 @@ class Damaged:
 
     def __init__(self, form: str, n: int, random: Random, fields: tuple[str, ...]) -> None:
         self._form, self._left, self._random, self._fields = form, n, random, fields
-        self.whole: dict[str, float] = {}
+        self.undamaged: dict[str, float] = {}
         self._number = 0
 
     def poll(self, limit: int, _seconds: float) -> Events:
-        """Give the next events."""
+        """Return the next events."""
         n = min(limit, BLOCK, self._left)
         if not n:
             return NO_EVENTS
         self._left -= n
-        values = [self._event() for _ in range(n)]
+        values = [self._make_event() for _ in range(n)]
         times = np.arange(self._number - n, self._number) / 1000.0
         return Events(values, times, watermark=float(times[-1]))
 
-    def _event(self) -> bytes:
+    def _make_event(self) -> bytes:
         self._number += 1
         key, price = f"k{self._number}", self._random.random()
-        event = self._written(key, price)
+        event = self._encode(key, price)
         if self._random.random() < 0.5:
-            return self._broken(event)
-        self.whole[key] = price
+            return self._damage(event)
+        self.undamaged[key] = price
         return event
 
-    def _written(self, key: str, price: float) -> bytes:
-        whole = {"id": key, "price": price, "day": "mo", "more": [1, 2], "class": "up" if price > 0.5 else "down"}
+    def _encode(self, key: str, price: float) -> bytes:
+        row = {"id": key, "price": price, "day": "mo", "more": [1, 2], "class": "up" if price > 0.5 else "down"}
         if self._form == "csv":
-            return ",".join(str(whole[name]) for name in self._fields).encode()
+            return ",".join(str(row[name]) for name in self._fields).encode()
         if self._form == "json":
-            return json.dumps({name: whole[name] for name in self._fields}).encode()
+            return json.dumps({name: row[name] for name in self._fields}).encode()
         file = io.BytesIO()
-        fastavro.schemaless_writer(file, PARSED, whole)
+        fastavro.schemaless_writer(file, PARSED, row)
         return file.getvalue()
 
-    def _broken(self, event: bytes) -> bytes:
+    def _damage(self, event: bytes) -> bytes:
         random, damaged = self._random, bytearray(event)
         for _ in range(random.randint(1, 3)):
-            at = random.randrange(len(damaged) + 1)
+            position = random.randrange(len(damaged) + 1)
             match random.randrange(4):
                 case 0:
-                    damaged[at:at] = random.choice(PIECES)
+                    damaged[position:position] = random.choice(PIECES)
                 case 1:
-                    del damaged[at : at + random.randint(1, 8)]
+                    del damaged[position : position + random.randint(1, 8)]
                 case 2:
-                    damaged[at : at + 1] = bytes([random.randrange(256)])
+                    damaged[position : position + 1] = bytes([random.randrange(256)])
                 case _:
-                    damaged = damaged[:at] or bytearray(random.randbytes(20))
+                    damaged = damaged[:position] or bytearray(random.randbytes(20))
         return bytes(damaged)
 
     @property
     def position(self) -> Position:
-        """Nothing."""
+        """An empty position."""
         return {}
 
     def commit(self, position: Position) -> None:
         """Do nothing."""
 
     def lag(self) -> int | None:
-        """Count what is left."""
+        """Return the number of remaining events."""
         return self._left
 
     def close(self) -> None:
@@ -136,55 +136,55 @@ class Fuzzed(LiveStream):
         return list(self.sources)
 
 
-def fuzz(form: str, n: int, random: Random, folder: Path, *, apart: bool) -> str:
-    """Send events through one kind of stream; gives what became of them."""
-    fields = [("id", "price", "day"), ("id", "class")] if apart else [("id", "price", "day", "class")]
-    sources = [Damaged(form, n // len(fields), random, of_source) for of_source in fields]
+def fuzz(form: str, n: int, random: Random, folder: Path, *, separate: bool) -> str:
+    """Send events through one kind of stream; return a line of counts."""
+    fields = [("id", "price", "day"), ("id", "class")] if separate else [("id", "price", "day", "class")]
+    sources = [Damaged(form, n // len(fields), random, names) for names in fields]
     stream = Fuzzed(
         schema=SCHEMA,
         format=form,
         key="id",
-        labels="labels" if apart else None,
+        labels="labels" if separate else None,
         columns=fields[0],
         avro_schema=AVRO,
         label_avro_schema=AVRO,
-        dead_letters=folder / f"{form}{apart}.jsonl",
+        dead_letters=folder / f"{form}{separate}.jsonl",
         patience=1.0,
         max_wait=0.01,
         most_waiting=BLOCK,
         sources=tuple(sources),
     )
-    found: set[float] = set()
-    ends = float("inf")
+    prices: set[float] = set()
+    deadline = float("inf")
     for batch in stream.batches(10_000):
-        found.update(batch.x[:, 0].tolist())
+        prices.update(batch.x[:, 0].tolist())
         if not any(source.lag() for source in sources) and not len(batch):
-            ends = min(ends, monotonic() + 2.0)  # what waits is given up by then
-        if monotonic() > ends:
+            deadline = min(deadline, monotonic() + 2.0)  # waiting events are given up by then
+        if monotonic() > deadline:
             break
-    lost = [price for price in sources[0].whole.values() if price not in found]
+    lost = [price for price in sources[0].undamaged.values() if price not in prices]
     counts = stream.counts
-    if not apart and counts.rows + counts.n_set_aside != n:
+    if not separate and counts.rows + counts.n_set_aside != n:
         msg = f"{n} events, but {counts.rows} rows, {counts}"
         raise AssertionError(msg)
-    if len(lost) > counts.duplicate:  # a damaged event may bear the key of a whole one
-        msg = f"{len(lost)} rows that were whole are lost"
+    if len(lost) > counts.duplicate:  # a damaged event may have the key of an undamaged one
+        msg = f"{len(lost)} undamaged rows are lost"
         raise AssertionError(msg)
     stream.close()
-    return f"{form:5} {'apart' if apart else 'in the row':10} {counts.rows:10,} rows, {counts}"
+    return f"{form:5} {'separate' if separate else 'in the row':10} {counts.rows:10,} rows, {counts}"
 
 
 def main(n: int = 1_000_000, seed: int = 1) -> None:
-    """Fuzz and print how it went."""
-    kinds = [(form, apart) for form in ("json", "csv", "avro") for apart in (False, True)]
+    """Fuzz and print the counts."""
+    kinds = [(form, separate) for form in ("json", "csv", "avro") for separate in (False, True)]
     started = process_time()
     print(f"{n:,} events, about half of them damaged, seed {seed}")
     with tempfile.TemporaryDirectory() as folder:
-        for number, (form, apart) in enumerate(kinds):
+        for number, (form, separate) in enumerate(kinds):
             random = Random(f"{seed} {number}")
-            before = resident_mib()
-            told = fuzz(form, n // len(kinds), random, Path(folder), apart=apart)
-            print(f"{told}; memory grew by {resident_mib() - before:.0f} MiB")
+            before = measure_memory()
+            line = fuzz(form, n // len(kinds), random, Path(folder), separate=separate)
+            print(f"{line}; memory grew by {measure_memory() - before:.0f} MiB")
     print(f"no crash, no row lost, {process_time() - started:.0f} s of CPU")
 
 

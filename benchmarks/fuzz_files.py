@@ -1,7 +1,7 @@
 """Mutated ARFF and CSV files: the native reader and a slow reference must both refuse them or read the same rows.
 
 Run with ``python -m benchmarks.fuzz_files [N] [SEED]``: N files, half of each format. It stops at the first
-disagreement and prints the file. The tests run a few thousand of them.
+disagreement and prints the file. The tests run a few thousand files.
 """
 
 import sys
@@ -45,7 +45,7 @@ TOKENS = (
 
 
 class MemorySource:
-    """A file that is in memory and comes in pieces of a given size."""
+    """A file in memory that is read in chunks of a given size."""
 
     compression = None
     suffix = ".csv"
@@ -56,13 +56,13 @@ class MemorySource:
         self.chunk = chunk
 
     def read_chunks(self, offset: int = 0) -> Iterator[bytes]:
-        """Give the bytes from an offset on."""
-        for at in range(offset, len(self.data), self.chunk):
-            yield self.data[at : min(len(self.data), at + self.chunk)]
+        """Yield the bytes from an offset on."""
+        for start in range(offset, len(self.data), self.chunk):
+            yield self.data[start : min(len(self.data), start + self.chunk)]
 
 
-def mutated(random: Random, files: tuple[bytes, ...]) -> bytes:
-    """Change a file in a few places: half of the files gently, so that many can still be read."""
+def mutate(random: Random, files: tuple[bytes, ...]) -> bytes:
+    """Change a file in a few places, half of the files gently, so that many remain readable."""
     data = bytearray(random.choice(files))
     change = _change_gently if random.random() < 0.5 else _change_roughly
     for _ in range(random.choice((1, 1, 2, 3, 5))):
@@ -71,85 +71,85 @@ def mutated(random: Random, files: tuple[bytes, ...]) -> bytes:
 
 
 def _change_gently(data: bytearray, random: Random, files: tuple[bytes, ...]) -> None:
-    """Change a digit, or repeat, leave out or fetch a line."""
+    """Change a digit or insert a character, or repeat, drop or copy a line."""
     kind = random.randrange(5)
-    digits = [at for at, byte in enumerate(data) if 48 <= byte <= 57]
+    digits = [position for position, byte in enumerate(data) if 48 <= byte <= 57]
     if kind <= 1 and digits:
-        at = random.choice(digits)
-        data[at : at + 1] = random.choice((b"%d", b"%d5", b"-%d", b".%d", b"%de", b"0%d0")) % random.randrange(10)
+        start = random.choice(digits)
+        data[start : start + 1] = random.choice((b"%d", b"%d5", b"-%d", b".%d", b"%de", b"0%d0")) % random.randrange(10)
     elif kind == 2:
-        at = random.randint(0, len(data))
-        data[at:at] = random.choice((b" ", b"\t", b"\n", b"\r\n", b"?", b"% ", b'"'))
+        start = random.randint(0, len(data))
+        data[start:start] = random.choice((b" ", b"\t", b"\n", b"\r\n", b"?", b"% ", b'"'))
     else:
         lines = bytes(data).split(b"\n")
-        at = random.randrange(len(lines))
+        start = random.randrange(len(lines))
         other = random.choice(files).split(b"\n") if kind == 3 else lines
-        lines[at : at + random.randrange(2)] = [random.choice(other)][: random.randrange(2)]
+        lines[start : start + random.randrange(2)] = [random.choice(other)][: random.randrange(2)]
         data[:] = b"\n".join(lines)
 
 
 def _change_roughly(data: bytearray, random: Random, files: tuple[bytes, ...]) -> None:
-    """Put anything anywhere."""
-    at = random.randint(0, len(data))
-    end = min(len(data), at + random.choice((0, 1, 1, 2, 8, 40)))
+    """Replace any bytes by any others."""
+    start = random.randint(0, len(data))
+    end = min(len(data), start + random.choice((0, 1, 1, 2, 8, 40)))
     kind = random.randrange(6)
     if kind <= 2:
-        data[at:end] = random.choice(TOKENS)
+        data[start:end] = random.choice(TOKENS)
     elif kind == 3:
-        data[at:end] = bytes([random.randrange(256)])
+        data[start:end] = bytes([random.randrange(256)])
     elif kind == 4:
         other = random.choice(files)
-        start = random.randrange(len(other))
-        data[at:end] = other[start : start + random.choice((1, 5, 30))]
+        offset = random.randrange(len(other))
+        data[start:end] = other[offset : offset + random.choice((1, 5, 30))]
     else:
-        del data[at : len(data) if random.random() < 0.1 else end]
+        del data[start : len(data) if random.random() < 0.1 else end]
 
 
 def compare(
     reader: Callable[[Source], TextReader], reference: Callable[[bytes], Table], data: bytes, random: Random
 ) -> bool:
-    """Raise unless both readers refuse a file at the same place or give the same rows; whether they read it."""
+    """Return whether both readers read a file; raise unless both read the same rows or refuse it at the same position."""
     source = cast("Source", MemorySource(data, random.choice((1, 3, 7, 64, 10_000))))
-    expected, refused, found, fault = None, None, None, None
+    expected, refusal, table, message = None, None, None, None
     try:
         expected = reference(data)
     except RefusedError as error:
-        refused = error
+        refusal = error
     try:
-        found = table_of(reader(source), random.choice((1, 2, 5, 1000)))
+        table = read_table(reader(source), random.choice((1, 2, 5, 1000)))
     except StreamgaugeError as error:
-        fault = str(error)
-    if (expected is None) != (found is None):
-        msg = f"reference: {refused or expected}; native: {fault or found}"
+        message = str(error)
+    if (expected is None) != (table is None):
+        msg = f"reference: {refusal or expected}; native: {message or table}"
         raise AssertionError(msg)
-    if expected is None or found is None:
-        check_same_place(refused or RefusedError(None), fault or "")
+    if expected is None or table is None:
+        check_same_position(refusal or RefusedError(None), message or "")
         return False
-    if not _same(found, expected):
-        msg = f"reference: {expected}; native: {found}"
+    if not _is_equal(table, expected):
+        msg = f"reference: {expected}; native: {table}"
         raise AssertionError(msg)
     return True
 
 
-def _same(found: Table, expected: Table) -> bool:
-    """Say whether two tables are the same, their numbers bit for bit."""
-    values = [np.array(table.x, dtype=np.float64) for table in (found, expected)]
+def _is_equal(table: Table, expected: Table) -> bool:
+    """Return whether two tables are equal, their numbers bit for bit."""
+    values = [np.array(part.x, dtype=np.float64) for part in (table, expected)]
     bits = [np.where(np.isnan(x), np.nan, x).tobytes() for x in values]
-    names = [(table.attributes, table.classes, table.y, table.weight) for table in (found, expected)]
+    names = [(part.attributes, part.classes, part.y, part.weight) for part in (table, expected)]
     return bits[0] == bits[1] and names[0] == names[1]
 
 
-def check_same_place(refused: RefusedError, fault: str) -> None:
-    """Raise unless a native fault names the line, and the column where the reference knows it."""
-    line = "" if refused.line is None else f", line {refused.line}"
-    column = "" if refused.column is None else f", column {refused.column}"
-    if not fault.startswith(f"fuzz{line}{column}") or (fault + " ")[len(f"fuzz{line}{column}")] not in " ,:":
-        msg = f"reference: line {refused.line}, column {refused.column}; native: {fault}"
+def check_same_position(refusal: RefusedError, message: str) -> None:
+    """Raise unless a native message names the line, and the column if the reference knows it."""
+    line = "" if refusal.line is None else f", line {refusal.line}"
+    column = "" if refusal.column is None else f", column {refusal.column}"
+    if not message.startswith(f"fuzz{line}{column}") or (message + " ")[len(f"fuzz{line}{column}")] not in " ,:":
+        msg = f"reference: line {refusal.line}, column {refusal.column}; native: {message}"
         raise AssertionError(msg)
 
 
-def table_of(reader: TextReader, size: int) -> Table:
-    """Read all rows, and those from the middle on a second time."""
+def read_table(reader: TextReader, size: int) -> Table:
+    """Read all rows, and the second half twice."""
     attributes = [(attribute.name, attribute.values) for attribute in reader.schema.attributes]
     table = Table(attributes, reader.schema.classes)
     for x, y, weight in reader.read_rows(size, 0):
@@ -157,36 +157,36 @@ def table_of(reader: TextReader, size: int) -> Table:
         table.y += y.tolist()
         table.weight += [1.0] * len(y) if weight is None else weight.tolist()
     if reader.n_rows != len(table.y):
-        msg = f"{reader.n_rows} rows are said to be there, {len(table.y)} are"
+        msg = f"the reader announced {reader.n_rows} rows and read {len(table.y)}"
         raise AssertionError(msg)
     middle = len(table.y) // 2
     again = [label for _, y, _ in reader.read_rows(size, middle) for label in y.tolist()]
     if again != table.y[middle:]:
-        msg = f"from row {middle} on: {again} against {table.y}"
+        msg = f"from row {middle} on: {again} instead of {table.y[middle:]}"
         raise AssertionError(msg)
     return table
 
 
-def native_arff(source: Source) -> TextReader:
+def open_native_arff(source: Source) -> TextReader:
     """Open an ARFF file."""
     return open_arff(source, Selection(), ",", ("?", ""))
 
 
-def native_csv(source: Source, *, header: bool) -> TextReader:
+def open_native_csv(source: Source, *, header: bool) -> TextReader:
     """Open a CSV file with or without a header."""
     return open_delimited(source, Selection(), ("?", ""), header=header, delimiter=",")
 
 
 def fuzz(n: int, seed: int) -> tuple[int, int]:
-    """Compare the readers on `n` mutated files of each format; how many of each were read."""
+    """Compare the readers on `n` mutated files of each format; return how many of each were read."""
     random = Random(seed)
     n_arff = n_csv = 0
     for i in range(n):
-        files = mutated(random, ARFF_FILES), mutated(random, CSV_FILES)
+        files = mutate(random, ARFF_FILES), mutate(random, CSV_FILES)
         header = random.random() < 0.5
         try:
-            n_arff += compare(native_arff, read_arff, files[0], random)
-            csv = partial(native_csv, header=header), partial(read_csv, header=header)
+            n_arff += compare(open_native_arff, read_arff, files[0], random)
+            csv = partial(open_native_csv, header=header), partial(read_csv, header=header)
             n_csv += compare(*csv, files[1], random)
         except BaseException:
             print(f"pair {i} of seed {seed}, header={header}: {files}")
@@ -195,7 +195,7 @@ def fuzz(n: int, seed: int) -> tuple[int, int]:
 
 
 def main(n: int = 20_000, seed: int = 1) -> None:
-    """Fuzz and print how it went."""
+    """Fuzz and print the counts."""
     started = process_time()
     n_arff, n_csv = fuzz(n // 2, seed)
     seconds = process_time() - started

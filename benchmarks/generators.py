@@ -1,7 +1,7 @@
-"""Nanoseconds of CPU per generated row, one thread, best of several turns: ours, River's, and MOA's where it runs.
+"""Nanoseconds of CPU per generated row, one thread, best of several turns: ours, River's, and MOA's if it is available.
 
-MOA's figure is the CPU time of its task thread with a majority-class learner, the cheapest way to make it generate, run
-as a person runs it in a virtual machine of its own.
+MOA's time is the CPU time of its task thread with a majority-class learner, the cheapest way to make it generate, in a
+new virtual machine, as users run it.
 Run with ``python -m benchmarks generators``.
 """
 
@@ -46,7 +46,7 @@ GOAL = 15.0
 
 @dataclass(frozen=True)
 class Opponents:
-    """A generator of ours and its like in River and in MOA."""
+    """One of our generators and its counterparts in River and in MOA."""
 
     label: str
     ours: Stream
@@ -95,8 +95,8 @@ OPPONENTS = [
 ]
 
 
-def nanoseconds_per_row(stream: Stream, n_batches: int) -> float:
-    """Time the reading of batches one after the other."""
+def time_ours(stream: Stream, n_batches: int) -> float:
+    """Return nanoseconds per row of reading batches."""
     best = float("inf")
     for _ in range(ROUNDS):
         batches = stream.batches(BATCH)
@@ -107,8 +107,8 @@ def nanoseconds_per_row(stream: Stream, n_batches: int) -> float:
     return best / (n_batches * BATCH) * 1e9
 
 
-def nanoseconds_per_row_of_river(stream: Iterable[object]) -> float:
-    """Time the reading of rows one by one."""
+def time_river(stream: Iterable[object]) -> float:
+    """Return nanoseconds per row of reading rows one by one."""
     best = float("inf")
     for _ in range(3):
         rows = iter(stream)
@@ -120,14 +120,14 @@ def nanoseconds_per_row_of_river(stream: Iterable[object]) -> float:
     return best / RIVER_ROWS * 1e9
 
 
-def nanoseconds_per_row_of_moa(generator: str) -> float:
-    """Time a task that does little but generate."""
+def time_moa(generator: str) -> float:
+    """Return nanoseconds per row of a task that does little but generate."""
     generator = generator if generator.startswith("ConceptDrift") else f"generators.{generator}"
     return moa.measure_speed("functions.MajorityClass", generator, MOA_ROWS).cpu * 1e9
 
 
-def nanoseconds_per_row_jumped(n_drifting: int) -> float:
-    """Time the first jump far ahead in a hyperplane that nobody has read yet."""
+def time_jump(n_drifting: int) -> float:
+    """Return nanoseconds per skipped row of the first jump ahead in a new hyperplane."""
     best = float("inf")
     for seed in range(5):
         stream = Hyperplane(n_drifting=n_drifting, magnitude=0.001, seed=1_000 + seed)
@@ -137,13 +137,13 @@ def nanoseconds_per_row_jumped(n_drifting: int) -> float:
     return best / JUMP * 1e9
 
 
-def beside(theirs: float | None, ours: float) -> str:
-    """Show a figure and how many times ours goes into it."""
+def format_ratio(theirs: float | None, ours: float) -> str:
+    """Format a time and its ratio to ours."""
     return f"{'-':>10}{'':8}" if theirs is None else f"{theirs:10.0f}{f'{theirs / ours:.0f}x':>8}"
 
 
-def verdict_on(ratio: float) -> str:
-    """Say whether a generator is as much faster as it is to be."""
+def judge(ratio: float) -> str:
+    """Return whether a speed-up reaches the goal."""
     return f" goal {GOAL:.0f} {'met' if ratio >= GOAL else 'MISSED'}"
 
 
@@ -160,18 +160,19 @@ def main() -> None:
             for name in names:
                 _native.use_instruction_set(name)
                 n_batches = 2 if name == "baseline" else 10
-                times[name] = min(times[name], nanoseconds_per_row(opponents.ours, n_batches))
+                times[name] = min(times[name], time_ours(opponents.ours, n_batches))
             if reason is None and opponents.moa is not None:
-                theirs = min(theirs, nanoseconds_per_row_of_moa(opponents.moa))
+                theirs = min(theirs, time_moa(opponents.moa))
         _native.use_instruction_set(before)
-        river = None if opponents.river is None else nanoseconds_per_row_of_river(opponents.river)
-        figures = "".join(f"{time:10.1f}" for time in times.values())
-        others = beside(river, times[before]) + beside(theirs if theirs < float("inf") else None, times[before])
-        verdict = verdict_on(theirs / times[before]) if opponents.has_goal and theirs < float("inf") else ""
-        print(f"{opponents.label:28}{figures}{others}{verdict}", flush=True)
+        river = None if opponents.river is None else time_river(opponents.river)
+        ours = "".join(f"{time:10.1f}" for time in times.values())
+        has_moa = theirs < float("inf")
+        others = format_ratio(river, times[before]) + format_ratio(theirs if has_moa else None, times[before])
+        verdict = judge(theirs / times[before]) if opponents.has_goal and has_moa else ""
+        print(f"{opponents.label:28}{ours}{others}{verdict}", flush=True)
     for n_drifting in (2, 10):
-        print(f"hyperplane, {n_drifting} drifting, per row jumped over: {nanoseconds_per_row_jumped(n_drifting):.1f}")
-    print("* is what the kernels choose on this machine")
+        print(f"hyperplane, {n_drifting} drifting, per skipped row: {time_jump(n_drifting):.1f}")
+    print("* is the instruction set that the kernels choose on this machine")
     if reason:
         print(f"without MOA: {reason}")
 

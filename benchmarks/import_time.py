@@ -1,8 +1,8 @@
-"""How long `import streamgauge` and `streamgauge --help` take; the goals are 0.3 and 0.5 seconds.
+"""Time of `import streamgauge` and `streamgauge --help`; the goals are 0.3 and 0.5 seconds.
 
-Told are the CPU time and the time on the clock of a fresh process, the median of many and the best, in turns, so that a
-machine that does other work does so for all alike. Modules are compiled before, as they are where a package is
-installed. `import streamgauge` imports names when they are asked for, so what all of them cost is told too.
+It prints CPU and wall time of a new process, the median of many and the best. Commands run in turns, so that other load
+affects all alike. Modules are compiled before, as in an installed package. `import streamgauge` imports names on first
+use, so the time to import all of them is printed, too.
 """
 
 import os
@@ -24,8 +24,8 @@ COMMANDS: dict[str, tuple[list[str], float | None]] = {
 }
 
 
-def seconds(arguments: list[str], environment: dict[str, str]) -> tuple[float, float]:
-    """Measure a fresh Python process: its CPU time, and the time on the clock."""
+def time_process(arguments: list[str], environment: dict[str, str]) -> tuple[float, float]:
+    """Return the CPU and wall seconds of a new Python process."""
     before, started = getrusage(RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run([sys.executable, *arguments], stdout=subprocess.DEVNULL, check=True, env=environment)
     wall, after = time.perf_counter() - started, getrusage(RUSAGE_CHILDREN)
@@ -33,20 +33,20 @@ def seconds(arguments: list[str], environment: dict[str, str]) -> tuple[float, f
 
 
 def main() -> None:
-    """Measure, and set beside the goals."""
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    """Print the times and the goals."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in COMMANDS}
-    with TemporaryDirectory() as compiled:
+    with TemporaryDirectory() as cache:
         for repetition in range(REPETITIONS + 1):
             for name, (arguments, _) in COMMANDS.items():
-                taken = seconds(arguments, {**kept, "PYTHONPYCACHEPREFIX": compiled})
+                seconds = time_process(arguments, {**environment, "PYTHONPYCACHEPREFIX": cache})
                 if repetition:  # the first one compiles
-                    times[name].append(taken)
+                    times[name].append(seconds)
     print(f"{'':26} {'CPU median':>10} {'best':>6} {'wall median':>12} {'best':>6}")
     for name, (_, goal) in COMMANDS.items():
         cpu, wall = zip(*times[name], strict=True)
-        told = f"{name:26} {median(cpu):8.3f} s {min(cpu):6.3f} {median(wall):10.3f} s {min(wall):6.3f}"
-        print(told + (f"  (goal {goal} s)" if goal else ""))
+        line = f"{name:26} {median(cpu):8.3f} s {min(cpu):6.3f} {median(wall):10.3f} s {min(wall):6.3f}"
+        print(line + (f"  (goal {goal} s)" if goal else ""))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Nanoseconds of CPU per row tested and learnt, one thread, best of several rounds, rows in memory.
 
-Each batch of rows is timed on its own, and the best times of all batches are added up, so that what else the machine
-does disturbs little. Run with ``python -m benchmarks learners``.
+Each batch of rows is timed separately, and the best times of all batches are added up, so that other load matters
+little. Run with ``python -m benchmarks learners``.
 """
 
 from time import thread_time_ns
@@ -31,7 +31,7 @@ LEARNERS: tuple[LearnerSpec, ...] = (
 
 
 def measure(spec: LearnerSpec, stream: Stream) -> tuple[float, float]:
-    """Time a learner on the first rows of a stream; nanoseconds per row, and accuracy."""
+    """Return nanoseconds per row and accuracy of a learner on the first rows of a stream."""
     batches = [batch for batch, _ in zip(stream.batches(BATCH), range(N_ROWS // BATCH), strict=False)]
     best = np.full(len(batches), np.inf)
     hits = 0

@@ -1,7 +1,7 @@
-"""Rows per second from Redis Streams and from Kafka through ten learners, beside a consumer that only reads.
+"""Rows per second from Redis Streams and from Kafka through ten learners, next to a consumer that only reads.
 
-In one run and for each broker: the events are written, then read by a bare consumer (the client library alone, values
-thrown away), then evaluated. Both are slowed by whatever else the machine does, so the ratio says more than either.
+For each broker, in one run: events are written, then read by a bare consumer (the client library alone, values are
+discarded), then evaluated. Other load slows both, so the ratio is more reliable than either.
 
 Run with ``python -m benchmarks live [ROWS]``.
 """
@@ -30,8 +30,8 @@ LEARNERS = {
 }
 
 
-def events_of(n: int) -> tuple[object, list[bytes]]:
-    """Make rows and the objects that hold them, with six digits as sensors tell them."""
+def make_events(n: int) -> tuple[object, list[bytes]]:
+    """Return a schema and rows as JSON objects, with six digits as sensors have."""
     stream = in_memory(sg.RandomRBF(), n)
     schema, batch = stream.schema, next(stream.batches(n))
     names = [attribute.name for attribute in schema.attributes]
@@ -52,13 +52,13 @@ def write_redis(server: RedisServer, events: list[bytes]) -> None:
             pipeline.execute()
 
 
-def bare_redis(server: RedisServer, n: int) -> None:
+def read_redis(server: RedisServer, n: int) -> None:
     """Read all events, and nothing else."""
     with redis.Redis.from_url(server.url) as client:
-        last, read = "0", 0
-        while read < n:
+        last, n_read = "0", 0
+        while n_read < n:
             entries = client.xread({"rows": last}, count=16_384)[0][1]
-            last, read = entries[-1][0], read + len(entries)
+            last, n_read = entries[-1][0], n_read + len(entries)
 
 
 def write_kafka(broker: KafkaBroker, events: list[bytes]) -> None:
@@ -71,7 +71,7 @@ def write_kafka(broker: KafkaBroker, events: list[bytes]) -> None:
     producer.flush()
 
 
-def bare_kafka(broker: KafkaBroker, n: int) -> None:
+def read_kafka(broker: KafkaBroker, n: int) -> None:
     """Read all events, and nothing else."""
     consumer = ck.Consumer(
         {
@@ -82,56 +82,56 @@ def bare_kafka(broker: KafkaBroker, n: int) -> None:
         }
     )
     consumer.assign([ck.TopicPartition("rows", 0, 0)])
-    read = 0
-    while read < n:
-        read += sum(1 for message in consumer.consume(32_768, 1.0) if message.value() is not None)
+    n_read = 0
+    while n_read < n:
+        n_read += sum(1 for message in consumer.consume(32_768, 1.0) if message.value() is not None)
     consumer.close()
 
 
-def timed(work: Callable[[], object]) -> tuple[float, float]:
-    """Give the seconds on the wall and of CPU that something takes."""
+def time_work(work: Callable[[], object]) -> tuple[float, float]:
+    """Return the wall and CPU seconds of a work."""
     wall, cpu = time.perf_counter(), time.process_time()
     work()
     return time.perf_counter() - wall, time.process_time() - cpu
 
 
 def measure(name: str, n: int, bare: Callable[[], object], stream: LiveStream) -> None:
-    """Print a line of the table; the lag is what waits at the broker when a fifth of the rows each is done."""
+    """Print a line of the table, with the number of events that wait at the broker after each fifth of the rows."""
     lags: list[int | None] = []
 
     def evaluate() -> None:
         run = sg.Evaluation(stream, LEARNERS, n_rows=n, every=n // 5, batch_size=32_768)
         lags.extend(stream.lag for reading in run if reading.learner == "NoChange")
 
-    bare_wall, bare_cpu = timed(bare)
-    wall, cpu = timed(evaluate)
-    shown = " ".join("?" if lag is None else f"{lag:,}" for lag in lags)
+    bare_wall, bare_cpu = time_work(bare)
+    wall, cpu = time_work(evaluate)
+    waiting = " ".join("?" if lag is None else f"{lag:,}" for lag in lags)
     print(f"{name:8}{n / bare_wall:12,.0f}{n / wall:14,.0f}{bare_wall / wall:8.2f}{1e6 * bare_cpu / n:11.2f}", end="")
-    print(f"{1e6 * cpu / n:12.2f}   {shown}")
+    print(f"{1e6 * cpu / n:12.2f}   {waiting}")
     stream.close()
 
 
 def main(n: int = 300_000) -> None:
     """Print the table."""
-    schema, events = events_of(n)
+    schema, events = make_events(n)
     size = np.mean([len(event) for event in events[:1000]])
     print(f"{n:,} JSON events of {size:.0f} bytes, ten learners; rows per second, microseconds of CPU per row.")
     print(
-        "The CPU of a row is that of this process alone, client library, decoding and ten learners together: at 10 or"
+        "CPU per row is that of this process: client library, decoding and ten learners. At 10 or less, one idle core"
     )
-    print("less, one core that has nothing else to do evaluates 100,000 rows per second.")
+    print("evaluates 100,000 rows per second.")
     print(f"{'':8}{'bare':>12}{'evaluated':>14}{'ratio':>8}{'bare CPU':>11}{'eval. CPU':>12}   lag after each fifth")
     if explain_missing_redis() is None:
         server = RedisServer()
         server.start()
         write_redis(server, events)
-        measure("Redis", n, lambda: bare_redis(server, n), Redis("rows", server.url, schema=schema))
+        measure("Redis", n, lambda: read_redis(server, n), Redis("rows", server.url, schema=schema))
         server.stop()
     if explain_missing_kafka() is None:
         broker = KafkaBroker()
         broker.start()
         write_kafka(broker, events)
-        measure("Kafka", n, lambda: bare_kafka(broker, n), Kafka("rows", broker.servers, schema=schema))
+        measure("Kafka", n, lambda: read_kafka(broker, n), Kafka("rows", broker.servers, schema=schema))
         broker.stop()
     for reason in filter(None, (explain_missing_redis(), explain_missing_kafka())):
         print(f"left out: {reason}")

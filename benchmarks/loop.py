@@ -1,14 +1,15 @@
-"""Nanoseconds of CPU that the loop adds to a row beside the learner's own: rows in memory, one thread, best of several.
+"""Overhead of the loop: nanoseconds of CPU per row beyond the learner's; rows in memory, one thread, best of several.
 
 Run with ``python -m benchmarks loop``.
 """
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import streamgauge as sg
-from benchmarks.turns import in_turns
+from benchmarks.turns import run_in_turns
 from streamgauge._engine.source import default_batch_size
 from streamgauge.labelling import Delayed, DelayedAtRandom, Fraction
 from streamgauge.records import Step
@@ -33,26 +34,23 @@ RUNS: dict[str, dict[str, Any]] = {
 def main() -> None:
     """Print the table."""
     stream = in_memory(sg.SEA(), N_ROWS)
-    _ = stream.fingerprint  # kept from then on
+    _ = stream.fingerprint  # computed once
     spec = sg.NaiveBayes()
 
-    def alone() -> None:
+    def run_learner() -> None:
         learner = spec.build(stream.schema, 1)
         for batch in stream.batches(default_batch_size(stream.schema)):
             learner.interleave(Step(batch), with_votes=False)
 
-    def run(options: dict[str, Any]) -> Callable[[], object]:
-        return lambda: sg.evaluate(stream, spec, backend=sg.Threads(1), **options)
-
-    works: dict[str, Callable[[], object]] = {
-        "NaiveBayes alone": alone,
-        **{name: run(options) for name, options in RUNS.items()},
+    works: dict[str, Callable[[], object]] = {"NaiveBayes alone": run_learner}
+    works |= {
+        name: partial(sg.evaluate, stream, spec, backend=sg.Threads(1), **options) for name, options in RUNS.items()
     }
-    turns = in_turns(works, ROUNDS, time.thread_time)
-    best = {name: 1e9 * found.seconds / N_ROWS for name, found in turns.items()}
+    best = run_in_turns(works, ROUNDS, time.thread_time)
+    times = {name: 1e9 * timing.seconds / N_ROWS for name, timing in best.items()}
     print(f"{'':34}{'ns per row':>12}{'more':>8}")
-    for name, taken in best.items():
-        print(f"{name:34}{taken:12.1f}{taken - best['NaiveBayes alone']:8.1f}")
+    for name, nanoseconds in times.items():
+        print(f"{name:34}{nanoseconds:12.1f}{nanoseconds - times['NaiveBayes alone']:8.1f}")
 
 
 if __name__ == "__main__":

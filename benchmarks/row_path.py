@@ -1,7 +1,7 @@
-"""Count the Python files of the package that a row passes on its way to a verdict.
+"""The number of Python files of the package that a row passes on its way to a verdict.
 
-Run with ``python -m benchmarks row_path``; ``python -m benchmarks.row_path --list`` names the files. A file counts if one
-of its functions is called; imports do not count. Three paths are counted: a comparison in Python, the same on the
+Run with ``python -m benchmarks row_path``; ``python -m benchmarks.row_path --list`` lists the files. A file counts if
+one of its functions is called; imports do not count. Three paths are counted: a comparison in Python, the same on the
 command line, and with results saved and a report written.
 """
 

@@ -21,8 +21,8 @@ import resource, time
 from streamgauge.streams import Balance, sample
 started = time.process_time()
 drawn = sample({path!r}, {folder!r}, Balance(1000, 1.0, {balance}), labelled={labelled}, index={index!r})
-took = time.process_time() - started
-print(took, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, drawn.plan.n_test)
+seconds = time.process_time() - started
+print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, drawn.plan.n_test)
 """
 
 
@@ -38,24 +38,23 @@ def write_input(path: Path) -> None:
 
 
 def measure(what: str, path: Path, balance: float, labelled: float, index: Path | None = None) -> None:
-    """Sample in a process of its own and print what it took."""
+    """Sample in a new process; print its time and memory."""
     folder = path.parent / "sample"
     script = SAMPLE.format(
         path=str(path), folder=str(folder), balance=balance, labelled=labelled, index=index and str(index)
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    took, peak, n_test = map(float, done.stdout.split())
-    size = path.stat().st_size
-    speed = size / 1e6 / took
+    seconds, peak, n_test = map(float, done.stdout.split())
+    speed = path.stat().st_size / 1e6 / seconds
     print(
-        f"{what:<44} {n_test:>10,.0f} test rows  {took:5.2f} s of CPU  {speed:6.0f} MB/s  {peak:5.0f} MiB peak  "
+        f"{what:<44} {n_test:>10,.0f} test rows  {seconds:5.2f} s of CPU  {speed:6.0f} MB/s  {peak:5.0f} MiB peak  "
         f"{'met' if speed >= 300 and peak < 200 else 'MISSED'}"
     )
     shutil.rmtree(folder)
 
 
 def main() -> None:
-    """Print speed and memory of samplings of one large file; the goals are 300 MB/s and under 200 MiB."""
+    """Print speed and memory of sampling one large file; the goals are 300 MB/s and under 200 MiB."""
     folder = Path(tempfile.mkdtemp(prefix="streamgauge-"))
     try:
         path = folder / "large.arff"

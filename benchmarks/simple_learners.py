@@ -1,8 +1,8 @@
-"""Linear learners, neighbours, baselines and ensembles of chunks: nanoseconds per row and accuracy, beside the peers'.
+"""Linear learners, neighbours, baselines and chunk ensembles: nanoseconds per row and accuracy, next to their peers'.
 
 Ours: CPU time of one thread on rows in memory, the best of several. MOA's: the CPU seconds that its task reports, less
 those of its MajorityClass on the same stream. River's and stream-learn's: CPU time of their own loops. All learn the
-same rows, but MOA those of its own generator of the same name. Run with ``python -m benchmarks simple_learners``.
+same rows, except MOA, which uses its own generator of the same name. Run with ``python -m benchmarks simple_learners``.
 """
 
 import time
@@ -29,8 +29,8 @@ CHUNK = 500
 Speed = tuple[float, float]
 
 
-def ours(spec: LearnerSpec, batch: Batch) -> Speed:
-    """Time a learner of ours; nanoseconds per row, and accuracy."""
+def time_ours(spec: LearnerSpec, batch: Batch) -> Speed:
+    """Return nanoseconds per row and accuracy of one of our learners."""
     best, accuracy = np.inf, 0.0
     for _ in range(ROUNDS):
         learner = spec.build(STREAM.schema, 1)
@@ -41,15 +41,15 @@ def ours(spec: LearnerSpec, batch: Batch) -> Speed:
     return float(best) / len(batch), accuracy
 
 
-def of_moa(learner: str, n_rows: int) -> Speed:
-    """Time a learner of MOA's."""
+def time_moa(learner: str, n_rows: int) -> Speed:
+    """Return nanoseconds per row and accuracy of one of MOA's learners."""
     base = moa.measure_warm_speed("functions.MajorityClass", MOA_STREAM, n_rows, 3).cpu
-    found = moa.measure_warm_speed(learner, MOA_STREAM, n_rows, 3)
-    return 1e9 * (found.cpu - base), found.accuracy
+    speed = moa.measure_warm_speed(learner, MOA_STREAM, n_rows, 3)
+    return 1e9 * (speed.cpu - base), speed.accuracy
 
 
-def of_river(model: Any, batch: Batch) -> Speed:  # noqa: ANN401
-    """Time a model of River's."""
+def time_river(model: Any, batch: Batch) -> Speed:  # noqa: ANN401
+    """Return nanoseconds per row and accuracy of one of River's models."""
     rows = [dict(enumerate(row)) for row in batch.x.tolist()]
     labels, hits = batch.y.tolist(), 0
     started = time.thread_time_ns()
@@ -59,8 +59,8 @@ def of_river(model: Any, batch: Batch) -> Speed:  # noqa: ANN401
     return (time.thread_time_ns() - started) / len(batch), hits / len(batch)
 
 
-def of_stream_learn(model: Any, batch: Batch) -> Speed:  # noqa: ANN401
-    """Time an ensemble of stream-learn's, chunk by chunk."""
+def time_stream_learn(model: Any, batch: Batch) -> Speed:  # noqa: ANN401
+    """Return nanoseconds per row and accuracy of one of stream-learn's ensembles, chunk by chunk."""
     hits = 0
     started = time.thread_time_ns()
     for start in range(0, len(batch), CHUNK):
@@ -71,12 +71,12 @@ def of_stream_learn(model: Any, batch: Batch) -> Speed:  # noqa: ANN401
     return (time.thread_time_ns() - started) / len(batch), hits / (len(batch) - CHUNK)
 
 
-def peers(few: Batch) -> dict[str, Callable[[], Speed]]:
-    """Give what times the peer of a learner of ours, where it can be had."""
-    found: dict[str, Callable[[], Speed]] = {}
+def build_peers(few: Batch) -> dict[str, Callable[[], Speed]]:
+    """Return functions that time the peers of our learners, if they are available, by the names of ours."""
+    peers: dict[str, Callable[[], Speed]] = {}
     if moa.explain_missing_jdk() is None:
-        found["Perceptron(standardise=False)"] = lambda: of_moa("functions.Perceptron", N_ROWS)
-        found["KNearestNeighbours()"] = lambda: of_moa("lazy.kNN -k 10 -w 1000", FEW_ROWS)
+        peers["Perceptron(standardise=False)"] = lambda: time_moa("functions.Perceptron", N_ROWS)
+        peers["KNearestNeighbours()"] = lambda: time_moa("lazy.kNN -k 10 -w 1000", FEW_ROWS)
     try:
         from river import compose, linear_model, optim, preprocessing  # noqa: PLC0415
 
@@ -84,15 +84,15 @@ def peers(few: Batch) -> dict[str, Callable[[], Speed]]:
             preprocessing.StandardScaler(),
             linear_model.LogisticRegression(optimizer=optim.SGD(0.01), intercept_lr=0.01),
         )
-        found["LogisticRegression(classes='one_vs_rest')"] = lambda: of_river(model, few)
+        peers["LogisticRegression(classes='one_vs_rest')"] = lambda: time_river(model, few)
         from sklearn.naive_bayes import GaussianNB  # noqa: PLC0415
         from strlearn import ensembles  # noqa: PLC0415
 
-        found["SEAEnsemble(chunk_size=500)"] = lambda: of_stream_learn(ensembles.SEA(GaussianNB()), few)
-        found["AccuracyUpdatedEnsemble(chunk_size=500)"] = lambda: of_stream_learn(ensembles.AUE(GaussianNB()), few)
+        peers["SEAEnsemble(chunk_size=500)"] = lambda: time_stream_learn(ensembles.SEA(GaussianNB()), few)
+        peers["AccuracyUpdatedEnsemble(chunk_size=500)"] = lambda: time_stream_learn(ensembles.AUE(GaussianNB()), few)
     except ImportError as error:
         print(f"not compared: {error}")
-    return found
+    return peers
 
 
 OURS: dict[str, tuple[LearnerSpec, int]] = {
@@ -117,10 +117,10 @@ def main() -> None:
     for heading in ("learner", "rows", "ours", "peer", "ratio", "accuracy", "of the peer"):
         table.add_column(heading, justify="left" if heading == "learner" else "right", no_wrap=True)
     batch, few = take(STREAM, N_ROWS), take(STREAM, FEW_ROWS)
-    opponents = peers(few)
+    peers = build_peers(few)
     for name, (spec, n_rows) in OURS.items():
-        speed, accuracy = ours(spec, batch if n_rows == N_ROWS else few)
-        theirs = opponents[name]() if name in opponents else None
+        speed, accuracy = time_ours(spec, batch if n_rows == N_ROWS else few)
+        theirs = peers[name]() if name in peers else None
         cells = (f"{theirs[0]:,.0f}", f"{theirs[0] / speed:.1f}") if theirs else ("-", "-")
         table.add_row(
             name, f"{n_rows:,}", f"{speed:,.0f}", *cells, f"{accuracy:.4f}", f"{theirs[1]:.4f}" if theirs else "-"

@@ -1,39 +1,41 @@
-"""Contestants take turns and the best of each counts, so that what else a machine does troubles all of them alike."""
+"""Timing in turns: contestants alternate and the best of each counts, so that other load affects all alike."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from time import process_time
 from typing import Generic, TypeVar
 
-__all__ = ["Best", "best_of", "in_turns"]
+__all__ = ["Best", "run_in_turns", "time_best"]
 
-Told = TypeVar("Told")
+Result = TypeVar("Result")
 Clock = Callable[[], float]
 
 
 @dataclass
-class Best(Generic[Told]):
-    """The least seconds so far, and what the last run told, which is the same every time."""
+class Best(Generic[Result]):
+    """The fewest seconds so far, and the result, which is the same in every run."""
 
     seconds: float = float("inf")
-    told: Told | None = None
+    result: Result | None = None
 
-    def take(self, seconds: float, told: Told | None = None) -> None:
-        """Take another run into account."""
-        self.seconds, self.told = min(self.seconds, seconds), told
+    def add(self, seconds: float, result: Result | None = None) -> None:
+        """Add another run."""
+        self.seconds, self.result = min(self.seconds, seconds), result
 
 
-def in_turns(works: Mapping[str, Callable[[], Told]], turns: int, clock: Clock = process_time) -> dict[str, Best[Told]]:
-    """Run all works one after the other, several times; give the best of each."""
-    best: dict[str, Best[Told]] = {name: Best() for name in works}
+def run_in_turns(
+    works: Mapping[str, Callable[[], Result]], turns: int, clock: Clock = process_time
+) -> dict[str, Best[Result]]:
+    """Run all works one after another, several times; return the best of each."""
+    best: dict[str, Best[Result]] = {name: Best() for name in works}
     for _ in range(turns):
         for name, work in works.items():
             started = clock()
-            told = work()
-            best[name].take(clock() - started, told)
+            result = work()
+            best[name].add(clock() - started, result)
     return best
 
 
-def best_of(work: Callable[[], object], repeats: int, clock: Clock = process_time) -> float:
-    """Give the least seconds of several runs of one work."""
-    return in_turns({"": work}, repeats, clock)[""].seconds
+def time_best(work: Callable[[], object], repeats: int, clock: Clock = process_time) -> float:
+    """Return the fewest seconds of several runs of one work."""
+    return run_in_turns({"": work}, repeats, clock)[""].seconds

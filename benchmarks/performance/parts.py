@@ -16,7 +16,7 @@ from benchmarks.performance.figures import OURS, Figure
 from benchmarks.performance.memory import added_mb
 from benchmarks.performance.peers_here import has
 from benchmarks.performance.sizes import Sizes
-from benchmarks.turns import in_turns
+from benchmarks.turns import run_in_turns
 from peers import moa
 from streamgauge.drift.watch import DETECTORS
 from streamgauge.forgetting import Landmark, Window
@@ -59,7 +59,7 @@ def measures(sizes: Sizes, folder: Path) -> Iterator[Figure]:
         f"kappa of the last {EVERY:,} rows": f"WindowClassificationPerformanceEvaluator -w {EVERY}",
     }
     for subject, works in _measures(truth, guess).items():
-        best = in_turns({name: work for name, (_, work) in works.items()}, sizes.turns)
+        best = run_in_turns({name: work for name, (_, work) in works.items()}, sizes.turns)
         for name, (rows, _) in works.items():
             yield Figure(subject, name, rows, 1e9 * best[name].seconds / rows)
         if subject in evaluators and has("MOA"):
@@ -154,7 +154,7 @@ def sampling(sizes: Sizes, folder: Path) -> Iterator[Figure]:
         "Python loop": "CSV, two passes over lines, balanced, no labels hidden",
         "pandas": "CSV, a table read, drawn from and written; not balanced, no labels hidden",
     }
-    best = in_turns(works, sizes.turns)
+    best = run_in_turns(works, sizes.turns)
     for name, found in best.items():
         time = 1e9 * found.seconds / sizes.n_file_rows
         note = f"{notes[name]}; {ADDED}"
