@@ -8,6 +8,7 @@ use crate::error::check_length;
 use crate::validation::check_values;
 use rows::BLOCK;
 
+mod adaptive_forest;
 mod bayes;
 mod ensembles;
 mod factory;
@@ -22,12 +23,12 @@ mod no_change;
 mod noise_filter;
 mod random_guess;
 mod recent_majority;
-mod renewed;
 mod row_hash;
 mod rows;
 mod timing;
 mod vector_math;
 
+pub use adaptive_forest::{AdaptiveForest, AdaptiveForestOptions, adaptive_random_forest, streaming_random_patches};
 pub use ensembles::{DriftReset, LeveragingBagging, OneVsRest, OzaBag, OzaBoost};
 pub use factory::Factory;
 pub use hoeffding_tree::{
@@ -44,7 +45,6 @@ pub use no_change::NoChange;
 pub use noise_filter::NoiseFilter;
 pub use random_guess::RandomGuess;
 pub use recent_majority::RecentMajority;
-pub use renewed::{Renewed, RenewedOptions, adaptive_random_forest, streaming_random_patches};
 pub use timing::{Timings, interleave_timed};
 
 /// The prediction of a learner that has nothing to say; it is always an error.

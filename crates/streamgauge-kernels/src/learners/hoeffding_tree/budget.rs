@@ -7,7 +7,7 @@
 use super::HoeffdingTree;
 use super::frozen::Frozen;
 use super::nodes::FROZEN;
-use super::screen::Screen;
+use super::screen::SplitScreener;
 use super::split::Candidate;
 use crate::KernelError;
 use crate::learners::rows::BLOCK;
@@ -43,7 +43,7 @@ impl<const L: usize> HoeffdingTree<L> {
             + self.models.layout().n_bytes()
             + self.bytes_of_rows
             + BLOCK * self.schema.n_classes * size_of::<f64>()
-            + Screen::bytes_of(self.models.layout().numeric.len())
+            + SplitScreener::bytes_of(self.models.layout().numeric.len())
             + self.guest.bytes
     }
 

@@ -3,7 +3,7 @@
 use super::HoeffdingTree;
 use super::criterion::SplitCriterion;
 use super::nodes::FROZEN;
-use super::screen::Glance;
+use super::screen::SplitScreen;
 use super::split::{self, Candidate, Judge};
 use crate::dispatch;
 use crate::learners::rows::Place;
@@ -31,12 +31,12 @@ impl<const L: usize> HoeffdingTree<L> {
         self.models.site_mut(leaf).since = 0.0;
         let bound = self.bound(leaf)?;
         let tie = bound < self.options.tie_threshold * self.options.split_criterion.unit();
-        let glance = self.glance(leaf, if tie { None } else { Some(bound) });
-        if glance == Glance::NotYet {
+        let screen = self.screen_splits(leaf, if tie { None } else { Some(bound) });
+        if screen == SplitScreen::NoSplit {
             return None;
         }
         let counts = |attribute: usize, place: Place| match place {
-            Place::Numeric(column) if glance != Glance::Unclear => self.screen.leads(column),
+            Place::Numeric(column) if screen != SplitScreen::Unknown => self.screener.leads(column),
             _ => self.looks_at(leaf, attribute),
         };
         let best = dispatch::run(
@@ -44,7 +44,7 @@ impl<const L: usize> HoeffdingTree<L> {
             || self.judge(leaf).best(counts),
         )?;
         let split = Split { candidate: best.candidate, least: best.candidate.merit - bound };
-        if best.lead > bound || tie || glance == Glance::Leads {
+        if best.lead > bound || tie || screen == SplitScreen::Splits {
             return Some(split);
         }
         self.remove_poor_attributes(leaf, split.least);
@@ -104,14 +104,14 @@ impl<const L: usize> HoeffdingTree<L> {
     }
 
     /// Look at the splits of a leaf as far as that is cheap.
-    fn glance(&mut self, leaf: usize, bound: Option<f64>) -> Glance {
+    fn screen_splits(&mut self, leaf: usize, bound: Option<f64>) -> SplitScreen {
         let all = self.options.split_criterion == SplitCriterion::InfoGain && !self.options.remove_poor_attributes;
         if !all || !self.models.layout().nominal.is_empty() || self.models.has_gaps(leaf) {
-            return Glance::Unclear;
+            return SplitScreen::Unknown;
         }
         dispatch::run(
             #[inline(always)]
-            || self.screen.look(&self.models, leaf, self.schema.n_classes, bound),
+            || self.screener.screen(&self.models, leaf, self.schema.n_classes, bound),
         )
     }
 

@@ -12,7 +12,6 @@ use crate::dispatch;
 mod adaptive;
 mod budget;
 mod criterion;
-mod duels;
 mod frozen;
 mod grow;
 mod nodes;
@@ -21,7 +20,8 @@ mod revising;
 mod row_by_row;
 mod screen;
 mod split;
-mod together;
+mod two_class;
+mod two_class_votes;
 mod voting;
 
 pub use adaptive::{AdaptiveOptions, HoeffdingAdaptiveTree, hoeffding_adaptive_tree};
@@ -31,9 +31,9 @@ use frozen::Frozen;
 use nodes::{FROZEN, Leaves, Nodes};
 pub use options::{LeafPrediction, Options, Subspace};
 pub use revising::{ExtremelyFastDecisionTree, RevisingOptions, extremely_fast_decision_tree};
-use screen::Screen;
-use together::Waiting;
-use voting::Ballot;
+use screen::SplitScreener;
+use two_class::Waiting;
+use voting::VoteBuffer;
 
 const NAME: &str = "HoeffdingTree";
 const VERSION: u32 = 2;
@@ -71,7 +71,7 @@ pub struct HoeffdingTree<const L: usize> {
     whole: Option<Rows<MAX_LANES>>,
     /// The bytes of the rows, which are not at hand while they are learnt.
     bytes_of_rows: usize,
-    screen: Screen,
+    screener: SplitScreener,
     /// What the leaves say of the rows of a block, where votes are wanted.
     logs: Vec<f64>,
     frozen: Frozen,
@@ -118,7 +118,7 @@ impl<const L: usize> HoeffdingTree<L> {
             bytes_of_rows: rows.n_bytes() + whole.as_ref().map_or(0, Rows::n_bytes),
             rows,
             whole,
-            screen: Screen::default(),
+            screener: SplitScreener::default(),
             logs: vec![],
             frozen,
             since_ranking: 0.0,
@@ -159,8 +159,8 @@ impl<const L: usize> HoeffdingTree<L> {
         let ends = &mut ends[..predictions.len()];
         let whole = self.route_rows::<IN_SUBSPACES>(block, &mut rows, (ends, &mut waiting.leaves));
         if whole && self.can_wait() {
-            let mut ballot = Ballot::without_votes(predictions);
-            self.take_together::<IN_SUBSPACES, false>(block, (&mut rows, ends), waiting, &mut ballot);
+            let mut buffer = VoteBuffer::without_votes(predictions);
+            self.interleave_two_class::<IN_SUBSPACES, false>(block, (&mut rows, ends), waiting, &mut buffer);
         } else {
             for (i, (prediction, &mut end)) in predictions.iter_mut().zip(ends).enumerate() {
                 let (node, leaf) = self.reach::<IN_SUBSPACES>(end, block, &mut rows, i);
@@ -369,7 +369,7 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
             + self.rows.n_bytes()
             + self.whole.as_ref().map_or(0, Rows::n_bytes)
             + 8 * self.logs.capacity()
-            + self.screen.n_bytes()
+            + self.screener.n_bytes()
             + self.frozen.n_bytes()
     }
 

@@ -18,7 +18,7 @@ const MAX_CLASSES: usize = 100;
 
 /// The thresholds of all numeric attributes in one column, and what is worked out for each.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Screen {
+pub(super) struct SplitScreener {
     /// Standard deviations from the mean of the class; [`BEYOND`] all of them where the threshold is outside its range.
     z: Vec<f32>,
     /// The share of the weight at or below the threshold.
@@ -30,59 +30,59 @@ pub(super) struct Screen {
 
 /// What a look at the splits of a leaf tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Glance {
+pub(super) enum SplitScreen {
     /// The best split certainly does not lead the second by enough.
-    NotYet,
+    NoSplit,
     /// The best split certainly leads by enough, or it need not; it is one of a column that leads.
-    Leads,
+    Splits,
     /// It may lead by enough; the best two splits are those of columns that lead.
-    MayLead,
+    MaySplit,
     /// Nothing for certain.
-    Unclear,
+    Unknown,
 }
 
-impl Screen {
+impl SplitScreener {
     /// Look whether the best split of a leaf leads the second by `bound` (in nats); `None` asks for the best alone.
     ///
     /// Only for leaves whose attributes are all numeric and have no gaps.
     #[inline(always)]
-    pub fn look<const L: usize>(
+    pub fn screen<const L: usize>(
         &mut self,
         models: &Models<L>,
         site: usize,
         n_classes: usize,
         bound: Option<f64>,
-    ) -> Glance {
+    ) -> SplitScreen {
         let d = models.n_numeric(site);
         let total: f64 = (0..n_classes).map(|class| models.column(site, class, 0).weight).sum();
         if n_classes > MAX_CLASSES || d < 2 {
-            return Glance::Unclear;
+            return SplitScreen::Unknown;
         }
         // No split gains more than all the entropy there is.
         let entropy = |class| -x_ln_x(models.column(site, class, 0).weight / total);
         if bound.is_some_and(|bound| (0..n_classes).map(entropy).sum::<f64>() + MARGIN < bound) {
-            return Glance::NotYet;
+            return SplitScreen::NoSplit;
         }
         self.clear(d);
         for class in 0..n_classes {
             let weight = models.column(site, class, 0).weight;
             if weight > 0.0 {
                 if !self.place_thresholds(models, site, n_classes, class) {
-                    return Glance::Unclear;
+                    return SplitScreen::Unknown;
                 }
                 self.add_class((weight / total) as f32);
             }
         }
         let best_two = if self.finish() { self.best_two(d) } else { None };
-        let Some((first, second)) = best_two else { return Glance::Unclear };
+        let Some((first, second)) = best_two else { return SplitScreen::Unknown };
         let lead = f64::from(first - second);
         if bound.is_some_and(|bound| lead + MARGIN < bound) {
-            return Glance::NotYet;
+            return SplitScreen::NoSplit;
         }
         let leads = bound.is_none_or(|bound| lead - MARGIN > bound);
         // Each merit may be off by the margin.
         self.find_leaders(d, if leads { first } else { second } - 3.0 * MARGIN as f32);
-        if leads { Glance::Leads } else { Glance::MayLead }
+        if leads { SplitScreen::Splits } else { SplitScreen::MaySplit }
     }
 
     /// Whether the best split of a column may be the one that was asked for.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::nodes::FROZEN;
-use super::together::Waiting;
+use super::two_class::Waiting;
 use super::{HoeffdingTree, LeafPrediction};
 use crate::dispatch;
 use crate::learners::bayes::{RULED_OUT, vote_of_log, votes_to_shares};
@@ -14,7 +14,7 @@ use crate::learners::{ABSTAINED, Block, Learner, Step, winner};
 const NO_CLASS: i32 = ABSTAINED;
 
 /// What is said of the rows of a block.
-pub(super) struct Ballot<'a> {
+pub(super) struct VoteBuffer<'a> {
     /// Whether rows are predicted after they were learnt, and not before.
     pub reviews: bool,
     pub predictions: &'a mut [i32],
@@ -64,15 +64,15 @@ impl<const L: usize> HoeffdingTree<L> {
         let ends = &mut ends[..predictions.len()];
         let whole = self.route_rows::<IN_SUBSPACES>(block, &mut rows, (ends, &mut waiting.leaves));
         let (most, likeliest) = (&mut [0.0; BLOCK][..], &mut [NO_CLASS; BLOCK][..]);
-        let mut ballot = Ballot { reviews, predictions, votes, logs: &mut logs, most, likeliest };
+        let mut buffer = VoteBuffer { reviews, predictions, votes, logs: &mut logs, most, likeliest };
         if whole && self.can_wait() {
-            self.take_together::<IN_SUBSPACES, true>(block, (&mut rows, ends), waiting, &mut ballot);
+            self.interleave_two_class::<IN_SUBSPACES, true>(block, (&mut rows, ends), waiting, &mut buffer);
         } else {
             for (i, &mut end) in ends.iter_mut().enumerate() {
                 let (node, leaf) = self.reach::<IN_SUBSPACES>(end, block, &mut rows, i);
-                self.vote_row(node, leaf, block, rows.row(i), i, &mut ballot);
+                self.vote_row(node, leaf, block, rows.row(i), i, &mut buffer);
             }
-            ballot.share(0..ends.len());
+            buffer.share(0..ends.len());
         }
         (self.rows, self.logs) = (rows, logs);
     }
@@ -86,22 +86,22 @@ impl<const L: usize> HoeffdingTree<L> {
         block: &Block<'_>,
         row: Row<'_, L>,
         i: usize,
-        ballot: &mut Ballot<'_>,
+        buffer: &mut VoteBuffer<'_>,
     ) {
         let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
         let (x, tested) = (&block.x[i * d..(i + 1) * d], block.tests[i % BLOCK]);
         let (label, weight) = (block.labels[i], block.weights[i % BLOCK]);
-        let wanted = if ballot.reviews { label >= 0 } else { tested };
-        let votes = &mut ballot.votes[i * n_classes..(i + 1) * n_classes];
-        let logs = &mut ballot.logs[i * n_classes..(i + 1) * n_classes];
-        let (prediction, most) = (&mut ballot.predictions[i], &mut ballot.most[i % BLOCK]);
+        let wanted = if buffer.reviews { label >= 0 } else { tested };
+        let votes = &mut buffer.votes[i * n_classes..(i + 1) * n_classes];
+        let logs = &mut buffer.logs[i * n_classes..(i + 1) * n_classes];
+        let (prediction, most) = (&mut buffer.predictions[i], &mut buffer.most[i % BLOCK]);
         if leaf >= FROZEN {
             votes.fill(0.0);
             if tested {
                 self.frozen.vote(leaf - FROZEN, votes);
             }
             let predicted = self.step_frozen(leaf, label, weight);
-            let predicted = if ballot.reviews && weight > 0.0 { self.predict_below(x) } else { predicted };
+            let predicted = if buffer.reviews && weight > 0.0 { self.predict_below(x) } else { predicted };
             *prediction = if wanted { predicted } else { ABSTAINED };
             return;
         }
@@ -114,7 +114,7 @@ impl<const L: usize> HoeffdingTree<L> {
         }
         let by_bayes = !majority_predicts && *most > RULED_OUT;
         if tested && by_bayes {
-            ballot.likeliest[i % BLOCK] = class;
+            buffer.likeliest[i % BLOCK] = class;
         } else if tested {
             self.models.vote_by_weight(leaf, votes);
         } else {
@@ -123,9 +123,9 @@ impl<const L: usize> HoeffdingTree<L> {
         let predicted = if majority_predicts { majority } else { class };
         *prediction = if wanted { predicted } else { ABSTAINED };
         if weight > 0.0 {
-            let is_fresh = ballot.reviews && self.models.is_fresh(leaf);
+            let is_fresh = buffer.reviews && self.models.is_fresh(leaf);
             self.learn_at(node, leaf, row, label, weight, class);
-            if ballot.reviews {
+            if buffer.reviews {
                 let logs = if is_fresh || row.gaps() { None } else { Some(&*logs) };
                 *prediction = match self.nodes.leaf(node) {
                     Some(_) => self.predict_again(leaf, row, label, logs),
@@ -158,7 +158,7 @@ impl<const L: usize> HoeffdingTree<L> {
     }
 }
 
-impl<'a> Ballot<'a> {
+impl<'a> VoteBuffer<'a> {
     /// For predictions before learning alone.
     #[inline(always)]
     pub fn without_votes(predictions: &'a mut [i32]) -> Self {

@@ -6,7 +6,7 @@ use crate::randomness::Poisson;
 
 /// The options of an ensemble whose members are renewed when they get worse.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RenewedOptions {
+pub struct AdaptiveForestOptions {
     /// How many members there are.
     pub n_members: usize,
     /// The mean of the Poisson weights with which members learn; `None` gives each row its own weight.
@@ -23,7 +23,7 @@ pub struct RenewedOptions {
     pub weighted_background: bool,
 }
 
-impl RenewedOptions {
+impl AdaptiveForestOptions {
     /// Check that each is in its range.
     ///
     /// # Errors
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn options_outside_their_range_are_refused_by_name() {
-        let fine = RenewedOptions {
+        let fine = AdaptiveForestOptions {
             n_members: 3,
             mean_weight: Some(6.0),
             member_subspace: None,
@@ -61,15 +61,15 @@ mod tests {
             weighted_votes: true,
             weighted_background: false,
         };
-        let name = |options: RenewedOptions| match options.check() {
+        let name = |options: AdaptiveForestOptions| match options.check() {
             Err(KernelError::Option { option, .. }) => option,
             _ => "",
         };
         assert_eq!(name(fine), "");
-        assert_eq!(name(RenewedOptions { n_members: 0, ..fine }), "n_members");
-        assert_eq!(name(RenewedOptions { member_subspace: Some(0), ..fine }), "subspace");
-        assert_eq!(name(RenewedOptions { warning_delta: Some(1.0), ..fine }), "warning_delta");
-        assert_eq!(name(RenewedOptions { drift_delta: Some(f64::NAN), ..fine }), "drift_delta");
-        assert_eq!(name(RenewedOptions { mean_weight: Some(0.0), ..fine }), "mean_weight");
+        assert_eq!(name(AdaptiveForestOptions { n_members: 0, ..fine }), "n_members");
+        assert_eq!(name(AdaptiveForestOptions { member_subspace: Some(0), ..fine }), "subspace");
+        assert_eq!(name(AdaptiveForestOptions { warning_delta: Some(1.0), ..fine }), "warning_delta");
+        assert_eq!(name(AdaptiveForestOptions { drift_delta: Some(f64::NAN), ..fine }), "drift_delta");
+        assert_eq!(name(AdaptiveForestOptions { mean_weight: Some(0.0), ..fine }), "mean_weight");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::together::Waiting;
+use super::two_class::Waiting;
 use crate::learners::bayes::{RULED_OUT, likelier, vote_of_log};
 use crate::learners::lanes::WIDTH;
 use crate::learners::rows::BLOCK;
@@ -11,7 +11,7 @@ use crate::learners::{ABSTAINED, Block};
 /// What leaves say of the rows of a block, each in its place. Truths are words of which all bits are set, or none, so
 /// that choices can be made for several rows at once.
 #[derive(Debug, Clone)]
-pub(super) struct Duels {
+pub(super) struct TwoClassVotes {
     /// Per class, the log-likelihoods.
     logs: [[f64; BLOCK]; 2],
     /// Whether the second class wins.
@@ -24,7 +24,7 @@ pub(super) struct Duels {
     by_weight_again: [bool; BLOCK],
 }
 
-impl Duels {
+impl TwoClassVotes {
     /// Of no rows.
     pub fn new() -> Self {
         Self {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::RenewedOptions;
+use super::AdaptiveForestOptions;
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::learners::bayes::sample;
@@ -16,7 +16,7 @@ const SUBSPACE: Purpose = Purpose::named("member subspace");
 /// What makes models.
 pub(super) struct Maker<'a> {
     pub schema: &'a Schema,
-    pub options: &'a RenewedOptions,
+    pub options: &'a AdaptiveForestOptions,
     pub factory: &'a dyn Factory,
     pub seed: u64,
 }

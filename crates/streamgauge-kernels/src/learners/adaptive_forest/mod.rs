@@ -18,7 +18,7 @@ mod tests;
 
 use member::{Member, Stretch, Work};
 use model::Maker;
-pub use options::RenewedOptions;
+pub use options::AdaptiveForestOptions;
 
 /// About how many votes a member adds before the next one does: rows and votes come one after the other from wherever
 /// they are, but a model is jumped about in, and should stay in the cache.
@@ -36,10 +36,10 @@ const N_TRIES: u64 = 100;
 ///
 /// Members do not influence each other, so each takes a long stretch of rows before the next one does: its model
 /// stays in the cache. Votes add up to 1; all are 0 before the first row was learnt.
-pub struct Renewed {
+pub struct AdaptiveForest {
     name: &'static str,
     schema: Schema,
-    options: RenewedOptions,
+    options: AdaptiveForestOptions,
     factory: Arc<dyn Factory>,
     seed: u64,
     poisson: Option<Poisson>,
@@ -54,16 +54,16 @@ pub struct Renewed {
 /// [`KernelError::Option`] where an option is outside its range.
 pub fn adaptive_random_forest(
     schema: Schema,
-    options: RenewedOptions,
+    options: AdaptiveForestOptions,
     tree: HoeffdingTreeOptions,
     subspace: usize,
     seed: u64,
-) -> Result<Renewed, KernelError> {
+) -> Result<AdaptiveForest, KernelError> {
     let grow = move |schema: &Schema, seed: u64| {
         let subspace = Some(Subspace { size: subspace, seed });
         hoeffding_tree(schema.clone(), HoeffdingTreeOptions { subspace, ..tree })
     };
-    Renewed::new("AdaptiveRandomForest", schema, options, Arc::new(grow), seed)
+    AdaptiveForest::new("AdaptiveRandomForest", schema, options, Arc::new(grow), seed)
 }
 
 /// Streaming random patches: learners of any kind that see random subspaces of the attributes.
@@ -72,18 +72,18 @@ pub fn adaptive_random_forest(
 /// [`KernelError`] where an option is outside its range, or a member cannot be built.
 pub fn streaming_random_patches(
     schema: Schema,
-    options: RenewedOptions,
+    options: AdaptiveForestOptions,
     factory: Arc<dyn Factory>,
     seed: u64,
-) -> Result<Renewed, KernelError> {
-    Renewed::new("StreamingRandomPatches", schema, options, factory, seed)
+) -> Result<AdaptiveForest, KernelError> {
+    AdaptiveForest::new("StreamingRandomPatches", schema, options, factory, seed)
 }
 
-impl Renewed {
+impl AdaptiveForest {
     fn new(
         name: &'static str,
         schema: Schema,
-        options: RenewedOptions,
+        options: AdaptiveForestOptions,
         factory: Arc<dyn Factory>,
         seed: u64,
     ) -> Result<Self, KernelError> {
@@ -144,7 +144,7 @@ fn scale(votes: &mut [f64]) {
     }
 }
 
-impl Learner for Renewed {
+impl Learner for AdaptiveForest {
     fn schema(&self) -> &Schema {
         &self.schema
     }

@@ -6,7 +6,7 @@ use super::*;
 use crate::learners::naive_bayes;
 use crate::randomness::{Draws, Purpose};
 
-const OPTIONS: RenewedOptions = RenewedOptions {
+const OPTIONS: AdaptiveForestOptions = AdaptiveForestOptions {
     n_members: 5,
     mean_weight: Some(6.0),
     member_subspace: None,
@@ -37,13 +37,13 @@ fn rows(n: usize) -> (Vec<f64>, Vec<i32>) {
     (x, y)
 }
 
-fn run(ensemble: &mut Renewed, x: &[f64], y: &[i32]) -> Vec<i32> {
+fn run(ensemble: &mut AdaptiveForest, x: &[f64], y: &[i32]) -> Vec<i32> {
     let mut predictions = vec![0; y.len()];
     ensemble.interleave(&Step { x, y, test: None, weight: None }, &mut predictions, None);
     predictions
 }
 
-fn fact(ensemble: &Renewed, name: &str) -> u64 {
+fn fact(ensemble: &AdaptiveForest, name: &str) -> u64 {
     ensemble.facts().into_iter().find(|fact| fact.0 == name).unwrap().1
 }
 
@@ -58,7 +58,8 @@ fn members_give_way_after_a_drift_and_only_then() {
     };
     let (n_drifts, n_warnings, accuracy) = forest(OPTIONS);
     assert!(n_drifts >= 3 && n_warnings >= 3 && accuracy > 0.9, "{n_drifts} {n_warnings} {accuracy}");
-    let (n_drifts, n_warnings, stubborn) = forest(RenewedOptions { warning_delta: None, drift_delta: None, ..OPTIONS });
+    let (n_drifts, n_warnings, stubborn) =
+        forest(AdaptiveForestOptions { warning_delta: None, drift_delta: None, ..OPTIONS });
     assert_eq!((n_drifts, n_warnings), (0, 0));
     eprintln!("STUB {stubborn} {accuracy}");
     assert!(stubborn < accuracy - 0.005, "{stubborn} {accuracy}");
@@ -67,7 +68,7 @@ fn members_give_way_after_a_drift_and_only_then() {
 #[test]
 fn members_see_different_attributes_and_all_of_them_where_none_is_left_out() {
     let seen = |size: Option<usize>| {
-        let options = RenewedOptions { member_subspace: size, ..OPTIONS };
+        let options = AdaptiveForestOptions { member_subspace: size, ..OPTIONS };
         let patches = streaming_random_patches(schema(), options, bayes(), 1).unwrap();
         patches.members.iter().map(|member| member.model().attributes.clone()).collect::<Vec<_>>()
     };
@@ -84,7 +85,7 @@ fn members_see_different_attributes_and_all_of_them_where_none_is_left_out() {
 #[test]
 fn what_was_saved_goes_on_and_damaged_bytes_change_nothing() {
     let (x, y) = rows(4_000);
-    let options = RenewedOptions { member_subspace: Some(3), weighted_background: true, ..OPTIONS };
+    let options = AdaptiveForestOptions { member_subspace: Some(3), weighted_background: true, ..OPTIONS };
     let build = |seed| streaming_random_patches(schema(), options, bayes(), seed).unwrap();
     let mut first = build(1);
     run(&mut first, &x[..4 * 2_200], &y[..2_200]);

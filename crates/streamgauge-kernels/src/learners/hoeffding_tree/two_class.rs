@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::duels::Duels;
-use super::voting::Ballot;
+use super::two_class_votes::TwoClassVotes;
+use super::voting::VoteBuffer;
 use super::{HoeffdingTree, LeafPrediction};
 use crate::dispatch;
 use crate::learners::bayes::{Pending, likelier};
@@ -22,7 +22,7 @@ pub(super) struct Waiting {
     pub majorities: [i32; BLOCK],
     pub again: [Lane; BLOCK],
     /// What their leaves say of them, where votes are wanted.
-    duels: Duels,
+    two_class_votes: TwoClassVotes,
 }
 
 impl Waiting {
@@ -34,7 +34,7 @@ impl Waiting {
             weights: [[0.0; BLOCK]; 2],
             majorities: [ABSTAINED; BLOCK],
             again: [Lane::ZERO; BLOCK],
-            duels: Duels::new(),
+            two_class_votes: TwoClassVotes::new(),
         }
     }
 }
@@ -60,18 +60,18 @@ impl<const L: usize> HoeffdingTree<L> {
 
     /// Test and learn a block of rows that were routed to the given nodes, and vote for them where votes are wanted.
     #[inline(always)]
-    pub(super) fn take_together<const IN_SUBSPACES: bool, const FOR_VOTES: bool>(
+    pub(super) fn interleave_two_class<const IN_SUBSPACES: bool, const FOR_VOTES: bool>(
         &mut self,
         block: &Block<'_>,
         (rows, ends): (&mut Rows<L>, &[u32]),
         waiting: &mut Waiting,
-        ballot: &mut Ballot<'_>,
+        buffer: &mut VoteBuffer<'_>,
     ) {
         self.gather_all::<IN_SUBSPACES>(block, rows, &waiting.leaves[..ends.len()]);
         // Rows from the first of these on wait; those before the second have been learnt.
         let (mut waits_from, mut start) = (0, 0);
         while start < ends.len() {
-            let (stop, halt) = self.put_off::<FOR_VOTES>(block, rows, waiting, start, ballot.reviews);
+            let (stop, halt) = self.put_off::<FOR_VOTES>(block, rows, waiting, start, buffer.reviews);
             start = stop;
             match halt {
                 Halt::End => {}
@@ -79,35 +79,35 @@ impl<const L: usize> HoeffdingTree<L> {
                     let (node, leaf) = (ends[stop - 1], waiting.leaves[(stop - 1) % BLOCK] as usize);
                     // Most leaves stay as they are, and then nobody need stop waiting.
                     if let Some(split) = self.find_split(leaf) {
-                        self.settle::<FOR_VOTES>(block, waiting, waits_from..stop, ballot);
+                        self.settle::<FOR_VOTES>(block, waiting, waits_from..stop, buffer);
                         waits_from = stop;
                         self.carry_out(node, leaf, split);
-                        self.review_split(node, block, stop - 1, ballot);
+                        self.review_split(node, block, stop - 1, buffer);
                         self.nodes.find_leaves(&ends[stop..], &mut waiting.leaves[stop..]);
                     }
                 }
                 Halt::Changed => {
-                    self.settle::<FOR_VOTES>(block, waiting, waits_from..stop, ballot);
+                    self.settle::<FOR_VOTES>(block, waiting, waits_from..stop, buffer);
                     waits_from = stop;
                     let (node, leaf) = (ends[stop - 1], waiting.leaves[(stop - 1) % BLOCK] as usize);
-                    self.follow_change(node, leaf, block, rows, stop - 1, ballot);
+                    self.follow_change(node, leaf, block, rows, stop - 1, buffer);
                     self.nodes.find_leaves(&ends[stop..], &mut waiting.leaves[stop..]);
                 }
                 Halt::Alone => {
-                    self.settle::<FOR_VOTES>(block, waiting, waits_from..stop, ballot);
+                    self.settle::<FOR_VOTES>(block, waiting, waits_from..stop, buffer);
                     let (node, leaf) = self.reach::<IN_SUBSPACES>(ends[stop], block, rows, stop);
                     if FOR_VOTES {
-                        self.vote_row(node, leaf, block, rows.row(stop), stop, ballot);
-                        ballot.share(stop..stop + 1);
+                        self.vote_row(node, leaf, block, rows.row(stop), stop, buffer);
+                        buffer.share(stop..stop + 1);
                     } else {
-                        ballot.predictions[stop] = self.step(node, leaf, block, rows.row(stop), stop);
+                        buffer.predictions[stop] = self.step(node, leaf, block, rows.row(stop), stop);
                     }
                     (waits_from, start) = (stop + 1, stop + 1);
                     self.nodes.find_leaves(&ends[start..], &mut waiting.leaves[start..]);
                 }
             }
         }
-        self.settle::<FOR_VOTES>(block, waiting, waits_from..ends.len(), ballot);
+        self.settle::<FOR_VOTES>(block, waiting, waits_from..ends.len(), buffer);
     }
 
     /// Make ready what a row has changed that could not wait, and do what follows on it.
@@ -120,24 +120,24 @@ impl<const L: usize> HoeffdingTree<L> {
         block: &Block<'_>,
         rows: &Rows<L>,
         i: usize,
-        ballot: &mut Ballot<'_>,
+        buffer: &mut VoteBuffer<'_>,
     ) {
         let label = block.labels[i];
         self.models.refresh(leaf, label as usize);
-        if ballot.reviews {
-            ballot.predictions[i] = self.predict_again(leaf, rows.row(i), label, None);
+        if buffer.reviews {
+            buffer.predictions[i] = self.predict_again(leaf, rows.row(i), label, None);
         }
         if self.models.site(leaf).since >= self.options.grace_period {
             self.attempt_to_split(node, leaf);
-            self.review_split(node, block, i, ballot);
+            self.review_split(node, block, i, buffer);
         }
     }
 
     /// Predict a row again whose leaf may have split, where it is reviewed.
-    fn review_split(&self, node: u32, block: &Block<'_>, i: usize, ballot: &mut Ballot<'_>) {
-        if ballot.reviews && self.nodes.leaf(node).is_none() {
+    fn review_split(&self, node: u32, block: &Block<'_>, i: usize, buffer: &mut VoteBuffer<'_>) {
+        if buffer.reviews && self.nodes.leaf(node).is_none() {
             let d = self.schema.n_attributes();
-            ballot.predictions[i] = self.predict_below(&block.x[i * d..(i + 1) * d]);
+            buffer.predictions[i] = self.predict_below(&block.x[i * d..(i + 1) * d]);
         }
     }
 
@@ -212,11 +212,11 @@ impl<const L: usize> HoeffdingTree<L> {
         block: &Block<'_>,
         waiting: &mut Waiting,
         rows: Range<usize>,
-        ballot: &mut Ballot<'_>,
+        buffer: &mut VoteBuffer<'_>,
     ) {
         dispatch::run(
             #[inline(always)]
-            || self.settle_rows::<FOR_VOTES>(block, waiting, rows.clone(), ballot),
+            || self.settle_rows::<FOR_VOTES>(block, waiting, rows.clone(), buffer),
         );
     }
 
@@ -226,24 +226,24 @@ impl<const L: usize> HoeffdingTree<L> {
         block: &Block<'_>,
         waiting: &mut Waiting,
         rows: Range<usize>,
-        ballot: &mut Ballot<'_>,
+        buffer: &mut VoteBuffer<'_>,
     ) {
         if rows.is_empty() {
             return;
         }
         waiting.pending.settle(rows.clone(), self.models.layout().n_columns);
         if FOR_VOTES {
-            self.settle_duels(block, waiting, rows.clone(), ballot.reviews);
-            let duels = &waiting.duels;
-            duels.vote(waiting, block, rows.clone(), &mut ballot.votes[2 * rows.start..2 * rows.end]);
-            let predictions = &mut ballot.predictions[rows.clone()];
-            if ballot.reviews {
-                duels.predict_again(waiting, block, rows, predictions);
+            self.record_votes(block, waiting, rows.clone(), buffer.reviews);
+            let two_class_votes = &waiting.two_class_votes;
+            two_class_votes.vote(waiting, block, rows.clone(), &mut buffer.votes[2 * rows.start..2 * rows.end]);
+            let predictions = &mut buffer.predictions[rows.clone()];
+            if buffer.reviews {
+                two_class_votes.predict_again(waiting, block, rows, predictions);
             } else {
-                duels.predict(block, rows, predictions);
+                two_class_votes.predict(block, rows, predictions);
             }
         } else {
-            let (start, predictions) = (rows.start, &mut ballot.predictions[rows]);
+            let (start, predictions) = (rows.start, &mut buffer.predictions[rows]);
             if block.plain {
                 self.predict_settled::<true>(block, waiting, start, predictions);
             } else {
@@ -298,22 +298,28 @@ impl<const L: usize> HoeffdingTree<L> {
 
     /// Find out what the leaves say of rows that waited.
     #[inline(always)]
-    fn settle_duels(&mut self, block: &Block<'_>, waiting: &mut Waiting, rows: Range<usize>, reviews: bool) {
+    fn record_votes(&mut self, block: &Block<'_>, waiting: &mut Waiting, rows: Range<usize>, reviews: bool) {
         let adaptive = self.options.leaf_prediction == LeafPrediction::Adaptive;
         let (sites, pairs) = self.models.pairs();
-        let duels = &mut waiting.duels;
+        let two_class_votes = &mut waiting.two_class_votes;
         for (i, &label) in (rows.start..BLOCK).zip(&block.labels[rows.clone()]) {
             let (leaf, weight) = (waiting.leaves[i] as usize, block.weights[i]);
             let (site, majority) = (&mut sites[leaf], waiting.pending.majority(i));
             let logs = waiting.pending.logs(i, &mut pairs[leaf], (label, weight));
             let (likeliest, most) = likelier(logs, majority);
             let majority_predicts = adaptive & (site.majority_hits > site.bayes_hits);
-            duels.note(i, logs, most, if majority_predicts { majority } else { likeliest }, majority_predicts);
+            two_class_votes.note(
+                i,
+                logs,
+                most,
+                if majority_predicts { majority } else { likeliest },
+                majority_predicts,
+            );
             site.majority_hits += if majority == label { weight } else { 0.0 };
             site.bayes_hits += if likeliest == label { weight } else { 0.0 };
             if reviews {
                 let majority_predicts = adaptive & (site.majority_hits > site.bayes_hits);
-                duels.note_again(i, waiting.pending.log_base(i), majority_predicts);
+                two_class_votes.note_again(i, waiting.pending.log_base(i), majority_predicts);
             }
         }
     }
