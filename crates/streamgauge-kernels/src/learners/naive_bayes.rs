@@ -18,19 +18,19 @@ const FEW_ROWS: usize = 8;
 /// probabilities `(count + 1) / (total + n_values)`; missing values are left out. A numeric attribute that was
 /// constant in a class admits that value alone. Where all classes are ruled out, their weights alone decide.
 ///
-/// Votes are posterior probabilities; all are 0 before the first row was learnt. `L` is the number of lanes that
+/// Votes are posterior probabilities; all are 0 before the first row was learnt. `V` is the number of lanes that
 /// numeric attributes fill; [`naive_bayes`] chooses it.
 #[derive(Debug, Clone)]
-pub struct NaiveBayes<const L: usize> {
+pub struct NaiveBayes<const V: usize> {
     schema: Schema,
-    models: Models<L>,
-    rows: Rows<L>,
+    models: Models<V>,
+    rows: Rows<V>,
 }
 
 /// A naive Bayes learner that has seen nothing.
 #[must_use]
 pub fn naive_bayes(schema: Schema) -> Box<dyn Learner> {
-    match Layout::n_lanes(&schema, usize::MAX) {
+    match Layout::n_vectors(&schema, usize::MAX) {
         1 => Box::new(NaiveBayes::<1>::new(schema)),
         2 => Box::new(NaiveBayes::<2>::new(schema)),
         3 => Box::new(NaiveBayes::<3>::new(schema)),
@@ -38,7 +38,7 @@ pub fn naive_bayes(schema: Schema) -> Box<dyn Learner> {
     }
 }
 
-impl<const L: usize> NaiveBayes<L> {
+impl<const V: usize> NaiveBayes<V> {
     fn new(schema: Schema) -> Self {
         let mut models = Models::new(&schema, false, None);
         models.push(&vec![0.0; schema.n_classes], ABSTAINED);
@@ -50,7 +50,7 @@ impl<const L: usize> NaiveBayes<L> {
     fn interleave_block(
         &mut self,
         block: &Block<'_>,
-        stages: &mut Option<Stages<L>>,
+        stages: &mut Option<Stages<V>>,
         predictions: &mut [i32],
         votes: Option<&mut [f64]>,
     ) {
@@ -101,7 +101,7 @@ impl<const L: usize> NaiveBayes<L> {
     }
 }
 
-impl<const L: usize> Learner for NaiveBayes<L> {
+impl<const V: usize> Learner for NaiveBayes<V> {
     fn schema(&self) -> &Schema {
         &self.schema
     }
@@ -112,7 +112,7 @@ impl<const L: usize> Learner for NaiveBayes<L> {
 
     fn predict(&self, x: &[f64], votes: &mut [f64]) {
         let d = self.schema.n_attributes();
-        let mut rows = Rows::<L>::new(self.models.layout(), 1);
+        let mut rows = Rows::<V>::new(self.models.layout(), 1);
         for (i, votes) in votes.chunks_exact_mut(self.schema.n_classes).enumerate() {
             let x = &x[i * d..(i + 1) * d];
             rows.fill(self.models.layout(), x, 1);

@@ -3,37 +3,37 @@
 use std::ops::Add;
 
 use super::Schema;
-use super::lanes::{Lane, Mask, WIDTH, mask};
+use super::f64x4::{F64x4, LANES, Mask, mask};
 
 /// How many rows are looked at ahead.
 pub(super) const BLOCK: usize = 32;
 
 /// The most lanes of a panel: numeric attributes come in panels of up to 16, so that their number is known when the
 /// code is compiled.
-pub(super) const MAX_LANES: usize = 4;
+pub(super) const MAX_VECTORS: usize = 4;
 
 /// The numbers of a row that stand in one panel: always room for 16, so that a mask keeps indices in bounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C, align(32))]
-pub(super) struct Values(pub [f64; MAX_LANES * WIDTH]);
+pub(super) struct Values(pub [f64; MAX_VECTORS * LANES]);
 
 impl Values {
     /// One of its lanes.
     #[inline(always)]
-    pub fn lane(&self, v: usize) -> Lane {
-        Lane(self.0.as_chunks::<WIDTH>().0[v])
+    pub fn vector(&self, v: usize) -> F64x4 {
+        F64x4(self.0.as_chunks::<LANES>().0[v])
     }
 
     /// Its first lanes.
     #[inline(always)]
-    pub fn lanes<const L: usize>(&self) -> [Lane; L] {
-        std::array::from_fn(|v| self.lane(v))
+    pub fn vectors<const V: usize>(&self) -> [F64x4; V] {
+        std::array::from_fn(|v| self.vector(v))
     }
 
     /// One of its lanes, to be written.
     #[inline(always)]
-    fn lane_mut(&mut self, v: usize) -> &mut [f64; WIDTH] {
-        &mut self.0.as_chunks_mut::<WIDTH>().0[v]
+    fn vector_mut(&mut self, v: usize) -> &mut [f64; LANES] {
+        &mut self.0.as_chunks_mut::<LANES>().0[v]
     }
 }
 
@@ -109,14 +109,14 @@ impl Layout {
     }
 
     /// How many lanes a panel has where no more than `size` attributes are looked at.
-    pub fn n_lanes(schema: &Schema, size: usize) -> usize {
+    pub fn n_vectors(schema: &Schema, size: usize) -> usize {
         let n_numeric = schema.n_values.iter().filter(|&&n| n == 0).count();
-        n_numeric.min(size).div_ceil(WIDTH).clamp(1, MAX_LANES)
+        n_numeric.min(size).div_ceil(LANES).clamp(1, MAX_VECTORS)
     }
 
-    /// How many panels of `L` lanes the numeric columns fill; never 0.
-    pub fn n_panels<const L: usize>(&self) -> usize {
-        self.n_columns.div_ceil(WIDTH * L).max(1)
+    /// How many panels of `V` lanes the numeric columns fill; never 0.
+    pub fn n_panels<const V: usize>(&self) -> usize {
+        self.n_columns.div_ceil(LANES * V).max(1)
     }
 
     /// How many attributes a row has.
@@ -133,34 +133,34 @@ impl Layout {
     }
 }
 
-/// How many of a number of columns stand in a panel of `L` lanes.
+/// How many of a number of columns stand in a panel of `V` lanes.
 #[inline(always)]
-pub(super) fn columns_in_panel<const L: usize>(n_columns: usize, panel: usize) -> usize {
-    n_columns.saturating_sub(panel * WIDTH * L).min(WIDTH * L)
+pub(super) fn columns_in_panel<const V: usize>(n_columns: usize, panel: usize) -> usize {
+    n_columns.saturating_sub(panel * LANES * V).min(LANES * V)
 }
 
 /// Up to [`BLOCK`] rows made ready.
 #[derive(Debug, Clone)]
-pub(super) struct Rows<const L: usize> {
+pub(super) struct Rows<const V: usize> {
     n_panels: usize,
     n_nominal: usize,
     panels: Vec<Values>,
     codes: Vec<u32>,
     gaps: [bool; BLOCK],
     /// Per lane of a row, which of its numbers are not padding.
-    masks: Vec<[Mask; L]>,
+    masks: Vec<[Mask; V]>,
     /// 0 times all numbers of the block, added up: NaN where one is missing.
-    zeros: Lane,
+    zeros: F64x4,
 }
 
 /// One row made ready.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Row<'a, const L: usize> {
-    rows: &'a Rows<L>,
+pub(super) struct Row<'a, const V: usize> {
+    rows: &'a Rows<V>,
     i: usize,
 }
 
-impl<'a, const L: usize> Row<'a, L> {
+impl<'a, const V: usize> Row<'a, V> {
     /// Its numbers, padded with 0; NaN where one is missing.
     #[inline(always)]
     pub fn panels(self) -> &'a [Values] {
@@ -182,20 +182,20 @@ impl<'a, const L: usize> Row<'a, L> {
     }
 }
 
-impl<const L: usize> Rows<L> {
+impl<const V: usize> Rows<V> {
     /// Room for a number of rows.
     pub fn new(layout: &Layout, n_rows: usize) -> Self {
-        let (n_panels, n_numeric, n_nominal) = (layout.n_panels::<L>(), layout.numeric.len(), layout.nominal.len());
+        let (n_panels, n_numeric, n_nominal) = (layout.n_panels::<V>(), layout.numeric.len(), layout.nominal.len());
         Self {
             n_panels,
             n_nominal,
-            panels: vec![Values([0.0; MAX_LANES * WIDTH]); n_rows * n_panels],
+            panels: vec![Values([0.0; MAX_VECTORS * LANES]); n_rows * n_panels],
             codes: vec![MISSING; n_rows * n_nominal],
             gaps: [false; BLOCK],
             masks: (0..n_panels)
-                .map(|p| std::array::from_fn(|v| mask(n_numeric.saturating_sub((p * L + v) * WIDTH))))
+                .map(|p| std::array::from_fn(|v| mask(n_numeric.saturating_sub((p * V + v) * LANES))))
                 .collect(),
-            zeros: Lane::ZERO,
+            zeros: F64x4::ZERO,
         }
     }
 
@@ -209,7 +209,7 @@ impl<const L: usize> Rows<L> {
             codes: vec![],
             gaps: [false; BLOCK],
             masks: vec![],
-            zeros: Lane::ZERO,
+            zeros: F64x4::ZERO,
         }
     }
 
@@ -237,7 +237,7 @@ impl<const L: usize> Rows<L> {
     #[inline(never)]
     fn find_gaps(&mut self) {
         self.gaps = [false; BLOCK];
-        if self.zeros == Lane::ZERO {
+        if self.zeros == F64x4::ZERO {
             return;
         }
         for (gap, panels) in self.gaps.iter_mut().zip(self.panels.chunks_exact_mut(self.n_panels)) {
@@ -256,7 +256,7 @@ impl<const L: usize> Rows<L> {
             let mut gap = false;
             let panels = &mut self.panels[i * self.n_panels..(i + 1) * self.n_panels];
             // Only L lanes of each panel are used.
-            let numbers = panels.iter_mut().flat_map(|values| &mut values.0[..L * WIDTH]);
+            let numbers = panels.iter_mut().flat_map(|values| &mut values.0[..V * LANES]);
             for (number, &attribute) in numbers.zip(&layout.numeric) {
                 let finite = values[attribute].is_finite();
                 *number = if finite { values[attribute] } else { f64::NAN };
@@ -276,7 +276,7 @@ impl<const L: usize> Rows<L> {
     /// Make ready the given attributes of a row, the numbers among them in the first columns.
     #[inline(always)]
     pub fn gather(&mut self, i: usize, layout: &Layout, x: &[f64], attributes: &[u32]) {
-        if self.n_nominal > 0 || L == MAX_LANES {
+        if self.n_nominal > 0 || V == MAX_VECTORS {
             return self.gather_mixed(i, layout, x, attributes);
         }
         let (mut zeros, numbers) = (0.0, &mut self.panels[i].0);
@@ -294,7 +294,7 @@ impl<const L: usize> Rows<L> {
     /// The same for a row of numbers of which none is missing.
     #[inline(always)]
     pub fn gather_whole(&mut self, i: usize, layout: &Layout, x: &[f64], attributes: &[u32]) {
-        if L == MAX_LANES {
+        if V == MAX_VECTORS {
             return self.gather_mixed(i, layout, x, attributes);
         }
         for (number, &attribute) in self.panels[i].0.iter_mut().zip(attributes) {
@@ -315,7 +315,7 @@ impl<const L: usize> Rows<L> {
             match layout.places[attribute as usize] {
                 Place::Numeric(_) => {
                     let known = value.is_finite();
-                    panels[column / (L * WIDTH)].0[column % (L * WIDTH)] = if known { value } else { f64::NAN };
+                    panels[column / (V * LANES)].0[column % (V * LANES)] = if known { value } else { f64::NAN };
                     (column, gap) = (column + 1, gap || !known);
                 }
                 Place::Nominal(at) => {
@@ -327,7 +327,7 @@ impl<const L: usize> Rows<L> {
             }
         }
         for padding in column..layout.n_columns {
-            panels[padding / (L * WIDTH)].0[padding % (L * WIDTH)] = 0.0;
+            panels[padding / (V * LANES)].0[padding % (V * LANES)] = 0.0;
         }
         self.gaps[i % BLOCK] = gap;
     }
@@ -335,12 +335,12 @@ impl<const L: usize> Rows<L> {
     /// Whether no value of the block is missing; false, too, where that was not looked at.
     #[inline(always)]
     pub fn are_whole(&self) -> bool {
-        (self.n_nominal == 0) & (self.zeros == Lane::ZERO)
+        (self.n_nominal == 0) & (self.zeros == F64x4::ZERO)
     }
 
     /// A row.
     #[inline(always)]
-    pub fn row(&self, i: usize) -> Row<'_, L> {
+    pub fn row(&self, i: usize) -> Row<'_, V> {
         Row { rows: self, i }
     }
 
@@ -359,65 +359,65 @@ impl<const L: usize> Rows<L> {
     /// The number of panels, known to the compiler where a row is short.
     #[inline(always)]
     fn n_panels(&self) -> usize {
-        if L < MAX_LANES { 1 } else { self.n_panels }
+        if V < MAX_VECTORS { 1 } else { self.n_panels }
     }
 
     /// The bytes it holds on the heap.
     pub fn n_bytes(&self) -> usize {
         self.panels.capacity() * size_of::<Values>()
             + self.codes.capacity() * size_of::<u32>()
-            + self.masks.capacity() * size_of::<[Mask; L]>()
+            + self.masks.capacity() * size_of::<[Mask; V]>()
     }
 }
 
 /// Copy rows that fill one panel into lanes, padded with 0; gives 0 times each value, added up: NaN where one is not
 /// finite.
 #[inline(always)]
-fn copy_short_rows<const L: usize>(panels: &mut [Values], masks: &[Mask; L], x: &[f64], d: usize) -> Lane {
-    let mut zeros = [Lane::ZERO; L];
-    let (mut rest, d) = (x, d.clamp(1, L * WIDTH));
+fn copy_short_rows<const V: usize>(panels: &mut [Values], masks: &[Mask; V], x: &[f64], d: usize) -> F64x4 {
+    let mut zeros = [F64x4::ZERO; V];
+    let (mut rest, d) = (x, d.clamp(1, V * LANES));
     let mut panels = panels.iter_mut();
     // What follows a row is the next one, which the masks hide, unless all ends there.
-    while let Some(lanes) = rest.as_chunks::<WIDTH>().0.first_chunk::<L>() {
+    while let Some(vectors) = rest.as_chunks::<LANES>().0.first_chunk::<V>() {
         let Some(panel) = panels.next() else { break };
-        zeros = copy_panel(panel, masks, lanes, zeros);
+        zeros = copy_panel(panel, masks, vectors, zeros);
         rest = &rest[d..];
     }
     for (panel, x) in panels.zip(rest.chunks(d)) {
         zeros = copy_last_panel(panel, masks, x, zeros);
     }
-    zeros.into_iter().fold(Lane::ZERO, Lane::add)
+    zeros.into_iter().fold(F64x4::ZERO, F64x4::add)
 }
 
 /// The same for rows of any length.
 #[inline(always)]
-fn copy_long_rows<const L: usize>(panels: &mut [Values], masks: &[[Mask; L]], x: &[f64], d: usize) -> Lane {
-    let mut zeros = [Lane::ZERO; L];
+fn copy_long_rows<const V: usize>(panels: &mut [Values], masks: &[[Mask; V]], x: &[f64], d: usize) -> F64x4 {
+    let mut zeros = [F64x4::ZERO; V];
     for (i, panels) in panels.chunks_exact_mut(masks.len()).enumerate() {
         for (j, (panel, masks)) in panels.iter_mut().zip(masks).enumerate() {
-            let rest = &x[i * d + j * L * WIDTH..];
-            zeros = match rest.as_chunks::<WIDTH>().0.first_chunk::<L>() {
-                Some(lanes) => copy_panel(panel, masks, lanes, zeros),
+            let rest = &x[i * d + j * V * LANES..];
+            zeros = match rest.as_chunks::<LANES>().0.first_chunk::<V>() {
+                Some(vectors) => copy_panel(panel, masks, vectors, zeros),
                 None => copy_last_panel(panel, masks, rest, zeros),
             };
         }
     }
-    zeros.into_iter().fold(Lane::ZERO, Lane::add)
+    zeros.into_iter().fold(F64x4::ZERO, F64x4::add)
 }
 
 /// Copy the numbers of a row that fill one panel, adding 0 times each to a sum per lane: one sum alone would be a long
 /// chain of additions to wait for.
 #[inline(always)]
-fn copy_panel<const L: usize>(
+fn copy_panel<const V: usize>(
     panel: &mut Values,
-    masks: &[Mask; L],
-    lanes: &[[f64; WIDTH]; L],
-    mut zeros: [Lane; L],
-) -> [Lane; L] {
-    for v in 0..L {
-        let lane = Lane(lanes[v]).masked(&masks[v]);
-        *panel.lane_mut(v) = lane.0;
-        zeros[v] = lane.mul_add(Lane::ZERO, zeros[v]);
+    masks: &[Mask; V],
+    vectors: &[[f64; LANES]; V],
+    mut zeros: [F64x4; V],
+) -> [F64x4; V] {
+    for v in 0..V {
+        let vector = F64x4(vectors[v]).masked(&masks[v]);
+        *panel.vector_mut(v) = vector.0;
+        zeros[v] = vector.mul_add(F64x4::ZERO, zeros[v]);
     }
     zeros
 }
@@ -425,8 +425,8 @@ fn copy_panel<const L: usize>(
 /// The same where not enough follows.
 #[cold]
 #[inline(never)]
-fn copy_last_panel<const L: usize>(panel: &mut Values, masks: &[Mask; L], x: &[f64], zeros: [Lane; L]) -> [Lane; L] {
-    let mut padded = [[0.0; WIDTH]; L];
+fn copy_last_panel<const V: usize>(panel: &mut Values, masks: &[Mask; V], x: &[f64], zeros: [F64x4; V]) -> [F64x4; V] {
+    let mut padded = [[0.0; LANES]; V];
     for (number, &value) in padded.as_flattened_mut().iter_mut().zip(x) {
         *number = value;
     }
@@ -438,12 +438,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_sorted_into_lanes_and_places() {
+    fn rows_are_split_into_numbers_and_nominal_codes() {
         let layout = Layout::new(&Schema { n_values: vec![0, 3, 0, 2], n_classes: 2 });
         assert_eq!(layout.places[3], Place::Nominal(1));
         let mut rows = Rows::<1>::new(&layout, 2);
         rows.fill(&layout, &[1.5, 2.0, -1.0, 1.0, f64::INFINITY, f64::NAN, 0.0, 0.0], 2);
-        assert_eq!(rows.row(0).panels()[0].lane(0), Lane([1.5, -1.0, 0.0, 0.0]));
+        assert_eq!(rows.row(0).panels()[0].vector(0), F64x4([1.5, -1.0, 0.0, 0.0]));
         assert_eq!((rows.row(0).codes(), rows.row(0).gaps()), ([2, 5].as_slice(), false));
         assert!(rows.row(1).panels()[0].0[0].is_nan());
         assert_eq!((rows.row(1).codes(), rows.row(1).gaps()), ([MISSING, 4].as_slice(), true));
@@ -455,15 +455,15 @@ mod tests {
         let layout = Layout::in_subspace(&schema, 3);
         let mut rows = Rows::<1>::new(&layout, 2);
         rows.gather(1, &layout, &[1.0, 2.0, 3.0, 1.0, 5.0], &[0, 3, 4]);
-        assert_eq!(rows.row(1).panels()[0].lane(0), Lane([1.0, 5.0, 0.0, 0.0]));
+        assert_eq!(rows.row(1).panels()[0].vector(0), F64x4([1.0, 5.0, 0.0, 0.0]));
         assert_eq!((rows.row(1).codes(), rows.row(1).gaps()), ([MISSING, 5].as_slice(), false));
         rows.gather(1, &layout, &[1.0, f64::NAN, 3.0, 1.0, 5.0], &[1, 2, 3]);
-        assert_eq!(rows.row(1).panels()[0].lane(0), Lane([3.0, 0.0, 0.0, 0.0]));
+        assert_eq!(rows.row(1).panels()[0].vector(0), F64x4([3.0, 0.0, 0.0, 0.0]));
         assert!(rows.row(1).gaps());
         let numbers = Layout::in_subspace(&Schema { n_values: vec![0; 6], n_classes: 2 }, 2);
         let mut rows = Rows::<1>::new(&numbers, 2);
         rows.gather(0, &numbers, &[0.0, 1.0, f64::NEG_INFINITY, 3.0, 4.0, 5.0], &[1, 5]);
-        assert_eq!((rows.row(0).panels()[0].lane(0), rows.row(0).gaps()), (Lane([1.0, 5.0, 0.0, 0.0]), false));
+        assert_eq!((rows.row(0).panels()[0].vector(0), rows.row(0).gaps()), (F64x4([1.0, 5.0, 0.0, 0.0]), false));
         rows.gather(0, &numbers, &[0.0, 1.0, f64::NEG_INFINITY, 3.0, 4.0, 5.0], &[2, 5]);
         assert!(rows.row(0).panels()[0].0[0].is_nan() && rows.row(0).gaps());
     }
@@ -474,7 +474,7 @@ mod tests {
             let schema = Schema { n_values: vec![0; d], n_classes: 2 };
             let layout = Layout::new(&schema);
             let x: Vec<f64> = (0..2 * d).map(|i| i as f64).collect();
-            let mut rows = Rows::<MAX_LANES>::new(&layout, 2);
+            let mut rows = Rows::<MAX_VECTORS>::new(&layout, 2);
             rows.fill(&layout, &x, 2);
             for i in 0..2 {
                 let numbers: Vec<f64> = rows.row(i).panels().iter().flat_map(|values| values.0).collect();
@@ -482,7 +482,8 @@ mod tests {
                 assert!(numbers[d..].iter().all(|&number| number == 0.0));
                 assert!(!rows.row(i).gaps());
             }
-            let total: usize = (0..layout.n_panels::<MAX_LANES>()).map(|p| columns_in_panel::<MAX_LANES>(d, p)).sum();
+            let total: usize =
+                (0..layout.n_panels::<MAX_VECTORS>()).map(|p| columns_in_panel::<MAX_VECTORS>(d, p)).sum();
             assert_eq!(total, d);
         }
     }

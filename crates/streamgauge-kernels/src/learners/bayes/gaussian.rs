@@ -1,6 +1,6 @@
 //! The normal distributions of the numeric attributes of one class, a panel of columns at a time.
 
-use crate::learners::lanes::{Lane, WIDTH};
+use crate::learners::f64x4::{F64x4, LANES};
 use crate::learners::rows::Values;
 use crate::learners::vector_math::{HALF_LN_2PI, ln, ln_of_weight};
 
@@ -32,43 +32,43 @@ impl Class {
     }
 }
 
-/// Up to `4 L` columns of one class: their means, squared deviations and ranges.
+/// Up to `4 V` columns of one class: their means, squared deviations and ranges.
 ///
 /// A column of padding has value 0 and squared deviations 1 for ever, which changes neither sums nor products.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-pub(in crate::learners) struct Panel<const L: usize> {
+pub(in crate::learners) struct Panel<const V: usize> {
     /// What is known of the class itself; that of a class's first panel counts.
     pub class: Class,
     /// Keeps panels from lying powers of two apart, where a processor takes a store to one for a load from another.
-    _apart: Lane,
-    pub moments: Moments<L>,
+    _apart: F64x4,
+    pub moments: Moments<V>,
     /// Kept ready because prediction needs them far more often than they change.
-    pub decays: Decays<L>,
-    min: [Lane; L],
-    max: [Lane; L],
+    pub decays: Decays<V>,
+    min: [F64x4; V],
+    max: [F64x4; V],
 }
 
-/// The means of up to `4 L` columns, and their squared deviations.
+/// The means of up to `4 V` columns, and their squared deviations.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-pub(in crate::learners) struct Moments<const L: usize> {
-    mean: [Lane; L],
+pub(in crate::learners) struct Moments<const V: usize> {
+    mean: [F64x4; V],
     /// Sums of the weighted squared deviations from the mean.
-    squares: [Lane; L],
+    squares: [F64x4; V],
 }
 
-/// -1/(2 variance) of up to `4 L` columns.
-pub(in crate::learners) type Decays<const L: usize> = [Lane; L];
+/// -1/(2 variance) of up to `4 V` columns.
+pub(in crate::learners) type Decays<const V: usize> = [F64x4; V];
 
-impl<const L: usize> Moments<L> {
+impl<const V: usize> Moments<V> {
     /// Of nothing but padding.
-    pub const PADDING: Self = Self { mean: [Lane::ZERO; L], squares: [Lane([1.0; WIDTH]); L] };
+    pub const PADDING: Self = Self { mean: [F64x4::ZERO; V], squares: [F64x4([1.0; LANES]); V] };
 
     /// Those with a row without gaps, after which the class has the weight `observed`.
     #[inline(always)]
-    pub fn with(&self, x: &[Lane; L], weight: f64, observed: f64) -> Self {
-        let (share, weight) = (Lane::splat(weight / observed), Lane::splat(weight));
+    pub fn with(&self, x: &[F64x4; V], weight: f64, observed: f64) -> Self {
+        let (share, weight) = (F64x4::splat(weight / observed), F64x4::splat(weight));
         let mut with = *self;
         for (v, &x) in x.iter().enumerate() {
             let delta = x - self.mean[v];
@@ -83,16 +83,16 @@ impl<const L: usize> Moments<L> {
     /// `spread` is the weight of the class less 1. Gives also the products of the squared deviations, lane by lane, and
     /// their inverses; where those are not [`safe`], the decays are worthless and [`Panel::refresh_known`] must set them.
     #[inline(always)]
-    pub fn decays(&self, spread: f64) -> (Decays<L>, Lane, Lane) {
+    pub fn decays(&self, spread: f64) -> (Decays<V>, F64x4, F64x4) {
         let mut products = self.squares;
-        for v in 1..L {
+        for v in 1..V {
             products[v] = products[v - 1] * self.squares[v];
         }
-        let product = products[L - 1];
+        let product = products[V - 1];
         let inverse = product.map(|product| 1.0 / product);
-        let mut rest = inverse * Lane::splat(-0.5 * spread);
-        let mut decays = [Lane::ZERO; L];
-        for v in (1..L).rev() {
+        let mut rest = inverse * F64x4::splat(-0.5 * spread);
+        let mut decays = [F64x4::ZERO; V];
+        for v in (1..V).rev() {
             decays[v] = rest * products[v - 1];
             rest = rest * self.squares[v];
         }
@@ -102,7 +102,7 @@ impl<const L: usize> Moments<L> {
 
     /// Add to a sum the logarithms of the densities, without their normalisers.
     #[inline(always)]
-    pub fn add_log_densities(&self, decays: &Decays<L>, x: &[Lane; L], mut sum: Lane) -> Lane {
+    pub fn add_log_densities(&self, decays: &Decays<V>, x: &[F64x4; V], mut sum: F64x4) -> F64x4 {
         for (v, &x) in x.iter().enumerate() {
             let delta = x - self.mean[v];
             sum = (delta * delta).mul_add(decays[v], sum);
@@ -132,28 +132,28 @@ pub(in crate::learners) struct Columns {
     /// The weight of the values of each.
     pub weight: f64,
     /// Their means.
-    pub mean: Lane,
+    pub mean: F64x4,
     /// The sums of their weighted squared deviations from the mean.
-    pub squares: Lane,
+    pub squares: F64x4,
     /// The least of them.
-    pub min: Lane,
+    pub min: F64x4,
     /// The greatest of them.
-    pub max: Lane,
+    pub max: F64x4,
 }
 
-impl<const L: usize> Panel<L> {
+impl<const V: usize> Panel<V> {
     /// A panel that has seen nothing, with `n_columns` columns that are not padding.
     pub fn new(class: Class, n_columns: usize) -> Self {
         let mut panel = Self {
             class,
-            _apart: Lane::ZERO,
+            _apart: F64x4::ZERO,
             moments: Moments::PADDING,
-            decays: [Lane::ZERO; L],
-            min: [Lane::splat(f64::INFINITY); L],
-            max: [Lane::splat(f64::NEG_INFINITY); L],
+            decays: [F64x4::ZERO; V],
+            min: [F64x4::splat(f64::INFINITY); V],
+            max: [F64x4::splat(f64::NEG_INFINITY); V],
         };
         for column in 0..n_columns {
-            panel.moments.squares[column / WIDTH].0[column % WIDTH] = 0.0;
+            panel.moments.squares[column / LANES].0[column % LANES] = 0.0;
         }
         panel
     }
@@ -161,13 +161,13 @@ impl<const L: usize> Panel<L> {
     /// What is known of a column whose values have the given weight.
     #[inline(always)]
     pub fn column(&self, column: usize, weight: f64) -> Column {
-        let (lane, i) = (column / WIDTH, column % WIDTH);
+        let (vector, i) = (column / LANES, column % LANES);
         Column {
             weight,
-            mean: self.moments.mean[lane].0[i],
-            squares: self.moments.squares[lane].0[i],
-            min: self.min[lane].0[i],
-            max: self.max[lane].0[i],
+            mean: self.moments.mean[vector].0[i],
+            squares: self.moments.squares[vector].0[i],
+            min: self.min[vector].0[i],
+            max: self.max[vector].0[i],
         }
     }
 
@@ -180,7 +180,7 @@ impl<const L: usize> Panel<L> {
 
     /// Take in a row without gaps, after which the class has the weight `observed`.
     #[inline(always)]
-    pub fn observe(&mut self, x: &[Lane; L], weight: f64, observed: f64, keeps_ranges: bool) {
+    pub fn observe(&mut self, x: &[F64x4; V], weight: f64, observed: f64, keeps_ranges: bool) {
         if keeps_ranges {
             self.widen(x);
         }
@@ -189,9 +189,9 @@ impl<const L: usize> Panel<L> {
 
     /// Take a row into the ranges.
     #[inline(always)]
-    fn widen(&mut self, x: &[Lane; L]) {
+    fn widen(&mut self, x: &[F64x4; V]) {
         let (mut min, mut max) = (self.min, self.max);
-        for v in 0..L {
+        for v in 0..V {
             min[v] = x[v].zip(min[v], |x, min| if x < min { x } else { min });
             max[v] = x[v].zip(max[v], |x, max| if x > max { x } else { max });
         }
@@ -203,10 +203,10 @@ impl<const L: usize> Panel<L> {
 
     /// Take in a row that may have gaps; `known` is the weight of the values of each column.
     #[inline(always)]
-    pub fn observe_known(&mut self, x: &Values, weight: f64, known: &mut [Lane; L]) {
+    pub fn observe_known(&mut self, x: &Values, weight: f64, known: &mut [F64x4; V]) {
         for (v, known) in known.iter_mut().enumerate() {
-            for i in 0..WIDTH {
-                let value = x.lane(v).0[i];
+            for i in 0..LANES {
+                let value = x.vector(v).0[i];
                 if value.is_nan() {
                     continue;
                 }
@@ -223,7 +223,7 @@ impl<const L: usize> Panel<L> {
 
     /// Set the decays from the squared deviations, as [`Moments::decays`] does.
     #[inline(always)]
-    pub fn refresh(&mut self, spread: f64) -> (Lane, Lane) {
+    pub fn refresh(&mut self, spread: f64) -> (F64x4, F64x4) {
         let (decays, products, inverses) = self.moments.decays(spread);
         self.decays = decays;
         (products, inverses)
@@ -231,7 +231,7 @@ impl<const L: usize> Panel<L> {
 
     /// Add to a sum the logarithms of the densities, without their normalisers.
     #[inline(always)]
-    pub fn add_log_densities(&self, x: &[Lane; L], sum: Lane) -> Lane {
+    pub fn add_log_densities(&self, x: &[F64x4; V], sum: F64x4) -> F64x4 {
         self.moments.add_log_densities(&self.decays, x, sum)
     }
 
@@ -240,13 +240,13 @@ impl<const L: usize> Panel<L> {
     /// A column without variance is a point: its mean has density 1, any other value 0. A column without values
     /// says nothing.
     #[inline(always)]
-    pub fn refresh_known(&mut self, n_columns: usize, known: &[Lane; L]) -> f64 {
-        let mut sum = Lane::ZERO;
+    pub fn refresh_known(&mut self, n_columns: usize, known: &[F64x4; V]) -> f64 {
+        let mut sum = F64x4::ZERO;
         for (v, known) in known.iter().enumerate() {
-            for i in 0..WIDTH {
+            for i in 0..LANES {
                 let weight = known.0[i];
                 let variance = if weight > 1.0 { self.moments.squares[v].0[i] / (weight - 1.0) } else { 0.0 };
-                let silent = v * WIDTH + i >= n_columns || !(weight > 0.0 && variance.is_finite());
+                let silent = v * LANES + i >= n_columns || !(weight > 0.0 && variance.is_finite());
                 let spread = variance > LEAST_VARIANCE;
                 let decay = if spread { -0.5 / variance } else { POINT };
                 self.decays[v].0[i] = if silent { 0.0 } else { decay };
@@ -259,10 +259,10 @@ impl<const L: usize> Panel<L> {
     /// Add to a sum the logarithms of the densities of a row with gaps, without their normalisers and less those of the
     /// columns that are missing.
     #[inline(always)]
-    pub fn add_known_log_densities(&self, x: &Values, mut sum: Lane) -> Lane {
-        for v in 0..L {
-            for i in 0..WIDTH {
-                let (value, decay) = (x.lane(v).0[i], self.decays[v].0[i]);
+    pub fn add_known_log_densities(&self, x: &Values, mut sum: F64x4) -> F64x4 {
+        for v in 0..V {
+            for i in 0..LANES {
+                let (value, decay) = (x.vector(v).0[i], self.decays[v].0[i]);
                 let delta = value - self.moments.mean[v].0[i];
                 sum.0[i] += if value.is_nan() { -log_normaliser(decay) } else { delta * delta * decay };
             }
@@ -271,12 +271,12 @@ impl<const L: usize> Panel<L> {
     }
 
     /// All that must be saved, lane by lane; the decays follow from it.
-    pub fn saved(&self) -> impl Iterator<Item = &Lane> {
+    pub fn saved(&self) -> impl Iterator<Item = &F64x4> {
         self.moments.mean.iter().chain(&self.moments.squares).chain(&self.min).chain(&self.max)
     }
 
     /// The same, to be read into.
-    pub fn saved_mut(&mut self) -> impl Iterator<Item = &mut Lane> {
+    pub fn saved_mut(&mut self) -> impl Iterator<Item = &mut F64x4> {
         self.moments.mean.iter_mut().chain(&mut self.moments.squares).chain(&mut self.min).chain(&mut self.max)
     }
 }
@@ -284,7 +284,7 @@ impl<const L: usize> Panel<L> {
 /// Whether products of squared deviations and their inverses are such that no bits are lost, and soon will not be, when
 /// the four are multiplied.
 #[inline(always)]
-pub(super) fn safe(products: Lane, inverses: Lane) -> bool {
+pub(super) fn safe(products: F64x4, inverses: F64x4) -> bool {
     let most = products.zip(inverses, |product, inverse| if product > inverse { product } else { inverse });
     let bad = most.0.map(|most| if most < 1e70 { 0 } else { u64::MAX });
     bad[0] | bad[1] | bad[2] | bad[3] == 0
@@ -317,9 +317,9 @@ mod tests {
     fn moments_agree_with_two_passes_and_both_ways_to_refresh_agree() {
         let (rows, mut panel, mut careful) =
             (rows(), Panel::<2>::new(Class::new(0.0), 5), Panel::<2>::new(Class::new(0.0), 5));
-        let mut known = [Lane::ZERO; 2];
+        let mut known = [F64x4::ZERO; 2];
         for (i, x) in rows.iter().enumerate() {
-            panel.observe(&x.lanes(), 1.0, (i + 1) as f64, true);
+            panel.observe(&x.vectors(), 1.0, (i + 1) as f64, true);
             careful.observe_known(x, 1.0, &mut known);
         }
         let n = rows.len() as f64;
@@ -340,18 +340,18 @@ mod tests {
         let fast = 0.5 * (5.0 * (n - 1.0).ln() - product.ln()) - 5.0 * HALF_LN_2PI;
         let slow = careful.refresh_known(5, &known);
         assert!((fast - log).abs() < 1e-12 && (slow - log).abs() < 1e-12);
-        let sum = |panel: &Panel<2>| panel.add_log_densities(&rows[7].lanes(), Lane::ZERO).sum();
+        let sum = |panel: &Panel<2>| panel.add_log_densities(&rows[7].vectors(), F64x4::ZERO).sum();
         assert!((sum(&panel) - sum(&careful)).abs() < 1e-12 * sum(&panel).abs());
     }
 
     #[test]
     fn a_constant_column_admits_its_value_alone_and_a_missing_one_says_nothing() {
-        let (mut panel, mut known) = (Panel::<1>::new(Class::new(0.0), 2), [Lane::ZERO]);
+        let (mut panel, mut known) = (Panel::<1>::new(Class::new(0.0), 2), [F64x4::ZERO]);
         for i in 0..10 {
             panel.observe_known(&values(&[3.5, f64::from(i)]), 1.0, &mut known);
         }
         panel.refresh_known(2, &known);
-        let log = |a: f64, b: f64| panel.add_known_log_densities(&values(&[a, b]), Lane::ZERO).sum();
+        let log = |a: f64, b: f64| panel.add_known_log_densities(&values(&[a, b]), F64x4::ZERO).sum();
         assert_eq!(log(3.5, 4.5), 0.0);
         assert!(log(3.6, 4.5) < -1e200);
         assert_eq!(log(f64::NAN, 4.5), 0.0);

@@ -4,8 +4,8 @@
 //! underflows. No logarithm or exponential is taken per attribute: what does not depend on the row is kept ready per
 //! class and refreshed when the class learns.
 
-use super::lanes::{Lane, WIDTH};
-use super::rows::{Layout, MAX_LANES, Place, columns_in_panel};
+use super::f64x4::{F64x4, LANES};
+use super::rows::{Layout, MAX_VECTORS, Place, columns_in_panel};
 use super::{ABSTAINED, Schema};
 
 mod gaussian;
@@ -74,9 +74,9 @@ impl Site {
     }
 }
 
-/// Naive Bayes models of one schema. `L` is the number of lanes in a panel of numeric columns.
+/// Naive Bayes models of one schema. `V` is the number of lanes in a panel of numeric columns.
 #[derive(Debug, Clone)]
-pub(super) struct Models<const L: usize> {
+pub(super) struct Models<const V: usize> {
     layout: Layout,
     n_classes: usize,
     n_panels: usize,
@@ -86,9 +86,9 @@ pub(super) struct Models<const L: usize> {
     subspaces: Option<Subspaces>,
     sites: Vec<Site>,
     /// Per model and class its panels, all that prediction and learning touch side by side.
-    panels: Vec<Panel<L>>,
+    panels: Vec<Panel<V>>,
     /// The weights of the values of each column, for classes with gaps; empty until a value is missing.
-    known: Vec<[Lane; L]>,
+    known: Vec<[F64x4; V]>,
     counts: Vec<f64>,
     logs: Vec<f64>,
     /// Per model a bit for each attribute that a tree no longer looks at there; empty where all are looked at.
@@ -97,13 +97,13 @@ pub(super) struct Models<const L: usize> {
     n_words: usize,
 }
 
-impl<const L: usize> Models<L> {
+impl<const V: usize> Models<V> {
     /// No models yet. With subspaces each model looks at some of the attributes only.
     pub fn new(schema: &Schema, keeps_ranges: bool, subspaces: Option<Subspaces>) -> Self {
         let layout = Layout::in_subspace(schema, subspaces.as_ref().map_or(usize::MAX, Subspaces::size));
         Self {
             n_classes: schema.n_classes,
-            n_panels: layout.n_panels::<L>(),
+            n_panels: layout.n_panels::<V>(),
             layout,
             keeps_ranges,
             subspaces,
@@ -157,7 +157,7 @@ impl<const L: usize> Models<L> {
     /// The number of panels, known to the compiler where a row is short.
     #[inline(always)]
     fn n_panels(&self) -> usize {
-        if L < MAX_LANES { 1 } else { self.n_panels }
+        if V < MAX_VECTORS { 1 } else { self.n_panels }
     }
 
     /// Where the panels of a class stand.
@@ -178,7 +178,7 @@ impl<const L: usize> Models<L> {
 
     /// The panels of all classes of a model.
     #[inline(always)]
-    fn panels(&self, site: usize) -> &[Panel<L>] {
+    fn panels(&self, site: usize) -> &[Panel<V>] {
         let n = self.n_classes * self.n_panels();
         &self.panels[site * n..(site + 1) * n]
     }
@@ -205,16 +205,16 @@ impl<const L: usize> Models<L> {
     pub fn column(&self, site: usize, class: usize, column: usize) -> Column {
         let first = self.panel_range(site, class).start;
         let Class { observed, gaps, .. } = self.panels[first].class;
-        let (at, i) = (first + column / (WIDTH * L), column % (WIDTH * L));
-        let weight = if gaps { self.known[at][i / WIDTH].0[i % WIDTH] } else { observed };
+        let (at, i) = (first + column / (LANES * V), column % (LANES * V));
+        let weight = if gaps { self.known[at][i / LANES].0[i % LANES] } else { observed };
         self.panels[at].column(i, weight)
     }
 
     /// What is known of the four numeric columns of a lane of a class without gaps.
     #[inline(always)]
-    pub fn columns(&self, site: usize, class: usize, lane: usize) -> Columns {
+    pub fn columns(&self, site: usize, class: usize, vector: usize) -> Columns {
         let panels = &self.panels[self.panel_range(site, class)];
-        panels[lane / L].columns(lane % L, panels[0].class.observed)
+        panels[vector / V].columns(vector % V, panels[0].class.observed)
     }
 
     /// Whether a model has observed no row.
@@ -241,7 +241,7 @@ impl<const L: usize> Models<L> {
         grow(&mut self.sites, site + 1, Site::new(0.0, ABSTAINED, 0.0, 0));
         grow(&mut self.panels, n * self.n_panels, Panel::new(Class::new(0.0), 0));
         if !self.known.is_empty() {
-            grow(&mut self.known, n * self.n_panels, [Lane::ZERO; L]);
+            grow(&mut self.known, n * self.n_panels, [F64x4::ZERO; V]);
         }
         grow(&mut self.counts, n * self.layout.n_counts, 0.0);
         grow(&mut self.logs, n * self.layout.n_counts, 0.0);
@@ -262,7 +262,7 @@ impl<const L: usize> Models<L> {
                 (heaviest, most) = (class as i32, weight);
             }
             for (i, at) in self.panel_range(site, class).enumerate() {
-                self.panels[at] = Panel::new(Class::new(weight), columns_in_panel::<L>(n_numeric, i));
+                self.panels[at] = Panel::new(Class::new(weight), columns_in_panel::<V>(n_numeric, i));
             }
             let range = self.count_range(site, class);
             nominal::clear(&self.layout.nominal, &mut self.counts[range.clone()], &mut self.logs[range]);

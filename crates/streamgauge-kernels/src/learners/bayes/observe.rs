@@ -3,17 +3,17 @@
 use super::gaussian::{Class, Panel, safe};
 use super::{Models, nominal};
 use crate::dispatch;
-use crate::learners::lanes::{Lane, WIDTH};
-use crate::learners::rows::{MAX_LANES, Row, columns_in_panel};
+use crate::learners::f64x4::{F64x4, LANES};
+use crate::learners::rows::{MAX_VECTORS, Row, columns_in_panel};
 use crate::learners::vector_math::{HALF_LN_2PI, ln_of_quotient, ln_of_weight};
 
 /// The weight of a class up to which its variances are worked out quickly: to the power of 18 it is still a number.
 const MOST_WEIGHT: f64 = 1e15;
 
-impl<const L: usize> Models<L> {
+impl<const V: usize> Models<V> {
     /// Learn a row.
     #[inline(always)]
-    pub fn observe(&mut self, site: usize, row: Row<'_, L>, label: usize, weight: f64) {
+    pub fn observe(&mut self, site: usize, row: Row<'_, V>, label: usize, weight: f64) {
         let range = self.panel_range(site, label);
         let class = &mut self.panels[range.start].class;
         class.weight += weight;
@@ -27,7 +27,7 @@ impl<const L: usize> Models<L> {
         }
         let panels = &mut self.panels[range];
         for (panel, x) in panels.iter_mut().zip(row.panels()) {
-            panel.observe(&x.lanes(), weight, observed, self.keeps_ranges);
+            panel.observe(&x.vectors(), weight, observed, self.keeps_ranges);
         }
         if !refresh(panels, n_numeric) {
             self.refresh_known(site, label);
@@ -39,7 +39,7 @@ impl<const L: usize> Models<L> {
 
     /// Count a row's nominal values.
     #[inline(always)]
-    fn count(&mut self, site: usize, row: Row<'_, L>, label: usize, weight: f64) {
+    fn count(&mut self, site: usize, row: Row<'_, V>, label: usize, weight: f64) {
         let range = self.count_range(site, label);
         let (counts, logs) = (&mut self.counts[range.clone()], &mut self.logs[range]);
         nominal::observe(&self.layout.nominal, row.codes(), weight, counts, logs);
@@ -48,7 +48,7 @@ impl<const L: usize> Models<L> {
     /// Learn a row that is the model's first, or has gaps, or is of a class with gaps; the weights have been added.
     #[cold]
     #[inline(never)]
-    fn observe_unusual(&mut self, site: usize, row: Row<'_, L>, label: usize, weight: f64) {
+    fn observe_unusual(&mut self, site: usize, row: Row<'_, V>, label: usize, weight: f64) {
         if self.sites[site].fresh {
             self.sites[site].fresh = false;
             // Once a row was observed, classes that were not have likelihood 0.
@@ -69,21 +69,21 @@ impl<const L: usize> Models<L> {
 
     /// Take in the numbers of a row column by column, where it or the class has gaps.
     #[inline(always)]
-    fn observe_known(&mut self, site: usize, row: Row<'_, L>, label: usize, weight: f64) {
+    fn observe_known(&mut self, site: usize, row: Row<'_, V>, label: usize, weight: f64) {
         let range = self.panel_range(site, label);
         let Class { observed, gaps, .. } = self.panels[range.start].class;
         if !(row.gaps() || gaps) {
             for (panel, x) in self.panels[range].iter_mut().zip(row.panels()) {
-                panel.observe(&x.lanes(), weight, observed, self.keeps_ranges);
+                panel.observe(&x.vectors(), weight, observed, self.keeps_ranges);
             }
             return;
         }
         if self.known.is_empty() {
-            self.known = vec![[Lane::ZERO; L]; self.panels.len()];
+            self.known = vec![[F64x4::ZERO; V]; self.panels.len()];
         }
         if !gaps {
             self.panels[range.start].class.gaps = true;
-            self.known[range.clone()].fill([Lane::splat(observed - weight); L]);
+            self.known[range.clone()].fill([F64x4::splat(observed - weight); V]);
         }
         for (at, x) in range.zip(row.panels()) {
             self.panels[at].observe_known(x, weight, &mut self.known[at]);
@@ -115,11 +115,11 @@ impl<const L: usize> Models<L> {
                 let range = self.panel_range(site, label);
                 let (first, n_numeric) = (range.start, self.n_numeric(site));
                 let Class { weight, observed, gaps, .. } = self.panels[first].class;
-                let observed = [Lane::splat(observed); L];
+                let observed = [F64x4::splat(observed); V];
                 let mut log = ln_of_weight(weight);
                 for at in range {
                     let known = if gaps { &self.known[at] } else { &observed };
-                    log += self.panels[at].refresh_known(columns_in_panel::<L>(n_numeric, at - first), known);
+                    log += self.panels[at].refresh_known(columns_in_panel::<V>(n_numeric, at - first), known);
                 }
                 self.panels[first].class.log_base = log;
             },
@@ -131,12 +131,12 @@ impl<const L: usize> Models<L> {
 ///
 /// False where the variances do not allow it, because some are 0 or too far from 1.
 #[inline(always)]
-fn refresh<const L: usize>(panels: &mut [Panel<L>], n_columns: usize) -> bool {
+fn refresh<const V: usize>(panels: &mut [Panel<V>], n_columns: usize) -> bool {
     let class = panels[0].class;
     // The weight joins the spreads of the first panel under one logarithm.
     let (mut log, mut weight, mut n_left) = (0.0, class.weight, n_columns);
     for panel in panels.iter_mut() {
-        let n = if L < MAX_LANES { n_left } else { n_left.min(MAX_LANES * WIDTH) };
+        let n = if V < MAX_VECTORS { n_left } else { n_left.min(MAX_VECTORS * LANES) };
         let (products, inverses) = panel.refresh(class.observed - 1.0);
         if !(has_spread(&class) && safe(products, inverses)) {
             return false;

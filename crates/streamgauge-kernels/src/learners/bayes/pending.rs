@@ -10,11 +10,11 @@ use super::gaussian::{Panel, safe};
 use super::observe::{has_spread, log_base, spreads};
 use super::{Models, RULED_OUT, Site};
 use crate::learners::ABSTAINED;
-use crate::learners::lanes::{Lane, WIDTH};
+use crate::learners::f64x4::{F64x4, LANES};
 use crate::learners::rows::{BLOCK, Values};
 
 /// The two classes of a model, most streams having no more.
-pub(in crate::learners) type Pair<const L: usize> = [Panel<L>; 2];
+pub(in crate::learners) type Pair<const V: usize> = [Panel<V>; 2];
 
 /// Rows of a block that were learnt but not yet predicted, each in its place.
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ pub(in crate::learners) struct Pending {
     /// Per class, the sum of the logarithms of the densities before it.
     sums: [[f64; BLOCK]; 2],
     /// The same of the last rows, lane by lane.
-    lanes: [[Lane; WIDTH]; 2],
+    vectors: [[F64x4; LANES]; 2],
     /// Once it is settled: the part of the log-likelihood of its class after it that does not depend on a row.
     log_bases: [f64; BLOCK],
 }
@@ -43,7 +43,7 @@ impl Pending {
             spreads: [1.0; BLOCK],
             products: [1.0; BLOCK],
             sums: [[0.0; BLOCK]; 2],
-            lanes: [[Lane::ZERO; WIDTH]; 2],
+            vectors: [[F64x4::ZERO; LANES]; 2],
             log_bases: [0.0; BLOCK],
         }
     }
@@ -52,21 +52,21 @@ impl Pending {
     ///
     /// False where what it changed cannot wait: it must be settled and its class refreshed at once.
     #[inline(always)]
-    pub fn put_off<const L: usize>(
+    pub fn put_off<const V: usize>(
         &mut self,
         i: usize,
         site: &mut Site,
-        pair: &mut Pair<L>,
+        pair: &mut Pair<V>,
         x: &Values,
         (label, weight): (i32, f64),
     ) -> bool {
-        let (i, x) = (i % BLOCK, &x.lanes());
+        let (i, x) = (i % BLOCK, &x.vectors());
         // Kept for nobody: without a place for all four numbers the compiler works out one after the other.
-        for (panel, lanes) in pair.iter().zip(&mut self.lanes) {
-            lanes[i % WIDTH] = panel.add_log_densities(x, Lane::ZERO);
+        for (panel, vectors) in pair.iter().zip(&mut self.vectors) {
+            vectors[i % LANES] = panel.add_log_densities(x, F64x4::ZERO);
         }
-        for (sums, lanes) in self.sums.iter_mut().zip(&self.lanes) {
-            sums[i] = lanes[i % WIDTH].sum();
+        for (sums, vectors) in self.sums.iter_mut().zip(&self.vectors) {
+            sums[i] = vectors[i % LANES].sum();
         }
         self.majorities[i] = site.majority;
         if weight <= 0.0 {
@@ -89,8 +89,8 @@ impl Pending {
     /// Take the logarithms of rows.
     #[inline(always)]
     pub fn settle(&mut self, rows: Range<usize>, n_columns: usize) {
-        let fours = rows.start / WIDTH..rows.end.div_ceil(WIDTH).min(BLOCK / WIDTH);
-        let rows = fours.start * WIDTH..fours.end * WIDTH;
+        let fours = rows.start / LANES..rows.end.div_ceil(LANES).min(BLOCK / LANES);
+        let rows = fours.start * LANES..fours.end * LANES;
         let weights = self.spreads[rows.clone()].iter().zip(&self.weights[rows.clone()]);
         let logs = self.log_bases[rows.clone()].iter_mut().zip(&self.products[rows]);
         for ((log, &product), (&spread, &weight)) in logs.zip(weights) {
@@ -107,7 +107,7 @@ impl Pending {
     /// The logarithms of the classes' weights times the likelihood of a settled row. Rows of a model must be asked for in
     /// their order: what it changed is then made known to those that follow.
     #[inline(always)]
-    pub fn logs<const L: usize>(&self, i: usize, pair: &mut Pair<L>, (label, weight): (i32, f64)) -> [f64; 2] {
+    pub fn logs<const V: usize>(&self, i: usize, pair: &mut Pair<V>, (label, weight): (i32, f64)) -> [f64; 2] {
         let i = i % BLOCK;
         let logs = [0, 1].map(|class| pair[class].class.log_base + self.sums[class][i]);
         let class = &mut pair[label as usize % 2].class;
@@ -141,7 +141,7 @@ fn neither(otherwise: i32) -> (i32, f64) {
     (otherwise, RULED_OUT)
 }
 
-impl<const L: usize> Models<L> {
+impl<const V: usize> Models<V> {
     /// Whether rows without gaps can wait at models: where there are two classes, and no more numbers than fill a panel.
     #[inline(always)]
     pub fn can_wait(&self) -> bool {
@@ -150,7 +150,7 @@ impl<const L: usize> Models<L> {
 
     /// All models of two classes: what each knows, and the classes.
     #[inline(always)]
-    pub fn pairs(&mut self) -> (&mut [Site], &mut [Pair<L>]) {
+    pub fn pairs(&mut self) -> (&mut [Site], &mut [Pair<V>]) {
         let pairs = self.panels.as_chunks_mut::<2>().0;
         // Of one length, so that one check is enough.
         let n = pairs.len().min(self.sites.len());

@@ -1,7 +1,7 @@
 //! The room that models take, and models that come and go.
 
 use super::gaussian::Panel;
-use super::{Lane, Models, Site, Subspaces};
+use super::{F64x4, Models, Site, Subspaces};
 
 /// Give a column room for `length` values, no less and, as far as it holds no more than that, no more.
 pub(in crate::learners) fn fit<T>(column: &mut Vec<T>, length: usize) {
@@ -9,7 +9,7 @@ pub(in crate::learners) fn fit<T>(column: &mut Vec<T>, length: usize) {
     column.reserve_exact(length.saturating_sub(column.len()));
 }
 
-impl<const L: usize> Models<L> {
+impl<const V: usize> Models<V> {
     /// Keep a bit for each attribute of each model that says whether it is looked at; to be asked for before any model.
     pub fn keep_ignored(&mut self) {
         self.n_words = self.layout.n_attributes().div_ceil(u64::BITS as usize);
@@ -35,11 +35,11 @@ impl<const L: usize> Models<L> {
 
     /// The bytes that a model takes, with the weights of its columns where those are kept or asked for.
     pub fn bytes_of_one(&self, with_gaps: bool) -> usize {
-        let gaps = if with_gaps || self.knows_gaps() { size_of::<[Lane; L]>() } else { 0 };
+        let gaps = if with_gaps || self.knows_gaps() { size_of::<[F64x4; V]>() } else { 0 };
         size_of::<Site>()
             + self.n_words * size_of::<u64>()
             + self.subspaces.as_ref().map_or(0, Subspaces::size) * size_of::<u32>()
-            + self.n_classes * self.n_panels * (size_of::<Panel<L>>() + gaps)
+            + self.n_classes * self.n_panels * (size_of::<Panel<V>>() + gaps)
             + self.n_classes * self.layout.n_counts * 2 * size_of::<f64>()
     }
 

@@ -5,10 +5,10 @@ use super::{Models, Subspaces, nominal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::learners::ABSTAINED;
-use crate::learners::lanes::Lane;
+use crate::learners::f64x4::F64x4;
 use crate::learners::vector_math::ln_of_weight;
 
-impl<const L: usize> Models<L> {
+impl<const V: usize> Models<V> {
     /// Write all models.
     pub fn save(&self, writer: &mut Writer) {
         writer.u64(self.sites.len() as u64);
@@ -26,7 +26,7 @@ impl<const L: usize> Models<L> {
             writer.u64(u64::from(panel.class.gaps));
         }
         let panels = self.panels.iter().flat_map(Panel::saved);
-        for &number in panels.chain(self.known.as_flattened()).flat_map(|lane| &lane.0) {
+        for &number in panels.chain(self.known.as_flattened()).flat_map(|vector| &vector.0) {
             writer.f64(number);
         }
         writer.f64s(&self.counts);
@@ -68,10 +68,10 @@ impl<const L: usize> Models<L> {
             }
         }
         if with_known {
-            self.known = vec![[Lane::ZERO; L]; self.panels.len()];
+            self.known = vec![[F64x4::ZERO; V]; self.panels.len()];
         }
         let panels = self.panels.iter_mut().flat_map(Panel::saved_mut);
-        for number in panels.chain(self.known.as_flattened_mut()).flat_map(|lane| &mut lane.0) {
+        for number in panels.chain(self.known.as_flattened_mut()).flat_map(|vector| &mut vector.0) {
             *number = reader.f64()?;
         }
         reader.f64s_into(&mut self.counts)?;
@@ -94,7 +94,7 @@ impl<const L: usize> Models<L> {
 
     /// No fewer bytes than a model takes when saved.
     fn least_bytes(&self) -> usize {
-        48 + self.n_classes * (24 + 8 * self.layout.n_counts + self.n_panels * 4 * L * size_of::<Lane>())
+        48 + self.n_classes * (24 + 8 * self.layout.n_counts + self.n_panels * 4 * V * size_of::<F64x4>())
     }
 
     /// Work out all that follows from what was counted, as it was worked out while learning.

@@ -10,8 +10,8 @@ use super::observe::{has_spread, log_base, spreads};
 use super::pending::{Pair, likelier};
 use super::{Models, Site};
 use crate::dispatch;
-use crate::learners::lanes::{Lane, Mask, WIDTH, mask};
-use crate::learners::rows::{BLOCK, MAX_LANES};
+use crate::learners::f64x4::{F64x4, LANES, Mask, mask};
+use crate::learners::rows::{BLOCK, MAX_VECTORS};
 use crate::learners::{ABSTAINED, Block};
 
 /// How many states there are room for: those after each row and, at [`FIRST`], those of both classes before all rows.
@@ -23,9 +23,9 @@ const FIRST: usize = BLOCK;
 
 /// The states of two classes within a block of rows.
 #[derive(Debug, Clone)]
-pub(in crate::learners) struct Stages<const L: usize> {
-    moments: [Moments<L>; SLOTS],
-    decays: [Decays<L>; SLOTS],
+pub(in crate::learners) struct Stages<const V: usize> {
+    moments: [Moments<V>; SLOTS],
+    decays: [Decays<V>; SLOTS],
     weights: [f64; SLOTS],
     observed: [f64; SLOTS],
     log_bases: [f64; SLOTS],
@@ -34,22 +34,22 @@ pub(in crate::learners) struct Stages<const L: usize> {
     /// Per row, the slots of both classes before it.
     before: [[u8; 2]; BLOCK],
     /// Per class and row, the logarithms of the densities before it: lane by lane, and added up.
-    sums: [[Lane; BLOCK]; 2],
+    sums: [[F64x4; BLOCK]; 2],
     totals: [[f64; BLOCK]; 2],
 }
 
-impl<const L: usize> Stages<L> {
+impl<const V: usize> Stages<V> {
     /// No rows.
     pub fn new() -> Self {
         Self {
             moments: [Moments::PADDING; SLOTS],
-            decays: [[Lane::ZERO; L]; SLOTS],
+            decays: [[F64x4::ZERO; V]; SLOTS],
             weights: [1.0; SLOTS],
             observed: [2.0; SLOTS],
             log_bases: [0.0; SLOTS],
             products: [1.0; BLOCK],
             before: [[FIRST as u8, FIRST as u8 + 1]; BLOCK],
-            sums: [[Lane::ZERO; BLOCK]; 2],
+            sums: [[F64x4::ZERO; BLOCK]; 2],
             totals: [[0.0; BLOCK]; 2],
         }
     }
@@ -61,8 +61,8 @@ impl<const L: usize> Stages<L> {
     #[inline(always)]
     pub fn interleave(
         &mut self,
-        (site, pair): (&mut Site, &mut Pair<L>),
-        x: &Table<'_, L>,
+        (site, pair): (&mut Site, &mut Pair<V>),
+        x: &Table<'_, V>,
         block: &Block<'_>,
         predictions: &mut [i32],
     ) -> bool {
@@ -92,13 +92,13 @@ impl<const L: usize> Stages<L> {
     #[inline(never)]
     fn interleave_last(
         &mut self,
-        model: (&mut Site, &mut Pair<L>),
+        model: (&mut Site, &mut Pair<V>),
         n_columns: usize,
         block: &Block<'_>,
         predictions: &mut [i32],
     ) -> bool {
         let n = block.labels.len() * n_columns;
-        let mut padded = [0.0; (BLOCK + 1) * MAX_LANES * WIDTH];
+        let mut padded = [0.0; (BLOCK + 1) * MAX_VECTORS * LANES];
         padded[..n].copy_from_slice(&block.x[..n]);
         let table = Table::new(&padded, n_columns);
         dispatch::run(
@@ -120,7 +120,7 @@ impl<const L: usize> Stages<L> {
     ///
     /// A row of weight 0 leaves its class as it is, bit for bit, so that no branch is needed, which would be guessed wrong.
     #[inline(always)]
-    fn learn(&mut self, pair: &Pair<L>, mut total: f64, x: &Table<'_, L>, block: &Block<'_>) -> ([usize; 2], f64) {
+    fn learn(&mut self, pair: &Pair<V>, mut total: f64, x: &Table<'_, V>, block: &Block<'_>) -> ([usize; 2], f64) {
         for (slot, panel) in (FIRST..).zip(pair) {
             self.moments[slot % SLOTS] = panel.moments;
             self.decays[slot % SLOTS] = panel.decays;
@@ -160,12 +160,12 @@ impl<const L: usize> Stages<L> {
 
     /// Work out the densities of both classes before each row.
     #[inline(always)]
-    fn measure(&mut self, x: &Table<'_, L>, n: usize) {
+    fn measure(&mut self, x: &Table<'_, V>, n: usize) {
         for i in 0..n.min(BLOCK) {
             let (x, before) = (x.row(i), self.before[i]);
             for (sums, slot) in self.sums.iter_mut().zip(before) {
                 let slot = slot as usize % SLOTS;
-                sums[i] = self.moments[slot].add_log_densities(&self.decays[slot], &x, Lane::ZERO);
+                sums[i] = self.moments[slot].add_log_densities(&self.decays[slot], &x, F64x4::ZERO);
             }
             for (totals, sums) in self.totals.iter_mut().zip(&self.sums) {
                 totals[i] = sums[i].sum();
@@ -199,50 +199,50 @@ impl<const L: usize> Stages<L> {
 
 /// Rows of numbers, one after the other, as they stand in a batch.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::learners) struct Table<'a, const L: usize> {
+pub(in crate::learners) struct Table<'a, const V: usize> {
     numbers: &'a [f64],
     n_columns: usize,
     /// Hides what follows a row in its last lane.
     mask: Mask,
 }
 
-impl<'a, const L: usize> Table<'a, L> {
+impl<'a, const V: usize> Table<'a, V> {
     /// Rows, and enough after them that lanes can be read.
     fn new(numbers: &'a [f64], n_columns: usize) -> Self {
         // Hidden from the compiler, which would otherwise compare places rather than use the bits.
-        Self { numbers, n_columns, mask: std::hint::black_box(mask(n_columns - (L - 1) * WIDTH)) }
+        Self { numbers, n_columns, mask: std::hint::black_box(mask(n_columns - (V - 1) * LANES)) }
     }
 
     /// A row, padded with 0.
     #[inline(always)]
-    fn row(&self, i: usize) -> [Lane; L] {
+    fn row(&self, i: usize) -> [F64x4; V] {
         let start = i * self.n_columns;
-        let numbers = &self.numbers[start..][..MAX_LANES * WIDTH].as_chunks::<WIDTH>().0;
-        let mut lanes = std::array::from_fn(|v| Lane(numbers[v]));
-        lanes[L - 1] = lanes[L - 1].masked(&self.mask);
-        lanes
+        let numbers = &self.numbers[start..][..MAX_VECTORS * LANES].as_chunks::<LANES>().0;
+        let mut vectors = std::array::from_fn(|v| F64x4(numbers[v]));
+        vectors[V - 1] = vectors[V - 1].masked(&self.mask);
+        vectors
     }
 }
 
 /// Whether the decays of a class can be set quickly.
 #[inline(always)]
-fn is_safe<const L: usize>(moments: &Moments<L>, class: &Class) -> bool {
+fn is_safe<const V: usize>(moments: &Moments<V>, class: &Class) -> bool {
     let (_, products, inverses) = moments.decays(class.observed - 1.0);
     safe(products, inverses)
 }
 
-impl<const L: usize> Models<L> {
+impl<const V: usize> Models<V> {
     /// Predict and learn a block of rows at the only model, as [`Stages::interleave`] does; false also where a number is
     /// missing.
     #[inline(always)]
-    pub fn interleave_in_stages(&mut self, stages: &mut Stages<L>, block: &Block<'_>, predictions: &mut [i32]) -> bool {
+    pub fn interleave_in_stages(&mut self, stages: &mut Stages<V>, block: &Block<'_>, predictions: &mut [i32]) -> bool {
         let (n, n_columns) = (block.labels.len(), self.layout.n_columns);
         let ([site, ..], [pair, ..]) = self.pairs() else { return false };
         if site.fresh {
             return false;
         }
         // What follows a row is the next one, unless all ends there.
-        if block.x.len() >= n * n_columns + MAX_LANES * WIDTH {
+        if block.x.len() >= n * n_columns + MAX_VECTORS * LANES {
             stages.interleave((site, pair), &Table::new(block.x, n_columns), block, predictions)
         } else {
             stages.interleave_last((site, pair), n_columns, block, predictions)

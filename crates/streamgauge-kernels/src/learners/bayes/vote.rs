@@ -4,20 +4,20 @@ use super::gaussian::Panel;
 use super::{Models, Site, nominal};
 use crate::dispatch;
 use crate::learners::ABSTAINED;
-use crate::learners::lanes::Lane;
+use crate::learners::f64x4::F64x4;
 use crate::learners::rows::Row;
 use crate::learners::vector_math::exp;
 
 /// A class with a log-likelihood of no more than this is ruled out.
 pub(in crate::learners) const RULED_OUT: f64 = -1e200;
 
-impl<const L: usize> Models<L> {
+impl<const V: usize> Models<V> {
     /// The logarithm of a class's weight times the likelihood of a row without gaps.
     #[inline(always)]
-    fn log_likelihood(&self, site: usize, class: usize, panels: &[Panel<L>], row: Row<'_, L>) -> f64 {
-        let mut sum = Lane::ZERO;
+    fn log_likelihood(&self, site: usize, class: usize, panels: &[Panel<V>], row: Row<'_, V>) -> f64 {
+        let mut sum = F64x4::ZERO;
         for (panel, x) in panels.iter().zip(row.panels()) {
-            sum = panel.add_log_densities(&x.lanes(), sum);
+            sum = panel.add_log_densities(&x.vectors(), sum);
         }
         // Through memory: else the compiler, seeing how the four are added up, works with two at a time.
         let sum = std::hint::black_box(sum);
@@ -31,11 +31,11 @@ impl<const L: usize> Models<L> {
     /// The same for a row with gaps, which are left out.
     #[cold]
     #[inline(never)]
-    fn log_likelihood_of_known(&self, site: usize, class: usize, row: Row<'_, L>) -> f64 {
+    fn log_likelihood_of_known(&self, site: usize, class: usize, row: Row<'_, V>) -> f64 {
         dispatch::run(
             #[inline(always)]
             || {
-                let mut sum = Lane::ZERO;
+                let mut sum = F64x4::ZERO;
                 for (panel, x) in self.panels[self.panel_range(site, class)].iter().zip(row.panels()) {
                     sum = panel.add_known_log_densities(x, sum);
                 }
@@ -48,7 +48,7 @@ impl<const L: usize> Models<L> {
 
     /// The likeliest class of a row, the first of equals; the majority where the model rules all of them out.
     #[inline(always)]
-    pub fn likeliest(&self, site: usize, row: Row<'_, L>) -> i32 {
+    pub fn likeliest(&self, site: usize, row: Row<'_, V>) -> i32 {
         if row.gaps() {
             return self.likeliest_of_known(site, row);
         }
@@ -66,7 +66,7 @@ impl<const L: usize> Models<L> {
     /// The same for a row with gaps.
     #[cold]
     #[inline(never)]
-    fn likeliest_of_known(&self, site: usize, row: Row<'_, L>) -> i32 {
+    fn likeliest_of_known(&self, site: usize, row: Row<'_, V>) -> i32 {
         let (mut best, mut most) = (self.sites[site].majority, RULED_OUT);
         for class in 0..self.n_classes {
             let log = self.log_likelihood_of_known(site, class, row);
@@ -80,7 +80,7 @@ impl<const L: usize> Models<L> {
     /// Write the logarithms of the classes' weights times the likelihood of a row; gives the likeliest class, as
     /// [`Models::likeliest`] does, and its logarithm, which is [`RULED_OUT`] where all are.
     #[inline(always)]
-    pub fn log_likelihoods(&self, site: usize, row: Row<'_, L>, logs: &mut [f64]) -> (i32, f64) {
+    pub fn log_likelihoods(&self, site: usize, row: Row<'_, V>, logs: &mut [f64]) -> (i32, f64) {
         if row.gaps() {
             for (class, log) in logs.iter_mut().enumerate() {
                 *log = self.log_likelihood_of_known(site, class, row);
@@ -97,7 +97,7 @@ impl<const L: usize> Models<L> {
     /// The likeliest class of a row without gaps that was just learnt, as [`Models::likeliest`] has it. The logarithms
     /// are those from before: only that of its own class is another now.
     #[inline(always)]
-    pub fn likeliest_again(&self, site: usize, row: Row<'_, L>, label: usize, logs: &[f64]) -> i32 {
+    pub fn likeliest_again(&self, site: usize, row: Row<'_, V>, label: usize, logs: &[f64]) -> i32 {
         let (mut best, mut most) = (self.sites[site].majority, RULED_OUT);
         let now = self.log_likelihood(site, label, &self.panels[self.panel_range(site, label)], row);
         for (class, &before) in logs.iter().enumerate() {
@@ -111,7 +111,7 @@ impl<const L: usize> Models<L> {
 
     /// The posterior probabilities of the classes of a row; the shares of the classes where all are ruled out.
     #[inline(never)]
-    pub fn vote(&self, site: usize, row: Row<'_, L>, votes: &mut [f64]) {
+    pub fn vote(&self, site: usize, row: Row<'_, V>, votes: &mut [f64]) {
         dispatch::run(
             #[inline(always)]
             || {

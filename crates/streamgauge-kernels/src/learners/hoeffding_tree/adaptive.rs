@@ -56,8 +56,8 @@ impl AdaptiveOptions {
 /// - With `bootstrap` a leaf learns a row with its weight times a Poisson(1) number, or once where that is 0.
 /// - The tree stops growing, and starts no alternate, where it could then hold more than `max_bytes`.
 #[derive(Debug, Clone)]
-pub struct HoeffdingAdaptiveTree<const L: usize> {
-    tree: HoeffdingTree<L>,
+pub struct HoeffdingAdaptiveTree<const V: usize> {
+    tree: HoeffdingTree<V>,
     options: AdaptiveOptions,
     /// What watches the error of each node, from its first row on.
     windows: Vec<Option<AdaptiveWindow>>,
@@ -83,7 +83,7 @@ pub fn hoeffding_adaptive_tree(
     seed: u64,
 ) -> Result<Box<dyn Learner>, KernelError> {
     options.window().check()?;
-    Ok(match Layout::n_lanes(&schema, usize::MAX) {
+    Ok(match Layout::n_vectors(&schema, usize::MAX) {
         1 => Box::new(HoeffdingAdaptiveTree::<1>::new(schema, options, seed)?),
         2 => Box::new(HoeffdingAdaptiveTree::<2>::new(schema, options, seed)?),
         3 => Box::new(HoeffdingAdaptiveTree::<3>::new(schema, options, seed)?),
@@ -91,13 +91,13 @@ pub fn hoeffding_adaptive_tree(
     })
 }
 
-impl<const L: usize> HoeffdingAdaptiveTree<L> {
+impl<const V: usize> HoeffdingAdaptiveTree<V> {
     fn new(schema: Schema, options: AdaptiveOptions, seed: u64) -> Result<Self, KernelError> {
         options.tree.check()?;
         let mut tree = HoeffdingTree::new(schema, options.tree);
         let poisson = Poisson::new(1.0)?;
         tree.guest = Guest {
-            bytes: size_of::<Self>() - size_of::<HoeffdingTree<L>>() + poisson.n_bytes(),
+            bytes: size_of::<Self>() - size_of::<HoeffdingTree<V>>() + poisson.n_bytes(),
             bytes_per_node: size_of::<Option<AdaptiveWindow>>() + size_of::<u32>() + MOST_BYTES_OF_WINDOW,
         };
         tree.check_budget()?;
@@ -127,7 +127,7 @@ impl<const L: usize> HoeffdingAdaptiveTree<L> {
     }
 
     /// Learn a row at the leaf below a node, and at all alternates on the way; what the leaf predicted before.
-    fn learn_below(&mut self, start: u32, x: &[f64], row: Row<'_, L>, label: i32, weight: f64) -> i32 {
+    fn learn_below(&mut self, start: u32, x: &[f64], row: Row<'_, V>, label: i32, weight: f64) -> i32 {
         let (mut path, mut node) = (vec![], start);
         while self.tree.nodes.leaf(node).is_none() {
             path.push(node);
@@ -151,7 +151,7 @@ impl<const L: usize> HoeffdingAdaptiveTree<L> {
     }
 
     /// Learn a row at a leaf; what it predicted before.
-    fn learn_at_leaf(&mut self, node: u32, row: Row<'_, L>, label: i32, weight: f64) -> i32 {
+    fn learn_at_leaf(&mut self, node: u32, row: Row<'_, V>, label: i32, weight: f64) -> i32 {
         let leaf = self.tree.nodes.leaf(node).unwrap_or(0);
         let draw = self.draws.within(self.n_learnt).at(self.n_leaves);
         self.n_leaves += 1;
@@ -229,12 +229,12 @@ fn mean(window: &AdaptiveWindow) -> f64 {
     if window.width() > 0 { window.total() / window.width() as f64 } else { 0.0 }
 }
 
-impl<const L: usize> RowByRow<L> for HoeffdingAdaptiveTree<L> {
-    fn tree(&mut self) -> &mut HoeffdingTree<L> {
+impl<const V: usize> RowByRow<V> for HoeffdingAdaptiveTree<V> {
+    fn tree(&mut self) -> &mut HoeffdingTree<V> {
         &mut self.tree
     }
 
-    fn step(&mut self, x: &[f64], row: Row<'_, L>, label: i32, weight: f64) -> i32 {
+    fn step(&mut self, x: &[f64], row: Row<'_, V>, label: i32, weight: f64) -> i32 {
         if weight <= 0.0 {
             let (node, leaf) = self.tree.leaf_from(0, x);
             return self.tree.step_at_leaf(node, leaf, row, label, 0.0);
@@ -249,7 +249,7 @@ impl<const L: usize> RowByRow<L> for HoeffdingAdaptiveTree<L> {
     }
 }
 
-impl<const L: usize> Learner for HoeffdingAdaptiveTree<L> {
+impl<const V: usize> Learner for HoeffdingAdaptiveTree<V> {
     fn schema(&self) -> &Schema {
         &self.tree.schema
     }
@@ -285,7 +285,7 @@ impl<const L: usize> Learner for HoeffdingAdaptiveTree<L> {
 
     fn n_bytes(&self) -> usize {
         let on_heap = |window: &AdaptiveWindow| window.n_bytes() - size_of::<AdaptiveWindow>();
-        size_of::<Self>() - size_of::<HoeffdingTree<L>>()
+        size_of::<Self>() - size_of::<HoeffdingTree<V>>()
             + self.tree.n_bytes()
             + self.windows.capacity() * size_of::<Option<AdaptiveWindow>>()
             + self.alternates.capacity() * size_of::<u32>()

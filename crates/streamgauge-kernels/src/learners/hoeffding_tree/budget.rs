@@ -26,7 +26,7 @@ pub(super) struct Guest {
     pub bytes_per_node: usize,
 }
 
-impl<const L: usize> HoeffdingTree<L> {
+impl<const V: usize> HoeffdingTree<V> {
     /// The bytes it would hold with so many nodes, active leaves and frozen ones.
     fn bytes_of(&self, n_nodes: usize, n_active: usize, n_frozen: usize) -> usize {
         self.fixed_bytes()

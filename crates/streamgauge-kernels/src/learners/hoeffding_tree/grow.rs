@@ -16,7 +16,7 @@ pub(super) struct Split {
     least: f64,
 }
 
-impl<const L: usize> HoeffdingTree<L> {
+impl<const V: usize> HoeffdingTree<V> {
     /// Split a leaf if its best split leads by enough.
     pub(super) fn attempt_to_split(&mut self, node: u32, leaf: usize) {
         if let Some(split) = self.find_split(leaf) {
@@ -79,7 +79,7 @@ impl<const L: usize> HoeffdingTree<L> {
 
     /// What judges the splits of a leaf.
     #[inline(always)]
-    pub(super) fn judge(&self, leaf: usize) -> Judge<'_, L> {
+    pub(super) fn judge(&self, leaf: usize) -> Judge<'_, V> {
         Judge {
             models: &self.models,
             site: leaf,

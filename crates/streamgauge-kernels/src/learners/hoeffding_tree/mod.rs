@@ -3,7 +3,7 @@
 //! P. Domingos and G. Hulten, Mining high-speed data streams, KDD 2000.
 
 use super::bayes::{Models, Subspaces};
-use super::rows::{BLOCK, Layout, MAX_LANES, Row, Rows};
+use super::rows::{BLOCK, Layout, MAX_VECTORS, Row, Rows};
 use super::{ABSTAINED, Block, Learner, Schema, Step};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
@@ -58,17 +58,17 @@ const VERSION: u32 = 2;
 ///   promise more. A frozen leaf counts and predicts classes only.
 ///
 /// Votes are shares that add up to 1: posterior probabilities where naive Bayes predicts, shares of the classes'
-/// weights where the majority does. All are 0 before the first row was learnt. `L` is the number of lanes that
+/// weights where the majority does. All are 0 before the first row was learnt. `V` is the number of lanes that
 /// numeric attributes fill; [`hoeffding_tree`] chooses it.
 #[derive(Debug, Clone)]
-pub struct HoeffdingTree<const L: usize> {
+pub struct HoeffdingTree<const V: usize> {
     schema: Schema,
     options: Options,
     nodes: Nodes,
-    models: Models<L>,
-    rows: Rows<L>,
+    models: Models<V>,
+    rows: Rows<V>,
     /// All attributes of the rows, to find their leaves by, where leaves look at some of them only.
-    whole: Option<Rows<MAX_LANES>>,
+    whole: Option<Rows<MAX_VECTORS>>,
     /// The bytes of the rows, which are not at hand while they are learnt.
     bytes_of_rows: usize,
     screener: SplitScreener,
@@ -86,7 +86,7 @@ pub struct HoeffdingTree<const L: usize> {
 /// [`KernelError::Option`] where an option is outside its range, or a single leaf does not fit into `max_bytes`.
 pub fn hoeffding_tree(schema: Schema, options: Options) -> Result<Box<dyn Learner>, KernelError> {
     let size = options.subspace.map_or(usize::MAX, |subspace| subspace.size);
-    Ok(match Layout::n_lanes(&schema, size) {
+    Ok(match Layout::n_vectors(&schema, size) {
         1 => Box::new(HoeffdingTree::<1>::checked(schema, options)?),
         2 => Box::new(HoeffdingTree::<2>::checked(schema, options)?),
         3 => Box::new(HoeffdingTree::<3>::checked(schema, options)?),
@@ -94,7 +94,7 @@ pub fn hoeffding_tree(schema: Schema, options: Options) -> Result<Box<dyn Learne
     })
 }
 
-impl<const L: usize> HoeffdingTree<L> {
+impl<const V: usize> HoeffdingTree<V> {
     fn checked(schema: Schema, options: Options) -> Result<Self, KernelError> {
         options.check()?;
         let tree = Self::new(schema, options);
@@ -126,7 +126,7 @@ impl<const L: usize> HoeffdingTree<L> {
         }
     }
 
-    fn no_models(schema: &Schema, options: &Options) -> Models<L> {
+    fn no_models(schema: &Schema, options: &Options) -> Models<V> {
         let draw = |subspace: Subspace| Subspaces::new(subspace.size.min(schema.n_attributes()), subspace.seed);
         let mut models = Models::new(schema, true, options.subspace.map(draw));
         if options.remove_poor_attributes {
@@ -172,7 +172,7 @@ impl<const L: usize> HoeffdingTree<L> {
 
     /// Test and learn a row of a block at its leaf.
     #[inline(always)]
-    fn step(&mut self, node: u32, leaf: usize, block: &Block<'_>, row: Row<'_, L>, i: usize) -> i32 {
+    fn step(&mut self, node: u32, leaf: usize, block: &Block<'_>, row: Row<'_, V>, i: usize) -> i32 {
         let (label, weight) = (block.labels[i], block.weights[i % BLOCK]);
         let predicted = if leaf < FROZEN {
             self.predict_and_learn(node, leaf, row, label, weight)
@@ -188,7 +188,7 @@ impl<const L: usize> HoeffdingTree<L> {
     fn route_rows<const IN_SUBSPACES: bool>(
         &mut self,
         block: &Block<'_>,
-        rows: &mut Rows<L>,
+        rows: &mut Rows<V>,
         ends: (&mut [u32], &mut [u32; BLOCK]),
     ) -> bool {
         let d = self.schema.n_attributes();
@@ -213,7 +213,7 @@ impl<const L: usize> HoeffdingTree<L> {
         &mut self,
         end: u32,
         block: &Block<'_>,
-        rows: &mut Rows<L>,
+        rows: &mut Rows<V>,
         i: usize,
     ) -> (u32, usize) {
         let d = self.schema.n_attributes();
@@ -234,7 +234,7 @@ impl<const L: usize> HoeffdingTree<L> {
 
     /// Make ready what a leaf looks at in a row.
     #[inline(always)]
-    fn gather(&self, rows: &mut Rows<L>, i: usize, block: &Block<'_>, leaf: usize) {
+    fn gather(&self, rows: &mut Rows<V>, i: usize, block: &Block<'_>, leaf: usize) {
         let d = self.schema.n_attributes();
         if let Some(attributes) = self.subspace(leaf) {
             rows.gather(i, self.models.layout(), &block.x[i * d..(i + 1) * d], attributes);
@@ -259,7 +259,7 @@ impl<const L: usize> HoeffdingTree<L> {
 
     /// Predict a row at its leaf, then learn it where its weight is above 0.
     #[inline(always)]
-    fn predict_and_learn(&mut self, node: u32, leaf: usize, row: Row<'_, L>, label: i32, weight: f64) -> i32 {
+    fn predict_and_learn(&mut self, node: u32, leaf: usize, row: Row<'_, V>, label: i32, weight: f64) -> i32 {
         let majority = self.models.site(leaf).majority;
         let majority_predicts = self.majority_predicts(leaf);
         let learns = weight > 0.0;
@@ -278,7 +278,7 @@ impl<const L: usize> HoeffdingTree<L> {
 
     /// Learn a row at its leaf, for which naive Bayes had said `likeliest`.
     #[inline(always)]
-    fn learn_at(&mut self, node: u32, leaf: usize, row: Row<'_, L>, label: i32, weight: f64, likeliest: i32) {
+    fn learn_at(&mut self, node: u32, leaf: usize, row: Row<'_, V>, label: i32, weight: f64, likeliest: i32) {
         let majority = self.models.site(leaf).majority;
         self.models.observe(leaf, row, label as usize, weight);
         let site = self.models.site_mut(leaf);
@@ -290,7 +290,7 @@ impl<const L: usize> HoeffdingTree<L> {
         }
     }
 
-    fn vote_at(&self, leaf: usize, row: Row<'_, L>, votes: &mut [f64]) {
+    fn vote_at(&self, leaf: usize, row: Row<'_, V>, votes: &mut [f64]) {
         if leaf >= FROZEN {
             self.frozen.vote(leaf - FROZEN, votes);
         } else if self.majority_predicts(leaf) {
@@ -301,7 +301,7 @@ impl<const L: usize> HoeffdingTree<L> {
     }
 }
 
-impl<const L: usize> Learner for HoeffdingTree<L> {
+impl<const V: usize> Learner for HoeffdingTree<V> {
     fn schema(&self) -> &Schema {
         &self.schema
     }
@@ -312,7 +312,7 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
 
     fn predict(&self, x: &[f64], votes: &mut [f64]) {
         let d = self.schema.n_attributes();
-        let mut rows = Rows::<L>::new(self.models.layout(), 1);
+        let mut rows = Rows::<V>::new(self.models.layout(), 1);
         for (i, votes) in votes.chunks_exact_mut(self.schema.n_classes).enumerate() {
             let x = &x[i * d..(i + 1) * d];
             let (_, leaf) = self.leaf_from(0, x);
@@ -394,7 +394,7 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
     }
 }
 
-impl<const L: usize> HoeffdingTree<L> {
+impl<const V: usize> HoeffdingTree<V> {
     /// Write all of its state.
     fn save_into(&self, writer: &mut Writer) {
         self.models.save(writer);

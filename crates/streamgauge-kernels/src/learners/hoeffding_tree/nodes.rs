@@ -2,8 +2,8 @@
 
 use crate::learners::Schema;
 use crate::learners::bayes::{fit, grow};
-use crate::learners::lanes::WIDTH;
-use crate::learners::rows::{BLOCK, MAX_LANES, Values};
+use crate::learners::f64x4::LANES;
+use crate::learners::rows::{BLOCK, MAX_VECTORS, Values};
 
 mod save;
 mod surgery;
@@ -68,7 +68,7 @@ enum Column { C0, C1, C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13, C14, C
 
 /// All places, in their order.
 #[rustfmt::skip]
-const COLUMNS: [Column; MAX_LANES * WIDTH] = {
+const COLUMNS: [Column; MAX_VECTORS * LANES] = {
     use Column::{C0, C1, C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13, C14, C15};
     [C0, C1, C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13, C14, C15]
 };
@@ -152,7 +152,7 @@ impl Nodes {
     }
 
     pub(super) fn empty(schema: &Schema, max_bytes: usize) -> Self {
-        let runs = schema.n_attributes() <= MAX_LANES * WIDTH && schema.n_values.iter().all(|&n| n == 0);
+        let runs = schema.n_attributes() <= MAX_VECTORS * LANES && schema.n_values.iter().all(|&n| n == 0);
         let largest_room = max_bytes / SHARE_OF_STEPS / BYTES_OF_STEP;
         Self { steps: Steps::default(), details: vec![], runs, run: 0, largest_room }
     }

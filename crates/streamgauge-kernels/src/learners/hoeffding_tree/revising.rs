@@ -45,8 +45,8 @@ impl Default for RevisingOptions {
 ///   all gains so far over the number of attempts since the split.
 /// - The tree stops growing where it would then hold more than `max_bytes`.
 #[derive(Debug, Clone)]
-pub struct ExtremelyFastDecisionTree<const L: usize> {
-    tree: HoeffdingTree<L>,
+pub struct ExtremelyFastDecisionTree<const V: usize> {
+    tree: HoeffdingTree<V>,
     options: RevisingOptions,
     /// What each node has learnt; that of a leaf is its leaf.
     sites: Vec<u32>,
@@ -70,7 +70,7 @@ pub fn extremely_fast_decision_tree(schema: Schema, options: RevisingOptions) ->
             expected: "it must be at least 1",
         });
     }
-    Ok(match Layout::n_lanes(&schema, usize::MAX) {
+    Ok(match Layout::n_vectors(&schema, usize::MAX) {
         1 => Box::new(ExtremelyFastDecisionTree::<1>::new(schema, options)?),
         2 => Box::new(ExtremelyFastDecisionTree::<2>::new(schema, options)?),
         3 => Box::new(ExtremelyFastDecisionTree::<3>::new(schema, options)?),
@@ -78,13 +78,13 @@ pub fn extremely_fast_decision_tree(schema: Schema, options: RevisingOptions) ->
     })
 }
 
-impl<const L: usize> ExtremelyFastDecisionTree<L> {
+impl<const V: usize> ExtremelyFastDecisionTree<V> {
     fn new(schema: Schema, options: RevisingOptions) -> Result<Self, KernelError> {
         options.tree.check()?;
         let bytes_per_node = 2 * size_of::<u32>() + schema.n_attributes() * size_of::<f64>();
         // Leaves attempt to split here, not there.
         let mut tree = HoeffdingTree::new(schema, Options { grace_period: f64::INFINITY, ..options.tree });
-        tree.guest = Guest { bytes: size_of::<Self>() - size_of::<HoeffdingTree<L>>(), bytes_per_node };
+        tree.guest = Guest { bytes: size_of::<Self>() - size_of::<HoeffdingTree<V>>(), bytes_per_node };
         tree.check_budget()?;
         let (n_learnt, n_revised) = (0, 0);
         let mut learner = Self { tree, options, sites: vec![], n_attempts: vec![], gains: vec![], n_learnt, n_revised };
@@ -197,7 +197,7 @@ impl<const L: usize> ExtremelyFastDecisionTree<L> {
 
     /// Learn a row at a node that has split.
     #[inline(never)]
-    fn observe(&mut self, node: u32, row: Row<'_, L>, label: i32, weight: f64) {
+    fn observe(&mut self, node: u32, row: Row<'_, V>, label: i32, weight: f64) {
         let site = self.sites[node as usize] as usize;
         dispatch::run(
             #[inline(always)]
@@ -206,12 +206,12 @@ impl<const L: usize> ExtremelyFastDecisionTree<L> {
     }
 }
 
-impl<const L: usize> RowByRow<L> for ExtremelyFastDecisionTree<L> {
-    fn tree(&mut self) -> &mut HoeffdingTree<L> {
+impl<const V: usize> RowByRow<V> for ExtremelyFastDecisionTree<V> {
+    fn tree(&mut self) -> &mut HoeffdingTree<V> {
         &mut self.tree
     }
 
-    fn step(&mut self, x: &[f64], row: Row<'_, L>, label: i32, weight: f64) -> i32 {
+    fn step(&mut self, x: &[f64], row: Row<'_, V>, label: i32, weight: f64) -> i32 {
         let revises = weight > 0.0 && self.n_learnt.is_multiple_of(self.options.revision_period);
         let (end, leaf) = self.tree.leaf_from(0, x);
         if weight <= 0.0 {
@@ -236,7 +236,7 @@ impl<const L: usize> RowByRow<L> for ExtremelyFastDecisionTree<L> {
     }
 }
 
-impl<const L: usize> Learner for ExtremelyFastDecisionTree<L> {
+impl<const V: usize> Learner for ExtremelyFastDecisionTree<V> {
     fn schema(&self) -> &Schema {
         &self.tree.schema
     }
@@ -264,7 +264,7 @@ impl<const L: usize> Learner for ExtremelyFastDecisionTree<L> {
     }
 
     fn n_bytes(&self) -> usize {
-        size_of::<Self>() - size_of::<HoeffdingTree<L>>()
+        size_of::<Self>() - size_of::<HoeffdingTree<V>>()
             + self.tree.n_bytes()
             + (self.sites.capacity() + self.n_attempts.capacity()) * size_of::<u32>()
             + self.gains.capacity() * size_of::<f64>()

@@ -6,12 +6,12 @@ use crate::learners::rows::{BLOCK, Row, Rows};
 use crate::learners::{ABSTAINED, Step};
 
 /// A learner that stands on a tree and takes rows one by one.
-pub(super) trait RowByRow<const L: usize> {
+pub(super) trait RowByRow<const V: usize> {
     /// The tree, whose nodes say where a row is predicted.
-    fn tree(&mut self) -> &mut HoeffdingTree<L>;
+    fn tree(&mut self) -> &mut HoeffdingTree<V>;
 
     /// Predict a row, then learn it where its weight is above 0.
-    fn step(&mut self, x: &[f64], row: Row<'_, L>, label: i32, weight: f64) -> i32;
+    fn step(&mut self, x: &[f64], row: Row<'_, V>, label: i32, weight: f64) -> i32;
 
     /// Predict each tested row of a step, then learn it.
     fn interleave_rows(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
@@ -44,10 +44,10 @@ pub(super) trait RowByRow<const L: usize> {
     }
 }
 
-impl<const L: usize> HoeffdingTree<L> {
+impl<const V: usize> HoeffdingTree<V> {
     /// Predict a row at a leaf, then learn it where its weight is above 0.
     #[inline(never)]
-    pub(super) fn step_at_leaf(&mut self, node: u32, leaf: usize, row: Row<'_, L>, label: i32, weight: f64) -> i32 {
+    pub(super) fn step_at_leaf(&mut self, node: u32, leaf: usize, row: Row<'_, V>, label: i32, weight: f64) -> i32 {
         dispatch::run(
             #[inline(always)]
             || self.predict_and_learn(node, leaf, row, label, weight),

@@ -2,7 +2,7 @@
 
 use super::split::{LEAST_SHARE, N_THRESHOLDS};
 use crate::learners::bayes::{Columns, Models};
-use crate::learners::lanes::{Lane, WIDTH};
+use crate::learners::f64x4::{F64x4, LANES};
 use crate::learners::vector_math::{normal_cdf_f32, x_ln_x, x_ln_x_f32};
 
 /// Thresholds are written in whole vectors; the next attribute overwrites the excess.
@@ -46,9 +46,9 @@ impl SplitScreener {
     ///
     /// Only for leaves whose attributes are all numeric and have no gaps.
     #[inline(always)]
-    pub fn screen<const L: usize>(
+    pub fn screen<const V: usize>(
         &mut self,
-        models: &Models<L>,
+        models: &Models<V>,
         site: usize,
         n_classes: usize,
         bound: Option<f64>,
@@ -119,22 +119,22 @@ impl SplitScreener {
 
     /// Place the thresholds of all attributes as one class sees them; false where that needs double precision.
     #[inline(always)]
-    fn place_thresholds<const L: usize>(
+    fn place_thresholds<const V: usize>(
         &mut self,
-        models: &Models<L>,
+        models: &Models<V>,
         site: usize,
         n_classes: usize,
         class: usize,
     ) -> bool {
         let (d, mut certain) = (models.n_numeric(site), true);
-        for lane in 0..d.div_ceil(WIDTH) {
-            let (mut min, mut max) = (Lane::splat(f64::INFINITY), Lane::splat(f64::NEG_INFINITY));
+        for vector in 0..d.div_ceil(LANES) {
+            let (mut min, mut max) = (F64x4::splat(f64::INFINITY), F64x4::splat(f64::NEG_INFINITY));
             for class in 0..n_classes {
-                let seen = models.columns(site, class, lane);
+                let seen = models.columns(site, class, vector);
                 (min, max) = (min.min(seen.min), max.max(seen.max));
             }
-            let columns = lane * WIDTH..d.min((lane + 1) * WIDTH);
-            let places = Places::new(models.columns(site, class, lane), min, max);
+            let columns = vector * LANES..d.min((vector + 1) * LANES);
+            let places = Places::new(models.columns(site, class, vector), min, max);
             for (i, column) in columns.enumerate() {
                 certain &= places.certain[i];
                 self.write_thresholds(column, places.first.0[i], places.width.0[i], places.low.0[i], places.high.0[i]);
@@ -211,18 +211,18 @@ impl SplitScreener {
 /// Where the thresholds of four columns lie for a class, whose values are least and greatest as given over all classes.
 struct Places {
     /// The place before the first threshold, and the distance of two, in standard deviations from the mean of the class.
-    first: Lane,
-    width: Lane,
+    first: F64x4,
+    width: F64x4,
     /// The extremes of the class, in steps from the least value.
-    low: Lane,
-    high: Lane,
+    low: F64x4,
+    high: F64x4,
     /// Whether single precision can tell on which side of each threshold the extremes are.
-    certain: [bool; WIDTH],
+    certain: [bool; LANES],
 }
 
 impl Places {
     #[inline(always)]
-    fn new(seen: Columns, min: Lane, max: Lane) -> Self {
+    fn new(seen: Columns, min: F64x4, max: F64x4) -> Self {
         let Columns { weight, mean, squares, min: least, max: greatest } = seen;
         let range = max - min;
         let (step, steps) = (
@@ -236,7 +236,7 @@ impl Places {
         });
         let (low, high) = ((least - min) * steps, (greatest - min) * steps);
         // A plain loop: what a closure leaves in a function of its own is compiled for no vectors.
-        let mut certain = [false; WIDTH];
+        let mut certain = [false; LANES];
         for (i, certain) in certain.iter_mut().enumerate() {
             let spread = (weight > 1.0) & (squares.0[i] > 0.0);
             *certain = (step.0[i] > 0.0)

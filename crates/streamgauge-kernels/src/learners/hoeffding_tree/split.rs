@@ -37,9 +37,9 @@ pub(super) struct Best {
 
 /// What a leaf knows, and how its splits are to be judged.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Judge<'a, const L: usize> {
+pub(super) struct Judge<'a, const V: usize> {
     /// All leaves.
-    pub models: &'a Models<L>,
+    pub models: &'a Models<V>,
     /// The leaf.
     pub site: usize,
     /// How many classes there are.
@@ -50,7 +50,7 @@ pub(super) struct Judge<'a, const L: usize> {
     pub criterion: SplitCriterion,
 }
 
-impl<const L: usize> Judge<'_, L> {
+impl<const V: usize> Judge<'_, V> {
     /// The best split of a leaf by an attribute that counts; `None` where none of them can split it.
     ///
     /// Of equals the last attribute wins, as in MOA.
@@ -227,7 +227,7 @@ impl<const L: usize> Judge<'_, L> {
 
 /// The least and the greatest value of a column.
 #[inline(always)]
-pub(super) fn range<const L: usize>(models: &Models<L>, site: usize, n_classes: usize, column: usize) -> (f64, f64) {
+pub(super) fn range<const V: usize>(models: &Models<V>, site: usize, n_classes: usize, column: usize) -> (f64, f64) {
     let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
     for class in 0..n_classes {
         let seen = models.column(site, class, column);
@@ -264,8 +264,8 @@ impl Share {
 
 /// The weight of each class in each branch of a split.
 #[inline(always)]
-pub(super) fn branch_weights<const L: usize>(
-    models: &Models<L>,
+pub(super) fn branch_weights<const V: usize>(
+    models: &Models<V>,
     site: usize,
     n_classes: usize,
     candidate: Candidate,

@@ -7,7 +7,7 @@ use super::voting::VoteBuffer;
 use super::{HoeffdingTree, LeafPrediction};
 use crate::dispatch;
 use crate::learners::bayes::{Pending, likelier};
-use crate::learners::lanes::Lane;
+use crate::learners::f64x4::F64x4;
 use crate::learners::rows::{BLOCK, Rows};
 use crate::learners::{ABSTAINED, Block};
 
@@ -20,7 +20,7 @@ pub(super) struct Waiting {
     pub weights: [[f64; BLOCK]; 2],
     /// The majority after the row, and the logarithms of the densities of its class then, where it is reviewed.
     pub majorities: [i32; BLOCK],
-    pub again: [Lane; BLOCK],
+    pub again: [F64x4; BLOCK],
     /// What their leaves say of them, where votes are wanted.
     two_class_votes: TwoClassVotes,
 }
@@ -33,7 +33,7 @@ impl Waiting {
             leaves: [0; BLOCK],
             weights: [[0.0; BLOCK]; 2],
             majorities: [ABSTAINED; BLOCK],
-            again: [Lane::ZERO; BLOCK],
+            again: [F64x4::ZERO; BLOCK],
             two_class_votes: TwoClassVotes::new(),
         }
     }
@@ -51,7 +51,7 @@ enum Halt {
     Alone,
 }
 
-impl<const L: usize> HoeffdingTree<L> {
+impl<const V: usize> HoeffdingTree<V> {
     /// Whether the predictions of rows without gaps can wait.
     #[inline(always)]
     pub(super) fn can_wait(&self) -> bool {
@@ -63,7 +63,7 @@ impl<const L: usize> HoeffdingTree<L> {
     pub(super) fn interleave_two_class<const IN_SUBSPACES: bool, const FOR_VOTES: bool>(
         &mut self,
         block: &Block<'_>,
-        (rows, ends): (&mut Rows<L>, &[u32]),
+        (rows, ends): (&mut Rows<V>, &[u32]),
         waiting: &mut Waiting,
         buffer: &mut VoteBuffer<'_>,
     ) {
@@ -118,7 +118,7 @@ impl<const L: usize> HoeffdingTree<L> {
         node: u32,
         leaf: usize,
         block: &Block<'_>,
-        rows: &Rows<L>,
+        rows: &Rows<V>,
         i: usize,
         buffer: &mut VoteBuffer<'_>,
     ) {
@@ -148,7 +148,7 @@ impl<const L: usize> HoeffdingTree<L> {
     fn put_off<const FOR_VOTES: bool>(
         &mut self,
         block: &Block<'_>,
-        rows: &Rows<L>,
+        rows: &Rows<V>,
         waiting: &mut Waiting,
         start: usize,
         reviews: bool,
@@ -170,7 +170,7 @@ impl<const L: usize> HoeffdingTree<L> {
     fn put_off_rows<const FOR_VOTES: bool, const PLAIN: bool>(
         &mut self,
         block: &Block<'_>,
-        rows: &Rows<L>,
+        rows: &Rows<V>,
         waiting: &mut Waiting,
         start: usize,
         reviews: bool,
@@ -195,7 +195,7 @@ impl<const L: usize> HoeffdingTree<L> {
             }
             if FOR_VOTES && reviews {
                 waiting.majorities[i] = site.majority;
-                waiting.again[i] = pair[label as usize % 2].add_log_densities(&x[i].lanes(), Lane::ZERO);
+                waiting.again[i] = pair[label as usize % 2].add_log_densities(&x[i].vectors(), F64x4::ZERO);
             }
             // An attempt takes it back to 0, so that it can only be reached by a row that was learnt.
             if since >= grace_period {
@@ -285,7 +285,7 @@ impl<const L: usize> HoeffdingTree<L> {
 
     /// Make ready what the leaves look at in all rows of a block.
     #[inline(always)]
-    fn gather_all<const IN_SUBSPACES: bool>(&self, block: &Block<'_>, rows: &mut Rows<L>, leaves: &[u32]) {
+    fn gather_all<const IN_SUBSPACES: bool>(&self, block: &Block<'_>, rows: &mut Rows<V>, leaves: &[u32]) {
         if IN_SUBSPACES {
             let d = self.schema.n_attributes();
             for (i, (&leaf, x)) in leaves.iter().zip(block.x.chunks_exact(d)).enumerate() {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::two_class::Waiting;
 use crate::learners::bayes::{RULED_OUT, likelier, vote_of_log};
-use crate::learners::lanes::WIDTH;
+use crate::learners::f64x4::LANES;
 use crate::learners::rows::BLOCK;
 use crate::learners::{ABSTAINED, Block};
 
@@ -81,9 +81,9 @@ impl TwoClassVotes {
     #[inline(always)]
     pub fn vote(&self, waiting: &Waiting, block: &Block<'_>, rows: Range<usize>, votes: &mut [f64]) {
         let mut shares = [[0.0; 2]; BLOCK];
-        let fours = rows.start / WIDTH..rows.end.div_ceil(WIDTH).min(BLOCK / WIDTH);
+        let fours = rows.start / LANES..rows.end.div_ceil(LANES).min(BLOCK / LANES);
         let [first, second] = &waiting.weights;
-        for i in fours.start * WIDTH..fours.end * WIDTH {
+        for i in fours.start * LANES..fours.end * LANES {
             let second_wins = self.second_wins[i];
             let (winner, loser) = exchanged(second_wins, at_most_max(first[i]), at_most_max(second[i]));
             let by_weight = loser / winner;

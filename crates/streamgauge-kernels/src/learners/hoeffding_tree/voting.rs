@@ -27,7 +27,7 @@ pub(super) struct VoteBuffer<'a> {
     pub likeliest: &'a mut [i32],
 }
 
-impl<const L: usize> HoeffdingTree<L> {
+impl<const V: usize> HoeffdingTree<V> {
     /// Vote for the tested rows of a step and learn it. The predictions are those before learning or, where it
     /// `reviews`, those of all rows with a label after they were learnt.
     pub(super) fn vote_step(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: &mut [f64], reviews: bool) {
@@ -84,7 +84,7 @@ impl<const L: usize> HoeffdingTree<L> {
         node: u32,
         leaf: usize,
         block: &Block<'_>,
-        row: Row<'_, L>,
+        row: Row<'_, V>,
         i: usize,
         buffer: &mut VoteBuffer<'_>,
     ) {
@@ -138,7 +138,7 @@ impl<const L: usize> HoeffdingTree<L> {
     /// Predict a row that its leaf has just learnt; `logs` are the log-likelihoods of the classes before that, where
     /// those of the other classes still hold.
     #[inline(always)]
-    pub(super) fn predict_again(&self, leaf: usize, row: Row<'_, L>, label: i32, logs: Option<&[f64]>) -> i32 {
+    pub(super) fn predict_again(&self, leaf: usize, row: Row<'_, V>, label: i32, logs: Option<&[f64]>) -> i32 {
         if self.majority_predicts(leaf) {
             return self.models.site(leaf).majority;
         }

@@ -3,7 +3,7 @@
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::learners::Schema;
-use crate::learners::lanes::{Lane, WIDTH};
+use crate::learners::f64x4::{F64x4, LANES};
 
 /// Numbers beyond this are held back here, so that no sum or product overflows.
 pub(super) const LIMIT: f64 = 1e100;
@@ -21,9 +21,9 @@ struct Nominal {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Inputs {
     /// The numbers as they came, NaN where missing; 0 in what is left of the last lane.
-    raw: Vec<Lane>,
+    raw: Vec<F64x4>,
     /// The numbers as the model weighs them.
-    pub numbers: Vec<Lane>,
+    pub numbers: Vec<F64x4>,
     /// The places of the nominal values that are known.
     pub places: Vec<u32>,
 }
@@ -41,12 +41,12 @@ pub(super) struct Encoder {
 #[derive(Debug, Clone, Copy, Default)]
 struct Moments {
     /// The weight of their known values.
-    weight: Lane,
-    mean: Lane,
+    weight: F64x4,
+    mean: F64x4,
     /// Weighted sum of the squared distances from the mean.
-    squares: Lane,
+    squares: F64x4,
     /// One over the standard deviation; 0 where there is none yet.
-    scale: Lane,
+    scale: F64x4,
 }
 
 impl Encoder {
@@ -61,12 +61,12 @@ impl Encoder {
                 start += n_values;
             }
         }
-        let moments = vec![Moments::default(); numeric.len().div_ceil(WIDTH)];
+        let moments = vec![Moments::default(); numeric.len().div_ceil(LANES)];
         Self { numeric, nominal, standardise, moments }
     }
 
     /// How many lanes the numbers of a row fill.
-    pub fn n_lanes(&self) -> usize {
+    pub fn n_vectors(&self) -> usize {
         self.moments.len()
     }
 
@@ -77,26 +77,26 @@ impl Encoder {
 
     /// Room for the inputs of a row.
     pub fn room(&self) -> Inputs {
-        let lanes = vec![Lane::ZERO; self.n_lanes()];
-        Inputs { raw: lanes.clone(), numbers: lanes, places: Vec::with_capacity(self.nominal.len()) }
+        let vectors = vec![F64x4::ZERO; self.n_vectors()];
+        Inputs { raw: vectors.clone(), numbers: vectors, places: Vec::with_capacity(self.nominal.len()) }
     }
 
     /// Sort the values of a row; what is not finite, or no value of its attribute, is missing.
     #[inline(always)]
     pub fn read(&self, x: &[f64], inputs: &mut Inputs) {
         if self.nominal.is_empty() {
-            let (lanes, rest) = x.as_chunks::<WIDTH>();
-            for (raw, &values) in inputs.raw.iter_mut().zip(lanes) {
-                *raw = Lane(values).map(sound);
+            let (vectors, rest) = x.as_chunks::<LANES>();
+            for (raw, &values) in inputs.raw.iter_mut().zip(vectors) {
+                *raw = F64x4(values).map(sound);
             }
-            if let Some(last) = inputs.raw.get_mut(lanes.len()) {
+            if let Some(last) = inputs.raw.get_mut(vectors.len()) {
                 for (number, &value) in last.0.iter_mut().zip(rest) {
                     *number = sound(value);
                 }
             }
             return;
         }
-        let raw = inputs.raw.iter_mut().flat_map(|lane| &mut lane.0);
+        let raw = inputs.raw.iter_mut().flat_map(|vector| &mut vector.0);
         for (number, &attribute) in raw.zip(&self.numeric) {
             *number = sound(x[attribute]);
         }
@@ -143,8 +143,8 @@ impl Encoder {
 
     /// Write what it has seen.
     pub fn save(&self, writer: &mut Writer) {
-        let lanes: Vec<Lane> = self.moments.iter().flat_map(|m| [m.weight, m.mean, m.squares]).collect();
-        save_lanes(writer, &lanes);
+        let vectors: Vec<F64x4> = self.moments.iter().flat_map(|m| [m.weight, m.mean, m.squares]).collect();
+        save_vectors(writer, &vectors);
     }
 
     /// Read what it had seen.
@@ -152,9 +152,9 @@ impl Encoder {
     /// # Errors
     /// [`KernelError::Saved`] where the bytes end or are of another schema.
     pub fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
-        let mut lanes = vec![Lane::ZERO; 3 * self.moments.len()];
-        load_lanes(reader, &mut lanes)?;
-        for (moments, &[weight, mean, squares]) in self.moments.iter_mut().zip(lanes.as_chunks::<3>().0) {
+        let mut vectors = vec![F64x4::ZERO; 3 * self.moments.len()];
+        load_vectors(reader, &mut vectors)?;
+        for (moments, &[weight, mean, squares]) in self.moments.iter_mut().zip(vectors.as_chunks::<3>().0) {
             *moments = Moments { weight, mean, squares, scale: weight.zip(squares, spread) };
         }
         Ok(())
@@ -174,9 +174,9 @@ fn spread(weight: f64, squares: f64) -> f64 {
 }
 
 /// Write lanes of numbers.
-pub(super) fn save_lanes(writer: &mut Writer, lanes: &[Lane]) {
-    writer.u64(lanes.len() as u64);
-    for &number in lanes.iter().flat_map(|lane| &lane.0) {
+pub(super) fn save_vectors(writer: &mut Writer, vectors: &[F64x4]) {
+    writer.u64(vectors.len() as u64);
+    for &number in vectors.iter().flat_map(|vector| &vector.0) {
         writer.f64(number);
     }
 }
@@ -185,11 +185,11 @@ pub(super) fn save_lanes(writer: &mut Writer, lanes: &[Lane]) {
 ///
 /// # Errors
 /// [`KernelError::Saved`] where there are more or fewer.
-pub(super) fn load_lanes(reader: &mut Reader<'_>, lanes: &mut [Lane]) -> Result<(), KernelError> {
-    if reader.usize()? != lanes.len() {
+pub(super) fn load_vectors(reader: &mut Reader<'_>, vectors: &mut [F64x4]) -> Result<(), KernelError> {
+    if reader.usize()? != vectors.len() {
         return Err(reader.error("it has another number of columns"));
     }
-    for number in lanes.iter_mut().flat_map(|lane| &mut lane.0) {
+    for number in vectors.iter_mut().flat_map(|vector| &mut vector.0) {
         *number = reader.f64()?;
     }
     Ok(())

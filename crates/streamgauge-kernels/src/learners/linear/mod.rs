@@ -123,7 +123,7 @@ impl LinearModel {
             }
         }
         let encoder = Encoder::new(&schema, options.standardise);
-        let mut weights = Weights::new(encoder.n_lanes(), encoder.n_places(), schema.n_classes);
+        let mut weights = Weights::new(encoder.n_vectors(), encoder.n_places(), schema.n_classes);
         if options.rule == LinearRule::Perceptron {
             let n_numbers = schema.n_values.iter().filter(|&&n| n == 0).count();
             weights.fill(n_numbers, |class, position| {

@@ -1,16 +1,16 @@
 //! The weights of a linear model: per class one for each number, one for each nominal value, and a bias.
 
-use super::inputs::{Inputs, LIMIT, load_lanes, save_lanes};
+use super::inputs::{Inputs, LIMIT, load_vectors, save_vectors};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
-use crate::learners::lanes::{Lane, WIDTH};
+use crate::learners::f64x4::{F64x4, LANES};
 
 /// Weights of all classes.
 #[derive(Debug, Clone)]
 pub(super) struct Weights {
-    n_lanes: usize,
+    n_vectors: usize,
     /// Class after class, the weights of the numbers.
-    numbers: Vec<Lane>,
+    numbers: Vec<F64x4>,
     /// Place after place, the weight in each class.
     places: Vec<f64>,
     biases: Vec<f64>,
@@ -18,10 +18,10 @@ pub(super) struct Weights {
 
 impl Weights {
     /// Weights that are all 0.
-    pub fn new(n_lanes: usize, n_places: usize, n_classes: usize) -> Self {
+    pub fn new(n_vectors: usize, n_places: usize, n_classes: usize) -> Self {
         Self {
-            n_lanes,
-            numbers: vec![Lane::ZERO; n_lanes * n_classes],
+            n_vectors,
+            numbers: vec![F64x4::ZERO; n_vectors * n_classes],
             places: vec![0.0; n_places * n_classes],
             biases: vec![0.0; n_classes],
         }
@@ -29,10 +29,10 @@ impl Weights {
 
     /// Set every weight to what `draw` gives for its class and position; `n_numbers` says where a row's numbers end.
     pub fn fill(&mut self, n_numbers: usize, draw: impl Fn(usize, usize) -> f64) {
-        let (n_classes, width) = (self.biases.len(), self.n_lanes * WIDTH);
+        let (n_classes, width) = (self.biases.len(), self.n_vectors * LANES);
         for class in 0..n_classes {
-            let lanes = &mut self.numbers[class * self.n_lanes..(class + 1) * self.n_lanes];
-            let numbers = lanes.iter_mut().flat_map(|lane| &mut lane.0);
+            let vectors = &mut self.numbers[class * self.n_vectors..(class + 1) * self.n_vectors];
+            let numbers = vectors.iter_mut().flat_map(|vector| &mut vector.0);
             for (position, number) in numbers.take(n_numbers).enumerate() {
                 *number = draw(class, position);
             }
@@ -48,8 +48,8 @@ impl Weights {
     pub fn scores(&self, inputs: &Inputs, scores: &mut [f64]) {
         let n_classes = self.biases.len();
         for (class, score) in scores.iter_mut().enumerate() {
-            let weights = &self.numbers[class * self.n_lanes..(class + 1) * self.n_lanes];
-            let mut sums = Lane::ZERO;
+            let weights = &self.numbers[class * self.n_vectors..(class + 1) * self.n_vectors];
+            let mut sums = F64x4::ZERO;
             for (weight, &number) in weights.iter().zip(&inputs.numbers) {
                 sums = weight.mul_add(number, sums);
             }
@@ -68,10 +68,10 @@ impl Weights {
     pub fn advance(&mut self, inputs: &Inputs, amounts: &[f64]) {
         let n_classes = self.biases.len();
         for (class, &amount) in amounts.iter().enumerate() {
-            let amounts = Lane::splat(amount);
-            let weights = &mut self.numbers[class * self.n_lanes..(class + 1) * self.n_lanes];
+            let amounts = F64x4::splat(amount);
+            let weights = &mut self.numbers[class * self.n_vectors..(class + 1) * self.n_vectors];
             for (weight, &number) in weights.iter_mut().zip(&inputs.numbers) {
-                *weight = amounts.mul_add(number, *weight).min(Lane::splat(LIMIT)).max(Lane::splat(-LIMIT));
+                *weight = amounts.mul_add(number, *weight).min(F64x4::splat(LIMIT)).max(F64x4::splat(-LIMIT));
             }
             self.biases[class] = (self.biases[class] + amount).clamp(-LIMIT, LIMIT);
         }
@@ -87,7 +87,7 @@ impl Weights {
     #[inline(always)]
     pub fn shrink(&mut self, factor: f64) {
         for weight in &mut self.numbers {
-            *weight = *weight * Lane::splat(factor);
+            *weight = *weight * F64x4::splat(factor);
         }
         for weight in &mut self.places {
             *weight *= factor;
@@ -96,12 +96,12 @@ impl Weights {
 
     /// The bytes it holds on the heap.
     pub fn n_bytes(&self) -> usize {
-        self.numbers.capacity() * size_of::<Lane>() + 8 * (self.places.capacity() + self.biases.capacity())
+        self.numbers.capacity() * size_of::<F64x4>() + 8 * (self.places.capacity() + self.biases.capacity())
     }
 
     /// Write all weights.
     pub fn save(&self, writer: &mut Writer) {
-        save_lanes(writer, &self.numbers);
+        save_vectors(writer, &self.numbers);
         writer.f64s(&self.places);
         writer.f64s(&self.biases);
     }
@@ -111,7 +111,7 @@ impl Weights {
     /// # Errors
     /// [`KernelError::Saved`] where the bytes end or are of another schema.
     pub fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
-        load_lanes(reader, &mut self.numbers)?;
+        load_vectors(reader, &mut self.numbers)?;
         reader.f64s_into(&mut self.places)?;
         reader.f64s_into(&mut self.biases)
     }

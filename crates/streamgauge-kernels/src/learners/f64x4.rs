@@ -5,29 +5,29 @@
 use std::ops::{Add, Mul, Sub};
 
 /// How many numbers a lane holds.
-pub(super) const WIDTH: usize = 4;
+pub(super) const LANES: usize = 4;
 
 /// Four numbers, aligned so that a load never crosses a cache line.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[repr(C, align(32))]
-pub(super) struct Lane(pub [f64; WIDTH]);
+pub(super) struct F64x4(pub [f64; LANES]);
 
 /// Which numbers of a lane count: all bits set, or none.
-pub(super) type Mask = [u64; WIDTH];
+pub(super) type Mask = [u64; LANES];
 
 /// A mask that lets the first `n` numbers through.
 pub(super) fn mask(n: usize) -> Mask {
     std::array::from_fn(|i| if i < n { u64::MAX } else { 0 })
 }
 
-impl Lane {
+impl F64x4 {
     /// Four zeros.
-    pub const ZERO: Self = Self([0.0; WIDTH]);
+    pub const ZERO: Self = Self([0.0; LANES]);
 
     /// The same number four times.
     #[inline(always)]
     pub fn splat(value: f64) -> Self {
-        Self([value; WIDTH])
+        Self([value; LANES])
     }
 
     /// A function of each number.
@@ -48,7 +48,7 @@ impl Lane {
     #[inline(always)]
     pub fn mul_add(self, factor: Self, term: Self) -> Self {
         let mut sum = Self::ZERO;
-        for i in 0..WIDTH {
+        for i in 0..LANES {
             sum.0[i] = self.0[i].mul_add(factor.0[i], term.0[i]);
         }
         sum
@@ -89,7 +89,7 @@ impl Lane {
     }
 }
 
-impl Add for Lane {
+impl Add for F64x4 {
     type Output = Self;
     #[inline(always)]
     fn add(self, other: Self) -> Self {
@@ -97,7 +97,7 @@ impl Add for Lane {
     }
 }
 
-impl Sub for Lane {
+impl Sub for F64x4 {
     type Output = Self;
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
@@ -105,7 +105,7 @@ impl Sub for Lane {
     }
 }
 
-impl Mul for Lane {
+impl Mul for F64x4 {
     type Output = Self;
     #[inline(always)]
     fn mul(self, other: Self) -> Self {
@@ -118,11 +118,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lanes_work_number_by_number() {
-        let (a, b) = (Lane([1.0, -2.0, 3.0, 0.5]), Lane::splat(2.0));
+    fn operations_apply_to_each_lane() {
+        let (a, b) = (F64x4([1.0, -2.0, 3.0, 0.5]), F64x4::splat(2.0));
         assert_eq!((a + b).0, [3.0, 0.0, 5.0, 2.5]);
         assert_eq!((a - b).0, [-1.0, -4.0, 1.0, -1.5]);
-        assert_eq!((a * b).0, a.mul_add(b, Lane::ZERO).0);
+        assert_eq!((a * b).0, a.mul_add(b, F64x4::ZERO).0);
         assert_eq!((a.sum(), a.product()), (2.5, -3.0));
         assert_eq!(a.min(b).0, [1.0, -2.0, 2.0, 0.5]);
         assert_eq!(a.max(b).0, [2.0, 2.0, 3.0, 2.0]);
