@@ -15,9 +15,9 @@ pub(super) const MAX_VECTORS: usize = 4;
 /// The numbers of a row that stand in one panel: always room for 16, so that a mask keeps indices in bounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C, align(32))]
-pub(super) struct Values(pub [f64; MAX_VECTORS * LANES]);
+pub(super) struct RowPanel(pub [f64; MAX_VECTORS * LANES]);
 
-impl Values {
+impl RowPanel {
     /// One of its lanes.
     #[inline(always)]
     pub fn vector(&self, v: usize) -> F64x4 {
@@ -42,7 +42,7 @@ pub(super) const MISSING: u32 = u32::MAX;
 
 /// Where an attribute's statistics stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Slot {
     /// In this numeric column.
     Numeric(usize),
     /// In this table of counts.
@@ -51,7 +51,7 @@ pub(super) enum Place {
 
 /// A nominal attribute's part of a table of counts: one count per value, then their sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Nominal {
+pub(super) struct NominalTable {
     /// Its attribute.
     pub attribute: usize,
     /// How many values it has.
@@ -60,7 +60,7 @@ pub(super) struct Nominal {
     pub start: usize,
 }
 
-impl Nominal {
+impl NominalTable {
     /// Where the sum of its counts stands.
     #[inline(always)]
     pub fn total(self) -> usize {
@@ -72,11 +72,11 @@ impl Nominal {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Layout {
     /// Per attribute, where its statistics stand.
-    pub places: Vec<Place>,
+    pub slots: Vec<Slot>,
     /// Per numeric column, its attribute.
     pub numeric: Vec<usize>,
     /// The nominal attributes.
-    pub nominal: Vec<Nominal>,
+    pub nominal: Vec<NominalTable>,
     /// The length of a table of counts.
     pub n_counts: usize,
     /// How many numeric columns there is room for: all of them, or as many as a subspace has.
@@ -86,14 +86,14 @@ pub(super) struct Layout {
 impl Layout {
     /// The layout of a schema's rows.
     pub fn new(schema: &Schema) -> Self {
-        let mut layout = Self { places: vec![], numeric: vec![], nominal: vec![], n_counts: 0, n_columns: 0 };
+        let mut layout = Self { slots: vec![], numeric: vec![], nominal: vec![], n_counts: 0, n_columns: 0 };
         for (attribute, &n_values) in schema.n_values.iter().enumerate() {
             if n_values == 0 {
-                layout.places.push(Place::Numeric(layout.numeric.len()));
+                layout.slots.push(Slot::Numeric(layout.numeric.len()));
                 layout.numeric.push(attribute);
             } else {
-                let nominal = Nominal { attribute, n_values: n_values as usize, start: layout.n_counts };
-                layout.places.push(Place::Nominal(layout.nominal.len()));
+                let nominal = NominalTable { attribute, n_values: n_values as usize, start: layout.n_counts };
+                layout.slots.push(Slot::Nominal(layout.nominal.len()));
                 layout.n_counts = nominal.total() + 1;
                 layout.nominal.push(nominal);
             }
@@ -122,14 +122,14 @@ impl Layout {
     /// How many attributes a row has.
     #[inline(always)]
     pub fn n_attributes(&self) -> usize {
-        self.places.len()
+        self.slots.len()
     }
 
     /// The bytes it holds on the heap.
     pub fn n_bytes(&self) -> usize {
-        self.places.capacity() * size_of::<Place>()
+        self.slots.capacity() * size_of::<Slot>()
             + self.numeric.capacity() * size_of::<usize>()
-            + self.nominal.capacity() * size_of::<Nominal>()
+            + self.nominal.capacity() * size_of::<NominalTable>()
     }
 }
 
@@ -144,9 +144,9 @@ pub(super) fn columns_in_panel<const V: usize>(n_columns: usize, panel: usize) -
 pub(super) struct Rows<const V: usize> {
     n_panels: usize,
     n_nominal: usize,
-    panels: Vec<Values>,
+    panels: Vec<RowPanel>,
     codes: Vec<u32>,
-    gaps: [bool; BLOCK],
+    has_missing: [bool; BLOCK],
     /// Per lane of a row, which of its numbers are not padding.
     masks: Vec<[Mask; V]>,
     /// 0 times all numbers of the block, added up: NaN where one is missing.
@@ -163,7 +163,7 @@ pub(super) struct Row<'a, const V: usize> {
 impl<'a, const V: usize> Row<'a, V> {
     /// Its numbers, padded with 0; NaN where one is missing.
     #[inline(always)]
-    pub fn panels(self) -> &'a [Values] {
+    pub fn panels(self) -> &'a [RowPanel] {
         let n = self.rows.n_panels();
         &self.rows.panels[self.i * n..self.i * n + n]
     }
@@ -177,8 +177,8 @@ impl<'a, const V: usize> Row<'a, V> {
 
     /// Whether a value is missing.
     #[inline(always)]
-    pub fn gaps(self) -> bool {
-        self.rows.gaps[self.i % BLOCK]
+    pub fn has_missing(self) -> bool {
+        self.rows.has_missing[self.i % BLOCK]
     }
 }
 
@@ -189,9 +189,9 @@ impl<const V: usize> Rows<V> {
         Self {
             n_panels,
             n_nominal,
-            panels: vec![Values([0.0; MAX_VECTORS * LANES]); n_rows * n_panels],
+            panels: vec![RowPanel([0.0; MAX_VECTORS * LANES]); n_rows * n_panels],
             codes: vec![MISSING; n_rows * n_nominal],
-            gaps: [false; BLOCK],
+            has_missing: [false; BLOCK],
             masks: (0..n_panels)
                 .map(|p| std::array::from_fn(|v| mask(n_numeric.saturating_sub((p * V + v) * LANES))))
                 .collect(),
@@ -207,7 +207,7 @@ impl<const V: usize> Rows<V> {
             n_nominal: 0,
             panels: vec![],
             codes: vec![],
-            gaps: [false; BLOCK],
+            has_missing: [false; BLOCK],
             masks: vec![],
             zeros: F64x4::ZERO,
         }
@@ -230,20 +230,20 @@ impl<const V: usize> Rows<V> {
             [masks] => copy_short_rows(&mut self.panels[..n_rows], &masks, x, d),
             _ => copy_long_rows(&mut self.panels[..n_rows * self.n_panels], &self.masks, x, d),
         };
-        self.find_gaps();
+        self.find_missing();
     }
 
     /// Find the rows with gaps, and make infinite numbers missing: no statistics can hold one.
     #[inline(never)]
-    fn find_gaps(&mut self) {
-        self.gaps = [false; BLOCK];
+    fn find_missing(&mut self) {
+        self.has_missing = [false; BLOCK];
         if self.zeros == F64x4::ZERO {
             return;
         }
-        for (gap, panels) in self.gaps.iter_mut().zip(self.panels.chunks_exact_mut(self.n_panels)) {
-            for number in panels.iter_mut().flat_map(|values| &mut values.0) {
+        for (missing, panels) in self.has_missing.iter_mut().zip(self.panels.chunks_exact_mut(self.n_panels)) {
+            for number in panels.iter_mut().flat_map(|panel| &mut panel.0) {
                 if !number.is_finite() {
-                    (*gap, *number) = (true, f64::NAN);
+                    (*missing, *number) = (true, f64::NAN);
                 }
             }
         }
@@ -252,24 +252,24 @@ impl<const V: usize> Rows<V> {
     /// Sort the values of rows into numbers and places of nominal values.
     #[inline(never)]
     fn fill_mixed(&mut self, layout: &Layout, x: &[f64], n_rows: usize) {
-        for (i, values) in x.chunks_exact(layout.n_attributes()).take(n_rows).enumerate() {
-            let mut gap = false;
+        for (i, x) in x.chunks_exact(layout.n_attributes()).take(n_rows).enumerate() {
+            let mut missing = false;
             let panels = &mut self.panels[i * self.n_panels..(i + 1) * self.n_panels];
             // Only L lanes of each panel are used.
-            let numbers = panels.iter_mut().flat_map(|values| &mut values.0[..V * LANES]);
+            let numbers = panels.iter_mut().flat_map(|panel| &mut panel.0[..V * LANES]);
             for (number, &attribute) in numbers.zip(&layout.numeric) {
-                let finite = values[attribute].is_finite();
-                *number = if finite { values[attribute] } else { f64::NAN };
-                gap |= !finite;
+                let finite = x[attribute].is_finite();
+                *number = if finite { x[attribute] } else { f64::NAN };
+                missing |= !finite;
             }
             let codes = &mut self.codes[i * self.n_nominal..(i + 1) * self.n_nominal];
             for (code, nominal) in codes.iter_mut().zip(&layout.nominal) {
-                let value = values[nominal.attribute];
+                let value = x[nominal.attribute];
                 let known = value >= 0.0 && value < nominal.n_values as f64;
                 *code = if known { nominal.start as u32 + value as u32 } else { MISSING };
-                gap |= !known;
+                missing |= !known;
             }
-            self.gaps[i % BLOCK] = gap;
+            self.has_missing[i % BLOCK] = missing;
         }
     }
 
@@ -285,7 +285,7 @@ impl<const V: usize> Rows<V> {
             zeros += 0.0 * *number;
         }
         // 0 times a number that is missing or infinite is not 0.
-        self.gaps[i % BLOCK] = zeros != 0.0;
+        self.has_missing[i % BLOCK] = zeros != 0.0;
         if zeros != 0.0 {
             numbers.iter_mut().filter(|number| !number.is_finite()).for_each(|number| *number = f64::NAN);
         }
@@ -293,14 +293,14 @@ impl<const V: usize> Rows<V> {
 
     /// The same for a row of numbers of which none is missing.
     #[inline(always)]
-    pub fn gather_whole(&mut self, i: usize, layout: &Layout, x: &[f64], attributes: &[u32]) {
+    pub fn gather_complete(&mut self, i: usize, layout: &Layout, x: &[f64], attributes: &[u32]) {
         if V == MAX_VECTORS {
             return self.gather_mixed(i, layout, x, attributes);
         }
         for (number, &attribute) in self.panels[i].0.iter_mut().zip(attributes) {
             *number = x[attribute as usize];
         }
-        self.gaps[i % BLOCK] = false;
+        self.has_missing[i % BLOCK] = false;
     }
 
     /// The same where attributes are nominal or many; nominal ones that are not looked at are left out.
@@ -309,32 +309,32 @@ impl<const V: usize> Rows<V> {
         let panels = &mut self.panels[i * self.n_panels..(i + 1) * self.n_panels];
         let codes = &mut self.codes[i * self.n_nominal..(i + 1) * self.n_nominal];
         codes.fill(MISSING);
-        let (mut column, mut gap) = (0, false);
+        let (mut column, mut missing) = (0, false);
         for &attribute in attributes {
             let value = x[attribute as usize];
-            match layout.places[attribute as usize] {
-                Place::Numeric(_) => {
+            match layout.slots[attribute as usize] {
+                Slot::Numeric(_) => {
                     let known = value.is_finite();
                     panels[column / (V * LANES)].0[column % (V * LANES)] = if known { value } else { f64::NAN };
-                    (column, gap) = (column + 1, gap || !known);
+                    (column, missing) = (column + 1, missing || !known);
                 }
-                Place::Nominal(at) => {
-                    let nominal = layout.nominal[at];
+                Slot::Nominal(table) => {
+                    let nominal = layout.nominal[table];
                     let known = value >= 0.0 && value < nominal.n_values as f64;
-                    codes[at] = if known { nominal.start as u32 + value as u32 } else { MISSING };
-                    gap |= !known;
+                    codes[table] = if known { nominal.start as u32 + value as u32 } else { MISSING };
+                    missing |= !known;
                 }
             }
         }
         for padding in column..layout.n_columns {
             panels[padding / (V * LANES)].0[padding % (V * LANES)] = 0.0;
         }
-        self.gaps[i % BLOCK] = gap;
+        self.has_missing[i % BLOCK] = missing;
     }
 
     /// Whether no value of the block is missing; false, too, where that was not looked at.
     #[inline(always)]
-    pub fn are_whole(&self) -> bool {
+    pub fn are_complete(&self) -> bool {
         (self.n_nominal == 0) & (self.zeros == F64x4::ZERO)
     }
 
@@ -346,14 +346,14 @@ impl<const V: usize> Rows<V> {
 
     /// The numbers of all rows, panel by panel; of each row one where there are few.
     #[inline(always)]
-    pub fn values(&self) -> &[Values] {
+    pub fn panels(&self) -> &[RowPanel] {
         &self.panels
     }
 
     /// Which rows have gaps, where one may have any.
     #[inline(always)]
-    pub fn gaps(&self) -> Option<&[bool; BLOCK]> {
-        if self.are_whole() { None } else { Some(&self.gaps) }
+    pub fn missing_rows(&self) -> Option<&[bool; BLOCK]> {
+        if self.are_complete() { None } else { Some(&self.has_missing) }
     }
 
     /// The number of panels, known to the compiler where a row is short.
@@ -364,7 +364,7 @@ impl<const V: usize> Rows<V> {
 
     /// The bytes it holds on the heap.
     pub fn n_bytes(&self) -> usize {
-        self.panels.capacity() * size_of::<Values>()
+        self.panels.capacity() * size_of::<RowPanel>()
             + self.codes.capacity() * size_of::<u32>()
             + self.masks.capacity() * size_of::<[Mask; V]>()
     }
@@ -373,7 +373,7 @@ impl<const V: usize> Rows<V> {
 /// Copy rows that fill one panel into lanes, padded with 0; gives 0 times each value, added up: NaN where one is not
 /// finite.
 #[inline(always)]
-fn copy_short_rows<const V: usize>(panels: &mut [Values], masks: &[Mask; V], x: &[f64], d: usize) -> F64x4 {
+fn copy_short_rows<const V: usize>(panels: &mut [RowPanel], masks: &[Mask; V], x: &[f64], d: usize) -> F64x4 {
     let mut zeros = [F64x4::ZERO; V];
     let (mut rest, d) = (x, d.clamp(1, V * LANES));
     let mut panels = panels.iter_mut();
@@ -391,7 +391,7 @@ fn copy_short_rows<const V: usize>(panels: &mut [Values], masks: &[Mask; V], x: 
 
 /// The same for rows of any length.
 #[inline(always)]
-fn copy_long_rows<const V: usize>(panels: &mut [Values], masks: &[[Mask; V]], x: &[f64], d: usize) -> F64x4 {
+fn copy_long_rows<const V: usize>(panels: &mut [RowPanel], masks: &[[Mask; V]], x: &[f64], d: usize) -> F64x4 {
     let mut zeros = [F64x4::ZERO; V];
     for (i, panels) in panels.chunks_exact_mut(masks.len()).enumerate() {
         for (j, (panel, masks)) in panels.iter_mut().zip(masks).enumerate() {
@@ -409,7 +409,7 @@ fn copy_long_rows<const V: usize>(panels: &mut [Values], masks: &[[Mask; V]], x:
 /// chain of additions to wait for.
 #[inline(always)]
 fn copy_panel<const V: usize>(
-    panel: &mut Values,
+    panel: &mut RowPanel,
     masks: &[Mask; V],
     vectors: &[[f64; LANES]; V],
     mut zeros: [F64x4; V],
@@ -425,7 +425,12 @@ fn copy_panel<const V: usize>(
 /// The same where not enough follows.
 #[cold]
 #[inline(never)]
-fn copy_last_panel<const V: usize>(panel: &mut Values, masks: &[Mask; V], x: &[f64], zeros: [F64x4; V]) -> [F64x4; V] {
+fn copy_last_panel<const V: usize>(
+    panel: &mut RowPanel,
+    masks: &[Mask; V],
+    x: &[f64],
+    zeros: [F64x4; V],
+) -> [F64x4; V] {
     let mut padded = [[0.0; LANES]; V];
     for (number, &value) in padded.as_flattened_mut().iter_mut().zip(x) {
         *number = value;
@@ -440,13 +445,13 @@ mod tests {
     #[test]
     fn rows_are_split_into_numbers_and_nominal_codes() {
         let layout = Layout::new(&Schema { n_values: vec![0, 3, 0, 2], n_classes: 2 });
-        assert_eq!(layout.places[3], Place::Nominal(1));
+        assert_eq!(layout.slots[3], Slot::Nominal(1));
         let mut rows = Rows::<1>::new(&layout, 2);
         rows.fill(&layout, &[1.5, 2.0, -1.0, 1.0, f64::INFINITY, f64::NAN, 0.0, 0.0], 2);
         assert_eq!(rows.row(0).panels()[0].vector(0), F64x4([1.5, -1.0, 0.0, 0.0]));
-        assert_eq!((rows.row(0).codes(), rows.row(0).gaps()), ([2, 5].as_slice(), false));
+        assert_eq!((rows.row(0).codes(), rows.row(0).has_missing()), ([2, 5].as_slice(), false));
         assert!(rows.row(1).panels()[0].0[0].is_nan());
-        assert_eq!((rows.row(1).codes(), rows.row(1).gaps()), ([MISSING, 4].as_slice(), true));
+        assert_eq!((rows.row(1).codes(), rows.row(1).has_missing()), ([MISSING, 4].as_slice(), true));
     }
 
     #[test]
@@ -456,16 +461,19 @@ mod tests {
         let mut rows = Rows::<1>::new(&layout, 2);
         rows.gather(1, &layout, &[1.0, 2.0, 3.0, 1.0, 5.0], &[0, 3, 4]);
         assert_eq!(rows.row(1).panels()[0].vector(0), F64x4([1.0, 5.0, 0.0, 0.0]));
-        assert_eq!((rows.row(1).codes(), rows.row(1).gaps()), ([MISSING, 5].as_slice(), false));
+        assert_eq!((rows.row(1).codes(), rows.row(1).has_missing()), ([MISSING, 5].as_slice(), false));
         rows.gather(1, &layout, &[1.0, f64::NAN, 3.0, 1.0, 5.0], &[1, 2, 3]);
         assert_eq!(rows.row(1).panels()[0].vector(0), F64x4([3.0, 0.0, 0.0, 0.0]));
-        assert!(rows.row(1).gaps());
+        assert!(rows.row(1).has_missing());
         let numbers = Layout::in_subspace(&Schema { n_values: vec![0; 6], n_classes: 2 }, 2);
         let mut rows = Rows::<1>::new(&numbers, 2);
         rows.gather(0, &numbers, &[0.0, 1.0, f64::NEG_INFINITY, 3.0, 4.0, 5.0], &[1, 5]);
-        assert_eq!((rows.row(0).panels()[0].vector(0), rows.row(0).gaps()), (F64x4([1.0, 5.0, 0.0, 0.0]), false));
+        assert_eq!(
+            (rows.row(0).panels()[0].vector(0), rows.row(0).has_missing()),
+            (F64x4([1.0, 5.0, 0.0, 0.0]), false)
+        );
         rows.gather(0, &numbers, &[0.0, 1.0, f64::NEG_INFINITY, 3.0, 4.0, 5.0], &[2, 5]);
-        assert!(rows.row(0).panels()[0].0[0].is_nan() && rows.row(0).gaps());
+        assert!(rows.row(0).panels()[0].0[0].is_nan() && rows.row(0).has_missing());
     }
 
     #[test]
@@ -477,10 +485,10 @@ mod tests {
             let mut rows = Rows::<MAX_VECTORS>::new(&layout, 2);
             rows.fill(&layout, &x, 2);
             for i in 0..2 {
-                let numbers: Vec<f64> = rows.row(i).panels().iter().flat_map(|values| values.0).collect();
+                let numbers: Vec<f64> = rows.row(i).panels().iter().flat_map(|panel| panel.0).collect();
                 assert_eq!(numbers[..d], x[i * d..(i + 1) * d]);
                 assert!(numbers[d..].iter().all(|&number| number == 0.0));
-                assert!(!rows.row(i).gaps());
+                assert!(!rows.row(i).has_missing());
             }
             let total: usize =
                 (0..layout.n_panels::<MAX_VECTORS>()).map(|p| columns_in_panel::<MAX_VECTORS>(d, p)).sum();

@@ -1,7 +1,7 @@
 //! The normal distributions of the numeric attributes of one class, a panel of columns at a time.
 
 use crate::learners::f64x4::{F64x4, LANES};
-use crate::learners::rows::Values;
+use crate::learners::rows::RowPanel;
 use crate::learners::vector_math::{HALF_LN_2PI, ln, ln_of_weight};
 
 /// Stands for -1/(2 variance) where the variance is 0: any value but the mean is then as good as impossible.
@@ -21,14 +21,14 @@ pub(in crate::learners) struct Class {
     /// The part of its log-likelihood that does not depend on the row, nominal attributes apart.
     pub log_base: f64,
     /// Whether a value was missing in a row it has observed: the weights of its columns then differ.
-    pub gaps: bool,
+    pub has_missing: bool,
 }
 
 impl Class {
     /// A class of the given weight that has observed nothing.
     pub fn new(weight: f64) -> Self {
         let log_base = if weight > 0.0 { ln_of_weight(weight) } else { f64::NEG_INFINITY };
-        Self { weight, observed: 0.0, log_base, gaps: false }
+        Self { weight, observed: 0.0, log_base, has_missing: false }
     }
 }
 
@@ -201,18 +201,18 @@ impl<const V: usize> Panel<V> {
         (self.min, self.max) = (min, max);
     }
 
-    /// Take in a row that may have gaps; `known` is the weight of the values of each column.
+    /// Take in a row that may have gaps; `known_weights` is the weight of the values of each column.
     #[inline(always)]
-    pub fn observe_known(&mut self, x: &Values, weight: f64, known: &mut [F64x4; V]) {
-        for (v, known) in known.iter_mut().enumerate() {
+    pub fn observe_known(&mut self, x: &RowPanel, weight: f64, known_weights: &mut [F64x4; V]) {
+        for (v, known_weights) in known_weights.iter_mut().enumerate() {
             for i in 0..LANES {
                 let value = x.vector(v).0[i];
                 if value.is_nan() {
                     continue;
                 }
-                known.0[i] += weight;
+                known_weights.0[i] += weight;
                 let delta = value - self.moments.mean[v].0[i];
-                let mean = delta.mul_add(weight / known.0[i], self.moments.mean[v].0[i]);
+                let mean = delta.mul_add(weight / known_weights.0[i], self.moments.mean[v].0[i]);
                 self.moments.mean[v].0[i] = mean;
                 self.moments.squares[v].0[i] = (weight * delta).mul_add(value - mean, self.moments.squares[v].0[i]);
                 self.min[v].0[i] = self.min[v].0[i].min(value);
@@ -240,11 +240,11 @@ impl<const V: usize> Panel<V> {
     /// A column without variance is a point: its mean has density 1, any other value 0. A column without values
     /// says nothing.
     #[inline(always)]
-    pub fn refresh_known(&mut self, n_columns: usize, known: &[F64x4; V]) -> f64 {
+    pub fn refresh_known(&mut self, n_columns: usize, known_weights: &[F64x4; V]) -> f64 {
         let mut sum = F64x4::ZERO;
-        for (v, known) in known.iter().enumerate() {
+        for (v, known_weights) in known_weights.iter().enumerate() {
             for i in 0..LANES {
-                let weight = known.0[i];
+                let weight = known_weights.0[i];
                 let variance = if weight > 1.0 { self.moments.squares[v].0[i] / (weight - 1.0) } else { 0.0 };
                 let silent = v * LANES + i >= n_columns || !(weight > 0.0 && variance.is_finite());
                 let spread = variance > LEAST_VARIANCE;
@@ -259,7 +259,7 @@ impl<const V: usize> Panel<V> {
     /// Add to a sum the logarithms of the densities of a row with gaps, without their normalisers and less those of the
     /// columns that are missing.
     #[inline(always)]
-    pub fn add_known_log_densities(&self, x: &Values, mut sum: F64x4) -> F64x4 {
+    pub fn add_known_log_densities(&self, x: &RowPanel, mut sum: F64x4) -> F64x4 {
         for v in 0..V {
             for i in 0..LANES {
                 let (value, decay) = (x.vector(v).0[i], self.decays[v].0[i]);
@@ -302,13 +302,13 @@ fn log_normaliser(decay: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn values(first: &[f64]) -> Values {
-        let mut values = Values([0.0; 16]);
+    fn values(first: &[f64]) -> RowPanel {
+        let mut values = RowPanel([0.0; 16]);
         values.0[..first.len()].copy_from_slice(first);
         values
     }
 
-    fn rows() -> Vec<Values> {
+    fn rows() -> Vec<RowPanel> {
         let row = |t: f64| values(&[t.sin(), 100.0 * t.cos(), 1e-3 * (2.0 * t).sin(), t, t * t]);
         (0..50).map(|i| row(f64::from(i))).collect()
     }
@@ -317,10 +317,10 @@ mod tests {
     fn moments_agree_with_two_passes_and_both_ways_to_refresh_agree() {
         let (rows, mut panel, mut careful) =
             (rows(), Panel::<2>::new(Class::new(0.0), 5), Panel::<2>::new(Class::new(0.0), 5));
-        let mut known = [F64x4::ZERO; 2];
+        let mut known_weights = [F64x4::ZERO; 2];
         for (i, x) in rows.iter().enumerate() {
             panel.observe(&x.vectors(), 1.0, (i + 1) as f64, true);
-            careful.observe_known(x, 1.0, &mut known);
+            careful.observe_known(x, 1.0, &mut known_weights);
         }
         let n = rows.len() as f64;
         let mut log = 0.0;
@@ -338,7 +338,7 @@ mod tests {
         }
         let product = panel.refresh(n - 1.0).0.product();
         let fast = 0.5 * (5.0 * (n - 1.0).ln() - product.ln()) - 5.0 * HALF_LN_2PI;
-        let slow = careful.refresh_known(5, &known);
+        let slow = careful.refresh_known(5, &known_weights);
         assert!((fast - log).abs() < 1e-12 && (slow - log).abs() < 1e-12);
         let sum = |panel: &Panel<2>| panel.add_log_densities(&rows[7].vectors(), F64x4::ZERO).sum();
         assert!((sum(&panel) - sum(&careful)).abs() < 1e-12 * sum(&panel).abs());
@@ -346,11 +346,11 @@ mod tests {
 
     #[test]
     fn a_constant_column_admits_its_value_alone_and_a_missing_one_says_nothing() {
-        let (mut panel, mut known) = (Panel::<1>::new(Class::new(0.0), 2), [F64x4::ZERO]);
+        let (mut panel, mut known_weights) = (Panel::<1>::new(Class::new(0.0), 2), [F64x4::ZERO]);
         for i in 0..10 {
-            panel.observe_known(&values(&[3.5, f64::from(i)]), 1.0, &mut known);
+            panel.observe_known(&values(&[3.5, f64::from(i)]), 1.0, &mut known_weights);
         }
-        panel.refresh_known(2, &known);
+        panel.refresh_known(2, &known_weights);
         let log = |a: f64, b: f64| panel.add_known_log_densities(&values(&[a, b]), F64x4::ZERO).sum();
         assert_eq!(log(3.5, 4.5), 0.0);
         assert!(log(3.6, 4.5) < -1e200);

@@ -5,7 +5,7 @@
 //! class and refreshed when the class learns.
 
 use super::f64x4::{F64x4, LANES};
-use super::rows::{Layout, MAX_VECTORS, Place, columns_in_panel};
+use super::rows::{Layout, MAX_VECTORS, Slot, columns_in_panel};
 use super::{ABSTAINED, Schema};
 
 mod gaussian;
@@ -88,7 +88,7 @@ pub(super) struct Models<const V: usize> {
     /// Per model and class its panels, all that prediction and learning touch side by side.
     panels: Vec<Panel<V>>,
     /// The weights of the values of each column, for classes with gaps; empty until a value is missing.
-    known: Vec<[F64x4; V]>,
+    known_weights: Vec<[F64x4; V]>,
     counts: Vec<f64>,
     logs: Vec<f64>,
     /// Per model a bit for each attribute that a tree no longer looks at there; empty where all are looked at.
@@ -109,7 +109,7 @@ impl<const V: usize> Models<V> {
             subspaces,
             sites: vec![],
             panels: vec![],
-            known: vec![],
+            known_weights: vec![],
             counts: vec![],
             logs: vec![],
             ignored: vec![],
@@ -136,15 +136,15 @@ impl<const V: usize> Models<V> {
 
     /// The attributes that a model looks at, in order, and where their statistics stand.
     #[inline(always)]
-    pub fn places(&self, site: usize) -> impl Iterator<Item = (usize, Place)> {
+    pub fn slots(&self, site: usize) -> impl Iterator<Item = (usize, Slot)> {
         let subspace = self.subspace(site);
         let mut n_numeric = 0;
-        (0..subspace.map_or(self.layout.places.len(), <[u32]>::len)).map(move |i| {
+        (0..subspace.map_or(self.layout.slots.len(), <[u32]>::len)).map(move |i| {
             let attribute = subspace.map_or(i, |attributes| attributes[i] as usize);
-            let place = self.layout.places[attribute];
-            let Place::Numeric(_) = place else { return (attribute, place) };
+            let slot = self.layout.slots[attribute];
+            let Slot::Numeric(_) = slot else { return (attribute, slot) };
             n_numeric += 1;
-            (attribute, Place::Numeric(n_numeric - 1))
+            (attribute, Slot::Numeric(n_numeric - 1))
         })
     }
 
@@ -204,9 +204,9 @@ impl<const V: usize> Models<V> {
     #[inline(always)]
     pub fn column(&self, site: usize, class: usize, column: usize) -> Column {
         let first = self.panel_range(site, class).start;
-        let Class { observed, gaps, .. } = self.panels[first].class;
+        let Class { observed, has_missing, .. } = self.panels[first].class;
         let (at, i) = (first + column / (LANES * V), column % (LANES * V));
-        let weight = if gaps { self.known[at][i / LANES].0[i % LANES] } else { observed };
+        let weight = if has_missing { self.known_weights[at][i / LANES].0[i % LANES] } else { observed };
         self.panels[at].column(i, weight)
     }
 
@@ -224,8 +224,8 @@ impl<const V: usize> Models<V> {
     }
 
     /// Whether a value was missing in a row that a model has observed.
-    pub fn has_gaps(&self, site: usize) -> bool {
-        self.panels(site).iter().any(|panel| panel.class.gaps)
+    pub fn has_missing(&self, site: usize) -> bool {
+        self.panels(site).iter().any(|panel| panel.class.has_missing)
     }
 
     /// The counts of the nominal values of a class.
@@ -240,8 +240,8 @@ impl<const V: usize> Models<V> {
         let n = (site + 1) * self.n_classes;
         grow(&mut self.sites, site + 1, Site::new(0.0, ABSTAINED, 0.0, 0));
         grow(&mut self.panels, n * self.n_panels, Panel::new(Class::new(0.0), 0));
-        if !self.known.is_empty() {
-            grow(&mut self.known, n * self.n_panels, [F64x4::ZERO; V]);
+        if !self.known_weights.is_empty() {
+            grow(&mut self.known_weights, n * self.n_panels, [F64x4::ZERO; V]);
         }
         grow(&mut self.counts, n * self.layout.n_counts, 0.0);
         grow(&mut self.logs, n * self.layout.n_counts, 0.0);
@@ -272,7 +272,7 @@ impl<const V: usize> Models<V> {
     }
 
     fn count_numeric(&self, site: usize) -> usize {
-        self.places(site).filter(|(_, place)| matches!(place, Place::Numeric(_))).count()
+        self.slots(site).filter(|(_, slot)| matches!(slot, Slot::Numeric(_))).count()
     }
 }
 

@@ -2,11 +2,11 @@
 //!
 //! The probability of a value is `(count + 1) / (total + n_values)`. The logarithms of both terms are kept ready.
 
-use crate::learners::rows::{MISSING, Nominal};
+use crate::learners::rows::{MISSING, NominalTable};
 use crate::learners::vector_math::ln;
 
 /// Write the logarithms that belong to counts of 0.
-pub(super) fn clear(nominal: &[Nominal], counts: &mut [f64], logs: &mut [f64]) {
+pub(super) fn clear(nominal: &[NominalTable], counts: &mut [f64], logs: &mut [f64]) {
     counts.fill(0.0);
     logs.fill(0.0);
     for table in nominal {
@@ -15,7 +15,7 @@ pub(super) fn clear(nominal: &[Nominal], counts: &mut [f64], logs: &mut [f64]) {
 }
 
 /// Write the logarithms that belong to the counts.
-pub(super) fn refresh(nominal: &[Nominal], counts: &[f64], logs: &mut [f64]) {
+pub(super) fn refresh(nominal: &[NominalTable], counts: &[f64], logs: &mut [f64]) {
     for table in nominal {
         for i in table.start..table.total() {
             logs[i] = ln(counts[i] + 1.0);
@@ -26,7 +26,7 @@ pub(super) fn refresh(nominal: &[Nominal], counts: &[f64], logs: &mut [f64]) {
 
 /// Count a row's values.
 #[inline(always)]
-pub(super) fn observe(nominal: &[Nominal], codes: &[u32], weight: f64, counts: &mut [f64], logs: &mut [f64]) {
+pub(super) fn observe(nominal: &[NominalTable], codes: &[u32], weight: f64, counts: &mut [f64], logs: &mut [f64]) {
     for (table, &code) in nominal.iter().zip(codes) {
         if code == MISSING {
             continue;
@@ -41,7 +41,7 @@ pub(super) fn observe(nominal: &[Nominal], codes: &[u32], weight: f64, counts: &
 
 /// The logarithm of the probability of a row's values; those that are missing are left out.
 #[inline(always)]
-pub(super) fn log_probability(nominal: &[Nominal], codes: &[u32], logs: &[f64]) -> f64 {
+pub(super) fn log_probability(nominal: &[NominalTable], codes: &[u32], logs: &[f64]) -> f64 {
     let mut sum = 0.0;
     for (table, &code) in nominal.iter().zip(codes) {
         if code != MISSING {
@@ -57,8 +57,10 @@ mod tests {
 
     #[test]
     fn probabilities_are_smoothed_and_missing_values_left_out() {
-        let nominal =
-            [Nominal { attribute: 0, n_values: 3, start: 0 }, Nominal { attribute: 1, n_values: 2, start: 4 }];
+        let nominal = [
+            NominalTable { attribute: 0, n_values: 3, start: 0 },
+            NominalTable { attribute: 1, n_values: 2, start: 4 },
+        ];
         let (mut counts, mut logs) = ([0.0; 7], [0.0; 7]);
         clear(&nominal, &mut counts, &mut logs);
         for codes in [[0, 4], [0, MISSING], [2, 5]] {

@@ -18,11 +18,11 @@ impl<const V: usize> Models<V> {
         let class = &mut self.panels[range.start].class;
         class.weight += weight;
         class.observed += weight;
-        let Class { weight: mine, observed, gaps, .. } = *class;
+        let Class { weight: mine, observed, has_missing, .. } = *class;
         let site_now = &mut self.sites[site];
         let n_numeric = site_now.n_numeric as usize;
         site_now.count(label, mine, weight);
-        if row.gaps() | gaps | site_now.fresh {
+        if row.has_missing() | has_missing | site_now.fresh {
             return self.observe_unusual(site, row, label, weight);
         }
         let panels = &mut self.panels[range];
@@ -71,22 +71,22 @@ impl<const V: usize> Models<V> {
     #[inline(always)]
     fn observe_known(&mut self, site: usize, row: Row<'_, V>, label: usize, weight: f64) {
         let range = self.panel_range(site, label);
-        let Class { observed, gaps, .. } = self.panels[range.start].class;
-        if !(row.gaps() || gaps) {
+        let Class { observed, has_missing, .. } = self.panels[range.start].class;
+        if !(row.has_missing() || has_missing) {
             for (panel, x) in self.panels[range].iter_mut().zip(row.panels()) {
                 panel.observe(&x.vectors(), weight, observed, self.keeps_ranges);
             }
             return;
         }
-        if self.known.is_empty() {
-            self.known = vec![[F64x4::ZERO; V]; self.panels.len()];
+        if self.known_weights.is_empty() {
+            self.known_weights = vec![[F64x4::ZERO; V]; self.panels.len()];
         }
-        if !gaps {
-            self.panels[range.start].class.gaps = true;
-            self.known[range.clone()].fill([F64x4::splat(observed - weight); V]);
+        if !has_missing {
+            self.panels[range.start].class.has_missing = true;
+            self.known_weights[range.clone()].fill([F64x4::splat(observed - weight); V]);
         }
         for (at, x) in range.zip(row.panels()) {
-            self.panels[at].observe_known(x, weight, &mut self.known[at]);
+            self.panels[at].observe_known(x, weight, &mut self.known_weights[at]);
         }
     }
 
@@ -94,8 +94,8 @@ impl<const V: usize> Models<V> {
     pub fn refresh(&mut self, site: usize, label: usize) {
         let (range, n) = (self.panel_range(site, label), self.n_numeric(site));
         let panels = &mut self.panels[range];
-        let gaps = panels[0].class.gaps;
-        let done = !gaps
+        let has_missing = panels[0].class.has_missing;
+        let done = !has_missing
             && dispatch::run(
                 #[inline(always)]
                 || refresh(panels, n),
@@ -114,12 +114,12 @@ impl<const V: usize> Models<V> {
             || {
                 let range = self.panel_range(site, label);
                 let (first, n_numeric) = (range.start, self.n_numeric(site));
-                let Class { weight, observed, gaps, .. } = self.panels[first].class;
+                let Class { weight, observed, has_missing, .. } = self.panels[first].class;
                 let observed = [F64x4::splat(observed); V];
                 let mut log = ln_of_weight(weight);
                 for at in range {
-                    let known = if gaps { &self.known[at] } else { &observed };
-                    log += self.panels[at].refresh_known(columns_in_panel::<V>(n_numeric, at - first), known);
+                    let known_weights = if has_missing { &self.known_weights[at] } else { &observed };
+                    log += self.panels[at].refresh_known(columns_in_panel::<V>(n_numeric, at - first), known_weights);
                 }
                 self.panels[first].class.log_base = log;
             },

@@ -11,7 +11,7 @@ use super::observe::{has_spread, log_base, spreads};
 use super::{Models, RULED_OUT, Site};
 use crate::learners::ABSTAINED;
 use crate::learners::f64x4::{F64x4, LANES};
-use crate::learners::rows::{BLOCK, Values};
+use crate::learners::rows::{BLOCK, RowPanel};
 
 /// The two classes of a model, most streams having no more.
 pub(in crate::learners) type Pair<const V: usize> = [Panel<V>; 2];
@@ -57,7 +57,7 @@ impl Pending {
         i: usize,
         site: &mut Site,
         pair: &mut Pair<V>,
-        x: &Values,
+        x: &RowPanel,
         (label, weight): (i32, f64),
     ) -> bool {
         let (i, x) = (i % BLOCK, &x.vectors());
@@ -145,7 +145,7 @@ impl<const V: usize> Models<V> {
     /// Whether rows without gaps can wait at models: where there are two classes, and no more numbers than fill a panel.
     #[inline(always)]
     pub fn can_wait(&self) -> bool {
-        (self.n_panels() == 1) & (self.layout.n_counts == 0) & (self.n_classes == 2) & self.known.is_empty()
+        (self.n_panels() == 1) & (self.layout.n_counts == 0) & (self.n_classes == 2) & self.known_weights.is_empty()
     }
 
     /// All models of two classes: what each knows, and the classes.

@@ -29,17 +29,17 @@ impl<const V: usize> Models<V> {
     }
 
     /// Whether a value was missing in any row so far, so that the weights of columns are kept.
-    pub fn knows_gaps(&self) -> bool {
-        !self.known.is_empty()
+    pub fn tracks_missing(&self) -> bool {
+        !self.known_weights.is_empty()
     }
 
     /// The bytes that a model takes, with the weights of its columns where those are kept or asked for.
-    pub fn bytes_of_one(&self, with_gaps: bool) -> usize {
-        let gaps = if with_gaps || self.knows_gaps() { size_of::<[F64x4; V]>() } else { 0 };
+    pub fn bytes_of_one(&self, with_missing: bool) -> usize {
+        let missing_bytes = if with_missing || self.tracks_missing() { size_of::<[F64x4; V]>() } else { 0 };
         size_of::<Site>()
             + self.n_words * size_of::<u64>()
             + self.subspaces.as_ref().map_or(0, Subspaces::size) * size_of::<u32>()
-            + self.n_classes * self.n_panels * (size_of::<Panel<V>>() + gaps)
+            + self.n_classes * self.n_panels * (size_of::<Panel<V>>() + missing_bytes)
             + self.n_classes * self.layout.n_counts * 2 * size_of::<f64>()
     }
 
@@ -48,8 +48,8 @@ impl<const V: usize> Models<V> {
         let n = n_models * self.n_classes;
         fit(&mut self.sites, n_models);
         fit(&mut self.panels, n * self.n_panels);
-        if self.knows_gaps() {
-            fit(&mut self.known, n * self.n_panels);
+        if self.tracks_missing() {
+            fit(&mut self.known_weights, n * self.n_panels);
         }
         fit(&mut self.counts, n * self.layout.n_counts);
         fit(&mut self.logs, n * self.layout.n_counts);
@@ -64,7 +64,7 @@ impl<const V: usize> Models<V> {
         let (n, n_panels, n_counts) = (self.n_classes, self.n_panels, self.layout.n_counts);
         keep(&mut self.sites, kept, 1);
         keep(&mut self.panels, kept, n * n_panels);
-        keep(&mut self.known, kept, n * n_panels);
+        keep(&mut self.known_weights, kept, n * n_panels);
         keep(&mut self.counts, kept, n * n_counts);
         keep(&mut self.logs, kept, n * n_counts);
         keep(&mut self.ignored, kept, self.n_words);

@@ -12,7 +12,7 @@ impl<const V: usize> Models<V> {
     /// Write all models.
     pub fn save(&self, writer: &mut Writer) {
         writer.u64(self.sites.len() as u64);
-        writer.u64(u64::from(!self.known.is_empty()));
+        writer.u64(u64::from(!self.known_weights.is_empty()));
         for site in &self.sites {
             for number in [site.weight, site.since, site.majority_hits, site.bayes_hits] {
                 writer.f64(number);
@@ -23,10 +23,10 @@ impl<const V: usize> Models<V> {
         for panel in self.panels.iter().step_by(self.n_panels) {
             writer.f64(panel.class.weight);
             writer.f64(panel.class.observed);
-            writer.u64(u64::from(panel.class.gaps));
+            writer.u64(u64::from(panel.class.has_missing));
         }
         let panels = self.panels.iter().flat_map(Panel::saved);
-        for &number in panels.chain(self.known.as_flattened()).flat_map(|vector| &vector.0) {
+        for &number in panels.chain(self.known_weights.as_flattened()).flat_map(|vector| &vector.0) {
             writer.f64(number);
         }
         writer.f64s(&self.counts);
@@ -62,16 +62,16 @@ impl<const V: usize> Models<V> {
         }
         for panel in self.panels.iter_mut().step_by(self.n_panels) {
             let class = &mut panel.class;
-            (class.weight, class.observed, class.gaps) = (reader.f64()?, reader.f64()?, reader.u64()? != 0);
-            if class.gaps && !with_known {
+            (class.weight, class.observed, class.has_missing) = (reader.f64()?, reader.f64()?, reader.u64()? != 0);
+            if class.has_missing && !with_known {
                 return Err(reader.error("a class has gaps without weights"));
             }
         }
         if with_known {
-            self.known = vec![[F64x4::ZERO; V]; self.panels.len()];
+            self.known_weights = vec![[F64x4::ZERO; V]; self.panels.len()];
         }
         let panels = self.panels.iter_mut().flat_map(Panel::saved_mut);
-        for number in panels.chain(self.known.as_flattened_mut()).flat_map(|vector| &mut vector.0) {
+        for number in panels.chain(self.known_weights.as_flattened_mut()).flat_map(|vector| &mut vector.0) {
             *number = reader.f64()?;
         }
         reader.f64s_into(&mut self.counts)?;
@@ -125,7 +125,7 @@ impl<const V: usize> Models<V> {
         self.layout.n_bytes()
             + bytes(&self.sites)
             + bytes(&self.panels)
-            + bytes(&self.known)
+            + bytes(&self.known_weights)
             + bytes(&self.counts)
             + bytes(&self.logs)
             + bytes(&self.ignored)

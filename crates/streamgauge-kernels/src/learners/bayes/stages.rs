@@ -112,7 +112,7 @@ impl<const V: usize> Stages<V> {
     fn class(&self, slot: usize) -> Class {
         let slot = slot % SLOTS;
         let (weight, observed, log_base) = (self.weights[slot], self.observed[slot], self.log_bases[slot]);
-        Class { weight, observed, log_base, gaps: false }
+        Class { weight, observed, log_base, has_missing: false }
     }
 
     /// Take in all rows, each into a slot of its own; gives the last slot of each class, and `total` with the weights

@@ -49,7 +49,7 @@ impl<const V: usize> Models<V> {
     /// The likeliest class of a row, the first of equals; the majority where the model rules all of them out.
     #[inline(always)]
     pub fn likeliest(&self, site: usize, row: Row<'_, V>) -> i32 {
-        if row.gaps() {
+        if row.has_missing() {
             return self.likeliest_of_known(site, row);
         }
         let (mut best, mut most) = (self.sites[site].majority, RULED_OUT);
@@ -81,7 +81,7 @@ impl<const V: usize> Models<V> {
     /// [`Models::likeliest`] does, and its logarithm, which is [`RULED_OUT`] where all are.
     #[inline(always)]
     pub fn log_likelihoods(&self, site: usize, row: Row<'_, V>, logs: &mut [f64]) -> (i32, f64) {
-        if row.gaps() {
+        if row.has_missing() {
             for (class, log) in logs.iter_mut().enumerate() {
                 *log = self.log_likelihood_of_known(site, class, row);
             }
@@ -116,7 +116,7 @@ impl<const V: usize> Models<V> {
             #[inline(always)]
             || {
                 for (class, vote) in votes.iter_mut().enumerate() {
-                    *vote = if row.gaps() {
+                    *vote = if row.has_missing() {
                         self.log_likelihood_of_known(site, class, row)
                     } else {
                         self.log_likelihood(site, class, &self.panels[self.panel_range(site, class)], row)

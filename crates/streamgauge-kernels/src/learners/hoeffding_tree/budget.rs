@@ -41,7 +41,7 @@ impl<const V: usize> HoeffdingTree<V> {
         size_of::<Self>()
             + 4 * self.schema.n_values.capacity()
             + self.models.layout().n_bytes()
-            + self.bytes_of_rows
+            + self.row_bytes
             + BLOCK * self.schema.n_classes * size_of::<f64>()
             + SplitScreener::bytes_of(self.models.layout().numeric.len())
             + self.guest.bytes
@@ -49,8 +49,8 @@ impl<const V: usize> HoeffdingTree<V> {
 
     /// Check that it can hold a leaf at all.
     pub(super) fn check_budget(&self) -> Result<(), KernelError> {
-        let gaps = self.models.bytes_of_one(true) - self.models.bytes_of_one(false);
-        let least = self.bytes_of(1, 1, 0) + gaps;
+        let missing_bytes = self.models.bytes_of_one(true) - self.models.bytes_of_one(false);
+        let least = self.bytes_of(1, 1, 0) + missing_bytes;
         if least <= self.options.max_bytes {
             return Ok(());
         }
@@ -87,10 +87,10 @@ impl<const V: usize> HoeffdingTree<V> {
     /// Make room for the weights of columns, which are kept from the first row with a gap on.
     #[cold]
     #[inline(never)]
-    pub(super) fn make_room_for_gaps(&mut self) {
+    pub(super) fn make_room_for_missing(&mut self) {
         let (n_nodes, n_active, n_frozen) = (self.nodes.len(), self.models.len(), self.frozen.len());
-        let gaps = n_active * (self.models.bytes_of_one(true) - self.models.bytes_of_one(false));
-        if self.bytes_of(n_nodes, n_active, n_frozen) + gaps > self.options.max_bytes {
+        let missing_bytes = n_active * (self.models.bytes_of_one(true) - self.models.bytes_of_one(false));
+        if self.bytes_of(n_nodes, n_active, n_frozen) + missing_bytes > self.options.max_bytes {
             self.rank_leaves(None, 0, true);
         } else {
             self.models.fit(n_active);
@@ -102,12 +102,12 @@ impl<const V: usize> HoeffdingTree<V> {
     /// Keep as many leaves active as fit, those that promise most, when `splitting` gets so many branches.
     ///
     /// False where not all of the branches would fit; nothing has then changed.
-    fn rank_leaves(&mut self, splitting: Option<u32>, n_branches: usize, with_gaps: bool) -> bool {
+    fn rank_leaves(&mut self, splitting: Option<u32>, n_branches: usize, with_missing: bool) -> bool {
         self.since_ranking = 0.0;
         let n_nodes = self.nodes.len() + n_branches;
         let n_leaves = self.models.len() + self.frozen.len() + n_branches - usize::from(splitting.is_some());
         let plan = [n_nodes / SPARE, 0].into_iter().find_map(|spare| {
-            let n_active = self.most_active(n_nodes + spare, n_leaves + spare, with_gaps)?.min(n_leaves);
+            let n_active = self.most_active(n_nodes + spare, n_leaves + spare, with_missing)?.min(n_leaves);
             (n_active >= n_branches.max(1)).then_some((n_active, spare))
         });
         let Some((n_active, spare)) = plan else { return false };
@@ -135,10 +135,10 @@ impl<const V: usize> HoeffdingTree<V> {
     }
 
     /// How many of so many leaves can be active; `None` where they do not fit even when all are frozen.
-    fn most_active(&self, n_nodes: usize, n_leaves: usize, with_gaps: bool) -> Option<usize> {
+    fn most_active(&self, n_nodes: usize, n_leaves: usize, with_missing: bool) -> Option<usize> {
         let frozen = Frozen::bytes_of_one(self.schema.n_classes);
         let left = self.options.max_bytes.checked_sub(self.bytes_of(n_nodes, 0, n_leaves))?;
-        Some(left / (self.models.bytes_of_one(with_gaps) - frozen))
+        Some(left / (self.models.bytes_of_one(with_missing) - frozen))
     }
 
     /// The weight of the rows that the majority class of a leaf gets wrong.

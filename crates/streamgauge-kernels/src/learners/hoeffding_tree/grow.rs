@@ -6,7 +6,7 @@ use super::nodes::FROZEN;
 use super::screen::SplitScreen;
 use super::split::{self, Candidate, Judge};
 use crate::dispatch;
-use crate::learners::rows::Place;
+use crate::learners::rows::Slot;
 
 /// A split that leads by enough.
 #[derive(Debug, Clone, Copy)]
@@ -35,8 +35,8 @@ impl<const V: usize> HoeffdingTree<V> {
         if screen == SplitScreen::NoSplit {
             return None;
         }
-        let counts = |attribute: usize, place: Place| match place {
-            Place::Numeric(column) if screen != SplitScreen::Unknown => self.screener.leads(column),
+        let counts = |attribute: usize, slot: Slot| match slot {
+            Slot::Numeric(column) if screen != SplitScreen::Unknown => self.screener.leads(column),
             _ => self.looks_at(leaf, attribute),
         };
         let best = dispatch::run(
@@ -106,7 +106,7 @@ impl<const V: usize> HoeffdingTree<V> {
     /// Look at the splits of a leaf as far as that is cheap.
     fn screen_splits(&mut self, leaf: usize, bound: Option<f64>) -> SplitScreen {
         let all = self.options.split_criterion == SplitCriterion::InfoGain && !self.options.remove_poor_attributes;
-        if !all || !self.models.layout().nominal.is_empty() || self.models.has_gaps(leaf) {
+        if !all || !self.models.layout().nominal.is_empty() || self.models.has_missing(leaf) {
             return SplitScreen::Unknown;
         }
         dispatch::run(

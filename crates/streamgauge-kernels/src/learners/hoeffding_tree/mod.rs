@@ -68,9 +68,9 @@ pub struct HoeffdingTree<const V: usize> {
     models: Models<V>,
     rows: Rows<V>,
     /// All attributes of the rows, to find their leaves by, where leaves look at some of them only.
-    whole: Option<Rows<MAX_VECTORS>>,
+    full_rows: Option<Rows<MAX_VECTORS>>,
     /// The bytes of the rows, which are not at hand while they are learnt.
-    bytes_of_rows: usize,
+    row_bytes: usize,
     screener: SplitScreener,
     /// What the leaves say of the rows of a block, where votes are wanted.
     logs: Vec<f64>,
@@ -106,7 +106,7 @@ impl<const V: usize> HoeffdingTree<V> {
         models.fit(1);
         models.push(&vec![0.0; schema.n_classes], ABSTAINED);
         let rows = Rows::new(models.layout(), BLOCK);
-        let whole = options.subspace.map(|_| Rows::new(&Layout::new(&schema), BLOCK));
+        let full_rows = options.subspace.map(|_| Rows::new(&Layout::new(&schema), BLOCK));
         let mut nodes = Nodes::new(&schema, options.max_bytes);
         nodes.fit(1);
         let frozen = Frozen::new(schema.n_classes);
@@ -115,9 +115,9 @@ impl<const V: usize> HoeffdingTree<V> {
             options,
             nodes,
             models,
-            bytes_of_rows: rows.n_bytes() + whole.as_ref().map_or(0, Rows::n_bytes),
+            row_bytes: rows.n_bytes() + full_rows.as_ref().map_or(0, Rows::n_bytes),
             rows,
-            whole,
+            full_rows,
             screener: SplitScreener::default(),
             logs: vec![],
             frozen,
@@ -157,8 +157,8 @@ impl<const V: usize> HoeffdingTree<V> {
         let mut rows = std::mem::replace(&mut self.rows, Rows::empty());
         let mut ends = [0; BLOCK];
         let ends = &mut ends[..predictions.len()];
-        let whole = self.route_rows::<IN_SUBSPACES>(block, &mut rows, (ends, &mut waiting.leaves));
-        if whole && self.can_wait() {
+        let complete = self.route_rows::<IN_SUBSPACES>(block, &mut rows, (ends, &mut waiting.leaves));
+        if complete && self.can_wait() {
             let mut buffer = VoteBuffer::without_votes(predictions);
             self.interleave_two_class::<IN_SUBSPACES, false>(block, (&mut rows, ends), waiting, &mut buffer);
         } else {
@@ -192,16 +192,16 @@ impl<const V: usize> HoeffdingTree<V> {
         ends: (&mut [u32], &mut [u32; BLOCK]),
     ) -> bool {
         let d = self.schema.n_attributes();
-        match &mut self.whole {
-            Some(whole) if IN_SUBSPACES => {
-                whole.fill(self.models.layout(), block.x, ends.0.len());
-                self.nodes.route_block(block.x, d, whole.values(), whole.gaps(), ends);
-                whole.are_whole()
+        match &mut self.full_rows {
+            Some(full_rows) if IN_SUBSPACES => {
+                full_rows.fill(self.models.layout(), block.x, ends.0.len());
+                self.nodes.route_block(block.x, d, full_rows.panels(), full_rows.missing_rows(), ends);
+                full_rows.are_complete()
             }
             _ => {
                 rows.fill(self.models.layout(), block.x, ends.0.len());
-                self.nodes.route_block(block.x, d, rows.values(), rows.gaps(), ends);
-                rows.are_whole()
+                self.nodes.route_block(block.x, d, rows.panels(), rows.missing_rows(), ends);
+                rows.are_complete()
             }
         }
     }
@@ -221,9 +221,9 @@ impl<const V: usize> HoeffdingTree<V> {
         if IN_SUBSPACES {
             self.gather(rows, i, block, leaf);
         }
-        if rows.row(i).gaps() && block.weights[i % BLOCK] > 0.0 && !self.models.knows_gaps() {
+        if rows.row(i).has_missing() && block.weights[i % BLOCK] > 0.0 && !self.models.tracks_missing() {
             // The leaf may now be frozen, or have moved.
-            self.make_room_for_gaps();
+            self.make_room_for_missing();
             leaf = self.nodes.leaf(node).unwrap_or(leaf);
             if IN_SUBSPACES {
                 self.gather(rows, i, block, leaf);
@@ -367,7 +367,7 @@ impl<const V: usize> Learner for HoeffdingTree<V> {
             + self.nodes.n_bytes()
             + self.models.n_bytes()
             + self.rows.n_bytes()
-            + self.whole.as_ref().map_or(0, Rows::n_bytes)
+            + self.full_rows.as_ref().map_or(0, Rows::n_bytes)
             + 8 * self.logs.capacity()
             + self.screener.n_bytes()
             + self.frozen.n_bytes()

@@ -3,7 +3,7 @@
 use crate::learners::Schema;
 use crate::learners::bayes::{fit, grow};
 use crate::learners::f64x4::LANES;
-use crate::learners::rows::{BLOCK, MAX_VECTORS, Values};
+use crate::learners::rows::{BLOCK, MAX_VECTORS, RowPanel};
 
 mod save;
 mod surgery;
@@ -270,26 +270,26 @@ impl Nodes {
         }
     }
 
-    /// The nodes where the ways of a block of rows end, and their leaves. `values` are the same rows, padded.
+    /// The nodes where the ways of a block of rows end, and their leaves. `panels` are the same rows, padded.
     #[inline(always)]
     pub fn route_block(
         &mut self,
         x: &[f64],
         d: usize,
-        values: &[Values],
-        gaps: Option<&[bool; BLOCK]>,
+        panels: &[RowPanel],
+        missing: Option<&[bool; BLOCK]>,
         (ends, leaves): (&mut [u32], &mut [u32; BLOCK]),
     ) {
-        let ran = self.runs && self.run_down(values, ends, leaves);
+        let ran = self.runs && self.run_down(panels, ends, leaves);
         if ran {
-            let n_late = self.walk_late(values, ends, leaves);
+            let n_late = self.walk_late(panels, ends, leaves);
             // So that in the long run one row of two blocks must walk: that costs about as much as a step of all rows.
             self.run = (self.run + 2 * n_late).saturating_sub(1);
         }
-        if gaps.is_some() || !ran {
+        if missing.is_some() || !ran {
             // A row with gaps ran past them: it starts again, and looks where it goes.
-            let gaps = if ran { gaps } else { None }.unwrap_or(&[true; BLOCK]);
-            for (i, (end, _)) in ends.iter_mut().zip(gaps).enumerate().filter(|(_, (_, gaps))| **gaps) {
+            let missing = if ran { missing } else { None }.unwrap_or(&[true; BLOCK]);
+            for (i, (end, _)) in ends.iter_mut().zip(missing).enumerate().filter(|(_, (_, missing))| **missing) {
                 *end = self.route(0, &x[i * d..(i + 1) * d]);
                 leaves[i % BLOCK] = self.details[*end as usize].leaf;
             }
@@ -298,14 +298,13 @@ impl Nodes {
 
     /// Take the rows that have not arrived down to their leaves; how many they were.
     #[inline(always)]
-    fn walk_late(&self, values: &[Values], ends: &mut [u32], leaves: &mut [u32; BLOCK]) -> usize {
+    fn walk_late(&self, panels: &[RowPanel], ends: &mut [u32], leaves: &mut [u32; BLOCK]) -> usize {
         let mut n_late = 0;
         if leaves[..ends.len()].iter().fold(false, |late, &leaf| late | (leaf == SPLIT)) {
-            for ((end, leaf), values) in
-                ends.iter_mut().zip(leaves).zip(values).filter(|((_, leaf), _)| **leaf == SPLIT)
+            for ((end, leaf), panel) in ends.iter_mut().zip(leaves).zip(panels).filter(|((_, leaf), _)| **leaf == SPLIT)
             {
                 // A row with gaps may have run past the last node.
-                *end = self.walk_down(*end % self.steps.leaves.len() as u32, values);
+                *end = self.walk_down(*end % self.steps.leaves.len() as u32, panel);
                 *leaf = self.steps.leaves[*end as usize];
                 n_late += 1;
             }
@@ -315,10 +314,10 @@ impl Nodes {
 
     /// Take a row without gaps down to its leaf, in a tree that asks for numbers only.
     #[inline(always)]
-    fn walk_down(&self, mut node: u32, values: &Values) -> u32 {
+    fn walk_down(&self, mut node: u32, panel: &RowPanel) -> u32 {
         loop {
             let (column, threshold) = (self.steps.columns[node as usize], self.steps.thresholds[node as usize]);
-            let value = values.0[column as usize];
+            let value = panel.0[column as usize];
             let next = self.steps.first_children[node as usize] + u32::from(value > threshold);
             if next == node {
                 return node;
@@ -330,23 +329,23 @@ impl Nodes {
     /// Take rows some steps down, several side by side; false where there are too many steps for that. Tables of known
     /// size need no check of their bounds.
     #[inline(always)]
-    fn run_down(&self, values: &[Values], ends: &mut [u32], leaves: &mut [u32; BLOCK]) -> bool {
-        self.run_down_in::<SMALL>(values, ends, leaves)
-            || self.run_down_in::<MEDIUM>(values, ends, leaves)
-            || self.run_down_in::<LARGE>(values, ends, leaves)
+    fn run_down(&self, panels: &[RowPanel], ends: &mut [u32], leaves: &mut [u32; BLOCK]) -> bool {
+        self.run_down_in::<SMALL>(panels, ends, leaves)
+            || self.run_down_in::<MEDIUM>(panels, ends, leaves)
+            || self.run_down_in::<LARGE>(panels, ends, leaves)
     }
 
     /// The same where the tables have `N` places; false where they have not. A function of its own, since its loop needs
     /// all registers.
     #[inline(never)]
-    fn run_down_in<const N: usize>(&self, values: &[Values], ends: &mut [u32], leaves: &mut [u32; BLOCK]) -> bool {
+    fn run_down_in<const N: usize>(&self, panels: &[RowPanel], ends: &mut [u32], leaves: &mut [u32; BLOCK]) -> bool {
         let Some(steps) = self.steps.of_size::<N>() else { return false };
         // Where the last rows of a batch are left, which are late.
         ends.fill(0);
         leaves.fill(steps.3[0]);
-        let chunks = values.as_chunks::<ABREAST>().0.iter().zip(leaves.as_chunks_mut::<ABREAST>().0);
-        for ((values, leaves), ends) in chunks.zip(ends.as_chunks_mut::<ABREAST>().0) {
-            *ends = run_down(steps, values, self.run / 16);
+        let chunks = panels.as_chunks::<ABREAST>().0.iter().zip(leaves.as_chunks_mut::<ABREAST>().0);
+        for ((panels, leaves), ends) in chunks.zip(ends.as_chunks_mut::<ABREAST>().0) {
+            *ends = run_down(steps, panels, self.run / 16);
             *leaves = ends.map(|end| steps.3[end as usize % N]);
         }
         true
@@ -362,16 +361,16 @@ impl Nodes {
 #[inline(always)]
 fn run_down<const N: usize>(
     (thresholds, first_children, columns, _): Table<'_, N>,
-    values: &[Values; ABREAST],
+    panels: &[RowPanel; ABREAST],
     n_steps: usize,
 ) -> [u32; ABREAST] {
     let mut at = [0; ABREAST];
     for _ in 0..n_steps {
-        for (at, values) in at.iter_mut().zip(values) {
+        for (at, panel) in at.iter_mut().zip(panels) {
             let node = *at as usize % N;
-            let value = values.0[columns[node] as usize];
+            let value = panel.0[columns[node] as usize];
             // Not `value > threshold`: whether the first of two is less or not a number, the processor adds at once.
-            #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "a row with gaps may go where it likes")]
+            #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "a row with missing values is routed again")]
             let is_more = !(thresholds[node] >= value);
             *at = first_children[node] + u32::from(is_more);
         }
@@ -399,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_find_their_leaves_and_gaps_lead_to_the_heaviest_child() {
+    fn rows_reach_their_leaves_and_missing_values_lead_to_the_heaviest_child() {
         let nodes = tree();
         let leaf = |x: [f64; 2]| nodes.leaf(nodes.route(0, &x)).unwrap();
         assert_eq!((leaf([0.5, 0.0]), leaf([0.5, 1.0]), leaf([0.5, 2.0])), (0, 2, 3));
@@ -419,7 +418,7 @@ mod tests {
         for _ in 0..2 {
             let mut rows = Rows::<1>::new(&Layout::new(&schema), 32);
             rows.fill(&Layout::new(&schema), &x, 21);
-            nodes.route_block(&x, 2, rows.values(), rows.gaps(), (&mut ends, &mut leaves));
+            nodes.route_block(&x, 2, rows.panels(), rows.missing_rows(), (&mut ends, &mut leaves));
             for (i, (&end, &leaf)) in ends.iter().zip(&leaves).enumerate() {
                 assert_eq!(end, nodes.route(0, &x[2 * i..2 * i + 2]));
                 assert_eq!(Some(leaf as usize), nodes.leaf(end));
@@ -428,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_with_gaps_runs_on_from_the_last_leaf_of_a_full_table_and_still_arrives() {
+    fn a_row_with_missing_values_arrives_although_it_runs_past_the_last_node() {
         let schema = Schema { n_values: vec![0], n_classes: 2 };
         let mut nodes = Nodes::new(&schema, 1 << 25);
         nodes.split(0, 0, Test::AtMost(0.5), &[0, 1], 0);
@@ -444,7 +443,7 @@ mod tests {
         for steps in 0..SMALL {
             nodes.run = 16 * steps;
             rows.fill(&Layout::new(&schema), &x, BLOCK);
-            nodes.route_block(&x, 1, rows.values(), rows.gaps(), (&mut ends, &mut leaves));
+            nodes.route_block(&x, 1, rows.panels(), rows.missing_rows(), (&mut ends, &mut leaves));
             assert_eq!((ends[0], ends[1]), (1, last));
         }
     }

@@ -3,7 +3,7 @@
 use super::criterion::{Gini, Impurity, InfoGain, SplitCriterion, hellinger};
 use super::nodes::Test;
 use crate::learners::bayes::{Column, Models};
-use crate::learners::rows::{Nominal, Place};
+use crate::learners::rows::{NominalTable, Slot};
 use crate::learners::vector_math::normal_cdf;
 
 /// How many thresholds are tried for a numeric attribute.
@@ -19,7 +19,7 @@ pub(super) struct Candidate {
     /// The attribute that is asked for.
     pub attribute: usize,
     /// Where its statistics stand.
-    pub place: Place,
+    pub slot: Slot,
     /// What is asked.
     pub test: Test,
     /// How good it is, as the criterion counts.
@@ -55,11 +55,11 @@ impl<const V: usize> Judge<'_, V> {
     ///
     /// Of equals the last attribute wins, as in MOA.
     #[inline(always)]
-    pub fn best(&self, counts: impl Fn(usize, Place) -> bool) -> Option<Best> {
+    pub fn best(&self, counts: impl Fn(usize, Slot) -> bool) -> Option<Best> {
         let (mut best, mut second): (Option<Candidate>, f64) = (None, f64::NEG_INFINITY);
         // Plain loops: what an adapter of iterators leaves in a function of its own is compiled for no vectors.
-        for (attribute, place) in self.models.places(self.site) {
-            let candidate = if counts(attribute, place) { self.candidate(attribute, place) } else { None };
+        for (attribute, slot) in self.models.slots(self.site) {
+            let candidate = if counts(attribute, slot) { self.candidate(attribute, slot) } else { None };
             let Some(candidate) = candidate else { continue };
             match best {
                 Some(Candidate { merit: most, .. }) if candidate.merit < most => second = second.max(candidate.merit),
@@ -70,7 +70,7 @@ impl<const V: usize> Judge<'_, V> {
             }
         }
         best.map(|candidate| {
-            let unsplit = self.merit_unsplit(candidate.place);
+            let unsplit = self.merit_unsplit(candidate.slot);
             Best { candidate, lead: candidate.merit - second.max(unsplit) }
         })
     }
@@ -79,9 +79,9 @@ impl<const V: usize> Judge<'_, V> {
     #[inline(always)]
     pub fn candidates(&self, looks_at: impl Fn(usize) -> bool) -> Vec<Candidate> {
         let mut candidates = vec![];
-        for (attribute, place) in self.models.places(self.site) {
+        for (attribute, slot) in self.models.slots(self.site) {
             if looks_at(attribute)
-                && let Some(candidate) = self.candidate(attribute, place)
+                && let Some(candidate) = self.candidate(attribute, slot)
             {
                 candidates.push(candidate);
             }
@@ -91,19 +91,19 @@ impl<const V: usize> Judge<'_, V> {
 
     /// The best split by an attribute; `None` where it cannot split the leaf.
     #[inline(always)]
-    pub fn candidate(&self, attribute: usize, place: Place) -> Option<Candidate> {
-        let found = match place {
-            Place::Numeric(column) => self.best_threshold(column),
-            Place::Nominal(i) => self.best_of_values(self.models.layout().nominal[i]),
+    pub fn candidate(&self, attribute: usize, slot: Slot) -> Option<Candidate> {
+        let found = match slot {
+            Slot::Numeric(column) => self.best_threshold(column),
+            Slot::Nominal(i) => self.best_of_values(self.models.layout().nominal[i]),
         };
-        found.map(|(test, merit)| Candidate { attribute, place, test, merit })
+        found.map(|(test, merit)| Candidate { attribute, slot, test, merit })
     }
 
     /// The merit of no split, over the rows in which an attribute is known.
-    fn merit_unsplit(&self, place: Place) -> f64 {
-        self.criterion.merit_unsplit((0..self.n_classes).map(|class| match place {
-            Place::Numeric(column) => self.models.column(self.site, class, column).weight,
-            Place::Nominal(i) => self.models.counts(self.site, class)[self.models.layout().nominal[i].total()],
+    fn merit_unsplit(&self, slot: Slot) -> f64 {
+        self.criterion.merit_unsplit((0..self.n_classes).map(|class| match slot {
+            Slot::Numeric(column) => self.models.column(self.site, class, column).weight,
+            Slot::Nominal(i) => self.models.counts(self.site, class)[self.models.layout().nominal[i].total()],
         }))
     }
 
@@ -180,7 +180,7 @@ impl<const V: usize> Judge<'_, V> {
 
     /// The best question about a nominal attribute; `None` where its values leave all weight in one branch.
     #[inline(always)]
-    fn best_of_values(&self, table: Nominal) -> Option<(Test, f64)> {
+    fn best_of_values(&self, table: NominalTable) -> Option<(Test, f64)> {
         match self.criterion {
             SplitCriterion::InfoGain => self.best_value::<InfoGain>(table),
             SplitCriterion::Gini => self.best_value::<Gini>(table),
@@ -193,7 +193,7 @@ impl<const V: usize> Judge<'_, V> {
 
     /// The same for a criterion that adds up over branches.
     #[inline(always)]
-    fn best_value<C: Impurity>(&self, table: Nominal) -> Option<(Test, f64)> {
+    fn best_value<C: Impurity>(&self, table: NominalTable) -> Option<(Test, f64)> {
         let count = |class: usize, at: usize| self.models.counts(self.site, class)[at];
         let classes = 0..self.n_classes;
         let total: f64 = classes.clone().map(|class| count(class, table.total())).sum();
@@ -270,19 +270,19 @@ pub(super) fn branch_weights<const V: usize>(
     n_classes: usize,
     candidate: Candidate,
 ) -> Vec<Vec<f64>> {
-    let weight = |branch: usize, class: usize| match (candidate.test, candidate.place) {
-        (Test::AtMost(threshold), Place::Numeric(column)) => {
+    let weight = |branch: usize, class: usize| match (candidate.test, candidate.slot) {
+        (Test::AtMost(threshold), Slot::Numeric(column)) => {
             let seen = models.column(site, class, column);
             let below = if seen.weight > 0.0 { Share::of(seen).at_most(threshold) } else { 0.0 };
             if branch == 0 { below } else { seen.weight - below }
         }
-        (Test::Is(code), Place::Nominal(i)) => {
+        (Test::Is(code), Slot::Nominal(i)) => {
             let (counts, table) = (models.counts(site, class), models.layout().nominal[i]);
             let is = counts[table.start + code as usize];
             if branch == 0 { is } else { counts[table.total()] - is }
         }
-        (_, Place::Nominal(i)) => models.counts(site, class)[models.layout().nominal[i].start + branch],
-        (_, Place::Numeric(_)) => 0.0,
+        (_, Slot::Nominal(i)) => models.counts(site, class)[models.layout().nominal[i].start + branch],
+        (_, Slot::Numeric(_)) => 0.0,
     };
     let branches = 0..candidate.test.n_branches();
     branches.map(|branch| (0..n_classes).map(|class| weight(branch, class)).collect()).collect()

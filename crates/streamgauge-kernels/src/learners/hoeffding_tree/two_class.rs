@@ -175,7 +175,7 @@ impl<const V: usize> HoeffdingTree<V> {
         start: usize,
         reviews: bool,
     ) -> (usize, Halt) {
-        let Some(x) = rows.values().first_chunk::<BLOCK>() else { return (start, Halt::Alone) };
+        let Some(x) = rows.panels().first_chunk::<BLOCK>() else { return (start, Halt::Alone) };
         let grace_period = self.options.grace_period;
         let (sites, pairs) = self.models.pairs();
         for (i, &label) in (start..).zip(&block.labels[start..]) {
@@ -290,7 +290,7 @@ impl<const V: usize> HoeffdingTree<V> {
             let d = self.schema.n_attributes();
             for (i, (&leaf, x)) in leaves.iter().zip(block.x.chunks_exact(d)).enumerate() {
                 if let Some(attributes) = self.subspace(leaf as usize) {
-                    rows.gather_whole(i, self.models.layout(), x, attributes);
+                    rows.gather_complete(i, self.models.layout(), x, attributes);
                 }
             }
         }

@@ -62,10 +62,10 @@ impl<const V: usize> HoeffdingTree<V> {
         logs.resize(BLOCK * self.schema.n_classes, 0.0);
         let mut ends = [0; BLOCK];
         let ends = &mut ends[..predictions.len()];
-        let whole = self.route_rows::<IN_SUBSPACES>(block, &mut rows, (ends, &mut waiting.leaves));
+        let complete = self.route_rows::<IN_SUBSPACES>(block, &mut rows, (ends, &mut waiting.leaves));
         let (most, likeliest) = (&mut [0.0; BLOCK][..], &mut [NO_CLASS; BLOCK][..]);
         let mut buffer = VoteBuffer { reviews, predictions, votes, logs: &mut logs, most, likeliest };
-        if whole && self.can_wait() {
+        if complete && self.can_wait() {
             self.interleave_two_class::<IN_SUBSPACES, true>(block, (&mut rows, ends), waiting, &mut buffer);
         } else {
             for (i, &mut end) in ends.iter_mut().enumerate() {
@@ -126,7 +126,7 @@ impl<const V: usize> HoeffdingTree<V> {
             let is_fresh = buffer.reviews && self.models.is_fresh(leaf);
             self.learn_at(node, leaf, row, label, weight, class);
             if buffer.reviews {
-                let logs = if is_fresh || row.gaps() { None } else { Some(&*logs) };
+                let logs = if is_fresh || row.has_missing() { None } else { Some(&*logs) };
                 *prediction = match self.nodes.leaf(node) {
                     Some(_) => self.predict_again(leaf, row, label, logs),
                     None => self.predict_below(x),

@@ -6,7 +6,7 @@
 use super::super::nodes::Test;
 use super::super::split::{LEAST_SHARE, N_THRESHOLDS, PADDED};
 use crate::learners::bayes::Column;
-use crate::learners::rows::Nominal;
+use crate::learners::rows::NominalTable;
 use crate::learners::vector_math::exp;
 
 /// The mean over all pairs of a distance; 0 where there is no pair.
@@ -64,7 +64,7 @@ pub(in super::super) fn threshold_merits(
 }
 
 /// The best question about a nominal attribute; `None` where its values leave all weight in one branch.
-pub(in super::super) fn best_of_values(counts: &[&[f64]], table: Nominal, binary: bool) -> Option<(Test, f64)> {
+pub(in super::super) fn best_of_values(counts: &[&[f64]], table: NominalTable, binary: bool) -> Option<(Test, f64)> {
     let total: f64 = counts.iter().map(|counts| counts[table.total()]).sum();
     let weight = |at: usize| counts.iter().map(|counts| counts[at]).sum::<f64>();
     let heavy = |at: usize| weight(at) / total > LEAST_SHARE;
