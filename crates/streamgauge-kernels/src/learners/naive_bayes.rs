@@ -1,6 +1,6 @@
 //! Naive Bayes over the whole stream.
 
-use super::bayes::{Models, Stages};
+use super::bayes::{Models, StagedBlock};
 use super::rows::{BLOCK, Layout, Rows};
 use super::{ABSTAINED, Block, Learner, Schema, Step};
 use crate::KernelError;
@@ -50,7 +50,7 @@ impl<const V: usize> NaiveBayes<V> {
     fn interleave_block(
         &mut self,
         block: &Block<'_>,
-        stages: &mut Option<Stages<V>>,
+        staged: &mut Option<StagedBlock<V>>,
         predictions: &mut [i32],
         votes: Option<&mut [f64]>,
     ) {
@@ -58,8 +58,8 @@ impl<const V: usize> NaiveBayes<V> {
         let mut votes = votes.map(|votes| votes.chunks_exact_mut(n_classes));
         if votes.is_none()
             && predictions.len() >= FEW_ROWS
-            && self.models.can_wait()
-            && self.models.interleave_in_stages(stages.get_or_insert_with(Stages::new), block, predictions)
+            && self.models.has_two_class_path()
+            && self.models.interleave_staged(staged.get_or_insert_with(StagedBlock::new), block, predictions)
         {
             return;
         }
@@ -67,7 +67,7 @@ impl<const V: usize> NaiveBayes<V> {
         for (i, prediction) in predictions.iter_mut().enumerate() {
             let row = self.rows.row(i);
             let tested = block.tests[i % BLOCK];
-            *prediction = if tested { self.models.likeliest(0, row) } else { ABSTAINED };
+            *prediction = if tested { self.models.find_likeliest(0, row) } else { ABSTAINED };
             if let Some(votes) = votes.as_mut().and_then(Iterator::next) {
                 if tested {
                     self.models.vote(0, row, votes);
@@ -96,7 +96,7 @@ impl<const V: usize> NaiveBayes<V> {
             if weight > 0.0 {
                 self.models.observe(0, row, label as usize, weight);
             }
-            *again = if label >= 0 { self.models.likeliest(0, row) } else { ABSTAINED };
+            *again = if label >= 0 { self.models.find_likeliest(0, row) } else { ABSTAINED };
         }
     }
 }
@@ -130,10 +130,10 @@ impl<const V: usize> Learner for NaiveBayes<V> {
         dispatch::run(
             #[inline(always)]
             || {
-                let mut stages = None;
+                let mut staged = None;
                 let votes = votes.as_deref_mut();
                 for (block, predictions, votes) in step.blocks(d, n_classes, predictions, votes) {
-                    self.interleave_block(&block, &mut stages, predictions, votes);
+                    self.interleave_block(&block, &mut staged, predictions, votes);
                 }
             },
         );

@@ -5,10 +5,10 @@ use crate::learners::rows::RowPanel;
 use crate::learners::vector_math::{HALF_LN_2PI, ln, ln_of_weight};
 
 /// Stands for -1/(2 variance) where the variance is 0: any value but the mean is then as good as impossible.
-pub(super) const POINT: f64 = -1e300;
+pub(super) const POINT_DECAY: f64 = -1e300;
 
 /// The least variance that is told apart from 0.
-const LEAST_VARIANCE: f64 = 1e-290;
+const MIN_VARIANCE: f64 = 1e-290;
 
 /// What is known of a class beside its attributes.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +41,7 @@ pub(in crate::learners) struct Panel<const V: usize> {
     /// What is known of the class itself; that of a class's first panel counts.
     pub class: Class,
     /// Keeps panels from lying powers of two apart, where a processor takes a store to one for a load from another.
-    _apart: F64x4,
+    _padding: F64x4,
     pub moments: Moments<V>,
     /// Kept ready because prediction needs them far more often than they change.
     pub decays: Decays<V>,
@@ -67,7 +67,7 @@ impl<const V: usize> Moments<V> {
 
     /// Those with a row without gaps, after which the class has the weight `observed`.
     #[inline(always)]
-    pub fn with(&self, x: &[F64x4; V], weight: f64, observed: f64) -> Self {
+    pub fn with_row(&self, x: &[F64x4; V], weight: f64, observed: f64) -> Self {
         let (share, weight) = (F64x4::splat(weight / observed), F64x4::splat(weight));
         let mut with = *self;
         for (v, &x) in x.iter().enumerate() {
@@ -80,17 +80,17 @@ impl<const V: usize> Moments<V> {
 
     /// Work out the decays, all with one division: multiply up, invert once, unroll.
     ///
-    /// `spread` is the weight of the class less 1. Gives also the products of the squared deviations, lane by lane, and
-    /// their inverses; where those are not [`safe`], the decays are worthless and [`Panel::refresh_known`] must set them.
+    /// `dof` is the weight of the class less 1. Gives also the products of the squared deviations, lane by lane, and
+    /// their inverses; where those are not [`is_safe`], the decays are worthless and [`Panel::refresh_by_column`] must set them.
     #[inline(always)]
-    pub fn decays(&self, spread: f64) -> (Decays<V>, F64x4, F64x4) {
+    pub fn decays(&self, dof: f64) -> (Decays<V>, F64x4, F64x4) {
         let mut products = self.squares;
         for v in 1..V {
             products[v] = products[v - 1] * self.squares[v];
         }
         let product = products[V - 1];
         let inverse = product.map(|product| 1.0 / product);
-        let mut rest = inverse * F64x4::splat(-0.5 * spread);
+        let mut rest = inverse * F64x4::splat(-0.5 * dof);
         let mut decays = [F64x4::ZERO; V];
         for v in (1..V).rev() {
             decays[v] = rest * products[v - 1];
@@ -146,7 +146,7 @@ impl<const V: usize> Panel<V> {
     pub fn new(class: Class, n_columns: usize) -> Self {
         let mut panel = Self {
             class,
-            _apart: F64x4::ZERO,
+            _padding: F64x4::ZERO,
             moments: Moments::PADDING,
             decays: [F64x4::ZERO; V],
             min: [F64x4::splat(f64::INFINITY); V],
@@ -182,14 +182,14 @@ impl<const V: usize> Panel<V> {
     #[inline(always)]
     pub fn observe(&mut self, x: &[F64x4; V], weight: f64, observed: f64, keeps_ranges: bool) {
         if keeps_ranges {
-            self.widen(x);
+            self.widen_ranges(x);
         }
-        self.moments = self.moments.with(x, weight, observed);
+        self.moments = self.moments.with_row(x, weight, observed);
     }
 
     /// Take a row into the ranges.
     #[inline(always)]
-    fn widen(&mut self, x: &[F64x4; V]) {
+    fn widen_ranges(&mut self, x: &[F64x4; V]) {
         let (mut min, mut max) = (self.min, self.max);
         for v in 0..V {
             min[v] = x[v].zip(min[v], |x, min| if x < min { x } else { min });
@@ -203,7 +203,7 @@ impl<const V: usize> Panel<V> {
 
     /// Take in a row that may have gaps; `known_weights` is the weight of the values of each column.
     #[inline(always)]
-    pub fn observe_known(&mut self, x: &RowPanel, weight: f64, known_weights: &mut [F64x4; V]) {
+    pub fn observe_with_missing(&mut self, x: &RowPanel, weight: f64, known_weights: &mut [F64x4; V]) {
         for (v, known_weights) in known_weights.iter_mut().enumerate() {
             for i in 0..LANES {
                 let value = x.vector(v).0[i];
@@ -223,8 +223,8 @@ impl<const V: usize> Panel<V> {
 
     /// Set the decays from the squared deviations, as [`Moments::decays`] does.
     #[inline(always)]
-    pub fn refresh(&mut self, spread: f64) -> (F64x4, F64x4) {
-        let (decays, products, inverses) = self.moments.decays(spread);
+    pub fn refresh(&mut self, dof: f64) -> (F64x4, F64x4) {
+        let (decays, products, inverses) = self.moments.decays(dof);
         self.decays = decays;
         (products, inverses)
     }
@@ -240,15 +240,15 @@ impl<const V: usize> Panel<V> {
     /// A column without variance is a point: its mean has density 1, any other value 0. A column without values
     /// says nothing.
     #[inline(always)]
-    pub fn refresh_known(&mut self, n_columns: usize, known_weights: &[F64x4; V]) -> f64 {
+    pub fn refresh_by_column(&mut self, n_columns: usize, known_weights: &[F64x4; V]) -> f64 {
         let mut sum = F64x4::ZERO;
         for (v, known_weights) in known_weights.iter().enumerate() {
             for i in 0..LANES {
                 let weight = known_weights.0[i];
                 let variance = if weight > 1.0 { self.moments.squares[v].0[i] / (weight - 1.0) } else { 0.0 };
                 let silent = v * LANES + i >= n_columns || !(weight > 0.0 && variance.is_finite());
-                let spread = variance > LEAST_VARIANCE;
-                let decay = if spread { -0.5 / variance } else { POINT };
+                let has_variance = variance > MIN_VARIANCE;
+                let decay = if has_variance { -0.5 / variance } else { POINT_DECAY };
                 self.decays[v].0[i] = if silent { 0.0 } else { decay };
                 sum.0[i] += log_normaliser(self.decays[v].0[i]);
             }
@@ -259,7 +259,7 @@ impl<const V: usize> Panel<V> {
     /// Add to a sum the logarithms of the densities of a row with gaps, without their normalisers and less those of the
     /// columns that are missing.
     #[inline(always)]
-    pub fn add_known_log_densities(&self, x: &RowPanel, mut sum: F64x4) -> F64x4 {
+    pub fn add_log_densities_with_missing(&self, x: &RowPanel, mut sum: F64x4) -> F64x4 {
         for v in 0..V {
             for i in 0..LANES {
                 let (value, decay) = (x.vector(v).0[i], self.decays[v].0[i]);
@@ -271,12 +271,12 @@ impl<const V: usize> Panel<V> {
     }
 
     /// All that must be saved, lane by lane; the decays follow from it.
-    pub fn saved(&self) -> impl Iterator<Item = &F64x4> {
+    pub fn saved_vectors(&self) -> impl Iterator<Item = &F64x4> {
         self.moments.mean.iter().chain(&self.moments.squares).chain(&self.min).chain(&self.max)
     }
 
     /// The same, to be read into.
-    pub fn saved_mut(&mut self) -> impl Iterator<Item = &mut F64x4> {
+    pub fn saved_vectors_mut(&mut self) -> impl Iterator<Item = &mut F64x4> {
         self.moments.mean.iter_mut().chain(&mut self.moments.squares).chain(&mut self.min).chain(&mut self.max)
     }
 }
@@ -284,7 +284,7 @@ impl<const V: usize> Panel<V> {
 /// Whether products of squared deviations and their inverses are such that no bits are lost, and soon will not be, when
 /// the four are multiplied.
 #[inline(always)]
-pub(super) fn safe(products: F64x4, inverses: F64x4) -> bool {
+pub(super) fn is_safe(products: F64x4, inverses: F64x4) -> bool {
     let most = products.zip(inverses, |product, inverse| if product > inverse { product } else { inverse });
     let bad = most.0.map(|most| if most < 1e70 { 0 } else { u64::MAX });
     bad[0] | bad[1] | bad[2] | bad[3] == 0
@@ -293,7 +293,7 @@ pub(super) fn safe(products: F64x4, inverses: F64x4) -> bool {
 /// The logarithm of `1 / sqrt(2 pi variance)`, from `-1 / (2 variance)`; 0 for points and silent columns.
 #[inline(always)]
 fn log_normaliser(decay: f64) -> f64 {
-    let normal = decay < 0.0 && decay > POINT;
+    let normal = decay < 0.0 && decay > POINT_DECAY;
     let precision = if normal { -2.0 * decay } else { 1.0 };
     if normal { 0.5f64.mul_add(ln(precision), -HALF_LN_2PI) } else { 0.0 }
 }
@@ -320,7 +320,7 @@ mod tests {
         let mut known_weights = [F64x4::ZERO; 2];
         for (i, x) in rows.iter().enumerate() {
             panel.observe(&x.vectors(), 1.0, (i + 1) as f64, true);
-            careful.observe_known(x, 1.0, &mut known_weights);
+            careful.observe_with_missing(x, 1.0, &mut known_weights);
         }
         let n = rows.len() as f64;
         let mut log = 0.0;
@@ -338,7 +338,7 @@ mod tests {
         }
         let product = panel.refresh(n - 1.0).0.product();
         let fast = 0.5 * (5.0 * (n - 1.0).ln() - product.ln()) - 5.0 * HALF_LN_2PI;
-        let slow = careful.refresh_known(5, &known_weights);
+        let slow = careful.refresh_by_column(5, &known_weights);
         assert!((fast - log).abs() < 1e-12 && (slow - log).abs() < 1e-12);
         let sum = |panel: &Panel<2>| panel.add_log_densities(&rows[7].vectors(), F64x4::ZERO).sum();
         assert!((sum(&panel) - sum(&careful)).abs() < 1e-12 * sum(&panel).abs());
@@ -348,10 +348,10 @@ mod tests {
     fn a_constant_column_admits_its_value_alone_and_a_missing_one_says_nothing() {
         let (mut panel, mut known_weights) = (Panel::<1>::new(Class::new(0.0), 2), [F64x4::ZERO]);
         for i in 0..10 {
-            panel.observe_known(&values(&[3.5, f64::from(i)]), 1.0, &mut known_weights);
+            panel.observe_with_missing(&values(&[3.5, f64::from(i)]), 1.0, &mut known_weights);
         }
-        panel.refresh_known(2, &known_weights);
-        let log = |a: f64, b: f64| panel.add_known_log_densities(&values(&[a, b]), F64x4::ZERO).sum();
+        panel.refresh_by_column(2, &known_weights);
+        let log = |a: f64, b: f64| panel.add_log_densities_with_missing(&values(&[a, b]), F64x4::ZERO).sum();
         assert_eq!(log(3.5, 4.5), 0.0);
         assert!(log(3.6, 4.5) < -1e200);
         assert_eq!(log(f64::NAN, 4.5), 0.0);

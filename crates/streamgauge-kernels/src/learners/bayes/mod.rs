@@ -8,24 +8,24 @@ use super::f64x4::{F64x4, LANES};
 use super::rows::{Layout, MAX_VECTORS, Slot, columns_in_panel};
 use super::{ABSTAINED, Schema};
 
+mod capacity;
+mod deferred;
 mod gaussian;
 mod nominal;
 mod observe;
-mod pending;
-mod room;
 mod save;
-mod stages;
+mod staged_block;
 mod subspaces;
 mod vote;
 
+pub(super) use capacity::set_capacity;
+pub(super) use deferred::{DeferredRows, find_likelier};
 use gaussian::{Class, Panel};
 pub(super) use gaussian::{Column, Columns};
-pub(super) use pending::{Pending, likelier};
-pub(super) use room::fit;
-pub(super) use stages::Stages;
+pub(super) use staged_block::StagedBlock;
 pub(super) use subspaces::{Subspaces, sample};
 pub(super) use vote::vote_by_weights;
-pub(super) use vote::{RULED_OUT, vote_of_log, votes_to_shares};
+pub(super) use vote::{RULED_OUT, normalise_likelihoods, relative_likelihood};
 
 /// What a model knows beside its classes.
 #[derive(Debug, Clone, Copy)]
@@ -69,7 +69,7 @@ impl Site {
 
     /// Take over which of two classes leads, after rows that were learnt, from their weights.
     #[inline(always)]
-    fn lead(&mut self, [first, second]: [f64; 2]) {
+    fn set_majority(&mut self, [first, second]: [f64; 2]) {
         (self.majority, self.most) = if second > first { (1, second) } else { (0, first) };
     }
 }
@@ -131,7 +131,7 @@ impl<const V: usize> Models<V> {
     /// The attributes that a model looks at; `None` where it looks at all of them.
     #[inline(always)]
     pub fn subspace(&self, site: usize) -> Option<&[u32]> {
-        self.subspaces.as_ref().map(|subspaces| subspaces.of(site))
+        self.subspaces.as_ref().map(|subspaces| subspaces.attributes(site))
     }
 
     /// The attributes that a model looks at, in order, and where their statistics stand.
@@ -238,14 +238,14 @@ impl<const V: usize> Models<V> {
     pub fn push(&mut self, weights: &[f64], majority: i32) {
         let site = self.sites.len();
         let n = (site + 1) * self.n_classes;
-        grow(&mut self.sites, site + 1, Site::new(0.0, ABSTAINED, 0.0, 0));
-        grow(&mut self.panels, n * self.n_panels, Panel::new(Class::new(0.0), 0));
+        grow_column(&mut self.sites, site + 1, Site::new(0.0, ABSTAINED, 0.0, 0));
+        grow_column(&mut self.panels, n * self.n_panels, Panel::new(Class::new(0.0), 0));
         if !self.known_weights.is_empty() {
-            grow(&mut self.known_weights, n * self.n_panels, [F64x4::ZERO; V]);
+            grow_column(&mut self.known_weights, n * self.n_panels, [F64x4::ZERO; V]);
         }
-        grow(&mut self.counts, n * self.layout.n_counts, 0.0);
-        grow(&mut self.logs, n * self.layout.n_counts, 0.0);
-        grow(&mut self.ignored, (site + 1) * self.n_words, 0);
+        grow_column(&mut self.counts, n * self.layout.n_counts, 0.0);
+        grow_column(&mut self.logs, n * self.layout.n_counts, 0.0);
+        grow_column(&mut self.ignored, (site + 1) * self.n_words, 0);
         self.reset(site, weights, majority);
     }
 
@@ -277,7 +277,7 @@ impl<const V: usize> Models<V> {
 }
 
 /// Make a column longer, with little to spare: models live long and are added seldom.
-pub(super) fn grow<T: Clone>(column: &mut Vec<T>, length: usize, value: T) {
+pub(super) fn grow_column<T: Clone>(column: &mut Vec<T>, length: usize, value: T) {
     if length > column.capacity() {
         column.reserve_exact(length - column.len() + length / 4);
     }

@@ -1,6 +1,6 @@
 //! How a model learns a row.
 
-use super::gaussian::{Class, Panel, safe};
+use super::gaussian::{Class, Panel, is_safe};
 use super::{Models, nominal};
 use crate::dispatch;
 use crate::learners::f64x4::{F64x4, LANES};
@@ -8,7 +8,7 @@ use crate::learners::rows::{MAX_VECTORS, Row, columns_in_panel};
 use crate::learners::vector_math::{HALF_LN_2PI, ln_of_quotient, ln_of_weight};
 
 /// The weight of a class up to which its variances are worked out quickly: to the power of 18 it is still a number.
-const MOST_WEIGHT: f64 = 1e15;
+const MAX_WEIGHT: f64 = 1e15;
 
 impl<const V: usize> Models<V> {
     /// Learn a row.
@@ -23,14 +23,14 @@ impl<const V: usize> Models<V> {
         let n_numeric = site_now.n_numeric as usize;
         site_now.count(label, mine, weight);
         if row.has_missing() | has_missing | site_now.fresh {
-            return self.observe_unusual(site, row, label, weight);
+            return self.observe_slow(site, row, label, weight);
         }
         let panels = &mut self.panels[range];
         for (panel, x) in panels.iter_mut().zip(row.panels()) {
             panel.observe(&x.vectors(), weight, observed, self.keeps_ranges);
         }
         if !refresh(panels, n_numeric) {
-            self.refresh_known(site, label);
+            self.refresh_by_column(site, label);
         }
         if self.layout.n_counts > 0 {
             self.count(site, row, label, weight);
@@ -48,7 +48,7 @@ impl<const V: usize> Models<V> {
     /// Learn a row that is the model's first, or has gaps, or is of a class with gaps; the weights have been added.
     #[cold]
     #[inline(never)]
-    fn observe_unusual(&mut self, site: usize, row: Row<'_, V>, label: usize, weight: f64) {
+    fn observe_slow(&mut self, site: usize, row: Row<'_, V>, label: usize, weight: f64) {
         if self.sites[site].fresh {
             self.sites[site].fresh = false;
             // Once a row was observed, classes that were not have likelihood 0.
@@ -60,16 +60,16 @@ impl<const V: usize> Models<V> {
         dispatch::run(
             #[inline(always)]
             || {
-                self.observe_known(site, row, label, weight);
+                self.observe_with_missing(site, row, label, weight);
                 self.count(site, row, label, weight);
             },
         );
-        self.refresh_known(site, label);
+        self.refresh_by_column(site, label);
     }
 
     /// Take in the numbers of a row column by column, where it or the class has gaps.
     #[inline(always)]
-    fn observe_known(&mut self, site: usize, row: Row<'_, V>, label: usize, weight: f64) {
+    fn observe_with_missing(&mut self, site: usize, row: Row<'_, V>, label: usize, weight: f64) {
         let range = self.panel_range(site, label);
         let Class { observed, has_missing, .. } = self.panels[range.start].class;
         if !(row.has_missing() || has_missing) {
@@ -86,7 +86,7 @@ impl<const V: usize> Models<V> {
             self.known_weights[range.clone()].fill([F64x4::splat(observed - weight); V]);
         }
         for (at, x) in range.zip(row.panels()) {
-            self.panels[at].observe_known(x, weight, &mut self.known_weights[at]);
+            self.panels[at].observe_with_missing(x, weight, &mut self.known_weights[at]);
         }
     }
 
@@ -101,14 +101,14 @@ impl<const V: usize> Models<V> {
                 || refresh(panels, n),
             );
         if !done {
-            self.refresh_known(site, label);
+            self.refresh_by_column(site, label);
         }
     }
 
     /// Make ready what prediction needs of a class, whatever its variances and gaps.
     #[cold]
     #[inline(never)]
-    fn refresh_known(&mut self, site: usize, label: usize) {
+    fn refresh_by_column(&mut self, site: usize, label: usize) {
         dispatch::run(
             #[inline(always)]
             || {
@@ -119,7 +119,8 @@ impl<const V: usize> Models<V> {
                 let mut log = ln_of_weight(weight);
                 for at in range {
                     let known_weights = if has_missing { &self.known_weights[at] } else { &observed };
-                    log += self.panels[at].refresh_known(columns_in_panel::<V>(n_numeric, at - first), known_weights);
+                    log +=
+                        self.panels[at].refresh_by_column(columns_in_panel::<V>(n_numeric, at - first), known_weights);
                 }
                 self.panels[first].class.log_base = log;
             },
@@ -138,12 +139,12 @@ fn refresh<const V: usize>(panels: &mut [Panel<V>], n_columns: usize) -> bool {
     for panel in panels.iter_mut() {
         let n = if V < MAX_VECTORS { n_left } else { n_left.min(MAX_VECTORS * LANES) };
         let (products, inverses) = panel.refresh(class.observed - 1.0);
-        if !(has_spread(&class) && safe(products, inverses)) {
+        if !(has_variance(&class) && is_safe(products, inverses)) {
             return false;
         }
         // Through memory: else the compiler, seeing how the four are multiplied, works with two at a time.
         let product = std::hint::black_box(products).product();
-        log += log_base(product, spreads(class.observed - 1.0, n, weight), n);
+        log += log_base(product, scale_log_base(class.observed - 1.0, n, weight), n);
         (weight, n_left) = (1.0, n_left - n);
     }
     panels[0].class.log_base = log;
@@ -152,21 +153,21 @@ fn refresh<const V: usize>(panels: &mut [Panel<V>], n_columns: usize) -> bool {
 
 /// Whether the weight of a class allows to work out its variances quickly.
 #[inline(always)]
-pub(super) fn has_spread(class: &Class) -> bool {
-    (class.observed > 1.0) & (class.weight < MOST_WEIGHT)
+pub(super) fn has_variance(class: &Class) -> bool {
+    (class.observed > 1.0) & (class.weight < MAX_WEIGHT)
 }
 
 /// The spread of `n` columns multiplied up, and the square of the weight of their class.
 #[inline(always)]
-pub(super) fn spreads(spread: f64, n: usize, weight: f64) -> f64 {
-    power(spread, n) * (weight * weight)
+pub(super) fn scale_log_base(dof: f64, n: usize, weight: f64) -> f64 {
+    power(dof, n) * (weight * weight)
 }
 
 /// The part of a log-likelihood that does not depend on the row, from the product of the squared deviations of `n` columns
 /// and from their [`spreads`].
 #[inline(always)]
-pub(super) fn log_base(product: f64, spreads: f64, n: usize) -> f64 {
-    0.5f64.mul_add(ln_of_quotient(spreads, product), -(n as f64) * HALF_LN_2PI)
+pub(super) fn log_base(product: f64, scale: f64, n: usize) -> f64 {
+    0.5f64.mul_add(ln_of_quotient(scale, product), -(n as f64) * HALF_LN_2PI)
 }
 
 /// A number to the power of at most 31.

@@ -25,7 +25,7 @@ impl<const V: usize> Models<V> {
             writer.f64(panel.class.observed);
             writer.u64(u64::from(panel.class.has_missing));
         }
-        let panels = self.panels.iter().flat_map(Panel::saved);
+        let panels = self.panels.iter().flat_map(Panel::saved_vectors);
         for &number in panels.chain(self.known_weights.as_flattened()).flat_map(|vector| &vector.0) {
             writer.f64(number);
         }
@@ -46,7 +46,7 @@ impl<const V: usize> Models<V> {
         if n_sites == 0 || n_sites > reader.n_left() / self.least_bytes() {
             return Err(reader.error("it has another number of models than it says"));
         }
-        self.fit(n_sites);
+        self.set_capacity(n_sites);
         for _ in 0..n_sites {
             self.push(&vec![0.0; self.n_classes], ABSTAINED);
         }
@@ -70,7 +70,7 @@ impl<const V: usize> Models<V> {
         if with_known {
             self.known_weights = vec![[F64x4::ZERO; V]; self.panels.len()];
         }
-        let panels = self.panels.iter_mut().flat_map(Panel::saved_mut);
+        let panels = self.panels.iter_mut().flat_map(Panel::saved_vectors_mut);
         for number in panels.chain(self.known_weights.as_flattened_mut()).flat_map(|vector| &mut vector.0) {
             *number = reader.f64()?;
         }

@@ -1,6 +1,6 @@
 //! Random subspaces: each model looks at some of the attributes only, drawn when it is made.
 
-use super::room::{fit, keep};
+use super::capacity::{retain_blocks, set_capacity};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::randomness::{Draws, Purpose};
@@ -31,7 +31,7 @@ impl Subspaces {
 
     /// The attributes of a model.
     #[inline(always)]
-    pub fn of(&self, site: usize) -> &[u32] {
+    pub fn attributes(&self, site: usize) -> &[u32] {
         &self.attributes[site * self.size..(site + 1) * self.size]
     }
 
@@ -47,13 +47,13 @@ impl Subspaces {
     }
 
     /// Hold room for so many models, and no more than that unless there are more.
-    pub fn fit(&mut self, n_models: usize) {
-        fit(&mut self.attributes, n_models * self.size);
+    pub fn set_capacity(&mut self, n_models: usize) {
+        set_capacity(&mut self.attributes, n_models * self.size);
     }
 
     /// Keep only those of the models that are marked, in their order.
     pub fn retain(&mut self, kept: &[bool]) {
-        keep(&mut self.attributes, kept, self.size);
+        retain_blocks(&mut self.attributes, kept, self.size);
     }
 
     /// Write them all.
@@ -109,7 +109,7 @@ mod tests {
         let (mut subspaces, mut counts) = (Subspaces::new(2, 7), [[0; 5]; 5]);
         for site in 0..10_000 {
             subspaces.draw(site, 5);
-            let [a, b] = [0, 1].map(|i| subspaces.of(site)[i] as usize);
+            let [a, b] = [0, 1].map(|i| subspaces.attributes(site)[i] as usize);
             counts[a][b] += 1;
         }
         for (a, counts) in counts.iter().enumerate() {
@@ -126,14 +126,14 @@ mod tests {
         let drawn: Vec<Vec<u32>> = (0..20)
             .map(|_| {
                 subspaces.draw(0, 100);
-                subspaces.of(0).to_vec()
+                subspaces.attributes(0).to_vec()
             })
             .collect();
         assert!(drawn.windows(2).all(|pair| pair[0] != pair[1]));
         assert_eq!(subspaces.n_bytes(), 4 * 5);
         subspaces.draw(1, 100);
-        let other = subspaces.of(1).to_vec();
+        let other = subspaces.attributes(1).to_vec();
         subspaces.draw(0, 100);
-        assert_eq!(subspaces.of(1), other);
+        assert_eq!(subspaces.attributes(1), other);
     }
 }

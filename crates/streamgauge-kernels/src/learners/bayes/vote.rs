@@ -31,13 +31,13 @@ impl<const V: usize> Models<V> {
     /// The same for a row with gaps, which are left out.
     #[cold]
     #[inline(never)]
-    fn log_likelihood_of_known(&self, site: usize, class: usize, row: Row<'_, V>) -> f64 {
+    fn log_likelihood_with_missing(&self, site: usize, class: usize, row: Row<'_, V>) -> f64 {
         dispatch::run(
             #[inline(always)]
             || {
                 let mut sum = F64x4::ZERO;
                 for (panel, x) in self.panels[self.panel_range(site, class)].iter().zip(row.panels()) {
-                    sum = panel.add_known_log_densities(x, sum);
+                    sum = panel.add_log_densities_with_missing(x, sum);
                 }
                 let logs = &self.logs[self.count_range(site, class)];
                 let log = self.panels[self.panel_range(site, class).start].class.log_base + sum.sum();
@@ -48,9 +48,9 @@ impl<const V: usize> Models<V> {
 
     /// The likeliest class of a row, the first of equals; the majority where the model rules all of them out.
     #[inline(always)]
-    pub fn likeliest(&self, site: usize, row: Row<'_, V>) -> i32 {
+    pub fn find_likeliest(&self, site: usize, row: Row<'_, V>) -> i32 {
         if row.has_missing() {
-            return self.likeliest_of_known(site, row);
+            return self.find_likeliest_with_missing(site, row);
         }
         let (mut best, mut most) = (self.sites[site].majority, RULED_OUT);
         let (panels, n) = (self.panels(site), self.n_panels());
@@ -66,10 +66,10 @@ impl<const V: usize> Models<V> {
     /// The same for a row with gaps.
     #[cold]
     #[inline(never)]
-    fn likeliest_of_known(&self, site: usize, row: Row<'_, V>) -> i32 {
+    fn find_likeliest_with_missing(&self, site: usize, row: Row<'_, V>) -> i32 {
         let (mut best, mut most) = (self.sites[site].majority, RULED_OUT);
         for class in 0..self.n_classes {
-            let log = self.log_likelihood_of_known(site, class, row);
+            let log = self.log_likelihood_with_missing(site, class, row);
             if log > most {
                 (best, most) = (class as i32, log);
             }
@@ -78,12 +78,12 @@ impl<const V: usize> Models<V> {
     }
 
     /// Write the logarithms of the classes' weights times the likelihood of a row; gives the likeliest class, as
-    /// [`Models::likeliest`] does, and its logarithm, which is [`RULED_OUT`] where all are.
+    /// [`Models::find_likeliest`] does, and its logarithm, which is [`RULED_OUT`] where all are.
     #[inline(always)]
     pub fn log_likelihoods(&self, site: usize, row: Row<'_, V>, logs: &mut [f64]) -> (i32, f64) {
         if row.has_missing() {
             for (class, log) in logs.iter_mut().enumerate() {
-                *log = self.log_likelihood_of_known(site, class, row);
+                *log = self.log_likelihood_with_missing(site, class, row);
             }
         } else {
             let (panels, n) = (self.panels(site), self.n_panels());
@@ -91,13 +91,13 @@ impl<const V: usize> Models<V> {
                 *log = self.log_likelihood(site, class, &panels[class * n..(class + 1) * n], row);
             }
         }
-        greatest(logs, self.sites[site].majority)
+        find_greatest(logs, self.sites[site].majority)
     }
 
-    /// The likeliest class of a row without gaps that was just learnt, as [`Models::likeliest`] has it. The logarithms
+    /// The likeliest class of a row without gaps that was just learnt, as [`Models::find_likeliest`] has it. The logarithms
     /// are those from before: only that of its own class is another now.
     #[inline(always)]
-    pub fn likeliest_again(&self, site: usize, row: Row<'_, V>, label: usize, logs: &[f64]) -> i32 {
+    pub fn find_likeliest_after(&self, site: usize, row: Row<'_, V>, label: usize, logs: &[f64]) -> i32 {
         let (mut best, mut most) = (self.sites[site].majority, RULED_OUT);
         let now = self.log_likelihood(site, label, &self.panels[self.panel_range(site, label)], row);
         for (class, &before) in logs.iter().enumerate() {
@@ -117,21 +117,21 @@ impl<const V: usize> Models<V> {
             || {
                 for (class, vote) in votes.iter_mut().enumerate() {
                     *vote = if row.has_missing() {
-                        self.log_likelihood_of_known(site, class, row)
+                        self.log_likelihood_with_missing(site, class, row)
                     } else {
                         self.log_likelihood(site, class, &self.panels[self.panel_range(site, class)], row)
                     };
                 }
             },
         );
-        let (best, most) = greatest(votes, ABSTAINED);
+        let (best, most) = find_greatest(votes, ABSTAINED);
         if best < 0 {
             return self.vote_by_weight(site, votes);
         }
         for vote in votes.iter_mut() {
-            *vote = vote_of_log(*vote - most);
+            *vote = relative_likelihood(*vote - most);
         }
-        votes_to_shares(votes, best as usize);
+        normalise_likelihoods(votes, best as usize);
     }
 
     /// The shares of the classes; all for the majority where no class has weight, none where there is no majority.
@@ -155,7 +155,7 @@ pub(in crate::learners) fn vote_by_weights(
         for (vote, weight) in votes.iter_mut().zip(weights) {
             *vote = weight.min(f64::MAX);
         }
-        share(votes, majority as usize);
+        normalise_weights(votes, majority as usize);
     } else {
         votes.fill(0.0);
         votes[majority as usize] = 1.0;
@@ -164,7 +164,7 @@ pub(in crate::learners) fn vote_by_weights(
 
 /// The class of the greatest logarithm, the first of equals, and that logarithm; `otherwise` where all are ruled out.
 #[inline(always)]
-fn greatest(logs: &[f64], otherwise: i32) -> (i32, f64) {
+fn find_greatest(logs: &[f64], otherwise: i32) -> (i32, f64) {
     let (mut best, mut most) = (otherwise, RULED_OUT);
     for (class, &log) in logs.iter().enumerate() {
         let better = log > most;
@@ -176,7 +176,7 @@ fn greatest(logs: &[f64], otherwise: i32) -> (i32, f64) {
 
 /// The likelihood of a class relative to the likeliest one, from the difference of their logarithms.
 #[inline(always)]
-pub(in crate::learners) fn vote_of_log(log: f64) -> f64 {
+pub(in crate::learners) fn relative_likelihood(log: f64) -> f64 {
     let likelihood = exp(if log > -700.0 { log } else { -700.0 });
     let likelihood = if likelihood < 1.0 { likelihood } else { 1.0 };
     if log > -700.0 { likelihood } else { 0.0 }
@@ -184,7 +184,7 @@ pub(in crate::learners) fn vote_of_log(log: f64) -> f64 {
 
 /// Scale votes, of which the greatest is 1, to a sum of 1; `best` stays ahead of the classes before it.
 #[inline(always)]
-pub(in crate::learners) fn votes_to_shares(votes: &mut [f64], best: usize) {
+pub(in crate::learners) fn normalise_likelihoods(votes: &mut [f64], best: usize) {
     let sum: f64 = votes.iter().sum();
     for vote in votes.iter_mut() {
         *vote /= sum;
@@ -196,7 +196,7 @@ pub(in crate::learners) fn votes_to_shares(votes: &mut [f64], best: usize) {
 }
 
 /// Scale votes to a sum of 1, keeping `best` the winner: ahead of the classes before it, not level with them.
-fn share(votes: &mut [f64], best: usize) {
+fn normalise_weights(votes: &mut [f64], best: usize) {
     let top = votes[best];
     let sum: f64 = votes.iter().map(|vote| vote / top).sum();
     for vote in votes.iter_mut() {
@@ -216,11 +216,11 @@ mod tests {
     #[test]
     fn shares_add_up_to_one_and_keep_the_winner() {
         let mut votes = [1.0, 1.0 + f64::EPSILON, 1.0];
-        share(&mut votes, 1);
+        normalise_weights(&mut votes, 1);
         assert_eq!(winner(&votes), 1);
         assert!((votes.iter().sum::<f64>() - 1.0).abs() < 1e-15);
         let mut huge = [f64::MAX, f64::MAX];
-        share(&mut huge, 0);
+        normalise_weights(&mut huge, 0);
         assert_eq!(huge, [0.5, 0.5]);
     }
 }

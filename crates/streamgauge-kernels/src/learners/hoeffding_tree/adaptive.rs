@@ -9,7 +9,7 @@ use super::{HoeffdingTree, Options};
 use crate::KernelError;
 use crate::adaptive_window::{AdaptiveWindow, Settings};
 use crate::codec::{Reader, Writer};
-use crate::learners::bayes::fit;
+use crate::learners::bayes::set_capacity;
 use crate::learners::rows::{Layout, Row};
 use crate::learners::{ABSTAINED, Learner, Schema, Step};
 use crate::randomness::{Draws, Poisson, Purpose};
@@ -120,8 +120,8 @@ impl<const V: usize> HoeffdingAdaptiveTree<V> {
     /// Give each node that is new its place.
     fn follow_nodes(&mut self) {
         let n = self.tree.nodes.len();
-        fit(&mut self.windows, n);
-        fit(&mut self.alternates, n);
+        set_capacity(&mut self.windows, n);
+        set_capacity(&mut self.alternates, n);
         self.windows.resize_with(n, || None);
         self.alternates.resize(n, NO_NODE);
     }

@@ -31,8 +31,8 @@ impl<const V: usize> HoeffdingTree<V> {
     fn bytes_of(&self, n_nodes: usize, n_active: usize, n_frozen: usize) -> usize {
         self.fixed_bytes()
             + self.nodes.bytes_of(n_nodes)
-            + n_active * self.models.bytes_of_one(self.guest != Guest::default())
-            + n_frozen * Frozen::bytes_of_one(self.schema.n_classes)
+            + n_active * self.models.bytes_per_entry(self.guest != Guest::default())
+            + n_frozen * Frozen::bytes_per_entry(self.schema.n_classes)
             + n_nodes * self.guest.bytes_per_node
     }
 
@@ -49,7 +49,7 @@ impl<const V: usize> HoeffdingTree<V> {
 
     /// Check that it can hold a leaf at all.
     pub(super) fn check_budget(&self) -> Result<(), KernelError> {
-        let missing_bytes = self.models.bytes_of_one(true) - self.models.bytes_of_one(false);
+        let missing_bytes = self.models.bytes_per_entry(true) - self.models.bytes_per_entry(false);
         let least = self.bytes_of(1, 1, 0) + missing_bytes;
         if least <= self.options.max_bytes {
             return Ok(());
@@ -74,12 +74,12 @@ impl<const V: usize> HoeffdingTree<V> {
         if self.frozen.len() > 0 || self.bytes_of(n_nodes, n_models, 0) > self.options.max_bytes {
             return false;
         }
-        self.frozen.fit(0);
+        self.frozen.set_capacity(0);
         // Columns grow with room to spare unless that is too much.
         let spare = |n: usize| n + n / 4 + 1;
         if self.bytes_of(spare(n_nodes), spare(n_models), 0) > self.options.max_bytes {
-            self.models.fit(n_models);
-            self.nodes.fit(n_nodes);
+            self.models.set_capacity(n_models);
+            self.nodes.set_capacity(n_nodes);
         }
         true
     }
@@ -89,13 +89,13 @@ impl<const V: usize> HoeffdingTree<V> {
     #[inline(never)]
     pub(super) fn make_room_for_missing(&mut self) {
         let (n_nodes, n_active, n_frozen) = (self.nodes.len(), self.models.len(), self.frozen.len());
-        let missing_bytes = n_active * (self.models.bytes_of_one(true) - self.models.bytes_of_one(false));
+        let missing_bytes = n_active * (self.models.bytes_per_entry(true) - self.models.bytes_per_entry(false));
         if self.bytes_of(n_nodes, n_active, n_frozen) + missing_bytes > self.options.max_bytes {
             self.rank_leaves(None, 0, true);
         } else {
-            self.models.fit(n_active);
-            self.nodes.fit(n_nodes);
-            self.frozen.fit(n_frozen);
+            self.models.set_capacity(n_active);
+            self.nodes.set_capacity(n_nodes);
+            self.frozen.set_capacity(n_frozen);
         }
     }
 
@@ -128,17 +128,17 @@ impl<const V: usize> HoeffdingTree<V> {
         if !to_thaw.is_empty() {
             self.thaw(&to_thaw);
         }
-        self.models.fit(n_active);
-        self.frozen.fit(n_leaves - n_active + spare);
-        self.nodes.fit(n_nodes + spare);
+        self.models.set_capacity(n_active);
+        self.frozen.set_capacity(n_leaves - n_active + spare);
+        self.nodes.set_capacity(n_nodes + spare);
         true
     }
 
     /// How many of so many leaves can be active; `None` where they do not fit even when all are frozen.
     fn most_active(&self, n_nodes: usize, n_leaves: usize, with_missing: bool) -> Option<usize> {
-        let frozen = Frozen::bytes_of_one(self.schema.n_classes);
+        let frozen = Frozen::bytes_per_entry(self.schema.n_classes);
         let left = self.options.max_bytes.checked_sub(self.bytes_of(n_nodes, 0, n_leaves))?;
-        Some(left / (self.models.bytes_of_one(with_missing) - frozen))
+        Some(left / (self.models.bytes_per_entry(with_missing) - frozen))
     }
 
     /// The weight of the rows that the majority class of a leaf gets wrong.
@@ -167,7 +167,7 @@ impl<const V: usize> HoeffdingTree<V> {
         }
         // What is given up makes room for what is taken up.
         self.retain_models(&kept);
-        self.frozen.fit(self.frozen.len() + leaves.len());
+        self.frozen.set_capacity(self.frozen.len() + leaves.len());
         for ((&(node, _), weights), majority) in leaves.iter().zip(&weights).zip(majorities) {
             self.nodes.set_leaf(node, FROZEN + self.frozen.len());
             self.frozen.push(weights, majority);
@@ -177,7 +177,7 @@ impl<const V: usize> HoeffdingTree<V> {
     /// Let frozen leaves learn again, from the weights of their classes on.
     fn thaw(&mut self, leaves: &[(u32, usize)]) {
         let mut kept = vec![true; self.frozen.len()];
-        self.models.fit(self.models.len() + leaves.len());
+        self.models.set_capacity(self.models.len() + leaves.len());
         for &(node, leaf) in leaves {
             kept[leaf - FROZEN] = false;
             self.nodes.set_leaf(node, self.models.len());

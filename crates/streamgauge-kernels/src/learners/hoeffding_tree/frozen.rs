@@ -3,7 +3,7 @@
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::learners::ABSTAINED;
-use crate::learners::bayes::{fit, grow, vote_by_weights};
+use crate::learners::bayes::{grow_column, set_capacity, vote_by_weights};
 
 /// Leaves that only count the weights of their classes.
 #[derive(Debug, Clone)]
@@ -25,21 +25,21 @@ impl Frozen {
     }
 
     /// The bytes that a leaf takes on the heap.
-    pub fn bytes_of_one(n_classes: usize) -> usize {
+    pub fn bytes_per_entry(n_classes: usize) -> usize {
         n_classes * size_of::<f64>() + size_of::<i32>()
     }
 
     /// Hold room for so many leaves, and no more than that unless there are more.
-    pub fn fit(&mut self, n_leaves: usize) {
-        fit(&mut self.weights, n_leaves * self.n_classes);
-        fit(&mut self.majorities, n_leaves);
+    pub fn set_capacity(&mut self, n_leaves: usize) {
+        set_capacity(&mut self.weights, n_leaves * self.n_classes);
+        set_capacity(&mut self.majorities, n_leaves);
     }
 
     /// Add a leaf with the weights of its classes and the class it predicts.
     pub fn push(&mut self, weights: &[f64], majority: i32) {
         let n = self.len() + 1;
-        grow(&mut self.majorities, n, majority);
-        grow(&mut self.weights, n * self.n_classes, 0.0);
+        grow_column(&mut self.majorities, n, majority);
+        grow_column(&mut self.weights, n * self.n_classes, 0.0);
         self.weights[(n - 1) * self.n_classes..].copy_from_slice(weights);
     }
 
@@ -100,7 +100,7 @@ impl Frozen {
     /// [`KernelError::Saved`] where the bytes are damaged.
     pub fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
         let weights = reader.f64s()?;
-        self.fit(weights.len() / self.n_classes.max(1));
+        self.set_capacity(weights.len() / self.n_classes.max(1));
         for weights in weights.chunks(self.n_classes.max(1)) {
             let majority = reader.u64()? as i32;
             if weights.len() != self.n_classes || !(ABSTAINED..self.n_classes as i32).contains(&majority) {

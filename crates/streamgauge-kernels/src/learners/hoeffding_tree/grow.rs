@@ -92,7 +92,7 @@ impl<const V: usize> HoeffdingTree<V> {
     /// Whether a leaf looks at an attribute.
     #[inline(always)]
     pub(super) fn looks_at(&self, leaf: usize, attribute: usize) -> bool {
-        !self.models.ignores(leaf, attribute)
+        !self.models.is_ignored(leaf, attribute)
     }
 
     /// The best split of a leaf by each attribute that it looks at.
@@ -154,7 +154,7 @@ impl<const V: usize> HoeffdingTree<V> {
     /// Keep only the models that are marked; per model the number it then has.
     pub(super) fn retain_models(&mut self, kept: &[bool]) -> Vec<usize> {
         self.models.retain(kept);
-        self.models.fit(self.models.len());
+        self.models.set_capacity(self.models.len());
         let mut n_kept = 0;
         let number = |&kept: &bool| {
             n_kept += usize::from(kept);

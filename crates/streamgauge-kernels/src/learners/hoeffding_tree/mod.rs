@@ -103,12 +103,12 @@ impl<const V: usize> HoeffdingTree<V> {
 
     fn new(schema: Schema, options: Options) -> Self {
         let mut models = Self::no_models(&schema, &options);
-        models.fit(1);
+        models.set_capacity(1);
         models.push(&vec![0.0; schema.n_classes], ABSTAINED);
         let rows = Rows::new(models.layout(), BLOCK);
         let full_rows = options.subspace.map(|_| Rows::new(&Layout::new(&schema), BLOCK));
         let mut nodes = Nodes::new(&schema, options.max_bytes);
-        nodes.fit(1);
+        nodes.set_capacity(1);
         let frozen = Frozen::new(schema.n_classes);
         Self {
             schema,
@@ -130,7 +130,7 @@ impl<const V: usize> HoeffdingTree<V> {
         let draw = |subspace: Subspace| Subspaces::new(subspace.size.min(schema.n_attributes()), subspace.seed);
         let mut models = Models::new(schema, true, options.subspace.map(draw));
         if options.remove_poor_attributes {
-            models.keep_ignored();
+            models.track_ignored();
         }
         models
     }
@@ -158,7 +158,7 @@ impl<const V: usize> HoeffdingTree<V> {
         let mut ends = [0; BLOCK];
         let ends = &mut ends[..predictions.len()];
         let complete = self.route_rows::<IN_SUBSPACES>(block, &mut rows, (ends, &mut waiting.leaves));
-        if complete && self.can_wait() {
+        if complete && self.has_two_class_path() {
             let mut buffer = VoteBuffer::without_votes(predictions);
             self.interleave_two_class::<IN_SUBSPACES, false>(block, (&mut rows, ends), waiting, &mut buffer);
         } else {
@@ -269,7 +269,7 @@ impl<const V: usize> HoeffdingTree<V> {
             // A row that is learnt counts for both, so that no branch depends on which of them predicts.
             LeafPrediction::Adaptive => learns || !majority_predicts,
         };
-        let likeliest = if asks_bayes { self.models.likeliest(leaf, row) } else { majority };
+        let likeliest = if asks_bayes { self.models.find_likeliest(leaf, row) } else { majority };
         if learns {
             self.learn_at(node, leaf, row, label, weight, likeliest);
         }

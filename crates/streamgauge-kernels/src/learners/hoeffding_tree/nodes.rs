@@ -1,7 +1,7 @@
 //! The tree's nodes, and how a row finds its leaf.
 
 use crate::learners::Schema;
-use crate::learners::bayes::{fit, grow};
+use crate::learners::bayes::{grow_column, set_capacity};
 use crate::learners::f64x4::LANES;
 use crate::learners::rows::{BLOCK, MAX_VECTORS, RowPanel};
 
@@ -107,18 +107,18 @@ impl Steps {
 
     /// Have places for so many nodes.
     fn grow(&mut self, n: usize) {
-        grow(&mut self.thresholds, n, f64::INFINITY);
-        grow(&mut self.first_children, n, 0);
-        grow(&mut self.columns, n, COLUMNS[0]);
-        grow(&mut self.leaves, n, SPLIT);
+        grow_column(&mut self.thresholds, n, f64::INFINITY);
+        grow_column(&mut self.first_children, n, 0);
+        grow_column(&mut self.columns, n, COLUMNS[0]);
+        grow_column(&mut self.leaves, n, SPLIT);
     }
 
     /// Hold room for so many nodes, and no more than that unless there are more.
-    fn fit(&mut self, n: usize) {
-        fit(&mut self.thresholds, n);
-        fit(&mut self.first_children, n);
-        fit(&mut self.columns, n);
-        fit(&mut self.leaves, n);
+    fn set_capacity(&mut self, n: usize) {
+        set_capacity(&mut self.thresholds, n);
+        set_capacity(&mut self.first_children, n);
+        set_capacity(&mut self.columns, n);
+        set_capacity(&mut self.leaves, n);
     }
 
     /// The bytes it holds on the heap.
@@ -167,7 +167,7 @@ impl Nodes {
         let (node, n) = (self.details.len() as u32, self.details.len() + 1);
         let (leaf, test) = (leaf as u32, Test::Which(1));
         let detail = Detail { leaf, depth, attribute: 0, first_child: node, heaviest_child: node, test };
-        grow(&mut self.details, n, detail);
+        grow_column(&mut self.details, n, detail);
         self.update_step(node as usize);
     }
 
@@ -189,10 +189,10 @@ impl Nodes {
     }
 
     /// Hold room for so many nodes, and no more than that unless there are more.
-    pub fn fit(&mut self, n_nodes: usize) {
+    pub fn set_capacity(&mut self, n_nodes: usize) {
         let room = self.room(n_nodes);
-        self.steps.fit(room);
-        fit(&mut self.details, n_nodes);
+        self.steps.set_capacity(room);
+        set_capacity(&mut self.details, n_nodes);
     }
 
     /// All nodes that are leaves, with their leaves.

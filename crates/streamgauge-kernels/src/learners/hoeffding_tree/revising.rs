@@ -10,7 +10,7 @@ use super::{HoeffdingTree, Options};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::dispatch;
-use crate::learners::bayes::fit;
+use crate::learners::bayes::set_capacity;
 use crate::learners::rows::{Layout, Row};
 use crate::learners::{ABSTAINED, Learner, Schema, Step};
 
@@ -95,9 +95,9 @@ impl<const V: usize> ExtremelyFastDecisionTree<V> {
     /// Give each node that is new its place.
     fn follow_nodes(&mut self) {
         let (before, n, d) = (self.sites.len(), self.tree.nodes.len(), self.tree.schema.n_attributes());
-        fit(&mut self.sites, n);
-        fit(&mut self.n_attempts, n);
-        fit(&mut self.gains, n * d);
+        set_capacity(&mut self.sites, n);
+        set_capacity(&mut self.n_attempts, n);
+        set_capacity(&mut self.gains, n * d);
         let sites = (before as u32..n as u32).map(|node| self.tree.nodes.leaf(node).unwrap_or(0) as u32);
         self.sites.extend(sites);
         self.n_attempts.resize(n, 0);

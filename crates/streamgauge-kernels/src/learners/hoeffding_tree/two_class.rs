@@ -6,7 +6,7 @@ use super::two_class_votes::TwoClassVotes;
 use super::voting::VoteBuffer;
 use super::{HoeffdingTree, LeafPrediction};
 use crate::dispatch;
-use crate::learners::bayes::{Pending, likelier};
+use crate::learners::bayes::{DeferredRows, find_likelier};
 use crate::learners::f64x4::F64x4;
 use crate::learners::rows::{BLOCK, Rows};
 use crate::learners::{ABSTAINED, Block};
@@ -14,7 +14,7 @@ use crate::learners::{ABSTAINED, Block};
 /// Rows that wait to be predicted, each with its leaf.
 #[derive(Debug, Clone)]
 pub(super) struct Waiting {
-    pub pending: Pending,
+    pub deferred: DeferredRows,
     pub leaves: [u32; BLOCK],
     /// Per class, its weight before the row, where votes are wanted.
     pub weights: [[f64; BLOCK]; 2],
@@ -29,7 +29,7 @@ impl Waiting {
     /// No rows.
     pub fn new() -> Self {
         Self {
-            pending: Pending::new(),
+            deferred: DeferredRows::new(),
             leaves: [0; BLOCK],
             weights: [[0.0; BLOCK]; 2],
             majorities: [ABSTAINED; BLOCK],
@@ -54,8 +54,8 @@ enum Halt {
 impl<const V: usize> HoeffdingTree<V> {
     /// Whether the predictions of rows without gaps can wait.
     #[inline(always)]
-    pub(super) fn can_wait(&self) -> bool {
-        self.models.can_wait() && self.options.leaf_prediction != LeafPrediction::Majority
+    pub(super) fn has_two_class_path(&self) -> bool {
+        self.models.has_two_class_path() && self.options.leaf_prediction != LeafPrediction::Majority
     }
 
     /// Test and learn a block of rows that were routed to the given nodes, and vote for them where votes are wanted.
@@ -177,7 +177,7 @@ impl<const V: usize> HoeffdingTree<V> {
     ) -> (usize, Halt) {
         let Some(x) = rows.panels().first_chunk::<BLOCK>() else { return (start, Halt::Alone) };
         let grace_period = self.options.grace_period;
-        let (sites, pairs) = self.models.pairs();
+        let (sites, pairs) = self.models.class_pairs();
         for (i, &label) in (start..).zip(&block.labels[start..]) {
             let i = i % BLOCK;
             let (leaf, weight) = (waiting.leaves[i] as usize, if PLAIN { 1.0 } else { block.weights[i] });
@@ -190,7 +190,7 @@ impl<const V: usize> HoeffdingTree<V> {
             if FOR_VOTES {
                 (waiting.weights[0][i], waiting.weights[1][i]) = (pair[0].class.weight, pair[1].class.weight);
             }
-            if !waiting.pending.put_off(i, site, pair, &x[i], (label, weight)) {
+            if !waiting.deferred.learn(i, site, pair, &x[i], (label, weight)) {
                 return (i + 1, Halt::Changed);
             }
             if FOR_VOTES && reviews {
@@ -231,7 +231,7 @@ impl<const V: usize> HoeffdingTree<V> {
         if rows.is_empty() {
             return;
         }
-        waiting.pending.settle(rows.clone(), self.models.layout().n_columns);
+        waiting.deferred.take_logarithms(rows.clone(), self.models.layout().n_columns);
         if FOR_VOTES {
             self.record_votes(block, waiting, rows.clone(), buffer.reviews);
             let two_class_votes = &waiting.two_class_votes;
@@ -262,13 +262,13 @@ impl<const V: usize> HoeffdingTree<V> {
         predictions: &mut [i32],
     ) {
         let adaptive = self.options.leaf_prediction == LeafPrediction::Adaptive;
-        let (sites, pairs) = self.models.pairs();
+        let (sites, pairs) = self.models.class_pairs();
         for (i, (prediction, &label)) in (start..).zip(predictions.iter_mut().zip(&block.labels[start..])) {
             let i = i % BLOCK;
             let (leaf, weight) = (waiting.leaves[i] as usize, if PLAIN { 1.0 } else { block.weights[i] });
-            let (site, majority) = (&mut sites[leaf], waiting.pending.majority(i));
-            let logs = waiting.pending.logs(i, &mut pairs[leaf], (label, weight));
-            let (likeliest, _) = likelier(logs, majority);
+            let (site, majority) = (&mut sites[leaf], waiting.deferred.majority(i));
+            let logs = waiting.deferred.finish_row(i, &mut pairs[leaf], (label, weight));
+            let (likeliest, _) = find_likelier(logs, majority);
             let majority_predicts = adaptive & (site.majority_hits > site.bayes_hits);
             *prediction = if majority_predicts { majority } else { likeliest };
             site.majority_hits += if majority == label { weight } else { 0.0 };
@@ -300,13 +300,13 @@ impl<const V: usize> HoeffdingTree<V> {
     #[inline(always)]
     fn record_votes(&mut self, block: &Block<'_>, waiting: &mut Waiting, rows: Range<usize>, reviews: bool) {
         let adaptive = self.options.leaf_prediction == LeafPrediction::Adaptive;
-        let (sites, pairs) = self.models.pairs();
+        let (sites, pairs) = self.models.class_pairs();
         let two_class_votes = &mut waiting.two_class_votes;
         for (i, &label) in (rows.start..BLOCK).zip(&block.labels[rows.clone()]) {
             let (leaf, weight) = (waiting.leaves[i] as usize, block.weights[i]);
-            let (site, majority) = (&mut sites[leaf], waiting.pending.majority(i));
-            let logs = waiting.pending.logs(i, &mut pairs[leaf], (label, weight));
-            let (likeliest, most) = likelier(logs, majority);
+            let (site, majority) = (&mut sites[leaf], waiting.deferred.majority(i));
+            let logs = waiting.deferred.finish_row(i, &mut pairs[leaf], (label, weight));
+            let (likeliest, most) = find_likelier(logs, majority);
             let majority_predicts = adaptive & (site.majority_hits > site.bayes_hits);
             two_class_votes.note(
                 i,
@@ -319,7 +319,7 @@ impl<const V: usize> HoeffdingTree<V> {
             site.bayes_hits += if likeliest == label { weight } else { 0.0 };
             if reviews {
                 let majority_predicts = adaptive & (site.majority_hits > site.bayes_hits);
-                two_class_votes.note_again(i, waiting.pending.log_base(i), majority_predicts);
+                two_class_votes.note_again(i, waiting.deferred.log_base(i), majority_predicts);
             }
         }
     }

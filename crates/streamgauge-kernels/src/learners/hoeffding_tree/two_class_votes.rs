@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::two_class::Waiting;
-use crate::learners::bayes::{RULED_OUT, likelier, vote_of_log};
+use crate::learners::bayes::{RULED_OUT, find_likelier, relative_likelihood};
 use crate::learners::f64x4::LANES;
 use crate::learners::rows::BLOCK;
 use crate::learners::{ABSTAINED, Block};
@@ -71,7 +71,7 @@ impl TwoClassVotes {
             let mine = &mut logs[label as usize % 2];
             *mine = if block.weights[i] > 0.0 { now } else { *mine };
             let majority = waiting.majorities[i];
-            let (likeliest, _) = likelier(logs, majority);
+            let (likeliest, _) = find_likelier(logs, majority);
             let predicted = if self.by_weight_again[i] { majority } else { likeliest };
             *prediction = if label >= 0 { predicted } else { ABSTAINED };
         }
@@ -89,7 +89,7 @@ impl TwoClassVotes {
             let by_weight = loser / winner;
             let (winner, loser) = exchanged(second_wins, self.logs[0][i], self.logs[1][i]);
             // The likelihood of the winner relative to itself is 1.
-            let loser = chosen(self.by_weight[i], by_weight, vote_of_log(loser - winner));
+            let loser = chosen(self.by_weight[i], by_weight, relative_likelihood(loser - winner));
             let sum = 1.0 + loser;
             let (winner, loser) = (1.0 / sum, loser / sum);
             // Of equals the first wins, so that a second that wins must be ahead.

@@ -6,7 +6,7 @@ use super::nodes::FROZEN;
 use super::two_class::Waiting;
 use super::{HoeffdingTree, LeafPrediction};
 use crate::dispatch;
-use crate::learners::bayes::{RULED_OUT, vote_of_log, votes_to_shares};
+use crate::learners::bayes::{RULED_OUT, normalise_likelihoods, relative_likelihood};
 use crate::learners::rows::{BLOCK, Row, Rows};
 use crate::learners::{ABSTAINED, Block, Learner, Step, winner};
 
@@ -65,7 +65,7 @@ impl<const V: usize> HoeffdingTree<V> {
         let complete = self.route_rows::<IN_SUBSPACES>(block, &mut rows, (ends, &mut waiting.leaves));
         let (most, likeliest) = (&mut [0.0; BLOCK][..], &mut [NO_CLASS; BLOCK][..]);
         let mut buffer = VoteBuffer { reviews, predictions, votes, logs: &mut logs, most, likeliest };
-        if complete && self.can_wait() {
+        if complete && self.has_two_class_path() {
             self.interleave_two_class::<IN_SUBSPACES, true>(block, (&mut rows, ends), waiting, &mut buffer);
         } else {
             for (i, &mut end) in ends.iter_mut().enumerate() {
@@ -143,8 +143,8 @@ impl<const V: usize> HoeffdingTree<V> {
             return self.models.site(leaf).majority;
         }
         match logs {
-            Some(logs) => self.models.likeliest_again(leaf, row, label as usize, logs),
-            None => self.models.likeliest(leaf, row),
+            Some(logs) => self.models.find_likeliest_after(leaf, row, label as usize, logs),
+            None => self.models.find_likeliest(leaf, row),
         }
     }
 
@@ -178,13 +178,13 @@ impl<'a> VoteBuffer<'a> {
         }
         // Side by side over rows and classes.
         for log in logs.iter_mut() {
-            *log = vote_of_log(*log);
+            *log = relative_likelihood(*log);
         }
         let shares = self.votes[places].chunks_exact_mut(n_classes).zip(logs.chunks_exact(n_classes));
         for ((votes, logs), &best) in shares.zip(&self.likeliest[rows]) {
             if best != NO_CLASS {
                 votes.copy_from_slice(logs);
-                votes_to_shares(votes, best as usize);
+                normalise_likelihoods(votes, best as usize);
             }
         }
     }

@@ -72,7 +72,7 @@ impl Nodes {
         if n == 0 || n > reader.n_left() / 8 {
             return Err(reader.error("it has another number of nodes than it says"));
         }
-        self.fit(n);
+        self.set_capacity(n);
         (0..n).for_each(|_| self.push_leaf(0, 0));
         // Children come after their parents, so that one pass finds nodes that hang from none or from two.
         let mut has_parent = vec![false; n];

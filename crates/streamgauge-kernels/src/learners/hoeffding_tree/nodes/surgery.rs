@@ -59,7 +59,7 @@ impl Nodes {
         }
         let n = details.len();
         (self.steps, self.details) = (Steps::default(), details);
-        self.fit(n);
+        self.set_capacity(n);
         (0..n).for_each(|node| self.update_step(node));
         (order, moved)
     }

@@ -6,24 +6,24 @@
 
 use std::ops::Range;
 
-use super::gaussian::{Panel, safe};
-use super::observe::{has_spread, log_base, spreads};
+use super::gaussian::{Panel, is_safe};
+use super::observe::{has_variance, log_base, scale_log_base};
 use super::{Models, RULED_OUT, Site};
 use crate::learners::ABSTAINED;
 use crate::learners::f64x4::{F64x4, LANES};
 use crate::learners::rows::{BLOCK, RowPanel};
 
 /// The two classes of a model, most streams having no more.
-pub(in crate::learners) type Pair<const V: usize> = [Panel<V>; 2];
+pub(in crate::learners) type ClassPair<const V: usize> = [Panel<V>; 2];
 
 /// Rows of a block that were learnt but not yet predicted, each in its place.
 #[derive(Debug, Clone)]
-pub(in crate::learners) struct Pending {
+pub(in crate::learners) struct DeferredRows {
     /// The majority of its model before it.
     majorities: [i32; BLOCK],
     /// The weight of its class after it, and that which was observed less 1.
     weights: [f64; BLOCK],
-    spreads: [f64; BLOCK],
+    dofs: [f64; BLOCK],
     /// The product of the squared deviations of its class after it.
     products: [f64; BLOCK],
     /// Per class, the sum of the logarithms of the densities before it.
@@ -34,13 +34,13 @@ pub(in crate::learners) struct Pending {
     log_bases: [f64; BLOCK],
 }
 
-impl Pending {
+impl DeferredRows {
     /// No rows.
     pub fn new() -> Self {
         Self {
             majorities: [ABSTAINED; BLOCK],
             weights: [1.0; BLOCK],
-            spreads: [1.0; BLOCK],
+            dofs: [1.0; BLOCK],
             products: [1.0; BLOCK],
             sums: [[0.0; BLOCK]; 2],
             vectors: [[F64x4::ZERO; LANES]; 2],
@@ -52,11 +52,11 @@ impl Pending {
     ///
     /// False where what it changed cannot wait: it must be settled and its class refreshed at once.
     #[inline(always)]
-    pub fn put_off<const V: usize>(
+    pub fn learn<const V: usize>(
         &mut self,
         i: usize,
         site: &mut Site,
-        pair: &mut Pair<V>,
+        pair: &mut ClassPair<V>,
         x: &RowPanel,
         (label, weight): (i32, f64),
     ) -> bool {
@@ -79,22 +79,22 @@ impl Pending {
         panel.observe(x, weight, class.observed, true);
         let (products, inverses) = panel.refresh(class.observed - 1.0);
         site.weight += weight;
-        site.lead([pair[0].class.weight, pair[1].class.weight]);
+        site.set_majority([pair[0].class.weight, pair[1].class.weight]);
         self.weights[i] = class.weight;
-        self.spreads[i] = class.observed - 1.0;
+        self.dofs[i] = class.observed - 1.0;
         self.products[i] = products.product();
-        has_spread(&class) && safe(products, inverses)
+        has_variance(&class) && is_safe(products, inverses)
     }
 
     /// Take the logarithms of rows.
     #[inline(always)]
-    pub fn settle(&mut self, rows: Range<usize>, n_columns: usize) {
+    pub fn take_logarithms(&mut self, rows: Range<usize>, n_columns: usize) {
         let fours = rows.start / LANES..rows.end.div_ceil(LANES).min(BLOCK / LANES);
         let rows = fours.start * LANES..fours.end * LANES;
-        let weights = self.spreads[rows.clone()].iter().zip(&self.weights[rows.clone()]);
+        let weights = self.dofs[rows.clone()].iter().zip(&self.weights[rows.clone()]);
         let logs = self.log_bases[rows.clone()].iter_mut().zip(&self.products[rows]);
-        for ((log, &product), (&spread, &weight)) in logs.zip(weights) {
-            *log = log_base(product, spreads(spread, n_columns, weight), n_columns);
+        for ((log, &product), (&dof, &weight)) in logs.zip(weights) {
+            *log = log_base(product, scale_log_base(dof, n_columns, weight), n_columns);
         }
     }
 
@@ -107,7 +107,12 @@ impl Pending {
     /// The logarithms of the classes' weights times the likelihood of a settled row. Rows of a model must be asked for in
     /// their order: what it changed is then made known to those that follow.
     #[inline(always)]
-    pub fn logs<const V: usize>(&self, i: usize, pair: &mut Pair<V>, (label, weight): (i32, f64)) -> [f64; 2] {
+    pub fn finish_row<const V: usize>(
+        &self,
+        i: usize,
+        pair: &mut ClassPair<V>,
+        (label, weight): (i32, f64),
+    ) -> [f64; 2] {
         let i = i % BLOCK;
         let logs = [0, 1].map(|class| pair[class].class.log_base + self.sums[class][i]);
         let class = &mut pair[label as usize % 2].class;
@@ -124,33 +129,33 @@ impl Pending {
 
 /// The likelier of two classes, the first of equals; `otherwise` where both are ruled out. And the greater logarithm.
 #[inline(always)]
-pub(in crate::learners) fn likelier([first, second]: [f64; 2], otherwise: i32) -> (i32, f64) {
+pub(in crate::learners) fn find_likelier([first, second]: [f64; 2], otherwise: i32) -> (i32, f64) {
     let most = if second > first { second } else { first };
     if most > RULED_OUT {
         // As a number: a branch on which of the two wins would be guessed wrong.
         (i32::from(second > first), most)
     } else {
-        neither(otherwise)
+        rule_out_both(otherwise)
     }
 }
 
 /// A function of its own, so that the compiler makes a branch of it, which is guessed right.
 #[cold]
 #[inline(never)]
-fn neither(otherwise: i32) -> (i32, f64) {
+fn rule_out_both(otherwise: i32) -> (i32, f64) {
     (otherwise, RULED_OUT)
 }
 
 impl<const V: usize> Models<V> {
     /// Whether rows without gaps can wait at models: where there are two classes, and no more numbers than fill a panel.
     #[inline(always)]
-    pub fn can_wait(&self) -> bool {
+    pub fn has_two_class_path(&self) -> bool {
         (self.n_panels() == 1) & (self.layout.n_counts == 0) & (self.n_classes == 2) & self.known_weights.is_empty()
     }
 
     /// All models of two classes: what each knows, and the classes.
     #[inline(always)]
-    pub fn pairs(&mut self) -> (&mut [Site], &mut [Pair<V>]) {
+    pub fn class_pairs(&mut self) -> (&mut [Site], &mut [ClassPair<V>]) {
         let pairs = self.panels.as_chunks_mut::<2>().0;
         // Of one length, so that one check is enough.
         let n = pairs.len().min(self.sites.len());

@@ -5,30 +5,30 @@
 //! the first links wait for the row before. So every state of a class within the block is kept in a slot of its own, and
 //! all later links are worked out for one row beside the other.
 
-use super::gaussian::{Class, Decays, Moments, safe};
-use super::observe::{has_spread, log_base, spreads};
-use super::pending::{Pair, likelier};
+use super::deferred::{ClassPair, find_likelier};
+use super::gaussian::{Class, Decays, Moments, is_safe};
+use super::observe::{has_variance, log_base, scale_log_base};
 use super::{Models, Site};
 use crate::dispatch;
 use crate::learners::f64x4::{F64x4, LANES, Mask, mask};
 use crate::learners::rows::{BLOCK, MAX_VECTORS};
 use crate::learners::{ABSTAINED, Block};
 
-/// How many states there are room for: those after each row and, at [`FIRST`], those of both classes before all rows.
+/// How many states there are room for: those after each row and, at [`INITIAL`], those of both classes before all rows.
 /// A power of two, so that a mask keeps indices in bounds.
-const SLOTS: usize = 64;
+const N_STATES: usize = 64;
 
 /// Where the states before all rows stand.
-const FIRST: usize = BLOCK;
+const INITIAL: usize = BLOCK;
 
 /// The states of two classes within a block of rows.
 #[derive(Debug, Clone)]
-pub(in crate::learners) struct Stages<const V: usize> {
-    moments: [Moments<V>; SLOTS],
-    decays: [Decays<V>; SLOTS],
-    weights: [f64; SLOTS],
-    observed: [f64; SLOTS],
-    log_bases: [f64; SLOTS],
+pub(in crate::learners) struct StagedBlock<const V: usize> {
+    moments: [Moments<V>; N_STATES],
+    decays: [Decays<V>; N_STATES],
+    weights: [f64; N_STATES],
+    observed: [f64; N_STATES],
+    log_bases: [f64; N_STATES],
     /// The product of the squared deviations after each row.
     products: [f64; BLOCK],
     /// Per row, the slots of both classes before it.
@@ -38,17 +38,17 @@ pub(in crate::learners) struct Stages<const V: usize> {
     totals: [[f64; BLOCK]; 2],
 }
 
-impl<const V: usize> Stages<V> {
+impl<const V: usize> StagedBlock<V> {
     /// No rows.
     pub fn new() -> Self {
         Self {
-            moments: [Moments::PADDING; SLOTS],
-            decays: [[F64x4::ZERO; V]; SLOTS],
-            weights: [1.0; SLOTS],
-            observed: [2.0; SLOTS],
-            log_bases: [0.0; SLOTS],
+            moments: [Moments::PADDING; N_STATES],
+            decays: [[F64x4::ZERO; V]; N_STATES],
+            weights: [1.0; N_STATES],
+            observed: [2.0; N_STATES],
+            log_bases: [0.0; N_STATES],
             products: [1.0; BLOCK],
-            before: [[FIRST as u8, FIRST as u8 + 1]; BLOCK],
+            before: [[INITIAL as u8, INITIAL as u8 + 1]; BLOCK],
             sums: [[F64x4::ZERO; BLOCK]; 2],
             totals: [[0.0; BLOCK]; 2],
         }
@@ -61,29 +61,30 @@ impl<const V: usize> Stages<V> {
     #[inline(always)]
     pub fn interleave(
         &mut self,
-        (site, pair): (&mut Site, &mut Pair<V>),
-        x: &Table<'_, V>,
+        (site, pair): (&mut Site, &mut ClassPair<V>),
+        x: &RowTable<'_, V>,
         block: &Block<'_>,
         predictions: &mut [i32],
     ) -> bool {
-        if !pair.iter_mut().all(|panel| has_spread(&panel.class) && is_safe(&panel.moments, &panel.class)) {
+        if !pair.iter_mut().all(|panel| has_variance(&panel.class) && has_safe_variances(&panel.moments, &panel.class))
+        {
             return false;
         }
         let (last, weight) = self.learn(pair, site.weight, x, block);
         let n = block.labels.len();
-        if !(self.refresh(n) && last.iter().all(|&slot| has_spread(&self.class(slot)))) {
+        if !(self.compute_decays(n) && last.iter().all(|&state| has_variance(&self.class(state)))) {
             return false;
         }
-        self.measure(x, n);
+        self.compute_densities(x, n);
         self.take_logarithms(n, x.n_columns);
         self.predict(block, predictions);
-        for (panel, slot) in pair.iter_mut().zip(last) {
-            panel.moments = self.moments[slot % SLOTS];
-            panel.decays = self.decays[slot % SLOTS];
-            panel.class = self.class(slot);
+        for (panel, state) in pair.iter_mut().zip(last) {
+            panel.moments = self.moments[state % N_STATES];
+            panel.decays = self.decays[state % N_STATES];
+            panel.class = self.class(state);
         }
         site.weight = weight;
-        site.lead([pair[0].class.weight, pair[1].class.weight]);
+        site.set_majority([pair[0].class.weight, pair[1].class.weight]);
         true
     }
 
@@ -92,7 +93,7 @@ impl<const V: usize> Stages<V> {
     #[inline(never)]
     fn interleave_last(
         &mut self,
-        model: (&mut Site, &mut Pair<V>),
+        model: (&mut Site, &mut ClassPair<V>),
         n_columns: usize,
         block: &Block<'_>,
         predictions: &mut [i32],
@@ -100,7 +101,7 @@ impl<const V: usize> Stages<V> {
         let n = block.labels.len() * n_columns;
         let mut padded = [0.0; (BLOCK + 1) * MAX_VECTORS * LANES];
         padded[..n].copy_from_slice(&block.x[..n]);
-        let table = Table::new(&padded, n_columns);
+        let table = RowTable::new(&padded, n_columns);
         dispatch::run(
             #[inline(always)]
             || self.interleave((&mut *model.0, &mut *model.1), &table, block, predictions),
@@ -109,9 +110,9 @@ impl<const V: usize> Stages<V> {
 
     /// What is known of a class in a slot.
     #[inline(always)]
-    fn class(&self, slot: usize) -> Class {
-        let slot = slot % SLOTS;
-        let (weight, observed, log_base) = (self.weights[slot], self.observed[slot], self.log_bases[slot]);
+    fn class(&self, state: usize) -> Class {
+        let state = state % N_STATES;
+        let (weight, observed, log_base) = (self.weights[state], self.observed[state], self.log_bases[state]);
         Class { weight, observed, log_base, has_missing: false }
     }
 
@@ -120,38 +121,44 @@ impl<const V: usize> Stages<V> {
     ///
     /// A row of weight 0 leaves its class as it is, bit for bit, so that no branch is needed, which would be guessed wrong.
     #[inline(always)]
-    fn learn(&mut self, pair: &Pair<V>, mut total: f64, x: &Table<'_, V>, block: &Block<'_>) -> ([usize; 2], f64) {
-        for (slot, panel) in (FIRST..).zip(pair) {
-            self.moments[slot % SLOTS] = panel.moments;
-            self.decays[slot % SLOTS] = panel.decays;
-            self.weights[slot % SLOTS] = panel.class.weight;
-            self.observed[slot % SLOTS] = panel.class.observed;
-            self.log_bases[slot % SLOTS] = panel.class.log_base;
+    fn learn(
+        &mut self,
+        pair: &ClassPair<V>,
+        mut total: f64,
+        x: &RowTable<'_, V>,
+        block: &Block<'_>,
+    ) -> ([usize; 2], f64) {
+        for (state, panel) in (INITIAL..).zip(pair) {
+            self.moments[state % N_STATES] = panel.moments;
+            self.decays[state % N_STATES] = panel.decays;
+            self.weights[state % N_STATES] = panel.class.weight;
+            self.observed[state % N_STATES] = panel.class.observed;
+            self.log_bases[state % N_STATES] = panel.class.log_base;
         }
-        let mut last = [FIRST, FIRST + 1];
+        let mut last = [INITIAL, INITIAL + 1];
         for (i, &label) in (0..BLOCK).zip(block.labels) {
-            self.before[i] = last.map(|slot| slot as u8);
+            self.before[i] = last.map(|state| state as u8);
             let [first, second] = last;
             let is_second = label & 1 == 1;
-            let from = if is_second { second } else { first } % SLOTS;
+            let from = if is_second { second } else { first } % N_STATES;
             last = if is_second { [first, i] } else { [i, second] };
             let weight = block.weights[i];
             total += weight;
             let observed = self.observed[from] + weight;
             (self.weights[i], self.observed[i]) = (self.weights[from] + weight, observed);
-            self.moments[i] = self.moments[from].with(&x.row(i), weight, observed);
+            self.moments[i] = self.moments[from].with_row(&x.row(i), weight, observed);
         }
         (last, total)
     }
 
     /// Set the decays after each row; false where that does not work.
     #[inline(always)]
-    fn refresh(&mut self, n: usize) -> bool {
+    fn compute_decays(&mut self, n: usize) -> bool {
         for i in 0..n.min(BLOCK) {
             let (decays, products, inverses) = self.moments[i].decays(self.observed[i] - 1.0);
             (self.decays[i], self.products[i]) = (decays, products.product());
             // At once: else the compiler works on four rows at a time, which it first has to transpose.
-            if !safe(products, inverses) {
+            if !is_safe(products, inverses) {
                 return false;
             }
         }
@@ -160,12 +167,12 @@ impl<const V: usize> Stages<V> {
 
     /// Work out the densities of both classes before each row.
     #[inline(always)]
-    fn measure(&mut self, x: &Table<'_, V>, n: usize) {
+    fn compute_densities(&mut self, x: &RowTable<'_, V>, n: usize) {
         for i in 0..n.min(BLOCK) {
             let (x, before) = (x.row(i), self.before[i]);
-            for (sums, slot) in self.sums.iter_mut().zip(before) {
-                let slot = slot as usize % SLOTS;
-                sums[i] = self.moments[slot].add_log_densities(&self.decays[slot], &x, F64x4::ZERO);
+            for (sums, state) in self.sums.iter_mut().zip(before) {
+                let state = state as usize % N_STATES;
+                sums[i] = self.moments[state].add_log_densities(&self.decays[state], &x, F64x4::ZERO);
             }
             for (totals, sums) in self.totals.iter_mut().zip(&self.sums) {
                 totals[i] = sums[i].sum();
@@ -179,8 +186,8 @@ impl<const V: usize> Stages<V> {
         // In whole fours, which the compiler then works out side by side.
         let n = n.next_multiple_of(4).min(BLOCK);
         for i in 0..n {
-            let spreads = spreads(self.observed[i] - 1.0, n_columns, self.weights[i]);
-            self.log_bases[i] = log_base(self.products[i], spreads, n_columns);
+            let scale = scale_log_base(self.observed[i] - 1.0, n_columns, self.weights[i]);
+            self.log_bases[i] = log_base(self.products[i], scale, n_columns);
         }
     }
 
@@ -188,10 +195,10 @@ impl<const V: usize> Stages<V> {
     #[inline(always)]
     fn predict(&self, block: &Block<'_>, predictions: &mut [i32]) {
         for (i, prediction) in (0..BLOCK).zip(predictions) {
-            let [first, second] = self.before[i].map(|slot| slot as usize % SLOTS);
+            let [first, second] = self.before[i].map(|state| state as usize % N_STATES);
             let logs = [self.log_bases[first] + self.totals[0][i], self.log_bases[second] + self.totals[1][i]];
             let majority = i32::from(self.weights[second] > self.weights[first]);
-            let (likeliest, _) = likelier(logs, majority);
+            let (likeliest, _) = find_likelier(logs, majority);
             *prediction = if block.tests[i] { likeliest } else { ABSTAINED };
         }
     }
@@ -199,14 +206,14 @@ impl<const V: usize> Stages<V> {
 
 /// Rows of numbers, one after the other, as they stand in a batch.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::learners) struct Table<'a, const V: usize> {
+pub(in crate::learners) struct RowTable<'a, const V: usize> {
     numbers: &'a [f64],
     n_columns: usize,
     /// Hides what follows a row in its last lane.
     mask: Mask,
 }
 
-impl<'a, const V: usize> Table<'a, V> {
+impl<'a, const V: usize> RowTable<'a, V> {
     /// Rows, and enough after them that lanes can be read.
     fn new(numbers: &'a [f64], n_columns: usize) -> Self {
         // Hidden from the compiler, which would otherwise compare places rather than use the bits.
@@ -226,26 +233,31 @@ impl<'a, const V: usize> Table<'a, V> {
 
 /// Whether the decays of a class can be set quickly.
 #[inline(always)]
-fn is_safe<const V: usize>(moments: &Moments<V>, class: &Class) -> bool {
+fn has_safe_variances<const V: usize>(moments: &Moments<V>, class: &Class) -> bool {
     let (_, products, inverses) = moments.decays(class.observed - 1.0);
-    safe(products, inverses)
+    is_safe(products, inverses)
 }
 
 impl<const V: usize> Models<V> {
-    /// Predict and learn a block of rows at the only model, as [`Stages::interleave`] does; false also where a number is
+    /// Predict and learn a block of rows at the only model, as [`StagedBlock::interleave`] does; false also where a number is
     /// missing.
     #[inline(always)]
-    pub fn interleave_in_stages(&mut self, stages: &mut Stages<V>, block: &Block<'_>, predictions: &mut [i32]) -> bool {
+    pub fn interleave_staged(
+        &mut self,
+        staged: &mut StagedBlock<V>,
+        block: &Block<'_>,
+        predictions: &mut [i32],
+    ) -> bool {
         let (n, n_columns) = (block.labels.len(), self.layout.n_columns);
-        let ([site, ..], [pair, ..]) = self.pairs() else { return false };
+        let ([site, ..], [pair, ..]) = self.class_pairs() else { return false };
         if site.fresh {
             return false;
         }
         // What follows a row is the next one, unless all ends there.
         if block.x.len() >= n * n_columns + MAX_VECTORS * LANES {
-            stages.interleave((site, pair), &Table::new(block.x, n_columns), block, predictions)
+            staged.interleave((site, pair), &RowTable::new(block.x, n_columns), block, predictions)
         } else {
-            stages.interleave_last((site, pair), n_columns, block, predictions)
+            staged.interleave_last((site, pair), n_columns, block, predictions)
         }
     }
 }

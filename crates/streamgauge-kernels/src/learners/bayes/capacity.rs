@@ -4,20 +4,20 @@ use super::gaussian::Panel;
 use super::{F64x4, Models, Site, Subspaces};
 
 /// Give a column room for `length` values, no less and, as far as it holds no more than that, no more.
-pub(in crate::learners) fn fit<T>(column: &mut Vec<T>, length: usize) {
+pub(in crate::learners) fn set_capacity<T>(column: &mut Vec<T>, length: usize) {
     column.shrink_to(length);
     column.reserve_exact(length.saturating_sub(column.len()));
 }
 
 impl<const V: usize> Models<V> {
     /// Keep a bit for each attribute of each model that says whether it is looked at; to be asked for before any model.
-    pub fn keep_ignored(&mut self) {
+    pub fn track_ignored(&mut self) {
         self.n_words = self.layout.n_attributes().div_ceil(u64::BITS as usize);
     }
 
     /// Whether an attribute is no longer looked at in a model.
     #[inline(always)]
-    pub fn ignores(&self, site: usize, attribute: usize) -> bool {
+    pub fn is_ignored(&self, site: usize, attribute: usize) -> bool {
         self.n_words > 0 && self.ignored[site * self.n_words + attribute / 64] >> (attribute % 64) & 1 == 1
     }
 
@@ -34,7 +34,7 @@ impl<const V: usize> Models<V> {
     }
 
     /// The bytes that a model takes, with the weights of its columns where those are kept or asked for.
-    pub fn bytes_of_one(&self, with_missing: bool) -> usize {
+    pub fn bytes_per_entry(&self, with_missing: bool) -> usize {
         let missing_bytes = if with_missing || self.tracks_missing() { size_of::<[F64x4; V]>() } else { 0 };
         size_of::<Site>()
             + self.n_words * size_of::<u64>()
@@ -44,30 +44,30 @@ impl<const V: usize> Models<V> {
     }
 
     /// Hold room for so many models, and no more than that unless there are more.
-    pub fn fit(&mut self, n_models: usize) {
+    pub fn set_capacity(&mut self, n_models: usize) {
         let n = n_models * self.n_classes;
-        fit(&mut self.sites, n_models);
-        fit(&mut self.panels, n * self.n_panels);
+        set_capacity(&mut self.sites, n_models);
+        set_capacity(&mut self.panels, n * self.n_panels);
         if self.tracks_missing() {
-            fit(&mut self.known_weights, n * self.n_panels);
+            set_capacity(&mut self.known_weights, n * self.n_panels);
         }
-        fit(&mut self.counts, n * self.layout.n_counts);
-        fit(&mut self.logs, n * self.layout.n_counts);
-        fit(&mut self.ignored, n_models * self.n_words);
+        set_capacity(&mut self.counts, n * self.layout.n_counts);
+        set_capacity(&mut self.logs, n * self.layout.n_counts);
+        set_capacity(&mut self.ignored, n_models * self.n_words);
         if let Some(subspaces) = &mut self.subspaces {
-            subspaces.fit(n_models);
+            subspaces.set_capacity(n_models);
         }
     }
 
     /// Keep only the models that are marked, in their order.
     pub fn retain(&mut self, kept: &[bool]) {
         let (n, n_panels, n_counts) = (self.n_classes, self.n_panels, self.layout.n_counts);
-        keep(&mut self.sites, kept, 1);
-        keep(&mut self.panels, kept, n * n_panels);
-        keep(&mut self.known_weights, kept, n * n_panels);
-        keep(&mut self.counts, kept, n * n_counts);
-        keep(&mut self.logs, kept, n * n_counts);
-        keep(&mut self.ignored, kept, self.n_words);
+        retain_blocks(&mut self.sites, kept, 1);
+        retain_blocks(&mut self.panels, kept, n * n_panels);
+        retain_blocks(&mut self.known_weights, kept, n * n_panels);
+        retain_blocks(&mut self.counts, kept, n * n_counts);
+        retain_blocks(&mut self.logs, kept, n * n_counts);
+        retain_blocks(&mut self.ignored, kept, self.n_words);
         if let Some(subspaces) = &mut self.subspaces {
             subspaces.retain(kept);
         }
@@ -75,7 +75,7 @@ impl<const V: usize> Models<V> {
 }
 
 /// Keep the marked blocks of a column, in their order.
-pub(super) fn keep<T: Copy>(column: &mut Vec<T>, kept: &[bool], block: usize) {
+pub(super) fn retain_blocks<T: Copy>(column: &mut Vec<T>, kept: &[bool], block: usize) {
     let mut to = 0;
     for (from, _) in kept.iter().enumerate().filter(|(_, kept)| **kept) {
         if from != to && !column.is_empty() {
