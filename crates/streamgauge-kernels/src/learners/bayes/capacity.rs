@@ -1,7 +1,7 @@
 //! The room that models take, and models that come and go.
 
-use super::gaussian::Panel;
-use super::{F64x4, Models, Site, Subspaces};
+use super::gaussian::ClassPanel;
+use super::{F64x4, ModelSummary, Models, Subspaces};
 
 /// Give a column room for `length` values, no less and, as far as it holds no more than that, no more.
 pub(in crate::learners) fn set_capacity<T>(column: &mut Vec<T>, length: usize) {
@@ -17,14 +17,14 @@ impl<const V: usize> Models<V> {
 
     /// Whether an attribute is no longer looked at in a model.
     #[inline(always)]
-    pub fn is_ignored(&self, site: usize, attribute: usize) -> bool {
-        self.n_words > 0 && self.ignored[site * self.n_words + attribute / 64] >> (attribute % 64) & 1 == 1
+    pub fn is_ignored(&self, model: usize, attribute: usize) -> bool {
+        self.n_words > 0 && self.ignored[model * self.n_words + attribute / 64] >> (attribute % 64) & 1 == 1
     }
 
     /// No longer look at an attribute in a model.
-    pub fn ignore(&mut self, site: usize, attribute: usize) {
+    pub fn ignore(&mut self, model: usize, attribute: usize) {
         if self.n_words > 0 {
-            self.ignored[site * self.n_words + attribute / 64] |= 1 << (attribute % 64);
+            self.ignored[model * self.n_words + attribute / 64] |= 1 << (attribute % 64);
         }
     }
 
@@ -36,17 +36,17 @@ impl<const V: usize> Models<V> {
     /// The bytes that a model takes, with the weights of its columns where those are kept or asked for.
     pub fn bytes_per_entry(&self, with_missing: bool) -> usize {
         let missing_bytes = if with_missing || self.tracks_missing() { size_of::<[F64x4; V]>() } else { 0 };
-        size_of::<Site>()
+        size_of::<ModelSummary>()
             + self.n_words * size_of::<u64>()
             + self.subspaces.as_ref().map_or(0, Subspaces::size) * size_of::<u32>()
-            + self.n_classes * self.n_panels * (size_of::<Panel<V>>() + missing_bytes)
+            + self.n_classes * self.n_panels * (size_of::<ClassPanel<V>>() + missing_bytes)
             + self.n_classes * self.layout.n_counts * 2 * size_of::<f64>()
     }
 
     /// Hold room for so many models, and no more than that unless there are more.
     pub fn set_capacity(&mut self, n_models: usize) {
         let n = n_models * self.n_classes;
-        set_capacity(&mut self.sites, n_models);
+        set_capacity(&mut self.summaries, n_models);
         set_capacity(&mut self.panels, n * self.n_panels);
         if self.tracks_missing() {
             set_capacity(&mut self.known_weights, n * self.n_panels);
@@ -62,7 +62,7 @@ impl<const V: usize> Models<V> {
     /// Keep only the models that are marked, in their order.
     pub fn retain(&mut self, kept: &[bool]) {
         let (n, n_panels, n_counts) = (self.n_classes, self.n_panels, self.layout.n_counts);
-        retain_blocks(&mut self.sites, kept, 1);
+        retain_blocks(&mut self.summaries, kept, 1);
         retain_blocks(&mut self.panels, kept, n * n_panels);
         retain_blocks(&mut self.known_weights, kept, n * n_panels);
         retain_blocks(&mut self.counts, kept, n * n_counts);

@@ -6,15 +6,15 @@
 
 use std::ops::Range;
 
-use super::gaussian::{Panel, is_safe};
+use super::gaussian::{ClassPanel, is_safe};
 use super::observe::{has_variance, log_base, scale_log_base};
-use super::{Models, RULED_OUT, Site};
+use super::{ModelSummary, Models, RULED_OUT};
 use crate::learners::ABSTAINED;
 use crate::learners::f64x4::{F64x4, LANES};
 use crate::learners::rows::{BLOCK, RowPanel};
 
 /// The two classes of a model, most streams having no more.
-pub(in crate::learners) type ClassPair<const V: usize> = [Panel<V>; 2];
+pub(in crate::learners) type ClassPair<const V: usize> = [ClassPanel<V>; 2];
 
 /// Rows of a block that were learnt but not yet predicted, each in its place.
 #[derive(Debug, Clone)]
@@ -55,7 +55,7 @@ impl DeferredRows {
     pub fn learn<const V: usize>(
         &mut self,
         i: usize,
-        site: &mut Site,
+        summary: &mut ModelSummary,
         pair: &mut ClassPair<V>,
         x: &RowPanel,
         (label, weight): (i32, f64),
@@ -68,7 +68,7 @@ impl DeferredRows {
         for (sums, vectors) in self.sums.iter_mut().zip(&self.vectors) {
             sums[i] = vectors[i % LANES].sum();
         }
-        self.majorities[i] = site.majority;
+        self.majorities[i] = summary.majority;
         if weight <= 0.0 {
             return true;
         }
@@ -78,8 +78,8 @@ impl DeferredRows {
         let class = panel.class;
         panel.observe(x, weight, class.observed, true);
         let (products, inverses) = panel.refresh(class.observed - 1.0);
-        site.weight += weight;
-        site.set_majority([pair[0].class.weight, pair[1].class.weight]);
+        summary.weight += weight;
+        summary.set_majority([pair[0].class.weight, pair[1].class.weight]);
         self.weights[i] = class.weight;
         self.dofs[i] = class.observed - 1.0;
         self.products[i] = products.product();
@@ -155,10 +155,10 @@ impl<const V: usize> Models<V> {
 
     /// All models of two classes: what each knows, and the classes.
     #[inline(always)]
-    pub fn class_pairs(&mut self) -> (&mut [Site], &mut [ClassPair<V>]) {
+    pub fn class_pairs(&mut self) -> (&mut [ModelSummary], &mut [ClassPair<V>]) {
         let pairs = self.panels.as_chunks_mut::<2>().0;
         // Of one length, so that one check is enough.
-        let n = pairs.len().min(self.sites.len());
-        (&mut self.sites[..n], &mut pairs[..n])
+        let n = pairs.len().min(self.summaries.len());
+        (&mut self.summaries[..n], &mut pairs[..n])
     }
 }

@@ -37,7 +37,7 @@ impl Class {
 /// A column of padding has value 0 and squared deviations 1 for ever, which changes neither sums nor products.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-pub(in crate::learners) struct Panel<const V: usize> {
+pub(in crate::learners) struct ClassPanel<const V: usize> {
     /// What is known of the class itself; that of a class's first panel counts.
     pub class: Class,
     /// Keeps panels from lying powers of two apart, where a processor takes a store to one for a load from another.
@@ -81,7 +81,7 @@ impl<const V: usize> Moments<V> {
     /// Work out the decays, all with one division: multiply up, invert once, unroll.
     ///
     /// `dof` is the weight of the class less 1. Gives also the products of the squared deviations, lane by lane, and
-    /// their inverses; where those are not [`is_safe`], the decays are worthless and [`Panel::refresh_by_column`] must set them.
+    /// their inverses; where those are not [`is_safe`], the decays are worthless and [`ClassPanel::refresh_by_column`] must set them.
     #[inline(always)]
     pub fn decays(&self, dof: f64) -> (Decays<V>, F64x4, F64x4) {
         let mut products = self.squares;
@@ -141,7 +141,7 @@ pub(in crate::learners) struct Columns {
     pub max: F64x4,
 }
 
-impl<const V: usize> Panel<V> {
+impl<const V: usize> ClassPanel<V> {
     /// A panel that has seen nothing, with `n_columns` columns that are not padding.
     pub fn new(class: Class, n_columns: usize) -> Self {
         let mut panel = Self {
@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn moments_agree_with_two_passes_and_both_ways_to_refresh_agree() {
         let (rows, mut panel, mut careful) =
-            (rows(), Panel::<2>::new(Class::new(0.0), 5), Panel::<2>::new(Class::new(0.0), 5));
+            (rows(), ClassPanel::<2>::new(Class::new(0.0), 5), ClassPanel::<2>::new(Class::new(0.0), 5));
         let mut known_weights = [F64x4::ZERO; 2];
         for (i, x) in rows.iter().enumerate() {
             panel.observe(&x.vectors(), 1.0, (i + 1) as f64, true);
@@ -340,13 +340,13 @@ mod tests {
         let fast = 0.5 * (5.0 * (n - 1.0).ln() - product.ln()) - 5.0 * HALF_LN_2PI;
         let slow = careful.refresh_by_column(5, &known_weights);
         assert!((fast - log).abs() < 1e-12 && (slow - log).abs() < 1e-12);
-        let sum = |panel: &Panel<2>| panel.add_log_densities(&rows[7].vectors(), F64x4::ZERO).sum();
+        let sum = |panel: &ClassPanel<2>| panel.add_log_densities(&rows[7].vectors(), F64x4::ZERO).sum();
         assert!((sum(&panel) - sum(&careful)).abs() < 1e-12 * sum(&panel).abs());
     }
 
     #[test]
     fn a_constant_column_admits_its_value_alone_and_a_missing_one_says_nothing() {
-        let (mut panel, mut known_weights) = (Panel::<1>::new(Class::new(0.0), 2), [F64x4::ZERO]);
+        let (mut panel, mut known_weights) = (ClassPanel::<1>::new(Class::new(0.0), 2), [F64x4::ZERO]);
         for i in 0..10 {
             panel.observe_with_missing(&values(&[3.5, f64::from(i)]), 1.0, &mut known_weights);
         }

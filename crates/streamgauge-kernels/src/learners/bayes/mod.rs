@@ -20,7 +20,7 @@ mod vote;
 
 pub(super) use capacity::set_capacity;
 pub(super) use deferred::{DeferredRows, find_likelier};
-use gaussian::{Class, Panel};
+use gaussian::{Class, ClassPanel};
 pub(super) use gaussian::{Column, Columns};
 pub(super) use staged_block::StagedBlock;
 pub(super) use subspaces::{Subspaces, sample};
@@ -30,7 +30,7 @@ pub(super) use vote::{RULED_OUT, normalise_likelihoods, relative_likelihood};
 /// What a model knows beside its classes.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
-pub(super) struct Site {
+pub(super) struct ModelSummary {
     /// The weight of all classes.
     pub weight: f64,
     /// The weight learnt since the last attempt to split, which trees count.
@@ -42,35 +42,35 @@ pub(super) struct Site {
     /// The class of the greatest weight, the first of equals; of the parent's where there is no weight yet.
     pub majority: i32,
     /// The weight of that class; 0 where there is none yet.
-    most: f64,
+    max_weight: f64,
     /// How many numeric columns it has.
     n_numeric: u32,
     /// Whether it has observed no row, and knows only the weights it was made with.
     pub fresh: bool,
 }
 
-impl Site {
-    fn new(weight: f64, majority: i32, most: f64, n_numeric: usize) -> Self {
+impl ModelSummary {
+    fn new(weight: f64, majority: i32, max_weight: f64, n_numeric: usize) -> Self {
         let n_numeric = n_numeric as u32;
-        Self { weight, since: 0.0, majority_hits: 0.0, bayes_hits: 0.0, majority, most, n_numeric, fresh: true }
+        Self { weight, since: 0.0, majority_hits: 0.0, bayes_hits: 0.0, majority, max_weight, n_numeric, fresh: true }
     }
 
-    /// Count the weight of a row, after which its class has the weight `mine`; without a branch, which would be
+    /// Count the weight of a row, after which its class has the weight `class_weight`; without a branch, which would be
     /// guessed wrong.
     #[inline(always)]
-    fn count(&mut self, label: usize, mine: f64, weight: f64) {
+    fn count(&mut self, label: usize, class_weight: f64, weight: f64) {
         self.weight += weight;
         // Weights are not negative, so that their bits are in the same order; an earlier class wins a tie.
-        let (mine, most) = (mine.to_bits(), self.most.to_bits());
-        let leads = mine + u64::from((label as i32) < self.majority) > most;
+        let (class_weight, max_weight) = (class_weight.to_bits(), self.max_weight.to_bits());
+        let leads = class_weight + u64::from((label as i32) < self.majority) > max_weight;
         self.majority = if leads { label as i32 } else { self.majority };
-        self.most = f64::from_bits(mine.max(most));
+        self.max_weight = f64::from_bits(class_weight.max(max_weight));
     }
 
     /// Take over which of two classes leads, after rows that were learnt, from their weights.
     #[inline(always)]
     fn set_majority(&mut self, [first, second]: [f64; 2]) {
-        (self.majority, self.most) = if second > first { (1, second) } else { (0, first) };
+        (self.majority, self.max_weight) = if second > first { (1, second) } else { (0, first) };
     }
 }
 
@@ -84,9 +84,9 @@ pub(super) struct Models<const V: usize> {
     keeps_ranges: bool,
     /// Which attributes each model looks at; all of them where there is none.
     subspaces: Option<Subspaces>,
-    sites: Vec<Site>,
+    summaries: Vec<ModelSummary>,
     /// Per model and class its panels, all that prediction and learning touch side by side.
-    panels: Vec<Panel<V>>,
+    panels: Vec<ClassPanel<V>>,
     /// The weights of the values of each column, for classes with gaps; empty until a value is missing.
     known_weights: Vec<[F64x4; V]>,
     counts: Vec<f64>,
@@ -107,7 +107,7 @@ impl<const V: usize> Models<V> {
             layout,
             keeps_ranges,
             subspaces,
-            sites: vec![],
+            summaries: vec![],
             panels: vec![],
             known_weights: vec![],
             counts: vec![],
@@ -125,19 +125,19 @@ impl<const V: usize> Models<V> {
 
     /// How many models there are.
     pub fn len(&self) -> usize {
-        self.sites.len()
+        self.summaries.len()
     }
 
     /// The attributes that a model looks at; `None` where it looks at all of them.
     #[inline(always)]
-    pub fn subspace(&self, site: usize) -> Option<&[u32]> {
-        self.subspaces.as_ref().map(|subspaces| subspaces.attributes(site))
+    pub fn subspace(&self, model: usize) -> Option<&[u32]> {
+        self.subspaces.as_ref().map(|subspaces| subspaces.attributes(model))
     }
 
     /// The attributes that a model looks at, in order, and where their statistics stand.
     #[inline(always)]
-    pub fn slots(&self, site: usize) -> impl Iterator<Item = (usize, Slot)> {
-        let subspace = self.subspace(site);
+    pub fn slots(&self, model: usize) -> impl Iterator<Item = (usize, Slot)> {
+        let subspace = self.subspace(model);
         let mut n_numeric = 0;
         (0..subspace.map_or(self.layout.slots.len(), <[u32]>::len)).map(move |i| {
             let attribute = subspace.map_or(i, |attributes| attributes[i] as usize);
@@ -150,8 +150,8 @@ impl<const V: usize> Models<V> {
 
     /// How many numeric columns a model has.
     #[inline(always)]
-    pub fn n_numeric(&self, site: usize) -> usize {
-        self.sites[site].n_numeric as usize
+    pub fn n_numeric(&self, model: usize) -> usize {
+        self.summaries[model].n_numeric as usize
     }
 
     /// The number of panels, known to the compiler where a row is short.
@@ -162,117 +162,117 @@ impl<const V: usize> Models<V> {
 
     /// Where the panels of a class stand.
     #[inline(always)]
-    fn panel_range(&self, site: usize, class: usize) -> std::ops::Range<usize> {
+    fn panel_range(&self, model: usize, class: usize) -> std::ops::Range<usize> {
         let n = self.n_panels();
-        let start = (site * self.n_classes + class) * n;
+        let start = (model * self.n_classes + class) * n;
         start..start + n
     }
 
     /// Where the counts of a class stand.
     #[inline(always)]
-    fn count_range(&self, site: usize, class: usize) -> std::ops::Range<usize> {
+    fn count_range(&self, model: usize, class: usize) -> std::ops::Range<usize> {
         let n = self.layout.n_counts;
-        let start = (site * self.n_classes + class) * n;
+        let start = (model * self.n_classes + class) * n;
         start..start + n
     }
 
     /// The panels of all classes of a model.
     #[inline(always)]
-    fn panels(&self, site: usize) -> &[Panel<V>] {
+    fn panels(&self, model: usize) -> &[ClassPanel<V>] {
         let n = self.n_classes * self.n_panels();
-        &self.panels[site * n..(site + 1) * n]
+        &self.panels[model * n..(model + 1) * n]
     }
 
     /// The weight of each class of a model.
-    pub fn weights(&self, site: usize) -> impl Iterator<Item = f64> {
-        self.panels(site).iter().step_by(self.n_panels()).map(|panel| panel.class.weight)
+    pub fn weights(&self, model: usize) -> impl Iterator<Item = f64> {
+        self.panels(model).iter().step_by(self.n_panels()).map(|panel| panel.class.weight)
     }
 
     /// What a model knows beside its classes.
     #[inline(always)]
-    pub fn site(&self, site: usize) -> &Site {
-        &self.sites[site]
+    pub fn summary(&self, model: usize) -> &ModelSummary {
+        &self.summaries[model]
     }
 
     /// The same, to be changed.
     #[inline(always)]
-    pub fn site_mut(&mut self, site: usize) -> &mut Site {
-        &mut self.sites[site]
+    pub fn summary_mut(&mut self, model: usize) -> &mut ModelSummary {
+        &mut self.summaries[model]
     }
 
     /// What is known of a numeric column of a class.
     #[inline(always)]
-    pub fn column(&self, site: usize, class: usize, column: usize) -> Column {
-        let first = self.panel_range(site, class).start;
+    pub fn column(&self, model: usize, class: usize, column: usize) -> Column {
+        let first = self.panel_range(model, class).start;
         let Class { observed, has_missing, .. } = self.panels[first].class;
-        let (at, i) = (first + column / (LANES * V), column % (LANES * V));
-        let weight = if has_missing { self.known_weights[at][i / LANES].0[i % LANES] } else { observed };
-        self.panels[at].column(i, weight)
+        let (panel, i) = (first + column / (LANES * V), column % (LANES * V));
+        let weight = if has_missing { self.known_weights[panel][i / LANES].0[i % LANES] } else { observed };
+        self.panels[panel].column(i, weight)
     }
 
     /// What is known of the four numeric columns of a lane of a class without gaps.
     #[inline(always)]
-    pub fn columns(&self, site: usize, class: usize, vector: usize) -> Columns {
-        let panels = &self.panels[self.panel_range(site, class)];
+    pub fn columns(&self, model: usize, class: usize, vector: usize) -> Columns {
+        let panels = &self.panels[self.panel_range(model, class)];
         panels[vector / V].columns(vector % V, panels[0].class.observed)
     }
 
     /// Whether a model has observed no row.
     #[inline(always)]
-    pub fn is_fresh(&self, site: usize) -> bool {
-        self.sites[site].fresh
+    pub fn is_fresh(&self, model: usize) -> bool {
+        self.summaries[model].fresh
     }
 
     /// Whether a value was missing in a row that a model has observed.
-    pub fn has_missing(&self, site: usize) -> bool {
-        self.panels(site).iter().any(|panel| panel.class.has_missing)
+    pub fn has_missing(&self, model: usize) -> bool {
+        self.panels(model).iter().any(|panel| panel.class.has_missing)
     }
 
     /// The counts of the nominal values of a class.
     #[inline(always)]
-    pub fn counts(&self, site: usize, class: usize) -> &[f64] {
-        &self.counts[self.count_range(site, class)]
+    pub fn counts(&self, model: usize, class: usize) -> &[f64] {
+        &self.counts[self.count_range(model, class)]
     }
 
     /// Add a model that has observed nothing, with the weights of its classes and, where they are all 0, a majority.
     pub fn push(&mut self, weights: &[f64], majority: i32) {
-        let site = self.sites.len();
-        let n = (site + 1) * self.n_classes;
-        grow_column(&mut self.sites, site + 1, Site::new(0.0, ABSTAINED, 0.0, 0));
-        grow_column(&mut self.panels, n * self.n_panels, Panel::new(Class::new(0.0), 0));
+        let model = self.summaries.len();
+        let n = (model + 1) * self.n_classes;
+        grow_column(&mut self.summaries, model + 1, ModelSummary::new(0.0, ABSTAINED, 0.0, 0));
+        grow_column(&mut self.panels, n * self.n_panels, ClassPanel::new(Class::new(0.0), 0));
         if !self.known_weights.is_empty() {
             grow_column(&mut self.known_weights, n * self.n_panels, [F64x4::ZERO; V]);
         }
         grow_column(&mut self.counts, n * self.layout.n_counts, 0.0);
         grow_column(&mut self.logs, n * self.layout.n_counts, 0.0);
-        grow_column(&mut self.ignored, (site + 1) * self.n_words, 0);
-        self.reset(site, weights, majority);
+        grow_column(&mut self.ignored, (model + 1) * self.n_words, 0);
+        self.reset(model, weights, majority);
     }
 
     /// Make a model forget all but the given weights of its classes, and draw it a new subspace.
-    pub fn reset(&mut self, site: usize, weights: &[f64], majority: i32) {
+    pub fn reset(&mut self, model: usize, weights: &[f64], majority: i32) {
         if let Some(subspaces) = &mut self.subspaces {
-            subspaces.draw(site, self.layout.n_attributes());
+            subspaces.draw(model, self.layout.n_attributes());
         }
-        let n_numeric = self.count_numeric(site);
+        let n_numeric = self.count_numeric(model);
         let (mut total, mut heaviest, mut most) = (0.0, majority, 0.0);
         for (class, &weight) in weights.iter().enumerate() {
             total += weight;
             if weight > most {
                 (heaviest, most) = (class as i32, weight);
             }
-            for (i, at) in self.panel_range(site, class).enumerate() {
-                self.panels[at] = Panel::new(Class::new(weight), columns_in_panel::<V>(n_numeric, i));
+            for (i, panel) in self.panel_range(model, class).enumerate() {
+                self.panels[panel] = ClassPanel::new(Class::new(weight), columns_in_panel::<V>(n_numeric, i));
             }
-            let range = self.count_range(site, class);
+            let range = self.count_range(model, class);
             nominal::clear(&self.layout.nominal, &mut self.counts[range.clone()], &mut self.logs[range]);
         }
-        self.sites[site] = Site::new(total, heaviest, most, n_numeric);
-        self.ignored[site * self.n_words..(site + 1) * self.n_words].fill(0);
+        self.summaries[model] = ModelSummary::new(total, heaviest, most, n_numeric);
+        self.ignored[model * self.n_words..(model + 1) * self.n_words].fill(0);
     }
 
-    fn count_numeric(&self, site: usize) -> usize {
-        self.slots(site).filter(|(_, slot)| matches!(slot, Slot::Numeric(_))).count()
+    fn count_numeric(&self, model: usize) -> usize {
+        self.slots(model).filter(|(_, slot)| matches!(slot, Slot::Numeric(_))).count()
     }
 }
 

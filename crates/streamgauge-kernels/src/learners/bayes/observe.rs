@@ -1,6 +1,6 @@
 //! How a model learns a row.
 
-use super::gaussian::{Class, Panel, is_safe};
+use super::gaussian::{Class, ClassPanel, is_safe};
 use super::{Models, nominal};
 use crate::dispatch;
 use crate::learners::f64x4::{F64x4, LANES};
@@ -13,34 +13,34 @@ const MAX_WEIGHT: f64 = 1e15;
 impl<const V: usize> Models<V> {
     /// Learn a row.
     #[inline(always)]
-    pub fn observe(&mut self, site: usize, row: Row<'_, V>, label: usize, weight: f64) {
-        let range = self.panel_range(site, label);
+    pub fn observe(&mut self, model: usize, row: Row<'_, V>, label: usize, weight: f64) {
+        let range = self.panel_range(model, label);
         let class = &mut self.panels[range.start].class;
         class.weight += weight;
         class.observed += weight;
-        let Class { weight: mine, observed, has_missing, .. } = *class;
-        let site_now = &mut self.sites[site];
-        let n_numeric = site_now.n_numeric as usize;
-        site_now.count(label, mine, weight);
-        if row.has_missing() | has_missing | site_now.fresh {
-            return self.observe_slow(site, row, label, weight);
+        let Class { weight: class_weight, observed, has_missing, .. } = *class;
+        let summary = &mut self.summaries[model];
+        let n_numeric = summary.n_numeric as usize;
+        summary.count(label, class_weight, weight);
+        if row.has_missing() | has_missing | summary.fresh {
+            return self.observe_slow(model, row, label, weight);
         }
         let panels = &mut self.panels[range];
         for (panel, x) in panels.iter_mut().zip(row.panels()) {
             panel.observe(&x.vectors(), weight, observed, self.keeps_ranges);
         }
         if !refresh(panels, n_numeric) {
-            self.refresh_by_column(site, label);
+            self.refresh_by_column(model, label);
         }
         if self.layout.n_counts > 0 {
-            self.count(site, row, label, weight);
+            self.count(model, row, label, weight);
         }
     }
 
     /// Count a row's nominal values.
     #[inline(always)]
-    fn count(&mut self, site: usize, row: Row<'_, V>, label: usize, weight: f64) {
-        let range = self.count_range(site, label);
+    fn count(&mut self, model: usize, row: Row<'_, V>, label: usize, weight: f64) {
+        let range = self.count_range(model, label);
         let (counts, logs) = (&mut self.counts[range.clone()], &mut self.logs[range]);
         nominal::observe(&self.layout.nominal, row.codes(), weight, counts, logs);
     }
@@ -48,29 +48,29 @@ impl<const V: usize> Models<V> {
     /// Learn a row that is the model's first, or has gaps, or is of a class with gaps; the weights have been added.
     #[cold]
     #[inline(never)]
-    fn observe_slow(&mut self, site: usize, row: Row<'_, V>, label: usize, weight: f64) {
-        if self.sites[site].fresh {
-            self.sites[site].fresh = false;
+    fn observe_slow(&mut self, model: usize, row: Row<'_, V>, label: usize, weight: f64) {
+        if self.summaries[model].fresh {
+            self.summaries[model].fresh = false;
             // Once a row was observed, classes that were not have likelihood 0.
             for class in (0..self.n_classes).filter(|&class| class != label) {
-                let first = self.panel_range(site, class).start;
+                let first = self.panel_range(model, class).start;
                 self.panels[first].class.log_base = f64::NEG_INFINITY;
             }
         }
         dispatch::run(
             #[inline(always)]
             || {
-                self.observe_with_missing(site, row, label, weight);
-                self.count(site, row, label, weight);
+                self.observe_with_missing(model, row, label, weight);
+                self.count(model, row, label, weight);
             },
         );
-        self.refresh_by_column(site, label);
+        self.refresh_by_column(model, label);
     }
 
     /// Take in the numbers of a row column by column, where it or the class has gaps.
     #[inline(always)]
-    fn observe_with_missing(&mut self, site: usize, row: Row<'_, V>, label: usize, weight: f64) {
-        let range = self.panel_range(site, label);
+    fn observe_with_missing(&mut self, model: usize, row: Row<'_, V>, label: usize, weight: f64) {
+        let range = self.panel_range(model, label);
         let Class { observed, has_missing, .. } = self.panels[range.start].class;
         if !(row.has_missing() || has_missing) {
             for (panel, x) in self.panels[range].iter_mut().zip(row.panels()) {
@@ -85,14 +85,14 @@ impl<const V: usize> Models<V> {
             self.panels[range.start].class.has_missing = true;
             self.known_weights[range.clone()].fill([F64x4::splat(observed - weight); V]);
         }
-        for (at, x) in range.zip(row.panels()) {
-            self.panels[at].observe_with_missing(x, weight, &mut self.known_weights[at]);
+        for (panel, x) in range.zip(row.panels()) {
+            self.panels[panel].observe_with_missing(x, weight, &mut self.known_weights[panel]);
         }
     }
 
     /// Make ready what prediction needs of a class, as it was made ready while learning.
-    pub fn refresh(&mut self, site: usize, label: usize) {
-        let (range, n) = (self.panel_range(site, label), self.n_numeric(site));
+    pub fn refresh(&mut self, model: usize, label: usize) {
+        let (range, n) = (self.panel_range(model, label), self.n_numeric(model));
         let panels = &mut self.panels[range];
         let has_missing = panels[0].class.has_missing;
         let done = !has_missing
@@ -101,26 +101,26 @@ impl<const V: usize> Models<V> {
                 || refresh(panels, n),
             );
         if !done {
-            self.refresh_by_column(site, label);
+            self.refresh_by_column(model, label);
         }
     }
 
     /// Make ready what prediction needs of a class, whatever its variances and gaps.
     #[cold]
     #[inline(never)]
-    fn refresh_by_column(&mut self, site: usize, label: usize) {
+    fn refresh_by_column(&mut self, model: usize, label: usize) {
         dispatch::run(
             #[inline(always)]
             || {
-                let range = self.panel_range(site, label);
-                let (first, n_numeric) = (range.start, self.n_numeric(site));
+                let range = self.panel_range(model, label);
+                let (first, n_numeric) = (range.start, self.n_numeric(model));
                 let Class { weight, observed, has_missing, .. } = self.panels[first].class;
                 let observed = [F64x4::splat(observed); V];
                 let mut log = ln_of_weight(weight);
-                for at in range {
-                    let known_weights = if has_missing { &self.known_weights[at] } else { &observed };
-                    log +=
-                        self.panels[at].refresh_by_column(columns_in_panel::<V>(n_numeric, at - first), known_weights);
+                for panel in range {
+                    let known_weights = if has_missing { &self.known_weights[panel] } else { &observed };
+                    log += self.panels[panel]
+                        .refresh_by_column(columns_in_panel::<V>(n_numeric, panel - first), known_weights);
                 }
                 self.panels[first].class.log_base = log;
             },
@@ -132,7 +132,7 @@ impl<const V: usize> Models<V> {
 ///
 /// False where the variances do not allow it, because some are 0 or too far from 1.
 #[inline(always)]
-fn refresh<const V: usize>(panels: &mut [Panel<V>], n_columns: usize) -> bool {
+fn refresh<const V: usize>(panels: &mut [ClassPanel<V>], n_columns: usize) -> bool {
     let class = panels[0].class;
     // The weight joins the spreads of the first panel under one logarithm.
     let (mut log, mut weight, mut n_left) = (0.0, class.weight, n_columns);

@@ -8,7 +8,7 @@
 use super::deferred::{ClassPair, find_likelier};
 use super::gaussian::{Class, Decays, Moments, is_safe};
 use super::observe::{has_variance, log_base, scale_log_base};
-use super::{Models, Site};
+use super::{ModelSummary, Models};
 use crate::dispatch;
 use crate::learners::f64x4::{F64x4, LANES, Mask, mask};
 use crate::learners::rows::{BLOCK, MAX_VECTORS};
@@ -61,7 +61,7 @@ impl<const V: usize> StagedBlock<V> {
     #[inline(always)]
     pub fn interleave(
         &mut self,
-        (site, pair): (&mut Site, &mut ClassPair<V>),
+        (summary, pair): (&mut ModelSummary, &mut ClassPair<V>),
         x: &RowTable<'_, V>,
         block: &Block<'_>,
         predictions: &mut [i32],
@@ -70,7 +70,7 @@ impl<const V: usize> StagedBlock<V> {
         {
             return false;
         }
-        let (last, weight) = self.learn(pair, site.weight, x, block);
+        let (last, weight) = self.learn(pair, summary.weight, x, block);
         let n = block.labels.len();
         if !(self.compute_decays(n) && last.iter().all(|&state| has_variance(&self.class(state)))) {
             return false;
@@ -83,8 +83,8 @@ impl<const V: usize> StagedBlock<V> {
             panel.decays = self.decays[state % N_STATES];
             panel.class = self.class(state);
         }
-        site.weight = weight;
-        site.set_majority([pair[0].class.weight, pair[1].class.weight]);
+        summary.weight = weight;
+        summary.set_majority([pair[0].class.weight, pair[1].class.weight]);
         true
     }
 
@@ -93,7 +93,7 @@ impl<const V: usize> StagedBlock<V> {
     #[inline(never)]
     fn interleave_last(
         &mut self,
-        model: (&mut Site, &mut ClassPair<V>),
+        model: (&mut ModelSummary, &mut ClassPair<V>),
         n_columns: usize,
         block: &Block<'_>,
         predictions: &mut [i32],
@@ -249,15 +249,15 @@ impl<const V: usize> Models<V> {
         predictions: &mut [i32],
     ) -> bool {
         let (n, n_columns) = (block.labels.len(), self.layout.n_columns);
-        let ([site, ..], [pair, ..]) = self.class_pairs() else { return false };
-        if site.fresh {
+        let ([summary, ..], [pair, ..]) = self.class_pairs() else { return false };
+        if summary.fresh {
             return false;
         }
         // What follows a row is the next one, unless all ends there.
         if block.x.len() >= n * n_columns + MAX_VECTORS * LANES {
-            staged.interleave((site, pair), &RowTable::new(block.x, n_columns), block, predictions)
+            staged.interleave((summary, pair), &RowTable::new(block.x, n_columns), block, predictions)
         } else {
-            staged.interleave_last((site, pair), n_columns, block, predictions)
+            staged.interleave_last((summary, pair), n_columns, block, predictions)
         }
     }
 }

@@ -31,13 +31,13 @@ impl Subspaces {
 
     /// The attributes of a model.
     #[inline(always)]
-    pub fn attributes(&self, site: usize) -> &[u32] {
-        &self.attributes[site * self.size..(site + 1) * self.size]
+    pub fn attributes(&self, model: usize) -> &[u32] {
+        &self.attributes[model * self.size..(model + 1) * self.size]
     }
 
     /// Draw the attributes of a model, out of `n_attributes`: all subspaces are equally likely.
-    pub fn draw(&mut self, site: usize, n_attributes: usize) {
-        let end = (site + 1) * self.size;
+    pub fn draw(&mut self, model: usize, n_attributes: usize) {
+        let end = (model + 1) * self.size;
         if self.attributes.len() < end {
             self.attributes.resize(end, 0);
         }
@@ -107,9 +107,9 @@ mod tests {
     #[test]
     fn every_subspace_is_as_likely_as_any_other() {
         let (mut subspaces, mut counts) = (Subspaces::new(2, 7), [[0; 5]; 5]);
-        for site in 0..10_000 {
-            subspaces.draw(site, 5);
-            let [a, b] = [0, 1].map(|i| subspaces.attributes(site)[i] as usize);
+        for model in 0..10_000 {
+            subspaces.draw(model, 5);
+            let [a, b] = [0, 1].map(|i| subspaces.attributes(model)[i] as usize);
             counts[a][b] += 1;
         }
         for (a, counts) in counts.iter().enumerate() {

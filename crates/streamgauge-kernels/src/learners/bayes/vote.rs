@@ -1,7 +1,7 @@
 //! What a model says of a row.
 
-use super::gaussian::Panel;
-use super::{Models, Site, nominal};
+use super::gaussian::ClassPanel;
+use super::{ModelSummary, Models, nominal};
 use crate::dispatch;
 use crate::learners::ABSTAINED;
 use crate::learners::f64x4::F64x4;
@@ -14,7 +14,7 @@ pub(in crate::learners) const RULED_OUT: f64 = -1e200;
 impl<const V: usize> Models<V> {
     /// The logarithm of a class's weight times the likelihood of a row without gaps.
     #[inline(always)]
-    fn log_likelihood(&self, site: usize, class: usize, panels: &[Panel<V>], row: Row<'_, V>) -> f64 {
+    fn log_likelihood(&self, model: usize, class: usize, panels: &[ClassPanel<V>], row: Row<'_, V>) -> f64 {
         let mut sum = F64x4::ZERO;
         for (panel, x) in panels.iter().zip(row.panels()) {
             sum = panel.add_log_densities(&x.vectors(), sum);
@@ -25,22 +25,22 @@ impl<const V: usize> Models<V> {
         if self.layout.n_counts == 0 {
             return log;
         }
-        log + nominal::log_probability(&self.layout.nominal, row.codes(), &self.logs[self.count_range(site, class)])
+        log + nominal::log_probability(&self.layout.nominal, row.codes(), &self.logs[self.count_range(model, class)])
     }
 
     /// The same for a row with gaps, which are left out.
     #[cold]
     #[inline(never)]
-    fn log_likelihood_with_missing(&self, site: usize, class: usize, row: Row<'_, V>) -> f64 {
+    fn log_likelihood_with_missing(&self, model: usize, class: usize, row: Row<'_, V>) -> f64 {
         dispatch::run(
             #[inline(always)]
             || {
                 let mut sum = F64x4::ZERO;
-                for (panel, x) in self.panels[self.panel_range(site, class)].iter().zip(row.panels()) {
+                for (panel, x) in self.panels[self.panel_range(model, class)].iter().zip(row.panels()) {
                     sum = panel.add_log_densities_with_missing(x, sum);
                 }
-                let logs = &self.logs[self.count_range(site, class)];
-                let log = self.panels[self.panel_range(site, class).start].class.log_base + sum.sum();
+                let logs = &self.logs[self.count_range(model, class)];
+                let log = self.panels[self.panel_range(model, class).start].class.log_base + sum.sum();
                 log + nominal::log_probability(&self.layout.nominal, row.codes(), logs)
             },
         )
@@ -48,14 +48,14 @@ impl<const V: usize> Models<V> {
 
     /// The likeliest class of a row, the first of equals; the majority where the model rules all of them out.
     #[inline(always)]
-    pub fn find_likeliest(&self, site: usize, row: Row<'_, V>) -> i32 {
+    pub fn find_likeliest(&self, model: usize, row: Row<'_, V>) -> i32 {
         if row.has_missing() {
-            return self.find_likeliest_with_missing(site, row);
+            return self.find_likeliest_with_missing(model, row);
         }
-        let (mut best, mut most) = (self.sites[site].majority, RULED_OUT);
-        let (panels, n) = (self.panels(site), self.n_panels());
+        let (mut best, mut most) = (self.summaries[model].majority, RULED_OUT);
+        let (panels, n) = (self.panels(model), self.n_panels());
         for class in 0..self.n_classes {
-            let log = self.log_likelihood(site, class, &panels[class * n..(class + 1) * n], row);
+            let log = self.log_likelihood(model, class, &panels[class * n..(class + 1) * n], row);
             let better = log > most;
             best = if better { class as i32 } else { best };
             most = if better { log } else { most };
@@ -66,10 +66,10 @@ impl<const V: usize> Models<V> {
     /// The same for a row with gaps.
     #[cold]
     #[inline(never)]
-    fn find_likeliest_with_missing(&self, site: usize, row: Row<'_, V>) -> i32 {
-        let (mut best, mut most) = (self.sites[site].majority, RULED_OUT);
+    fn find_likeliest_with_missing(&self, model: usize, row: Row<'_, V>) -> i32 {
+        let (mut best, mut most) = (self.summaries[model].majority, RULED_OUT);
         for class in 0..self.n_classes {
-            let log = self.log_likelihood_with_missing(site, class, row);
+            let log = self.log_likelihood_with_missing(model, class, row);
             if log > most {
                 (best, most) = (class as i32, log);
             }
@@ -80,26 +80,26 @@ impl<const V: usize> Models<V> {
     /// Write the logarithms of the classes' weights times the likelihood of a row; gives the likeliest class, as
     /// [`Models::find_likeliest`] does, and its logarithm, which is [`RULED_OUT`] where all are.
     #[inline(always)]
-    pub fn log_likelihoods(&self, site: usize, row: Row<'_, V>, logs: &mut [f64]) -> (i32, f64) {
+    pub fn log_likelihoods(&self, model: usize, row: Row<'_, V>, logs: &mut [f64]) -> (i32, f64) {
         if row.has_missing() {
             for (class, log) in logs.iter_mut().enumerate() {
-                *log = self.log_likelihood_with_missing(site, class, row);
+                *log = self.log_likelihood_with_missing(model, class, row);
             }
         } else {
-            let (panels, n) = (self.panels(site), self.n_panels());
+            let (panels, n) = (self.panels(model), self.n_panels());
             for (class, log) in logs.iter_mut().enumerate() {
-                *log = self.log_likelihood(site, class, &panels[class * n..(class + 1) * n], row);
+                *log = self.log_likelihood(model, class, &panels[class * n..(class + 1) * n], row);
             }
         }
-        find_greatest(logs, self.sites[site].majority)
+        find_greatest(logs, self.summaries[model].majority)
     }
 
     /// The likeliest class of a row without gaps that was just learnt, as [`Models::find_likeliest`] has it. The logarithms
     /// are those from before: only that of its own class is another now.
     #[inline(always)]
-    pub fn find_likeliest_after(&self, site: usize, row: Row<'_, V>, label: usize, logs: &[f64]) -> i32 {
-        let (mut best, mut most) = (self.sites[site].majority, RULED_OUT);
-        let now = self.log_likelihood(site, label, &self.panels[self.panel_range(site, label)], row);
+    pub fn find_likeliest_after(&self, model: usize, row: Row<'_, V>, label: usize, logs: &[f64]) -> i32 {
+        let (mut best, mut most) = (self.summaries[model].majority, RULED_OUT);
+        let now = self.log_likelihood(model, label, &self.panels[self.panel_range(model, label)], row);
         for (class, &before) in logs.iter().enumerate() {
             let log = if class == label { now } else { before };
             let better = log > most;
@@ -111,22 +111,22 @@ impl<const V: usize> Models<V> {
 
     /// The posterior probabilities of the classes of a row; the shares of the classes where all are ruled out.
     #[inline(never)]
-    pub fn vote(&self, site: usize, row: Row<'_, V>, votes: &mut [f64]) {
+    pub fn vote(&self, model: usize, row: Row<'_, V>, votes: &mut [f64]) {
         dispatch::run(
             #[inline(always)]
             || {
                 for (class, vote) in votes.iter_mut().enumerate() {
                     *vote = if row.has_missing() {
-                        self.log_likelihood_with_missing(site, class, row)
+                        self.log_likelihood_with_missing(model, class, row)
                     } else {
-                        self.log_likelihood(site, class, &self.panels[self.panel_range(site, class)], row)
+                        self.log_likelihood(model, class, &self.panels[self.panel_range(model, class)], row)
                     };
                 }
             },
         );
         let (best, most) = find_greatest(votes, ABSTAINED);
         if best < 0 {
-            return self.vote_by_weight(site, votes);
+            return self.vote_by_weight(model, votes);
         }
         for vote in votes.iter_mut() {
             *vote = relative_likelihood(*vote - most);
@@ -135,9 +135,9 @@ impl<const V: usize> Models<V> {
     }
 
     /// The shares of the classes; all for the majority where no class has weight, none where there is no majority.
-    pub fn vote_by_weight(&self, site: usize, votes: &mut [f64]) {
-        let Site { weight, majority, .. } = self.sites[site];
-        vote_by_weights(self.weights(site), weight, majority, votes);
+    pub fn vote_by_weight(&self, model: usize, votes: &mut [f64]) {
+        let ModelSummary { weight, majority, .. } = self.summaries[model];
+        vote_by_weights(self.weights(model), weight, majority, votes);
     }
 }
 

@@ -161,7 +161,7 @@ impl<const V: usize> HoeffdingTree<V> {
     fn freeze(&mut self, leaves: &[(u32, usize)]) {
         let mut kept = vec![true; self.models.len()];
         let weights: Vec<Vec<f64>> = leaves.iter().map(|&(_, leaf)| self.models.weights(leaf).collect()).collect();
-        let majorities: Vec<i32> = leaves.iter().map(|&(_, leaf)| self.models.site(leaf).majority).collect();
+        let majorities: Vec<i32> = leaves.iter().map(|&(_, leaf)| self.models.summary(leaf).majority).collect();
         for &(_, leaf) in leaves {
             kept[leaf] = false;
         }

@@ -28,7 +28,7 @@ impl<const V: usize> HoeffdingTree<V> {
     #[cold]
     #[inline(never)]
     pub(super) fn find_split(&mut self, leaf: usize) -> Option<Split> {
-        self.models.site_mut(leaf).since = 0.0;
+        self.models.summary_mut(leaf).since = 0.0;
         let bound = self.bound(leaf)?;
         let tie = bound < self.options.tie_threshold * self.options.split_criterion.unit();
         let screen = self.screen_splits(leaf, if tie { None } else { Some(bound) });
@@ -71,7 +71,7 @@ impl<const V: usize> HoeffdingTree<V> {
         }
         let criterion = self.options.split_criterion;
         let bound = || {
-            let weight = self.models.site(leaf).weight;
+            let weight = self.models.summary(leaf).weight;
             hoeffding_bound(criterion.range(n_upto), self.options.split_confidence, weight) * criterion.unit()
         };
         (n_seen >= 2).then(bound)
@@ -82,7 +82,7 @@ impl<const V: usize> HoeffdingTree<V> {
     pub(super) fn judge(&self, leaf: usize) -> Judge<'_, V> {
         Judge {
             models: &self.models,
-            site: leaf,
+            model: leaf,
             n_classes: self.schema.n_classes,
             binary: self.options.binary_splits,
             criterion: self.options.split_criterion,
@@ -130,7 +130,7 @@ impl<const V: usize> HoeffdingTree<V> {
     /// Put a node in the place of a leaf. The first branch takes over the leaf's record, the others get new ones.
     fn split(&mut self, node: u32, leaf: usize, candidate: Candidate) {
         let branches = self.branch_weights(leaf, candidate);
-        let majority = self.models.site(leaf).majority;
+        let majority = self.models.summary(leaf).majority;
         let mut leaves = vec![];
         for (branch, weights) in branches.iter().enumerate() {
             if branch == 0 {

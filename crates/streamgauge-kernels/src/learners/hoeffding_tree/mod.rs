@@ -141,7 +141,7 @@ impl<const V: usize> HoeffdingTree<V> {
         match self.options.leaf_prediction {
             LeafPrediction::Majority => true,
             LeafPrediction::NaiveBayes => false,
-            LeafPrediction::Adaptive => self.models.site(leaf).majority_hits > self.models.site(leaf).bayes_hits,
+            LeafPrediction::Adaptive => self.models.summary(leaf).majority_hits > self.models.summary(leaf).bayes_hits,
         }
     }
 
@@ -260,7 +260,7 @@ impl<const V: usize> HoeffdingTree<V> {
     /// Predict a row at its leaf, then learn it where its weight is above 0.
     #[inline(always)]
     fn predict_and_learn(&mut self, node: u32, leaf: usize, row: Row<'_, V>, label: i32, weight: f64) -> i32 {
-        let majority = self.models.site(leaf).majority;
+        let majority = self.models.summary(leaf).majority;
         let majority_predicts = self.majority_predicts(leaf);
         let learns = weight > 0.0;
         let asks_bayes = match self.options.leaf_prediction {
@@ -279,13 +279,13 @@ impl<const V: usize> HoeffdingTree<V> {
     /// Learn a row at its leaf, for which naive Bayes had said `likeliest`.
     #[inline(always)]
     fn learn_at(&mut self, node: u32, leaf: usize, row: Row<'_, V>, label: i32, weight: f64, likeliest: i32) {
-        let majority = self.models.site(leaf).majority;
+        let majority = self.models.summary(leaf).majority;
         self.models.observe(leaf, row, label as usize, weight);
-        let site = self.models.site_mut(leaf);
-        site.since += weight;
-        site.majority_hits += if majority == label { weight } else { 0.0 };
-        site.bayes_hits += if likeliest == label { weight } else { 0.0 };
-        if site.since >= self.options.grace_period {
+        let summary = self.models.summary_mut(leaf);
+        summary.since += weight;
+        summary.majority_hits += if majority == label { weight } else { 0.0 };
+        summary.bayes_hits += if likeliest == label { weight } else { 0.0 };
+        if summary.since >= self.options.grace_period {
             self.attempt_to_split(node, leaf);
         }
     }

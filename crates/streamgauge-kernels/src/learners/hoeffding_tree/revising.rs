@@ -49,7 +49,7 @@ pub struct ExtremelyFastDecisionTree<const V: usize> {
     tree: HoeffdingTree<V>,
     options: RevisingOptions,
     /// What each node has learnt; that of a leaf is its leaf.
-    sites: Vec<u32>,
+    node_models: Vec<u32>,
     /// Per node how often it has compared its attributes.
     n_attempts: Vec<u32>,
     /// Per node and attribute the sum of the gains found.
@@ -87,28 +87,29 @@ impl<const V: usize> ExtremelyFastDecisionTree<V> {
         tree.guest = Guest { bytes: size_of::<Self>() - size_of::<HoeffdingTree<V>>(), bytes_per_node };
         tree.check_budget()?;
         let (n_learnt, n_revised) = (0, 0);
-        let mut learner = Self { tree, options, sites: vec![], n_attempts: vec![], gains: vec![], n_learnt, n_revised };
+        let mut learner =
+            Self { tree, options, node_models: vec![], n_attempts: vec![], gains: vec![], n_learnt, n_revised };
         learner.follow_nodes();
         Ok(learner)
     }
 
     /// Give each node that is new its place.
     fn follow_nodes(&mut self) {
-        let (before, n, d) = (self.sites.len(), self.tree.nodes.len(), self.tree.schema.n_attributes());
-        set_capacity(&mut self.sites, n);
+        let (before, n, d) = (self.node_models.len(), self.tree.nodes.len(), self.tree.schema.n_attributes());
+        set_capacity(&mut self.node_models, n);
         set_capacity(&mut self.n_attempts, n);
         set_capacity(&mut self.gains, n * d);
-        let sites = (before as u32..n as u32).map(|node| self.tree.nodes.leaf(node).unwrap_or(0) as u32);
-        self.sites.extend(sites);
+        let node_models = (before as u32..n as u32).map(|node| self.tree.nodes.leaf(node).unwrap_or(0) as u32);
+        self.node_models.extend(node_models);
         self.n_attempts.resize(n, 0);
         self.gains.resize(n * d, 0.0);
     }
 
     /// Compare the attributes of a node, and add what each would gain; the best, unless none can split it.
     fn compare(&mut self, node: u32) -> Option<Candidate> {
-        let (site, d) = (self.sites[node as usize] as usize, self.tree.schema.n_attributes());
-        let candidates = self.tree.candidates(site);
-        let unsplit = self.options.tree.split_criterion.merit_unsplit(self.tree.models.weights(site));
+        let (model, d) = (self.node_models[node as usize] as usize, self.tree.schema.n_attributes());
+        let candidates = self.tree.candidates(model);
+        let unsplit = self.options.tree.split_criterion.merit_unsplit(self.tree.models.weights(model));
         self.n_attempts[node as usize] = self.n_attempts[node as usize].saturating_add(1);
         let gains = &mut self.gains[node as usize * d..(node as usize + 1) * d];
         let mut best: Option<Candidate> = None;
@@ -132,7 +133,7 @@ impl<const V: usize> ExtremelyFastDecisionTree<V> {
     #[cold]
     #[inline(never)]
     fn attempt_to_split(&mut self, node: u32, leaf: usize) {
-        self.tree.models.site_mut(leaf).since = 0.0;
+        self.tree.models.summary_mut(leaf).since = 0.0;
         let Some(bound) = self.tree.bound(leaf) else { return };
         let Some(best) = self.compare(node) else { return };
         let unit = self.options.tree.split_criterion.unit();
@@ -149,7 +150,7 @@ impl<const V: usize> ExtremelyFastDecisionTree<V> {
     #[cold]
     #[inline(never)]
     fn revise(&mut self, node: u32) -> bool {
-        let Some(bound) = self.tree.bound(self.sites[node as usize] as usize) else { return false };
+        let Some(bound) = self.tree.bound(self.node_models[node as usize] as usize) else { return false };
         let (Some(best), Some(current)) = (self.compare(node), self.tree.nodes.attribute(node)) else { return false };
         let lead = self.mean_gain(node, best.attribute) - self.mean_gain(node, current);
         let tie = self.options.tree.tie_threshold * self.options.tree.split_criterion.unit();
@@ -166,8 +167,9 @@ impl<const V: usize> ExtremelyFastDecisionTree<V> {
 
     /// Give a node new branches, whatever it had; it keeps what it has learnt.
     fn split(&mut self, node: u32, candidate: Candidate) {
-        let site = self.sites[node as usize] as usize;
-        let (branches, majority) = (self.tree.branch_weights(site, candidate), self.tree.models.site(site).majority);
+        let model = self.node_models[node as usize] as usize;
+        let (branches, majority) =
+            (self.tree.branch_weights(model, candidate), self.tree.models.summary(model).majority);
         let mut leaves = vec![];
         for weights in &branches {
             leaves.push(self.tree.models.len());
@@ -185,10 +187,10 @@ impl<const V: usize> ExtremelyFastDecisionTree<V> {
         let d = self.tree.schema.n_attributes();
         let mut kept = vec![false; self.tree.models.len()];
         for &old in &order {
-            kept[self.sites[old as usize] as usize] = true;
+            kept[self.node_models[old as usize] as usize] = true;
         }
         let numbers = self.tree.retain_models(&kept);
-        self.sites = order.iter().map(|&old| numbers[self.sites[old as usize] as usize] as u32).collect();
+        self.node_models = order.iter().map(|&old| numbers[self.node_models[old as usize] as usize] as u32).collect();
         self.n_attempts = order.iter().map(|&old| self.n_attempts[old as usize]).collect();
         let gains = order.iter().flat_map(|&old| &self.gains[old as usize * d..(old as usize + 1) * d]);
         self.gains = gains.copied().collect();
@@ -198,10 +200,10 @@ impl<const V: usize> ExtremelyFastDecisionTree<V> {
     /// Learn a row at a node that has split.
     #[inline(never)]
     fn observe(&mut self, node: u32, row: Row<'_, V>, label: i32, weight: f64) {
-        let site = self.sites[node as usize] as usize;
+        let model = self.node_models[node as usize] as usize;
         dispatch::run(
             #[inline(always)]
-            || self.tree.models.observe(site, row, label as usize, weight),
+            || self.tree.models.observe(model, row, label as usize, weight),
         );
     }
 }
@@ -229,7 +231,7 @@ impl<const V: usize> RowByRow<V> for ExtremelyFastDecisionTree<V> {
             node = self.tree.nodes.child(node, x);
         }
         let predicted = self.tree.step_at_leaf(node, leaf, row, label, weight);
-        if self.tree.models.site(leaf).since >= self.options.tree.grace_period {
+        if self.tree.models.summary(leaf).since >= self.options.tree.grace_period {
             self.attempt_to_split(node, leaf);
         }
         predicted
@@ -266,7 +268,7 @@ impl<const V: usize> Learner for ExtremelyFastDecisionTree<V> {
     fn n_bytes(&self) -> usize {
         size_of::<Self>() - size_of::<HoeffdingTree<V>>()
             + self.tree.n_bytes()
-            + (self.sites.capacity() + self.n_attempts.capacity()) * size_of::<u32>()
+            + (self.node_models.capacity() + self.n_attempts.capacity()) * size_of::<u32>()
             + self.gains.capacity() * size_of::<f64>()
     }
 
@@ -274,7 +276,7 @@ impl<const V: usize> Learner for ExtremelyFastDecisionTree<V> {
         let mut writer = Writer::new(NAME, VERSION);
         writer.u64(self.n_learnt);
         writer.u64(self.n_revised);
-        writer.u64s(self.sites.iter().map(|&site| u64::from(site)));
+        writer.u64s(self.node_models.iter().map(|&model| u64::from(model)));
         writer.u64s(self.n_attempts.iter().map(|&n| u64::from(n)));
         writer.f64s(&self.gains);
         self.tree.save_into(&mut writer);
@@ -285,22 +287,22 @@ impl<const V: usize> Learner for ExtremelyFastDecisionTree<V> {
         let mut reader = Reader::new(NAME, VERSION, bytes)?;
         let mut loaded = Self::new(self.tree.schema.clone(), self.options)?;
         (loaded.n_learnt, loaded.n_revised) = (reader.u64()?, reader.u64()?);
-        loaded.sites = reader.u64s()?.into_iter().map(|site| site as u32).collect();
+        loaded.node_models = reader.u64s()?.into_iter().map(|model| model as u32).collect();
         loaded.n_attempts = reader.u64s()?.into_iter().map(|n| n as u32).collect();
         loaded.gains = reader.f64s()?;
         let mut leaves = loaded.tree.load_leaves(&mut reader)?;
         loaded.tree.load_nodes(&mut reader, &[], &mut leaves)?;
         let (n, d) = (loaded.tree.nodes.len(), self.tree.schema.n_attributes());
-        let same = loaded.sites.len() == n && loaded.n_attempts.len() == n && loaded.gains.len() == n * d;
+        let same = loaded.node_models.len() == n && loaded.n_attempts.len() == n && loaded.gains.len() == n * d;
         if !same || loaded.tree.frozen.len() > 0 {
             return Err(reader.error("its nodes are not those it has counted"));
         }
         loaded.follow_nodes();
         for node in 0..n {
             match loaded.tree.nodes.leaf(node as u32) {
-                Some(leaf) if leaf == loaded.sites[node] as usize => {}
+                Some(leaf) if leaf == loaded.node_models[node] as usize => {}
                 Some(_) => return Err(reader.error("a leaf has learnt elsewhere")),
-                None => leaves.take(&reader, loaded.sites[node] as usize)?,
+                None => leaves.take(&reader, loaded.node_models[node] as usize)?,
             }
         }
         leaves.check(&reader)?;

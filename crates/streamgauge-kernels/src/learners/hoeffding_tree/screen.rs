@@ -49,25 +49,25 @@ impl SplitScreener {
     pub fn screen<const V: usize>(
         &mut self,
         models: &Models<V>,
-        site: usize,
+        model: usize,
         n_classes: usize,
         bound: Option<f64>,
     ) -> SplitScreen {
-        let d = models.n_numeric(site);
-        let total: f64 = (0..n_classes).map(|class| models.column(site, class, 0).weight).sum();
+        let d = models.n_numeric(model);
+        let total: f64 = (0..n_classes).map(|class| models.column(model, class, 0).weight).sum();
         if n_classes > MAX_CLASSES || d < 2 {
             return SplitScreen::Unknown;
         }
         // No split gains more than all the entropy there is.
-        let entropy = |class| -x_ln_x(models.column(site, class, 0).weight / total);
+        let entropy = |class| -x_ln_x(models.column(model, class, 0).weight / total);
         if bound.is_some_and(|bound| (0..n_classes).map(entropy).sum::<f64>() + MARGIN < bound) {
             return SplitScreen::NoSplit;
         }
         self.clear(d);
         for class in 0..n_classes {
-            let weight = models.column(site, class, 0).weight;
+            let weight = models.column(model, class, 0).weight;
             if weight > 0.0 {
-                if !self.place_thresholds(models, site, n_classes, class) {
+                if !self.place_thresholds(models, model, n_classes, class) {
                     return SplitScreen::Unknown;
                 }
                 self.add_class((weight / total) as f32);
@@ -122,19 +122,19 @@ impl SplitScreener {
     fn place_thresholds<const V: usize>(
         &mut self,
         models: &Models<V>,
-        site: usize,
+        model: usize,
         n_classes: usize,
         class: usize,
     ) -> bool {
-        let (d, mut certain) = (models.n_numeric(site), true);
+        let (d, mut certain) = (models.n_numeric(model), true);
         for vector in 0..d.div_ceil(LANES) {
             let (mut min, mut max) = (F64x4::splat(f64::INFINITY), F64x4::splat(f64::NEG_INFINITY));
             for class in 0..n_classes {
-                let seen = models.columns(site, class, vector);
+                let seen = models.columns(model, class, vector);
                 (min, max) = (min.min(seen.min), max.max(seen.max));
             }
             let columns = vector * LANES..d.min((vector + 1) * LANES);
-            let places = Places::new(models.columns(site, class, vector), min, max);
+            let places = Places::new(models.columns(model, class, vector), min, max);
             for (i, column) in columns.enumerate() {
                 certain &= places.certain[i];
                 self.write_thresholds(column, places.first.0[i], places.width.0[i], places.low.0[i], places.high.0[i]);

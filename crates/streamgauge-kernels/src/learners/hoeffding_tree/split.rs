@@ -41,7 +41,7 @@ pub(super) struct Judge<'a, const V: usize> {
     /// All leaves.
     pub models: &'a Models<V>,
     /// The leaf.
-    pub site: usize,
+    pub model: usize,
     /// How many classes there are.
     pub n_classes: usize,
     /// Whether nominal attributes are split into one value and the rest only.
@@ -58,7 +58,7 @@ impl<const V: usize> Judge<'_, V> {
     pub fn best(&self, counts: impl Fn(usize, Slot) -> bool) -> Option<Best> {
         let (mut best, mut second): (Option<Candidate>, f64) = (None, f64::NEG_INFINITY);
         // Plain loops: what an adapter of iterators leaves in a function of its own is compiled for no vectors.
-        for (attribute, slot) in self.models.slots(self.site) {
+        for (attribute, slot) in self.models.slots(self.model) {
             let candidate = if counts(attribute, slot) { self.candidate(attribute, slot) } else { None };
             let Some(candidate) = candidate else { continue };
             match best {
@@ -79,7 +79,7 @@ impl<const V: usize> Judge<'_, V> {
     #[inline(always)]
     pub fn candidates(&self, looks_at: impl Fn(usize) -> bool) -> Vec<Candidate> {
         let mut candidates = vec![];
-        for (attribute, slot) in self.models.slots(self.site) {
+        for (attribute, slot) in self.models.slots(self.model) {
             if looks_at(attribute)
                 && let Some(candidate) = self.candidate(attribute, slot)
             {
@@ -102,16 +102,16 @@ impl<const V: usize> Judge<'_, V> {
     /// The merit of no split, over the rows in which an attribute is known.
     fn merit_unsplit(&self, slot: Slot) -> f64 {
         self.criterion.merit_unsplit((0..self.n_classes).map(|class| match slot {
-            Slot::Numeric(column) => self.models.column(self.site, class, column).weight,
-            Slot::Nominal(i) => self.models.counts(self.site, class)[self.models.layout().nominal[i].total()],
+            Slot::Numeric(column) => self.models.column(self.model, class, column).weight,
+            Slot::Nominal(i) => self.models.counts(self.model, class)[self.models.layout().nominal[i].total()],
         }))
     }
 
     /// The best threshold of a numeric column; `None` where no threshold leaves enough weight on both sides.
     #[inline(always)]
     fn best_threshold(&self, column: usize) -> Option<(Test, f64)> {
-        let Self { models, site, n_classes, .. } = *self;
-        let (min, max) = range(models, site, n_classes, column);
+        let Self { models, model, n_classes, .. } = *self;
+        let (min, max) = range(models, model, n_classes, column);
         if min.partial_cmp(&max) != Some(std::cmp::Ordering::Less) {
             return None;
         }
@@ -136,7 +136,7 @@ impl<const V: usize> Judge<'_, V> {
         }
         if self.criterion == SplitCriterion::Hellinger {
             // The threshold is that which tells the classes apart best; attributes are compared by their densities.
-            let merit = hellinger::between_normals((0..n_classes).map(|class| models.column(site, class, column)));
+            let merit = hellinger::between_normals((0..n_classes).map(|class| models.column(model, class, column)));
             return best.map(|(test, _)| (test, merit));
         }
         best
@@ -144,7 +144,7 @@ impl<const V: usize> Judge<'_, V> {
 
     /// The weight of a class at or below a threshold, and all of it.
     fn below(&self, class: usize, column: usize, threshold: f64) -> (f64, f64) {
-        let seen = self.models.column(self.site, class, column);
+        let seen = self.models.column(self.model, class, column);
         let below = if seen.weight > 0.0 { Share::of(seen).at_most(threshold) } else { 0.0 };
         (below, seen.weight)
     }
@@ -155,7 +155,7 @@ impl<const V: usize> Judge<'_, V> {
         let (mut left, mut right) = ([0.0; PADDED], [0.0; PADDED]);
         let (mut left_sums, mut right_sums) = ([0.0; PADDED], [0.0; PADDED]);
         for class in 0..self.n_classes {
-            let seen = self.models.column(self.site, class, column);
+            let seen = self.models.column(self.model, class, column);
             if seen.weight > 0.0 {
                 let share = Share::of(seen);
                 for i in 0..PADDED {
@@ -185,7 +185,7 @@ impl<const V: usize> Judge<'_, V> {
             SplitCriterion::InfoGain => self.best_value::<InfoGain>(table),
             SplitCriterion::Gini => self.best_value::<Gini>(table),
             SplitCriterion::Hellinger => {
-                let counts = (0..self.n_classes).map(|class| self.models.counts(self.site, class)).collect::<Vec<_>>();
+                let counts = (0..self.n_classes).map(|class| self.models.counts(self.model, class)).collect::<Vec<_>>();
                 hellinger::best_of_values(&counts, table, self.binary)
             }
         }
@@ -194,7 +194,7 @@ impl<const V: usize> Judge<'_, V> {
     /// The same for a criterion that adds up over branches.
     #[inline(always)]
     fn best_value<C: Impurity>(&self, table: NominalTable) -> Option<(Test, f64)> {
-        let count = |class: usize, at: usize| self.models.counts(self.site, class)[at];
+        let count = |class: usize, at: usize| self.models.counts(self.model, class)[at];
         let classes = 0..self.n_classes;
         let total: f64 = classes.clone().map(|class| count(class, table.total())).sum();
         let (mut sum, mut n_heavy, mut best) = (0.0, 0, None);
@@ -227,10 +227,10 @@ impl<const V: usize> Judge<'_, V> {
 
 /// The least and the greatest value of a column.
 #[inline(always)]
-pub(super) fn range<const V: usize>(models: &Models<V>, site: usize, n_classes: usize, column: usize) -> (f64, f64) {
+pub(super) fn range<const V: usize>(models: &Models<V>, model: usize, n_classes: usize, column: usize) -> (f64, f64) {
     let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
     for class in 0..n_classes {
-        let seen = models.column(site, class, column);
+        let seen = models.column(model, class, column);
         min = min.min(seen.min);
         max = max.max(seen.max);
     }
@@ -266,22 +266,22 @@ impl Share {
 #[inline(always)]
 pub(super) fn branch_weights<const V: usize>(
     models: &Models<V>,
-    site: usize,
+    model: usize,
     n_classes: usize,
     candidate: Candidate,
 ) -> Vec<Vec<f64>> {
     let weight = |branch: usize, class: usize| match (candidate.test, candidate.slot) {
         (Test::AtMost(threshold), Slot::Numeric(column)) => {
-            let seen = models.column(site, class, column);
+            let seen = models.column(model, class, column);
             let below = if seen.weight > 0.0 { Share::of(seen).at_most(threshold) } else { 0.0 };
             if branch == 0 { below } else { seen.weight - below }
         }
         (Test::Is(code), Slot::Nominal(i)) => {
-            let (counts, table) = (models.counts(site, class), models.layout().nominal[i]);
+            let (counts, table) = (models.counts(model, class), models.layout().nominal[i]);
             let is = counts[table.start + code as usize];
             if branch == 0 { is } else { counts[table.total()] - is }
         }
-        (_, Slot::Nominal(i)) => models.counts(site, class)[models.layout().nominal[i].start + branch],
+        (_, Slot::Nominal(i)) => models.counts(model, class)[models.layout().nominal[i].start + branch],
         (_, Slot::Numeric(_)) => 0.0,
     };
     let branches = 0..candidate.test.n_branches();

@@ -127,7 +127,7 @@ impl<const V: usize> HoeffdingTree<V> {
         if buffer.reviews {
             buffer.predictions[i] = self.predict_again(leaf, rows.row(i), label, None);
         }
-        if self.models.site(leaf).since >= self.options.grace_period {
+        if self.models.summary(leaf).since >= self.options.grace_period {
             self.attempt_to_split(node, leaf);
             self.review_split(node, block, i, buffer);
         }
@@ -177,24 +177,25 @@ impl<const V: usize> HoeffdingTree<V> {
     ) -> (usize, Halt) {
         let Some(x) = rows.panels().first_chunk::<BLOCK>() else { return (start, Halt::Alone) };
         let grace_period = self.options.grace_period;
-        let (sites, pairs) = self.models.class_pairs();
+        let (summaries, pairs) = self.models.class_pairs();
         for (i, &label) in (start..).zip(&block.labels[start..]) {
             let i = i % BLOCK;
             let (leaf, weight) = (waiting.leaves[i] as usize, if PLAIN { 1.0 } else { block.weights[i] });
-            let Some((site, pair)) = sites.get_mut(leaf).zip(pairs.get_mut(leaf)).filter(|(site, _)| !site.fresh)
+            let Some((summary, pair)) =
+                summaries.get_mut(leaf).zip(pairs.get_mut(leaf)).filter(|(summary, _)| !summary.fresh)
             else {
                 return (i, Halt::Alone);
             };
-            let since = site.since + weight;
-            site.since = since;
+            let since = summary.since + weight;
+            summary.since = since;
             if FOR_VOTES {
                 (waiting.weights[0][i], waiting.weights[1][i]) = (pair[0].class.weight, pair[1].class.weight);
             }
-            if !waiting.deferred.learn(i, site, pair, &x[i], (label, weight)) {
+            if !waiting.deferred.learn(i, summary, pair, &x[i], (label, weight)) {
                 return (i + 1, Halt::Changed);
             }
             if FOR_VOTES && reviews {
-                waiting.majorities[i] = site.majority;
+                waiting.majorities[i] = summary.majority;
                 waiting.again[i] = pair[label as usize % 2].add_log_densities(&x[i].vectors(), F64x4::ZERO);
             }
             // An attempt takes it back to 0, so that it can only be reached by a row that was learnt.
@@ -262,17 +263,17 @@ impl<const V: usize> HoeffdingTree<V> {
         predictions: &mut [i32],
     ) {
         let adaptive = self.options.leaf_prediction == LeafPrediction::Adaptive;
-        let (sites, pairs) = self.models.class_pairs();
+        let (summaries, pairs) = self.models.class_pairs();
         for (i, (prediction, &label)) in (start..).zip(predictions.iter_mut().zip(&block.labels[start..])) {
             let i = i % BLOCK;
             let (leaf, weight) = (waiting.leaves[i] as usize, if PLAIN { 1.0 } else { block.weights[i] });
-            let (site, majority) = (&mut sites[leaf], waiting.deferred.majority(i));
+            let (summary, majority) = (&mut summaries[leaf], waiting.deferred.majority(i));
             let logs = waiting.deferred.finish_row(i, &mut pairs[leaf], (label, weight));
             let (likeliest, _) = find_likelier(logs, majority);
-            let majority_predicts = adaptive & (site.majority_hits > site.bayes_hits);
+            let majority_predicts = adaptive & (summary.majority_hits > summary.bayes_hits);
             *prediction = if majority_predicts { majority } else { likeliest };
-            site.majority_hits += if majority == label { weight } else { 0.0 };
-            site.bayes_hits += if likeliest == label { weight } else { 0.0 };
+            summary.majority_hits += if majority == label { weight } else { 0.0 };
+            summary.bayes_hits += if likeliest == label { weight } else { 0.0 };
         }
         if PLAIN {
             return;
@@ -300,14 +301,14 @@ impl<const V: usize> HoeffdingTree<V> {
     #[inline(always)]
     fn record_votes(&mut self, block: &Block<'_>, waiting: &mut Waiting, rows: Range<usize>, reviews: bool) {
         let adaptive = self.options.leaf_prediction == LeafPrediction::Adaptive;
-        let (sites, pairs) = self.models.class_pairs();
+        let (summaries, pairs) = self.models.class_pairs();
         let two_class_votes = &mut waiting.two_class_votes;
         for (i, &label) in (rows.start..BLOCK).zip(&block.labels[rows.clone()]) {
             let (leaf, weight) = (waiting.leaves[i] as usize, block.weights[i]);
-            let (site, majority) = (&mut sites[leaf], waiting.deferred.majority(i));
+            let (summary, majority) = (&mut summaries[leaf], waiting.deferred.majority(i));
             let logs = waiting.deferred.finish_row(i, &mut pairs[leaf], (label, weight));
             let (likeliest, most) = find_likelier(logs, majority);
-            let majority_predicts = adaptive & (site.majority_hits > site.bayes_hits);
+            let majority_predicts = adaptive & (summary.majority_hits > summary.bayes_hits);
             two_class_votes.note(
                 i,
                 logs,
@@ -315,10 +316,10 @@ impl<const V: usize> HoeffdingTree<V> {
                 if majority_predicts { majority } else { likeliest },
                 majority_predicts,
             );
-            site.majority_hits += if majority == label { weight } else { 0.0 };
-            site.bayes_hits += if likeliest == label { weight } else { 0.0 };
+            summary.majority_hits += if majority == label { weight } else { 0.0 };
+            summary.bayes_hits += if likeliest == label { weight } else { 0.0 };
             if reviews {
-                let majority_predicts = adaptive & (site.majority_hits > site.bayes_hits);
+                let majority_predicts = adaptive & (summary.majority_hits > summary.bayes_hits);
                 two_class_votes.note_again(i, waiting.deferred.log_base(i), majority_predicts);
             }
         }

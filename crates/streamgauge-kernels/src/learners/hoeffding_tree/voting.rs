@@ -105,7 +105,7 @@ impl<const V: usize> HoeffdingTree<V> {
             *prediction = if wanted { predicted } else { ABSTAINED };
             return;
         }
-        let majority = self.models.site(leaf).majority;
+        let majority = self.models.summary(leaf).majority;
         let majority_predicts = self.majority_predicts(leaf);
         let counts_bayes = weight > 0.0 && self.options.leaf_prediction == LeafPrediction::Adaptive;
         let mut class = majority;
@@ -140,7 +140,7 @@ impl<const V: usize> HoeffdingTree<V> {
     #[inline(always)]
     pub(super) fn predict_again(&self, leaf: usize, row: Row<'_, V>, label: i32, logs: Option<&[f64]>) -> i32 {
         if self.majority_predicts(leaf) {
-            return self.models.site(leaf).majority;
+            return self.models.summary(leaf).majority;
         }
         match logs {
             Some(logs) => self.models.find_likeliest_after(leaf, row, label as usize, logs),
