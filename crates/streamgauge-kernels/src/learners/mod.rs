@@ -32,9 +32,10 @@ pub use adaptive_forest::{AdaptiveForest, AdaptiveForestOptions, adaptive_random
 pub use ensembles::{DriftReset, LeveragingBagging, OneVsRest, OzaBag, OzaBoost};
 pub use factory::Factory;
 pub use hoeffding_tree::{
-    AdaptiveOptions as HoeffdingAdaptiveTreeOptions, ExtremelyFastDecisionTree, HoeffdingAdaptiveTree, HoeffdingTree,
-    LeafPrediction, Options as HoeffdingTreeOptions, RevisingOptions as ExtremelyFastDecisionTreeOptions,
-    SplitCriterion, Subspace, extremely_fast_decision_tree, hoeffding_adaptive_tree, hoeffding_tree,
+    AdaptiveOptions as HoeffdingAdaptiveTreeOptions, ExtremelyFastDecisionTree,
+    ExtremelyFastOptions as ExtremelyFastDecisionTreeOptions, HoeffdingAdaptiveTree, HoeffdingTree, LeafPrediction,
+    Options as HoeffdingTreeOptions, SplitCriterion, Subspace, extremely_fast_decision_tree, hoeffding_adaptive_tree,
+    hoeffding_tree,
 };
 pub use linear::{LinearModel, LinearOptions, LinearRule};
 pub use majority_class::MajorityClass;
@@ -238,11 +239,11 @@ pub trait Learner: Send + Sync {
     /// Vote for each tested row, learn it, and then predict every row that has a label once more, knowing it.
     ///
     /// Ensembles ask for this, which watch what their members still get wrong. `votes` has `n_classes` values per row
-    /// (0 where it was not tested), `again` a value per row ([`ABSTAINED`] where it has no label).
-    fn review(&mut self, step: &Step<'_>, votes: &mut [f64], again: &mut [i32]) {
+    /// (0 where it was not tested), `rechecked` a value per row ([`ABSTAINED`] where it has no label).
+    fn recheck(&mut self, step: &Step<'_>, votes: &mut [f64], rechecked: &mut [i32]) {
         let (d, n_classes) = (self.schema().n_attributes(), self.schema().n_classes);
         let mut later = vec![0.0; n_classes];
-        for (i, (votes, again)) in votes.chunks_exact_mut(n_classes).zip(again).enumerate() {
+        for (i, (votes, rechecked)) in votes.chunks_exact_mut(n_classes).zip(rechecked).enumerate() {
             let (x, weight) = (&step.x[i * d..(i + 1) * d], step.weight(i));
             if step.tests(i) {
                 self.vote(x, votes);
@@ -252,10 +253,10 @@ pub trait Learner: Send + Sync {
             if weight > 0.0 {
                 self.learn(x, step.y[i] as usize, weight);
             }
-            *again = ABSTAINED;
+            *rechecked = ABSTAINED;
             if step.y[i] >= 0 {
                 self.vote(x, &mut later);
-                *again = winner(&later);
+                *rechecked = winner(&later);
             }
         }
     }

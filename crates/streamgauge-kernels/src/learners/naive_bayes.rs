@@ -84,9 +84,11 @@ impl<const V: usize> NaiveBayes<V> {
 
     /// Vote for each tested row, learn it, and predict it again where it has a label.
     #[inline(always)]
-    fn review_block(&mut self, block: &Block<'_>, again: &mut [i32], votes: &mut [f64]) {
-        self.rows.fill(self.models.layout(), block.x, again.len());
-        for (i, (again, votes)) in again.iter_mut().zip(votes.chunks_exact_mut(self.schema.n_classes)).enumerate() {
+    fn recheck_block(&mut self, block: &Block<'_>, rechecked: &mut [i32], votes: &mut [f64]) {
+        self.rows.fill(self.models.layout(), block.x, rechecked.len());
+        for (i, (rechecked, votes)) in
+            rechecked.iter_mut().zip(votes.chunks_exact_mut(self.schema.n_classes)).enumerate()
+        {
             let (row, label, weight) = (self.rows.row(i), block.labels[i], block.weights[i % BLOCK]);
             if block.tests[i % BLOCK] {
                 self.models.vote(0, row, votes);
@@ -96,7 +98,7 @@ impl<const V: usize> NaiveBayes<V> {
             if weight > 0.0 {
                 self.models.observe(0, row, label as usize, weight);
             }
-            *again = if label >= 0 { self.models.find_likeliest(0, row) } else { ABSTAINED };
+            *rechecked = if label >= 0 { self.models.find_likeliest(0, row) } else { ABSTAINED };
         }
     }
 }
@@ -139,13 +141,13 @@ impl<const V: usize> Learner for NaiveBayes<V> {
         );
     }
 
-    fn review(&mut self, step: &Step<'_>, votes: &mut [f64], again: &mut [i32]) {
+    fn recheck(&mut self, step: &Step<'_>, votes: &mut [f64], rechecked: &mut [i32]) {
         let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
         dispatch::run(
             #[inline(always)]
             || {
-                for (block, again, votes) in step.blocks(d, n_classes, again, Some(&mut *votes)) {
-                    self.review_block(&block, again, votes.unwrap_or_default());
+                for (block, rechecked, votes) in step.blocks(d, n_classes, rechecked, Some(&mut *votes)) {
+                    self.recheck_block(&block, rechecked, votes.unwrap_or_default());
                 }
             },
         );

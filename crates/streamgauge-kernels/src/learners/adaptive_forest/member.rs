@@ -55,7 +55,7 @@ pub(super) struct Work {
     /// The votes for the rows of a block, before they are learnt.
     votes: Vec<f64>,
     /// The predictions of the same rows, after they were learnt.
-    again: Vec<i32>,
+    rechecked: Vec<i32>,
 }
 
 impl Member {
@@ -122,20 +122,20 @@ impl Member {
         self.draw_weights(maker.seed, poisson, stretch, &mut work.weights);
         let (mut x, mut width) = (self.model.view(stretch.step.x, d), self.model.width());
         work.votes.resize(BLOCK * n_classes, 0.0);
-        work.again.resize(BLOCK, ABSTAINED);
+        work.rechecked.resize(BLOCK, ABSTAINED);
         let mut start = 0;
         while start < n {
             let end = start + self.block_length(&work.weights[start..]);
             let rows = start..end;
             let (y, weights) = (&stretch.step.y[rows.clone()], &work.weights[rows.clone()]);
-            let (votes, again) = (&mut work.votes[..(end - start) * n_classes], &mut work.again[..end - start]);
+            let (votes, rechecked) = (&mut work.votes[..(end - start) * n_classes], &mut work.rechecked[..end - start]);
             let asked = Some(&stretch.asked[rows.clone()]);
             let step = Step { x: &x[start * width..end * width], y, test: asked, weight: Some(weights) };
-            self.model.learner.review(&step, votes, again);
+            self.model.learner.recheck(&step, votes, rechecked);
             self.count(maker, stretch, rows.clone(), votes, &mut combined[start * n_classes..]);
             self.learn_in_background(maker, stretch, rows, weights);
             let (y, weights) = (&stretch.step.y[start..end], &work.weights[start..end]);
-            if self.watch(maker, y, weights, &work.again) {
+            if self.watch(maker, y, weights, &work.rechecked) {
                 (x, width) = (self.model.view(stretch.step.x, d), self.model.width());
             }
             start = end;
@@ -231,9 +231,9 @@ impl Member {
     }
 
     /// Show the windows what it still gets wrong of the rows it has learnt; whether the model gave way to another.
-    fn watch(&mut self, maker: &Maker<'_>, y: &[i32], weights: &[f64], again: &[i32]) -> bool {
+    fn watch(&mut self, maker: &Maker<'_>, y: &[i32], weights: &[f64], rechecked: &[i32]) -> bool {
         let (mut errors, mut n) = ([0.0; BLOCK], 0);
-        for ((&y, &weight), &prediction) in y.iter().zip(weights).zip(again) {
+        for ((&y, &weight), &prediction) in y.iter().zip(weights).zip(rechecked) {
             if weight > 0.0 {
                 errors[n] = f64::from(u8::from(prediction != y));
                 n += 1;

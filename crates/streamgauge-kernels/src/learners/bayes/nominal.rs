@@ -70,8 +70,8 @@ mod tests {
         assert!((probability([0, 4]) - 5.0 / 9.0 * 3.0 / 6.0).abs() < 1e-15);
         assert!((probability([1, MISSING]) - 1.0 / 9.0).abs() < 1e-15);
         assert_eq!(probability([MISSING, MISSING]), 1.0);
-        let mut again = [0.0; 7];
-        refresh(&nominal, &counts, &mut again);
-        assert_eq!(again, logs);
+        let mut refreshed = [0.0; 7];
+        refresh(&nominal, &counts, &mut refreshed);
+        assert_eq!(refreshed, logs);
     }
 }

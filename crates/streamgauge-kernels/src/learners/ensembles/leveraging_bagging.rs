@@ -65,23 +65,23 @@ impl LeveragingBagging {
             let rows = &block.learnt[watched..block.learnt.len().min(watched + n)];
             watched += rows.len();
             let mut worse = false;
-            for (window, again) in self.windows.iter_mut().zip(&work.again) {
-                worse |= is_worse(window, rows.iter().map(|&row| again[row] != block.step.y[row]));
+            for (window, rechecked) in self.windows.iter_mut().zip(&work.rechecked) {
+                worse |= is_worse(window, rows.iter().map(|&row| rechecked[row] != block.step.y[row]));
             }
             if let Some(worst) = self.worst().filter(|_| worse) {
                 self.members.replace(worst);
                 self.windows[worst] = self.empty.clone();
-                self.review(worst, block, block.learnt[watched - 1] + 1, work);
+                self.recheck(worst, block, block.learnt[watched - 1] + 1, work);
             }
         }
     }
 
     /// Let a member take the rows of a block from one of them on.
-    fn review(&mut self, i: usize, block: &Block<'_>, from: usize, work: &mut Work) {
+    fn recheck(&mut self, i: usize, block: &Block<'_>, from: usize, work: &mut Work) {
         let (d, n_classes, n) = (self.members.schema.n_attributes(), self.members.schema.n_classes, block.step.y.len());
         work.weights.resize(n, 0.0);
         work.votes[i].resize(n * n_classes, 0.0);
-        work.again[i].resize(n, ABSTAINED);
+        work.rechecked[i].resize(n, ABSTAINED);
         self.members.draw_weights(i, &self.poisson, block, &mut work.weights);
         let step = Step {
             x: &block.step.x[from * d..],
@@ -89,7 +89,7 @@ impl LeveragingBagging {
             test: block.step.test.map(|test| &test[from..]),
             weight: Some(&work.weights[from..]),
         };
-        self.members.get_mut(i).review(&step, &mut work.votes[i][from * n_classes..], &mut work.again[i][from..]);
+        self.members.get_mut(i).recheck(&step, &mut work.votes[i][from * n_classes..], &mut work.rechecked[i][from..]);
     }
 }
 
@@ -99,7 +99,7 @@ struct Work {
     /// Per member its votes for the rows, before it learns them.
     votes: Vec<Vec<f64>>,
     /// Per member its predictions of the rows, after it has learnt them.
-    again: Vec<Vec<i32>>,
+    rechecked: Vec<Vec<i32>>,
 }
 
 /// Show errors to a window that may be checked at the last of them; whether it then drops some and the rest is worse.
@@ -131,11 +131,11 @@ impl Learner for LeveragingBagging {
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
         let schema = self.members.schema.clone();
         let (n_classes, n_members) = (schema.n_classes, self.members.len());
-        let mut work = Work { weights: vec![], votes: vec![vec![]; n_members], again: vec![vec![]; n_members] };
+        let mut work = Work { weights: vec![], votes: vec![vec![]; n_members], rechecked: vec![vec![]; n_members] };
         let mut scratch = vec![];
         for_each_block(&schema, step, predictions, votes, |block, predictions, votes| {
             for i in 0..n_members {
-                self.review(i, block, 0, &mut work);
+                self.recheck(i, block, 0, &mut work);
             }
             self.watch(block, &mut work);
             self.members.n_learnt += block.learnt.len() as u64;

@@ -63,7 +63,7 @@ impl OzaBoost {
     }
 
     /// Let a member take a block of rows.
-    fn review(&mut self, i: usize, block: &Block<'_>, work: &mut Work) {
+    fn recheck(&mut self, i: usize, block: &Block<'_>, work: &mut Work) {
         work.weights.fill(0.0);
         let draws = self.members.draws(i);
         for (j, &row) in block.learnt.iter().enumerate() {
@@ -72,7 +72,7 @@ impl OzaBoost {
             work.weights[row] = block.step.weight(row) * times;
         }
         let step = Step { weight: Some(&work.weights), ..block.step };
-        self.members.get_mut(i).review(&step, &mut work.votes, &mut work.again);
+        self.members.get_mut(i).recheck(&step, &mut work.votes, &mut work.rechecked);
     }
 
     /// Note row by row how a member has done, make its mistakes heavier, and add its votes, which count what it had
@@ -93,7 +93,7 @@ impl OzaBoost {
             if block.learnt.get(learnt) == Some(&row) {
                 let (weight, boost) = (block.step.weight(row), &mut work.boosts[learnt]);
                 total += weight;
-                let side = if work.again[row] == block.step.y[row] { &mut record.right } else { &mut record.wrong };
+                let side = if work.rechecked[row] == block.step.y[row] { &mut record.right } else { &mut record.wrong };
                 *side += *boost * weight;
                 *boost = (*boost * (total / (2.0 * *side))).min(f64::MAX / total.max(1.0));
                 learnt += 1;
@@ -107,7 +107,7 @@ struct Work {
     /// With which weights it learns the rows.
     weights: Vec<f64>,
     votes: Vec<f64>,
-    again: Vec<i32>,
+    rechecked: Vec<i32>,
     /// Per learnt row, its weight for the next member.
     boosts: Vec<f64>,
     /// Per row, whether no further member is asked.
@@ -120,7 +120,7 @@ impl Work {
         Self {
             weights: vec![0.0; n],
             votes: vec![0.0; n * n_classes],
-            again: vec![ABSTAINED; n],
+            rechecked: vec![ABSTAINED; n],
             boosts: vec![1.0; block.learnt.len()],
             decided: vec![false; n],
         }
@@ -189,7 +189,7 @@ impl Learner for OzaBoost {
             combined.fill(0.0);
             let mut work = Work::new(block, n_classes);
             for i in 0..self.members.len() {
-                self.review(i, block, &mut work);
+                self.recheck(i, block, &mut work);
                 self.pass_on(i, block, &mut work, combined);
             }
             for &row in &block.learnt {

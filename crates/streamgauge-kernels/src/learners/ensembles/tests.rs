@@ -87,8 +87,8 @@ fn a_review_is_the_same_as_voting_learning_and_voting_again() {
     let d = schema().n_attributes();
     for build in [small_tree, bayes] {
         let (mut plain, mut whole) = (build(&schema(), 1).unwrap(), build(&schema(), 1).unwrap());
-        let (mut votes, mut again) = (vec![f64::NAN; y.len() * N_CLASSES], vec![0; y.len()]);
-        whole.review(&step, &mut votes, &mut again);
+        let (mut votes, mut rechecked) = (vec![f64::NAN; y.len() * N_CLASSES], vec![0; y.len()]);
+        whole.recheck(&step, &mut votes, &mut rechecked);
         let mut expected = [0.0; N_CLASSES];
         for (row, votes) in votes.chunks_exact(N_CLASSES).enumerate() {
             let own = &x[row * d..(row + 1) * d];
@@ -101,7 +101,7 @@ fn a_review_is_the_same_as_voting_learning_and_voting_again() {
                 plain.learn(own, y[row] as usize, weight[row]);
             }
             plain.vote(own, &mut expected);
-            assert_eq!(again[row], if y[row] < 0 { ABSTAINED } else { winner(&expected) });
+            assert_eq!(rechecked[row], if y[row] < 0 { ABSTAINED } else { winner(&expected) });
         }
         assert_eq!(plain.save(), whole.save());
     }

@@ -2,7 +2,7 @@
 //!
 //! A. Bifet and R. Gavaldà, Adaptive learning from evolving data streams, IDA 2009.
 
-use super::budget::Guest;
+use super::budget::WrapperMemory;
 use super::nodes::NO_NODE;
 use super::row_by_row::RowByRow;
 use super::{HoeffdingTree, Options};
@@ -17,12 +17,12 @@ use crate::randomness::{Draws, Poisson, Purpose};
 const NAME: &str = "HoeffdingAdaptiveTree";
 const VERSION: u32 = 1;
 /// Two windows of more rows than this are compared.
-const LEAST_WIDTH: u64 = 300;
+const MIN_WIDTH: u64 = 300;
 /// The probability with which two error rates may be told apart wrongly.
 const SWITCH_CONFIDENCE: f64 = 0.05;
 /// No window of up to 2^50 values holds more bytes than this on the heap: a bucket of 16 bytes has at most eight
 /// places on each of 48 levels.
-const MOST_BYTES_OF_WINDOW: usize = 64 * size_of::<Vec<u8>>() + 48 * 8 * 16;
+const MAX_WINDOW_BYTES: usize = 64 * size_of::<Vec<u8>>() + 48 * 8 * 16;
 
 /// The options of a Hoeffding adaptive tree, with MOA's defaults.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -70,7 +70,7 @@ pub struct HoeffdingAdaptiveTree<const V: usize> {
     n_leaves: u64,
     n_switched: u64,
     /// Whether nodes hang from nothing.
-    untidy: bool,
+    has_orphans: bool,
 }
 
 /// A Hoeffding adaptive tree that has seen nothing.
@@ -96,9 +96,9 @@ impl<const V: usize> HoeffdingAdaptiveTree<V> {
         options.tree.check()?;
         let mut tree = HoeffdingTree::new(schema, options.tree);
         let poisson = Poisson::new(1.0)?;
-        tree.guest = Guest {
+        tree.wrapper = WrapperMemory {
             bytes: size_of::<Self>() - size_of::<HoeffdingTree<V>>() + poisson.n_bytes(),
-            bytes_per_node: size_of::<Option<AdaptiveWindow>>() + size_of::<u32>() + MOST_BYTES_OF_WINDOW,
+            bytes_per_node: size_of::<Option<AdaptiveWindow>>() + size_of::<u32>() + MAX_WINDOW_BYTES,
         };
         tree.check_budget()?;
         let mut learner = Self {
@@ -111,14 +111,14 @@ impl<const V: usize> HoeffdingAdaptiveTree<V> {
             n_learnt: 0,
             n_leaves: 0,
             n_switched: 0,
-            untidy: false,
+            has_orphans: false,
         };
-        learner.follow_nodes();
+        learner.resize_to_nodes();
         Ok(learner)
     }
 
     /// Give each node that is new its place.
-    fn follow_nodes(&mut self) {
+    fn resize_to_nodes(&mut self) {
         let n = self.tree.nodes.len();
         set_capacity(&mut self.windows, n);
         set_capacity(&mut self.alternates, n);
@@ -136,9 +136,9 @@ impl<const V: usize> HoeffdingAdaptiveTree<V> {
         let predicted = self.learn_at_leaf(node, row, label, weight);
         let error = f64::from(u8::from(predicted != label));
         for node in path {
-            if self.errs_more(node, error) {
+            if self.update_error(node, error) {
                 self.start_alternate(node);
-            } else if self.alternates[node as usize] != NO_NODE && self.compare(node) {
+            } else if self.alternates[node as usize] != NO_NODE && self.compare_with_alternate(node) {
                 self.learn_below(node, x, row, label, weight);
                 break;
             }
@@ -157,17 +157,17 @@ impl<const V: usize> HoeffdingAdaptiveTree<V> {
         self.n_leaves += 1;
         let times = if self.options.bootstrap { self.poisson.of(draw).max(1) } else { 1 };
         let predicted = self.tree.step_at_leaf(node, leaf, row, label, weight * f64::from(times));
-        self.errs_more(node, f64::from(u8::from(predicted != label)));
+        self.update_error(node, f64::from(u8::from(predicted != label)));
         if self.tree.nodes.len() > self.windows.len() {
             // A node that has split watches the error of its branches, not that of the leaf it was.
             self.windows[node as usize] = None;
-            self.follow_nodes();
+            self.resize_to_nodes();
         }
         predicted
     }
 
     /// Tell a node of an error; whether its error has risen.
-    fn errs_more(&mut self, node: u32, error: f64) -> bool {
+    fn update_error(&mut self, node: u32, error: f64) -> bool {
         let window = &mut self.windows[node as usize];
         if window.is_none() {
             *window = AdaptiveWindow::new(self.options.window()).ok();
@@ -180,21 +180,21 @@ impl<const V: usize> HoeffdingAdaptiveTree<V> {
     /// Start an alternate tree at a node, in the place of the one it may have.
     fn start_alternate(&mut self, node: u32) {
         if self.tree.make_room(1, 1) {
-            self.untidy |= self.alternates[node as usize] != NO_NODE;
+            self.has_orphans |= self.alternates[node as usize] != NO_NODE;
             let leaf = self.tree.models.len();
             self.tree.models.push(&vec![0.0; self.tree.schema.n_classes], ABSTAINED);
             self.alternates[node as usize] = self.tree.nodes.push_root(leaf, node);
-            self.follow_nodes();
+            self.resize_to_nodes();
         }
     }
 
     /// Compare a node with its alternate tree, and keep one of them where they differ; whether it is the alternate.
-    fn compare(&mut self, node: u32) -> bool {
+    fn compare_with_alternate(&mut self, node: u32) -> bool {
         let alternate = self.alternates[node as usize];
         let [Some(old), Some(new)] = [node, alternate].map(|node| self.windows[node as usize].as_ref()) else {
             return false;
         };
-        if old.width() <= LEAST_WIDTH || new.width() <= LEAST_WIDTH {
+        if old.width() <= MIN_WIDTH || new.width() <= MIN_WIDTH {
             return false;
         }
         let (error, n) = (mean(old), 1.0 / old.width() as f64 + 1.0 / new.width() as f64);
@@ -203,10 +203,10 @@ impl<const V: usize> HoeffdingAdaptiveTree<V> {
         if gain.abs() <= bound {
             return false;
         }
-        self.untidy = true;
+        self.has_orphans = true;
         self.alternates[node as usize] = NO_NODE;
         if gain > 0.0 {
-            self.tree.nodes.graft(node, alternate);
+            self.tree.nodes.replace_subtree(node, alternate);
             self.windows[node as usize] = self.windows[alternate as usize].take();
             self.alternates[node as usize] = self.alternates[alternate as usize];
             self.n_switched += 1;
@@ -215,12 +215,12 @@ impl<const V: usize> HoeffdingAdaptiveTree<V> {
     }
 
     /// Drop what hangs from nothing.
-    fn tidy(&mut self) {
+    fn drop_orphans(&mut self) {
         let (order, alternates) = self.tree.nodes.compact(&self.alternates);
         self.windows = order.iter().map(|&old| self.windows[old as usize].take()).collect();
         self.alternates = alternates;
         self.tree.drop_unused_models();
-        self.untidy = false;
+        self.has_orphans = false;
     }
 }
 
@@ -236,14 +236,14 @@ impl<const V: usize> RowByRow<V> for HoeffdingAdaptiveTree<V> {
 
     fn step(&mut self, x: &[f64], row: Row<'_, V>, label: i32, weight: f64) -> i32 {
         if weight <= 0.0 {
-            let (node, leaf) = self.tree.leaf_from(0, x);
+            let (node, leaf) = self.tree.find_leaf(0, x);
             return self.tree.step_at_leaf(node, leaf, row, label, 0.0);
         }
         self.n_leaves = 0;
         let predicted = self.learn_below(0, x, row, label, weight);
         self.n_learnt += 1;
-        if self.untidy {
-            self.tidy();
+        if self.has_orphans {
+            self.drop_orphans();
         }
         predicted
     }
@@ -272,7 +272,7 @@ impl<const V: usize> Learner for HoeffdingAdaptiveTree<V> {
     }
 
     fn facts(&self) -> Vec<(&'static str, u64)> {
-        let (n_nodes, n_leaves, depth) = self.tree.nodes.size();
+        let (n_nodes, n_leaves, depth) = self.tree.nodes.count_reachable();
         let n_alternates = self.alternates.iter().filter(|&&root| root != NO_NODE).count() as u64;
         vec![
             ("n_nodes", n_nodes),
@@ -329,7 +329,7 @@ impl<const V: usize> Learner for HoeffdingAdaptiveTree<V> {
         if loaded.tree.nodes.len() != loaded.windows.len() || loaded.tree.frozen.len() > 0 {
             return Err(reader.error("its nodes are not those it watches"));
         }
-        loaded.follow_nodes();
+        loaded.resize_to_nodes();
         if loaded.n_bytes() > self.options.tree.max_bytes {
             return Err(reader.error("it is larger than max_bytes"));
         }

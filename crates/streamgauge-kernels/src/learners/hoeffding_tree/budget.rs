@@ -5,21 +5,21 @@
 //! majority. Leaves are ranked anew at every split of a full tree, and now and then where rows come to frozen ones.
 
 use super::HoeffdingTree;
-use super::frozen::Frozen;
-use super::nodes::FROZEN;
+use super::frozen_leaves::FrozenLeaves;
+use super::nodes::FIRST_FROZEN;
 use super::screen::SplitScreener;
 use super::split::Candidate;
 use crate::KernelError;
 use crate::learners::rows::BLOCK;
 
 /// One in so many nodes is planned for in advance, so that memory is not moved at every split.
-const SPARE: usize = 16;
+const SPARE_DIVISOR: usize = 16;
 /// Leaves are ranked anew once frozen leaves have learnt this many rows per leaf.
 const ROWS_BEFORE_RANKING: f64 = 4.0;
 
 /// What another learner that stands on a tree holds beside it. Nothing is then frozen: the tree stops growing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Guest {
+pub(super) struct WrapperMemory {
     /// The bytes it holds whatever the size of the tree.
     pub bytes: usize,
     /// The most bytes it holds per node.
@@ -28,12 +28,12 @@ pub(super) struct Guest {
 
 impl<const V: usize> HoeffdingTree<V> {
     /// The bytes it would hold with so many nodes, active leaves and frozen ones.
-    fn bytes_of(&self, n_nodes: usize, n_active: usize, n_frozen: usize) -> usize {
+    fn bytes_for(&self, n_nodes: usize, n_active: usize, n_frozen: usize) -> usize {
         self.fixed_bytes()
-            + self.nodes.bytes_of(n_nodes)
-            + n_active * self.models.bytes_per_entry(self.guest != Guest::default())
-            + n_frozen * Frozen::bytes_per_entry(self.schema.n_classes)
-            + n_nodes * self.guest.bytes_per_node
+            + self.nodes.bytes_for(n_nodes)
+            + n_active * self.models.bytes_per_entry(self.wrapper != WrapperMemory::default())
+            + n_frozen * FrozenLeaves::bytes_per_entry(self.schema.n_classes)
+            + n_nodes * self.wrapper.bytes_per_node
     }
 
     /// The bytes it holds whatever its size.
@@ -43,14 +43,14 @@ impl<const V: usize> HoeffdingTree<V> {
             + self.models.layout().n_bytes()
             + self.row_bytes
             + BLOCK * self.schema.n_classes * size_of::<f64>()
-            + SplitScreener::bytes_of(self.models.layout().numeric.len())
-            + self.guest.bytes
+            + SplitScreener::bytes_for(self.models.layout().numeric.len())
+            + self.wrapper.bytes
     }
 
     /// Check that it can hold a leaf at all.
     pub(super) fn check_budget(&self) -> Result<(), KernelError> {
         let missing_bytes = self.models.bytes_per_entry(true) - self.models.bytes_per_entry(false);
-        let least = self.bytes_of(1, 1, 0) + missing_bytes;
+        let least = self.bytes_for(1, 1, 0) + missing_bytes;
         if least <= self.options.max_bytes {
             return Ok(());
         }
@@ -64,20 +64,20 @@ impl<const V: usize> HoeffdingTree<V> {
         if self.make_room(n_branches, n_branches - 1) {
             return Some(leaf);
         }
-        let may_freeze = self.guest == Guest::default();
+        let may_freeze = self.wrapper == WrapperMemory::default();
         if may_freeze && self.rank_leaves(Some(node), n_branches, false) { self.nodes.leaf(node) } else { None }
     }
 
     /// Make room for more nodes and models where nothing need be frozen for it; false where that cannot be.
     pub(super) fn make_room(&mut self, more_nodes: usize, more_models: usize) -> bool {
         let (n_nodes, n_models) = (self.nodes.len() + more_nodes, self.models.len() + more_models);
-        if self.frozen.len() > 0 || self.bytes_of(n_nodes, n_models, 0) > self.options.max_bytes {
+        if self.frozen.len() > 0 || self.bytes_for(n_nodes, n_models, 0) > self.options.max_bytes {
             return false;
         }
         self.frozen.set_capacity(0);
         // Columns grow with room to spare unless that is too much.
         let spare = |n: usize| n + n / 4 + 1;
-        if self.bytes_of(spare(n_nodes), spare(n_models), 0) > self.options.max_bytes {
+        if self.bytes_for(spare(n_nodes), spare(n_models), 0) > self.options.max_bytes {
             self.models.set_capacity(n_models);
             self.nodes.set_capacity(n_nodes);
         }
@@ -90,7 +90,7 @@ impl<const V: usize> HoeffdingTree<V> {
     pub(super) fn make_room_for_missing(&mut self) {
         let (n_nodes, n_active, n_frozen) = (self.nodes.len(), self.models.len(), self.frozen.len());
         let missing_bytes = n_active * (self.models.bytes_per_entry(true) - self.models.bytes_per_entry(false));
-        if self.bytes_of(n_nodes, n_active, n_frozen) + missing_bytes > self.options.max_bytes {
+        if self.bytes_for(n_nodes, n_active, n_frozen) + missing_bytes > self.options.max_bytes {
             self.rank_leaves(None, 0, true);
         } else {
             self.models.set_capacity(n_active);
@@ -103,11 +103,11 @@ impl<const V: usize> HoeffdingTree<V> {
     ///
     /// False where not all of the branches would fit; nothing has then changed.
     fn rank_leaves(&mut self, splitting: Option<u32>, n_branches: usize, with_missing: bool) -> bool {
-        self.since_ranking = 0.0;
+        self.weight_since_ranking = 0.0;
         let n_nodes = self.nodes.len() + n_branches;
         let n_leaves = self.models.len() + self.frozen.len() + n_branches - usize::from(splitting.is_some());
-        let plan = [n_nodes / SPARE, 0].into_iter().find_map(|spare| {
-            let n_active = self.most_active(n_nodes + spare, n_leaves + spare, with_missing)?.min(n_leaves);
+        let plan = [n_nodes / SPARE_DIVISOR, 0].into_iter().find_map(|spare| {
+            let n_active = self.max_active_leaves(n_nodes + spare, n_leaves + spare, with_missing)?.min(n_leaves);
             (n_active >= n_branches.max(1)).then_some((n_active, spare))
         });
         let Some((n_active, spare)) = plan else { return false };
@@ -115,13 +115,15 @@ impl<const V: usize> HoeffdingTree<V> {
             .nodes
             .leaves()
             .filter(|&(node, _)| Some(node) != splitting)
-            .map(|(node, leaf)| (self.promise(leaf), node, leaf))
+            .map(|(node, leaf)| (self.misclassified_weight(leaf), node, leaf))
             .collect();
         // Of equals those stay active that are.
         others.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.2.cmp(&b.2)));
         let (active, rest) = others.split_at((n_active - n_branches).min(others.len()));
-        let to_freeze: Vec<(u32, usize)> = rest.iter().filter(|leaf| leaf.2 < FROZEN).map(|l| (l.1, l.2)).collect();
-        let to_thaw: Vec<(u32, usize)> = active.iter().filter(|leaf| leaf.2 >= FROZEN).map(|l| (l.1, l.2)).collect();
+        let to_freeze: Vec<(u32, usize)> =
+            rest.iter().filter(|leaf| leaf.2 < FIRST_FROZEN).map(|l| (l.1, l.2)).collect();
+        let to_thaw: Vec<(u32, usize)> =
+            active.iter().filter(|leaf| leaf.2 >= FIRST_FROZEN).map(|l| (l.1, l.2)).collect();
         if !to_freeze.is_empty() {
             self.freeze(&to_freeze);
         }
@@ -135,14 +137,14 @@ impl<const V: usize> HoeffdingTree<V> {
     }
 
     /// How many of so many leaves can be active; `None` where they do not fit even when all are frozen.
-    fn most_active(&self, n_nodes: usize, n_leaves: usize, with_missing: bool) -> Option<usize> {
-        let frozen = Frozen::bytes_per_entry(self.schema.n_classes);
-        let left = self.options.max_bytes.checked_sub(self.bytes_of(n_nodes, 0, n_leaves))?;
+    fn max_active_leaves(&self, n_nodes: usize, n_leaves: usize, with_missing: bool) -> Option<usize> {
+        let frozen = FrozenLeaves::bytes_per_entry(self.schema.n_classes);
+        let left = self.options.max_bytes.checked_sub(self.bytes_for(n_nodes, 0, n_leaves))?;
         Some(left / (self.models.bytes_per_entry(with_missing) - frozen))
     }
 
     /// The weight of the rows that the majority class of a leaf gets wrong.
-    fn promise(&self, leaf: usize) -> f64 {
+    fn misclassified_weight(&self, leaf: usize) -> f64 {
         let wrong = |weights: &mut dyn Iterator<Item = f64>| {
             let (mut total, mut most) = (0.0, 0.0_f64);
             for weight in weights {
@@ -151,7 +153,7 @@ impl<const V: usize> HoeffdingTree<V> {
             }
             total - most
         };
-        match leaf.checked_sub(FROZEN) {
+        match leaf.checked_sub(FIRST_FROZEN) {
             Some(frozen) => wrong(&mut self.frozen.weights(frozen).iter().copied()),
             None => wrong(&mut self.models.weights(leaf)),
         }
@@ -169,7 +171,7 @@ impl<const V: usize> HoeffdingTree<V> {
         self.retain_models(&kept);
         self.frozen.set_capacity(self.frozen.len() + leaves.len());
         for ((&(node, _), weights), majority) in leaves.iter().zip(&weights).zip(majorities) {
-            self.nodes.set_leaf(node, FROZEN + self.frozen.len());
+            self.nodes.set_leaf(node, FIRST_FROZEN + self.frozen.len());
             self.frozen.push(weights, majority);
         }
     }
@@ -179,20 +181,20 @@ impl<const V: usize> HoeffdingTree<V> {
         let mut kept = vec![true; self.frozen.len()];
         self.models.set_capacity(self.models.len() + leaves.len());
         for &(node, leaf) in leaves {
-            kept[leaf - FROZEN] = false;
+            kept[leaf - FIRST_FROZEN] = false;
             self.nodes.set_leaf(node, self.models.len());
-            self.models.push(self.frozen.weights(leaf - FROZEN), self.frozen.majority(leaf - FROZEN));
+            self.models.push(self.frozen.weights(leaf - FIRST_FROZEN), self.frozen.majority(leaf - FIRST_FROZEN));
         }
         let mut n_kept = 0;
         let number = |&kept: &bool| {
             n_kept += usize::from(kept);
-            n_kept.wrapping_add(FROZEN - 1)
+            n_kept.wrapping_add(FIRST_FROZEN - 1)
         };
         let numbers: Vec<usize> = kept.iter().map(number).collect();
         self.frozen.retain(&kept);
-        let rest: Vec<(u32, usize)> = self.nodes.leaves().filter(|&(_, leaf)| leaf >= FROZEN).collect();
+        let rest: Vec<(u32, usize)> = self.nodes.leaves().filter(|&(_, leaf)| leaf >= FIRST_FROZEN).collect();
         for (node, leaf) in rest {
-            self.nodes.set_leaf(node, numbers[leaf - FROZEN]);
+            self.nodes.set_leaf(node, numbers[leaf - FIRST_FROZEN]);
         }
     }
 
@@ -200,12 +202,12 @@ impl<const V: usize> HoeffdingTree<V> {
     #[cold]
     #[inline(never)]
     pub(super) fn step_frozen(&mut self, leaf: usize, label: i32, weight: f64) -> i32 {
-        let majority = self.frozen.majority(leaf - FROZEN);
+        let majority = self.frozen.majority(leaf - FIRST_FROZEN);
         if weight > 0.0 {
-            self.frozen.count(leaf - FROZEN, label as usize, weight);
-            self.since_ranking += weight;
+            self.frozen.count(leaf - FIRST_FROZEN, label as usize, weight);
+            self.weight_since_ranking += weight;
             let n_leaves = self.models.len() + self.frozen.len();
-            if self.since_ranking >= self.options.grace_period + ROWS_BEFORE_RANKING * n_leaves as f64 {
+            if self.weight_since_ranking >= self.options.grace_period + ROWS_BEFORE_RANKING * n_leaves as f64 {
                 self.rank_leaves(None, 0, false);
             }
         }

@@ -2,9 +2,9 @@
 
 use super::HoeffdingTree;
 use super::criterion::SplitCriterion;
-use super::nodes::FROZEN;
+use super::nodes::FIRST_FROZEN;
 use super::screen::SplitScreen;
-use super::split::{self, Candidate, Judge};
+use super::split::{self, Candidate, SplitEvaluator};
 use crate::dispatch;
 use crate::learners::rows::Slot;
 
@@ -20,7 +20,7 @@ impl<const V: usize> HoeffdingTree<V> {
     /// Split a leaf if its best split leads by enough.
     pub(super) fn attempt_to_split(&mut self, node: u32, leaf: usize) {
         if let Some(split) = self.find_split(leaf) {
-            self.carry_out(node, leaf, split);
+            self.apply_split(node, leaf, split);
         }
     }
 
@@ -29,19 +29,19 @@ impl<const V: usize> HoeffdingTree<V> {
     #[inline(never)]
     pub(super) fn find_split(&mut self, leaf: usize) -> Option<Split> {
         self.models.summary_mut(leaf).since = 0.0;
-        let bound = self.bound(leaf)?;
+        let bound = self.split_bound(leaf)?;
         let tie = bound < self.options.tie_threshold * self.options.split_criterion.unit();
         let screen = self.screen_splits(leaf, if tie { None } else { Some(bound) });
         if screen == SplitScreen::NoSplit {
             return None;
         }
         let counts = |attribute: usize, slot: Slot| match slot {
-            Slot::Numeric(column) if screen != SplitScreen::Unknown => self.screener.leads(column),
-            _ => self.looks_at(leaf, attribute),
+            Slot::Numeric(column) if screen != SplitScreen::Unknown => self.screener.is_contender(column),
+            _ => self.uses(leaf, attribute),
         };
         let best = dispatch::run(
             #[inline(always)]
-            || self.judge(leaf).best(counts),
+            || self.evaluator(leaf).find_best(counts),
         )?;
         let split = Split { candidate: best.candidate, least: best.candidate.merit - bound };
         if best.lead > bound || tie || screen == SplitScreen::Splits {
@@ -54,7 +54,7 @@ impl<const V: usize> HoeffdingTree<V> {
     /// Split a leaf where there is room.
     #[cold]
     #[inline(never)]
-    pub(super) fn carry_out(&mut self, node: u32, leaf: usize, split: Split) {
+    pub(super) fn apply_split(&mut self, node: u32, leaf: usize, split: Split) {
         match self.make_room_to_split(node, leaf, split.candidate) {
             Some(leaf) => self.split(node, leaf, split.candidate),
             None => self.remove_poor_attributes(leaf, split.least),
@@ -62,7 +62,7 @@ impl<const V: usize> HoeffdingTree<V> {
     }
 
     /// How far apart merits must be to be told apart for good; `None` where a leaf has not seen two classes.
-    pub(super) fn bound(&self, leaf: usize) -> Option<f64> {
+    pub(super) fn split_bound(&self, leaf: usize) -> Option<f64> {
         let (mut n_seen, mut n_upto) = (0, 0);
         for (class, weight) in self.models.weights(leaf).enumerate() {
             if weight > 0.0 {
@@ -79,8 +79,8 @@ impl<const V: usize> HoeffdingTree<V> {
 
     /// What judges the splits of a leaf.
     #[inline(always)]
-    pub(super) fn judge(&self, leaf: usize) -> Judge<'_, V> {
-        Judge {
+    pub(super) fn evaluator(&self, leaf: usize) -> SplitEvaluator<'_, V> {
+        SplitEvaluator {
             models: &self.models,
             model: leaf,
             n_classes: self.schema.n_classes,
@@ -91,15 +91,15 @@ impl<const V: usize> HoeffdingTree<V> {
 
     /// Whether a leaf looks at an attribute.
     #[inline(always)]
-    pub(super) fn looks_at(&self, leaf: usize, attribute: usize) -> bool {
+    pub(super) fn uses(&self, leaf: usize, attribute: usize) -> bool {
         !self.models.is_ignored(leaf, attribute)
     }
 
     /// The best split of a leaf by each attribute that it looks at.
-    pub(super) fn candidates(&self, leaf: usize) -> Vec<Candidate> {
+    pub(super) fn find_candidates(&self, leaf: usize) -> Vec<Candidate> {
         dispatch::run(
             #[inline(always)]
-            || self.judge(leaf).candidates(|attribute| self.looks_at(leaf, attribute)),
+            || self.evaluator(leaf).find_candidates(|attribute| self.uses(leaf, attribute)),
         )
     }
 
@@ -120,7 +120,7 @@ impl<const V: usize> HoeffdingTree<V> {
         if !self.options.remove_poor_attributes {
             return;
         }
-        for candidate in self.candidates(leaf) {
+        for candidate in self.find_candidates(leaf) {
             if candidate.merit < least {
                 self.models.ignore(leaf, candidate.attribute);
             }
@@ -141,7 +141,7 @@ impl<const V: usize> HoeffdingTree<V> {
                 self.models.push(weights, majority);
             }
         }
-        self.nodes.split(node, candidate.attribute, candidate.test, &leaves, heaviest(&branches));
+        self.nodes.split(node, candidate.attribute, candidate.test, &leaves, find_heaviest(&branches));
     }
 
     /// Drop the models that no leaf has.
@@ -161,7 +161,7 @@ impl<const V: usize> HoeffdingTree<V> {
             n_kept.wrapping_sub(1)
         };
         let numbers: Vec<usize> = kept.iter().map(number).collect();
-        let leaves: Vec<(u32, usize)> = self.nodes.leaves().filter(|&(_, leaf)| leaf < FROZEN).collect();
+        let leaves: Vec<(u32, usize)> = self.nodes.leaves().filter(|&(_, leaf)| leaf < FIRST_FROZEN).collect();
         for (node, leaf) in leaves.into_iter().filter(|&(_, leaf)| kept[leaf]) {
             self.nodes.set_leaf(node, numbers[leaf]);
         }
@@ -178,7 +178,7 @@ impl<const V: usize> HoeffdingTree<V> {
 }
 
 /// The branch of the greatest weight, the first of equals.
-pub(super) fn heaviest(branches: &[Vec<f64>]) -> usize {
+pub(super) fn find_heaviest(branches: &[Vec<f64>]) -> usize {
     let (mut heaviest, mut most) = (0, 0.0);
     for (branch, weights) in branches.iter().enumerate() {
         let weight = weights.iter().sum::<f64>();

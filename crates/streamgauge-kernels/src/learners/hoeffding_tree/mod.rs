@@ -12,11 +12,11 @@ use crate::dispatch;
 mod adaptive;
 mod budget;
 mod criterion;
-mod frozen;
+mod extremely_fast;
+mod frozen_leaves;
 mod grow;
 mod nodes;
 mod options;
-mod revising;
 mod row_by_row;
 mod screen;
 mod split;
@@ -25,14 +25,14 @@ mod two_class_votes;
 mod voting;
 
 pub use adaptive::{AdaptiveOptions, HoeffdingAdaptiveTree, hoeffding_adaptive_tree};
-use budget::Guest;
+use budget::WrapperMemory;
 pub use criterion::SplitCriterion;
-use frozen::Frozen;
-use nodes::{FROZEN, Leaves, Nodes};
+pub use extremely_fast::{ExtremelyFastDecisionTree, ExtremelyFastOptions, extremely_fast_decision_tree};
+use frozen_leaves::FrozenLeaves;
+use nodes::{FIRST_FROZEN, LeafClaims, Nodes};
 pub use options::{LeafPrediction, Options, Subspace};
-pub use revising::{ExtremelyFastDecisionTree, RevisingOptions, extremely_fast_decision_tree};
 use screen::SplitScreener;
-use two_class::Waiting;
+use two_class::TwoClassBlock;
 use voting::VoteBuffer;
 
 const NAME: &str = "HoeffdingTree";
@@ -74,10 +74,10 @@ pub struct HoeffdingTree<const V: usize> {
     screener: SplitScreener,
     /// What the leaves say of the rows of a block, where votes are wanted.
     logs: Vec<f64>,
-    frozen: Frozen,
+    frozen: FrozenLeaves,
     /// The weight that frozen leaves have learnt since leaves were ranked.
-    since_ranking: f64,
-    guest: Guest,
+    weight_since_ranking: f64,
+    wrapper: WrapperMemory,
 }
 
 /// A Hoeffding tree that has seen nothing.
@@ -87,29 +87,29 @@ pub struct HoeffdingTree<const V: usize> {
 pub fn hoeffding_tree(schema: Schema, options: Options) -> Result<Box<dyn Learner>, KernelError> {
     let size = options.subspace.map_or(usize::MAX, |subspace| subspace.size);
     Ok(match Layout::n_vectors(&schema, size) {
-        1 => Box::new(HoeffdingTree::<1>::checked(schema, options)?),
-        2 => Box::new(HoeffdingTree::<2>::checked(schema, options)?),
-        3 => Box::new(HoeffdingTree::<3>::checked(schema, options)?),
-        _ => Box::new(HoeffdingTree::<4>::checked(schema, options)?),
+        1 => Box::new(HoeffdingTree::<1>::new_checked(schema, options)?),
+        2 => Box::new(HoeffdingTree::<2>::new_checked(schema, options)?),
+        3 => Box::new(HoeffdingTree::<3>::new_checked(schema, options)?),
+        _ => Box::new(HoeffdingTree::<4>::new_checked(schema, options)?),
     })
 }
 
 impl<const V: usize> HoeffdingTree<V> {
-    fn checked(schema: Schema, options: Options) -> Result<Self, KernelError> {
+    fn new_checked(schema: Schema, options: Options) -> Result<Self, KernelError> {
         options.check()?;
         let tree = Self::new(schema, options);
         tree.check_budget().map(|()| tree)
     }
 
     fn new(schema: Schema, options: Options) -> Self {
-        let mut models = Self::no_models(&schema, &options);
+        let mut models = Self::new_models(&schema, &options);
         models.set_capacity(1);
         models.push(&vec![0.0; schema.n_classes], ABSTAINED);
         let rows = Rows::new(models.layout(), BLOCK);
         let full_rows = options.subspace.map(|_| Rows::new(&Layout::new(&schema), BLOCK));
         let mut nodes = Nodes::new(&schema, options.max_bytes);
         nodes.set_capacity(1);
-        let frozen = Frozen::new(schema.n_classes);
+        let frozen = FrozenLeaves::new(schema.n_classes);
         Self {
             schema,
             options,
@@ -121,12 +121,12 @@ impl<const V: usize> HoeffdingTree<V> {
             screener: SplitScreener::default(),
             logs: vec![],
             frozen,
-            since_ranking: 0.0,
-            guest: Guest::default(),
+            weight_since_ranking: 0.0,
+            wrapper: WrapperMemory::default(),
         }
     }
 
-    fn no_models(schema: &Schema, options: &Options) -> Models<V> {
+    fn new_models(schema: &Schema, options: &Options) -> Models<V> {
         let draw = |subspace: Subspace| Subspaces::new(subspace.size.min(schema.n_attributes()), subspace.seed);
         let mut models = Models::new(schema, true, options.subspace.map(draw));
         if options.remove_poor_attributes {
@@ -151,20 +151,20 @@ impl<const V: usize> HoeffdingTree<V> {
     fn interleave_block<const IN_SUBSPACES: bool>(
         &mut self,
         block: &Block<'_>,
-        waiting: &mut Waiting,
+        state: &mut TwoClassBlock,
         predictions: &mut [i32],
     ) {
         let mut rows = std::mem::replace(&mut self.rows, Rows::empty());
-        let mut ends = [0; BLOCK];
-        let ends = &mut ends[..predictions.len()];
-        let complete = self.route_rows::<IN_SUBSPACES>(block, &mut rows, (ends, &mut waiting.leaves));
+        let mut end_nodes = [0; BLOCK];
+        let end_nodes = &mut end_nodes[..predictions.len()];
+        let complete = self.route_rows::<IN_SUBSPACES>(block, &mut rows, (end_nodes, &mut state.leaves));
         if complete && self.has_two_class_path() {
-            let mut buffer = VoteBuffer::without_votes(predictions);
-            self.interleave_two_class::<IN_SUBSPACES, false>(block, (&mut rows, ends), waiting, &mut buffer);
+            let mut vote_buffer = VoteBuffer::without_votes(predictions);
+            self.interleave_two_class::<IN_SUBSPACES, false>(block, (&mut rows, end_nodes), state, &mut vote_buffer);
         } else {
-            for (i, (prediction, &mut end)) in predictions.iter_mut().zip(ends).enumerate() {
-                let (node, leaf) = self.reach::<IN_SUBSPACES>(end, block, &mut rows, i);
-                *prediction = self.step(node, leaf, block, rows.row(i), i);
+            for (i, (prediction, &mut end)) in predictions.iter_mut().zip(end_nodes).enumerate() {
+                let (node, leaf) = self.find_row_leaf::<IN_SUBSPACES>(end, block, &mut rows, i);
+                *prediction = self.step_row(node, leaf, block, rows.row(i), i);
             }
         }
         self.rows = rows;
@@ -172,9 +172,9 @@ impl<const V: usize> HoeffdingTree<V> {
 
     /// Test and learn a row of a block at its leaf.
     #[inline(always)]
-    fn step(&mut self, node: u32, leaf: usize, block: &Block<'_>, row: Row<'_, V>, i: usize) -> i32 {
+    fn step_row(&mut self, node: u32, leaf: usize, block: &Block<'_>, row: Row<'_, V>, i: usize) -> i32 {
         let (label, weight) = (block.labels[i], block.weights[i % BLOCK]);
-        let predicted = if leaf < FROZEN {
+        let predicted = if leaf < FIRST_FROZEN {
             self.predict_and_learn(node, leaf, row, label, weight)
         } else {
             self.step_frozen(leaf, label, weight)
@@ -189,18 +189,18 @@ impl<const V: usize> HoeffdingTree<V> {
         &mut self,
         block: &Block<'_>,
         rows: &mut Rows<V>,
-        ends: (&mut [u32], &mut [u32; BLOCK]),
+        end_nodes: (&mut [u32], &mut [u32; BLOCK]),
     ) -> bool {
         let d = self.schema.n_attributes();
         match &mut self.full_rows {
             Some(full_rows) if IN_SUBSPACES => {
-                full_rows.fill(self.models.layout(), block.x, ends.0.len());
-                self.nodes.route_block(block.x, d, full_rows.panels(), full_rows.missing_rows(), ends);
+                full_rows.fill(self.models.layout(), block.x, end_nodes.0.len());
+                self.nodes.route_block(block.x, d, full_rows.panels(), full_rows.missing_rows(), end_nodes);
                 full_rows.are_complete()
             }
             _ => {
-                rows.fill(self.models.layout(), block.x, ends.0.len());
-                self.nodes.route_block(block.x, d, rows.panels(), rows.missing_rows(), ends);
+                rows.fill(self.models.layout(), block.x, end_nodes.0.len());
+                self.nodes.route_block(block.x, d, rows.panels(), rows.missing_rows(), end_nodes);
                 rows.are_complete()
             }
         }
@@ -209,7 +209,7 @@ impl<const V: usize> HoeffdingTree<V> {
     /// Find the leaf of a row below a node, which may have split since the row was routed to it, and make ready what
     /// the leaf looks at.
     #[inline(always)]
-    fn reach<const IN_SUBSPACES: bool>(
+    fn find_row_leaf<const IN_SUBSPACES: bool>(
         &mut self,
         end: u32,
         block: &Block<'_>,
@@ -217,7 +217,7 @@ impl<const V: usize> HoeffdingTree<V> {
         i: usize,
     ) -> (u32, usize) {
         let d = self.schema.n_attributes();
-        let (node, mut leaf) = self.leaf_from(end, &block.x[i * d..(i + 1) * d]);
+        let (node, mut leaf) = self.find_leaf(end, &block.x[i * d..(i + 1) * d]);
         if IN_SUBSPACES {
             self.gather(rows, i, block, leaf);
         }
@@ -244,12 +244,12 @@ impl<const V: usize> HoeffdingTree<V> {
     /// The attributes that a leaf looks at; `None` where it looks at all of them, or at none because it is frozen.
     #[inline(always)]
     fn subspace(&self, leaf: usize) -> Option<&[u32]> {
-        if leaf < FROZEN { self.models.subspace(leaf) } else { None }
+        if leaf < FIRST_FROZEN { self.models.subspace(leaf) } else { None }
     }
 
     /// The leaf below a node, which may have split since the row was routed to it.
     #[inline(always)]
-    fn leaf_from(&self, node: u32, x: &[f64]) -> (u32, usize) {
+    fn find_leaf(&self, node: u32, x: &[f64]) -> (u32, usize) {
         if let Some(leaf) = self.nodes.leaf(node) {
             return (node, leaf);
         }
@@ -291,8 +291,8 @@ impl<const V: usize> HoeffdingTree<V> {
     }
 
     fn vote_at(&self, leaf: usize, row: Row<'_, V>, votes: &mut [f64]) {
-        if leaf >= FROZEN {
-            self.frozen.vote(leaf - FROZEN, votes);
+        if leaf >= FIRST_FROZEN {
+            self.frozen.vote(leaf - FIRST_FROZEN, votes);
         } else if self.majority_predicts(leaf) {
             self.models.vote_by_weight(leaf, votes);
         } else {
@@ -315,7 +315,7 @@ impl<const V: usize> Learner for HoeffdingTree<V> {
         let mut rows = Rows::<V>::new(self.models.layout(), 1);
         for (i, votes) in votes.chunks_exact_mut(self.schema.n_classes).enumerate() {
             let x = &x[i * d..(i + 1) * d];
-            let (_, leaf) = self.leaf_from(0, x);
+            let (_, leaf) = self.find_leaf(0, x);
             match self.subspace(leaf) {
                 Some(attributes) => rows.gather(0, self.models.layout(), x, attributes),
                 None => rows.fill(self.models.layout(), x, 1),
@@ -337,19 +337,19 @@ impl<const V: usize> Learner for HoeffdingTree<V> {
         dispatch::run(
             #[inline(always)]
             || {
-                let mut waiting = Waiting::new();
+                let mut state = TwoClassBlock::new();
                 for (block, predictions, _) in step.blocks(d, n_classes, predictions, None) {
                     match self.options.subspace {
-                        None => self.interleave_block::<false>(&block, &mut waiting, predictions),
-                        Some(_) => self.interleave_block::<true>(&block, &mut waiting, predictions),
+                        None => self.interleave_block::<false>(&block, &mut state, predictions),
+                        Some(_) => self.interleave_block::<true>(&block, &mut state, predictions),
                     }
                 }
             },
         );
     }
 
-    fn review(&mut self, step: &Step<'_>, votes: &mut [f64], again: &mut [i32]) {
-        self.vote_step(step, again, votes, true);
+    fn recheck(&mut self, step: &Step<'_>, votes: &mut [f64], rechecked: &mut [i32]) {
+        self.vote_step(step, rechecked, votes, true);
     }
 
     fn facts(&self) -> Vec<(&'static str, u64)> {
@@ -398,22 +398,27 @@ impl<const V: usize> HoeffdingTree<V> {
     /// Write all of its state.
     fn save_into(&self, writer: &mut Writer) {
         self.models.save(writer);
-        writer.f64(self.since_ranking);
+        writer.f64(self.weight_since_ranking);
         self.frozen.save(writer);
         self.nodes.save(writer);
     }
 
     /// Read all leaves, into a tree that is new.
-    fn load_leaves(&mut self, reader: &mut Reader<'_>) -> Result<Leaves, KernelError> {
-        self.models = Self::no_models(&self.schema, &self.options);
+    fn load_leaves(&mut self, reader: &mut Reader<'_>) -> Result<LeafClaims, KernelError> {
+        self.models = Self::new_models(&self.schema, &self.options);
         self.models.load(reader)?;
-        self.since_ranking = reader.f64()?;
+        self.weight_since_ranking = reader.f64()?;
         self.frozen.load(reader)?;
-        Ok(Leaves::new(self.models.len(), self.frozen.len()))
+        Ok(LeafClaims::new(self.models.len(), self.frozen.len()))
     }
 
     /// Read the nodes of a tree, and of those below some more roots.
-    fn load_nodes(&mut self, reader: &mut Reader<'_>, roots: &[usize], leaves: &mut Leaves) -> Result<(), KernelError> {
+    fn load_nodes(
+        &mut self,
+        reader: &mut Reader<'_>,
+        roots: &[usize],
+        leaves: &mut LeafClaims,
+    ) -> Result<(), KernelError> {
         let nodes = Nodes::empty(&self.schema, self.options.max_bytes);
         self.nodes = nodes.load(reader, &self.schema, roots, leaves)?;
         Ok(())

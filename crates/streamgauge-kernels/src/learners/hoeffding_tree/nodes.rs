@@ -5,23 +5,23 @@ use crate::learners::bayes::{grow_column, set_capacity};
 use crate::learners::f64x4::LANES;
 use crate::learners::rows::{BLOCK, MAX_VECTORS, RowPanel};
 
+mod restructure;
 mod save;
-mod surgery;
 
-pub(super) use save::Leaves;
-pub(super) use surgery::NO_NODE;
+pub(super) use restructure::NO_NODE;
+pub(super) use save::LeafClaims;
 
 /// The place of a node that has split: it has no leaf.
 const SPLIT: u32 = u32::MAX;
 
 /// From this number on a leaf is a frozen one.
-pub(super) const FROZEN: usize = 1 << 31;
+pub(super) const FIRST_FROZEN: usize = 1 << 31;
 
 /// A step table that rows run down may take this share of the memory.
-const SHARE_OF_STEPS: usize = 8;
+const STEP_MEMORY_SHARE: usize = 8;
 
 /// How many rows are routed abreast, so that their cache misses overlap.
-const ABREAST: usize = 8;
+const GROUP: usize = 8;
 
 /// The sizes of step tables, which rows can run down without a check; larger trees have none.
 const SMALL: usize = 1 << 10;
@@ -48,8 +48,8 @@ impl Test {
 
 /// What is known of a node.
 #[derive(Debug, Clone, Copy)]
-struct Detail {
-    /// Its leaf, counted from [`FROZEN`] where that is frozen, or [`SPLIT`].
+struct Node {
+    /// Its leaf, counted from [`FIRST_FROZEN`] where that is frozen, or [`SPLIT`].
     leaf: u32,
     depth: u32,
     attribute: u32,
@@ -76,33 +76,33 @@ const COLUMNS: [Column; MAX_VECTORS * LANES] = {
 /// What rows read of nodes that run down a tree which asks for few numbers only: tables of their own, whose places need
 /// no arithmetic. A leaf is its own child: no number is greater than its threshold.
 #[derive(Debug, Clone, Default)]
-struct Steps {
+struct StepTable {
     thresholds: Vec<f64>,
     first_children: Vec<u32>,
     columns: Vec<Column>,
-    /// As [`Detail`] has them: rows that have arrived need not look there.
+    /// As [`Node`] has them: rows that have arrived need not look there.
     leaves: Vec<u32>,
 }
 
 /// The bytes that a step takes.
-const BYTES_OF_STEP: usize = size_of::<f64>() + 2 * size_of::<u32>() + size_of::<Column>();
+const STEP_BYTES: usize = size_of::<f64>() + 2 * size_of::<u32>() + size_of::<Column>();
 
 /// The steps in tables of known size: thresholds, first children, columns and leaves.
 type Table<'a, const N: usize> = (&'a [f64; N], &'a [u32; N], &'a [Column; N], &'a [u32; N]);
 
-impl Steps {
+impl StepTable {
     /// The tables, where they have `N` places.
     #[inline(always)]
-    fn of_size<const N: usize>(&self) -> Option<Table<'_, N>> {
+    fn as_fixed<const N: usize>(&self) -> Option<Table<'_, N>> {
         let Self { thresholds, first_children, columns, leaves } = self;
         let (thresholds, columns) = (thresholds[..].try_into().ok()?, columns[..].try_into().ok()?);
         Some((thresholds, first_children[..].try_into().ok()?, columns, leaves[..].try_into().ok()?))
     }
 
-    fn set(&mut self, node: usize, detail: &Detail) {
-        let threshold = if let Test::AtMost(threshold) = detail.test { threshold } else { f64::INFINITY };
-        (self.thresholds[node], self.first_children[node]) = (threshold, detail.first_child);
-        (self.columns[node], self.leaves[node]) = (COLUMNS[detail.attribute as usize % COLUMNS.len()], detail.leaf);
+    fn set(&mut self, index: usize, node: &Node) {
+        let threshold = if let Test::AtMost(threshold) = node.test { threshold } else { f64::INFINITY };
+        (self.thresholds[index], self.first_children[index]) = (threshold, node.first_child);
+        (self.columns[index], self.leaves[index]) = (COLUMNS[node.attribute as usize % COLUMNS.len()], node.leaf);
     }
 
     /// Have places for so many nodes.
@@ -132,15 +132,15 @@ impl Steps {
 /// All nodes, the root first and children side by side.
 #[derive(Debug, Clone)]
 pub(super) struct Nodes {
-    steps: Steps,
-    details: Vec<Detail>,
+    steps: StepTable,
+    nodes: Vec<Node>,
     /// Whether all attributes are few numbers, so that rows without gaps can run down without looking; else there are no
     /// steps.
-    runs: bool,
+    has_steps: bool,
     /// How many sixteenths of a step a block of rows runs down before each row looks whether it has arrived.
-    run: usize,
+    sixteenth_steps: usize,
     /// How many steps a table may have room for in excess of the nodes there are.
-    largest_room: usize,
+    max_capacity: usize,
 }
 
 impl Nodes {
@@ -152,89 +152,89 @@ impl Nodes {
     }
 
     pub(super) fn empty(schema: &Schema, max_bytes: usize) -> Self {
-        let runs = schema.n_attributes() <= MAX_VECTORS * LANES && schema.n_values.iter().all(|&n| n == 0);
-        let largest_room = max_bytes / SHARE_OF_STEPS / BYTES_OF_STEP;
-        Self { steps: Steps::default(), details: vec![], runs, run: 0, largest_room }
+        let has_steps = schema.n_attributes() <= MAX_VECTORS * LANES && schema.n_values.iter().all(|&n| n == 0);
+        let max_capacity = max_bytes / STEP_MEMORY_SHARE / STEP_BYTES;
+        Self { steps: StepTable::default(), nodes: vec![], has_steps, sixteenth_steps: 0, max_capacity }
     }
 
     /// How many steps there is room for where there are `n` nodes: none where rows cannot run.
-    fn room(&self, n: usize) -> usize {
-        let largest = if self.runs { self.largest_room } else { 0 };
-        [SMALL, MEDIUM, LARGE].into_iter().find(|&room| n <= room && room <= largest).unwrap_or(0)
+    fn step_capacity(&self, n: usize) -> usize {
+        let largest = if self.has_steps { self.max_capacity } else { 0 };
+        [SMALL, MEDIUM, LARGE].into_iter().find(|&capacity| n <= capacity && capacity <= largest).unwrap_or(0)
     }
 
     fn push_leaf(&mut self, leaf: usize, depth: u32) {
-        let (node, n) = (self.details.len() as u32, self.details.len() + 1);
+        let (node, n) = (self.nodes.len() as u32, self.nodes.len() + 1);
         let (leaf, test) = (leaf as u32, Test::Which(1));
-        let detail = Detail { leaf, depth, attribute: 0, first_child: node, heaviest_child: node, test };
-        grow_column(&mut self.details, n, detail);
+        let leaf_node = Node { leaf, depth, attribute: 0, first_child: node, heaviest_child: node, test };
+        grow_column(&mut self.nodes, n, leaf_node);
         self.update_step(node as usize);
     }
 
     /// Make known to rows that run what a node is now.
     fn update_step(&mut self, node: usize) {
-        let room = self.room(self.details.len());
-        if room < self.steps.leaves.len() {
-            self.steps = Steps::default();
+        let capacity = self.step_capacity(self.nodes.len());
+        if capacity < self.steps.leaves.len() {
+            self.steps = StepTable::default();
         }
-        if room > 0 {
-            self.steps.grow(room);
-            self.steps.set(node, &self.details[node]);
+        if capacity > 0 {
+            self.steps.grow(capacity);
+            self.steps.set(node, &self.nodes[node]);
         }
     }
 
     /// The bytes that so many nodes take on the heap.
-    pub fn bytes_of(&self, n_nodes: usize) -> usize {
-        self.room(n_nodes) * BYTES_OF_STEP + n_nodes * size_of::<Detail>()
+    pub fn bytes_for(&self, n_nodes: usize) -> usize {
+        self.step_capacity(n_nodes) * STEP_BYTES + n_nodes * size_of::<Node>()
     }
 
     /// Hold room for so many nodes, and no more than that unless there are more.
     pub fn set_capacity(&mut self, n_nodes: usize) {
-        let room = self.room(n_nodes);
-        self.steps.set_capacity(room);
-        set_capacity(&mut self.details, n_nodes);
+        let capacity = self.step_capacity(n_nodes);
+        self.steps.set_capacity(capacity);
+        set_capacity(&mut self.nodes, n_nodes);
     }
 
     /// All nodes that are leaves, with their leaves.
     pub fn leaves(&self) -> impl Iterator<Item = (u32, usize)> {
-        (0..).zip(&self.details).filter(|(_, node)| node.leaf != SPLIT).map(|(i, node)| (i, node.leaf as usize))
+        (0..).zip(&self.nodes).filter(|(_, node)| node.leaf != SPLIT).map(|(i, node)| (i, node.leaf as usize))
     }
 
     /// Give a leaf's node another leaf.
     pub fn set_leaf(&mut self, node: u32, leaf: usize) {
-        self.details[node as usize].leaf = leaf as u32;
+        self.nodes[node as usize].leaf = leaf as u32;
         self.update_step(node as usize);
     }
 
     /// How many nodes there are.
     pub fn len(&self) -> usize {
-        self.details.len()
+        self.nodes.len()
     }
 
     /// The depth of the deepest node; that of the root is 0.
     pub fn depth(&self) -> u32 {
-        self.details.iter().map(|node| node.depth).max().unwrap_or(0)
+        self.nodes.iter().map(|node| node.depth).max().unwrap_or(0)
     }
 
     /// The leaf of a node, where it is one.
     #[inline(always)]
     pub fn leaf(&self, node: u32) -> Option<usize> {
-        let leaf = self.details[node as usize].leaf;
+        let leaf = self.nodes[node as usize].leaf;
         if leaf == SPLIT { None } else { Some(leaf as usize) }
     }
 
-    /// Find the leaves of nodes again, some of which may have changed: from [`FROZEN`] on where one is frozen, or the
+    /// Find the leaves of nodes again, some of which may have changed: from [`FIRST_FROZEN`] on where one is frozen, or the
     /// node is none.
     pub fn find_leaves(&self, nodes: &[u32], leaves: &mut [u32]) {
         for (&node, leaf) in nodes.iter().zip(leaves) {
-            *leaf = self.details[node as usize].leaf;
+            *leaf = self.nodes[node as usize].leaf;
         }
     }
 
     /// Turn a leaf's node into one that asks, with a child for each of the given leaves.
     pub fn split(&mut self, node: u32, attribute: usize, test: Test, leaves: &[usize], heaviest: usize) {
-        let first_child = self.details.len() as u32;
-        let depth = self.details[node as usize].depth + 1;
+        let first_child = self.nodes.len() as u32;
+        let depth = self.nodes[node as usize].depth + 1;
         self.set_test(node as usize, attribute as u32, test, first_child, first_child + heaviest as u32);
         for &leaf in leaves {
             self.push_leaf(leaf, depth);
@@ -242,15 +242,15 @@ impl Nodes {
     }
 
     fn set_test(&mut self, node: usize, attribute: u32, test: Test, first_child: u32, heaviest_child: u32) {
-        let Detail { depth, .. } = self.details[node];
-        self.details[node] = Detail { leaf: SPLIT, depth, attribute, first_child, heaviest_child, test };
+        let Node { depth, .. } = self.nodes[node];
+        self.nodes[node] = Node { leaf: SPLIT, depth, attribute, first_child, heaviest_child, test };
         self.update_step(node);
     }
 
     /// The node where a row's way ends, from any node on.
     #[inline(never)]
     pub fn route(&self, mut node: u32, x: &[f64]) -> u32 {
-        while self.details[node as usize].leaf == SPLIT {
+        while self.nodes[node as usize].leaf == SPLIT {
             node = self.child(node, x);
         }
         node
@@ -259,7 +259,7 @@ impl Nodes {
     /// The child of a node that is no leaf to which a row goes.
     #[inline(always)]
     pub fn child(&self, node: u32, x: &[f64]) -> u32 {
-        let Detail { attribute, first_child, heaviest_child, test, .. } = self.details[node as usize];
+        let Node { attribute, first_child, heaviest_child, test, .. } = self.nodes[node as usize];
         let value = x[attribute as usize];
         match test {
             _ if value.is_nan() => heaviest_child,
@@ -278,43 +278,44 @@ impl Nodes {
         d: usize,
         panels: &[RowPanel],
         missing: Option<&[bool; BLOCK]>,
-        (ends, leaves): (&mut [u32], &mut [u32; BLOCK]),
+        (end_nodes, leaves): (&mut [u32], &mut [u32; BLOCK]),
     ) {
-        let ran = self.runs && self.run_down(panels, ends, leaves);
-        if ran {
-            let n_late = self.walk_late(panels, ends, leaves);
+        let descended = self.has_steps && self.descend_block(panels, end_nodes, leaves);
+        if descended {
+            let n_unfinished = self.finish_descents(panels, end_nodes, leaves);
             // So that in the long run one row of two blocks must walk: that costs about as much as a step of all rows.
-            self.run = (self.run + 2 * n_late).saturating_sub(1);
+            self.sixteenth_steps = (self.sixteenth_steps + 2 * n_unfinished).saturating_sub(1);
         }
-        if missing.is_some() || !ran {
+        if missing.is_some() || !descended {
             // A row with gaps ran past them: it starts again, and looks where it goes.
-            let missing = if ran { missing } else { None }.unwrap_or(&[true; BLOCK]);
-            for (i, (end, _)) in ends.iter_mut().zip(missing).enumerate().filter(|(_, (_, missing))| **missing) {
+            let missing = if descended { missing } else { None }.unwrap_or(&[true; BLOCK]);
+            for (i, (end, _)) in end_nodes.iter_mut().zip(missing).enumerate().filter(|(_, (_, missing))| **missing) {
                 *end = self.route(0, &x[i * d..(i + 1) * d]);
-                leaves[i % BLOCK] = self.details[*end as usize].leaf;
+                leaves[i % BLOCK] = self.nodes[*end as usize].leaf;
             }
         }
     }
 
     /// Take the rows that have not arrived down to their leaves; how many they were.
     #[inline(always)]
-    fn walk_late(&self, panels: &[RowPanel], ends: &mut [u32], leaves: &mut [u32; BLOCK]) -> usize {
-        let mut n_late = 0;
-        if leaves[..ends.len()].iter().fold(false, |late, &leaf| late | (leaf == SPLIT)) {
-            for ((end, leaf), panel) in ends.iter_mut().zip(leaves).zip(panels).filter(|((_, leaf), _)| **leaf == SPLIT)
+    fn finish_descents(&self, panels: &[RowPanel], end_nodes: &mut [u32], leaves: &mut [u32; BLOCK]) -> usize {
+        let mut n_unfinished = 0;
+        if leaves[..end_nodes.len()].iter().fold(false, |late, &leaf| late | (leaf == SPLIT)) {
+            for ((end, leaf), panel) in
+                end_nodes.iter_mut().zip(leaves).zip(panels).filter(|((_, leaf), _)| **leaf == SPLIT)
             {
                 // A row with gaps may have run past the last node.
-                *end = self.walk_down(*end % self.steps.leaves.len() as u32, panel);
+                *end = self.descend(*end % self.steps.leaves.len() as u32, panel);
                 *leaf = self.steps.leaves[*end as usize];
-                n_late += 1;
+                n_unfinished += 1;
             }
         }
-        n_late
+        n_unfinished
     }
 
     /// Take a row without gaps down to its leaf, in a tree that asks for numbers only.
     #[inline(always)]
-    fn walk_down(&self, mut node: u32, panel: &RowPanel) -> u32 {
+    fn descend(&self, mut node: u32, panel: &RowPanel) -> u32 {
         loop {
             let (column, threshold) = (self.steps.columns[node as usize], self.steps.thresholds[node as usize]);
             let value = panel.0[column as usize];
@@ -329,53 +330,58 @@ impl Nodes {
     /// Take rows some steps down, several side by side; false where there are too many steps for that. Tables of known
     /// size need no check of their bounds.
     #[inline(always)]
-    fn run_down(&self, panels: &[RowPanel], ends: &mut [u32], leaves: &mut [u32; BLOCK]) -> bool {
-        self.run_down_in::<SMALL>(panels, ends, leaves)
-            || self.run_down_in::<MEDIUM>(panels, ends, leaves)
-            || self.run_down_in::<LARGE>(panels, ends, leaves)
+    fn descend_block(&self, panels: &[RowPanel], end_nodes: &mut [u32], leaves: &mut [u32; BLOCK]) -> bool {
+        self.descend_block_in::<SMALL>(panels, end_nodes, leaves)
+            || self.descend_block_in::<MEDIUM>(panels, end_nodes, leaves)
+            || self.descend_block_in::<LARGE>(panels, end_nodes, leaves)
     }
 
     /// The same where the tables have `N` places; false where they have not. A function of its own, since its loop needs
     /// all registers.
     #[inline(never)]
-    fn run_down_in<const N: usize>(&self, panels: &[RowPanel], ends: &mut [u32], leaves: &mut [u32; BLOCK]) -> bool {
-        let Some(steps) = self.steps.of_size::<N>() else { return false };
+    fn descend_block_in<const N: usize>(
+        &self,
+        panels: &[RowPanel],
+        end_nodes: &mut [u32],
+        leaves: &mut [u32; BLOCK],
+    ) -> bool {
+        let Some(steps) = self.steps.as_fixed::<N>() else { return false };
         // Where the last rows of a batch are left, which are late.
-        ends.fill(0);
+        end_nodes.fill(0);
         leaves.fill(steps.3[0]);
-        let chunks = panels.as_chunks::<ABREAST>().0.iter().zip(leaves.as_chunks_mut::<ABREAST>().0);
-        for ((panels, leaves), ends) in chunks.zip(ends.as_chunks_mut::<ABREAST>().0) {
-            *ends = run_down(steps, panels, self.run / 16);
-            *leaves = ends.map(|end| steps.3[end as usize % N]);
+        let chunks = panels.as_chunks::<GROUP>().0.iter().zip(leaves.as_chunks_mut::<GROUP>().0);
+        for ((panels, leaves), end_nodes) in chunks.zip(end_nodes.as_chunks_mut::<GROUP>().0) {
+            *end_nodes = descend_group(steps, panels, self.sixteenth_steps / 16);
+            *leaves = end_nodes.map(|end| steps.3[end as usize % N]);
         }
         true
     }
 
     /// The bytes it holds on the heap.
     pub fn n_bytes(&self) -> usize {
-        self.steps.n_bytes() + self.details.capacity() * size_of::<Detail>()
+        self.steps.n_bytes() + self.nodes.capacity() * size_of::<Node>()
     }
 }
 
 /// Take eight rows some steps down, side by side and without a branch, so that their cache misses overlap.
 #[inline(always)]
-fn run_down<const N: usize>(
+fn descend_group<const N: usize>(
     (thresholds, first_children, columns, _): Table<'_, N>,
-    panels: &[RowPanel; ABREAST],
+    panels: &[RowPanel; GROUP],
     n_steps: usize,
-) -> [u32; ABREAST] {
-    let mut at = [0; ABREAST];
+) -> [u32; GROUP] {
+    let mut positions = [0; GROUP];
     for _ in 0..n_steps {
-        for (at, panel) in at.iter_mut().zip(panels) {
-            let node = *at as usize % N;
+        for (position, panel) in positions.iter_mut().zip(panels) {
+            let node = *position as usize % N;
             let value = panel.0[columns[node] as usize];
             // Not `value > threshold`: whether the first of two is less or not a number, the processor adds at once.
             #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "a row with missing values is routed again")]
             let is_more = !(thresholds[node] >= value);
-            *at = first_children[node] + u32::from(is_more);
+            *position = first_children[node] + u32::from(is_more);
         }
     }
-    at
+    positions
 }
 
 #[cfg(test)]
@@ -414,12 +420,12 @@ mod tests {
         nodes.split(0, 1, Test::AtMost(0.5), &[0, 1], 1);
         nodes.split(2, 0, Test::AtMost(-0.5), &[1, 2], 0);
         let x: Vec<f64> = (0..2 * 21).map(|i| if i == 13 { f64::NAN } else { (f64::from(i) * 1.7).sin() }).collect();
-        let (mut ends, mut leaves) = ([0; 21], [0; BLOCK]);
+        let (mut end_nodes, mut leaves) = ([0; 21], [0; BLOCK]);
         for _ in 0..2 {
             let mut rows = Rows::<1>::new(&Layout::new(&schema), 32);
             rows.fill(&Layout::new(&schema), &x, 21);
-            nodes.route_block(&x, 2, rows.panels(), rows.missing_rows(), (&mut ends, &mut leaves));
-            for (i, (&end, &leaf)) in ends.iter().zip(&leaves).enumerate() {
+            nodes.route_block(&x, 2, rows.panels(), rows.missing_rows(), (&mut end_nodes, &mut leaves));
+            for (i, (&end, &leaf)) in end_nodes.iter().zip(&leaves).enumerate() {
                 assert_eq!(end, nodes.route(0, &x[2 * i..2 * i + 2]));
                 assert_eq!(Some(leaf as usize), nodes.leaf(end));
             }
@@ -439,12 +445,12 @@ mod tests {
         }
         let mut rows = Rows::<1>::new(&Layout::new(&schema), BLOCK);
         let x: Vec<f64> = (0..BLOCK).map(|i| if i % 2 == 0 { f64::NAN } else { 1.0 }).collect();
-        let (mut ends, mut leaves) = ([0; BLOCK], [0; BLOCK]);
+        let (mut end_nodes, mut leaves) = ([0; BLOCK], [0; BLOCK]);
         for steps in 0..SMALL {
-            nodes.run = 16 * steps;
+            nodes.sixteenth_steps = 16 * steps;
             rows.fill(&Layout::new(&schema), &x, BLOCK);
-            nodes.route_block(&x, 1, rows.panels(), rows.missing_rows(), (&mut ends, &mut leaves));
-            assert_eq!((ends[0], ends[1]), (1, last));
+            nodes.route_block(&x, 1, rows.panels(), rows.missing_rows(), (&mut end_nodes, &mut leaves));
+            assert_eq!((end_nodes[0], end_nodes[1]), (1, last));
         }
     }
 
@@ -455,7 +461,7 @@ mod tests {
         let bytes = writer.finish();
         let load = |bytes: &[u8], n_leaves: usize| {
             let mut reader = Reader::new("nodes", 1, bytes)?;
-            let mut leaves = Leaves::new(n_leaves, 0);
+            let mut leaves = LeafClaims::new(n_leaves, 0);
             let nodes = Nodes::empty(&schema(), 1 << 25).load(&mut reader, &schema(), &[], &mut leaves)?;
             leaves.check(&reader).map(|()| nodes)
         };
@@ -464,7 +470,7 @@ mod tests {
         assert_eq!(loaded.route(0, &[0.6, 2.0]), tree().route(0, &[0.6, 2.0]));
         assert!(load(&bytes, 4).is_err() && load(&bytes, 6).is_err());
         let mut twice = tree();
-        twice.details[2].first_child = 3;
+        twice.nodes[2].first_child = 3;
         let mut writer = Writer::new("nodes", 1);
         twice.save(&mut writer);
         assert!(load(&writer.finish(), 5).is_err());

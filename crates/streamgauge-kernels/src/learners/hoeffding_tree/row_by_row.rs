@@ -29,7 +29,7 @@ pub(super) trait RowByRow<const V: usize> {
                 if let Some(votes) = votes.as_mut().and_then(Iterator::next) {
                     votes.fill(0.0);
                     if tested {
-                        let (_, leaf) = self.tree().leaf_from(0, x);
+                        let (_, leaf) = self.tree().find_leaf(0, x);
                         self.tree().vote_at(leaf, row, votes);
                     }
                 }

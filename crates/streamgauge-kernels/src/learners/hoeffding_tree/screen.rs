@@ -1,31 +1,31 @@
 //! A cheap look at the splits of a leaf: most attempts end with "not yet", and single precision is enough to know it.
 
-use super::split::{LEAST_SHARE, N_THRESHOLDS};
+use super::split::{MIN_BRANCH_SHARE, N_THRESHOLDS};
 use crate::learners::bayes::{Columns, Models};
 use crate::learners::f64x4::{F64x4, LANES};
 use crate::learners::vector_math::{normal_cdf_f32, x_ln_x, x_ln_x_f32};
 
 /// Thresholds are written in whole vectors; the next attribute overwrites the excess.
-const WRITTEN: usize = 16;
+const WRITE_WIDTH: usize = 16;
 /// No merit in single precision is further than this from the exact one.
-const MARGIN: f64 = 1e-4;
+const MAX_ERROR: f64 = 1e-4;
 /// So many standard deviations from the mean there is nothing left of a class.
-const BEYOND: f32 = 100.0;
+const FAR: f32 = 100.0;
 /// A merit below all others.
-const NONE: f32 = -1e30;
+const NO_MERIT: f32 = -1e30;
 /// With more classes the errors of single precision could add up to more than the margin.
 const MAX_CLASSES: usize = 100;
 
 /// The thresholds of all numeric attributes in one column, and what is worked out for each.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SplitScreener {
-    /// Standard deviations from the mean of the class; [`BEYOND`] all of them where the threshold is outside its range.
+    /// Standard deviations from the mean of the class; [`FAR`] all of them where the threshold is outside its range.
     z: Vec<f32>,
     /// The share of the weight at or below the threshold.
     left: Vec<f32>,
     merit: Vec<f32>,
     /// Per column, whether its best split may be the one that is asked for.
-    leads: Vec<bool>,
+    contenders: Vec<bool>,
 }
 
 /// What a look at the splits of a leaf tells.
@@ -60,56 +60,56 @@ impl SplitScreener {
         }
         // No split gains more than all the entropy there is.
         let entropy = |class| -x_ln_x(models.column(model, class, 0).weight / total);
-        if bound.is_some_and(|bound| (0..n_classes).map(entropy).sum::<f64>() + MARGIN < bound) {
+        if bound.is_some_and(|bound| (0..n_classes).map(entropy).sum::<f64>() + MAX_ERROR < bound) {
             return SplitScreen::NoSplit;
         }
-        self.clear(d);
+        self.reset(d);
         for class in 0..n_classes {
             let weight = models.column(model, class, 0).weight;
             if weight > 0.0 {
-                if !self.place_thresholds(models, model, n_classes, class) {
+                if !self.set_thresholds(models, model, n_classes, class) {
                     return SplitScreen::Unknown;
                 }
                 self.add_class((weight / total) as f32);
             }
         }
-        let best_two = if self.finish() { self.best_two(d) } else { None };
+        let best_two = if self.compute_merits() { self.find_best_two(d) } else { None };
         let Some((first, second)) = best_two else { return SplitScreen::Unknown };
         let lead = f64::from(first - second);
-        if bound.is_some_and(|bound| lead + MARGIN < bound) {
+        if bound.is_some_and(|bound| lead + MAX_ERROR < bound) {
             return SplitScreen::NoSplit;
         }
-        let leads = bound.is_none_or(|bound| lead - MARGIN > bound);
+        let leads = bound.is_none_or(|bound| lead - MAX_ERROR > bound);
         // Each merit may be off by the margin.
-        self.find_leaders(d, if leads { first } else { second } - 3.0 * MARGIN as f32);
+        self.mark_contenders(d, if leads { first } else { second } - 3.0 * MAX_ERROR as f32);
         if leads { SplitScreen::Splits } else { SplitScreen::MaySplit }
     }
 
     /// Whether the best split of a column may be the one that was asked for.
     #[inline(always)]
-    pub fn leads(&self, column: usize) -> bool {
-        self.leads[column]
+    pub fn is_contender(&self, column: usize) -> bool {
+        self.contenders[column]
     }
 
     /// The bytes it holds on the heap.
     pub fn n_bytes(&self) -> usize {
-        let Self { z, left, merit, leads } = self;
+        let Self { z, left, merit, contenders } = self;
         let numbers = [z, left, merit].map(|column| column.capacity() * size_of::<f32>());
-        numbers.iter().sum::<usize>() + leads.capacity()
+        numbers.iter().sum::<usize>() + contenders.capacity()
     }
 
     /// The bytes it holds on the heap once it has looked at `d` attributes.
-    pub fn bytes_of(d: usize) -> usize {
+    pub fn bytes_for(d: usize) -> usize {
         3 * Self::length(d) * size_of::<f32>() + d
     }
 
     /// How many thresholds `d` attributes take.
     fn length(d: usize) -> usize {
-        (d * N_THRESHOLDS).next_multiple_of(WRITTEN) + WRITTEN
+        (d * N_THRESHOLDS).next_multiple_of(WRITE_WIDTH) + WRITE_WIDTH
     }
 
     /// Make room for `d` attributes.
-    fn clear(&mut self, d: usize) {
+    fn reset(&mut self, d: usize) {
         for column in [&mut self.z, &mut self.left, &mut self.merit] {
             column.resize(Self::length(d), 0.0);
         }
@@ -119,7 +119,7 @@ impl SplitScreener {
 
     /// Place the thresholds of all attributes as one class sees them; false where that needs double precision.
     #[inline(always)]
-    fn place_thresholds<const V: usize>(
+    fn set_thresholds<const V: usize>(
         &mut self,
         models: &Models<V>,
         model: usize,
@@ -134,10 +134,10 @@ impl SplitScreener {
                 (min, max) = (min.min(seen.min), max.max(seen.max));
             }
             let columns = vector * LANES..d.min((vector + 1) * LANES);
-            let places = Places::new(models.columns(model, class, vector), min, max);
+            let grid = ThresholdGrid::new(models.columns(model, class, vector), min, max);
             for (i, column) in columns.enumerate() {
-                certain &= places.certain[i];
-                self.write_thresholds(column, places.first.0[i], places.width.0[i], places.low.0[i], places.high.0[i]);
+                certain &= grid.certain[i];
+                self.write_thresholds(column, grid.first.0[i], grid.width.0[i], grid.low.0[i], grid.high.0[i]);
             }
         }
         certain
@@ -148,12 +148,12 @@ impl SplitScreener {
     #[inline(always)]
     fn write_thresholds(&mut self, column: usize, first: f64, width: f64, low: f64, high: f64) {
         let (first, width, low, high) = (first as f32, width as f32, low as f32, high as f32);
-        let z = &mut self.z[column * N_THRESHOLDS..column * N_THRESHOLDS + WRITTEN];
+        let z = &mut self.z[column * N_THRESHOLDS..column * N_THRESHOLDS + WRITE_WIDTH];
         for (i, z) in z.iter_mut().enumerate() {
             let k = (i + 1) as f32;
             let inside = width.mul_add(k, first);
-            let below_all = if k >= high { BEYOND } else { inside };
-            *z = if k < low { -BEYOND } else { below_all };
+            let below_all = if k >= high { FAR } else { inside };
+            *z = if k < low { -FAR } else { below_all };
         }
     }
 
@@ -162,7 +162,7 @@ impl SplitScreener {
     fn add_class(&mut self, share: f32) {
         let Self { z, left, merit, .. } = self;
         // What was written beyond the last threshold is left out, down to whole vectors.
-        let n = z.len() - WRITTEN;
+        let n = z.len() - WRITE_WIDTH;
         for ((&z, left), merit) in z[..n].iter().zip(&mut left[..n]).zip(&mut merit[..n]) {
             let below = share * normal_cdf_f32(z);
             *left += below;
@@ -172,44 +172,44 @@ impl SplitScreener {
 
     /// Turn the sums into merits; false where a share is too near to the least one to tell.
     #[inline(always)]
-    fn finish(&mut self) -> bool {
-        let least = LEAST_SHARE as f32;
+    fn compute_merits(&mut self) -> bool {
+        let least = MIN_BRANCH_SHARE as f32;
         let mut certain = true;
-        let n = self.left.len() - WRITTEN;
+        let n = self.left.len() - WRITE_WIDTH;
         for (&left, merit) in self.left[..n].iter().zip(&mut self.merit[..n]) {
             let right = 1.0 - left;
             let smaller = if left < right { left } else { right };
             certain &= (smaller - least).abs() > 1e-5;
-            let found = *merit - x_ln_x_f32(left) - x_ln_x_f32(right);
-            *merit = if smaller > least { found } else { NONE };
+            let gain = *merit - x_ln_x_f32(left) - x_ln_x_f32(right);
+            *merit = if smaller > least { gain } else { NO_MERIT };
         }
         certain
     }
 
     /// The best merits of the two best columns; `None` where there are not two.
     #[inline(always)]
-    fn best_two(&self, d: usize) -> Option<(f32, f32)> {
-        let (mut first, mut second) = (NONE, NONE);
+    fn find_best_two(&self, d: usize) -> Option<(f32, f32)> {
+        let (mut first, mut second) = (NO_MERIT, NO_MERIT);
         for merits in &self.merit.as_chunks::<N_THRESHOLDS>().0[..d] {
-            let best = greatest(merits);
+            let best = find_greatest(merits);
             second = second.max(best.min(first));
             first = first.max(best);
         }
-        (second > NONE).then_some((first, second))
+        (second > NO_MERIT).then_some((first, second))
     }
 
     /// Find the columns that have at least some merit.
     #[inline(always)]
-    fn find_leaders(&mut self, d: usize, least: f32) {
-        self.leads.clear();
+    fn mark_contenders(&mut self, d: usize, least: f32) {
+        self.contenders.clear();
         for merits in &self.merit.as_chunks::<N_THRESHOLDS>().0[..d] {
-            self.leads.push(greatest(merits) >= least);
+            self.contenders.push(find_greatest(merits) >= least);
         }
     }
 }
 
 /// Where the thresholds of four columns lie for a class, whose values are least and greatest as given over all classes.
-struct Places {
+struct ThresholdGrid {
     /// The place before the first threshold, and the distance of two, in standard deviations from the mean of the class.
     first: F64x4,
     width: F64x4,
@@ -220,7 +220,7 @@ struct Places {
     certain: [bool; LANES],
 }
 
-impl Places {
+impl ThresholdGrid {
     #[inline(always)]
     fn new(seen: Columns, min: F64x4, max: F64x4) -> Self {
         let Columns { weight, mean, squares, min: least, max: greatest } = seen;
@@ -250,8 +250,8 @@ impl Places {
 
 /// The greatest of some merits.
 #[inline(always)]
-fn greatest(merits: &[f32; N_THRESHOLDS]) -> f32 {
-    merits.iter().fold(NONE, |best, &merit| best.max(merit))
+fn find_greatest(merits: &[f32; N_THRESHOLDS]) -> f32 {
+    merits.iter().fold(NO_MERIT, |best, &merit| best.max(merit))
 }
 
 /// Whether a number of steps is too near to a threshold for single precision to tell on which side of it it is.

@@ -9,9 +9,9 @@ use crate::learners::vector_math::normal_cdf;
 /// How many thresholds are tried for a numeric attribute.
 pub(super) const N_THRESHOLDS: usize = 10;
 /// The same, padded to whole vectors.
-pub(super) const PADDED: usize = 12;
+pub(super) const N_PADDED: usize = 12;
 /// At least two branches must each get more than this share of the weight.
-pub(super) const LEAST_SHARE: f64 = 0.01;
+pub(super) const MIN_BRANCH_SHARE: f64 = 0.01;
 
 /// A way to split a leaf.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,7 +37,7 @@ pub(super) struct Best {
 
 /// What a leaf knows, and how its splits are to be judged.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Judge<'a, const V: usize> {
+pub(super) struct SplitEvaluator<'a, const V: usize> {
     /// All leaves.
     pub models: &'a Models<V>,
     /// The leaf.
@@ -50,16 +50,16 @@ pub(super) struct Judge<'a, const V: usize> {
     pub criterion: SplitCriterion,
 }
 
-impl<const V: usize> Judge<'_, V> {
+impl<const V: usize> SplitEvaluator<'_, V> {
     /// The best split of a leaf by an attribute that counts; `None` where none of them can split it.
     ///
     /// Of equals the last attribute wins, as in MOA.
     #[inline(always)]
-    pub fn best(&self, counts: impl Fn(usize, Slot) -> bool) -> Option<Best> {
+    pub fn find_best(&self, counts: impl Fn(usize, Slot) -> bool) -> Option<Best> {
         let (mut best, mut second): (Option<Candidate>, f64) = (None, f64::NEG_INFINITY);
         // Plain loops: what an adapter of iterators leaves in a function of its own is compiled for no vectors.
         for (attribute, slot) in self.models.slots(self.model) {
-            let candidate = if counts(attribute, slot) { self.candidate(attribute, slot) } else { None };
+            let candidate = if counts(attribute, slot) { self.find_candidate(attribute, slot) } else { None };
             let Some(candidate) = candidate else { continue };
             match best {
                 Some(Candidate { merit: most, .. }) if candidate.merit < most => second = second.max(candidate.merit),
@@ -77,11 +77,11 @@ impl<const V: usize> Judge<'_, V> {
 
     /// The best split by each attribute that a leaf looks at.
     #[inline(always)]
-    pub fn candidates(&self, looks_at: impl Fn(usize) -> bool) -> Vec<Candidate> {
+    pub fn find_candidates(&self, uses: impl Fn(usize) -> bool) -> Vec<Candidate> {
         let mut candidates = vec![];
         for (attribute, slot) in self.models.slots(self.model) {
-            if looks_at(attribute)
-                && let Some(candidate) = self.candidate(attribute, slot)
+            if uses(attribute)
+                && let Some(candidate) = self.find_candidate(attribute, slot)
             {
                 candidates.push(candidate);
             }
@@ -91,12 +91,12 @@ impl<const V: usize> Judge<'_, V> {
 
     /// The best split by an attribute; `None` where it cannot split the leaf.
     #[inline(always)]
-    pub fn candidate(&self, attribute: usize, slot: Slot) -> Option<Candidate> {
-        let found = match slot {
-            Slot::Numeric(column) => self.best_threshold(column),
-            Slot::Nominal(i) => self.best_of_values(self.models.layout().nominal[i]),
+    pub fn find_candidate(&self, attribute: usize, slot: Slot) -> Option<Candidate> {
+        let best = match slot {
+            Slot::Numeric(column) => self.find_best_threshold(column),
+            Slot::Nominal(i) => self.find_best_values(self.models.layout().nominal[i]),
         };
-        found.map(|(test, merit)| Candidate { attribute, slot, test, merit })
+        best.map(|(test, merit)| Candidate { attribute, slot, test, merit })
     }
 
     /// The merit of no split, over the rows in which an attribute is known.
@@ -109,13 +109,13 @@ impl<const V: usize> Judge<'_, V> {
 
     /// The best threshold of a numeric column; `None` where no threshold leaves enough weight on both sides.
     #[inline(always)]
-    fn best_threshold(&self, column: usize) -> Option<(Test, f64)> {
+    fn find_best_threshold(&self, column: usize) -> Option<(Test, f64)> {
         let Self { models, model, n_classes, .. } = *self;
-        let (min, max) = range(models, model, n_classes, column);
+        let (min, max) = find_range(models, model, n_classes, column);
         if min.partial_cmp(&max) != Some(std::cmp::Ordering::Less) {
             return None;
         }
-        let mut thresholds = [0.0; PADDED];
+        let mut thresholds = [0.0; N_PADDED];
         for (i, threshold) in thresholds.iter_mut().enumerate() {
             *threshold = (max - min) / (N_THRESHOLDS + 1) as f64 * (i + 1) as f64 + min;
         }
@@ -123,7 +123,7 @@ impl<const V: usize> Judge<'_, V> {
             SplitCriterion::InfoGain => self.threshold_merits::<InfoGain>(column, &thresholds),
             SplitCriterion::Gini => self.threshold_merits::<Gini>(column, &thresholds),
             SplitCriterion::Hellinger => {
-                let below = |class, i: usize| self.below(class, column, thresholds[i]);
+                let below = |class, i: usize| self.weight_below(class, column, thresholds[i]);
                 hellinger::threshold_merits(n_classes, below)
             }
         };
@@ -143,23 +143,23 @@ impl<const V: usize> Judge<'_, V> {
     }
 
     /// The weight of a class at or below a threshold, and all of it.
-    fn below(&self, class: usize, column: usize, threshold: f64) -> (f64, f64) {
+    fn weight_below(&self, class: usize, column: usize, threshold: f64) -> (f64, f64) {
         let seen = self.models.column(self.model, class, column);
-        let below = if seen.weight > 0.0 { Share::of(seen).at_most(threshold) } else { 0.0 };
+        let below = if seen.weight > 0.0 { NormalShare::new(seen).weight_at_most(threshold) } else { 0.0 };
         (below, seen.weight)
     }
 
     /// The merit of each threshold, all of them side by side.
     #[inline(always)]
-    fn threshold_merits<C: Impurity>(&self, column: usize, thresholds: &[f64; PADDED]) -> [f64; PADDED] {
-        let (mut left, mut right) = ([0.0; PADDED], [0.0; PADDED]);
-        let (mut left_sums, mut right_sums) = ([0.0; PADDED], [0.0; PADDED]);
+    fn threshold_merits<C: Impurity>(&self, column: usize, thresholds: &[f64; N_PADDED]) -> [f64; N_PADDED] {
+        let (mut left, mut right) = ([0.0; N_PADDED], [0.0; N_PADDED]);
+        let (mut left_sums, mut right_sums) = ([0.0; N_PADDED], [0.0; N_PADDED]);
         for class in 0..self.n_classes {
             let seen = self.models.column(self.model, class, column);
             if seen.weight > 0.0 {
-                let share = Share::of(seen);
-                for i in 0..PADDED {
-                    let below = share.at_most(thresholds[i]);
+                let share = NormalShare::new(seen);
+                for i in 0..N_PADDED {
+                    let below = share.weight_at_most(thresholds[i]);
                     let above = seen.weight - below;
                     left[i] += below;
                     right[i] += above;
@@ -168,57 +168,57 @@ impl<const V: usize> Judge<'_, V> {
                 }
             }
         }
-        let mut merits = [0.0; PADDED];
-        for i in 0..PADDED {
+        let mut merits = [0.0; N_PADDED];
+        for i in 0..N_PADDED {
             let total = left[i] + right[i];
             let merit = (C::branch(left_sums[i], left[i]) + C::branch(right_sums[i], right[i])) / total;
             let smaller = if left[i] < right[i] { left[i] } else { right[i] };
-            merits[i] = if smaller / total > LEAST_SHARE { merit } else { f64::NEG_INFINITY };
+            merits[i] = if smaller / total > MIN_BRANCH_SHARE { merit } else { f64::NEG_INFINITY };
         }
         merits
     }
 
     /// The best question about a nominal attribute; `None` where its values leave all weight in one branch.
     #[inline(always)]
-    fn best_of_values(&self, table: NominalTable) -> Option<(Test, f64)> {
+    fn find_best_values(&self, table: NominalTable) -> Option<(Test, f64)> {
         match self.criterion {
-            SplitCriterion::InfoGain => self.best_value::<InfoGain>(table),
-            SplitCriterion::Gini => self.best_value::<Gini>(table),
+            SplitCriterion::InfoGain => self.find_best_values_by::<InfoGain>(table),
+            SplitCriterion::Gini => self.find_best_values_by::<Gini>(table),
             SplitCriterion::Hellinger => {
                 let counts = (0..self.n_classes).map(|class| self.models.counts(self.model, class)).collect::<Vec<_>>();
-                hellinger::best_of_values(&counts, table, self.binary)
+                hellinger::find_best_values(&counts, table, self.binary)
             }
         }
     }
 
     /// The same for a criterion that adds up over branches.
     #[inline(always)]
-    fn best_value<C: Impurity>(&self, table: NominalTable) -> Option<(Test, f64)> {
-        let count = |class: usize, at: usize| self.models.counts(self.model, class)[at];
+    fn find_best_values_by<C: Impurity>(&self, table: NominalTable) -> Option<(Test, f64)> {
+        let count = |class: usize, index: usize| self.models.counts(self.model, class)[index];
         let classes = 0..self.n_classes;
         let total: f64 = classes.clone().map(|class| count(class, table.total())).sum();
         let (mut sum, mut n_heavy, mut best) = (0.0, 0, None);
-        for at in table.start..table.total() {
-            let weight: f64 = classes.clone().map(|class| count(class, at)).sum();
-            sum += C::branch(classes.clone().map(|class| C::term(count(class, at))).sum::<f64>(), weight);
-            n_heavy += usize::from(weight / total > LEAST_SHARE);
+        for index in table.start..table.total() {
+            let weight: f64 = classes.clone().map(|class| count(class, index)).sum();
+            sum += C::branch(classes.clone().map(|class| C::term(count(class, index))).sum::<f64>(), weight);
+            n_heavy += usize::from(weight / total > MIN_BRANCH_SHARE);
         }
         if !self.binary && n_heavy >= 2 {
             best = Some((Test::Which(table.n_values as u32), sum / total));
         }
-        for at in table.start..table.total() {
+        for index in table.start..table.total() {
             let (mut weight, mut sum, mut rest) = (0.0, 0.0, 0.0);
             for class in classes.clone() {
-                let (is, all) = (count(class, at), count(class, table.total()));
+                let (is, all) = (count(class, index), count(class, table.total()));
                 weight += is;
                 sum += C::term(is);
                 rest += C::term(all - is);
             }
             let merit = (C::branch(sum, weight) + C::branch(rest, total - weight)) / total;
-            let enough = weight / total > LEAST_SHARE && (total - weight) / total > LEAST_SHARE;
+            let enough = weight / total > MIN_BRANCH_SHARE && (total - weight) / total > MIN_BRANCH_SHARE;
             // Rounding must not prefer a question about one value to that about all of them.
             if enough && best.is_none_or(|(_, most)| merit > most + 1e-12) {
-                best = Some((Test::Is((at - table.start) as u32), merit));
+                best = Some((Test::Is((index - table.start) as u32), merit));
             }
         }
         best
@@ -227,7 +227,12 @@ impl<const V: usize> Judge<'_, V> {
 
 /// The least and the greatest value of a column.
 #[inline(always)]
-pub(super) fn range<const V: usize>(models: &Models<V>, model: usize, n_classes: usize, column: usize) -> (f64, f64) {
+pub(super) fn find_range<const V: usize>(
+    models: &Models<V>,
+    model: usize,
+    n_classes: usize,
+    column: usize,
+) -> (f64, f64) {
     let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
     for class in 0..n_classes {
         let seen = models.column(model, class, column);
@@ -239,22 +244,22 @@ pub(super) fn range<const V: usize>(models: &Models<V>, model: usize, n_classes:
 
 /// The weight of a class at or below a threshold: that of a normal distribution, within the range that was seen.
 #[derive(Debug, Clone, Copy)]
-struct Share {
+struct NormalShare {
     seen: Column,
     /// 1 over the standard deviation; infinite where there is none, so that all weight is at the mean.
     precision: f64,
 }
 
-impl Share {
+impl NormalShare {
     #[inline(always)]
-    fn of(seen: Column) -> Self {
-        let spread = if seen.weight > 1.0 { seen.weight - 1.0 } else { 1.0 };
+    fn new(seen: Column) -> Self {
+        let dof = if seen.weight > 1.0 { seen.weight - 1.0 } else { 1.0 };
         let squares = if seen.weight > 1.0 { seen.squares } else { 0.0 };
-        Self { seen, precision: (spread / squares).sqrt() }
+        Self { seen, precision: (dof / squares).sqrt() }
     }
 
     #[inline(always)]
-    fn at_most(&self, threshold: f64) -> f64 {
+    fn weight_at_most(&self, threshold: f64) -> f64 {
         let Column { weight, mean, min, max, .. } = self.seen;
         let below = weight * normal_cdf((threshold - mean) * self.precision);
         let below = if threshold >= max { weight } else { below };
@@ -273,7 +278,7 @@ pub(super) fn branch_weights<const V: usize>(
     let weight = |branch: usize, class: usize| match (candidate.test, candidate.slot) {
         (Test::AtMost(threshold), Slot::Numeric(column)) => {
             let seen = models.column(model, class, column);
-            let below = if seen.weight > 0.0 { Share::of(seen).at_most(threshold) } else { 0.0 };
+            let below = if seen.weight > 0.0 { NormalShare::new(seen).weight_at_most(threshold) } else { 0.0 };
             if branch == 0 { below } else { seen.weight - below }
         }
         (Test::Is(code), Slot::Nominal(i)) => {

@@ -13,19 +13,19 @@ use crate::learners::{ABSTAINED, Block};
 
 /// Rows that wait to be predicted, each with its leaf.
 #[derive(Debug, Clone)]
-pub(super) struct Waiting {
+pub(super) struct TwoClassBlock {
     pub deferred: DeferredRows,
     pub leaves: [u32; BLOCK],
     /// Per class, its weight before the row, where votes are wanted.
     pub weights: [[f64; BLOCK]; 2],
     /// The majority after the row, and the logarithms of the densities of its class then, where it is reviewed.
     pub majorities: [i32; BLOCK],
-    pub again: [F64x4; BLOCK],
+    pub recheck_sums: [F64x4; BLOCK],
     /// What their leaves say of them, where votes are wanted.
-    two_class_votes: TwoClassVotes,
+    votes: TwoClassVotes,
 }
 
-impl Waiting {
+impl TwoClassBlock {
     /// No rows.
     pub fn new() -> Self {
         Self {
@@ -33,22 +33,22 @@ impl Waiting {
             leaves: [0; BLOCK],
             weights: [[0.0; BLOCK]; 2],
             majorities: [ABSTAINED; BLOCK],
-            again: [F64x4::ZERO; BLOCK],
-            two_class_votes: TwoClassVotes::new(),
+            recheck_sums: [F64x4::ZERO; BLOCK],
+            votes: TwoClassVotes::new(),
         }
     }
 }
 
 /// Why no more rows were put off.
-enum Halt {
+enum StopReason {
     /// There are no more.
-    End,
+    BlockEnd,
     /// The last one has changed what cannot wait.
-    Changed,
+    NeedsRefresh,
     /// With the last one its leaf has learnt enough to try and split.
-    Due,
+    SplitDue,
     /// The next one must be taken alone: its leaf is a fresh one, or frozen, or has split.
-    Alone,
+    NeedsSingleStep,
 }
 
 impl<const V: usize> HoeffdingTree<V> {
@@ -63,103 +63,103 @@ impl<const V: usize> HoeffdingTree<V> {
     pub(super) fn interleave_two_class<const IN_SUBSPACES: bool, const FOR_VOTES: bool>(
         &mut self,
         block: &Block<'_>,
-        (rows, ends): (&mut Rows<V>, &[u32]),
-        waiting: &mut Waiting,
-        buffer: &mut VoteBuffer<'_>,
+        (rows, end_nodes): (&mut Rows<V>, &[u32]),
+        state: &mut TwoClassBlock,
+        vote_buffer: &mut VoteBuffer<'_>,
     ) {
-        self.gather_all::<IN_SUBSPACES>(block, rows, &waiting.leaves[..ends.len()]);
+        self.gather_block::<IN_SUBSPACES>(block, rows, &state.leaves[..end_nodes.len()]);
         // Rows from the first of these on wait; those before the second have been learnt.
-        let (mut waits_from, mut start) = (0, 0);
-        while start < ends.len() {
-            let (stop, halt) = self.put_off::<FOR_VOTES>(block, rows, waiting, start, buffer.reviews);
-            start = stop;
-            match halt {
-                Halt::End => {}
-                Halt::Due => {
-                    let (node, leaf) = (ends[stop - 1], waiting.leaves[(stop - 1) % BLOCK] as usize);
+        let (mut first_unpredicted, mut start) = (0, 0);
+        while start < end_nodes.len() {
+            let (next, reason) = self.learn_rows::<FOR_VOTES>(block, rows, state, start, vote_buffer.rechecks);
+            start = next;
+            match reason {
+                StopReason::BlockEnd => {}
+                StopReason::SplitDue => {
+                    let (node, leaf) = (end_nodes[next - 1], state.leaves[(next - 1) % BLOCK] as usize);
                     // Most leaves stay as they are, and then nobody need stop waiting.
                     if let Some(split) = self.find_split(leaf) {
-                        self.settle::<FOR_VOTES>(block, waiting, waits_from..stop, buffer);
-                        waits_from = stop;
-                        self.carry_out(node, leaf, split);
-                        self.review_split(node, block, stop - 1, buffer);
-                        self.nodes.find_leaves(&ends[stop..], &mut waiting.leaves[stop..]);
+                        self.predict_rows::<FOR_VOTES>(block, state, first_unpredicted..next, vote_buffer);
+                        first_unpredicted = next;
+                        self.apply_split(node, leaf, split);
+                        self.recheck_after_split(node, block, next - 1, vote_buffer);
+                        self.nodes.find_leaves(&end_nodes[next..], &mut state.leaves[next..]);
                     }
                 }
-                Halt::Changed => {
-                    self.settle::<FOR_VOTES>(block, waiting, waits_from..stop, buffer);
-                    waits_from = stop;
-                    let (node, leaf) = (ends[stop - 1], waiting.leaves[(stop - 1) % BLOCK] as usize);
-                    self.follow_change(node, leaf, block, rows, stop - 1, buffer);
-                    self.nodes.find_leaves(&ends[stop..], &mut waiting.leaves[stop..]);
+                StopReason::NeedsRefresh => {
+                    self.predict_rows::<FOR_VOTES>(block, state, first_unpredicted..next, vote_buffer);
+                    first_unpredicted = next;
+                    let (node, leaf) = (end_nodes[next - 1], state.leaves[(next - 1) % BLOCK] as usize);
+                    self.refresh_leaf(node, leaf, block, rows, next - 1, vote_buffer);
+                    self.nodes.find_leaves(&end_nodes[next..], &mut state.leaves[next..]);
                 }
-                Halt::Alone => {
-                    self.settle::<FOR_VOTES>(block, waiting, waits_from..stop, buffer);
-                    let (node, leaf) = self.reach::<IN_SUBSPACES>(ends[stop], block, rows, stop);
+                StopReason::NeedsSingleStep => {
+                    self.predict_rows::<FOR_VOTES>(block, state, first_unpredicted..next, vote_buffer);
+                    let (node, leaf) = self.find_row_leaf::<IN_SUBSPACES>(end_nodes[next], block, rows, next);
                     if FOR_VOTES {
-                        self.vote_row(node, leaf, block, rows.row(stop), stop, buffer);
-                        buffer.share(stop..stop + 1);
+                        self.vote_row(node, leaf, block, rows.row(next), next, vote_buffer);
+                        vote_buffer.normalise(next..next + 1);
                     } else {
-                        buffer.predictions[stop] = self.step(node, leaf, block, rows.row(stop), stop);
+                        vote_buffer.predictions[next] = self.step_row(node, leaf, block, rows.row(next), next);
                     }
-                    (waits_from, start) = (stop + 1, stop + 1);
-                    self.nodes.find_leaves(&ends[start..], &mut waiting.leaves[start..]);
+                    (first_unpredicted, start) = (next + 1, next + 1);
+                    self.nodes.find_leaves(&end_nodes[start..], &mut state.leaves[start..]);
                 }
             }
         }
-        self.settle::<FOR_VOTES>(block, waiting, waits_from..ends.len(), buffer);
+        self.predict_rows::<FOR_VOTES>(block, state, first_unpredicted..end_nodes.len(), vote_buffer);
     }
 
     /// Make ready what a row has changed that could not wait, and do what follows on it.
     #[cold]
     #[inline(never)]
-    fn follow_change(
+    fn refresh_leaf(
         &mut self,
         node: u32,
         leaf: usize,
         block: &Block<'_>,
         rows: &Rows<V>,
         i: usize,
-        buffer: &mut VoteBuffer<'_>,
+        vote_buffer: &mut VoteBuffer<'_>,
     ) {
         let label = block.labels[i];
         self.models.refresh(leaf, label as usize);
-        if buffer.reviews {
-            buffer.predictions[i] = self.predict_again(leaf, rows.row(i), label, None);
+        if vote_buffer.rechecks {
+            vote_buffer.predictions[i] = self.recheck_row(leaf, rows.row(i), label, None);
         }
         if self.models.summary(leaf).since >= self.options.grace_period {
             self.attempt_to_split(node, leaf);
-            self.review_split(node, block, i, buffer);
+            self.recheck_after_split(node, block, i, vote_buffer);
         }
     }
 
     /// Predict a row again whose leaf may have split, where it is reviewed.
-    fn review_split(&self, node: u32, block: &Block<'_>, i: usize, buffer: &mut VoteBuffer<'_>) {
-        if buffer.reviews && self.nodes.leaf(node).is_none() {
+    fn recheck_after_split(&self, node: u32, block: &Block<'_>, i: usize, vote_buffer: &mut VoteBuffer<'_>) {
+        if vote_buffer.rechecks && self.nodes.leaf(node).is_none() {
             let d = self.schema.n_attributes();
-            buffer.predictions[i] = self.predict_below(&block.x[i * d..(i + 1) * d]);
+            vote_buffer.predictions[i] = self.predict_from_root(&block.x[i * d..(i + 1) * d]);
         }
     }
 
     /// Learn rows from one on and let their predictions wait, as long as that can be; gives the row after the last.
     ///
-    /// A function of its own, as is [`HoeffdingTree::settle`]: the processor's registers are few.
+    /// A function of its own, as is [`HoeffdingTree::predict_rows`]: the processor's registers are few.
     #[inline(never)]
-    fn put_off<const FOR_VOTES: bool>(
+    fn learn_rows<const FOR_VOTES: bool>(
         &mut self,
         block: &Block<'_>,
         rows: &Rows<V>,
-        waiting: &mut Waiting,
+        state: &mut TwoClassBlock,
         start: usize,
-        reviews: bool,
-    ) -> (usize, Halt) {
+        rechecks: bool,
+    ) -> (usize, StopReason) {
         dispatch::run(
             #[inline(always)]
             || {
                 if block.plain {
-                    self.put_off_rows::<FOR_VOTES, true>(block, rows, waiting, start, reviews)
+                    self.learn_rows_inlined::<FOR_VOTES, true>(block, rows, state, start, rechecks)
                 } else {
-                    self.put_off_rows::<FOR_VOTES, false>(block, rows, waiting, start, reviews)
+                    self.learn_rows_inlined::<FOR_VOTES, false>(block, rows, state, start, rechecks)
                 }
             },
         )
@@ -167,98 +167,98 @@ impl<const V: usize> HoeffdingTree<V> {
 
     /// The same where it is known or not whether the block is plain.
     #[inline(always)]
-    fn put_off_rows<const FOR_VOTES: bool, const PLAIN: bool>(
+    fn learn_rows_inlined<const FOR_VOTES: bool, const PLAIN: bool>(
         &mut self,
         block: &Block<'_>,
         rows: &Rows<V>,
-        waiting: &mut Waiting,
+        state: &mut TwoClassBlock,
         start: usize,
-        reviews: bool,
-    ) -> (usize, Halt) {
-        let Some(x) = rows.panels().first_chunk::<BLOCK>() else { return (start, Halt::Alone) };
+        rechecks: bool,
+    ) -> (usize, StopReason) {
+        let Some(x) = rows.panels().first_chunk::<BLOCK>() else { return (start, StopReason::NeedsSingleStep) };
         let grace_period = self.options.grace_period;
         let (summaries, pairs) = self.models.class_pairs();
         for (i, &label) in (start..).zip(&block.labels[start..]) {
             let i = i % BLOCK;
-            let (leaf, weight) = (waiting.leaves[i] as usize, if PLAIN { 1.0 } else { block.weights[i] });
+            let (leaf, weight) = (state.leaves[i] as usize, if PLAIN { 1.0 } else { block.weights[i] });
             let Some((summary, pair)) =
                 summaries.get_mut(leaf).zip(pairs.get_mut(leaf)).filter(|(summary, _)| !summary.fresh)
             else {
-                return (i, Halt::Alone);
+                return (i, StopReason::NeedsSingleStep);
             };
             let since = summary.since + weight;
             summary.since = since;
             if FOR_VOTES {
-                (waiting.weights[0][i], waiting.weights[1][i]) = (pair[0].class.weight, pair[1].class.weight);
+                (state.weights[0][i], state.weights[1][i]) = (pair[0].class.weight, pair[1].class.weight);
             }
-            if !waiting.deferred.learn(i, summary, pair, &x[i], (label, weight)) {
-                return (i + 1, Halt::Changed);
+            if !state.deferred.learn(i, summary, pair, &x[i], (label, weight)) {
+                return (i + 1, StopReason::NeedsRefresh);
             }
-            if FOR_VOTES && reviews {
-                waiting.majorities[i] = summary.majority;
-                waiting.again[i] = pair[label as usize % 2].add_log_densities(&x[i].vectors(), F64x4::ZERO);
+            if FOR_VOTES && rechecks {
+                state.majorities[i] = summary.majority;
+                state.recheck_sums[i] = pair[label as usize % 2].add_log_densities(&x[i].vectors(), F64x4::ZERO);
             }
             // An attempt takes it back to 0, so that it can only be reached by a row that was learnt.
             if since >= grace_period {
-                return (i + 1, Halt::Due);
+                return (i + 1, StopReason::SplitDue);
             }
         }
-        (block.labels.len(), Halt::End)
+        (block.labels.len(), StopReason::BlockEnd)
     }
 
     /// Predict rows that waited, and vote for them where votes are wanted.
     #[inline(never)]
-    fn settle<const FOR_VOTES: bool>(
+    fn predict_rows<const FOR_VOTES: bool>(
         &mut self,
         block: &Block<'_>,
-        waiting: &mut Waiting,
+        state: &mut TwoClassBlock,
         rows: Range<usize>,
-        buffer: &mut VoteBuffer<'_>,
+        vote_buffer: &mut VoteBuffer<'_>,
     ) {
         dispatch::run(
             #[inline(always)]
-            || self.settle_rows::<FOR_VOTES>(block, waiting, rows.clone(), buffer),
+            || self.predict_rows_inlined::<FOR_VOTES>(block, state, rows.clone(), vote_buffer),
         );
     }
 
     #[inline(always)]
-    fn settle_rows<const FOR_VOTES: bool>(
+    fn predict_rows_inlined<const FOR_VOTES: bool>(
         &mut self,
         block: &Block<'_>,
-        waiting: &mut Waiting,
+        state: &mut TwoClassBlock,
         rows: Range<usize>,
-        buffer: &mut VoteBuffer<'_>,
+        vote_buffer: &mut VoteBuffer<'_>,
     ) {
         if rows.is_empty() {
             return;
         }
-        waiting.deferred.take_logarithms(rows.clone(), self.models.layout().n_columns);
+        state.deferred.take_logarithms(rows.clone(), self.models.layout().n_columns);
         if FOR_VOTES {
-            self.record_votes(block, waiting, rows.clone(), buffer.reviews);
-            let two_class_votes = &waiting.two_class_votes;
-            two_class_votes.vote(waiting, block, rows.clone(), &mut buffer.votes[2 * rows.start..2 * rows.end]);
-            let predictions = &mut buffer.predictions[rows.clone()];
-            if buffer.reviews {
-                two_class_votes.predict_again(waiting, block, rows, predictions);
+            self.record_votes(block, state, rows.clone(), vote_buffer.rechecks);
+            let votes = &state.votes;
+            votes.vote(state, block, rows.clone(), &mut vote_buffer.votes[2 * rows.start..2 * rows.end]);
+            let predictions = &mut vote_buffer.predictions[rows.clone()];
+            if vote_buffer.rechecks {
+                votes.recheck(state, block, rows, predictions);
             } else {
-                two_class_votes.predict(block, rows, predictions);
+                votes.predict(block, rows, predictions);
             }
         } else {
-            let (start, predictions) = (rows.start, &mut buffer.predictions[rows]);
+            let (start, predictions) = (rows.start, &mut vote_buffer.predictions[rows]);
             if block.plain {
-                self.predict_settled::<true>(block, waiting, start, predictions);
+                self.predict_deferred::<true>(block, state, start, predictions);
             } else {
-                self.predict_settled::<false>(block, waiting, start, predictions);
+                self.predict_deferred::<false>(block, state, start, predictions);
             }
         }
     }
 
     /// Predict rows that waited, of a block of which it is known or not whether it is plain.
     #[inline(always)]
-    fn predict_settled<const PLAIN: bool>(
+    fn predict_deferred<const PLAIN: bool>(
         &mut self,
         block: &Block<'_>,
-        waiting: &Waiting,
+        state: &TwoClassBlock,
         start: usize,
         predictions: &mut [i32],
     ) {
@@ -266,9 +266,9 @@ impl<const V: usize> HoeffdingTree<V> {
         let (summaries, pairs) = self.models.class_pairs();
         for (i, (prediction, &label)) in (start..).zip(predictions.iter_mut().zip(&block.labels[start..])) {
             let i = i % BLOCK;
-            let (leaf, weight) = (waiting.leaves[i] as usize, if PLAIN { 1.0 } else { block.weights[i] });
-            let (summary, majority) = (&mut summaries[leaf], waiting.deferred.majority(i));
-            let logs = waiting.deferred.finish_row(i, &mut pairs[leaf], (label, weight));
+            let (leaf, weight) = (state.leaves[i] as usize, if PLAIN { 1.0 } else { block.weights[i] });
+            let (summary, majority) = (&mut summaries[leaf], state.deferred.majority(i));
+            let logs = state.deferred.finish_row(i, &mut pairs[leaf], (label, weight));
             let (likeliest, _) = find_likelier(logs, majority);
             let majority_predicts = adaptive & (summary.majority_hits > summary.bayes_hits);
             *prediction = if majority_predicts { majority } else { likeliest };
@@ -286,7 +286,7 @@ impl<const V: usize> HoeffdingTree<V> {
 
     /// Make ready what the leaves look at in all rows of a block.
     #[inline(always)]
-    fn gather_all<const IN_SUBSPACES: bool>(&self, block: &Block<'_>, rows: &mut Rows<V>, leaves: &[u32]) {
+    fn gather_block<const IN_SUBSPACES: bool>(&self, block: &Block<'_>, rows: &mut Rows<V>, leaves: &[u32]) {
         if IN_SUBSPACES {
             let d = self.schema.n_attributes();
             for (i, (&leaf, x)) in leaves.iter().zip(block.x.chunks_exact(d)).enumerate() {
@@ -299,28 +299,22 @@ impl<const V: usize> HoeffdingTree<V> {
 
     /// Find out what the leaves say of rows that waited.
     #[inline(always)]
-    fn record_votes(&mut self, block: &Block<'_>, waiting: &mut Waiting, rows: Range<usize>, reviews: bool) {
+    fn record_votes(&mut self, block: &Block<'_>, state: &mut TwoClassBlock, rows: Range<usize>, rechecks: bool) {
         let adaptive = self.options.leaf_prediction == LeafPrediction::Adaptive;
         let (summaries, pairs) = self.models.class_pairs();
-        let two_class_votes = &mut waiting.two_class_votes;
+        let votes = &mut state.votes;
         for (i, &label) in (rows.start..BLOCK).zip(&block.labels[rows.clone()]) {
-            let (leaf, weight) = (waiting.leaves[i] as usize, block.weights[i]);
-            let (summary, majority) = (&mut summaries[leaf], waiting.deferred.majority(i));
-            let logs = waiting.deferred.finish_row(i, &mut pairs[leaf], (label, weight));
+            let (leaf, weight) = (state.leaves[i] as usize, block.weights[i]);
+            let (summary, majority) = (&mut summaries[leaf], state.deferred.majority(i));
+            let logs = state.deferred.finish_row(i, &mut pairs[leaf], (label, weight));
             let (likeliest, most) = find_likelier(logs, majority);
             let majority_predicts = adaptive & (summary.majority_hits > summary.bayes_hits);
-            two_class_votes.note(
-                i,
-                logs,
-                most,
-                if majority_predicts { majority } else { likeliest },
-                majority_predicts,
-            );
+            votes.record(i, logs, most, if majority_predicts { majority } else { likeliest }, majority_predicts);
             summary.majority_hits += if majority == label { weight } else { 0.0 };
             summary.bayes_hits += if likeliest == label { weight } else { 0.0 };
-            if reviews {
+            if rechecks {
                 let majority_predicts = adaptive & (summary.majority_hits > summary.bayes_hits);
-                two_class_votes.note_again(i, waiting.deferred.log_base(i), majority_predicts);
+                votes.record_recheck(i, state.deferred.log_base(i), majority_predicts);
             }
         }
     }

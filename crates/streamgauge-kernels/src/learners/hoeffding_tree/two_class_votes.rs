@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::two_class::Waiting;
+use super::two_class::TwoClassBlock;
 use crate::learners::bayes::{RULED_OUT, find_likelier, relative_likelihood};
 use crate::learners::f64x4::LANES;
 use crate::learners::rows::BLOCK;
@@ -17,11 +17,11 @@ pub(super) struct TwoClassVotes {
     /// Whether the second class wins.
     second_wins: [u64; BLOCK],
     /// Whether the weights of the classes vote, and not naive Bayes.
-    by_weight: [u64; BLOCK],
+    majority_votes: [u64; BLOCK],
     /// The part of the log-likelihood of a row's class after it that does not depend on a row.
     log_bases: [f64; BLOCK],
     /// Whether the majority predicts after the row.
-    by_weight_again: [bool; BLOCK],
+    majority_rechecks: [bool; BLOCK],
 }
 
 impl TwoClassVotes {
@@ -30,26 +30,26 @@ impl TwoClassVotes {
         Self {
             logs: [[0.0; BLOCK]; 2],
             second_wins: [0; BLOCK],
-            by_weight: [0; BLOCK],
+            majority_votes: [0; BLOCK],
             log_bases: [0.0; BLOCK],
-            by_weight_again: [false; BLOCK],
+            majority_rechecks: [false; BLOCK],
         }
     }
 
     /// Note the log-likelihoods of a row, the greater one, the class that is predicted and whether by its weight.
     #[inline(always)]
-    pub fn note(&mut self, i: usize, logs: [f64; 2], most: f64, predicted: i32, majority_predicts: bool) {
+    pub fn record(&mut self, i: usize, logs: [f64; 2], most: f64, predicted: i32, majority_predicts: bool) {
         let i = i % BLOCK;
         (self.logs[0][i], self.logs[1][i]) = (logs[0], logs[1]);
-        self.second_wins[i] = word(predicted > 0);
-        self.by_weight[i] = word(majority_predicts | (most <= RULED_OUT));
+        self.second_wins[i] = to_mask(predicted > 0);
+        self.majority_votes[i] = to_mask(majority_predicts | (most <= RULED_OUT));
     }
 
     /// Note what predicts a row after it was learnt.
     #[inline(always)]
-    pub fn note_again(&mut self, i: usize, log_base: f64, majority_predicts: bool) {
+    pub fn record_recheck(&mut self, i: usize, log_base: f64, majority_predicts: bool) {
         self.log_bases[i % BLOCK] = log_base;
-        self.by_weight_again[i % BLOCK] = majority_predicts;
+        self.majority_rechecks[i % BLOCK] = majority_predicts;
     }
 
     /// Predict rows.
@@ -62,40 +62,40 @@ impl TwoClassVotes {
 
     /// Predict rows that have been learnt.
     #[inline(always)]
-    pub fn predict_again(&self, waiting: &Waiting, block: &Block<'_>, rows: Range<usize>, predictions: &mut [i32]) {
+    pub fn recheck(&self, state: &TwoClassBlock, block: &Block<'_>, rows: Range<usize>, predictions: &mut [i32]) {
         let labels = &block.labels[rows.clone()];
         for (i, (prediction, &label)) in (rows.start..BLOCK).zip(predictions.iter_mut().zip(labels)) {
-            let now = self.log_bases[i] + waiting.again[i].sum();
+            let now = self.log_bases[i] + state.recheck_sums[i].sum();
             let mut logs = [self.logs[0][i], self.logs[1][i]];
             // Only the log-likelihood of the row's class is another now.
-            let mine = &mut logs[label as usize % 2];
-            *mine = if block.weights[i] > 0.0 { now } else { *mine };
-            let majority = waiting.majorities[i];
+            let own_log = &mut logs[label as usize % 2];
+            *own_log = if block.weights[i] > 0.0 { now } else { *own_log };
+            let majority = state.majorities[i];
             let (likeliest, _) = find_likelier(logs, majority);
-            let predicted = if self.by_weight_again[i] { majority } else { likeliest };
+            let predicted = if self.majority_rechecks[i] { majority } else { likeliest };
             *prediction = if label >= 0 { predicted } else { ABSTAINED };
         }
     }
 
     /// Write the votes for rows: shares of 1, the winner ahead of the class before it.
     #[inline(always)]
-    pub fn vote(&self, waiting: &Waiting, block: &Block<'_>, rows: Range<usize>, votes: &mut [f64]) {
+    pub fn vote(&self, state: &TwoClassBlock, block: &Block<'_>, rows: Range<usize>, votes: &mut [f64]) {
         let mut shares = [[0.0; 2]; BLOCK];
         let fours = rows.start / LANES..rows.end.div_ceil(LANES).min(BLOCK / LANES);
-        let [first, second] = &waiting.weights;
+        let [first, second] = &state.weights;
         for i in fours.start * LANES..fours.end * LANES {
             let second_wins = self.second_wins[i];
-            let (winner, loser) = exchanged(second_wins, at_most_max(first[i]), at_most_max(second[i]));
+            let (winner, loser) = swap_if(second_wins, cap_weight(first[i]), cap_weight(second[i]));
             let by_weight = loser / winner;
-            let (winner, loser) = exchanged(second_wins, self.logs[0][i], self.logs[1][i]);
+            let (winner, loser) = swap_if(second_wins, self.logs[0][i], self.logs[1][i]);
             // The likelihood of the winner relative to itself is 1.
-            let loser = chosen(self.by_weight[i], by_weight, relative_likelihood(loser - winner));
+            let loser = select(self.majority_votes[i], by_weight, relative_likelihood(loser - winner));
             let sum = 1.0 + loser;
             let (winner, loser) = (1.0 / sum, loser / sum);
             // Of equals the first wins, so that a second that wins must be ahead.
             let most = f64::from_bits(winner.to_bits().wrapping_sub(second_wins & 1));
             let loser = if loser < most { loser } else { most };
-            (shares[i][0], shares[i][1]) = exchanged(second_wins, winner, loser);
+            (shares[i][0], shares[i][1]) = swap_if(second_wins, winner, loser);
         }
         for (i, (votes, shares)) in rows.clone().zip(votes.as_chunks_mut::<2>().0.iter_mut().zip(&shares[rows])) {
             *votes = if block.tests[i % BLOCK] { *shares } else { [0.0; 2] };
@@ -105,24 +105,24 @@ impl TwoClassVotes {
 
 /// A truth as a word.
 #[inline(always)]
-fn word(truth: bool) -> u64 {
+fn to_mask(truth: bool) -> u64 {
     u64::from(truth).wrapping_neg()
 }
 
 /// One of two numbers, without a branch.
 #[inline(always)]
-fn chosen(first: u64, one: f64, other: f64) -> f64 {
-    f64::from_bits((one.to_bits() & first) | (other.to_bits() & !first))
+fn select(mask: u64, first: f64, second: f64) -> f64 {
+    f64::from_bits((first.to_bits() & mask) | (second.to_bits() & !mask))
 }
 
 /// Two numbers, exchanged where a word is set.
 #[inline(always)]
-fn exchanged(exchange: u64, one: f64, other: f64) -> (f64, f64) {
-    (chosen(exchange, other, one), chosen(exchange, one, other))
+fn swap_if(mask: u64, first: f64, second: f64) -> (f64, f64) {
+    (select(mask, second, first), select(mask, first, second))
 }
 
 /// A weight, or the greatest number where it is infinite.
 #[inline(always)]
-fn at_most_max(weight: f64) -> f64 {
+fn cap_weight(weight: f64) -> f64 {
     if weight < f64::MAX { weight } else { f64::MAX }
 }

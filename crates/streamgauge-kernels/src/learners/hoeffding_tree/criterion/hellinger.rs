@@ -4,7 +4,7 @@
 //! ICPR 2014 (GH-VFDT). D. A. Cieslak et al., Hellinger distance decision trees are robust and skew-insensitive, 2012.
 
 use super::super::nodes::Test;
-use super::super::split::{LEAST_SHARE, N_THRESHOLDS, PADDED};
+use super::super::split::{MIN_BRANCH_SHARE, N_PADDED, N_THRESHOLDS};
 use crate::learners::bayes::Column;
 use crate::learners::rows::NominalTable;
 use crate::learners::vector_math::exp;
@@ -48,12 +48,12 @@ pub(in super::super) fn between_normals(columns: impl Iterator<Item = Column>) -
 pub(in super::super) fn threshold_merits(
     n_classes: usize,
     below: impl Fn(usize, usize) -> (f64, f64),
-) -> [f64; PADDED] {
-    let mut merits = [f64::NEG_INFINITY; PADDED];
+) -> [f64; N_PADDED] {
+    let mut merits = [f64::NEG_INFINITY; N_PADDED];
     for (i, merit) in merits.iter_mut().enumerate().take(N_THRESHOLDS) {
         let weights: Vec<(f64, f64)> = (0..n_classes).map(|class| below(class, i)).collect();
         let (left, total) = weights.iter().fold((0.0, 0.0), |sum, weight| (sum.0 + weight.0, sum.1 + weight.1));
-        if (left / total).min(1.0 - left / total) > LEAST_SHARE {
+        if (left / total).min(1.0 - left / total) > MIN_BRANCH_SHARE {
             let shares: Vec<f64> = weights.iter().filter(|weight| weight.1 > 0.0).map(|w| w.0 / w.1).collect();
             *merit = mean_over_pairs(&shares, |&p, &q| {
                 distance((p * q).sqrt() + ((1.0 - p).max(0.0) * (1.0 - q).max(0.0)).sqrt())
@@ -64,28 +64,28 @@ pub(in super::super) fn threshold_merits(
 }
 
 /// The best question about a nominal attribute; `None` where its values leave all weight in one branch.
-pub(in super::super) fn best_of_values(counts: &[&[f64]], table: NominalTable, binary: bool) -> Option<(Test, f64)> {
+pub(in super::super) fn find_best_values(counts: &[&[f64]], table: NominalTable, binary: bool) -> Option<(Test, f64)> {
     let total: f64 = counts.iter().map(|counts| counts[table.total()]).sum();
-    let weight = |at: usize| counts.iter().map(|counts| counts[at]).sum::<f64>();
-    let heavy = |at: usize| weight(at) / total > LEAST_SHARE;
+    let weight = |index: usize| counts.iter().map(|counts| counts[index]).sum::<f64>();
+    let heavy = |index: usize| weight(index) / total > MIN_BRANCH_SHARE;
     let known: Vec<&[f64]> = counts.iter().copied().filter(|counts| counts[table.total()] > 0.0).collect();
     let values = table.start..table.total();
-    let share = |counts: &[f64], at: usize| counts[at] / counts[table.total()];
+    let share = |counts: &[f64], index: usize| counts[index] / counts[table.total()];
     let mut best = None;
-    if !binary && values.clone().filter(|&at| heavy(at)).count() >= 2 {
+    if !binary && values.clone().filter(|&index| heavy(index)).count() >= 2 {
         let merit = mean_over_pairs(&known, |first, second| {
-            distance(values.clone().map(|at| (share(first, at) * share(second, at)).sqrt()).sum())
+            distance(values.clone().map(|index| (share(first, index) * share(second, index)).sqrt()).sum())
         });
         best = Some((Test::Which(table.n_values as u32), merit));
     }
-    for at in values.clone().filter(|&at| heavy(at) && weight(at) / total < 1.0 - LEAST_SHARE) {
+    for index in values.clone().filter(|&index| heavy(index) && weight(index) / total < 1.0 - MIN_BRANCH_SHARE) {
         let merit = mean_over_pairs(&known, |first, second| {
-            let (p, q) = (share(first, at), share(second, at));
+            let (p, q) = (share(first, index), share(second, index));
             distance((p * q).sqrt() + ((1.0 - p).max(0.0) * (1.0 - q).max(0.0)).sqrt())
         });
         // Rounding must not prefer a question about one value to that about all of them.
         if best.is_none_or(|(_, most)| merit > most + 1e-12) {
-            best = Some((Test::Is((at - table.start) as u32), merit));
+            best = Some((Test::Is((index - table.start) as u32), merit));
         }
     }
     best

@@ -1,29 +1,29 @@
 //! Saving and loading of nodes.
 
-use super::{FROZEN, Nodes, SPLIT, Test};
+use super::{FIRST_FROZEN, Nodes, SPLIT, Test};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::learners::Schema;
 
 /// Which leaves nodes have taken while they are read: each must be taken once.
 #[derive(Debug)]
-pub(in super::super) struct Leaves {
+pub(in super::super) struct LeafClaims {
     n_active: usize,
-    taken: Vec<bool>,
+    claimed: Vec<bool>,
 }
 
-impl Leaves {
+impl LeafClaims {
     /// Leaves that nobody has taken, some of them frozen.
     pub fn new(n_active: usize, n_frozen: usize) -> Self {
-        Self { n_active, taken: vec![false; n_active + n_frozen] }
+        Self { n_active, claimed: vec![false; n_active + n_frozen] }
     }
 
     /// Take a leaf.
-    pub fn take(&mut self, reader: &Reader<'_>, leaf: usize) -> Result<(), KernelError> {
-        let place = if leaf < self.n_active { Some(leaf) } else { (leaf + self.n_active).checked_sub(FROZEN) };
-        let place = place.filter(|&place| leaf < self.n_active || place >= self.n_active);
-        match place.and_then(|place| self.taken.get_mut(place)) {
-            Some(taken) if !*taken => *taken = true,
+    pub fn claim(&mut self, reader: &Reader<'_>, leaf: usize) -> Result<(), KernelError> {
+        let index = if leaf < self.n_active { Some(leaf) } else { (leaf + self.n_active).checked_sub(FIRST_FROZEN) };
+        let index = index.filter(|&index| leaf < self.n_active || index >= self.n_active);
+        match index.and_then(|index| self.claimed.get_mut(index)) {
+            Some(claimed) if !*claimed => *claimed = true,
             _ => return Err(reader.error("two nodes have one leaf")),
         }
         Ok(())
@@ -31,15 +31,15 @@ impl Leaves {
 
     /// Check that all are taken.
     pub fn check(&self, reader: &Reader<'_>) -> Result<(), KernelError> {
-        if self.taken.contains(&false) { Err(reader.error("a leaf hangs from nothing")) } else { Ok(()) }
+        if self.claimed.contains(&false) { Err(reader.error("a leaf hangs from nothing")) } else { Ok(()) }
     }
 }
 
 impl Nodes {
     /// Write all nodes.
     pub fn save(&self, writer: &mut Writer) {
-        writer.u64(self.details.len() as u64);
-        for node in &self.details {
+        writer.u64(self.nodes.len() as u64);
+        for node in &self.nodes {
             writer.u64(u64::from(node.leaf));
             if node.leaf != SPLIT {
                 continue;
@@ -51,8 +51,8 @@ impl Nodes {
             };
             writer.u64(kind);
             writer.f64(value);
-            for place in [node.attribute, node.first_child, node.heaviest_child] {
-                writer.u64(u64::from(place));
+            for index in [node.attribute, node.first_child, node.heaviest_child] {
+                writer.u64(u64::from(index));
             }
         }
     }
@@ -66,7 +66,7 @@ impl Nodes {
         reader: &mut Reader<'_>,
         schema: &Schema,
         roots: &[usize],
-        leaves: &mut Leaves,
+        leaves: &mut LeafClaims,
     ) -> Result<Self, KernelError> {
         let n = reader.usize()?;
         if n == 0 || n > reader.n_left() / 8 {
@@ -87,7 +87,7 @@ impl Nodes {
             if leaf == u64::from(SPLIT) {
                 self.load_split(reader, schema, i, &mut has_parent)?;
             } else {
-                leaves.take(reader, leaf as usize)?;
+                leaves.claim(reader, leaf as usize)?;
                 self.set_leaf(i as u32, leaf as usize);
             }
             if !has_parent[i] {
@@ -117,12 +117,12 @@ impl Nodes {
         if first <= node || children.end > has_parent.len() || !children.contains(&heaviest) {
             return Err(reader.error("a node has no such children"));
         }
-        let depth = self.details[node].depth + 1;
+        let depth = self.nodes[node].depth + 1;
         for child in children {
             if std::mem::replace(&mut has_parent[child], true) {
                 return Err(reader.error("a node hangs from two"));
             }
-            self.details[child].depth = depth;
+            self.nodes[child].depth = depth;
         }
         self.set_test(node, attribute as u32, test, first as u32, heaviest as u32);
         Ok(())

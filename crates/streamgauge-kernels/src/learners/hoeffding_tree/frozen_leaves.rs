@@ -7,13 +7,13 @@ use crate::learners::bayes::{grow_column, set_capacity, vote_by_weights};
 
 /// Leaves that only count the weights of their classes.
 #[derive(Debug, Clone)]
-pub(super) struct Frozen {
+pub(super) struct FrozenLeaves {
     n_classes: usize,
     weights: Vec<f64>,
     majorities: Vec<i32>,
 }
 
-impl Frozen {
+impl FrozenLeaves {
     /// No leaves yet.
     pub fn new(n_classes: usize) -> Self {
         Self { n_classes, weights: vec![], majorities: vec![] }

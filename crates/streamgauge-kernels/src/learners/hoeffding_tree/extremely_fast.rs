@@ -2,8 +2,8 @@
 //!
 //! C. Manapragada, G. I. Webb and M. Salehi, Extremely fast decision tree, KDD 2018 (Hoeffding anytime tree).
 
-use super::budget::Guest;
-use super::grow::heaviest;
+use super::budget::WrapperMemory;
+use super::grow::find_heaviest;
 use super::row_by_row::RowByRow;
 use super::split::Candidate;
 use super::{HoeffdingTree, Options};
@@ -17,18 +17,18 @@ use crate::learners::{ABSTAINED, Learner, Schema, Step};
 const NAME: &str = "ExtremelyFastDecisionTree";
 const VERSION: u32 = 1;
 /// A gain below this is none.
-const LEAST_GAIN: f64 = 1e-10;
+const MIN_GAIN: f64 = 1e-10;
 
 /// The options of an extremely fast decision tree, with MOA's defaults.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RevisingOptions {
+pub struct ExtremelyFastOptions {
     /// Those of the tree itself.
     pub tree: Options,
     /// After how many rows each the nodes on the way of a row think again.
     pub revision_period: u64,
 }
 
-impl Default for RevisingOptions {
+impl Default for ExtremelyFastOptions {
     fn default() -> Self {
         Self { tree: Options::default(), revision_period: 2000 }
     }
@@ -47,7 +47,7 @@ impl Default for RevisingOptions {
 #[derive(Debug, Clone)]
 pub struct ExtremelyFastDecisionTree<const V: usize> {
     tree: HoeffdingTree<V>,
-    options: RevisingOptions,
+    options: ExtremelyFastOptions,
     /// What each node has learnt; that of a leaf is its leaf.
     node_models: Vec<u32>,
     /// Per node how often it has compared its attributes.
@@ -62,7 +62,10 @@ pub struct ExtremelyFastDecisionTree<const V: usize> {
 ///
 /// # Errors
 /// [`KernelError::Option`] where an option is outside its range, or a single leaf does not fit into `max_bytes`.
-pub fn extremely_fast_decision_tree(schema: Schema, options: RevisingOptions) -> Result<Box<dyn Learner>, KernelError> {
+pub fn extremely_fast_decision_tree(
+    schema: Schema,
+    options: ExtremelyFastOptions,
+) -> Result<Box<dyn Learner>, KernelError> {
     if options.revision_period == 0 {
         return Err(KernelError::Option {
             option: "revision_period",
@@ -79,22 +82,22 @@ pub fn extremely_fast_decision_tree(schema: Schema, options: RevisingOptions) ->
 }
 
 impl<const V: usize> ExtremelyFastDecisionTree<V> {
-    fn new(schema: Schema, options: RevisingOptions) -> Result<Self, KernelError> {
+    fn new(schema: Schema, options: ExtremelyFastOptions) -> Result<Self, KernelError> {
         options.tree.check()?;
         let bytes_per_node = 2 * size_of::<u32>() + schema.n_attributes() * size_of::<f64>();
         // Leaves attempt to split here, not there.
         let mut tree = HoeffdingTree::new(schema, Options { grace_period: f64::INFINITY, ..options.tree });
-        tree.guest = Guest { bytes: size_of::<Self>() - size_of::<HoeffdingTree<V>>(), bytes_per_node };
+        tree.wrapper = WrapperMemory { bytes: size_of::<Self>() - size_of::<HoeffdingTree<V>>(), bytes_per_node };
         tree.check_budget()?;
         let (n_learnt, n_revised) = (0, 0);
         let mut learner =
             Self { tree, options, node_models: vec![], n_attempts: vec![], gains: vec![], n_learnt, n_revised };
-        learner.follow_nodes();
+        learner.resize_to_nodes();
         Ok(learner)
     }
 
     /// Give each node that is new its place.
-    fn follow_nodes(&mut self) {
+    fn resize_to_nodes(&mut self) {
         let (before, n, d) = (self.node_models.len(), self.tree.nodes.len(), self.tree.schema.n_attributes());
         set_capacity(&mut self.node_models, n);
         set_capacity(&mut self.n_attempts, n);
@@ -106,9 +109,9 @@ impl<const V: usize> ExtremelyFastDecisionTree<V> {
     }
 
     /// Compare the attributes of a node, and add what each would gain; the best, unless none can split it.
-    fn compare(&mut self, node: u32) -> Option<Candidate> {
+    fn compare_attributes(&mut self, node: u32) -> Option<Candidate> {
         let (model, d) = (self.node_models[node as usize] as usize, self.tree.schema.n_attributes());
-        let candidates = self.tree.candidates(model);
+        let candidates = self.tree.find_candidates(model);
         let unsplit = self.options.tree.split_criterion.merit_unsplit(self.tree.models.weights(model));
         self.n_attempts[node as usize] = self.n_attempts[node as usize].saturating_add(1);
         let gains = &mut self.gains[node as usize * d..(node as usize + 1) * d];
@@ -125,8 +128,8 @@ impl<const V: usize> ExtremelyFastDecisionTree<V> {
 
     /// What an attribute has gained at a node, on average over its attempts.
     fn mean_gain(&self, node: u32, attribute: usize) -> f64 {
-        let at = node as usize * self.tree.schema.n_attributes() + attribute;
-        self.gains[at] / f64::from(self.n_attempts[node as usize].max(1))
+        let index = node as usize * self.tree.schema.n_attributes() + attribute;
+        self.gains[index] / f64::from(self.n_attempts[node as usize].max(1))
     }
 
     /// Split a leaf if that is better than no split.
@@ -134,12 +137,12 @@ impl<const V: usize> ExtremelyFastDecisionTree<V> {
     #[inline(never)]
     fn attempt_to_split(&mut self, node: u32, leaf: usize) {
         self.tree.models.summary_mut(leaf).since = 0.0;
-        let Some(bound) = self.tree.bound(leaf) else { return };
-        let Some(best) = self.compare(node) else { return };
+        let Some(bound) = self.tree.split_bound(leaf) else { return };
+        let Some(best) = self.compare_attributes(node) else { return };
         let unit = self.options.tree.split_criterion.unit();
         let clear = self.mean_gain(node, best.attribute) > bound || bound < self.options.tree.tie_threshold * unit;
         let n_branches = best.test.n_branches();
-        if best.merit >= LEAST_GAIN * unit && clear && self.tree.make_room(n_branches, n_branches) {
+        if best.merit >= MIN_GAIN * unit && clear && self.tree.make_room(n_branches, n_branches) {
             self.split(node, best);
         } else {
             self.tree.remove_poor_attributes(leaf, best.merit - bound);
@@ -149,9 +152,11 @@ impl<const V: usize> ExtremelyFastDecisionTree<V> {
     /// Split a node anew if another attribute leads the one it asks for; whether it did.
     #[cold]
     #[inline(never)]
-    fn revise(&mut self, node: u32) -> bool {
-        let Some(bound) = self.tree.bound(self.node_models[node as usize] as usize) else { return false };
-        let (Some(best), Some(current)) = (self.compare(node), self.tree.nodes.attribute(node)) else { return false };
+    fn reevaluate_split(&mut self, node: u32) -> bool {
+        let Some(bound) = self.tree.split_bound(self.node_models[node as usize] as usize) else { return false };
+        let (Some(best), Some(current)) = (self.compare_attributes(node), self.tree.nodes.attribute(node)) else {
+            return false;
+        };
         let lead = self.mean_gain(node, best.attribute) - self.mean_gain(node, current);
         let tie = self.options.tree.tie_threshold * self.options.tree.split_criterion.unit();
         let n_branches = best.test.n_branches();
@@ -160,7 +165,7 @@ impl<const V: usize> ExtremelyFastDecisionTree<V> {
             return false;
         }
         self.split(node, best);
-        self.drop_unused();
+        self.drop_orphans();
         self.n_revised += 1;
         true
     }
@@ -175,14 +180,14 @@ impl<const V: usize> ExtremelyFastDecisionTree<V> {
             leaves.push(self.tree.models.len());
             self.tree.models.push(weights, majority);
         }
-        self.tree.nodes.split(node, candidate.attribute, candidate.test, &leaves, heaviest(&branches));
+        self.tree.nodes.split(node, candidate.attribute, candidate.test, &leaves, find_heaviest(&branches));
         // As in MOA, what was gained so far stays and attempts are counted anew: a young node is quick to think again.
         self.n_attempts[node as usize] = 0;
-        self.follow_nodes();
+        self.resize_to_nodes();
     }
 
     /// Drop all nodes that hang from nothing, and what they have learnt.
-    fn drop_unused(&mut self) {
+    fn drop_orphans(&mut self) {
         let (order, _) = self.tree.nodes.compact(&[]);
         let d = self.tree.schema.n_attributes();
         let mut kept = vec![false; self.tree.models.len()];
@@ -194,7 +199,7 @@ impl<const V: usize> ExtremelyFastDecisionTree<V> {
         self.n_attempts = order.iter().map(|&old| self.n_attempts[old as usize]).collect();
         let gains = order.iter().flat_map(|&old| &self.gains[old as usize * d..(old as usize + 1) * d]);
         self.gains = gains.copied().collect();
-        self.follow_nodes();
+        self.resize_to_nodes();
     }
 
     /// Learn a row at a node that has split.
@@ -214,18 +219,18 @@ impl<const V: usize> RowByRow<V> for ExtremelyFastDecisionTree<V> {
     }
 
     fn step(&mut self, x: &[f64], row: Row<'_, V>, label: i32, weight: f64) -> i32 {
-        let revises = weight > 0.0 && self.n_learnt.is_multiple_of(self.options.revision_period);
-        let (end, leaf) = self.tree.leaf_from(0, x);
+        let reevaluates = weight > 0.0 && self.n_learnt.is_multiple_of(self.options.revision_period);
+        let (end, leaf) = self.tree.find_leaf(0, x);
         if weight <= 0.0 {
             return self.tree.step_at_leaf(end, leaf, row, label, 0.0);
         }
         // Before a node may be dropped that was to predict.
-        let predicted = if revises { self.tree.step_at_leaf(end, leaf, row, label, 0.0) } else { ABSTAINED };
+        let predicted = if reevaluates { self.tree.step_at_leaf(end, leaf, row, label, 0.0) } else { ABSTAINED };
         self.n_learnt += 1;
         let mut node = 0;
         while self.tree.nodes.leaf(node).is_none() {
             self.observe(node, row, label, weight);
-            if revises && self.revise(node) {
+            if reevaluates && self.reevaluate_split(node) {
                 return predicted;
             }
             node = self.tree.nodes.child(node, x);
@@ -261,7 +266,7 @@ impl<const V: usize> Learner for ExtremelyFastDecisionTree<V> {
     }
 
     fn facts(&self) -> Vec<(&'static str, u64)> {
-        let (n_nodes, n_leaves, depth) = self.tree.nodes.size();
+        let (n_nodes, n_leaves, depth) = self.tree.nodes.count_reachable();
         vec![("n_nodes", n_nodes), ("n_leaves", n_leaves), ("depth", depth), ("n_revised", self.n_revised)]
     }
 
@@ -297,12 +302,12 @@ impl<const V: usize> Learner for ExtremelyFastDecisionTree<V> {
         if !same || loaded.tree.frozen.len() > 0 {
             return Err(reader.error("its nodes are not those it has counted"));
         }
-        loaded.follow_nodes();
+        loaded.resize_to_nodes();
         for node in 0..n {
             match loaded.tree.nodes.leaf(node as u32) {
                 Some(leaf) if leaf == loaded.node_models[node] as usize => {}
                 Some(_) => return Err(reader.error("a leaf has learnt elsewhere")),
-                None => leaves.take(&reader, loaded.node_models[node] as usize)?,
+                None => leaves.claim(&reader, loaded.node_models[node] as usize)?,
             }
         }
         leaves.check(&reader)?;
