@@ -9,8 +9,8 @@ use streamgauge_kernels::KernelError;
 use streamgauge_kernels::dispatch;
 use streamgauge_kernels::learners::{
     ABSTAINED, ExtremelyFastDecisionTreeOptions, HoeffdingAdaptiveTreeOptions, HoeffdingTreeOptions, LeafPrediction,
-    Learner, Schema, SplitCriterion, Step, extremely_fast_decision_tree, hoeffding_adaptive_tree, hoeffding_tree,
-    naive_bayes, winner,
+    Learner, Schema, SplitCriterion, Step, extremely_fast_decision_tree, find_winner, hoeffding_adaptive_tree,
+    hoeffding_tree, naive_bayes,
 };
 use streamgauge_kernels::randomness::{Draws, Purpose};
 
@@ -246,7 +246,7 @@ fn a_step_equals_its_rows_one_by_one_and_votes_agree_with_predictions() {
             for (i, (x, y, weight)) in rows(&data).enumerate() {
                 single.vote(x, &mut row_votes);
                 assert_eq!(row_votes, votes[i * n_classes..(i + 1) * n_classes]);
-                assert_eq!(winner(&row_votes), predictions[i]);
+                assert_eq!(find_winner(&row_votes), predictions[i]);
                 let sum: f64 = row_votes.iter().sum();
                 assert!(sum == 0.0 || (sum - 1.0).abs() < 1e-12, "votes add up to {sum}");
                 if weight > 0.0 {
@@ -279,7 +279,7 @@ fn every_instruction_set_gives_the_same_bits() {
 }
 
 #[test]
-fn a_saved_learner_goes_on_bit_for_bit_and_damage_is_refused() {
+fn a_saved_learner_resumes_bit_for_bit_and_damage_is_refused() {
     for data in odd_shapes() {
         let (d, half) = (data.schema.n_attributes(), data.y.len() / 2);
         let part = |from: usize, to: usize| Step {
@@ -363,7 +363,7 @@ fn a_leaf_that_does_not_fit_is_refused_with_the_bytes_it_needs() {
 }
 
 #[test]
-fn trees_that_think_again_keep_to_their_budget() {
+fn trees_that_change_their_splits_stay_within_their_budget() {
     let data = centres(10, 3, 6_000);
     let max_bytes = 200_000;
     let tree = HoeffdingTreeOptions { max_bytes, ..eager() };
@@ -381,7 +381,7 @@ fn trees_that_think_again_keep_to_their_budget() {
 }
 
 #[test]
-fn a_tree_that_watches_its_error_grows_anew_what_has_changed() {
+fn an_adaptive_tree_replaces_what_has_changed() {
     let (before, mut after) = (sums(10_000), sums(20_000));
     after.x.drain(..3 * 10_000);
     after.y = after.y[10_000..].iter().map(|y| 1 - y).collect();
@@ -400,13 +400,13 @@ fn a_tree_that_watches_its_error_grows_anew_what_has_changed() {
 }
 
 #[test]
-fn a_node_thinks_again_when_another_attribute_becomes_better() {
+fn a_node_splits_again_when_another_attribute_becomes_better() {
     // Attribute 0 tells the class at first, attribute 1 from row 4,000 on.
     let draw = uniform("noise", 2);
     let data = data(&[0, 0], 2, 40_000, |row| {
         let y = usize::from(draw(3 * row) < 0.5);
-        let (tells, noise) = (y as f64 + 0.3 * draw(3 * row + 1), 2.0 * draw(3 * row + 2));
-        (if row < 4_000 { vec![tells, noise] } else { vec![noise, tells] }, y)
+        let (signal, noise) = (y as f64 + 0.3 * draw(3 * row + 1), 2.0 * draw(3 * row + 2));
+        (if row < 4_000 { vec![signal, noise] } else { vec![noise, signal] }, y)
     });
     let mut learner =
         extremely_fast_decision_tree(data.schema.clone(), ExtremelyFastDecisionTreeOptions::default()).unwrap();
@@ -417,7 +417,7 @@ fn a_node_thinks_again_when_another_attribute_becomes_better() {
 }
 
 #[test]
-fn the_hellinger_distance_finds_what_tells_a_rare_class() {
+fn the_hellinger_distance_finds_a_rare_class() {
     // One row in 200 is of class 1; attribute 1 tells it, attribute 0 says nothing.
     let draw = uniform("rare", 3);
     let data = data(&[0, 0], 2, 60_000, |row| {

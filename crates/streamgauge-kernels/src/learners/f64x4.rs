@@ -16,7 +16,7 @@ pub(super) struct F64x4(pub [f64; LANES]);
 pub(super) type Mask = [u64; LANES];
 
 /// A mask that lets the first `n` numbers through.
-pub(super) fn mask(n: usize) -> Mask {
+pub(super) fn mask_first(n: usize) -> Mask {
     std::array::from_fn(|i| if i < n { u64::MAX } else { 0 })
 }
 
@@ -58,8 +58,8 @@ impl F64x4 {
     #[inline(always)]
     pub fn masked(self, mask: &Mask) -> Self {
         let ([a, b, c, d], [p, q, r, s]) = (self.0, mask);
-        let kept = |number: f64, mask: &u64| f64::from_bits(number.to_bits() & mask);
-        Self([kept(a, p), kept(b, q), kept(c, r), kept(d, s)])
+        let keep = |number: f64, mask: &u64| f64::from_bits(number.to_bits() & mask);
+        Self([keep(a, p), keep(b, q), keep(c, r), keep(d, s)])
     }
 
     /// The sum of the four numbers, in the order a vector unit likes.
@@ -126,6 +126,6 @@ mod tests {
         assert_eq!((a.sum(), a.product()), (2.5, -3.0));
         assert_eq!(a.min(b).0, [1.0, -2.0, 2.0, 0.5]);
         assert_eq!(a.max(b).0, [2.0, 2.0, 3.0, 2.0]);
-        assert_eq!(a.masked(&mask(2)).0, [1.0, -2.0, 0.0, 0.0]);
+        assert_eq!(a.masked(&mask_first(2)).0, [1.0, -2.0, 0.0, 0.0]);
     }
 }

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_predicts_the_heaviest_class_before_it_sees_the_label() {
+    fn predictions_come_before_the_label_is_counted() {
         let mut learner = MajorityClass::new(Schema { n_values: vec![], n_classes: 3 });
         let y = [2, 1, 1, 0, 0, 0];
         let step = Step { x: &[], y: &y, test: None, weight: Some(&[1.0, 1.0, 0.0, 1.0, 1.0, 1.0]) };

@@ -214,7 +214,7 @@ pub trait Learner: Send + Sync {
             let x = &step.x[i * d..(i + 1) * d];
             if step.tests(i) {
                 self.vote(x, &mut row_votes);
-                *prediction = winner(&row_votes);
+                *prediction = find_winner(&row_votes);
                 if let Some(votes) = &mut votes {
                     votes[i * n_classes..(i + 1) * n_classes].copy_from_slice(&row_votes);
                 }
@@ -256,7 +256,7 @@ pub trait Learner: Send + Sync {
             *rechecked = ABSTAINED;
             if step.y[i] >= 0 {
                 self.vote(x, &mut later);
-                *rechecked = winner(&later);
+                *rechecked = find_winner(&later);
             }
         }
     }
@@ -282,7 +282,7 @@ pub trait Learner: Send + Sync {
 /// The class with the most votes, the first of equals; [`ABSTAINED`] where no vote is above 0.
 #[inline(always)]
 #[must_use]
-pub fn winner(votes: &[f64]) -> i32 {
+pub fn find_winner(votes: &[f64]) -> i32 {
     let (mut best, mut most) = (ABSTAINED, 0.0);
     for (class, &vote) in votes.iter().enumerate() {
         if vote > most {
@@ -298,13 +298,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_winner_is_the_first_of_equals_and_nobody_without_votes() {
-        assert_eq!(winner(&[1.0, 2.0, 2.0]), 1);
-        assert_eq!(winner(&[0.0, 0.0]), ABSTAINED);
+    fn ties_go_to_the_first_class_and_no_votes_abstain() {
+        assert_eq!(find_winner(&[1.0, 2.0, 2.0]), 1);
+        assert_eq!(find_winner(&[0.0, 0.0]), ABSTAINED);
     }
 
     #[test]
-    fn a_batch_that_breaks_its_schema_is_refused_with_the_culprit() {
+    fn the_first_value_that_breaks_the_schema_is_reported() {
         let schema = Schema { n_values: vec![0, 3], n_classes: 2 };
         let check = |x: &[f64], y: &[i32]| schema.check(x, y, None, &[false, true]);
         assert!(check(&[0.5, 2.0, 1.0, f64::NAN], &[0, UNLABELLED]).is_ok());

@@ -1,6 +1,6 @@
 //! A class drawn with the frequencies seen so far.
 
-use super::row_hash::draws_of;
+use super::row_hash::row_draws;
 use super::{Learner, Schema};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
@@ -35,7 +35,7 @@ impl Learner for RandomGuess {
     fn vote(&self, x: &[f64], votes: &mut [f64]) {
         votes.fill(0.0);
         let total: f64 = self.weights.iter().sum();
-        let mut left = draws_of(self.seed, GUESS, x, self.n_learnt).uniform(0) * total;
+        let mut left = row_draws(self.seed, GUESS, x, self.n_learnt).uniform(0) * total;
         // Where rounding leaves something over, the last class seen takes it.
         let mut guess = None;
         for (class, &weight) in self.weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {

@@ -38,10 +38,10 @@ impl RecentMajority {
         if self.rows.len() < self.width {
             self.rows.push((class, weight));
         } else {
-            let (old, gone) = std::mem::replace(&mut self.rows[self.next], (class, weight));
+            let (old, old_weight) = std::mem::replace(&mut self.rows[self.next], (class, weight));
             let old = old as usize;
             self.counts[old] -= 1;
-            self.weights[old] = if self.counts[old] == 0 { 0.0 } else { (self.weights[old] - gone).max(0.0) };
+            self.weights[old] = if self.counts[old] == 0 { 0.0 } else { (self.weights[old] - old_weight).max(0.0) };
         }
         self.counts[class as usize] += 1;
         self.weights[class as usize] += weight;

@@ -7,19 +7,19 @@ use crate::randomness::{Draws, Purpose, splitmix64};
 
 /// The bits of a value: one pattern for all that is missing, and one for both zeros.
 #[inline(always)]
-pub(super) fn bits(value: f64) -> u64 {
+pub(super) fn value_bits(value: f64) -> u64 {
     if value.is_nan() { f64::NAN.to_bits() } else { (value + 0.0).to_bits() }
 }
 
 /// Mix the values of a row into 64 bits.
 #[inline(always)]
 pub(super) fn row_hash(x: &[f64]) -> u64 {
-    x.iter().fold(x.len() as u64, |hash, &value| splitmix64(hash ^ bits(value)))
+    x.iter().fold(x.len() as u64, |hash, &value| splitmix64(hash ^ value_bits(value)))
 }
 
 /// The draws of a row, told apart by its values and the number of rows learnt before it.
 #[inline(always)]
-pub(super) fn draws_of(seed: u64, purpose: Purpose, x: &[f64], n_learnt: u64) -> Draws {
+pub(super) fn row_draws(seed: u64, purpose: Purpose, x: &[f64], n_learnt: u64) -> Draws {
     Draws::new(seed, purpose, row_hash(x)).within(n_learnt)
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Add;
 
 use super::Schema;
-use super::f64x4::{F64x4, LANES, Mask, mask};
+use super::f64x4::{F64x4, LANES, Mask, mask_first};
 
 /// How many rows are looked at ahead.
 pub(super) const BLOCK: usize = 32;
@@ -193,7 +193,7 @@ impl<const V: usize> Rows<V> {
             codes: vec![MISSING; n_rows * n_nominal],
             has_missing: [false; BLOCK],
             masks: (0..n_panels)
-                .map(|p| std::array::from_fn(|v| mask(n_numeric.saturating_sub((p * V + v) * LANES))))
+                .map(|p| std::array::from_fn(|v| mask_first(n_numeric.saturating_sub((p * V + v) * LANES))))
                 .collect(),
             zeros: F64x4::ZERO,
         }
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_of_a_subspace_stand_in_the_first_columns() {
+    fn attributes_of_a_subspace_fill_the_first_columns() {
         let schema = Schema { n_values: vec![0, 3, 0, 2, 0], n_classes: 2 };
         let layout = Layout::in_subspace(&schema, 3);
         let mut rows = Rows::<1>::new(&layout, 2);

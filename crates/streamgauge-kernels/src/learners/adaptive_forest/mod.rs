@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{ABSTAINED, Factory, HoeffdingTreeOptions, Learner, Schema, Step, Subspace, hoeffding_tree, winner};
+use super::{ABSTAINED, Factory, HoeffdingTreeOptions, Learner, Schema, Step, Subspace, find_winner, hoeffding_tree};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::randomness::Poisson;
@@ -16,15 +16,15 @@ mod options;
 #[cfg(test)]
 mod tests;
 
-use member::{Member, Stretch, Work};
-use model::Maker;
+use member::{Chunk, Member, Scratch};
+use model::ModelBuilder;
 pub use options::AdaptiveForestOptions;
 
 /// About how many votes a member adds before the next one does: rows and votes come one after the other from wherever
 /// they are, but a model is jumped about in, and should stay in the cache.
-const STRETCH_VOTES: usize = 32_768;
+const CHUNK_VOTES: usize = 32_768;
 /// How often to draw again what another member already sees.
-const N_TRIES: u64 = 100;
+const MAX_DRAWS: u64 = 100;
 
 /// An ensemble whose members are renewed when they get worse.
 ///
@@ -59,11 +59,11 @@ pub fn adaptive_random_forest(
     subspace: usize,
     seed: u64,
 ) -> Result<AdaptiveForest, KernelError> {
-    let grow = move |schema: &Schema, seed: u64| {
+    let build = move |schema: &Schema, seed: u64| {
         let subspace = Some(Subspace { size: subspace, seed });
         hoeffding_tree(schema.clone(), HoeffdingTreeOptions { subspace, ..tree })
     };
-    AdaptiveForest::new("AdaptiveRandomForest", schema, options, Arc::new(grow), seed)
+    AdaptiveForest::new("AdaptiveRandomForest", schema, options, Arc::new(build), seed)
 }
 
 /// Streaming random patches: learners of any kind that see random subspaces of the attributes.
@@ -89,53 +89,61 @@ impl AdaptiveForest {
     ) -> Result<Self, KernelError> {
         options.check()?;
         let poisson = options.mean_weight.map(Poisson::new).transpose()?;
-        let maker = Maker { schema: &schema, options: &options, factory: factory.as_ref(), seed };
+        let builder = ModelBuilder { schema: &schema, options: &options, factory: factory.as_ref(), seed };
         let mut members: Vec<Member> = Vec::with_capacity(options.n_members);
         for number in 0..options.n_members {
-            let attributes = first_subspace(&maker, number, &members);
-            members.push(Member::new(&maker, number, attributes)?);
+            let attributes = draw_first_subspace(&builder, number, &members);
+            members.push(Member::new(&builder, number, attributes)?);
         }
         Ok(Self { name, schema, options, factory, seed, poisson, members, n_learnt: 0 })
     }
 
-    fn maker(&self) -> Maker<'_> {
-        Maker { schema: &self.schema, options: &self.options, factory: self.factory.as_ref(), seed: self.seed }
+    fn builder(&self) -> ModelBuilder<'_> {
+        ModelBuilder { schema: &self.schema, options: &self.options, factory: self.factory.as_ref(), seed: self.seed }
     }
 
-    fn stretch_length(&self) -> usize {
-        (STRETCH_VOTES / self.schema.n_classes.max(1)).clamp(64, 16_384)
+    fn chunk_length(&self) -> usize {
+        (CHUNK_VOTES / self.schema.n_classes.max(1)).clamp(64, 16_384)
     }
 
     /// Let one member after the other take a stretch of rows.
-    fn interleave_stretch(&mut self, step: &Step<'_>, work: &mut Work, combined: &mut [f64], predictions: &mut [i32]) {
+    fn interleave_chunk(
+        &mut self,
+        step: &Step<'_>,
+        scratch: &mut Scratch,
+        combined: &mut [f64],
+        predictions: &mut [i32],
+    ) {
         let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
         let weights: Vec<f64> = (0..step.y.len()).map(|i| step.weight(i)).collect();
-        let asked: Vec<bool> = weights.iter().enumerate().map(|(i, &weight)| weight > 0.0 || step.tests(i)).collect();
-        let stretch = Stretch { step: *step, d, n_classes, weights: &weights, asked: &asked, n_learnt: self.n_learnt };
+        let to_predict: Vec<bool> =
+            weights.iter().enumerate().map(|(i, &weight)| weight > 0.0 || step.tests(i)).collect();
+        let chunk =
+            Chunk { step: *step, d, n_classes, weights: &weights, to_predict: &to_predict, n_learnt: self.n_learnt };
         combined.fill(0.0);
         let Self { schema, options, factory, seed, poisson, members, .. } = self;
-        let maker = Maker { schema, options, factory: factory.as_ref(), seed: *seed };
+        let builder = ModelBuilder { schema, options, factory: factory.as_ref(), seed: *seed };
         for member in members {
-            member.interleave(&maker, poisson.as_ref(), &stretch, work, combined);
+            member.interleave(&builder, poisson.as_ref(), &chunk, scratch, combined);
         }
         self.n_learnt += weights.iter().filter(|&&weight| weight > 0.0).count() as u64;
         for (i, (votes, prediction)) in combined.chunks_exact_mut(n_classes).zip(predictions).enumerate() {
-            scale(votes);
-            *prediction = if step.tests(i) { winner(votes) } else { ABSTAINED };
+            normalise(votes);
+            *prediction = if step.tests(i) { find_winner(votes) } else { ABSTAINED };
         }
     }
 }
 
 /// What a member sees at first: as far as possible not the same as another one.
-fn first_subspace(maker: &Maker<'_>, number: usize, members: &[Member]) -> Option<Vec<u32>> {
+fn draw_first_subspace(builder: &ModelBuilder<'_>, number: usize, members: &[Member]) -> Option<Vec<u32>> {
     // Addresses far from those of the models that a member will make later.
-    let drawn = (0..N_TRIES).map(|n| maker.draw_subspace(number, u64::MAX - n));
+    let drawn = (0..MAX_DRAWS).map(|n| builder.draw_subspace(number, u64::MAX - n));
     let is_new = |attributes: &Option<Vec<u32>>| members.iter().all(|member| &member.model().attributes != attributes);
-    drawn.into_iter().find(is_new).unwrap_or_else(|| maker.draw_subspace(number, u64::MAX))
+    drawn.into_iter().find(is_new).unwrap_or_else(|| builder.draw_subspace(number, u64::MAX))
 }
 
 /// Scale votes to a sum of 1.
-fn scale(votes: &mut [f64]) {
+fn normalise(votes: &mut [f64]) {
     let sum: f64 = votes.iter().sum();
     if sum > 0.0 {
         for vote in votes {
@@ -154,17 +162,17 @@ impl Learner for AdaptiveForest {
     }
 
     fn predict(&self, x: &[f64], votes: &mut [f64]) {
-        let (d, n_classes, length) = (self.schema.n_attributes(), self.schema.n_classes, self.stretch_length());
-        let maker = self.maker();
-        let mut of_member = vec![0.0; votes.len().min(length * n_classes)];
+        let (d, n_classes, length) = (self.schema.n_attributes(), self.schema.n_classes, self.chunk_length());
+        let builder = self.builder();
+        let mut member_votes = vec![0.0; votes.len().min(length * n_classes)];
         for (i, combined) in votes.chunks_mut(length * n_classes).enumerate() {
             let n = combined.len() / n_classes;
             let x = &x[i * length * d..(i * length + n) * d];
             combined.fill(0.0);
             for member in &self.members {
-                member.predict(&maker, x, &mut of_member[..n * n_classes], combined);
+                member.predict(&builder, x, &mut member_votes[..n * n_classes], combined);
             }
-            combined.chunks_exact_mut(n_classes).for_each(scale);
+            combined.chunks_exact_mut(n_classes).for_each(normalise);
         }
     }
 
@@ -174,8 +182,8 @@ impl Learner for AdaptiveForest {
     }
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], mut votes: Option<&mut [f64]>) {
-        let (d, n_classes, length) = (self.schema.n_attributes(), self.schema.n_classes, self.stretch_length());
-        let (mut work, mut scratch) = (Work::default(), vec![]);
+        let (d, n_classes, length) = (self.schema.n_attributes(), self.schema.n_classes, self.chunk_length());
+        let (mut scratch, mut vote_scratch) = (Scratch::default(), vec![]);
         for (i, predictions) in predictions.chunks_mut(length).enumerate() {
             let rows = i * length..i * length + predictions.len();
             let part = Step {
@@ -187,10 +195,10 @@ impl Learner for AdaptiveForest {
             let combined = if let Some(votes) = &mut votes {
                 &mut votes[rows.start * n_classes..rows.end * n_classes]
             } else {
-                scratch.resize(rows.len() * n_classes, 0.0);
-                &mut scratch[..]
+                vote_scratch.resize(rows.len() * n_classes, 0.0);
+                &mut vote_scratch[..]
             };
-            self.interleave_stretch(&part, &mut work, combined, predictions);
+            self.interleave_chunk(&part, &mut scratch, combined, predictions);
         }
     }
 
@@ -237,9 +245,9 @@ impl Learner for AdaptiveForest {
         if reader.usize()? != self.members.len() {
             return Err(reader.error("it has another number of members"));
         }
-        let maker = Maker { seed, ..self.maker() };
+        let builder = ModelBuilder { seed, ..self.builder() };
         let members =
-            self.members.iter().map(|member| member.load(&maker, &mut reader)).collect::<Result<Vec<_>, _>>()?;
+            self.members.iter().map(|member| member.load(&builder, &mut reader)).collect::<Result<Vec<_>, _>>()?;
         reader.finish()?;
         (self.seed, self.n_learnt, self.members) = (seed, n_learnt, members);
         Ok(())

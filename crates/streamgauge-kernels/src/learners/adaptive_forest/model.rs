@@ -14,7 +14,7 @@ const LEARNER: Purpose = Purpose::named("renewed learner");
 const SUBSPACE: Purpose = Purpose::named("member subspace");
 
 /// What makes models.
-pub(super) struct Maker<'a> {
+pub(super) struct ModelBuilder<'a> {
     pub schema: &'a Schema,
     pub options: &'a AdaptiveForestOptions,
     pub factory: &'a dyn Factory,
@@ -28,17 +28,17 @@ pub(super) struct Model {
     pub attributes: Option<Vec<u32>>,
 }
 
-impl Maker<'_> {
+impl ModelBuilder<'_> {
     /// The model that a member makes as its `n`th.
-    pub fn make(&self, member: usize, n: u64) -> Result<Model, KernelError> {
-        self.make_with(member, n, self.draw_subspace(member, n))
+    pub fn build(&self, member: usize, n: u64) -> Result<Model, KernelError> {
+        self.build_with(member, n, self.draw_subspace(member, n))
     }
 
     /// The same with given attributes.
-    pub fn make_with(&self, member: usize, n: u64, attributes: Option<Vec<u32>>) -> Result<Model, KernelError> {
+    pub fn build_with(&self, member: usize, n: u64, attributes: Option<Vec<u32>>) -> Result<Model, KernelError> {
         let seed = Draws::new(self.seed, LEARNER, member as u64).at(n);
         let learner = match &attributes {
-            Some(attributes) => self.factory.build(&narrowed(self.schema, attributes), seed)?,
+            Some(attributes) => self.factory.build(&select_attributes(self.schema, attributes), seed)?,
             None => self.factory.build(self.schema, seed)?,
         };
         Ok(Model { learner, attributes })
@@ -59,15 +59,15 @@ impl Maker<'_> {
             0 => None,
             _ => Some(self.load_attributes(reader)?),
         };
-        let mut model = self.make_with(0, 0, attributes)?;
+        let mut model = self.build_with(0, 0, attributes)?;
         model.learner.load(reader.part()?)?;
         Ok(model)
     }
 
     fn load_attributes(&self, reader: &mut Reader<'_>) -> Result<Vec<u32>, KernelError> {
         let attributes = reader.u64s()?;
-        let fit = attributes.last().is_some_and(|&last| last < self.schema.n_attributes() as u64);
-        if !fit || !attributes.is_sorted_by(|a, b| a < b) {
+        let fits = attributes.last().is_some_and(|&last| last < self.schema.n_attributes() as u64);
+        if !fits || !attributes.is_sorted_by(|a, b| a < b) {
             return Err(reader.error("a member sees attributes that the schema lacks"));
         }
         Ok(attributes.into_iter().map(|attribute| attribute as u32).collect())
@@ -75,7 +75,7 @@ impl Maker<'_> {
 }
 
 /// The schema of some of the attributes.
-fn narrowed(schema: &Schema, attributes: &[u32]) -> Schema {
+fn select_attributes(schema: &Schema, attributes: &[u32]) -> Schema {
     let n_values = attributes.iter().map(|&attribute| schema.n_values[attribute as usize]).collect();
     Schema { n_values, n_classes: schema.n_classes }
 }

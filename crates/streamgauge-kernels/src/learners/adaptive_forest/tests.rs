@@ -29,8 +29,8 @@ fn rows(n: usize) -> (Vec<f64>, Vec<i32>) {
     let draws = Draws::new(3, Purpose::named("rows"), 0);
     let (mut x, mut y) = (vec![], vec![]);
     for row in 0..n {
-        let own = draws.within(row as u64);
-        let values = [own.uniform(0), own.uniform(1), own.below(2, 3) as f64, own.uniform(3)];
+        let row_draws = draws.within(row as u64);
+        let values = [row_draws.uniform(0), row_draws.uniform(1), row_draws.below(2, 3) as f64, row_draws.uniform(3)];
         y.push(i32::from((values[0] > 0.5) != (row > n / 2)));
         x.extend(values);
     }
@@ -48,7 +48,7 @@ fn fact(ensemble: &AdaptiveForest, name: &str) -> u64 {
 }
 
 #[test]
-fn members_give_way_after_a_drift_and_only_then() {
+fn members_are_replaced_after_a_drift_and_only_then() {
     let (x, y) = rows(6_000);
     let forest = |options| {
         let mut forest = adaptive_random_forest(schema(), options, HoeffdingTreeOptions::default(), 2, 1).unwrap();
@@ -66,7 +66,7 @@ fn members_give_way_after_a_drift_and_only_then() {
 }
 
 #[test]
-fn members_see_different_attributes_and_all_of_them_where_none_is_left_out() {
+fn members_have_distinct_subspaces_unless_they_use_all_attributes() {
     let seen = |size: Option<usize>| {
         let options = AdaptiveForestOptions { member_subspace: size, ..OPTIONS };
         let patches = streaming_random_patches(schema(), options, bayes(), 1).unwrap();
@@ -83,7 +83,7 @@ fn members_see_different_attributes_and_all_of_them_where_none_is_left_out() {
 }
 
 #[test]
-fn what_was_saved_goes_on_and_damaged_bytes_change_nothing() {
+fn a_saved_forest_resumes_and_damaged_bytes_change_nothing() {
     let (x, y) = rows(4_000);
     let options = AdaptiveForestOptions { member_subspace: Some(3), weighted_background: true, ..OPTIONS };
     let build = |seed| streaming_random_patches(schema(), options, bayes(), seed).unwrap();

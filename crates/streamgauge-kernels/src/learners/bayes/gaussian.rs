@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_agree_with_two_passes_and_both_ways_to_refresh_agree() {
+    fn moments_equal_two_passes_and_both_refreshes_agree() {
         let (rows, mut panel, mut careful) =
             (rows(), ClassPanel::<2>::new(Class::new(0.0), 5), ClassPanel::<2>::new(Class::new(0.0), 5));
         let mut known_weights = [F64x4::ZERO; 2];
@@ -328,12 +328,12 @@ mod tests {
             let values: Vec<f64> = rows.iter().map(|x| x.0[column]).collect();
             let mean = values.iter().sum::<f64>() / n;
             let squares = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>();
-            let found = panel.column(column, n);
-            assert!((found.mean - mean).abs() < 1e-12 * mean.abs().max(1.0));
-            assert!((found.squares / squares - 1.0).abs() < 1e-12);
-            assert_eq!(found.min, values.iter().copied().fold(f64::INFINITY, f64::min));
-            assert_eq!(found.max, values.iter().copied().fold(f64::NEG_INFINITY, f64::max));
-            assert_eq!(found, careful.column(column, n));
+            let result = panel.column(column, n);
+            assert!((result.mean - mean).abs() < 1e-12 * mean.abs().max(1.0));
+            assert!((result.squares / squares - 1.0).abs() < 1e-12);
+            assert_eq!(result.min, values.iter().copied().fold(f64::INFINITY, f64::min));
+            assert_eq!(result.max, values.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+            assert_eq!(result, careful.column(column, n));
             log += -0.5 * (squares / (n - 1.0)).ln() - HALF_LN_2PI;
         }
         let product = panel.refresh(n - 1.0).0.product();
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_column_admits_its_value_alone_and_a_missing_one_says_nothing() {
+    fn a_constant_column_admits_only_its_value_and_a_missing_one_adds_nothing() {
         let (mut panel, mut known_weights) = (ClassPanel::<1>::new(Class::new(0.0), 2), [F64x4::ZERO]);
         for i in 0..10 {
             panel.observe_with_missing(&values(&[3.5, f64::from(i)]), 1.0, &mut known_weights);

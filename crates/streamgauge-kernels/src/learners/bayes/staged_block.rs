@@ -10,7 +10,7 @@ use super::gaussian::{Class, Decays, Moments, is_safe};
 use super::observe::{has_variance, log_base, scale_log_base};
 use super::{ModelSummary, Models};
 use crate::dispatch;
-use crate::learners::f64x4::{F64x4, LANES, Mask, mask};
+use crate::learners::f64x4::{F64x4, LANES, Mask, mask_first};
 use crate::learners::rows::{BLOCK, MAX_VECTORS};
 use crate::learners::{ABSTAINED, Block};
 
@@ -217,7 +217,7 @@ impl<'a, const V: usize> RowTable<'a, V> {
     /// Rows, and enough after them that lanes can be read.
     fn new(numbers: &'a [f64], n_columns: usize) -> Self {
         // Hidden from the compiler, which would otherwise compare places rather than use the bits.
-        Self { numbers, n_columns, mask: std::hint::black_box(mask(n_columns - (V - 1) * LANES)) }
+        Self { numbers, n_columns, mask: std::hint::black_box(mask_first(n_columns - (V - 1) * LANES)) }
     }
 
     /// A row, padded with 0.

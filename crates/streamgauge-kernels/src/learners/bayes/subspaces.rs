@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_made_again_gets_another_subspace() {
+    fn a_reset_model_gets_another_subspace() {
         let mut subspaces = Subspaces::new(5, 1);
         let drawn: Vec<Vec<u32>> = (0..20)
             .map(|_| {

@@ -211,13 +211,13 @@ fn normalise_weights(votes: &mut [f64], best: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learners::winner;
+    use crate::learners::find_winner;
 
     #[test]
     fn shares_add_up_to_one_and_keep_the_winner() {
         let mut votes = [1.0, 1.0 + f64::EPSILON, 1.0];
         normalise_weights(&mut votes, 1);
-        assert_eq!(winner(&votes), 1);
+        assert_eq!(find_winner(&votes), 1);
         assert!((votes.iter().sum::<f64>() - 1.0).abs() < 1e-15);
         let mut huge = [f64::MAX, f64::MAX];
         normalise_weights(&mut huge, 0);

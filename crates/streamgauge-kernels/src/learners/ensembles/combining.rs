@@ -1,7 +1,7 @@
 //! Blocks of rows, and the votes of several members for them.
 
 use crate::dispatch;
-use crate::learners::{ABSTAINED, Schema, Step, winner};
+use crate::learners::{ABSTAINED, Schema, Step, find_winner};
 
 /// About how many votes a member casts for a block.
 const BLOCK_VOTES: usize = 2_048;
@@ -21,13 +21,13 @@ pub(super) struct Block<'a> {
     pub tested: bool,
 }
 
-/// Cut a step into blocks; `done` is called with each block and its part of the predictions and votes.
+/// Cut a step into blocks; `visit` is called with each block and its part of the predictions and votes.
 pub(super) fn for_each_block(
     schema: &Schema,
     step: &Step<'_>,
     predictions: &mut [i32],
     mut votes: Option<&mut [f64]>,
-    mut done: impl FnMut(&Block<'_>, &mut [i32], Option<&mut [f64]>),
+    mut visit: impl FnMut(&Block<'_>, &mut [i32], Option<&mut [f64]>),
 ) {
     let (d, n_classes, length) = (schema.n_attributes(), schema.n_classes, block_length(schema));
     for (i, predictions) in predictions.chunks_mut(length).enumerate() {
@@ -41,7 +41,7 @@ pub(super) fn for_each_block(
         let learnt = (0..rows.len()).filter(|&row| part.weight(row) > 0.0).collect();
         let tested = part.test.is_none_or(|test| test.contains(&true));
         let votes = votes.as_deref_mut().map(|votes| &mut votes[rows.start * n_classes..rows.end * n_classes]);
-        done(&Block { step: part, learnt, tested }, predictions, votes);
+        visit(&Block { step: part, learnt, tested }, predictions, votes);
     }
 }
 
@@ -76,8 +76,8 @@ pub(super) fn add_share(votes: &[f64], weight: f64, combined: &mut [f64]) {
 }
 
 /// Scale the votes for each row to a sum of 1, and predict the winners of the tested rows.
-pub(super) fn decide(n_classes: usize, step: &Step<'_>, combined: &[f64], predictions: &mut [i32]) {
+pub(super) fn predict_winners(n_classes: usize, step: &Step<'_>, combined: &[f64], predictions: &mut [i32]) {
     for (i, (prediction, votes)) in predictions.iter_mut().zip(combined.chunks_exact(n_classes)).enumerate() {
-        *prediction = if step.tests(i) { winner(votes) } else { ABSTAINED };
+        *prediction = if step.tests(i) { find_winner(votes) } else { ABSTAINED };
     }
 }

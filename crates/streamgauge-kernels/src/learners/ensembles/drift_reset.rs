@@ -46,9 +46,9 @@ impl DriftReset {
 
     /// Show the detector the rows of a block that have been learnt. After a drift the new learner takes the rows from
     /// that one on once more: what its predecessor did with them is forgotten.
-    fn watch(&mut self, block: &Block<'_>, work: &mut Work) {
+    fn update_detector(&mut self, block: &Block<'_>, scratch: &mut Scratch) {
         let mut start = 0;
-        while let Some(row) = self.first_drift(block, start, &work.predictions) {
+        while let Some(row) = self.find_first_drift(block, start, &scratch.predictions) {
             self.n_drifts += 1;
             self.detector.renew();
             if self.on_warning && self.warned {
@@ -57,13 +57,13 @@ impl DriftReset {
                 self.members.replace(0);
             }
             self.end_warning();
-            self.interleave_from(row, block, work);
+            self.interleave_from(row, block, scratch);
             start = row + 1;
         }
     }
 
     /// The first row from one on at which the detector signals a drift.
-    fn first_drift(&mut self, block: &Block<'_>, start: usize, predictions: &[i32]) -> Option<usize> {
+    fn find_first_drift(&mut self, block: &Block<'_>, start: usize, predictions: &[i32]) -> Option<usize> {
         let d = self.members.schema.n_attributes();
         let first = block.learnt.partition_point(|&row| row < start);
         for &row in &block.learnt[first..] {
@@ -91,29 +91,29 @@ impl DriftReset {
     }
 
     /// Let the learner take the rows of a block from one of them on; the prediction of that one stands.
-    fn interleave_from(&mut self, from: usize, block: &Block<'_>, work: &mut Work) {
+    fn interleave_from(&mut self, from: usize, block: &Block<'_>, scratch: &mut Scratch) {
         let (d, n_classes) = (self.members.schema.n_attributes(), self.members.schema.n_classes);
         let weight = block.step.weight(from);
         self.members.get_mut(0).learn(&block.step.x[from * d..(from + 1) * d], block.step.y[from] as usize, weight);
         let rest = from + 1;
         self.members.get_mut(0).interleave(
-            &part(&block.step, &work.asked, d, rest),
-            &mut work.predictions[rest..],
-            work.votes.as_mut().map(|votes| &mut votes[rest * n_classes..]),
+            &slice_from(&block.step, &scratch.to_predict, d, rest),
+            &mut scratch.predictions[rest..],
+            scratch.votes.as_mut().map(|votes| &mut votes[rest * n_classes..]),
         );
     }
 }
 
 /// What the learner makes of a block.
-struct Work {
+struct Scratch {
     /// Which rows it predicts: those to be tested, and those to be learnt.
-    asked: Vec<bool>,
+    to_predict: Vec<bool>,
     predictions: Vec<i32>,
     votes: Option<Vec<f64>>,
 }
 
 /// The rows of a step from one of them on.
-fn part<'a>(step: &Step<'a>, test: &'a [bool], d: usize, from: usize) -> Step<'a> {
+fn slice_from<'a>(step: &Step<'a>, test: &'a [bool], d: usize, from: usize) -> Step<'a> {
     Step {
         x: &step.x[from * d..],
         y: &step.y[from..],
@@ -145,21 +145,21 @@ impl Learner for DriftReset {
         let (d, n_classes) = (schema.n_attributes(), schema.n_classes);
         for_each_block(&schema, step, predictions, votes, |block, predictions, votes| {
             let n = predictions.len();
-            let mut asked: Vec<bool> = (0..n).map(|row| block.step.tests(row)).collect();
-            block.learnt.iter().for_each(|&row| asked[row] = true);
-            let of_member = votes.is_some().then(|| vec![0.0; n * n_classes]);
-            let mut work = Work { asked, predictions: vec![ABSTAINED; n], votes: of_member };
-            let step = part(&block.step, &work.asked, d, 0);
-            self.members.get_mut(0).interleave(&step, &mut work.predictions, work.votes.as_deref_mut());
-            self.watch(block, &mut work);
-            for (row, (prediction, found)) in predictions.iter_mut().zip(&work.predictions).enumerate() {
-                *prediction = if block.step.tests(row) { *found } else { ABSTAINED };
+            let mut to_predict: Vec<bool> = (0..n).map(|row| block.step.tests(row)).collect();
+            block.learnt.iter().for_each(|&row| to_predict[row] = true);
+            let member_votes = votes.is_some().then(|| vec![0.0; n * n_classes]);
+            let mut scratch = Scratch { to_predict, predictions: vec![ABSTAINED; n], votes: member_votes };
+            let step = slice_from(&block.step, &scratch.to_predict, d, 0);
+            self.members.get_mut(0).interleave(&step, &mut scratch.predictions, scratch.votes.as_deref_mut());
+            self.update_detector(block, &mut scratch);
+            for (row, (prediction, predicted)) in predictions.iter_mut().zip(&scratch.predictions).enumerate() {
+                *prediction = if block.step.tests(row) { *predicted } else { ABSTAINED };
             }
-            if let (Some(votes), Some(found)) = (votes, &work.votes) {
-                let rows = votes.chunks_exact_mut(n_classes).zip(found.chunks_exact(n_classes));
-                for (row, (votes, found)) in rows.enumerate() {
+            if let (Some(votes), Some(member_votes)) = (votes, &scratch.votes) {
+                let rows = votes.chunks_exact_mut(n_classes).zip(member_votes.chunks_exact(n_classes));
+                for (row, (votes, member_votes)) in rows.enumerate() {
                     if block.step.tests(row) {
-                        votes.copy_from_slice(found);
+                        votes.copy_from_slice(member_votes);
                     } else {
                         votes.fill(0.0);
                     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::combining::{Block, add_shares, decide, for_each_block};
+use super::combining::{Block, add_shares, for_each_block, predict_winners};
 use super::members::Members;
 use crate::KernelError;
 use crate::adaptive_window::{AdaptiveWindow, Settings};
@@ -45,7 +45,7 @@ impl LeveragingBagging {
     }
 
     /// The member with the greatest error, the first of equals; none where nobody errs.
-    fn worst(&self) -> Option<usize> {
+    fn find_worst(&self) -> Option<usize> {
         let (mut worst, mut most) = (None, 0.0);
         for (i, window) in self.windows.iter().enumerate() {
             if window.mean() > most {
@@ -57,44 +57,48 @@ impl LeveragingBagging {
 
     /// Let the windows see the errors of a block. A member that is replaced after some row takes the rows that follow
     /// it once more, from the start: what its predecessor did with them is forgotten, and nobody else had seen it.
-    fn watch(&mut self, block: &Block<'_>, work: &mut Work) {
-        let mut watched = 0;
-        while watched < block.learnt.len() {
+    fn update_windows(&mut self, block: &Block<'_>, scratch: &mut Scratch) {
+        let mut n_seen = 0;
+        while n_seen < block.learnt.len() {
             // Windows change at their checks only, so up to the next one they need not be asked.
             let n = self.windows.iter().map(AdaptiveWindow::until_check).min().unwrap_or(1);
-            let rows = &block.learnt[watched..block.learnt.len().min(watched + n)];
-            watched += rows.len();
+            let rows = &block.learnt[n_seen..block.learnt.len().min(n_seen + n)];
+            n_seen += rows.len();
             let mut worse = false;
-            for (window, rechecked) in self.windows.iter_mut().zip(&work.rechecked) {
-                worse |= is_worse(window, rows.iter().map(|&row| rechecked[row] != block.step.y[row]));
+            for (window, rechecked) in self.windows.iter_mut().zip(&scratch.rechecked) {
+                worse |= has_risen(window, rows.iter().map(|&row| rechecked[row] != block.step.y[row]));
             }
-            if let Some(worst) = self.worst().filter(|_| worse) {
+            if let Some(worst) = self.find_worst().filter(|_| worse) {
                 self.members.replace(worst);
                 self.windows[worst] = self.empty.clone();
-                self.recheck(worst, block, block.learnt[watched - 1] + 1, work);
+                self.recheck_member(worst, block, block.learnt[n_seen - 1] + 1, scratch);
             }
         }
     }
 
     /// Let a member take the rows of a block from one of them on.
-    fn recheck(&mut self, i: usize, block: &Block<'_>, from: usize, work: &mut Work) {
+    fn recheck_member(&mut self, i: usize, block: &Block<'_>, from: usize, scratch: &mut Scratch) {
         let (d, n_classes, n) = (self.members.schema.n_attributes(), self.members.schema.n_classes, block.step.y.len());
-        work.weights.resize(n, 0.0);
-        work.votes[i].resize(n * n_classes, 0.0);
-        work.rechecked[i].resize(n, ABSTAINED);
-        self.members.draw_weights(i, &self.poisson, block, &mut work.weights);
+        scratch.weights.resize(n, 0.0);
+        scratch.votes[i].resize(n * n_classes, 0.0);
+        scratch.rechecked[i].resize(n, ABSTAINED);
+        self.members.draw_weights(i, &self.poisson, block, &mut scratch.weights);
         let step = Step {
             x: &block.step.x[from * d..],
             y: &block.step.y[from..],
             test: block.step.test.map(|test| &test[from..]),
-            weight: Some(&work.weights[from..]),
+            weight: Some(&scratch.weights[from..]),
         };
-        self.members.get_mut(i).recheck(&step, &mut work.votes[i][from * n_classes..], &mut work.rechecked[i][from..]);
+        self.members.get_mut(i).recheck(
+            &step,
+            &mut scratch.votes[i][from * n_classes..],
+            &mut scratch.rechecked[i][from..],
+        );
     }
 }
 
 /// What the members make of a block.
-struct Work {
+struct Scratch {
     weights: Vec<f64>,
     /// Per member its votes for the rows, before it learns them.
     votes: Vec<Vec<f64>>,
@@ -103,7 +107,10 @@ struct Work {
 }
 
 /// Show errors to a window that may be checked at the last of them; whether it then drops some and the rest is worse.
-fn is_worse(window: &mut AdaptiveWindow, mut wrong: impl DoubleEndedIterator<Item = bool> + ExactSizeIterator) -> bool {
+fn has_risen(
+    window: &mut AdaptiveWindow,
+    mut wrong: impl DoubleEndedIterator<Item = bool> + ExactSizeIterator,
+) -> bool {
     let last = wrong.next_back();
     window.extend(wrong.map(|wrong| f64::from(u8::from(wrong))), &mut ());
     let before = window.mean();
@@ -131,21 +138,22 @@ impl Learner for LeveragingBagging {
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
         let schema = self.members.schema.clone();
         let (n_classes, n_members) = (schema.n_classes, self.members.len());
-        let mut work = Work { weights: vec![], votes: vec![vec![]; n_members], rechecked: vec![vec![]; n_members] };
-        let mut scratch = vec![];
+        let mut scratch =
+            Scratch { weights: vec![], votes: vec![vec![]; n_members], rechecked: vec![vec![]; n_members] };
+        let mut vote_scratch = vec![];
         for_each_block(&schema, step, predictions, votes, |block, predictions, votes| {
             for i in 0..n_members {
-                self.recheck(i, block, 0, &mut work);
+                self.recheck_member(i, block, 0, &mut scratch);
             }
-            self.watch(block, &mut work);
+            self.update_windows(block, &mut scratch);
             self.members.n_learnt += block.learnt.len() as u64;
-            scratch.resize(predictions.len() * n_classes, 0.0);
-            let combined = votes.unwrap_or(&mut scratch);
+            vote_scratch.resize(predictions.len() * n_classes, 0.0);
+            let combined = votes.unwrap_or(&mut vote_scratch);
             combined.fill(0.0);
-            for of_member in &work.votes {
-                add_shares(n_classes, of_member, combined);
+            for member_votes in &scratch.votes {
+                add_shares(n_classes, member_votes, combined);
             }
-            decide(n_classes, &block.step, combined, predictions);
+            predict_winners(n_classes, &block.step, combined, predictions);
         });
     }
 

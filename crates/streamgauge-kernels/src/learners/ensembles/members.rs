@@ -105,12 +105,12 @@ impl Members {
         votes.fill(0.0);
         let mut buffer = vec![0.0; votes.len().min(length * n_classes)];
         for (i, votes) in votes.chunks_mut(length * n_classes).enumerate() {
-            let of_member = &mut buffer[..votes.len()];
+            let member_votes = &mut buffer[..votes.len()];
             let n = votes.len() / n_classes;
             let x = &x[i * length * d..(i * length + n) * d];
             for member in &self.learners {
-                member.predict(x, of_member);
-                add_shares(n_classes, of_member, votes);
+                member.predict(x, member_votes);
+                add_shares(n_classes, member_votes, votes);
             }
         }
     }

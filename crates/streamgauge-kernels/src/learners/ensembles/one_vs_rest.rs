@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::combining::{decide, for_each_block};
+use super::combining::{for_each_block, predict_winners};
 use super::members::Members;
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
@@ -30,13 +30,13 @@ impl OneVsRest {
     }
 
     /// The class that a learner tells from the rest: with two classes the second.
-    fn class_of(&self, member: usize) -> usize {
+    fn member_class(&self, member: usize) -> usize {
         if self.members.schema.n_classes == 2 { 1 } else { member }
     }
 }
 
 /// Write the share that a learner gives to its class.
-fn put_shares(n_classes: usize, class: usize, pairs: &[f64], votes: &mut [f64]) {
+fn write_shares(n_classes: usize, class: usize, pairs: &[f64], votes: &mut [f64]) {
     for (votes, pair) in votes.chunks_exact_mut(n_classes).zip(pairs.as_chunks::<2>().0) {
         let sum = pair[0] + pair[1];
         votes[class] = if sum > 0.0 { pair[1] / sum } else { 0.0 };
@@ -72,7 +72,7 @@ impl Learner for OneVsRest {
         let mut pairs = vec![0.0; 2 * (votes.len() / n_classes)];
         for (i, member) in self.members.iter().enumerate() {
             member.predict(x, &mut pairs);
-            put_shares(n_classes, self.class_of(i), &pairs, votes);
+            write_shares(n_classes, self.member_class(i), &pairs, votes);
         }
         normalise(n_classes, votes);
     }
@@ -85,25 +85,25 @@ impl Learner for OneVsRest {
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
         let schema = self.members.schema.clone();
         let n_classes = schema.n_classes;
-        let (mut scratch, mut pairs) = (vec![], vec![]);
+        let (mut vote_scratch, mut pairs) = (vec![], vec![]);
         for_each_block(&schema, step, predictions, votes, |block, predictions, votes| {
             let n = predictions.len();
-            scratch.resize(n * n_classes, 0.0);
+            vote_scratch.resize(n * n_classes, 0.0);
             pairs.resize(2 * n, 0.0);
-            let combined = votes.unwrap_or(&mut scratch);
+            let combined = votes.unwrap_or(&mut vote_scratch);
             for i in 0..self.members.len() {
                 // Members leave the votes for rows that are not tested as they are.
                 pairs.fill(0.0);
-                let class = self.class_of(i);
+                let class = self.member_class(i);
                 let labels: Vec<i32> =
                     block.step.y.iter().map(|&y| if y < 0 { y } else { i32::from(y == class as i32) }).collect();
                 let step = Step { y: &labels, ..block.step };
-                let of_member = block.tested.then_some(pairs.as_mut_slice());
-                self.members.get_mut(i).interleave(&step, predictions, of_member);
-                put_shares(n_classes, class, &pairs, combined);
+                let member_votes = block.tested.then_some(pairs.as_mut_slice());
+                self.members.get_mut(i).interleave(&step, predictions, member_votes);
+                write_shares(n_classes, class, &pairs, combined);
             }
             normalise(n_classes, combined);
-            decide(n_classes, &block.step, combined, predictions);
+            predict_winners(n_classes, &block.step, combined, predictions);
         });
     }
 

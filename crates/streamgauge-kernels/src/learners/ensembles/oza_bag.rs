@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::combining::{add_shares, decide, for_each_block};
+use super::combining::{add_shares, for_each_block, predict_winners};
 use super::members::Members;
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
@@ -53,30 +53,30 @@ impl Learner for OzaBag {
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
         let schema = self.members.schema.clone();
         let n_classes = schema.n_classes;
-        let (mut of_member, mut weights, mut scratch) = (vec![], vec![], vec![]);
+        let (mut member_votes, mut weights, mut vote_scratch) = (vec![], vec![], vec![]);
         for_each_block(&schema, step, predictions, votes, |block, predictions, votes| {
             let n = predictions.len();
-            scratch.resize(n * n_classes, 0.0);
-            let combined = votes.unwrap_or(&mut scratch);
+            vote_scratch.resize(n * n_classes, 0.0);
+            let combined = votes.unwrap_or(&mut vote_scratch);
             combined.fill(0.0);
             weights.resize(n, 0.0);
-            of_member.resize(n * n_classes, 0.0);
+            member_votes.resize(n * n_classes, 0.0);
             for i in 0..self.members.len() {
                 self.members.draw_weights(i, &self.poisson, block, &mut weights);
                 let step = Step { weight: Some(&weights), ..block.step };
                 if block.step.test.is_some() {
                     // Members leave the votes for rows that are not tested as they are.
-                    of_member.fill(0.0);
+                    member_votes.fill(0.0);
                 }
                 if block.tested {
-                    self.members.get_mut(i).interleave(&step, predictions, Some(&mut of_member));
-                    add_shares(n_classes, &of_member, combined);
+                    self.members.get_mut(i).interleave(&step, predictions, Some(&mut member_votes));
+                    add_shares(n_classes, &member_votes, combined);
                 } else {
                     self.members.get_mut(i).interleave(&step, predictions, None);
                 }
             }
             self.members.n_learnt += block.learnt.len() as u64;
-            decide(n_classes, &block.step, combined, predictions);
+            predict_winners(n_classes, &block.step, combined, predictions);
         });
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::combining::{Block, add_share, decide, for_each_block};
+use super::combining::{Block, add_share, for_each_block, predict_winners};
 use super::members::Members;
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
@@ -26,21 +26,21 @@ const NAME: &str = "OzaBoost";
 pub struct OzaBoost {
     members: Members,
     pure: bool,
-    records: Vec<Record>,
+    records: Vec<MemberRecord>,
     /// The weight of all rows learnt.
     weight: f64,
 }
 
 /// How a member has done.
 #[derive(Debug, Clone, Copy, Default)]
-struct Record {
+struct MemberRecord {
     right: f64,
     wrong: f64,
 }
 
-impl Record {
+impl MemberRecord {
     /// How much the member's votes count; 0 where neither it nor any after it is asked.
-    fn say(self) -> f64 {
+    fn vote_weight(self) -> f64 {
         let error = self.wrong / (self.right + self.wrong);
         if error > 0.0 && error < 0.5 { ln((1.0 - error) / error) } else { 0.0 }
     }
@@ -59,41 +59,42 @@ impl OzaBoost {
         seed: u64,
     ) -> Result<Self, KernelError> {
         let members = Members::new(schema.clone(), schema, factory, n_members, seed)?;
-        Ok(Self { members, pure, records: vec![Record::default(); n_members], weight: 0.0 })
+        Ok(Self { members, pure, records: vec![MemberRecord::default(); n_members], weight: 0.0 })
     }
 
     /// Let a member take a block of rows.
-    fn recheck(&mut self, i: usize, block: &Block<'_>, work: &mut Work) {
-        work.weights.fill(0.0);
+    fn recheck_member(&mut self, i: usize, block: &Block<'_>, scratch: &mut Scratch) {
+        scratch.weights.fill(0.0);
         let draws = self.members.draws(i);
         for (j, &row) in block.learnt.iter().enumerate() {
-            let mean = work.boosts[j];
+            let mean = scratch.boosts[j];
             let times = if self.pure { mean } else { poisson(mean, draws, self.members.n_learnt + j as u64) };
-            work.weights[row] = block.step.weight(row) * times;
+            scratch.weights[row] = block.step.weight(row) * times;
         }
-        let step = Step { weight: Some(&work.weights), ..block.step };
-        self.members.get_mut(i).recheck(&step, &mut work.votes, &mut work.rechecked);
+        let step = Step { weight: Some(&scratch.weights), ..block.step };
+        self.members.get_mut(i).recheck(&step, &mut scratch.votes, &mut scratch.rechecked);
     }
 
     /// Note row by row how a member has done, make its mistakes heavier, and add its votes, which count what it had
     /// earned before.
-    fn pass_on(&mut self, i: usize, block: &Block<'_>, work: &mut Work, combined: &mut [f64]) {
+    fn update_weights(&mut self, i: usize, block: &Block<'_>, scratch: &mut Scratch, combined: &mut [f64]) {
         let n_classes = self.members.schema.n_classes;
         let record = &mut self.records[i];
         let (mut learnt, mut total) = (0, self.weight);
         for (row, combined) in combined.chunks_exact_mut(n_classes).enumerate() {
-            if block.step.tests(row) && !work.decided[row] {
-                let say = record.say();
-                let votes = &work.votes[row * n_classes..(row + 1) * n_classes];
-                work.decided[row] = say == 0.0;
-                if say > 0.0 || i == 0 {
-                    add_share(votes, if say > 0.0 { say } else { 1.0 }, combined);
+            if block.step.tests(row) && !scratch.decided[row] {
+                let vote_weight = record.vote_weight();
+                let votes = &scratch.votes[row * n_classes..(row + 1) * n_classes];
+                scratch.decided[row] = vote_weight == 0.0;
+                if vote_weight > 0.0 || i == 0 {
+                    add_share(votes, if vote_weight > 0.0 { vote_weight } else { 1.0 }, combined);
                 }
             }
             if block.learnt.get(learnt) == Some(&row) {
-                let (weight, boost) = (block.step.weight(row), &mut work.boosts[learnt]);
+                let (weight, boost) = (block.step.weight(row), &mut scratch.boosts[learnt]);
                 total += weight;
-                let side = if work.rechecked[row] == block.step.y[row] { &mut record.right } else { &mut record.wrong };
+                let side =
+                    if scratch.rechecked[row] == block.step.y[row] { &mut record.right } else { &mut record.wrong };
                 *side += *boost * weight;
                 *boost = (*boost * (total / (2.0 * *side))).min(f64::MAX / total.max(1.0));
                 learnt += 1;
@@ -103,7 +104,7 @@ impl OzaBoost {
 }
 
 /// What a member makes of a block.
-struct Work {
+struct Scratch {
     /// With which weights it learns the rows.
     weights: Vec<f64>,
     votes: Vec<f64>,
@@ -114,7 +115,7 @@ struct Work {
     decided: Vec<bool>,
 }
 
-impl Work {
+impl Scratch {
     fn new(block: &Block<'_>, n_classes: usize) -> Self {
         let n = block.step.y.len();
         Self {
@@ -161,14 +162,14 @@ impl Learner for OzaBoost {
 
     fn vote(&self, x: &[f64], votes: &mut [f64]) {
         votes.fill(0.0);
-        let mut of_member = vec![0.0; votes.len()];
+        let mut member_votes = vec![0.0; votes.len()];
         for (i, (member, record)) in self.members.iter().zip(&self.records).enumerate() {
-            let say = record.say();
-            if say > 0.0 || i == 0 {
-                member.vote(x, &mut of_member);
-                add_share(&of_member, if say > 0.0 { say } else { 1.0 }, votes);
+            let vote_weight = record.vote_weight();
+            if vote_weight > 0.0 || i == 0 {
+                member.vote(x, &mut member_votes);
+                add_share(&member_votes, if vote_weight > 0.0 { vote_weight } else { 1.0 }, votes);
             }
-            if say == 0.0 {
+            if vote_weight == 0.0 {
                 return;
             }
         }
@@ -182,21 +183,21 @@ impl Learner for OzaBoost {
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
         let schema = self.members.schema.clone();
         let n_classes = schema.n_classes;
-        let mut scratch = vec![];
+        let mut vote_scratch = vec![];
         for_each_block(&schema, step, predictions, votes, |block, predictions, votes| {
-            scratch.resize(predictions.len() * n_classes, 0.0);
-            let combined = votes.unwrap_or(&mut scratch);
+            vote_scratch.resize(predictions.len() * n_classes, 0.0);
+            let combined = votes.unwrap_or(&mut vote_scratch);
             combined.fill(0.0);
-            let mut work = Work::new(block, n_classes);
+            let mut scratch = Scratch::new(block, n_classes);
             for i in 0..self.members.len() {
-                self.recheck(i, block, &mut work);
-                self.pass_on(i, block, &mut work, combined);
+                self.recheck_member(i, block, &mut scratch);
+                self.update_weights(i, block, &mut scratch, combined);
             }
             for &row in &block.learnt {
                 self.weight += block.step.weight(row);
             }
             self.members.n_learnt += block.learnt.len() as u64;
-            decide(n_classes, &block.step, combined, predictions);
+            predict_winners(n_classes, &block.step, combined, predictions);
         });
     }
 
@@ -205,7 +206,7 @@ impl Learner for OzaBoost {
     }
 
     fn n_bytes(&self) -> usize {
-        size_of::<Self>() + self.members.n_bytes() + self.records.capacity() * size_of::<Record>()
+        size_of::<Self>() + self.members.n_bytes() + self.records.capacity() * size_of::<MemberRecord>()
     }
 
     fn save(&self) -> Vec<u8> {
@@ -224,7 +225,7 @@ impl Learner for OzaBoost {
         let mut records = vec![0.0; 2 * members.len()];
         reader.f64s_into(&mut records)?;
         reader.finish()?;
-        self.records = records.chunks_exact(2).map(|pair| Record { right: pair[0], wrong: pair[1] }).collect();
+        self.records = records.chunks_exact(2).map(|pair| MemberRecord { right: pair[0], wrong: pair[1] }).collect();
         (self.members, self.weight) = (members, weight);
         Ok(())
     }
@@ -241,9 +242,9 @@ mod tests {
         for mean in [0.01, 0.7, 6.0, 49.0, 51.0, 700.0] {
             let n = 100_000;
             let values: Vec<f64> = (0..n).map(|row| poisson(mean, draws, row)).collect();
-            let found = values.iter().sum::<f64>() / n as f64;
-            let variance = values.iter().map(|value| (value - found).powi(2)).sum::<f64>() / n as f64;
-            assert!((found - mean).abs() < 5.0 * (mean / n as f64).sqrt(), "{mean}: {found}");
+            let sample_mean = values.iter().sum::<f64>() / n as f64;
+            let variance = values.iter().map(|value| (value - sample_mean).powi(2)).sum::<f64>() / n as f64;
+            assert!((sample_mean - mean).abs() < 5.0 * (mean / n as f64).sqrt(), "{mean}: {sample_mean}");
             assert!((variance / mean - 1.0).abs() < 5.0 * (1.0 / mean + 2.0).sqrt() / (n as f64).sqrt());
         }
         assert_eq!(poisson(1e9, draws, 0), 1e9);

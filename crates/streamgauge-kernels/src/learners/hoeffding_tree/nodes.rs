@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_of_rows_arrives_where_each_row_alone_does() {
+    fn a_block_of_rows_reaches_the_same_leaves_as_each_row_alone() {
         let schema = Schema { n_values: vec![0, 0], n_classes: 2 };
         let mut nodes = Nodes::new(&schema, 1 << 25);
         nodes.split(0, 1, Test::AtMost(0.5), &[0, 1], 1);
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_are_saved_and_a_graph_that_is_no_tree_is_refused() {
+    fn nodes_round_trip_and_a_graph_that_is_no_tree_is_refused() {
         let mut writer = Writer::new("nodes", 1);
         tree().save(&mut writer);
         let bytes = writer.finish();

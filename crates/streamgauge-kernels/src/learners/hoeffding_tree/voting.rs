@@ -8,7 +8,7 @@ use super::{HoeffdingTree, LeafPrediction};
 use crate::dispatch;
 use crate::learners::bayes::{RULED_OUT, normalise_likelihoods, relative_likelihood};
 use crate::learners::rows::{BLOCK, Row, Rows};
-use crate::learners::{ABSTAINED, Block, Learner, Step, winner};
+use crate::learners::{ABSTAINED, Block, Learner, Step, find_winner};
 
 /// The vote of a row that is not one of naive Bayes.
 const NO_CLASS: i32 = ABSTAINED;
@@ -154,7 +154,7 @@ impl<const V: usize> HoeffdingTree<V> {
     pub(super) fn predict_from_root(&self, x: &[f64]) -> i32 {
         let mut votes = vec![0.0; self.schema.n_classes];
         self.vote(x, &mut votes);
-        winner(&votes)
+        find_winner(&votes)
     }
 }
 

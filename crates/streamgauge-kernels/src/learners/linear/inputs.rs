@@ -25,7 +25,7 @@ pub(super) struct Inputs {
     /// The numbers as the model weighs them.
     pub numbers: Vec<F64x4>,
     /// The places of the nominal values that are known.
-    pub places: Vec<u32>,
+    pub one_hot: Vec<u32>,
 }
 
 /// Turns rows into inputs, and keeps what that takes: mean and spread of each number.
@@ -71,14 +71,14 @@ impl Encoder {
     }
 
     /// How many places nominal values have.
-    pub fn n_places(&self) -> usize {
+    pub fn n_one_hot(&self) -> usize {
         self.nominal.iter().map(|nominal| nominal.n_values as usize).sum()
     }
 
     /// Room for the inputs of a row.
-    pub fn room(&self) -> Inputs {
+    pub fn new_inputs(&self) -> Inputs {
         let vectors = vec![F64x4::ZERO; self.n_vectors()];
-        Inputs { raw: vectors.clone(), numbers: vectors, places: Vec::with_capacity(self.nominal.len()) }
+        Inputs { raw: vectors.clone(), numbers: vectors, one_hot: Vec::with_capacity(self.nominal.len()) }
     }
 
     /// Sort the values of a row; what is not finite, or no value of its attribute, is missing.
@@ -87,24 +87,24 @@ impl Encoder {
         if self.nominal.is_empty() {
             let (vectors, rest) = x.as_chunks::<LANES>();
             for (raw, &values) in inputs.raw.iter_mut().zip(vectors) {
-                *raw = F64x4(values).map(sound);
+                *raw = F64x4(values).map(clamp_finite);
             }
             if let Some(last) = inputs.raw.get_mut(vectors.len()) {
                 for (number, &value) in last.0.iter_mut().zip(rest) {
-                    *number = sound(value);
+                    *number = clamp_finite(value);
                 }
             }
             return;
         }
         let raw = inputs.raw.iter_mut().flat_map(|vector| &mut vector.0);
         for (number, &attribute) in raw.zip(&self.numeric) {
-            *number = sound(x[attribute]);
+            *number = clamp_finite(x[attribute]);
         }
-        inputs.places.clear();
+        inputs.one_hot.clear();
         for nominal in &self.nominal {
             let value = x[nominal.attribute];
             if value >= 0.0 && value < f64::from(nominal.n_values) {
-                inputs.places.push(nominal.start + value as u32);
+                inputs.one_hot.push(nominal.start + value as u32);
             }
         }
     }
@@ -130,7 +130,7 @@ impl Encoder {
             let off = known - before;
             let mean = off.mul_add(share, before);
             let squares = (added * off).mul_add(known - mean, moments.squares);
-            *moments = Moments { weight: total, mean, squares, scale: total.zip(squares, spread) };
+            *moments = Moments { weight: total, mean, squares, scale: total.zip(squares, inverse_deviation) };
         }
     }
 
@@ -155,7 +155,7 @@ impl Encoder {
         let mut vectors = vec![F64x4::ZERO; 3 * self.moments.len()];
         load_vectors(reader, &mut vectors)?;
         for (moments, &[weight, mean, squares]) in self.moments.iter_mut().zip(vectors.as_chunks::<3>().0) {
-            *moments = Moments { weight, mean, squares, scale: weight.zip(squares, spread) };
+            *moments = Moments { weight, mean, squares, scale: weight.zip(squares, inverse_deviation) };
         }
         Ok(())
     }
@@ -163,13 +163,13 @@ impl Encoder {
 
 /// A number to work with: what is not finite is missing.
 #[inline(always)]
-fn sound(value: f64) -> f64 {
+fn clamp_finite(value: f64) -> f64 {
     if value.is_finite() { value.clamp(-LIMIT, LIMIT) } else { f64::NAN }
 }
 
 /// One over the standard deviation, of a weight and a sum of squares; 0 where all values were the same.
 #[inline(always)]
-fn spread(weight: f64, squares: f64) -> f64 {
+fn inverse_deviation(weight: f64, squares: f64) -> f64 {
     if squares > 0.0 { (weight / squares).sqrt() } else { 0.0 }
 }
 
@@ -200,10 +200,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_standardised_and_missing_ones_stand_at_their_mean() {
+    fn numbers_are_standardised_and_missing_ones_replaced_by_their_mean() {
         let schema = Schema { n_values: vec![0, 3, 0], n_classes: 2 };
         let mut encoder = Encoder::new(&schema, true);
-        let mut inputs = encoder.room();
+        let mut inputs = encoder.new_inputs();
         for (x, weight) in [([1.0, 0.0, 5.0], 1.0), ([3.0, 2.0, f64::NAN], 1.0), ([5.0, 1.0, 5.0], 2.0)] {
             encoder.read(&x, &mut inputs);
             encoder.observe(&inputs, weight);
@@ -213,12 +213,12 @@ mod tests {
         encoder.scale(&mut inputs);
         assert!((inputs.numbers[0].0[0] - 2.5 / (11.0_f64 / 4.0).sqrt()).abs() < 1e-15);
         assert_eq!(inputs.numbers[0].0[1..], [0.0; 3]);
-        assert!(inputs.places.is_empty());
+        assert!(inputs.one_hot.is_empty());
         let mut plain = Encoder::new(&schema, false);
         plain.read(&[2.0, 1.0, 7.0], &mut inputs);
         plain.observe(&inputs, 1.0);
         plain.read(&[f64::NAN, 2.0, 9.0], &mut inputs);
         plain.scale(&mut inputs);
-        assert_eq!((inputs.numbers[0].0, inputs.places.as_slice()), ([2.0, 9.0, 0.0, 0.0], [2].as_slice()));
+        assert_eq!((inputs.numbers[0].0, inputs.one_hot.as_slice()), ([2.0, 9.0, 0.0, 0.0], [2].as_slice()));
     }
 }

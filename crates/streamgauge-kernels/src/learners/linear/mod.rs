@@ -4,7 +4,7 @@
 //! mean of those seen.
 
 use super::vector_math::exp;
-use super::{ABSTAINED, Learner, Schema, Step, winner};
+use super::{ABSTAINED, Learner, Schema, Step, find_winner};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::dispatch;
@@ -16,7 +16,7 @@ mod inputs;
 mod weights;
 
 /// What `exp` takes.
-const MOST: f64 = 700.0;
+const MAX_EXPONENT: f64 = 700.0;
 
 const INITIAL: Purpose = Purpose::named("perceptron");
 
@@ -54,16 +54,16 @@ impl LinearRule {
 
     /// Turn scores into the outputs of the classes.
     #[inline(always)]
-    fn outputs(self, scores: &mut [f64]) {
+    fn apply(self, scores: &mut [f64]) {
         if self == Self::Softmax {
             let most = scores.iter().fold(f64::NEG_INFINITY, |most, &score| if score > most { score } else { most });
             for score in scores.iter_mut() {
-                *score = exp((*score - most).max(-MOST));
+                *score = exp((*score - most).max(-MAX_EXPONENT));
             }
-            share(scores);
+            normalise(scores);
         } else {
             for score in scores {
-                *score = 1.0 / (1.0 + exp((-*score).clamp(-MOST, MOST)));
+                *score = 1.0 / (1.0 + exp((-*score).clamp(-MAX_EXPONENT, MAX_EXPONENT)));
             }
         }
     }
@@ -72,7 +72,7 @@ impl LinearRule {
 /// The class of the greatest score, where the outputs are sure to differ too; they are ever so close, or saturated,
 /// where it is not clear.
 #[inline(always)]
-fn clear_winner(scores: &[f64]) -> Option<i32> {
+fn find_clear_winner(scores: &[f64]) -> Option<i32> {
     let (mut winner, mut most, mut second) = (0, f64::NEG_INFINITY, f64::NEG_INFINITY);
     for (class, &score) in scores.iter().enumerate() {
         if score > most {
@@ -81,12 +81,12 @@ fn clear_winner(scores: &[f64]) -> Option<i32> {
             second = score;
         }
     }
-    (most - second > 1e-9 && most < 10.0 && most > -MOST).then_some(winner)
+    (most - second > 1e-9 && most < 10.0 && most > -MAX_EXPONENT).then_some(winner)
 }
 
 /// Make positive numbers add up to 1.
 #[inline(always)]
-fn share(votes: &mut [f64]) {
+fn normalise(votes: &mut [f64]) {
     let total: f64 = votes.iter().sum();
     for vote in votes {
         *vote /= total;
@@ -123,7 +123,7 @@ impl LinearModel {
             }
         }
         let encoder = Encoder::new(&schema, options.standardise);
-        let mut weights = Weights::new(encoder.n_vectors(), encoder.n_places(), schema.n_classes);
+        let mut weights = Weights::new(encoder.n_vectors(), encoder.n_one_hot(), schema.n_classes);
         if options.rule == LinearRule::Perceptron {
             let n_numbers = schema.n_values.iter().filter(|&&n| n == 0).count();
             weights.fill(n_numbers, |class, position| {
@@ -134,12 +134,12 @@ impl LinearModel {
     }
 
     fn scratch(&self) -> Scratch {
-        Scratch { inputs: self.encoder.room(), outputs: vec![0.0; self.schema.n_classes] }
+        Scratch { inputs: self.encoder.new_inputs(), outputs: vec![0.0; self.schema.n_classes] }
     }
 
     /// Add up the weighted inputs of a row.
     #[inline(always)]
-    fn add_up(&self, x: &[f64], scratch: &mut Scratch) {
+    fn compute_scores(&self, x: &[f64], scratch: &mut Scratch) {
         self.encoder.read(x, &mut scratch.inputs);
         self.encoder.scale(&mut scratch.inputs);
         self.weights.scores(&scratch.inputs, &mut scratch.outputs);
@@ -147,37 +147,37 @@ impl LinearModel {
 
     /// The outputs of the classes for a row.
     #[inline(always)]
-    fn work_out(&self, x: &[f64], scratch: &mut Scratch) {
-        self.add_up(x, scratch);
-        self.options.rule.outputs(&mut scratch.outputs);
+    fn compute_outputs(&self, x: &[f64], scratch: &mut Scratch) {
+        self.compute_scores(x, scratch);
+        self.options.rule.apply(&mut scratch.outputs);
     }
 
     #[inline(always)]
     fn vote_into(&self, scratch: &Scratch, votes: &mut [f64]) {
         if self.started {
             votes.copy_from_slice(&scratch.outputs);
-            share(votes);
+            normalise(votes);
         } else {
             votes.fill(0.0);
         }
     }
 
-    /// Learn a row; `worked_out` says whether it is the one that `scratch` was last used for.
+    /// Learn a row; `is_computed` says whether it is the one that `scratch` was last used for.
     #[inline(always)]
-    fn learn_row(&mut self, x: &[f64], label: usize, weight: f64, scratch: &mut Scratch, worked_out: bool) {
+    fn learn_row(&mut self, x: &[f64], label: usize, weight: f64, scratch: &mut Scratch, is_computed: bool) {
         let weight = weight.min(LIMIT);
         if self.options.standardise {
             // The row counts in the mean and deviation by which it is standardised.
-            if !worked_out {
+            if !is_computed {
                 self.encoder.read(x, &mut scratch.inputs);
             }
             self.encoder.observe(&scratch.inputs, weight);
             self.encoder.scale(&mut scratch.inputs);
             self.weights.scores(&scratch.inputs, &mut scratch.outputs);
-            self.options.rule.outputs(&mut scratch.outputs);
+            self.options.rule.apply(&mut scratch.outputs);
         } else {
-            if !worked_out {
-                self.work_out(x, scratch);
+            if !is_computed {
+                self.compute_outputs(x, scratch);
             }
             self.encoder.observe(&scratch.inputs, weight);
         }
@@ -211,7 +211,7 @@ impl Learner for LinearModel {
             #[inline(always)]
             || {
                 for (i, votes) in votes.chunks_exact_mut(n_classes).enumerate() {
-                    self.work_out(&x[i * d..(i + 1) * d], &mut scratch);
+                    self.compute_outputs(&x[i * d..(i + 1) * d], &mut scratch);
                     self.vote_into(&scratch, votes);
                 }
             },
@@ -237,14 +237,14 @@ impl Learner for LinearModel {
                     let tested = step.tests(i);
                     *prediction = ABSTAINED;
                     if tested {
-                        self.add_up(x, &mut scratch);
+                        self.compute_scores(x, &mut scratch);
                         // A standardised row is worked out again when it is learnt, so here the winner will do.
                         let enough = self.started && self.options.standardise && votes.is_none();
-                        let clear = if enough { clear_winner(&scratch.outputs) } else { None };
+                        let clear = if enough { find_clear_winner(&scratch.outputs) } else { None };
                         *prediction = clear.unwrap_or_else(|| {
-                            self.options.rule.outputs(&mut scratch.outputs);
+                            self.options.rule.apply(&mut scratch.outputs);
                             self.vote_into(&scratch, &mut row_votes);
-                            winner(&row_votes)
+                            find_winner(&row_votes)
                         });
                         if let Some(votes) = &mut votes {
                             votes[i * n_classes..(i + 1) * n_classes].copy_from_slice(&row_votes);
@@ -291,7 +291,7 @@ mod tests {
         LinearOptions { rule: LinearRule::Softmax, learning_rate: 0.1, l2: 0.0, standardise: true };
 
     #[test]
-    fn it_learns_to_tell_two_sides_of_a_line_apart() {
+    fn every_rule_learns_a_linear_boundary() {
         let draws = Draws::new(1, Purpose::named("line"), 0);
         for rule in [LinearRule::Perceptron, LinearRule::OneVsRest, LinearRule::Softmax] {
             let schema = Schema { n_values: vec![0, 0], n_classes: 2 };

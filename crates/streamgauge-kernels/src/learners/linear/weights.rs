@@ -12,17 +12,17 @@ pub(super) struct Weights {
     /// Class after class, the weights of the numbers.
     numbers: Vec<F64x4>,
     /// Place after place, the weight in each class.
-    places: Vec<f64>,
+    one_hot: Vec<f64>,
     biases: Vec<f64>,
 }
 
 impl Weights {
     /// Weights that are all 0.
-    pub fn new(n_vectors: usize, n_places: usize, n_classes: usize) -> Self {
+    pub fn new(n_vectors: usize, n_one_hot: usize, n_classes: usize) -> Self {
         Self {
             n_vectors,
             numbers: vec![F64x4::ZERO; n_vectors * n_classes],
-            places: vec![0.0; n_places * n_classes],
+            one_hot: vec![0.0; n_one_hot * n_classes],
             biases: vec![0.0; n_classes],
         }
     }
@@ -36,10 +36,10 @@ impl Weights {
             for (position, number) in numbers.take(n_numbers).enumerate() {
                 *number = draw(class, position);
             }
-            for (place, weights) in self.places.chunks_exact_mut(n_classes).enumerate() {
-                weights[class] = draw(class, width + place);
+            for (index, weights) in self.one_hot.chunks_exact_mut(n_classes).enumerate() {
+                weights[class] = draw(class, width + index);
             }
-            self.biases[class] = draw(class, width + self.places.len() / n_classes);
+            self.biases[class] = draw(class, width + self.one_hot.len() / n_classes);
         }
     }
 
@@ -55,8 +55,8 @@ impl Weights {
             }
             *score = self.biases[class] + sums.sum();
         }
-        for &place in &inputs.places {
-            let weights = &self.places[place as usize * n_classes..(place as usize + 1) * n_classes];
+        for &index in &inputs.one_hot {
+            let weights = &self.one_hot[index as usize * n_classes..(index as usize + 1) * n_classes];
             for (score, weight) in scores.iter_mut().zip(weights) {
                 *score += weight;
             }
@@ -75,8 +75,8 @@ impl Weights {
             }
             self.biases[class] = (self.biases[class] + amount).clamp(-LIMIT, LIMIT);
         }
-        for &place in &inputs.places {
-            let weights = &mut self.places[place as usize * n_classes..(place as usize + 1) * n_classes];
+        for &index in &inputs.one_hot {
+            let weights = &mut self.one_hot[index as usize * n_classes..(index as usize + 1) * n_classes];
             for (weight, amount) in weights.iter_mut().zip(amounts) {
                 *weight = (*weight + amount).clamp(-LIMIT, LIMIT);
             }
@@ -89,20 +89,20 @@ impl Weights {
         for weight in &mut self.numbers {
             *weight = *weight * F64x4::splat(factor);
         }
-        for weight in &mut self.places {
+        for weight in &mut self.one_hot {
             *weight *= factor;
         }
     }
 
     /// The bytes it holds on the heap.
     pub fn n_bytes(&self) -> usize {
-        self.numbers.capacity() * size_of::<F64x4>() + 8 * (self.places.capacity() + self.biases.capacity())
+        self.numbers.capacity() * size_of::<F64x4>() + 8 * (self.one_hot.capacity() + self.biases.capacity())
     }
 
     /// Write all weights.
     pub fn save(&self, writer: &mut Writer) {
         save_vectors(writer, &self.numbers);
-        writer.f64s(&self.places);
+        writer.f64s(&self.one_hot);
         writer.f64s(&self.biases);
     }
 
@@ -112,7 +112,7 @@ impl Weights {
     /// [`KernelError::Saved`] where the bytes end or are of another schema.
     pub fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
         load_vectors(reader, &mut self.numbers)?;
-        reader.f64s_into(&mut self.places)?;
+        reader.f64s_into(&mut self.one_hot)?;
         reader.f64s_into(&mut self.biases)
     }
 }

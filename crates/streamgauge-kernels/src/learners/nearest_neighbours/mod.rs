@@ -1,6 +1,6 @@
 //! The nearest of the rows learnt last.
 
-use super::{ABSTAINED, Learner, Schema, Step, winner};
+use super::{ABSTAINED, Learner, Schema, Step, find_winner};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::dispatch;
@@ -45,7 +45,7 @@ impl NearestNeighbours {
             return;
         }
         let mut total = 0.0;
-        for row in query.nearest(&self.window, x, self.k) {
+        for row in query.find_nearest(&self.window, x, self.k) {
             votes[self.window.labels[row] as usize] += self.window.weights[row];
             total += self.window.weights[row];
         }
@@ -92,7 +92,7 @@ impl Learner for NearestNeighbours {
                     *prediction = ABSTAINED;
                     if step.tests(i) {
                         self.vote_with(x, &mut row_votes, &mut query);
-                        *prediction = winner(&row_votes);
+                        *prediction = find_winner(&row_votes);
                         if let Some(votes) = &mut votes {
                             votes[i * n_classes..(i + 1) * n_classes].copy_from_slice(&row_votes);
                         }
@@ -147,8 +147,8 @@ mod tests {
             (false, true, true) => 1.0,
             (false, false, false) => norm(a, v) - norm(a, w),
             (false, v_missing, _) => {
-                let at = norm(a, if v_missing { w } else { v });
-                at.max(1.0 - at)
+                let position = norm(a, if v_missing { w } else { v });
+                position.max(1.0 - position)
             }
         };
         let distance = |row: &[f64]| (0..x.len()).map(|a| difference(a, x[a], row[a]).powi(2)).sum::<f64>();

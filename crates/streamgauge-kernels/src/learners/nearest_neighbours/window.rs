@@ -5,13 +5,13 @@ use crate::codec::{Reader, Writer};
 use crate::learners::Schema;
 
 /// How many rows stand side by side in a block.
-pub(super) const SIDE: usize = 32;
+pub(super) const BLOCK_ROWS: usize = 32;
 
 /// Numbers beyond this are held back here, so that their differences are finite.
 pub(super) const LIMIT: f64 = 1e150;
 
 /// One column of a block.
-pub(super) type Column = [f32; SIDE];
+pub(super) type Column = [f32; BLOCK_ROWS];
 
 /// The range of a numeric column in the window, with how many rows stand at either end.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -61,7 +61,7 @@ impl Range {
 
     /// Where a value stands: at 0 where it is the least, at 1 where it is the greatest.
     #[inline(always)]
-    pub fn place_of(&self, value: f64) -> f64 {
+    pub fn normalise(&self, value: f64) -> f64 {
         (value - self.start()) * self.scale()
     }
 
@@ -150,36 +150,36 @@ impl Window {
             self.labels.push(label as u32);
             self.weights.push(weight);
             self.rows.resize((row + 1) * d, 0.0);
-            self.columns.resize((row / SIDE + 1) * d, [0.0; SIDE]);
+            self.columns.resize((row / BLOCK_ROWS + 1) * d, [0.0; BLOCK_ROWS]);
         }
         for (attribute, &value) in x.iter().enumerate() {
-            let value = sound(value);
-            let gone = std::mem::replace(&mut self.rows[row * d + attribute], value);
+            let value = clamp_finite(value);
+            let replaced = std::mem::replace(&mut self.rows[row * d + attribute], value);
             let before = self.ranges[attribute];
-            let known = !full || self.ranges[attribute].remove(gone);
+            let known = !full || self.ranges[attribute].remove(replaced);
             if known {
                 self.ranges[attribute].add(value);
             } else {
-                self.ranges[attribute] = self.range_of(attribute);
+                self.ranges[attribute] = self.compute_range(attribute);
             }
             let moved = !self.nominal[attribute] && !self.ranges[attribute].same_ends(before);
-            self.place(attribute, if moved { 0..self.len() } else { row..row + 1 });
+            self.write_column(attribute, if moved { 0..self.len() } else { row..row + 1 });
         }
         self.next = (row + 1) % self.width;
     }
 
     /// Write the values of an attribute into its column.
-    fn place(&mut self, attribute: usize, rows: std::ops::Range<usize>) {
+    fn write_column(&mut self, attribute: usize, rows: std::ops::Range<usize>) {
         let (d, range) = (self.n_attributes(), self.ranges[attribute]);
         let (start, scale) = if self.nominal[attribute] { (0.0, 1.0) } else { (range.start(), range.scale()) };
         for row in rows {
-            let place = (self.rows[row * d + attribute] - start) * scale;
-            self.columns[row / SIDE * d + attribute][row % SIDE] = place as f32;
+            let normalised = (self.rows[row * d + attribute] - start) * scale;
+            self.columns[row / BLOCK_ROWS * d + attribute][row % BLOCK_ROWS] = normalised as f32;
         }
     }
 
     /// The range of a column, found anew.
-    fn range_of(&self, attribute: usize) -> Range {
+    fn compute_range(&self, attribute: usize) -> Range {
         let mut range = Range::EMPTY;
         for row in 0..self.len() {
             range.add(self.rows[row * self.n_attributes() + attribute]);
@@ -231,7 +231,7 @@ impl Window {
 
 /// A value to work with: what is not finite is missing.
 #[inline(always)]
-pub(super) fn sound(value: f64) -> f64 {
+pub(super) fn clamp_finite(value: f64) -> f64 {
     if value.is_finite() { value.clamp(-LIMIT, LIMIT) } else { f64::NAN }
 }
 
@@ -251,13 +251,13 @@ mod tests {
             };
             for row in 0..200_u64 {
                 window.push(&[value(row)], 0, 1.0);
-                let kept: Vec<f64> = (0..=row).rev().take(width).map(value).collect();
-                let known = || kept.iter().filter(|value| !value.is_nan());
+                let window_values: Vec<f64> = (0..=row).rev().take(width).map(value).collect();
+                let known = || window_values.iter().filter(|value| !value.is_nan());
                 let range = window.ranges[0];
                 assert_eq!(range.low, known().fold(f64::INFINITY, |low, &value| low.min(value)));
                 assert_eq!(range.high, known().fold(f64::NEG_INFINITY, |high, &value| high.max(value)));
-                assert_eq!(range.n_missing, kept.len() - known().count());
-                assert_eq!(window.len(), kept.len());
+                assert_eq!(range.n_missing, window_values.len() - known().count());
+                assert_eq!(window.len(), window_values.len());
             }
         }
     }

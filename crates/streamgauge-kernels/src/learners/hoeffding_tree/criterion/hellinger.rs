@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_distance_of_normals_is_that_of_an_integral_and_does_not_depend_on_weights() {
+    fn the_distance_of_normals_matches_an_integral_and_ignores_weights() {
         let density = |x: f64, mean: f64, variance: f64| {
             (-(x - mean).powi(2) / (2.0 * variance)).exp() / (2.0 * std::f64::consts::PI * variance).sqrt()
         };
@@ -110,13 +110,13 @@ mod tests {
             .map(|x| (density(x, 0.5, 1.5) * density(x, -1.0, 0.25)).sqrt() * step)
             .sum();
         for weight in [10.0, 1e6] {
-            let found = between_normals([column(weight, 0.5, 1.5), column(50.0, -1.0, 0.25)].into_iter());
-            assert!((found - (1.0 - coefficient).sqrt()).abs() < 1e-9);
+            let result = between_normals([column(weight, 0.5, 1.5), column(50.0, -1.0, 0.25)].into_iter());
+            assert!((result - (1.0 - coefficient).sqrt()).abs() < 1e-9);
         }
     }
 
     #[test]
-    fn points_are_as_far_apart_as_can_be_unless_they_are_one() {
+    fn distinct_points_have_distance_one() {
         let apart = |mean: f64, variance: f64| {
             between_normals([column(5.0, 0.0, 0.0), column(5.0, mean, variance)].into_iter())
         };

@@ -86,7 +86,7 @@ mod tests {
     use crate::learners::Schema;
 
     #[test]
-    fn what_hangs_from_nothing_is_dropped_and_the_rest_finds_its_leaves() {
+    fn orphans_are_dropped_and_rows_still_reach_their_leaves() {
         let schema = Schema { n_values: vec![0, 3], n_classes: 2 };
         let mut nodes = Nodes::new(&schema, 1 << 25);
         nodes.split(0, 0, Test::AtMost(0.5), &[0, 1], 1);
