@@ -9,6 +9,20 @@ pub(in crate::learners) fn set_capacity<T>(column: &mut Vec<T>, length: usize) {
     column.reserve_exact(length.saturating_sub(column.len()));
 }
 
+/// Returns the capacity of a column that must hold `length` values and may grow: a quarter more, since models live long
+/// and are rarely added.
+pub(in crate::learners) fn grown_capacity(length: usize) -> usize {
+    length + length / 4
+}
+
+/// Extends a column to `length` values, with the [`grown_capacity`] where it has to be reallocated.
+pub(in crate::learners) fn grow_column<T: Clone>(column: &mut Vec<T>, length: usize, value: T) {
+    if length > column.capacity() {
+        column.reserve_exact(grown_capacity(length) - column.len());
+    }
+    column.resize(length, value);
+}
+
 impl<const V: usize> Models<V> {
     /// Keep a bit for each attribute of each model that says whether it is looked at; to be asked for before any model.
     pub fn track_ignored(&mut self) {
@@ -75,7 +89,7 @@ impl<const V: usize> Models<V> {
 }
 
 /// Keep the marked blocks of a column, in their order.
-pub(super) fn retain_blocks<T: Copy>(column: &mut Vec<T>, kept: &[bool], block: usize) {
+pub(in crate::learners) fn retain_blocks<T: Copy>(column: &mut Vec<T>, kept: &[bool], block: usize) {
     let mut to = 0;
     for (from, _) in kept.iter().enumerate().filter(|(_, kept)| **kept) {
         if from != to && !column.is_empty() {

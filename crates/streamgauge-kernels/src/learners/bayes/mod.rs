@@ -18,7 +18,7 @@ mod staged_block;
 mod subspaces;
 mod vote;
 
-pub(super) use capacity::set_capacity;
+pub(super) use capacity::{grow_column, grown_capacity, retain_blocks, set_capacity};
 pub(super) use deferred::{DeferredRows, find_likelier};
 use gaussian::{Class, ClassPanel};
 pub(super) use gaussian::{Column, Columns};
@@ -274,12 +274,4 @@ impl<const V: usize> Models<V> {
     fn count_numeric(&self, model: usize) -> usize {
         self.slots(model).filter(|(_, slot)| matches!(slot, Slot::Numeric(_))).count()
     }
-}
-
-/// Make a column longer, with little to spare: models live long and are added seldom.
-pub(super) fn grow_column<T: Clone>(column: &mut Vec<T>, length: usize, value: T) {
-    if length > column.capacity() {
-        column.reserve_exact(length - column.len() + length / 4);
-    }
-    column.resize(length, value);
 }

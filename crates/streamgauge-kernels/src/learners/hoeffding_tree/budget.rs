@@ -10,6 +10,7 @@ use super::nodes::FIRST_FROZEN;
 use super::screen::SplitScreener;
 use super::split::Candidate;
 use crate::KernelError;
+use crate::learners::bayes::grown_capacity;
 use crate::learners::rows::BLOCK;
 
 /// One in so many nodes is planned for in advance, so that memory is not moved at every split.
@@ -75,8 +76,9 @@ impl<const V: usize> HoeffdingTree<V> {
             return false;
         }
         self.frozen.set_capacity(0);
-        // Columns grow with room to spare unless that is too much.
-        let spare = |n: usize| n + n / 4 + 1;
+        // Columns grow with spare capacity unless that exceeds the limit. One more than that, since a column of several
+        // values per model rounds its quarter up.
+        let spare = |n: usize| grown_capacity(n) + 1;
         if self.bytes_for(spare(n_nodes), spare(n_models), 0) > self.options.max_bytes {
             self.models.set_capacity(n_models);
             self.nodes.set_capacity(n_nodes);

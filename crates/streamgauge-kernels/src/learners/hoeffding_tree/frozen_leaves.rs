@@ -3,7 +3,7 @@
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::learners::ABSTAINED;
-use crate::learners::bayes::{grow_column, set_capacity, vote_by_weights};
+use crate::learners::bayes::{grow_column, retain_blocks, set_capacity, vote_by_weights};
 
 /// Leaves that only count the weights of their classes.
 #[derive(Debug, Clone)]
@@ -45,14 +45,8 @@ impl FrozenLeaves {
 
     /// Keep only the leaves that are marked, in their order.
     pub fn retain(&mut self, kept: &[bool]) {
-        let n = self.n_classes;
-        let mut i = 0;
-        self.weights.retain(|_| {
-            i += 1;
-            kept[(i - 1) / n]
-        });
-        let mut marks = kept.iter();
-        self.majorities.retain(|_| marks.next().is_some_and(|&kept| kept));
+        retain_blocks(&mut self.weights, kept, self.n_classes);
+        retain_blocks(&mut self.majorities, kept, 1);
     }
 
     /// The weights of the classes of a leaf.

@@ -87,16 +87,25 @@ struct StepTable {
 /// The bytes that a step takes.
 const STEP_BYTES: usize = size_of::<f64>() + 2 * size_of::<u32>() + size_of::<Column>();
 
-/// The steps in tables of known size: thresholds, first children, columns and leaves.
-type Table<'a, const N: usize> = (&'a [f64; N], &'a [u32; N], &'a [Column; N], &'a [u32; N]);
+/// A [`StepTable`] of `N` nodes. The compiler knows the size, so that an index modulo `N` needs no bounds check.
+#[derive(Debug, Clone, Copy)]
+struct FixedSteps<'a, const N: usize> {
+    thresholds: &'a [f64; N],
+    first_children: &'a [u32; N],
+    columns: &'a [Column; N],
+    leaves: &'a [u32; N],
+}
 
 impl StepTable {
     /// The tables, where they have `N` places.
     #[inline(always)]
-    fn as_fixed<const N: usize>(&self) -> Option<Table<'_, N>> {
-        let Self { thresholds, first_children, columns, leaves } = self;
-        let (thresholds, columns) = (thresholds[..].try_into().ok()?, columns[..].try_into().ok()?);
-        Some((thresholds, first_children[..].try_into().ok()?, columns, leaves[..].try_into().ok()?))
+    fn as_fixed<const N: usize>(&self) -> Option<FixedSteps<'_, N>> {
+        Some(FixedSteps {
+            thresholds: self.thresholds[..].try_into().ok()?,
+            first_children: self.first_children[..].try_into().ok()?,
+            columns: self.columns[..].try_into().ok()?,
+            leaves: self.leaves[..].try_into().ok()?,
+        })
     }
 
     fn set(&mut self, index: usize, node: &Node) {
@@ -348,11 +357,11 @@ impl Nodes {
         let Some(steps) = self.steps.as_fixed::<N>() else { return false };
         // Where the last rows of a batch are left, which are late.
         end_nodes.fill(0);
-        leaves.fill(steps.3[0]);
+        leaves.fill(steps.leaves[0]);
         let chunks = panels.as_chunks::<GROUP>().0.iter().zip(leaves.as_chunks_mut::<GROUP>().0);
         for ((panels, leaves), end_nodes) in chunks.zip(end_nodes.as_chunks_mut::<GROUP>().0) {
             *end_nodes = descend_group(steps, panels, self.sixteenth_steps / 16);
-            *leaves = end_nodes.map(|end| steps.3[end as usize % N]);
+            *leaves = end_nodes.map(|end| steps.leaves[end as usize % N]);
         }
         true
     }
@@ -365,20 +374,16 @@ impl Nodes {
 
 /// Take eight rows some steps down, side by side and without a branch, so that their cache misses overlap.
 #[inline(always)]
-fn descend_group<const N: usize>(
-    (thresholds, first_children, columns, _): Table<'_, N>,
-    panels: &[RowPanel; GROUP],
-    n_steps: usize,
-) -> [u32; GROUP] {
+fn descend_group<const N: usize>(steps: FixedSteps<'_, N>, panels: &[RowPanel; GROUP], n_steps: usize) -> [u32; GROUP] {
     let mut positions = [0; GROUP];
     for _ in 0..n_steps {
         for (position, panel) in positions.iter_mut().zip(panels) {
             let node = *position as usize % N;
-            let value = panel.0[columns[node] as usize];
+            let value = panel.0[steps.columns[node] as usize];
             // Not `value > threshold`: whether the first of two is less or not a number, the processor adds at once.
             #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "a row with missing values is routed again")]
-            let is_more = !(thresholds[node] >= value);
-            *position = first_children[node] + u32::from(is_more);
+            let is_more = !(steps.thresholds[node] >= value);
+            *position = steps.first_children[node] + u32::from(is_more);
         }
     }
     positions
