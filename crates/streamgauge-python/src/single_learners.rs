@@ -58,7 +58,7 @@ fn linear_model(
         _ => return Err(PyValueError::new_err(format!("{rule:?} is not a rule of a linear model known here"))),
     };
     let options = LinearOptions { rule, learning_rate, l2, standardise };
-    let kernel = kernels::LinearModel::new(schema(&n_values, n_classes)?, options, seed).map_err(to_python)?;
+    let kernel = kernels::LinearModel::new(schema(&n_values, n_classes)?, options, seed);
     Ok(Learner::new(Box::new(kernel)))
 }
 
@@ -75,7 +75,7 @@ fn noise_filter(
 ) -> PyResult<Learner> {
     let schema = schema(&n_values, n_classes)?;
     let base = work(py, || PythonFactory::new(base).build(&schema, base_seed))?;
-    Ok(Learner::new(Box::new(kernels::NoiseFilter::new(base, p, seed).map_err(to_python)?)))
+    Ok(Learner::new(Box::new(kernels::NoiseFilter::new(base, p, seed))))
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -19,15 +19,9 @@ pub struct NoiseFilter {
 
 impl NoiseFilter {
     /// A filter round a learner.
-    ///
-    /// # Errors
-    /// [`KernelError::Option`] where the probability is none.
-    pub fn new(base: Box<dyn Learner>, probability: f64, seed: u64) -> Result<Self, KernelError> {
-        if !(0.0..=1.0).contains(&probability) {
-            let expected = "it must be a number in [0, 1]";
-            return Err(KernelError::Option { option: "p", found: probability.to_string(), expected });
-        }
-        Ok(Self { base, probability, seed, n_learnt: 0 })
+    #[must_use]
+    pub fn new(base: Box<dyn Learner>, probability: f64, seed: u64) -> Self {
+        Self { base, probability, seed, n_learnt: 0 }
     }
 
     /// The class to which the prediction of a row is switched, where it is.
@@ -137,7 +131,7 @@ mod tests {
     #[test]
     fn the_given_share_is_switched_to_any_class() {
         let base = Box::new(NoChange::new(Schema { n_values: vec![0], n_classes: 4 }));
-        let mut filter = NoiseFilter::new(base, 0.2, 3).unwrap();
+        let mut filter = NoiseFilter::new(base, 0.2, 3);
         let (x, y): (Vec<f64>, Vec<i32>) = (0..100_000).map(|row| (f64::from(row % 100), 2)).unzip();
         let mut predictions = vec![ABSTAINED; x.len()];
         filter.interleave(&Step { x: &x, y: &y, test: None, weight: None }, &mut predictions, None);

@@ -87,7 +87,6 @@ impl AdaptiveForest {
         factory: Arc<dyn Factory>,
         seed: u64,
     ) -> Result<Self, KernelError> {
-        options.check()?;
         let poisson = options.mean_weight.map(Poisson::new).transpose()?;
         let builder = ModelBuilder { schema: &schema, options: &options, factory: factory.as_ref(), seed };
         let mut members: Vec<Member> = Vec::with_capacity(options.n_members);

@@ -61,7 +61,6 @@ fn members_are_replaced_after_a_drift_and_only_then() {
     let (n_drifts, n_warnings, stubborn) =
         forest(AdaptiveForestOptions { warning_delta: None, drift_delta: None, ..OPTIONS });
     assert_eq!((n_drifts, n_warnings), (0, 0));
-    eprintln!("STUB {stubborn} {accuracy}");
     assert!(stubborn < accuracy - 0.005, "{stubborn} {accuracy}");
 }
 

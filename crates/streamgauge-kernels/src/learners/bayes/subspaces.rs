@@ -72,7 +72,7 @@ impl Subspaces {
         let attributes = reader.u64s()?;
         let ascends = |subspace: &[u64]| subspace.is_sorted_by(|a, b| a < b);
         let fits = attributes.iter().all(|&attribute| attribute < n_attributes as u64);
-        if attributes.len() != self.attributes.len() || !fits || !attributes.chunks(self.size).all(ascends) {
+        if attributes.len() != self.attributes.len() || !fits || !attributes.chunks(self.size.max(1)).all(ascends) {
             return Err(reader.error("a subspace has attributes that the schema lacks"));
         }
         self.attributes = attributes.into_iter().map(|attribute| attribute as u32).collect();

@@ -36,10 +36,6 @@ impl Members {
         n_members: usize,
         seed: u64,
     ) -> Result<Self, KernelError> {
-        if n_members == 0 {
-            let expected = "it must be at least 1";
-            return Err(KernelError::Option { option: "n_members", found: "0".into(), expected });
-        }
         let learners =
             (0..n_members).map(|i| factory.build(&member_schema, member_seed(seed, i, 0))).collect::<Result<_, _>>()?;
         Ok(Self { schema, member_schema, factory, seed, learners, n_learnt: 0, n_replaced: 0 })

@@ -82,7 +82,6 @@ pub fn hoeffding_adaptive_tree(
     options: AdaptiveOptions,
     seed: u64,
 ) -> Result<Box<dyn Learner>, KernelError> {
-    options.window().check()?;
     Ok(match Layout::n_vectors(&schema, usize::MAX) {
         1 => Box::new(HoeffdingAdaptiveTree::<1>::new(schema, options, seed)?),
         2 => Box::new(HoeffdingAdaptiveTree::<2>::new(schema, options, seed)?),
@@ -93,7 +92,6 @@ pub fn hoeffding_adaptive_tree(
 
 impl<const V: usize> HoeffdingAdaptiveTree<V> {
     fn new(schema: Schema, options: AdaptiveOptions, seed: u64) -> Result<Self, KernelError> {
-        options.tree.check()?;
         let mut tree = HoeffdingTree::new(schema, options.tree);
         let poisson = Poisson::new(1.0)?;
         tree.wrapper = WrapperMemory {

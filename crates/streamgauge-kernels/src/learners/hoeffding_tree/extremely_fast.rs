@@ -66,13 +66,6 @@ pub fn extremely_fast_decision_tree(
     schema: Schema,
     options: ExtremelyFastOptions,
 ) -> Result<Box<dyn Learner>, KernelError> {
-    if options.revision_period == 0 {
-        return Err(KernelError::Option {
-            option: "revision_period",
-            found: options.revision_period.to_string(),
-            expected: "it must be at least 1",
-        });
-    }
     Ok(match Layout::n_vectors(&schema, usize::MAX) {
         1 => Box::new(ExtremelyFastDecisionTree::<1>::new(schema, options)?),
         2 => Box::new(ExtremelyFastDecisionTree::<2>::new(schema, options)?),
@@ -83,7 +76,6 @@ pub fn extremely_fast_decision_tree(
 
 impl<const V: usize> ExtremelyFastDecisionTree<V> {
     fn new(schema: Schema, options: ExtremelyFastOptions) -> Result<Self, KernelError> {
-        options.tree.check()?;
         let bytes_per_node = 2 * size_of::<u32>() + schema.n_attributes() * size_of::<f64>();
         // Leaves attempt to split here, not there.
         let mut tree = HoeffdingTree::new(schema, Options { grace_period: f64::INFINITY, ..options.tree });

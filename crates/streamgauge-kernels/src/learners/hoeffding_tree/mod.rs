@@ -96,7 +96,6 @@ pub fn hoeffding_tree(schema: Schema, options: Options) -> Result<Box<dyn Learne
 
 impl<const V: usize> HoeffdingTree<V> {
     fn new_checked(schema: Schema, options: Options) -> Result<Self, KernelError> {
-        options.check()?;
         let tree = Self::new(schema, options);
         tree.check_budget().map(|()| tree)
     }

@@ -1,7 +1,6 @@
 //! The options of a Hoeffding tree.
 
 use super::SplitCriterion;
-use crate::KernelError;
 
 /// What predicts at a leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,45 +58,5 @@ impl Default for Options {
             max_bytes: 1 << 25,
             subspace: None,
         }
-    }
-}
-
-impl Options {
-    /// Check that each is in its range.
-    ///
-    /// # Errors
-    /// [`KernelError::Option`] about the first that is not.
-    pub fn check(&self) -> Result<(), KernelError> {
-        let check = |option, found: f64, fits, expected| {
-            if fits { Ok(()) } else { Err(KernelError::Option { option, found: found.to_string(), expected }) }
-        };
-        let Self { grace_period, split_confidence, tie_threshold, .. } = *self;
-        let fits = grace_period >= 1.0 && grace_period.is_finite();
-        check("grace_period", grace_period, fits, "it must be a number of at least 1")?;
-        let fits = split_confidence > 0.0 && split_confidence <= 1.0;
-        check("split_confidence", split_confidence, fits, "it must be a number in (0, 1]")?;
-        let fits = (0.0..=1.0).contains(&tie_threshold);
-        check("tie_threshold", tie_threshold, fits, "it must be a number in [0, 1]")?;
-        let size = self.subspace.map_or(1, |subspace| subspace.size);
-        check("subspace", size as f64, size > 0, "it must be at least 1")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn options_outside_their_range_are_refused_by_name() {
-        let name = |options: Options| match options.check() {
-            Err(KernelError::Option { option, .. }) => option,
-            _ => "",
-        };
-        let fine = Options::default();
-        assert_eq!(name(fine), "");
-        assert_eq!(name(Options { grace_period: 0.0, ..fine }), "grace_period");
-        assert_eq!(name(Options { split_confidence: 0.0, ..fine }), "split_confidence");
-        assert_eq!(name(Options { tie_threshold: f64::NAN, ..fine }), "tie_threshold");
-        assert_eq!(name(Options { subspace: Some(Subspace { size: 0, seed: 1 }), ..fine }), "subspace");
     }
 }

@@ -25,13 +25,11 @@ impl NearestNeighbours {
     /// A learner that has seen nothing, with a window of `width` rows.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where `k` or `width` is 0.
+    /// [`KernelError::Option`] where `width` is 0.
     pub fn new(schema: Schema, k: usize, width: usize) -> Result<Self, KernelError> {
-        for (option, value) in [("k", k), ("window", width)] {
-            if value == 0 {
-                let expected = "it must be a whole number of at least 1";
-                return Err(KernelError::Option { option, found: value.to_string(), expected });
-            }
+        if width == 0 {
+            let expected = "it must be a whole number of at least 1";
+            return Err(KernelError::Option { option: "window", found: width.to_string(), expected });
         }
         let window = Window::new(&schema, width);
         Ok(Self { schema, k, window })
