@@ -3,12 +3,39 @@
 //! A learner crosses the language boundary once a batch: [`Learner::interleave`] tests and learns a whole [`Step`],
 //! row by row, exactly as if each row had been predicted and then learnt alone.
 
+use std::ops::Range;
+
 use crate::KernelError;
 use crate::error::check_length;
 use crate::validation::check_values;
 use rows::BLOCK;
 
 mod adaptive_forest;
+/// Evaluates an expression with the constant `$V` set to a number of vectors from 1 to
+/// [`MAX_VECTORS`](rows::MAX_VECTORS): every one is compiled, the given one is run.
+macro_rules! with_vectors {
+    ($n_vectors:expr, $V:ident => $expression:expr) => {
+        match $n_vectors {
+            1 => {
+                const $V: usize = 1;
+                $expression
+            }
+            2 => {
+                const $V: usize = 2;
+                $expression
+            }
+            3 => {
+                const $V: usize = 3;
+                $expression
+            }
+            _ => {
+                const $V: usize = 4;
+                $expression
+            }
+        }
+    };
+}
+
 mod bayes;
 mod ensembles;
 mod f64x4;
@@ -110,7 +137,7 @@ pub struct Step<'a> {
     pub weight: Option<&'a [f64]>,
 }
 
-impl Step<'_> {
+impl<'a> Step<'a> {
     /// Whether row `i` is to be predicted.
     #[inline(always)]
     #[must_use]
@@ -123,6 +150,16 @@ impl Step<'_> {
     #[must_use]
     pub fn weight(&self, i: usize) -> f64 {
         if self.y[i] < 0 { 0.0 } else { self.weight.map_or(1.0, |weight| weight[i]) }
+    }
+
+    /// Returns some of the rows, of `d` attributes each.
+    fn slice(&self, rows: Range<usize>, d: usize) -> Step<'a> {
+        Step {
+            x: &self.x[rows.start * d..rows.end * d],
+            y: &self.y[rows.clone()],
+            test: self.test.map(|test| &test[rows.clone()]),
+            weight: self.weight.map(|weight| &weight[rows.clone()]),
+        }
     }
 
     /// Check the lengths of the columns against each other, and that every label and weight can be learnt.
@@ -139,13 +176,13 @@ impl Step<'_> {
 
     /// The step in blocks of up to [`BLOCK`] rows, each with its part of the predictions and votes.
     #[inline(always)]
-    fn blocks<'a>(
-        &'a self,
+    fn blocks<'b>(
+        &'b self,
         d: usize,
         n_classes: usize,
-        predictions: &'a mut [i32],
-        votes: Option<&'a mut [f64]>,
-    ) -> impl Iterator<Item = (Block<'a>, &'a mut [i32], Option<&'a mut [f64]>)> {
+        predictions: &'b mut [i32],
+        votes: Option<&'b mut [f64]>,
+    ) -> impl Iterator<Item = (Block<'b>, &'b mut [i32], Option<&'b mut [f64]>)> {
         let mut votes = votes.map(|votes| votes.chunks_mut(BLOCK * n_classes));
         predictions.chunks_mut(BLOCK).enumerate().map(
             #[inline(always)]
@@ -277,6 +314,35 @@ pub trait Learner: Send + Sync {
     /// # Errors
     /// [`KernelError::Saved`] where the bytes are damaged or from a learner built otherwise; it is then unchanged.
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError>;
+}
+
+/// Learns one row by [`Learner::interleave`]: the [`Learner::learn`] of learners that work on whole steps.
+fn learn_by_interleaving(learner: &mut impl Learner, x: &[f64], label: usize, weight: f64) {
+    let step = Step { x, y: &[label as i32], test: Some(&[false]), weight: Some(&[weight]) };
+    learner.interleave(&step, &mut [ABSTAINED], None);
+}
+
+/// Scales votes to a sum of 1, unless all are 0.
+#[inline(always)]
+fn normalise_votes(votes: &mut [f64]) {
+    let sum: f64 = votes.iter().sum();
+    if sum > 0.0 {
+        for vote in votes {
+            *vote /= sum;
+        }
+    }
+}
+
+/// Appends the facts of the members of an ensemble to its own: the sum of what is counted (`n_...`), else the maximum.
+fn add_member_facts(facts: &mut Vec<(&'static str, u64)>, member_facts: impl Iterator<Item = (&'static str, u64)>) {
+    let n_own = facts.len();
+    for (name, value) in member_facts {
+        match facts[n_own..].iter_mut().find(|fact| fact.0 == name) {
+            Some(fact) if name.starts_with("n_") => fact.1 += value,
+            Some(fact) => fact.1 = fact.1.max(value),
+            None => facts.push((name, value)),
+        }
+    }
 }
 
 /// The class with the most votes, the first of equals; [`ABSTAINED`] where no vote is above 0.

@@ -2,7 +2,7 @@
 
 use super::bayes::{Models, StagedBlock};
 use super::rows::{BLOCK, Layout, Rows};
-use super::{ABSTAINED, Block, Learner, Schema, Step};
+use super::{ABSTAINED, Block, Learner, Schema, Step, learn_by_interleaving};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::dispatch;
@@ -30,12 +30,7 @@ pub struct NaiveBayes<const V: usize> {
 /// A naive Bayes learner that has seen nothing.
 #[must_use]
 pub fn naive_bayes(schema: Schema) -> Box<dyn Learner> {
-    match Layout::n_vectors(&schema, usize::MAX) {
-        1 => Box::new(NaiveBayes::<1>::new(schema)),
-        2 => Box::new(NaiveBayes::<2>::new(schema)),
-        3 => Box::new(NaiveBayes::<3>::new(schema)),
-        _ => Box::new(NaiveBayes::<4>::new(schema)),
-    }
+    with_vectors!(Layout::n_vectors(&schema, usize::MAX), V => Box::new(NaiveBayes::<V>::new(schema)))
 }
 
 impl<const V: usize> NaiveBayes<V> {
@@ -123,8 +118,7 @@ impl<const V: usize> Learner for NaiveBayes<V> {
     }
 
     fn learn(&mut self, x: &[f64], label: usize, weight: f64) {
-        let step = Step { x, y: &[label as i32], test: Some(&[false]), weight: Some(&[weight]) };
-        self.interleave(&step, &mut [ABSTAINED], None);
+        learn_by_interleaving(self, x, label, weight);
     }
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], mut votes: Option<&mut [f64]>) {

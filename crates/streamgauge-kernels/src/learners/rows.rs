@@ -66,6 +66,13 @@ impl NominalTable {
     pub fn total(self) -> usize {
         self.start + self.n_values
     }
+
+    /// Returns the index of a value's count; [`MISSING`] where it is none of the values.
+    #[inline(always)]
+    fn code(self, value: f64) -> u32 {
+        let is_known = value >= 0.0 && value < self.n_values as f64;
+        if is_known { self.start as u32 + value as u32 } else { MISSING }
+    }
 }
 
 /// Which attributes are numbers and which are nominal, and where each stands.
@@ -264,10 +271,8 @@ impl<const V: usize> Rows<V> {
             }
             let codes = &mut self.codes[i * self.n_nominal..(i + 1) * self.n_nominal];
             for (code, nominal) in codes.iter_mut().zip(&layout.nominal) {
-                let value = x[nominal.attribute];
-                let known = value >= 0.0 && value < nominal.n_values as f64;
-                *code = if known { nominal.start as u32 + value as u32 } else { MISSING };
-                missing |= !known;
+                *code = nominal.code(x[nominal.attribute]);
+                missing |= *code == MISSING;
             }
             self.has_missing[i % BLOCK] = missing;
         }
@@ -319,10 +324,8 @@ impl<const V: usize> Rows<V> {
                     (column, missing) = (column + 1, missing || !known);
                 }
                 Slot::Nominal(table) => {
-                    let nominal = layout.nominal[table];
-                    let known = value >= 0.0 && value < nominal.n_values as f64;
-                    codes[table] = if known { nominal.start as u32 + value as u32 } else { MISSING };
-                    missing |= !known;
+                    codes[table] = layout.nominal[table].code(value);
+                    missing |= codes[table] == MISSING;
                 }
             }
         }

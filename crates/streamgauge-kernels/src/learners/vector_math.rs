@@ -71,6 +71,12 @@ pub(super) fn x_ln_x(x: f64) -> f64 {
     positive * ln(positive)
 }
 
+/// Returns a number to compute with: within `-limit..=limit`, and NaN where the value is not finite, which means missing.
+#[inline(always)]
+pub(super) fn clamp_finite(value: f64, limit: f64) -> f64 {
+    if value.is_finite() { value.clamp(-limit, limit) } else { f64::NAN }
+}
+
 /// `e^x` for x in [-700, 700].
 #[inline(always)]
 pub(super) fn exp(x: f64) -> f64 {

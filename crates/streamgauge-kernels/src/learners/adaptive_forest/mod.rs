@@ -5,7 +5,10 @@
 
 use std::sync::Arc;
 
-use super::{ABSTAINED, Factory, HoeffdingTreeOptions, Learner, Schema, Step, Subspace, find_winner, hoeffding_tree};
+use super::{
+    ABSTAINED, Factory, HoeffdingTreeOptions, Learner, Schema, Step, Subspace, add_member_facts, find_winner,
+    hoeffding_tree, learn_by_interleaving, normalise_votes,
+};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::randomness::Poisson;
@@ -127,7 +130,7 @@ impl AdaptiveForest {
         }
         self.n_learnt += weights.iter().filter(|&&weight| weight > 0.0).count() as u64;
         for (i, (votes, prediction)) in combined.chunks_exact_mut(n_classes).zip(predictions).enumerate() {
-            normalise(votes);
+            normalise_votes(votes);
             *prediction = if step.tests(i) { find_winner(votes) } else { ABSTAINED };
         }
     }
@@ -139,16 +142,6 @@ fn draw_first_subspace(builder: &ModelBuilder<'_>, number: usize, members: &[Mem
     let drawn = (0..MAX_DRAWS).map(|n| builder.draw_subspace(number, u64::MAX - n));
     let is_new = |attributes: &Option<Vec<u32>>| members.iter().all(|member| &member.model().attributes != attributes);
     drawn.into_iter().find(is_new).unwrap_or_else(|| builder.draw_subspace(number, u64::MAX))
-}
-
-/// Scale votes to a sum of 1.
-fn normalise(votes: &mut [f64]) {
-    let sum: f64 = votes.iter().sum();
-    if sum > 0.0 {
-        for vote in votes {
-            *vote /= sum;
-        }
-    }
 }
 
 impl Learner for AdaptiveForest {
@@ -171,13 +164,12 @@ impl Learner for AdaptiveForest {
             for member in &self.members {
                 member.predict(&builder, x, &mut member_votes[..n * n_classes], combined);
             }
-            combined.chunks_exact_mut(n_classes).for_each(normalise);
+            combined.chunks_exact_mut(n_classes).for_each(normalise_votes);
         }
     }
 
     fn learn(&mut self, x: &[f64], label: usize, weight: f64) {
-        let step = Step { x, y: &[label as i32], test: Some(&[false]), weight: Some(&[weight]) };
-        self.interleave(&step, &mut [ABSTAINED], None);
+        learn_by_interleaving(self, x, label, weight);
     }
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], mut votes: Option<&mut [f64]>) {
@@ -185,12 +177,7 @@ impl Learner for AdaptiveForest {
         let (mut scratch, mut vote_scratch) = (Scratch::default(), vec![]);
         for (i, predictions) in predictions.chunks_mut(length).enumerate() {
             let rows = i * length..i * length + predictions.len();
-            let part = Step {
-                x: &step.x[rows.start * d..rows.end * d],
-                y: &step.y[rows.clone()],
-                test: step.test.map(|test| &test[rows.clone()]),
-                weight: step.weight.map(|weight| &weight[rows.clone()]),
-            };
+            let part = step.slice(rows.clone(), d);
             let combined = if let Some(votes) = &mut votes {
                 &mut votes[rows.start * n_classes..rows.end * n_classes]
             } else {
@@ -208,14 +195,7 @@ impl Learner for AdaptiveForest {
             ("n_warnings", self.members.iter().map(|member| member.n_warnings).sum()),
             ("n_drifts", self.members.iter().map(|member| member.n_drifts).sum()),
         ];
-        let n_own = facts.len();
-        for (name, value) in self.members.iter().flat_map(|member| member.model().learner.facts()) {
-            match facts[n_own..].iter_mut().find(|fact| fact.0 == name) {
-                Some(fact) if name.starts_with("n_") => fact.1 += value,
-                Some(fact) => fact.1 = fact.1.max(value),
-                None => facts.push((name, value)),
-            }
-        }
+        add_member_facts(&mut facts, self.members.iter().flat_map(|member| member.model().learner.facts()));
         facts
     }
 

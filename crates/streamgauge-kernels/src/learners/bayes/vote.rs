@@ -67,14 +67,8 @@ impl<const V: usize> Models<V> {
     #[cold]
     #[inline(never)]
     fn find_likeliest_with_missing(&self, model: usize, row: Row<'_, V>) -> i32 {
-        let (mut best, mut most) = (self.summaries[model].majority, RULED_OUT);
-        for class in 0..self.n_classes {
-            let log = self.log_likelihood_with_missing(model, class, row);
-            if log > most {
-                (best, most) = (class as i32, log);
-            }
-        }
-        best
+        let logs = (0..self.n_classes).map(|class| self.log_likelihood_with_missing(model, class, row));
+        find_greatest(logs, self.summaries[model].majority).0
     }
 
     /// Write the logarithms of the classes' weights times the likelihood of a row; gives the likeliest class, as
@@ -91,7 +85,7 @@ impl<const V: usize> Models<V> {
                 *log = self.log_likelihood(model, class, &panels[class * n..(class + 1) * n], row);
             }
         }
-        find_greatest(logs, self.summaries[model].majority)
+        find_greatest(logs.iter().copied(), self.summaries[model].majority)
     }
 
     /// The likeliest class of a row without gaps that was just learnt, as [`Models::find_likeliest`] has it. The logarithms
@@ -124,7 +118,7 @@ impl<const V: usize> Models<V> {
                 }
             },
         );
-        let (best, most) = find_greatest(votes, ABSTAINED);
+        let (best, most) = find_greatest(votes.iter().copied(), ABSTAINED);
         if best < 0 {
             return self.vote_by_weight(model, votes);
         }
@@ -164,9 +158,9 @@ pub(in crate::learners) fn vote_by_weights(
 
 /// The class of the greatest logarithm, the first of equals, and that logarithm; `otherwise` where all are ruled out.
 #[inline(always)]
-fn find_greatest(logs: &[f64], otherwise: i32) -> (i32, f64) {
+fn find_greatest(logs: impl Iterator<Item = f64>, otherwise: i32) -> (i32, f64) {
     let (mut best, mut most) = (otherwise, RULED_OUT);
-    for (class, &log) in logs.iter().enumerate() {
+    for (class, log) in logs.enumerate() {
         let better = log > most;
         best = if better { class as i32 } else { best };
         most = if better { log } else { most };
@@ -189,10 +183,7 @@ pub(in crate::learners) fn normalise_likelihoods(votes: &mut [f64], best: usize)
     for vote in votes.iter_mut() {
         *vote /= sum;
     }
-    let below = votes[best].next_down();
-    for vote in &mut votes[..best] {
-        *vote = vote.min(below);
-    }
+    keep_ahead(votes, best);
 }
 
 /// Scale votes to a sum of 1, keeping `best` the winner: ahead of the classes before it, not level with them.
@@ -202,6 +193,12 @@ fn normalise_weights(votes: &mut [f64], best: usize) {
     for vote in votes.iter_mut() {
         *vote = *vote / top / sum;
     }
+    keep_ahead(votes, best);
+}
+
+/// Lowers the votes of the classes before `best` that have reached its own, so that it stays the winner.
+#[inline(always)]
+fn keep_ahead(votes: &mut [f64], best: usize) {
     let below = votes[best].next_down();
     for vote in &mut votes[..best] {
         *vote = vote.min(below);

@@ -32,12 +32,7 @@ pub(super) fn for_each_block(
     let (d, n_classes, length) = (schema.n_attributes(), schema.n_classes, block_length(schema));
     for (i, predictions) in predictions.chunks_mut(length).enumerate() {
         let rows = i * length..i * length + predictions.len();
-        let part = Step {
-            x: &step.x[rows.start * d..rows.end * d],
-            y: &step.y[rows.clone()],
-            test: step.test.map(|test| &test[rows.clone()]),
-            weight: step.weight.map(|weight| &weight[rows.clone()]),
-        };
+        let part = step.slice(rows.clone(), d);
         let learnt = (0..rows.len()).filter(|&row| part.weight(row) > 0.0).collect();
         let tested = part.test.is_none_or(|test| test.contains(&true));
         let votes = votes.as_deref_mut().map(|votes| &mut votes[rows.start * n_classes..rows.end * n_classes]);

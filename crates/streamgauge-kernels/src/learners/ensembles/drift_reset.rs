@@ -7,7 +7,7 @@ use super::members::Members;
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::detectors::{Detector, Signal};
-use crate::learners::{ABSTAINED, Factory, Learner, Schema, Step};
+use crate::learners::{ABSTAINED, Factory, Learner, Schema, Step, learn_by_interleaving};
 
 const NAME: &str = "DriftReset";
 
@@ -97,7 +97,7 @@ impl DriftReset {
         self.members.get_mut(0).learn(&block.step.x[from * d..(from + 1) * d], block.step.y[from] as usize, weight);
         let rest = from + 1;
         self.members.get_mut(0).interleave(
-            &slice_from(&block.step, &scratch.to_predict, d, rest),
+            &Step { test: Some(&scratch.to_predict), ..block.step }.slice(rest..block.step.y.len(), d),
             &mut scratch.predictions[rest..],
             scratch.votes.as_mut().map(|votes| &mut votes[rest * n_classes..]),
         );
@@ -110,16 +110,6 @@ struct Scratch {
     to_predict: Vec<bool>,
     predictions: Vec<i32>,
     votes: Option<Vec<f64>>,
-}
-
-/// The rows of a step from one of them on.
-fn slice_from<'a>(step: &Step<'a>, test: &'a [bool], d: usize, from: usize) -> Step<'a> {
-    Step {
-        x: &step.x[from * d..],
-        y: &step.y[from..],
-        test: Some(&test[from..]),
-        weight: step.weight.map(|weight| &weight[from..]),
-    }
 }
 
 impl Learner for DriftReset {
@@ -136,20 +126,19 @@ impl Learner for DriftReset {
     }
 
     fn learn(&mut self, x: &[f64], label: usize, weight: f64) {
-        let step = Step { x, y: &[label as i32], test: Some(&[false]), weight: Some(&[weight]) };
-        self.interleave(&step, &mut [ABSTAINED], None);
+        learn_by_interleaving(self, x, label, weight);
     }
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
         let schema = self.members.schema.clone();
-        let (d, n_classes) = (schema.n_attributes(), schema.n_classes);
+        let n_classes = schema.n_classes;
         for_each_block(&schema, step, predictions, votes, |block, predictions, votes| {
             let n = predictions.len();
             let mut to_predict: Vec<bool> = (0..n).map(|row| block.step.tests(row)).collect();
             block.learnt.iter().for_each(|&row| to_predict[row] = true);
             let member_votes = votes.is_some().then(|| vec![0.0; n * n_classes]);
             let mut scratch = Scratch { to_predict, predictions: vec![ABSTAINED; n], votes: member_votes };
-            let step = slice_from(&block.step, &scratch.to_predict, d, 0);
+            let step = Step { test: Some(&scratch.to_predict), ..block.step };
             self.members.get_mut(0).interleave(&step, &mut scratch.predictions, scratch.votes.as_deref_mut());
             self.update_detector(block, &mut scratch);
             for (row, (prediction, predicted)) in predictions.iter_mut().zip(&scratch.predictions).enumerate() {

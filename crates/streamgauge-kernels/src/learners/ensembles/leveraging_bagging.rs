@@ -7,7 +7,7 @@ use super::members::Members;
 use crate::KernelError;
 use crate::adaptive_window::{AdaptiveWindow, Settings};
 use crate::codec::{Reader, Writer};
-use crate::learners::{ABSTAINED, Factory, Learner, Schema, Step};
+use crate::learners::{ABSTAINED, Factory, Learner, Schema, Step, learn_by_interleaving};
 use crate::randomness::Poisson;
 
 const NAME: &str = "LeveragingBagging";
@@ -83,12 +83,7 @@ impl LeveragingBagging {
         scratch.votes[i].resize(n * n_classes, 0.0);
         scratch.rechecked[i].resize(n, ABSTAINED);
         self.members.draw_weights(i, &self.poisson, block, &mut scratch.weights);
-        let step = Step {
-            x: &block.step.x[from * d..],
-            y: &block.step.y[from..],
-            test: block.step.test.map(|test| &test[from..]),
-            weight: Some(&scratch.weights[from..]),
-        };
+        let step = Step { weight: Some(&scratch.weights), ..block.step }.slice(from..n, d);
         self.members.get_mut(i).recheck(
             &step,
             &mut scratch.votes[i][from * n_classes..],
@@ -131,8 +126,7 @@ impl Learner for LeveragingBagging {
     }
 
     fn learn(&mut self, x: &[f64], label: usize, weight: f64) {
-        let step = Step { x, y: &[label as i32], test: Some(&[false]), weight: Some(&[weight]) };
-        self.interleave(&step, &mut [ABSTAINED], None);
+        learn_by_interleaving(self, x, label, weight);
     }
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::combining::{Block, add_shares, block_length};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
-use crate::learners::{Factory, Learner, Schema};
+use crate::learners::{Factory, Learner, Schema, add_member_facts};
 use crate::randomness::{Draws, Poisson, Purpose};
 
 /// The seeds of members.
@@ -114,13 +114,7 @@ impl Members {
     /// What there is to tell about all members: sums of what is counted, else the greatest.
     pub fn facts(&self) -> Vec<(&'static str, u64)> {
         let mut facts = vec![("n_members", self.len() as u64), ("n_replaced", self.n_replaced)];
-        for (name, value) in self.learners.iter().flat_map(|member| member.facts()) {
-            match facts[2..].iter_mut().find(|fact| fact.0 == name) {
-                Some(fact) if name.starts_with("n_") => fact.1 += value,
-                Some(fact) => fact.1 = fact.1.max(value),
-                None => facts.push((name, value)),
-            }
-        }
+        add_member_facts(&mut facts, self.learners.iter().flat_map(|member| member.facts()));
         facts
     }
 

@@ -6,7 +6,7 @@ use super::combining::{for_each_block, predict_winners};
 use super::members::Members;
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
-use crate::learners::{ABSTAINED, Factory, Learner, Schema, Step};
+use crate::learners::{Factory, Learner, Schema, Step, learn_by_interleaving, normalise_votes};
 
 const NAME: &str = "OneVsRest";
 
@@ -46,18 +46,6 @@ fn write_shares(n_classes: usize, class: usize, pairs: &[f64], votes: &mut [f64]
     }
 }
 
-/// Scale the shares of each row to a sum of 1.
-fn normalise(n_classes: usize, votes: &mut [f64]) {
-    for votes in votes.chunks_exact_mut(n_classes) {
-        let sum: f64 = votes.iter().sum();
-        if sum > 0.0 {
-            for vote in votes {
-                *vote /= sum;
-            }
-        }
-    }
-}
-
 impl Learner for OneVsRest {
     fn schema(&self) -> &Schema {
         &self.members.schema
@@ -74,12 +62,11 @@ impl Learner for OneVsRest {
             member.predict(x, &mut pairs);
             write_shares(n_classes, self.member_class(i), &pairs, votes);
         }
-        normalise(n_classes, votes);
+        votes.chunks_exact_mut(n_classes).for_each(normalise_votes);
     }
 
     fn learn(&mut self, x: &[f64], label: usize, weight: f64) {
-        let step = Step { x, y: &[label as i32], test: Some(&[false]), weight: Some(&[weight]) };
-        self.interleave(&step, &mut [ABSTAINED], None);
+        learn_by_interleaving(self, x, label, weight);
     }
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
@@ -102,7 +89,7 @@ impl Learner for OneVsRest {
                 self.members.get_mut(i).interleave(&step, predictions, member_votes);
                 write_shares(n_classes, class, &pairs, combined);
             }
-            normalise(n_classes, combined);
+            combined.chunks_exact_mut(n_classes).for_each(normalise_votes);
             predict_winners(n_classes, &block.step, combined, predictions);
         });
     }

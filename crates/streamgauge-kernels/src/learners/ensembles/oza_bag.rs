@@ -6,7 +6,7 @@ use super::combining::{add_shares, for_each_block, predict_winners};
 use super::members::Members;
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
-use crate::learners::{ABSTAINED, Factory, Learner, Schema, Step};
+use crate::learners::{Factory, Learner, Schema, Step, learn_by_interleaving};
 use crate::randomness::Poisson;
 
 const NAME: &str = "OzaBag";
@@ -46,8 +46,7 @@ impl Learner for OzaBag {
     }
 
     fn learn(&mut self, x: &[f64], label: usize, weight: f64) {
-        let step = Step { x, y: &[label as i32], test: Some(&[false]), weight: Some(&[weight]) };
-        self.interleave(&step, &mut [ABSTAINED], None);
+        learn_by_interleaving(self, x, label, weight);
     }
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {

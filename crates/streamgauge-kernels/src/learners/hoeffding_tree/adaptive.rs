@@ -11,7 +11,7 @@ use crate::adaptive_window::{AdaptiveWindow, Settings};
 use crate::codec::{Reader, Writer};
 use crate::learners::bayes::set_capacity;
 use crate::learners::rows::{Layout, Row};
-use crate::learners::{ABSTAINED, Learner, Schema, Step};
+use crate::learners::{ABSTAINED, Learner, Schema, Step, learn_by_interleaving};
 use crate::randomness::{Draws, Poisson, Purpose};
 
 const NAME: &str = "HoeffdingAdaptiveTree";
@@ -82,12 +82,9 @@ pub fn hoeffding_adaptive_tree(
     options: AdaptiveOptions,
     seed: u64,
 ) -> Result<Box<dyn Learner>, KernelError> {
-    Ok(match Layout::n_vectors(&schema, usize::MAX) {
-        1 => Box::new(HoeffdingAdaptiveTree::<1>::new(schema, options, seed)?),
-        2 => Box::new(HoeffdingAdaptiveTree::<2>::new(schema, options, seed)?),
-        3 => Box::new(HoeffdingAdaptiveTree::<3>::new(schema, options, seed)?),
-        _ => Box::new(HoeffdingAdaptiveTree::<4>::new(schema, options, seed)?),
-    })
+    Ok(
+        with_vectors!(Layout::n_vectors(&schema, usize::MAX), V => Box::new(HoeffdingAdaptiveTree::<V>::new(schema, options, seed)?)),
+    )
 }
 
 impl<const V: usize> HoeffdingAdaptiveTree<V> {
@@ -171,8 +168,8 @@ impl<const V: usize> HoeffdingAdaptiveTree<V> {
             *window = AdaptiveWindow::new(self.options.window()).ok();
         }
         let Some(window) = window else { return false };
-        let before = mean(window);
-        window.extend([error].into_iter(), &mut ()) > 0 && mean(window) >= before
+        let before = window.mean();
+        window.extend([error].into_iter(), &mut ()) > 0 && window.mean() >= before
     }
 
     /// Start an alternate tree at a node, in the place of the one it may have.
@@ -195,9 +192,9 @@ impl<const V: usize> HoeffdingAdaptiveTree<V> {
         if old.width() <= MIN_WIDTH || new.width() <= MIN_WIDTH {
             return false;
         }
-        let (error, n) = (mean(old), 1.0 / old.width() as f64 + 1.0 / new.width() as f64);
+        let (error, n) = (old.mean(), 1.0 / old.width() as f64 + 1.0 / new.width() as f64);
         let bound = (2.0 * error * (1.0 - error) * (2.0 / SWITCH_CONFIDENCE).ln() * n).sqrt();
-        let gain = error - mean(new);
+        let gain = error - new.mean();
         if gain.abs() <= bound {
             return false;
         }
@@ -220,11 +217,6 @@ impl<const V: usize> HoeffdingAdaptiveTree<V> {
         self.tree.drop_unused_models();
         self.has_orphans = false;
     }
-}
-
-/// The mean of a window; 0 where it is empty.
-fn mean(window: &AdaptiveWindow) -> f64 {
-    if window.width() > 0 { window.total() / window.width() as f64 } else { 0.0 }
 }
 
 impl<const V: usize> RowByRow<V> for HoeffdingAdaptiveTree<V> {
@@ -261,8 +253,7 @@ impl<const V: usize> Learner for HoeffdingAdaptiveTree<V> {
     }
 
     fn learn(&mut self, x: &[f64], label: usize, weight: f64) {
-        let step = Step { x, y: &[label as i32], test: Some(&[false]), weight: Some(&[weight]) };
-        self.interleave_rows(&step, &mut [ABSTAINED], None);
+        learn_by_interleaving(self, x, label, weight);
     }
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {

@@ -6,6 +6,7 @@
 
 use super::HoeffdingTree;
 use super::frozen_leaves::FrozenLeaves;
+use super::grow::renumber;
 use super::nodes::FIRST_FROZEN;
 use super::screen::SplitScreener;
 use super::split::Candidate;
@@ -187,16 +188,11 @@ impl<const V: usize> HoeffdingTree<V> {
             self.nodes.set_leaf(node, self.models.len());
             self.models.push(self.frozen.weights(leaf - FIRST_FROZEN), self.frozen.majority(leaf - FIRST_FROZEN));
         }
-        let mut n_kept = 0;
-        let number = |&kept: &bool| {
-            n_kept += usize::from(kept);
-            n_kept.wrapping_add(FIRST_FROZEN - 1)
-        };
-        let numbers: Vec<usize> = kept.iter().map(number).collect();
+        let numbers = renumber(&kept);
         self.frozen.retain(&kept);
         let rest: Vec<(u32, usize)> = self.nodes.leaves().filter(|&(_, leaf)| leaf >= FIRST_FROZEN).collect();
         for (node, leaf) in rest {
-            self.nodes.set_leaf(node, numbers[leaf - FIRST_FROZEN]);
+            self.nodes.set_leaf(node, FIRST_FROZEN + numbers[leaf - FIRST_FROZEN]);
         }
     }
 

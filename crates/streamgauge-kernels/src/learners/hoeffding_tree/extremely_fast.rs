@@ -12,7 +12,7 @@ use crate::codec::{Reader, Writer};
 use crate::dispatch;
 use crate::learners::bayes::set_capacity;
 use crate::learners::rows::{Layout, Row};
-use crate::learners::{ABSTAINED, Learner, Schema, Step};
+use crate::learners::{ABSTAINED, Learner, Schema, Step, learn_by_interleaving};
 
 const NAME: &str = "ExtremelyFastDecisionTree";
 const VERSION: u32 = 1;
@@ -66,12 +66,9 @@ pub fn extremely_fast_decision_tree(
     schema: Schema,
     options: ExtremelyFastOptions,
 ) -> Result<Box<dyn Learner>, KernelError> {
-    Ok(match Layout::n_vectors(&schema, usize::MAX) {
-        1 => Box::new(ExtremelyFastDecisionTree::<1>::new(schema, options)?),
-        2 => Box::new(ExtremelyFastDecisionTree::<2>::new(schema, options)?),
-        3 => Box::new(ExtremelyFastDecisionTree::<3>::new(schema, options)?),
-        _ => Box::new(ExtremelyFastDecisionTree::<4>::new(schema, options)?),
-    })
+    Ok(
+        with_vectors!(Layout::n_vectors(&schema, usize::MAX), V => Box::new(ExtremelyFastDecisionTree::<V>::new(schema, options)?)),
+    )
 }
 
 impl<const V: usize> ExtremelyFastDecisionTree<V> {
@@ -249,8 +246,7 @@ impl<const V: usize> Learner for ExtremelyFastDecisionTree<V> {
     }
 
     fn learn(&mut self, x: &[f64], label: usize, weight: f64) {
-        let step = Step { x, y: &[label as i32], test: Some(&[false]), weight: Some(&[weight]) };
-        self.interleave_rows(&step, &mut [ABSTAINED], None);
+        learn_by_interleaving(self, x, label, weight);
     }
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {

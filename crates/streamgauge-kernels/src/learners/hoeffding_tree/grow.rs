@@ -155,12 +155,7 @@ impl<const V: usize> HoeffdingTree<V> {
     pub(super) fn retain_models(&mut self, kept: &[bool]) -> Vec<usize> {
         self.models.retain(kept);
         self.models.set_capacity(self.models.len());
-        let mut n_kept = 0;
-        let number = |&kept: &bool| {
-            n_kept += usize::from(kept);
-            n_kept.wrapping_sub(1)
-        };
-        let numbers: Vec<usize> = kept.iter().map(number).collect();
+        let numbers = renumber(kept);
         let leaves: Vec<(u32, usize)> = self.nodes.leaves().filter(|&(_, leaf)| leaf < FIRST_FROZEN).collect();
         for (node, leaf) in leaves.into_iter().filter(|&(_, leaf)| kept[leaf]) {
             self.nodes.set_leaf(node, numbers[leaf]);
@@ -175,6 +170,16 @@ impl<const V: usize> HoeffdingTree<V> {
             || split::branch_weights(&self.models, leaf, self.schema.n_classes, candidate),
         )
     }
+}
+
+/// Returns the index that each entry has once those that are not `kept` are dropped; that of a dropped one means nothing.
+pub(super) fn renumber(kept: &[bool]) -> Vec<usize> {
+    let mut n_kept: usize = 0;
+    let number = |&kept: &bool| {
+        n_kept += usize::from(kept);
+        n_kept.wrapping_sub(1)
+    };
+    kept.iter().map(number).collect()
 }
 
 /// The branch of the greatest weight, the first of equals.

@@ -4,7 +4,7 @@
 
 use super::bayes::{Models, Subspaces};
 use super::rows::{BLOCK, Layout, MAX_VECTORS, Row, Rows};
-use super::{ABSTAINED, Block, Learner, Schema, Step};
+use super::{ABSTAINED, Block, Learner, Schema, Step, learn_by_interleaving};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::dispatch;
@@ -86,12 +86,9 @@ pub struct HoeffdingTree<const V: usize> {
 /// [`KernelError::Option`] where an option is outside its range, or a single leaf does not fit into `max_bytes`.
 pub fn hoeffding_tree(schema: Schema, options: Options) -> Result<Box<dyn Learner>, KernelError> {
     let size = options.subspace.map_or(usize::MAX, |subspace| subspace.size);
-    Ok(match Layout::n_vectors(&schema, size) {
-        1 => Box::new(HoeffdingTree::<1>::new_checked(schema, options)?),
-        2 => Box::new(HoeffdingTree::<2>::new_checked(schema, options)?),
-        3 => Box::new(HoeffdingTree::<3>::new_checked(schema, options)?),
-        _ => Box::new(HoeffdingTree::<4>::new_checked(schema, options)?),
-    })
+    Ok(
+        with_vectors!(Layout::n_vectors(&schema, size), V => Box::new(HoeffdingTree::<V>::new_checked(schema, options)?)),
+    )
 }
 
 impl<const V: usize> HoeffdingTree<V> {
@@ -324,8 +321,7 @@ impl<const V: usize> Learner for HoeffdingTree<V> {
     }
 
     fn learn(&mut self, x: &[f64], label: usize, weight: f64) {
-        let step = Step { x, y: &[label as i32], test: Some(&[false]), weight: Some(&[weight]) };
-        self.interleave(&step, &mut [ABSTAINED], None);
+        learn_by_interleaving(self, x, label, weight);
     }
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {

@@ -145,8 +145,7 @@ impl<const V: usize> SplitEvaluator<'_, V> {
     /// The weight of a class at or below a threshold, and all of it.
     fn weight_below(&self, class: usize, column: usize, threshold: f64) -> (f64, f64) {
         let seen = self.models.column(self.model, class, column);
-        let below = if seen.weight > 0.0 { NormalShare::new(seen).weight_at_most(threshold) } else { 0.0 };
-        (below, seen.weight)
+        (weight_at_most(seen, threshold), seen.weight)
     }
 
     /// The merit of each threshold, all of them side by side.
@@ -267,6 +266,12 @@ impl NormalShare {
     }
 }
 
+/// Returns the weight of a class at or below a threshold; 0 where the class has none.
+#[inline(always)]
+fn weight_at_most(seen: Column, threshold: f64) -> f64 {
+    if seen.weight > 0.0 { NormalShare::new(seen).weight_at_most(threshold) } else { 0.0 }
+}
+
 /// The weight of each class in each branch of a split.
 #[inline(always)]
 pub(super) fn branch_weights<const V: usize>(
@@ -278,7 +283,7 @@ pub(super) fn branch_weights<const V: usize>(
     let weight = |branch: usize, class: usize| match (candidate.test, candidate.slot) {
         (Test::AtMost(threshold), Slot::Numeric(column)) => {
             let seen = models.column(model, class, column);
-            let below = if seen.weight > 0.0 { NormalShare::new(seen).weight_at_most(threshold) } else { 0.0 };
+            let below = weight_at_most(seen, threshold);
             if branch == 0 { below } else { seen.weight - below }
         }
         (Test::Is(code), Slot::Nominal(i)) => {

@@ -4,6 +4,7 @@ use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::learners::Schema;
 use crate::learners::f64x4::{F64x4, LANES};
+use crate::learners::vector_math::clamp_finite;
 
 /// Numbers beyond this are held back here, so that no sum or product overflows.
 pub(super) const LIMIT: f64 = 1e100;
@@ -87,18 +88,18 @@ impl Encoder {
         if self.nominal.is_empty() {
             let (vectors, rest) = x.as_chunks::<LANES>();
             for (raw, &values) in inputs.raw.iter_mut().zip(vectors) {
-                *raw = F64x4(values).map(clamp_finite);
+                *raw = F64x4(values).map(|value| clamp_finite(value, LIMIT));
             }
             if let Some(last) = inputs.raw.get_mut(vectors.len()) {
                 for (number, &value) in last.0.iter_mut().zip(rest) {
-                    *number = clamp_finite(value);
+                    *number = clamp_finite(value, LIMIT);
                 }
             }
             return;
         }
         let raw = inputs.raw.iter_mut().flat_map(|vector| &mut vector.0);
         for (number, &attribute) in raw.zip(&self.numeric) {
-            *number = clamp_finite(x[attribute]);
+            *number = clamp_finite(x[attribute], LIMIT);
         }
         inputs.one_hot.clear();
         for nominal in &self.nominal {
@@ -159,12 +160,6 @@ impl Encoder {
         }
         Ok(())
     }
-}
-
-/// A number to work with: what is not finite is missing.
-#[inline(always)]
-fn clamp_finite(value: f64) -> f64 {
-    if value.is_finite() { value.clamp(-LIMIT, LIMIT) } else { f64::NAN }
 }
 
 /// One over the standard deviation, of a weight and a sum of squares; 0 where all values were the same.

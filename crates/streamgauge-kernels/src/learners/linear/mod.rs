@@ -4,7 +4,7 @@
 //! mean of those seen.
 
 use super::vector_math::exp;
-use super::{ABSTAINED, Learner, Schema, Step, find_winner};
+use super::{ABSTAINED, Learner, Schema, Step, find_winner, normalise_votes};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::dispatch;
@@ -60,7 +60,7 @@ impl LinearRule {
             for score in scores.iter_mut() {
                 *score = exp((*score - most).max(-MAX_EXPONENT));
             }
-            normalise(scores);
+            normalise_votes(scores);
         } else {
             for score in scores {
                 *score = 1.0 / (1.0 + exp((-*score).clamp(-MAX_EXPONENT, MAX_EXPONENT)));
@@ -82,15 +82,6 @@ fn find_clear_winner(scores: &[f64]) -> Option<i32> {
         }
     }
     (most - second > 1e-9 && most < 10.0 && most > -MAX_EXPONENT).then_some(winner)
-}
-
-/// Make positive numbers add up to 1.
-#[inline(always)]
-fn normalise(votes: &mut [f64]) {
-    let total: f64 = votes.iter().sum();
-    for vote in votes {
-        *vote /= total;
-    }
 }
 
 /// A linear model.
@@ -148,7 +139,7 @@ impl LinearModel {
     fn vote_into(&self, scratch: &Scratch, votes: &mut [f64]) {
         if self.started {
             votes.copy_from_slice(&scratch.outputs);
-            normalise(votes);
+            normalise_votes(votes);
         } else {
             votes.fill(0.0);
         }

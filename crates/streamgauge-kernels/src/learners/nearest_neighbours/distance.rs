@@ -7,7 +7,8 @@
 //! A quick look in single precision at all rows, eight at a time, tells which may be among the nearest; only of those
 //! is the distance worked out in full, so that rounding in the first cannot change the outcome.
 
-use super::window::{BLOCK_ROWS, Column, Window, clamp_finite};
+use super::window::{BLOCK_ROWS, Column, LIMIT, Window};
+use crate::learners::vector_math::clamp_finite;
 
 /// Beyond so many ranges from the window, single precision does not tell rows apart.
 const MAX_SCREEN_DISTANCE: f64 = 1e3;
@@ -92,7 +93,7 @@ impl Query {
         self.complete = true;
         let mut far = 0.0_f64;
         for (attribute, (&value, range)) in x.iter().zip(&window.ranges).enumerate() {
-            let value = clamp_finite(value);
+            let value = clamp_finite(value, LIMIT);
             let position = range.normalise(value);
             let query = if window.is_nominal(attribute) {
                 ColumnQuery::Code(value as f32)
@@ -181,7 +182,7 @@ impl ColumnQuery {
 fn distance(window: &Window, x: &[f64], row: usize, scales: &[f64]) -> f64 {
     let mut sum = 0.0_f64;
     for (attribute, (&first, &second)) in x.iter().zip(window.row(row)).enumerate() {
-        let (first, range) = (clamp_finite(first), &window.ranges[attribute]);
+        let (first, range) = (clamp_finite(first, LIMIT), &window.ranges[attribute]);
         let difference = if window.is_nominal(attribute) {
             f64::from(u8::from(first != second))
         } else {

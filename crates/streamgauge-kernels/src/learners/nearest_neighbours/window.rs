@@ -3,6 +3,7 @@
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::learners::Schema;
+use crate::learners::vector_math::clamp_finite;
 
 /// How many rows stand side by side in a block.
 pub(super) const BLOCK_ROWS: usize = 32;
@@ -153,7 +154,7 @@ impl Window {
             self.columns.resize((row / BLOCK_ROWS + 1) * d, [0.0; BLOCK_ROWS]);
         }
         for (attribute, &value) in x.iter().enumerate() {
-            let value = clamp_finite(value);
+            let value = clamp_finite(value, LIMIT);
             let replaced = std::mem::replace(&mut self.rows[row * d + attribute], value);
             let before = self.ranges[attribute];
             let known = !full || self.ranges[attribute].remove(replaced);
@@ -227,12 +228,6 @@ impl Window {
         self.next = next;
         Ok(())
     }
-}
-
-/// A value to work with: what is not finite is missing.
-#[inline(always)]
-pub(super) fn clamp_finite(value: f64) -> f64 {
-    if value.is_finite() { value.clamp(-LIMIT, LIMIT) } else { f64::NAN }
 }
 
 #[cfg(test)]

@@ -26,6 +26,11 @@ fn distance(coefficient: f64) -> f64 {
     (1.0 - coefficient).max(0.0).sqrt()
 }
 
+/// Returns the distance of two distributions over two outcomes, of which the first has the probability `p` or `q`.
+fn two_way_distance(p: f64, q: f64) -> f64 {
+    distance((p * q).sqrt() + ((1.0 - p).max(0.0) * (1.0 - q).max(0.0)).sqrt())
+}
+
 /// The distance of the normal distributions of a column in the classes that have seen it more than once.
 pub(in super::super) fn between_normals(columns: impl Iterator<Item = Column>) -> f64 {
     let normals: Vec<(f64, f64)> =
@@ -55,9 +60,7 @@ pub(in super::super) fn threshold_merits(
         let (left, total) = weights.iter().fold((0.0, 0.0), |sum, weight| (sum.0 + weight.0, sum.1 + weight.1));
         if (left / total).min(1.0 - left / total) > MIN_BRANCH_SHARE {
             let shares: Vec<f64> = weights.iter().filter(|weight| weight.1 > 0.0).map(|w| w.0 / w.1).collect();
-            *merit = mean_over_pairs(&shares, |&p, &q| {
-                distance((p * q).sqrt() + ((1.0 - p).max(0.0) * (1.0 - q).max(0.0)).sqrt())
-            });
+            *merit = mean_over_pairs(&shares, |&p, &q| two_way_distance(p, q));
         }
     }
     merits
@@ -79,10 +82,8 @@ pub(in super::super) fn find_best_values(counts: &[&[f64]], table: NominalTable,
         best = Some((Test::Which(table.n_values as u32), merit));
     }
     for index in values.clone().filter(|&index| heavy(index) && weight(index) / total < 1.0 - MIN_BRANCH_SHARE) {
-        let merit = mean_over_pairs(&known, |first, second| {
-            let (p, q) = (share(first, index), share(second, index));
-            distance((p * q).sqrt() + ((1.0 - p).max(0.0) * (1.0 - q).max(0.0)).sqrt())
-        });
+        let merit =
+            mean_over_pairs(&known, |first, second| two_way_distance(share(first, index), share(second, index)));
         // Rounding must not prefer a question about one value to that about all of them.
         if best.is_none_or(|(_, most)| merit > most + 1e-12) {
             best = Some((Test::Is((index - table.start) as u32), merit));
