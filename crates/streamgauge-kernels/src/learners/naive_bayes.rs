@@ -169,3 +169,55 @@ impl<const V: usize> Learner for NaiveBayes<V> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::randomness::{Draws, Purpose};
+
+    /// Rows of two classes; some values are constant, missing or infinite, some rows far away, unlabelled or of weight 0.
+    fn rows(d: usize, n: usize) -> (Vec<f64>, Vec<i32>, Vec<f64>) {
+        let draws = Draws::new(5, Purpose::named("staged"), d as u64);
+        let (mut x, mut y, mut weight) = (vec![], vec![], vec![]);
+        for row in 0..n as u64 {
+            let own = draws.within(row);
+            let (class, is_far) = (own.below(0, 3) / 2, own.below(3, 40) == 0);
+            x.extend((0..d as u64).map(|a| match own.below(100 + a, 2_000) {
+                // Both classes are ruled out.
+                _ if is_far => 1e130,
+                0 => f64::NAN,
+                1 => f64::INFINITY,
+                _ if a == 3 => 0.25,
+                _ => class as f64 + 3.0 * own.uniform(200 + a),
+            }));
+            y.push(if is_far || own.below(1, 9) == 0 { -1 } else { class as i32 });
+            weight.push(own.below(2, 4) as f64);
+        }
+        (x, y, weight)
+    }
+
+    #[test]
+    fn staged_blocks_equal_row_by_row_bit_for_bit() {
+        for d in [1, 2, 3, 4, 5, 8, 13, 16, 17] {
+            let schema = Schema { n_values: vec![0; d], n_classes: 2 };
+            let (x, y, weight) = rows(d, 3_000);
+            let test: Vec<bool> = (0..y.len()).map(|row| row % 5 > 0).collect();
+            for (test, weight) in [(None, None), (Some(&test[..]), Some(&weight[..]))] {
+                let step = Step { x: &x, y: &y, test, weight };
+                let (mut staged, mut plain) = (naive_bayes(schema.clone()), naive_bayes(schema.clone()));
+                let mut predictions = vec![0; y.len()];
+                // Steps end within blocks, so that their last states count too.
+                for (i, predictions) in predictions.chunks_mut(75).enumerate() {
+                    let rows = 75 * i..75 * i + predictions.len();
+                    staged.interleave(&step.slice(rows, d), predictions, None);
+                }
+                for (row, &prediction) in predictions.iter().enumerate() {
+                    let mut alone = [0];
+                    plain.interleave(&step.slice(row..row + 1, d), &mut alone, None);
+                    assert_eq!(prediction, alone[0], "row {row} of {d} numbers");
+                }
+                assert_eq!(staged.save(), plain.save());
+            }
+        }
+    }
+}

@@ -105,3 +105,33 @@ impl FrozenLeaves {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::randomness::{Draws, Purpose};
+
+    /// The first class of the greatest weight.
+    fn first_of_greatest(weights: &[f64]) -> i32 {
+        let greatest = weights.iter().copied().fold(0.0, f64::max);
+        weights.iter().position(|&weight| weight == greatest && weight > 0.0).map_or(ABSTAINED, |class| class as i32)
+    }
+
+    #[test]
+    fn a_frozen_leaf_predicts_the_majority_of_plain_counts() {
+        let draws = Draws::new(1, Purpose::named("frozen"), 0);
+        let (mut frozen, mut plain) = (FrozenLeaves::new(3), vec![vec![0.0; 3]; 4]);
+        plain.iter().for_each(|weights| frozen.push(weights, ABSTAINED));
+        for row in 0..500 {
+            let (leaf, label) = (draws.below(3 * row, 4) as usize, draws.below(3 * row + 1, 3) as usize);
+            let weight = draws.below(3 * row + 2, 3) as f64;
+            frozen.count(leaf, label, weight);
+            plain[leaf][label] += weight;
+            for (leaf, weights) in plain.iter().enumerate().filter(|(_, weights)| weights.iter().sum::<f64>() > 0.0) {
+                assert_eq!((frozen.weights(leaf), frozen.majority(leaf)), (&weights[..], first_of_greatest(weights)));
+            }
+        }
+        frozen.retain(&[true, false, true, false]);
+        assert_eq!((frozen.len(), frozen.weights(1)), (2, &plain[2][..]));
+    }
+}

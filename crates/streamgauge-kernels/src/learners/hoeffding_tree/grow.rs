@@ -11,9 +11,9 @@ use crate::learners::rows::Slot;
 /// A split that leads by enough.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Split {
-    candidate: Candidate,
+    pub candidate: Candidate,
     /// With less merit, other splits of the leaf have no chance.
-    least: f64,
+    pub least: f64,
 }
 
 impl<const V: usize> HoeffdingTree<V> {

@@ -20,6 +20,8 @@ mod options;
 mod row_by_row;
 mod screen;
 mod split;
+#[cfg(test)]
+mod tests;
 mod two_class;
 mod two_class_votes;
 mod voting;
@@ -86,9 +88,8 @@ pub struct HoeffdingTree<const V: usize> {
 /// [`KernelError::Option`] where an option is outside its range, or a single leaf does not fit into `max_bytes`.
 pub fn hoeffding_tree(schema: Schema, options: Options) -> Result<Box<dyn Learner>, KernelError> {
     let size = options.subspace.map_or(usize::MAX, |subspace| subspace.size);
-    Ok(
-        with_vectors!(Layout::n_vectors(&schema, size), V => Box::new(HoeffdingTree::<V>::new_checked(schema, options)?)),
-    )
+    let n_vectors = Layout::n_vectors(&schema, size);
+    Ok(with_vectors!(n_vectors, V => Box::new(HoeffdingTree::<V>::new_checked(schema, options)?)))
 }
 
 impl<const V: usize> HoeffdingTree<V> {

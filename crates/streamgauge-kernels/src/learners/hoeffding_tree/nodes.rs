@@ -394,6 +394,7 @@ mod tests {
     use super::*;
     use crate::codec::{Reader, Writer};
     use crate::learners::rows::{Layout, Rows};
+    use crate::randomness::{Draws, Purpose};
 
     /// Attribute 0 is a number, attribute 1 has three values.
     fn schema() -> Schema {
@@ -456,6 +457,60 @@ mod tests {
             rows.fill(&Layout::new(&schema), &x, BLOCK);
             nodes.route_block(&x, 1, rows.panels(), rows.missing_rows(), (&mut end_nodes, &mut leaves));
             assert_eq!((end_nodes[0], end_nodes[1]), (1, last));
+        }
+    }
+
+    /// The plain walk: one question after the other, a missing value to the heaviest child.
+    fn walk(nodes: &Nodes, x: &[f64]) -> u32 {
+        let mut node = 0;
+        while nodes.leaf(node).is_none() {
+            let Node { attribute, test, first_child, heaviest_child, .. } = nodes.nodes[node as usize];
+            let Test::AtMost(threshold) = test else { unreachable!("all attributes are numbers") };
+            let value = x[attribute as usize];
+            node = match value {
+                _ if value.is_nan() => heaviest_child,
+                _ if value <= threshold => first_child,
+                _ => first_child + 1,
+            };
+        }
+        node
+    }
+
+    #[test]
+    fn step_tables_of_every_size_lead_where_the_plain_walk_does() {
+        let draws = Draws::new(3, Purpose::named("nodes"), 0);
+        for (n_attributes, n_splits) in [(1, 0), (2, 7), (16, 400), (5, 600), (3, 5_000), (10, 33_000), (17, 100)] {
+            let schema = Schema { n_values: vec![0; n_attributes], n_classes: 2 };
+            let mut nodes = Nodes::new(&schema, 1 << 28);
+            // Every split is at a random leaf and attribute; the first leaf of a split keeps its number.
+            let mut leaves = vec![0_u32];
+            for split in 0..n_splits {
+                let own = draws.within(split);
+                let (i, attribute) = (own.below(0, leaves.len() as u64) as usize, own.below(1, n_attributes as u64));
+                let (node, first_child) = (leaves[i], nodes.len() as u32);
+                let numbers = [nodes.leaf(node).unwrap(), leaves.len()];
+                let test = Test::AtMost(own.uniform(2));
+                nodes.split(node, attribute as usize, test, &numbers, own.below(3, 2) as usize);
+                leaves[i] = first_child;
+                leaves.push(first_child + 1);
+            }
+            let layout = Layout::new(&schema);
+            let mut rows = Rows::<MAX_VECTORS>::new(&layout, BLOCK);
+            let (mut end_nodes, mut leaves) = ([0; BLOCK], [0; BLOCK]);
+            for block in 0..60 {
+                let own = draws.within(1_000_000 + block);
+                let n_rows = if block % 7 == 6 { 1 + own.below(0, BLOCK as u64 - 1) as usize } else { BLOCK };
+                let missing = if block % 3 == 0 { 0.1 } else { 0.0 };
+                let value = |i: u64| if own.uniform(2 * i) < missing { f64::NAN } else { own.uniform(2 * i + 1) };
+                let x: Vec<f64> = (0..(n_rows * n_attributes) as u64).map(value).collect();
+                rows.fill(&layout, &x, n_rows);
+                let end_nodes = &mut end_nodes[..n_rows];
+                nodes.route_block(&x, n_attributes, rows.panels(), rows.missing_rows(), (end_nodes, &mut leaves));
+                for (i, x) in x.chunks_exact(n_attributes).enumerate() {
+                    assert_eq!(end_nodes[i], walk(&nodes, x));
+                    assert_eq!(Some(leaves[i] as usize), nodes.leaf(end_nodes[i]));
+                }
+            }
         }
     }
 

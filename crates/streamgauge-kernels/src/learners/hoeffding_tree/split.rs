@@ -297,3 +297,77 @@ pub(super) fn branch_weights<const V: usize>(
     let branches = 0..candidate.test.n_branches();
     branches.map(|branch| (0..n_classes).map(|class| weight(branch, class)).collect()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learners::rows::{Layout, Rows};
+    use crate::learners::{ABSTAINED, Schema};
+    use crate::randomness::{Draws, Purpose};
+
+    const N_CLASSES: usize = 3;
+
+    /// A model of two columns, and the rows it has learnt: their values, class and weight.
+    fn model() -> (Models<1>, Vec<([f64; 2], usize, f64)>) {
+        let schema = Schema { n_values: vec![0, 0], n_classes: N_CLASSES };
+        let (mut models, layout) = (Models::<1>::new(&schema, true, None), Layout::new(&schema));
+        models.push(&[0.0; N_CLASSES], ABSTAINED);
+        let (mut rows, draws) = (Rows::<1>::new(&layout, 1), Draws::new(1, Purpose::named("split"), 0));
+        let row = |i: u64| {
+            let (own, class) = (draws.within(i), draws.below(i, N_CLASSES as u64));
+            ([class as f64 + own.uniform(0), 10.0 * own.uniform(1)], class as usize, 1.0 + own.below(2, 2) as f64)
+        };
+        let learnt: Vec<_> = (0..200).map(row).collect();
+        for (x, class, weight) in &learnt {
+            rows.fill(&layout, x, 1);
+            models.observe(0, rows.row(0), *class, *weight);
+        }
+        (models, learnt)
+    }
+
+    /// Minus the entropy of weights, in nats.
+    fn negative_entropy(weights: &[f64]) -> f64 {
+        let total: f64 = weights.iter().sum();
+        weights.iter().filter(|&&weight| weight > 0.0).map(|weight| weight / total * (weight / total).ln()).sum()
+    }
+
+    /// The weight of a class below a threshold, from its rows in two passes.
+    fn weight_below(values: &[(f64, f64)], threshold: f64) -> f64 {
+        let weight: f64 = values.iter().map(|value| value.1).sum();
+        let mean = values.iter().map(|value| value.0 * value.1).sum::<f64>() / weight;
+        let squares: f64 = values.iter().map(|value| value.1 * (value.0 - mean).powi(2)).sum();
+        let z = (threshold - mean) / (squares / (weight - 1.0)).sqrt();
+        match values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v.0), b.max(v.0))) {
+            (min, _) if threshold < min => 0.0,
+            (_, max) if threshold >= max => weight,
+            _ => weight * 0.5 * libm::erfc(-z / 2f64.sqrt()),
+        }
+    }
+
+    #[test]
+    fn merits_of_thresholds_side_by_side_equal_their_definition() {
+        let (models, learnt) = model();
+        let criterion = SplitCriterion::InfoGain;
+        let evaluator = SplitEvaluator { models: &models, model: 0, n_classes: N_CLASSES, binary: false, criterion };
+        for column in 0..2 {
+            let thresholds = std::array::from_fn(|i| (i as f64 - 1.0) * [0.35, 1.0][column]);
+            let merits = evaluator.threshold_merits::<InfoGain>(column, &thresholds);
+            for (threshold, merit) in thresholds.into_iter().zip(merits) {
+                let class_values = |class: usize| -> Vec<(f64, f64)> {
+                    learnt.iter().filter(|row| row.1 == class).map(|row| (row.0[column], row.2)).collect()
+                };
+                let weight = |class: usize| class_values(class).iter().map(|value| value.1).sum::<f64>();
+                let left = [0, 1, 2].map(|class| weight_below(&class_values(class), threshold));
+                let right = [0, 1, 2].map(|class| weight(class) - left[class]);
+                let sums = [left, right].map(|branch| branch.iter().sum::<f64>());
+                let total = sums[0] + sums[1];
+                if sums.iter().any(|sum| sum / total <= MIN_BRANCH_SHARE) {
+                    assert_eq!(merit, f64::NEG_INFINITY);
+                } else {
+                    let expected = (sums[0] * negative_entropy(&left) + sums[1] * negative_entropy(&right)) / total;
+                    assert!((merit - expected).abs() < 1e-12, "{merit} and {expected}");
+                }
+            }
+        }
+    }
+}
