@@ -116,14 +116,14 @@ fn assert_tree_agrees(data: &Data, options: TreeOptions, least_nodes: u64) {
     let mut fast = tree_of(options, &data.schema);
     let mut slow = Tree::new(&data.schema.n_values, data.schema.n_classes, options);
     let expected: Vec<i32> = rows(data).map(|(x, y, weight)| slow.step(x, y, weight)).collect();
-    let found = run(fast.as_mut(), data);
-    let differ = found.iter().zip(&expected).filter(|(a, b)| a != b).count();
+    let predictions = run(fast.as_mut(), data);
+    let differ = predictions.iter().zip(&expected).filter(|(a, b)| a != b).count();
     assert_eq!(
         differ,
         0,
         "from row {:?} on {differ} of {} predictions differ",
-        (0..found.len()).find(|&i| found[i] != expected[i]),
-        found.len()
+        (0..predictions.len()).find(|&i| predictions[i] != expected[i]),
+        predictions.len()
     );
     assert_eq!(fact(fast.as_ref(), "n_nodes"), slow.n_nodes());
     assert!(slow.n_nodes() >= least_nodes, "the tree did not grow: {} nodes", slow.n_nodes());
@@ -162,10 +162,10 @@ fn naive_bayes_predicts_as_its_reference() {
         let n_classes = data.schema.n_classes;
         let mut slow = Bayes::new(&data.schema.n_values, vec![0.0; n_classes], ABSTAINED);
         let mut fast = naive_bayes(data.schema.clone());
-        let found = run(fast.as_mut(), &data);
+        let predictions = run(fast.as_mut(), &data);
         for (i, (x, y, weight)) in rows(&data).enumerate() {
             let expected = if slow.majority() < 0 { ABSTAINED } else { slow.predict(x) };
-            assert_eq!(found[i], expected, "row {i}");
+            assert_eq!(predictions[i], expected, "row {i}");
             if weight > 0.0 {
                 slow.learn(x, y, weight);
             }
@@ -343,7 +343,7 @@ fn a_tree_that_freezes_leaves_grows_beyond_what_it_could_hold() {
     let options = HoeffdingTreeOptions { max_bytes: 30_000, tie_threshold: 0.2, ..HoeffdingTreeOptions::default() };
     let mut small = hoeffding_tree(data.schema.clone(), options).unwrap();
     let hits = |predictions: &[i32]| predictions.iter().zip(&data.y).skip(30_000).filter(|(a, b)| a == b).count();
-    let found = hits(&run(small.as_mut(), &data));
+    let small_hits = hits(&run(small.as_mut(), &data));
     let (n_leaves, n_frozen) = (fact(small.as_ref(), "n_leaves"), fact(small.as_ref(), "n_frozen"));
     assert!(n_frozen > 0 && n_leaves > n_frozen);
     // All of the leaves would need more than there is.
@@ -351,7 +351,7 @@ fn a_tree_that_freezes_leaves_grows_beyond_what_it_could_hold() {
     let mut large =
         hoeffding_tree(data.schema.clone(), HoeffdingTreeOptions { max_bytes: 1 << 25, ..options }).unwrap();
     assert_eq!(fact(large.as_ref(), "n_frozen"), 0);
-    assert!(found as f64 > 0.9 * hits(&run(large.as_mut(), &data)) as f64);
+    assert!(small_hits as f64 > 0.9 * hits(&run(large.as_mut(), &data)) as f64);
 }
 
 #[test]
@@ -429,11 +429,11 @@ fn the_hellinger_distance_finds_a_rare_class() {
         leaf_prediction: LeafPrediction::Majority,
         ..HoeffdingTreeOptions::default()
     };
-    let found = |criterion| {
+    let count_rare = |criterion| {
         let mut learner = hoeffding_tree(data.schema.clone(), options(criterion)).unwrap();
         let predictions = run(learner.as_mut(), &data);
         predictions.iter().zip(&data.y).filter(|(a, b)| **a == 1 && **b == 1).count()
     };
-    let (by_hellinger, by_entropy) = (found(SplitCriterion::Hellinger), found(SplitCriterion::InfoGain));
+    let (by_hellinger, by_entropy) = (count_rare(SplitCriterion::Hellinger), count_rare(SplitCriterion::InfoGain));
     assert!(by_hellinger >= by_entropy && by_hellinger > 100, "{by_hellinger} and {by_entropy}");
 }

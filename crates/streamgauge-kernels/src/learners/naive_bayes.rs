@@ -180,18 +180,18 @@ mod tests {
         let draws = Draws::new(5, Purpose::named("staged"), d as u64);
         let (mut x, mut y, mut weight) = (vec![], vec![], vec![]);
         for row in 0..n as u64 {
-            let own = draws.within(row);
-            let (class, is_far) = (own.below(0, 3) / 2, own.below(3, 40) == 0);
-            x.extend((0..d as u64).map(|a| match own.below(100 + a, 2_000) {
+            let row_draws = draws.within(row);
+            let (class, is_far) = (row_draws.below(0, 3) / 2, row_draws.below(3, 40) == 0);
+            x.extend((0..d as u64).map(|a| match row_draws.below(100 + a, 2_000) {
                 // Both classes are ruled out.
                 _ if is_far => 1e130,
                 0 => f64::NAN,
                 1 => f64::INFINITY,
                 _ if a == 3 => 0.25,
-                _ => class as f64 + 3.0 * own.uniform(200 + a),
+                _ => class as f64 + 3.0 * row_draws.uniform(200 + a),
             }));
-            y.push(if is_far || own.below(1, 9) == 0 { -1 } else { class as i32 });
-            weight.push(own.below(2, 4) as f64);
+            y.push(if is_far || row_draws.below(1, 9) == 0 { -1 } else { class as i32 });
+            weight.push(row_draws.below(2, 4) as f64);
         }
         (x, y, weight)
     }

@@ -485,12 +485,13 @@ mod tests {
             // Every split is at a random leaf and attribute; the first leaf of a split keeps its number.
             let mut leaves = vec![0_u32];
             for split in 0..n_splits {
-                let own = draws.within(split);
-                let (i, attribute) = (own.below(0, leaves.len() as u64) as usize, own.below(1, n_attributes as u64));
+                let split_draws = draws.within(split);
+                let (i, attribute) =
+                    (split_draws.below(0, leaves.len() as u64) as usize, split_draws.below(1, n_attributes as u64));
                 let (node, first_child) = (leaves[i], nodes.len() as u32);
                 let numbers = [nodes.leaf(node).unwrap(), leaves.len()];
-                let test = Test::AtMost(own.uniform(2));
-                nodes.split(node, attribute as usize, test, &numbers, own.below(3, 2) as usize);
+                let test = Test::AtMost(split_draws.uniform(2));
+                nodes.split(node, attribute as usize, test, &numbers, split_draws.below(3, 2) as usize);
                 leaves[i] = first_child;
                 leaves.push(first_child + 1);
             }
@@ -498,10 +499,12 @@ mod tests {
             let mut rows = Rows::<MAX_VECTORS>::new(&layout, BLOCK);
             let (mut end_nodes, mut leaves) = ([0; BLOCK], [0; BLOCK]);
             for block in 0..60 {
-                let own = draws.within(1_000_000 + block);
-                let n_rows = if block % 7 == 6 { 1 + own.below(0, BLOCK as u64 - 1) as usize } else { BLOCK };
+                let block_draws = draws.within(1_000_000 + block);
+                let n_rows = if block % 7 == 6 { 1 + block_draws.below(0, BLOCK as u64 - 1) as usize } else { BLOCK };
                 let missing = if block % 3 == 0 { 0.1 } else { 0.0 };
-                let value = |i: u64| if own.uniform(2 * i) < missing { f64::NAN } else { own.uniform(2 * i + 1) };
+                let value = |i: u64| {
+                    if block_draws.uniform(2 * i) < missing { f64::NAN } else { block_draws.uniform(2 * i + 1) }
+                };
                 let x: Vec<f64> = (0..(n_rows * n_attributes) as u64).map(value).collect();
                 rows.fill(&layout, &x, n_rows);
                 let end_nodes = &mut end_nodes[..n_rows];

@@ -130,8 +130,8 @@ impl SplitScreener {
         for vector in 0..d.div_ceil(LANES) {
             let (mut min, mut max) = (F64x4::splat(f64::INFINITY), F64x4::splat(f64::NEG_INFINITY));
             for class in 0..n_classes {
-                let seen = models.columns(model, class, vector);
-                (min, max) = (min.min(seen.min), max.max(seen.max));
+                let stats = models.columns(model, class, vector);
+                (min, max) = (min.min(stats.min), max.max(stats.max));
             }
             let columns = vector * LANES..d.min((vector + 1) * LANES);
             let grid = ThresholdGrid::new(models.columns(model, class, vector), min, max);
@@ -222,8 +222,8 @@ struct ThresholdGrid {
 
 impl ThresholdGrid {
     #[inline(always)]
-    fn new(seen: Columns, min: F64x4, max: F64x4) -> Self {
-        let Columns { weight, mean, squares, min: least, max: greatest } = seen;
+    fn new(stats: Columns, min: F64x4, max: F64x4) -> Self {
+        let Columns { weight, mean, squares, min: least, max: greatest } = stats;
         let range = max - min;
         let (step, steps) = (
             range.map(|range| range * (1.0 / (N_THRESHOLDS + 1) as f64)),

@@ -144,8 +144,8 @@ impl<const V: usize> SplitEvaluator<'_, V> {
 
     /// The weight of a class at or below a threshold, and all of it.
     fn weight_below(&self, class: usize, column: usize, threshold: f64) -> (f64, f64) {
-        let seen = self.models.column(self.model, class, column);
-        (weight_at_most(seen, threshold), seen.weight)
+        let stats = self.models.column(self.model, class, column);
+        (weight_at_most(stats, threshold), stats.weight)
     }
 
     /// The merit of each threshold, all of them side by side.
@@ -154,12 +154,12 @@ impl<const V: usize> SplitEvaluator<'_, V> {
         let (mut left, mut right) = ([0.0; N_PADDED], [0.0; N_PADDED]);
         let (mut left_sums, mut right_sums) = ([0.0; N_PADDED], [0.0; N_PADDED]);
         for class in 0..self.n_classes {
-            let seen = self.models.column(self.model, class, column);
-            if seen.weight > 0.0 {
-                let share = NormalShare::new(seen);
+            let stats = self.models.column(self.model, class, column);
+            if stats.weight > 0.0 {
+                let share = NormalShare::new(stats);
                 for i in 0..N_PADDED {
                     let below = share.weight_at_most(thresholds[i]);
-                    let above = seen.weight - below;
+                    let above = stats.weight - below;
                     left[i] += below;
                     right[i] += above;
                     left_sums[i] += C::term(below);
@@ -234,9 +234,9 @@ pub(super) fn find_range<const V: usize>(
 ) -> (f64, f64) {
     let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
     for class in 0..n_classes {
-        let seen = models.column(model, class, column);
-        min = min.min(seen.min);
-        max = max.max(seen.max);
+        let stats = models.column(model, class, column);
+        min = min.min(stats.min);
+        max = max.max(stats.max);
     }
     (min, max)
 }
@@ -244,22 +244,22 @@ pub(super) fn find_range<const V: usize>(
 /// The weight of a class at or below a threshold: that of a normal distribution, within the range that was seen.
 #[derive(Debug, Clone, Copy)]
 struct NormalShare {
-    seen: Column,
+    stats: Column,
     /// 1 over the standard deviation; infinite where there is none, so that all weight is at the mean.
     precision: f64,
 }
 
 impl NormalShare {
     #[inline(always)]
-    fn new(seen: Column) -> Self {
-        let dof = if seen.weight > 1.0 { seen.weight - 1.0 } else { 1.0 };
-        let squares = if seen.weight > 1.0 { seen.squares } else { 0.0 };
-        Self { seen, precision: (dof / squares).sqrt() }
+    fn new(stats: Column) -> Self {
+        let dof = if stats.weight > 1.0 { stats.weight - 1.0 } else { 1.0 };
+        let squares = if stats.weight > 1.0 { stats.squares } else { 0.0 };
+        Self { stats, precision: (dof / squares).sqrt() }
     }
 
     #[inline(always)]
     fn weight_at_most(&self, threshold: f64) -> f64 {
-        let Column { weight, mean, min, max, .. } = self.seen;
+        let Column { weight, mean, min, max, .. } = self.stats;
         let below = weight * normal_cdf((threshold - mean) * self.precision);
         let below = if threshold >= max { weight } else { below };
         if threshold < min { 0.0 } else { below }
@@ -268,8 +268,8 @@ impl NormalShare {
 
 /// Returns the weight of a class at or below a threshold; 0 where the class has none.
 #[inline(always)]
-fn weight_at_most(seen: Column, threshold: f64) -> f64 {
-    if seen.weight > 0.0 { NormalShare::new(seen).weight_at_most(threshold) } else { 0.0 }
+fn weight_at_most(stats: Column, threshold: f64) -> f64 {
+    if stats.weight > 0.0 { NormalShare::new(stats).weight_at_most(threshold) } else { 0.0 }
 }
 
 /// The weight of each class in each branch of a split.
@@ -282,9 +282,9 @@ pub(super) fn branch_weights<const V: usize>(
 ) -> Vec<Vec<f64>> {
     let weight = |branch: usize, class: usize| match (candidate.test, candidate.slot) {
         (Test::AtMost(threshold), Slot::Numeric(column)) => {
-            let seen = models.column(model, class, column);
-            let below = weight_at_most(seen, threshold);
-            if branch == 0 { below } else { seen.weight - below }
+            let stats = models.column(model, class, column);
+            let below = weight_at_most(stats, threshold);
+            if branch == 0 { below } else { stats.weight - below }
         }
         (Test::Is(code), Slot::Nominal(i)) => {
             let (counts, table) = (models.counts(model, class), models.layout().nominal[i]);
@@ -314,8 +314,12 @@ mod tests {
         models.push(&[0.0; N_CLASSES], ABSTAINED);
         let (mut rows, draws) = (Rows::<1>::new(&layout, 1), Draws::new(1, Purpose::named("split"), 0));
         let row = |i: u64| {
-            let (own, class) = (draws.within(i), draws.below(i, N_CLASSES as u64));
-            ([class as f64 + own.uniform(0), 10.0 * own.uniform(1)], class as usize, 1.0 + own.below(2, 2) as f64)
+            let (row_draws, class) = (draws.within(i), draws.below(i, N_CLASSES as u64));
+            (
+                [class as f64 + row_draws.uniform(0), 10.0 * row_draws.uniform(1)],
+                class as usize,
+                1.0 + row_draws.below(2, 2) as f64,
+            )
         };
         let learnt: Vec<_> = (0..200).map(row).collect();
         for (x, class, weight) in &learnt {

@@ -20,19 +20,19 @@ fn data(n_values: &[u32], n_classes: usize, missing: f64, n: usize) -> Data {
     let schema = Schema { n_values: n_values.to_vec(), n_classes };
     let mut data = Data { schema, x: vec![], y: vec![], weight: vec![], test: vec![] };
     for row in 0..n as u64 {
-        let own = draws.within(row);
-        let class = own.below(0, n_classes as u64);
+        let row_draws = draws.within(row);
+        let class = row_draws.below(0, n_classes as u64);
         for (a, &n_values) in (0..).zip(n_values) {
-            let noise = own.uniform(1_000 + a);
+            let noise = row_draws.uniform(1_000 + a);
             data.x.push(match n_values {
-                _ if own.uniform(2_000 + a) < missing => f64::NAN,
+                _ if row_draws.uniform(2_000 + a) < missing => f64::NAN,
                 0 => (class as f64 * 0.7 + noise * (1.0 + 0.3 * a as f64)) * if a % 2 == 0 { 1.0 } else { -20.0 },
                 n => ((class as f64 + 2.0 * noise * f64::from(n)) % f64::from(n)).floor(),
             });
         }
-        data.y.push(if own.below(1, 12) == 0 { -1 } else { class as i32 });
-        data.weight.push(own.below(2, 3) as f64);
-        data.test.push(own.below(3, 6) > 0);
+        data.y.push(if row_draws.below(1, 12) == 0 { -1 } else { class as i32 });
+        data.weight.push(row_draws.below(2, 3) as f64);
+        data.test.push(row_draws.below(3, 6) > 0);
     }
     data
 }
@@ -172,18 +172,18 @@ fn check_paths<const V: usize>(data: &Data, options: Options) -> (usize, usize) 
         sizes = (sizes.0 + expected.n_nodes, sizes.1 + expected.n_frozen);
         let tested = |row: usize, prediction: i32| if step.tests(row) { prediction } else { ABSTAINED };
         let winners = expected.votes.chunks_exact(n_classes).enumerate();
-        let predictions: Vec<i32> = winners.map(|(row, votes)| tested(row, find_winner(votes))).collect();
+        let expected_predictions: Vec<i32> = winners.map(|(row, votes)| tested(row, find_winner(votes))).collect();
         let build = || HoeffdingTree::<V>::new(data.schema.clone(), options);
         let (mut by_class, mut by_votes, mut rechecking) = (build(), build(), build());
-        let (mut found, mut votes) = (vec![0; n], vec![0.0; n * n_classes]);
-        by_class.interleave(&step, &mut found, None);
-        assert_eq!((&found, by_class.save()), (&predictions, expected.saved.clone()), "{options:?}");
-        by_votes.interleave(&step, &mut found, Some(&mut votes));
+        let (mut predictions, mut votes) = (vec![0; n], vec![0.0; n * n_classes]);
+        by_class.interleave(&step, &mut predictions, None);
+        assert_eq!((&predictions, by_class.save()), (&expected_predictions, expected.saved.clone()), "{options:?}");
+        by_votes.interleave(&step, &mut predictions, Some(&mut votes));
         assert_same_bits(&votes, &expected.votes, "interleave with votes");
-        assert_eq!((&found, by_votes.save()), (&predictions, expected.saved.clone()), "{options:?}");
-        rechecking.recheck(&step, &mut votes, &mut found);
+        assert_eq!((&predictions, by_votes.save()), (&expected_predictions, expected.saved.clone()), "{options:?}");
+        rechecking.recheck(&step, &mut votes, &mut predictions);
         assert_same_bits(&votes, &expected.votes, "recheck");
-        assert_eq!((&found, rechecking.save()), (&expected.rechecked, expected.saved), "{options:?}");
+        assert_eq!((&predictions, rechecking.save()), (&expected.rechecked, expected.saved), "{options:?}");
     }
     sizes
 }

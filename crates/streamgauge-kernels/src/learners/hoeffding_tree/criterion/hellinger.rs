@@ -33,8 +33,10 @@ fn two_way_distance(p: f64, q: f64) -> f64 {
 
 /// The distance of the normal distributions of a column in the classes that have seen it more than once.
 pub(in super::super) fn between_normals(columns: impl Iterator<Item = Column>) -> f64 {
-    let normals: Vec<(f64, f64)> =
-        columns.filter(|seen| seen.weight > 1.0).map(|seen| (seen.mean, seen.squares / (seen.weight - 1.0))).collect();
+    let normals: Vec<(f64, f64)> = columns
+        .filter(|stats| stats.weight > 1.0)
+        .map(|stats| (stats.mean, stats.squares / (stats.weight - 1.0)))
+        .collect();
     mean_over_pairs(&normals, |&(mean, variance), &(other_mean, other_variance)| {
         let (sum, difference) = (variance + other_variance, mean - other_mean);
         if sum > 0.0 {
